@@ -1,0 +1,62 @@
+// Reads the YAML or JSON documents of a file, with errors that a person can act on: file, document and line.
+import { readFileSync } from "node:fs";
+import type { KubeObject } from "../kube/object.ts";
+import { CommandError } from "./command-error.ts";
+
+export interface SourceDocument {
+  file: string;
+  /** From 1, within the file. */
+  number: number;
+  object: KubeObject;
+}
+
+export async function readDocuments(file: string): Promise<SourceDocument[]> {
+  const text = readText(file);
+  const { parseAllDocuments } = await import("yaml");
+  const documents = parseAllDocuments(text, { uniqueKeys: true });
+  if (!Array.isArray(documents)) return [];
+  return documents.flatMap((document, index) => {
+    const [problem] = document.errors;
+    if (problem !== undefined) {
+      const line = problem.linePos?.[0].line;
+      const place = line === undefined ? file : `${file}:${line}`;
+      throw new CommandError(`${place}: ${problem.message.split("\n")[0]}`);
+    }
+    const value: unknown = document.toJS();
+    if (value === null || value === undefined) return [];
+    return expandLists(value, file, index + 1);
+  });
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file === "-" ? 0 : file, "utf8");
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    const why =
+      code === "ENOENT"
+        ? "there is no such file"
+        : code === "EISDIR"
+          ? "is a folder"
+          : String(code);
+    throw new CommandError(`cannot read ${file}: ${why}`);
+  }
+}
+
+/** A `kind: List` stands for its items, as it does for kubectl. */
+function expandLists(value: unknown, file: string, number: number): SourceDocument[] {
+  const object = value as Partial<KubeObject> & { items?: unknown };
+  if (
+    typeof value !== "object" ||
+    typeof object.kind !== "string" ||
+    typeof object.apiVersion !== "string"
+  ) {
+    throw new CommandError(
+      `${file}, document ${number}: not a Kubernetes resource (apiVersion and kind are needed)`,
+    );
+  }
+  if (object.kind === "List" && Array.isArray(object.items)) {
+    return object.items.flatMap((item) => expandLists(item, file, number));
+  }
+  return [{ file, number, object: object as KubeObject }];
+}

@@ -1,0 +1,48 @@
+// The seam between the emulated kubelet and whatever runs fdbserver: the simulated database (sim/), or real local
+// processes. The kubelet has already resolved the monitor configuration to a command line.
+
+export interface ServerProcessSpec {
+  /** Absolute path of the binary inside the container, for example /usr/bin/fdbserver. */
+  binaryPath: string;
+  /** FoundationDB version of the binary at that path. */
+  version: string;
+  /** Arguments without the binary, for example ["--class=storage", ...]. */
+  args: readonly string[];
+  pod: { namespace: string; name: string; uid: string; ips: readonly string[] };
+  nodeName: string;
+  files: ContainerFiles;
+}
+
+/** The container's view of its volumes. */
+export interface ContainerFiles {
+  /** Text of a file, or undefined when it does not exist. */
+  read(path: string): string | undefined;
+  /** False when the path lies on no writable volume. */
+  write(path: string, text: string): boolean;
+  /**
+   * Where a path really is: a stable identity of the volume (a persistent volume outlives the pod, an emptyDir does
+   * not) and the path inside it. Undefined for a path on the read-only root file system.
+   */
+  locate(path: string): { volumeId: string; path: string } | undefined;
+}
+
+export interface ServerExit {
+  code: number;
+  /** Why it could not run or stopped, as a person would read it in the pod's log. */
+  message: string;
+}
+
+export interface ServerProcess {
+  readonly exited: Promise<ServerExit>;
+  kill(): void;
+}
+
+export interface ProcessRuntime {
+  start(spec: ServerProcessSpec): ServerProcess;
+}
+
+/** Name resolution and reachability as a process inside a pod sees it. */
+export interface HostResolver {
+  /** The pod IP behind a host name, or undefined while it does not resolve. */
+  resolve(hostName: string): string | undefined;
+}

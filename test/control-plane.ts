@@ -1,0 +1,334 @@
+// A real Kubernetes control plane for tests: etcd and kube-apiserver, and on demand the controller manager
+// and the scheduler, on free loopback ports with throw-away data. It needs no rights and no containers.
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { machineClock, sleep } from "../src/env/clock.ts";
+import { findControlPlane } from "./control-plane-binary.ts";
+import type { ControlPlanePart, ControlPlanePrograms } from "./control-plane-binary.ts";
+
+export interface ControlPlaneOptions {
+  withControllerManager?: boolean;
+  withScheduler?: boolean;
+  /** For example "1.34": the server behaves as that minor version. */
+  emulatedVersion?: string;
+  environment?: Readonly<Record<string, string | undefined>>;
+  say?: (line: string) => void;
+}
+
+export interface ControlPlane {
+  readonly url: string;
+  readonly caPem: string;
+  /** Where the programs come from, for people. */
+  readonly source: string;
+  /** The bearer token of a user: "admin" may do everything, the others need RBAC rules. */
+  token(user: ControlPlaneUser): string;
+  has(part: ControlPlanePart): boolean;
+  startScheduler(): Promise<void>;
+  /** Makes etcd forget everything before the present revision, as its periodic compaction does. */
+  compact(): Promise<void>;
+  /** Kills everything and deletes the data. The servers' logs are lost with it. */
+  stop(): Promise<void>;
+}
+
+export type ControlPlaneUser = "admin" | "operator" | "viewer";
+
+const clock = machineClock();
+const readyWithinMs = 120_000;
+const users: readonly ControlPlaneUser[] = ["admin", "operator", "viewer"];
+// Deletes of claims, volumes and namespaces hang without their controllers.
+const controllers = [
+  "garbage-collector-controller",
+  "namespace-controller",
+  "serviceaccount-controller",
+  "deployment-controller",
+  "replicaset-controller",
+  "disruption-controller",
+  "persistentvolume-binder-controller",
+  "persistentvolume-protection-controller",
+  "persistentvolumeclaim-protection-controller",
+];
+
+interface Running {
+  readonly folder: string;
+  readonly children: Map<ControlPlanePart, ChildProcess>;
+}
+
+const running = new Set<Running>();
+process.on("exit", () => running.forEach(kill));
+
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const say = options.say ?? (() => {});
+  const programs = await findControlPlane(options.environment ?? process.env, say);
+  const own: Running = {
+    folder: mkdtempSync(path.join(tmpdir(), "fdb-control-plane-")),
+    children: new Map(),
+  };
+  running.add(own);
+  try {
+    return await startParts(own, programs, options);
+  } catch (error) {
+    await stop(own);
+    throw error;
+  }
+}
+
+async function startParts(
+  own: Running,
+  programs: ControlPlanePrograms,
+  options: ControlPlaneOptions,
+): Promise<ControlPlane> {
+  const [etcdPort, apiPort] = await freePorts(2);
+  const etcdUrl = `http://127.0.0.1:${etcdPort}`;
+  const url = `https://127.0.0.1:${apiPort}`;
+  const tokens = new Map(users.map((user) => [user, randomBytes(16).toString("hex")]));
+  const adminToken = tokens.get("admin") ?? "";
+  writeKeysAndTokens(own.folder, tokens);
+  launch(own, programs, "etcd", etcdArguments(own.folder, etcdUrl));
+  await untilReady(own, "etcd", () => answers(`${etcdUrl}/readyz`));
+  launch(own, programs, "kube-apiserver", apiServerArguments(own.folder, etcdUrl, apiPort ?? 0, options));
+  const readCa = (): string => readFileSync(path.join(own.folder, "apiserver.crt"), "utf8");
+  await untilReady(own, "kube-apiserver", async () => answers(`${url}/readyz`, readCa(), adminToken));
+  const caPem = readCa();
+  writeKubeconfig(own.folder, url, caPem, adminToken);
+  if (options.withControllerManager === true) {
+    const flags = controllerManagerArguments(own.folder);
+    launch(own, programs, "kube-controller-manager", flags);
+  }
+  const startScheduler = async (): Promise<void> => {
+    launch(own, programs, "kube-scheduler", schedulerArguments(own.folder));
+  };
+  if (options.withScheduler === true) await startScheduler();
+  return {
+    url,
+    caPem,
+    source: programs.source,
+    token: (user) => tokens.get(user) ?? "",
+    has: (part) => programs.commands[part] !== undefined,
+    startScheduler,
+    compact: () => compactEtcd(etcdUrl),
+    stop: () => stop(own),
+  };
+}
+
+function writeKeysAndTokens(folder: string, tokens: ReadonlyMap<string, string>): void {
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  writeSecret(folder, "accounts.key", privateKey.export({ type: "sec1", format: "pem" }).toString());
+  writeSecret(folder, "accounts.pub", publicKey.export({ type: "spki", format: "pem" }).toString());
+  const lines = [...tokens].map(
+    ([user, token]) => `${token},${user},${user}${user === "admin" ? ",system:masters" : ""}`,
+  );
+  writeSecret(folder, "tokens.csv", `${lines.join("\n")}\n`);
+}
+
+function writeSecret(folder: string, name: string, text: string): void {
+  writeFileSync(path.join(folder, name), text, { mode: 0o600 });
+}
+
+function etcdArguments(folder: string, url: string): string[] {
+  return [
+    `--data-dir=${path.join(folder, "etcd")}`,
+    `--listen-client-urls=${url}`,
+    `--advertise-client-urls=${url}`,
+    "--listen-peer-urls=http://127.0.0.1:0",
+    "--unsafe-no-fsync",
+    "--log-level=warn",
+  ];
+}
+
+function apiServerArguments(
+  folder: string,
+  etcdUrl: string,
+  port: number,
+  options: ControlPlaneOptions,
+): string[] {
+  // Nothing gives pods their service account's token here and no kubelet clears a node's taints.
+  const disabled = ["ServiceAccount", "TaintNodesByCondition"];
+  if (options.withControllerManager !== true) disabled.push("StorageObjectInUseProtection");
+  const version = options.emulatedVersion;
+  return [
+    `--etcd-servers=${etcdUrl}`,
+    "--bind-address=127.0.0.1",
+    "--advertise-address=127.0.0.1",
+    `--secure-port=${port}`,
+    // The server makes its own certificate in this folder, and the file carries its authority too.
+    `--cert-dir=${folder}`,
+    "--service-account-issuer=https://kubernetes.default.svc",
+    `--service-account-key-file=${path.join(folder, "accounts.pub")}`,
+    `--service-account-signing-key-file=${path.join(folder, "accounts.key")}`,
+    `--token-auth-file=${path.join(folder, "tokens.csv")}`,
+    "--authorization-mode=RBAC",
+    "--service-cluster-ip-range=10.0.0.0/16",
+    "--endpoint-reconciler-type=none",
+    "--allow-privileged=true",
+    `--disable-admission-plugins=${disabled.join(",")}`,
+    // The suite's own requests must never be throttled.
+    "--enable-priority-and-fairness=false",
+    "--max-requests-inflight=0",
+    "--max-mutating-requests-inflight=0",
+    ...(version === undefined ? [] : [`--emulated-version=kube=${version}`]),
+  ];
+}
+
+function controllerManagerArguments(folder: string): string[] {
+  return [
+    `--kubeconfig=${path.join(folder, "kubeconfig")}`,
+    `--controllers=${controllers.join(",")}`,
+    "--leader-elect=false",
+    "--secure-port=0",
+    "--kube-api-qps=1000",
+    "--kube-api-burst=1000",
+    "--concurrent-gc-syncs=5",
+    "--enable-hostpath-provisioner",
+  ];
+}
+
+function schedulerArguments(folder: string): string[] {
+  return [
+    `--kubeconfig=${path.join(folder, "kubeconfig")}`,
+    "--leader-elect=false",
+    "--secure-port=0",
+    "--kube-api-qps=1000",
+    "--kube-api-burst=1000",
+  ];
+}
+
+function writeKubeconfig(folder: string, url: string, caPem: string, token: string): void {
+  const config = {
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "local",
+    contexts: [{ name: "local", context: { cluster: "local", user: "admin" } }],
+    clusters: [
+      {
+        name: "local",
+        cluster: {
+          server: url,
+          "certificate-authority-data": Buffer.from(caPem).toString("base64"),
+        },
+      },
+    ],
+    users: [{ name: "admin", user: { token } }],
+  };
+  writeSecret(folder, "kubeconfig", JSON.stringify(config));
+}
+
+function launch(
+  own: Running,
+  programs: ControlPlanePrograms,
+  part: ControlPlanePart,
+  flags: readonly string[],
+): void {
+  const [program, ...leading] = programs.commands[part] ?? [];
+  if (program === undefined) throw new Error(`there is no ${part} in ${programs.source}`);
+  const log = openSync(path.join(own.folder, `${part}.log`), "a");
+  // The parts of our own binary end when their standard input does: also when this process is killed.
+  const child = spawn(program, [...leading, ...flags], {
+    cwd: own.folder,
+    stdio: ["pipe", log, log],
+  });
+  child.on("error", () => {}); // The missing process is noticed, with its log, by untilReady.
+  closeSync(log);
+  child.unref();
+  own.children.set(part, child);
+}
+
+async function untilReady(
+  own: Running,
+  part: ControlPlanePart,
+  isReady: () => Promise<boolean>,
+): Promise<void> {
+  const deadlineMs = clock.nowMs() + readyWithinMs;
+  while (!(await isReady().catch(() => false))) {
+    const child = own.children.get(part);
+    const hasEnded = child?.pid === undefined || child.exitCode !== null;
+    if (hasEnded || clock.nowMs() > deadlineMs) {
+      const log = readFileSync(path.join(own.folder, `${part}.log`), "utf8").trim();
+      const what = hasEnded ? "ended" : `was not ready in ${readyWithinMs / 1000} s`;
+      throw new Error(`${part} ${what}; its last lines:\n${log.split("\n").slice(-15).join("\n")}`);
+    }
+    await sleep(clock, 100);
+  }
+}
+
+async function answers(url: string, ca?: string, token?: string): Promise<boolean> {
+  const answer = await call(url, { ca, token });
+  return answer.status === 200;
+}
+
+async function compactEtcd(etcdUrl: string): Promise<void> {
+  const key = Buffer.from("/").toString("base64");
+  const range = await call(`${etcdUrl}/v3/kv/range`, { body: JSON.stringify({ key }) });
+  const revision = /"revision":\s*"(\d+)"/.exec(range.text)?.[1];
+  const body = JSON.stringify({ revision, physical: true });
+  const answer = await call(`${etcdUrl}/v3/kv/compaction`, { body });
+  if (answer.status !== 200 && !answer.text.includes("compacted")) {
+    throw new Error(`etcd refused to compact: ${answer.status} ${answer.text}`);
+  }
+}
+
+function call(
+  url: string,
+  { ca, token, body }: { ca?: string; token?: string; body?: string },
+): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const start = url.startsWith("https:") ? httpsRequest : httpRequest;
+    const headers: Record<string, string> = {};
+    if (token !== undefined) headers["Authorization"] = `Bearer ${token}`;
+    const method = body === undefined ? "GET" : "POST";
+    const request = start(url, { method, headers, ca, timeout: 5000 }, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk) => (text += String(chunk)));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
+      response.on("error", reject);
+    });
+    request.on("error", reject);
+    request.on("timeout", () => request.destroy(new Error(`no answer from ${url}`)));
+    request.end(body);
+  });
+}
+
+/** All sockets are open at once, so that the ports differ. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((resolve, reject) => {
+          server.on("error", reject);
+          server.listen(0, "127.0.0.1", () => {
+            const address = server.address();
+            resolve(typeof address === "object" && address !== null ? address.port : 0);
+          });
+        }),
+    ),
+  );
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+async function stop(own: Running): Promise<void> {
+  for (const child of own.children.values()) child.ref();
+  const ended = [...own.children.values()].map((child) =>
+    child.pid === undefined || child.exitCode !== null || child.signalCode !== null
+      ? Promise.resolve()
+      : new Promise<void>((resolve) => child.on("exit", () => resolve())),
+  );
+  for (const child of own.children.values()) child.kill("SIGKILL");
+  await Promise.all(ended);
+  kill(own);
+}
+
+/** Synchronous, for the end of the process. A stop by SIGTERM would take seconds for data nobody wants. */
+function kill(own: Running): void {
+  for (const child of own.children.values()) child.kill("SIGKILL");
+  rmSync(own.folder, { recursive: true, force: true, maxRetries: 5 });
+  running.delete(own);
+}

@@ -1,0 +1,187 @@
+// Style as a test: sizes, banned calls, the one-way imports between the rooms, and that rules and tests cite each other.
+// Rules: spec/house.md.
+import { strict as assert } from "node:assert";
+import { existsSync, globSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join, normalize } from "node:path";
+import { test } from "node:test";
+
+const root = join(import.meta.dirname, "..");
+const files = projectFiles();
+const sources = files.filter((file) => file.endsWith(".ts") && !file.includes("/generated/"));
+
+interface Line {
+  file: string;
+  number: number;
+  text: string;
+}
+
+test("[HOUSE1] no source file is longer than 600 lines", () => {
+  const long = sources
+    .map((file) => ({ file, lines: read(file).split("\n").length }))
+    .filter(({ lines }) => lines > 601)
+    .map(({ file, lines }) => `${file}: ${lines} lines`);
+  assert.deepEqual(long, []);
+});
+
+test("[HOUSE2] every source file opens with a comment that says what it is for", () => {
+  const silent = sources.filter((file) => !/^(#!.*\n)?(\/\/|\/\*)/.test(read(file)));
+  assert.deepEqual(silent, []);
+});
+
+test("[HOUSE3] clock, chance, timers and the environment are touched only at the seams", () => {
+  const banned: [RegExp, string][] = [
+    [/\bDate\.now\(/, "clock.nowMs()"],
+    [/\bnew Date\(\)/, "new Date(clock.nowMs())"],
+    [/\bperformance\.now\(/, "clock.nowMs()"],
+    [/\bMath\.random\(/, "Random from env/random.ts"],
+    [/\brandomUUID\(/, "randomUuid(random)"],
+    [/(?<![.\w])setTimeout\(/, "clock.setTimer()"],
+    [/(?<![.\w])setInterval\(/, "clock.setTimer()"],
+    [/\bAbortSignal\.timeout\(/, "clock.setTimer() and an AbortController"],
+    [/(?<![.\w])fetch\(/, "KubeTransport or PodNetwork"],
+    [/\bprocess\.env\b/, "an argument read in main.ts"],
+  ];
+  const seams =
+    /^src\/env\/|\/main\.ts$|^src\/kube\/https\.ts$|^src\/kube\/kubeconfig\.ts$|^src\/emulator\/https-server\.ts$/;
+  const guarded = sources.filter(
+    (file) => file.startsWith("src/") && !seams.test(file) && !file.endsWith(".test.ts"),
+  );
+  const found = linesOf(guarded).flatMap((line) =>
+    banned
+      .filter(([pattern]) => pattern.test(withoutComment(line.text)))
+      .map(([, remedy]) => `${line.file}:${line.number}: use ${remedy}`),
+  );
+  assert.deepEqual(found, []);
+});
+
+test("[HOUSE4] imports between the rooms go one way", () => {
+  const below: Record<string, string[]> = {
+    env: [],
+    model: ["env"],
+    kube: ["env"],
+    fdb: ["env", "model"],
+    pod: ["env", "model", "kube"],
+    api: ["env", "model", "kube"],
+    build: ["env", "model", "api", "kube", "fdb", "pod"],
+    plan: ["env", "model", "api", "build", "kube", "fdb", "pod"],
+    operate: ["env", "model", "api", "build", "plan", "kube", "fdb", "pod"],
+    emulator: ["env", "model", "api", "kube", "fdb", "pod"],
+    sim: ["env", "model", "api", "kube", "fdb", "pod", "emulator", "operate", "plan", "build"],
+    web: ["env", "model", "api", "kube"],
+  };
+  const found = importsOf(sources).flatMap(({ file, target, number }) => {
+    if (file.endsWith(".test.ts")) return [];
+    const from = room(file);
+    const to = room(target);
+    const allowed = from === undefined ? undefined : below[from];
+    if (allowed === undefined || to === undefined || to === from || allowed.includes(to)) return [];
+    return [`${file}:${number}: ${from} must not import ${to}`];
+  });
+  assert.deepEqual(found, []);
+});
+
+test("[HOUSE5] every rule that a test cites is written down, and every written rule has a test", () => {
+  const written = new Map<string, string>();
+  for (const file of files.filter((name) => /^spec\/.*\.md$/.test(name))) {
+    for (const match of read(file).matchAll(/^[-*]?\s*\*{0,2}\[([A-Z]+\d+[a-z]?)\]/gm)) {
+      const id = match[1] ?? "";
+      assert.ok(!written.has(id), `${id} is written twice: ${written.get(id)} and ${file}`);
+      written.set(id, file);
+    }
+  }
+  const cited = new Map<string, string>();
+  for (const file of sources.filter(
+    (name) => name.endsWith(".test.ts") || name.startsWith("test/"),
+  )) {
+    for (const match of read(file).matchAll(/\[([A-Z]+\d+[a-z]?)\]/g))
+      cited.set(match[1] ?? "", file);
+  }
+  const prefixes = new Set([...written.keys()].map((id) => id.replace(/\d.*$/, "")));
+  const unknown = [...cited].filter(
+    ([id]) => prefixes.has(id.replace(/\d.*$/, "")) && !written.has(id),
+  );
+  const untested = [...written].filter(([id]) => !cited.has(id));
+  assert.deepEqual({ unknown, untested }, { unknown: [], untested: [] });
+});
+
+test("[HOUSE6] nothing names a machine's folders or a package registry, and no marker is left over", () => {
+  const forbidden: [RegExp, string][] = [
+    [
+      new RegExp(`registry\\.${"npmjs"}|proxy\\.${"golang"}\\.org|deb\\.${"debian"}`),
+      "registry host",
+    ],
+    [new RegExp(`/${"root"}/|/${"work"}/(main|shared)|/tmp/${"brief"}`), "path of one machine"],
+    [new RegExp(`\b(${["TO" + "DO", "FIX" + "ME"].join("|")})\b`), "left-over marker"],
+  ];
+  const texts = files.filter(
+    (file) => !file.startsWith("test/data/") && file !== "package-lock.json",
+  );
+  const found = linesOf(texts).flatMap((line) =>
+    forbidden
+      .filter(([pattern]) => pattern.test(line.text))
+      .map(([, what]) => `${line.file}:${line.number}: ${what}`),
+  );
+  assert.deepEqual(found, []);
+});
+
+test("[HOUSE7] file names are kebab-case and no folder is called utils", () => {
+  const odd = sources.filter(
+    (file) => !/^[a-z0-9-]+(\.[a-z-]+)*\.ts$/.test(basename(file)) || /\/utils?\//.test(file),
+  );
+  assert.deepEqual(odd, []);
+});
+
+test("[HOUSE8] every Markdown link to a file of the project leads somewhere", () => {
+  const dead = files
+    .filter((file) => file.endsWith(".md"))
+    .flatMap((file) =>
+      [...read(file).matchAll(/\]\(([^)#\s]+)(#[^)]*)?\)/g)]
+        .map((match) => match[1] ?? "")
+        .filter((target) => !/^[a-z]+:/.test(target))
+        .filter((target) => !existsSync(join(root, dirname(file), target)))
+        .map((target) => `${file}: ${target}`),
+    );
+  assert.deepEqual(dead, []);
+});
+
+function projectFiles(): string[] {
+  const skipped = /^(node_modules|dist|\.git|\.state)$/;
+  return readdirSync(root, { recursive: false, withFileTypes: true })
+    .filter((entry) => !skipped.test(entry.name))
+    .flatMap((entry) =>
+      entry.isDirectory()
+        ? globSync(`${entry.name}/**/*`, { cwd: root, exclude: (name) => name === "node_modules" })
+        : [entry.name],
+    )
+    .filter((file) => statSync(join(root, file)).isFile())
+    .filter((file) => !/\.(png|gz|log)$/.test(file))
+    .sort();
+}
+
+function read(file: string): string {
+  return readFileSync(join(root, file), "utf8");
+}
+
+function linesOf(list: readonly string[]): Line[] {
+  return list.flatMap((file) =>
+    read(file)
+      .split("\n")
+      .map((text, index) => ({ file, number: index + 1, text })),
+  );
+}
+
+function withoutComment(text: string): string {
+  return /^\s*(\/\/|\*|\/\*)/.test(text) ? "" : text.replace(/\s\/\/ .*$/, "");
+}
+
+function importsOf(list: readonly string[]): { file: string; target: string; number: number }[] {
+  return linesOf(list).flatMap(({ file, number, text }) => {
+    const match = /(?:from|import\()\s*"(\.[^"]+)"/.exec(text);
+    if (match === null) return [];
+    return [{ file, number, target: normalize(join(dirname(file), match[1] ?? "")) }];
+  });
+}
+
+function room(file: string): string | undefined {
+  return /^src\/([a-z]+)\//.exec(file)?.[1];
+}
