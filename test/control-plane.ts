@@ -14,7 +14,8 @@ import { findControlPlane } from "./control-plane-binary.ts";
 import type { ControlPlanePart, ControlPlanePrograms } from "./control-plane-binary.ts";
 
 export interface ControlPlaneOptions {
-  withControllerManager?: boolean;
+  /** "if-present" goes on without it when the programs found have none. */
+  withControllerManager?: boolean | "if-present";
   withScheduler?: boolean;
   /** For example "1.34": the server behaves as that minor version. */
   emulatedVersion?: string;
@@ -72,7 +73,11 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   };
   running.add(own);
   try {
-    return await startParts(own, programs, options);
+    const withControllerManager =
+      options.withControllerManager === "if-present"
+        ? programs.commands["kube-controller-manager"] !== undefined
+        : options.withControllerManager;
+    return await startParts(own, programs, { ...options, withControllerManager });
   } catch (error) {
     await stop(own);
     throw error;
@@ -148,9 +153,11 @@ function apiServerArguments(
   port: number,
   options: ControlPlaneOptions,
 ): string[] {
-  // Nothing gives pods their service account's token here and no kubelet clears a node's taints.
-  const disabled = ["ServiceAccount", "TaintNodesByCondition"];
-  if (options.withControllerManager !== true) disabled.push("StorageObjectInUseProtection");
+  // No kubelet is there to clear a new node's taint, and two plugins wait for controllers.
+  const disabled = ["TaintNodesByCondition"];
+  if (options.withControllerManager !== true) {
+    disabled.push("ServiceAccount", "StorageObjectInUseProtection");
+  }
   const version = options.emulatedVersion;
   return [
     `--etcd-servers=${etcdUrl}`,

@@ -15,10 +15,7 @@ program
   .description(
     "start an emulated Kubernetes with a simulated FoundationDB in this process, run the operator in it and show what it does",
   )
-  .option(
-    "-f, --file <file>",
-    "resources to create instead of the sample (repeatable)",
-    collect)
+  .option("-f, --file <file>", "resources to create instead of the sample (repeatable)", collect)
   .option("--nodes <count>", "number of nodes", integer(1, 500), 6)
   .option("--zones <count>", "number of zones over which the nodes are spread", integer(1, 50), 3)
   .option("--speed <factor>", "virtual seconds per real second", positive, 20)
@@ -46,7 +43,8 @@ program
   .requiredOption(
     "-f, --file <file>",
     "file with resources, - for standard input (repeatable)",
-    collect)
+    collect,
+  )
   .addOption(
     new Option("-o, --output <form>", "how to print findings")
       .choices(["text", "json"])
@@ -60,7 +58,8 @@ program
   .requiredOption(
     "-f, --file <file>",
     "file with FoundationDBCluster resources, - for standard input (repeatable)",
-    collect)
+    collect,
+  )
   .addOption(
     new Option("-o, --output <form>", "how to print objects")
       .choices(["yaml", "json"])
@@ -116,6 +115,9 @@ function oneLine(message: string): string {
     .split("\n")
     .map((part) => part.trim())
     .filter((part) => part !== "");
-  const text = parts.join(" ").replace(/^error: /, "").replace(/\.$/, "");
+  const text = parts
+    .join(" ")
+    .replace(/^error: /, "")
+    .replace(/\.$/, "");
   return `fdb-operator: ${text} (--help shows what is possible)\n`;
 }

@@ -22,7 +22,9 @@ export async function runValidate(options: ValidateOptions): Promise<void> {
     name: document.object.metadata?.name ?? "",
     findings: validateDocument(document.object),
   }));
-  const refused = results.filter((result) => result.findings.some((item) => item.severity === "error"));
+  const refused = results.filter((result) =>
+    result.findings.some((item) => item.severity === "error"),
+  );
   if (options.output === "json") {
     process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
   } else {

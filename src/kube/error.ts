@@ -11,18 +11,22 @@ export class KubeError extends Error {
   readonly status: number;
   readonly reason: string;
   readonly causes: readonly KubeErrorCause[];
+  /** How long the server asks to wait before the next attempt. */
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(
     status: number,
     reason: string,
     message: string,
     causes: readonly KubeErrorCause[] = [],
+    retryAfterSeconds?: number,
   ) {
     super(message);
     this.name = "KubeError";
     this.status = status;
     this.reason = reason;
     this.causes = causes;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 

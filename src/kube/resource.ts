@@ -60,7 +60,11 @@ export const persistentVolumes = resourceOf<PersistentVolume>(
 );
 export const configMaps = resourceOf<ConfigMap>("v1", "ConfigMap", "configmaps");
 export const services = resourceOf<Service>("v1", "Service", "services");
-export const serviceAccounts = resourceOf<ServiceAccount>("v1", "ServiceAccount", "serviceaccounts");
+export const serviceAccounts = resourceOf<ServiceAccount>(
+  "v1",
+  "ServiceAccount",
+  "serviceaccounts",
+);
 export const events = resourceOf<Event>("v1", "Event", "events");
 export const nodes = resourceOf<Node>("v1", "Node", "nodes", false);
 export const namespaces = resourceOf<Namespace>("v1", "Namespace", "namespaces", false);

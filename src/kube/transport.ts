@@ -11,6 +11,8 @@ export interface KubeRequest {
   body?: unknown;
   /** Of the body; application/json when absent. Patches name their kind here. */
   contentType?: string;
+  /** What the answer may be; application/json when absent. Tables are asked for here. */
+  accept?: string;
   /** Aborting ends the request with a KubeError of reason "Aborted". */
   signal?: AbortSignal;
   /** Who asks; used for managedFields when no fieldManager is given. */
@@ -23,6 +25,8 @@ export interface KubeResponse {
   body: unknown;
   /** Warning texts of the server (HTTP header Warning: 299). */
   warnings?: readonly string[];
+  /** How long the server asks to wait (HTTP header Retry-After). */
+  retryAfterSeconds?: number;
 }
 
 export interface WatchEvent {

@@ -118,7 +118,12 @@ export interface StatusData {
     total_written_bytes?: number;
   };
   partitions_count?: number;
-  state?: { name?: string; healthy?: boolean; min_replicas_remaining?: number; description?: string };
+  state?: {
+    name?: string;
+    healthy?: boolean;
+    min_replicas_remaining?: number;
+    description?: string;
+  };
   system_kv_size_bytes?: number;
   team_trackers?: {
     primary: boolean;

@@ -1,0 +1,184 @@
+// The status of a FoundationDBCluster: what the operator has seen and what it waits for.
+import { conditionsSchema } from "./conditions.ts";
+import { reportedConfigurationSchema } from "./database-configuration.ts";
+import {
+  array,
+  boolean,
+  described,
+  integer,
+  object,
+  required,
+  string,
+  type Schema,
+  type TypeOf,
+} from "./schema.ts";
+import { processGroupIdSchema } from "./process-group-id.ts";
+
+export const processGroupConditionTypes = [
+  "IncorrectPodSpec",
+  "IncorrectPodMetadata",
+  "IncorrectConfigMap",
+  "IncorrectCommandLine",
+  "PodFailing",
+  "MissingPod",
+  "MissingPVC",
+  "MissingService",
+  "MissingProcesses",
+  "ResourcesTerminating",
+  "SidecarUnreachable",
+  "PodPending",
+  "Ready",
+  "NodeTaintDetected",
+  "NodeTaintReplacing",
+  "ProcessIsMarkedAsExcluded",
+  "ProcessHasIOError",
+  "IncorrectSidecarImage",
+  "ProcessHasHighRunLoopBusy",
+] as const;
+
+export type ProcessGroupConditionType = (typeof processGroupConditionTypes)[number];
+
+const processGroupConditionSchema = object(
+  {
+    type: string<ProcessGroupConditionType>("What is wrong."),
+    timestamp: integer("Since when, in unix seconds.", { format: "int64" }),
+  },
+  "",
+);
+
+const processGroupSchema = object(
+  {
+    processGroupID: described(processGroupIdSchema, "Id of the process group."),
+    processClass: string("Its process class."),
+    addresses: array(string(""), "Its addresses, old ones included while they may matter."),
+    removalTimestamp: string("When it was marked for removal.", { format: "date-time" }),
+    exclusionTimestamp: string("When it was seen excluded.", { format: "date-time" }),
+    exclusionSkipped: boolean("True when it goes without being excluded."),
+    processGroupConditions: array(processGroupConditionSchema, "What is wrong with it."),
+    faultDomain: string("Its zone: the one last seen, or the logical one it was packed into.", {
+      maxLength: 512,
+    }),
+    hall: string("The data hall or datacenter that was chosen for it; never changes.", {
+      maxLength: 63,
+    }),
+  },
+  "",
+);
+
+export type ProcessGroupCondition = TypeOf<typeof processGroupConditionSchema>;
+export type ProcessGroupStatus = TypeOf<typeof processGroupSchema>;
+
+const generation = (meaning: string): Schema<number> =>
+  integer(`Generation at which ${meaning}.`, { format: "int64" });
+
+const generationsSchema = object(
+  {
+    reconciled: generation("everything was as the spec wants it"),
+    needsConfigurationChange: generation("the database configuration differed"),
+    needsCoordinatorChange: generation("the coordinators had to change"),
+    needsBounce: generation("processes had to be restarted"),
+    needsPodDeletion: generation("pods had to be made anew"),
+    needsShrink: generation("there were too many process groups"),
+    needsGrow: generation("process groups were missing"),
+    needsMonitorConfUpdate: generation("the ConfigMap was not current"),
+    missingDatabaseStatus: generation("the database was unavailable"),
+    hasExtraListeners: generation("processes listened with and without TLS"),
+    needsServiceUpdate: generation("services were not current"),
+    hasPendingRemoval: generation("removed process groups were still being deleted"),
+    hasUnhealthyProcess: generation("a process group was not healthy"),
+    needsLockConfigurationChanges: generation("the deny list was not current"),
+  },
+  "Generations of the resource at which something held.",
+);
+
+export type ClusterGenerations = TypeOf<typeof generationsSchema>;
+
+const healthSchema = object(
+  {
+    available: boolean("The database answers."),
+    healthy: boolean("The database calls itself healthy."),
+    fullReplication: boolean("All data has all its copies."),
+    dataMovementPriority: integer("Priority of the most urgent data movement."),
+  },
+  "What the database says of itself.",
+);
+
+export type ClusterHealth = TypeOf<typeof healthSchema>;
+
+const blockedBySchema = object(
+  {
+    step: required(string("The step that waits.", { maxLength: 128 })),
+    reason: required(string("What it waits for, in one word.", { maxLength: 128 })),
+    message: required(string("What it waits for, in a sentence.", { maxLength: 4096 })),
+    object: string("What it is about, such as `pod/name` or a process group id.", {
+      maxLength: 512,
+    }),
+    since: string("Since when it waits.", { format: "date-time" }),
+    retryAt: string("When it is looked at again, at the latest.", { format: "date-time" }),
+    remedy: string("What a person could do.", { maxLength: 2048 }),
+  },
+  "",
+);
+
+export type BlockedBy = TypeOf<typeof blockedBySchema>;
+
+const maintenanceModeInfoSchema = object(
+  {
+    startTimestamp: string("When maintenance began.", { format: "date-time" }),
+    zoneID: string("The zone under maintenance."),
+    processGroups: array(string(""), "The process groups under maintenance.", { maxItems: 200 }),
+  },
+  "Deprecated and unused.",
+);
+
+export const clusterStatusSchema = object(
+  {
+    conditions: conditionsSchema,
+    blockedBy: array(blockedBySchema, "What the operator waits for, and why.", {
+      maxItems: 100,
+      listType: "atomic",
+    }),
+    databaseConfiguration: described(
+      reportedConfigurationSchema,
+      "The database configuration that is in force.",
+    ),
+    databaseConfigurationHash: string(
+      "Hash of the wanted configuration that this instance last applied or saw in force.",
+      { maxLength: 64 },
+    ),
+    generations: generationsSchema,
+    health: healthSchema,
+    requiredAddresses: object(
+      {
+        tls: boolean("Processes must listen with TLS."),
+        nonTLS: boolean("Processes must listen without TLS."),
+      },
+      "How processes must listen; both while TLS is turned on or off.",
+    ),
+    hasIncorrectConfigMap: boolean("The ConfigMap is not current."),
+    hasIncorrectServiceConfig: boolean("The services are not current."),
+    needsNewCoordinators: boolean("The coordinators must change."),
+    runningVersion: string("The version that most processes run."),
+    connectionString: string("The cluster file."),
+    configured: boolean("The database was configured once."),
+    hasListenIPsForAllPods: boolean("Every pod knows the address it listens on."),
+    storageServersPerDisk: array(integer(""), "Processes per storage pod, wanted and seen.", {
+      maxItems: 5,
+    }),
+    logServersPerDisk: array(integer(""), "Processes per log pod, wanted and seen.", {
+      maxItems: 5,
+    }),
+    imageTypes: array(string(""), "Image types, wanted and seen.", { maxItems: 10 }),
+    processGroups: array(processGroupSchema, "The process groups of the cluster."),
+    locks: object(
+      { lockDenyList: array(string(""), "Instances that may not take the lock.") },
+      "The lock configuration in the database.",
+    ),
+    maintenanceModeInfo: maintenanceModeInfoSchema,
+    desiredProcessGroups: integer("How many process groups there should be."),
+    reconciledProcessGroups: integer("How many process groups are as they should be."),
+  },
+  "What the operator has seen and what it waits for.",
+);
+
+export type ClusterStatus = TypeOf<typeof clusterStatusSchema>;

@@ -1,0 +1,40 @@
+// Conditions in the form that all Kubernetes tools know (`kubectl wait --for=condition=...`).
+import { array, enumeration, integer, object, required, string, type TypeOf } from "./schema.ts";
+
+export type ConditionType = "Available" | "Reconciled" | "Progressing" | "Degraded";
+
+export const conditionSchema = object(
+  {
+    type: required(
+      string<ConditionType | (string & {})>("What the condition is about.", {
+        maxLength: 316,
+        pattern:
+          "^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?" +
+          "(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$",
+      }),
+    ),
+    status: required(enumeration(["True", "False", "Unknown"], "Whether the condition holds.")),
+    observedGeneration: integer("The generation of the resource that was judged.", {
+      format: "int64",
+      minimum: 0,
+    }),
+    lastTransitionTime: required(string("When the status last changed.", { format: "date-time" })),
+    reason: required(
+      string("The cause in one word, for programs.", {
+        minLength: 1,
+        maxLength: 1024,
+        pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
+      }),
+    ),
+    message: required(string("The cause in a sentence, for people.", { maxLength: 32768 })),
+  },
+  "",
+);
+
+export type Condition = TypeOf<typeof conditionSchema>;
+
+export const conditionsSchema = array(
+  conditionSchema,
+  "What holds for this resource: Available, Reconciled, Progressing and Degraded.",
+  { mapKeys: ["type"] },
+);

@@ -1,0 +1,215 @@
+// The CRDs themselves: form, size, descriptions, and what they accept.
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { parseAllDocuments } from "yaml";
+import { outdatedFiles } from "../../scripts/generate-crds.ts";
+import { customResourceDefinitions, customResources } from "./crd.ts";
+import { coreTypeName, type Schema } from "./schema.ts";
+import { applyDefaults } from "./structural/defaults.ts";
+import { compileError } from "./structural/cel.ts";
+import type { StructuralSchema } from "./structural/structural-schema.ts";
+import { validateDocument } from "./validate-document.ts";
+
+function versionOf(index: number) {
+  const version = customResourceDefinitions[index]?.spec.versions[0];
+  assert.ok(version);
+  return version;
+}
+
+test("[API1] the three kinds have the names and columns that users know", () => {
+  const summary = customResourceDefinitions.map(({ metadata, spec }) => ({
+    name: metadata?.name,
+    names: [spec.names.kind, spec.names.listKind, spec.names.singular, spec.names.shortNames?.[0]],
+    scope: spec.scope,
+    columns: spec.versions[0]?.additionalPrinterColumns?.map((column) => column.name),
+  }));
+  assert.deepEqual(summary, [
+    {
+      name: "foundationdbclusters.apps.foundationdb.org",
+      names: ["FoundationDBCluster", "FoundationDBClusterList", "foundationdbcluster", "fdb"],
+      scope: "Namespaced",
+      columns: [
+        "Generation",
+        "Reconciled",
+        "Available",
+        "FullReplication",
+        "ReconciledProcessGroups",
+        "DesiredProcessGroups",
+        "Version",
+        "Age",
+      ],
+    },
+    {
+      name: "foundationdbbackups.apps.foundationdb.org",
+      names: ["FoundationDBBackup", "FoundationDBBackupList", "foundationdbbackup", "fdbbackup"],
+      scope: "Namespaced",
+      columns: ["Generation", "Reconciled", "Restorable", "Tag", "Age"],
+    },
+    {
+      name: "foundationdbrestores.apps.foundationdb.org",
+      names: [
+        "FoundationDBRestore",
+        "FoundationDBRestoreList",
+        "foundationdbrestore",
+        "fdbrestore",
+      ],
+      scope: "Namespaced",
+      columns: ["Age", "State"],
+    },
+  ]);
+  for (const definition of customResourceDefinitions) {
+    const [version] = definition.spec.versions;
+    assert.deepEqual(version?.subresources, { status: {} });
+    assert.equal(version?.name, "v1beta2");
+  }
+});
+
+test("[API2] the committed CRDs and reference pages are current", async () => {
+  assert.deepEqual(await outdatedFiles(), []);
+});
+
+test("[API3] each CRD is small enough for a plain kubectl apply", () => {
+  for (const definition of customResourceDefinitions) {
+    const size = JSON.stringify(definition).length;
+    assert.ok(size <= 200_000, `${definition.metadata?.name} has ${size} bytes`);
+  }
+});
+
+const fixtures = new URL("../../../shared/fixtures/resources/", import.meta.url);
+
+test("[API4] resources written for the Go operator are accepted unchanged", (context) => {
+  if (!existsSync(fixtures)) {
+    context.skip("there are no resources of the Go operator beside this clone");
+    return;
+  }
+  let count = 0;
+  for (const file of readdirSync(fixtures).toSorted()) {
+    for (const document of parseAllDocuments(readFileSync(new URL(file, fixtures), "utf8"))) {
+      const findings = validateDocument(document.toJS());
+      const errors = findings.filter(({ severity }) => severity === "error");
+      assert.deepEqual(errors, [], file);
+      if (findings.every(({ severity }) => severity !== "note")) count++;
+    }
+  }
+  assert.ok(count > 0);
+});
+
+function eachField(
+  schema: Schema<unknown>,
+  path: string,
+  visit: (path: string, schema: StructuralSchema) => void,
+): void {
+  if (schema[coreTypeName] !== undefined) return;
+  for (const [name, field] of Object.entries(schema.properties ?? {})) {
+    visit(`${path}.${name}`, field);
+    eachField(field, `${path}.${name}`, visit);
+  }
+  if (schema.items !== undefined) {
+    visit(`${path}[]`, schema.items);
+    eachField(schema.items, `${path}[]`, visit);
+  }
+  const additional = schema.additionalProperties;
+  if (typeof additional === "object") eachField(additional, `${path}.*`, visit);
+}
+
+test("[API5] every field of ours says what it means, in one short paragraph", () => {
+  for (const { resource, schema } of customResources) {
+    eachField(schema, resource.kind, (path, field) => {
+      if (path.endsWith(".metadata") || path.endsWith("[]")) return;
+      assert.match(field.description ?? "", /^[A-Za-z0-9][^\n]*\.$/, path);
+    });
+  }
+});
+
+test("[API5] every rule compiles and says in words what it wants", () => {
+  let count = 0;
+  for (const { resource, schema } of customResources) {
+    eachField(schema, resource.kind, (path, field) => {
+      for (const rule of field["x-kubernetes-validations"] ?? []) {
+        count++;
+        assert.equal(compileError(rule.rule), undefined, `${path}: ${rule.rule}`);
+        assert.ok((rule.message ?? "").length > 0, path);
+      }
+    });
+  }
+  assert.ok(count >= 10);
+});
+
+function clusterWith(podTemplate: unknown): unknown {
+  return {
+    apiVersion: "apps.foundationdb.org/v1beta2",
+    kind: "FoundationDBCluster",
+    metadata: { name: "sample" },
+    spec: { version: "7.3.69", processes: { general: { podTemplate } } },
+  };
+}
+
+test("[API6] pod templates are Kubernetes' own, with quantities as text or number", () => {
+  const resources = { requests: { cpu: 1, memory: "8Gi" } };
+  const template = {
+    metadata: { creationTimestamp: null, labels: { a: "b" } },
+    spec: { containers: [{ name: "foundationdb", resources, ports: [{ containerPort: 1 }] }] },
+  };
+  assert.deepEqual(validateDocument(clusterWith(template)), []);
+});
+
+test("[API6] a mistake deep inside a pod template is named by its path", () => {
+  const template = {
+    metadata: { lables: {} },
+    spec: {
+      containers: [
+        { image: "x", tty: "yes" },
+        { name: "a", resources: { requests: { cpu: "1x" } } },
+      ],
+    },
+  };
+  const path = "spec.processes.general.podTemplate";
+  assert.deepEqual(
+    validateDocument(clusterWith(template))
+      .map(({ field }) => field)
+      .toSorted(),
+    [
+      `${path}.metadata.lables`,
+      `${path}.spec.containers[0].name`,
+      `${path}.spec.containers[0].tty`,
+      `${path}.spec.containers[1].resources.requests.cpu`,
+    ],
+  );
+});
+
+test("[API7] the API server writes only the defaults that it always wrote", () => {
+  const { schema } = versionOf(0);
+  const object = {
+    spec: {
+      version: "7.3.69",
+      databaseConfiguration: {},
+      automationOptions: { replacements: { replacementBucket: {} } },
+      distributionConfig: {},
+      routing: {},
+    },
+  };
+  assert.deepEqual(applyDefaults(schema?.openAPIV3Schema as StructuralSchema, object), {
+    spec: {
+      version: "7.3.69",
+      databaseConfiguration: { storage_engine: "ssd-2" },
+      automationOptions: {
+        deletionMode: "Zone",
+        removalMode: "Zone",
+        podUpdateStrategy: "ReplaceTransactionSystem",
+        replacements: { maxConcurrentReplacements: 1, replacementBucket: {} },
+      },
+      distributionConfig: {},
+      routing: {},
+      minimumUptimeSecondsForBounce: 600,
+      imageType: "unified",
+    },
+  });
+});
+
+test("[API7] what the database reports is stored without additions", () => {
+  const { schema } = versionOf(0);
+  const object = { spec: { version: "7.3.69" }, status: { databaseConfiguration: { logs: 3 } } };
+  const stored = applyDefaults(schema?.openAPIV3Schema as StructuralSchema, object);
+  assert.deepEqual((stored as typeof object).status, object.status);
+});

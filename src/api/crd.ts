@@ -1,0 +1,211 @@
+// The three CustomResourceDefinitions, made from the schemas: what `deploy/crds` holds and what the
+// emulated API server installs.
+import type { CustomResourceDefinition } from "../kube/generated/types.ts";
+import { apiVersionOf, type Resource } from "../kube/resource.ts";
+import { backupSpecSchema, backupStatusSchema, foundationDbBackups } from "./backup.ts";
+import { foundationDbClusters } from "./cluster.ts";
+import { clusterSpecSchema } from "./cluster-spec.ts";
+import { clusterStatusSchema } from "./cluster-status.ts";
+import { foundationDbRestores, restoreSpecSchema, restoreStatusSchema } from "./restore.ts";
+import { object, required, string, type Schema } from "./schema.ts";
+import type { StructuralSchema } from "./structural/structural-schema.ts";
+
+interface PrinterColumn {
+  readonly name: string;
+  readonly type: "integer" | "boolean" | "string" | "date";
+  readonly jsonPath: string;
+  readonly description: string;
+  readonly priority?: number;
+}
+
+export interface CustomResource {
+  readonly resource: Resource<unknown>;
+  readonly shortName: string;
+  readonly columns: readonly PrinterColumn[];
+  readonly schema: StructuralSchema;
+}
+
+const generation: PrinterColumn = {
+  name: "Generation",
+  type: "integer",
+  jsonPath: ".metadata.generation",
+  description: "Latest generation of the spec",
+};
+
+const reconciled: PrinterColumn = {
+  name: "Reconciled",
+  type: "integer",
+  jsonPath: ".status.generations.reconciled",
+  description: "Generation that was last reconciled",
+};
+
+const age: PrinterColumn = {
+  name: "Age",
+  type: "date",
+  jsonPath: ".metadata.creationTimestamp",
+  description: "Time since creation",
+};
+
+const clusterColumns: readonly PrinterColumn[] = [
+  generation,
+  reconciled,
+  {
+    name: "Available",
+    type: "boolean",
+    jsonPath: ".status.health.available",
+    description: "Whether the database answers",
+  },
+  {
+    name: "FullReplication",
+    type: "boolean",
+    jsonPath: ".status.health.fullReplication",
+    description: "Whether all data has all its copies",
+  },
+  {
+    name: "ReconciledProcessGroups",
+    type: "integer",
+    jsonPath: ".status.reconciledProcessGroups",
+    description: "Process groups that are as they should be",
+    priority: 1,
+  },
+  {
+    name: "DesiredProcessGroups",
+    type: "integer",
+    jsonPath: ".status.desiredProcessGroups",
+    description: "Process groups that there should be",
+    priority: 1,
+  },
+  {
+    name: "Version",
+    type: "string",
+    jsonPath: ".status.runningVersion",
+    description: "Version that most processes run",
+  },
+  age,
+];
+
+const backupColumns: readonly PrinterColumn[] = [
+  generation,
+  reconciled,
+  {
+    name: "Restorable",
+    type: "boolean",
+    jsonPath: ".status.backupDetails.restorable",
+    description: "Whether the backup can be restored",
+  },
+  {
+    name: "Tag",
+    type: "string",
+    jsonPath: ".status.backupDetails.tag",
+    description: "Name of the backup inside the database",
+  },
+  age,
+];
+
+const restoreColumns: readonly PrinterColumn[] = [
+  age,
+  {
+    name: "State",
+    type: "string",
+    jsonPath: ".status.state",
+    description: "State of the restore",
+  },
+];
+
+export const customResources: readonly CustomResource[] = [
+  {
+    resource: foundationDbClusters,
+    shortName: "fdb",
+    columns: clusterColumns,
+    schema: rootSchema(
+      clusterSpecSchema,
+      clusterStatusSchema,
+      "A FoundationDB database, or the share of one that this Kubernetes cluster runs.",
+    ),
+  },
+  {
+    resource: foundationDbBackups,
+    shortName: "fdbbackup",
+    columns: backupColumns,
+    schema: rootSchema(
+      backupSpecSchema,
+      backupStatusSchema,
+      "A backup of a FoundationDBCluster to a blob store.",
+    ),
+  },
+  {
+    resource: foundationDbRestores,
+    shortName: "fdbrestore",
+    columns: restoreColumns,
+    schema: rootSchema(
+      restoreSpecSchema,
+      restoreStatusSchema,
+      "The restore of a backup into a FoundationDBCluster.",
+    ),
+  },
+];
+
+export const customResourceDefinitions: readonly CustomResourceDefinition[] =
+  customResources.map(definitionOf);
+
+function rootSchema(
+  spec: Schema<unknown>,
+  status: Schema<unknown>,
+  description: string,
+): StructuralSchema {
+  return object(
+    {
+      apiVersion: string("Group and version of this resource's schema."),
+      kind: string("Kind of this resource."),
+      metadata: { type: "object" },
+      spec: required(spec),
+      status,
+    },
+    description,
+  );
+}
+
+function definitionOf(custom: CustomResource): CustomResourceDefinition {
+  const { group, version, kind, plural } = custom.resource;
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      names: {
+        kind,
+        listKind: `${kind}List`,
+        plural,
+        singular: kind.toLowerCase(),
+        shortNames: [custom.shortName],
+      },
+      scope: "Namespaced",
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: plainSchema(custom.schema) },
+          subresources: { status: {} },
+          additionalPrinterColumns: custom.columns.map((column) => ({ ...column })),
+        },
+      ],
+    },
+  };
+}
+
+type OpenApiSchema = NonNullable<
+  NonNullable<CustomResourceDefinition["spec"]["versions"][number]["schema"]>["openAPIV3Schema"]
+>;
+
+/** A copy without our notes and without shared parts, which YAML would write as references. */
+function plainSchema(schema: StructuralSchema): OpenApiSchema {
+  return JSON.parse(JSON.stringify(schema)) as OpenApiSchema;
+}
+
+export function customResourceOf(apiVersion: string, kind: string): CustomResource | undefined {
+  return customResources.find(
+    ({ resource }) => apiVersionOf(resource) === apiVersion && resource.kind === kind,
+  );
+}

@@ -1,0 +1,60 @@
+// What the operator says of a backup beyond what the API server can judge.
+import type { FoundationDBBackup } from "./backup.ts";
+import type { BlobStoreConfiguration } from "./blob-store.ts";
+import { problem, type ValidationProblem } from "./problem.ts";
+import { versionProblem } from "./validate-cluster.ts";
+import { backupParameterOwners, parameterProblems } from "./validate-parameters.ts";
+import {
+  noPodTemplateLimits,
+  podTemplateProblems,
+  type PodTemplateLimits,
+} from "./validate-pod-template.ts";
+
+export function validateBackup(
+  backup: Pick<FoundationDBBackup, "spec">,
+  options: { readonly podTemplateLimits?: PodTemplateLimits } = {},
+): readonly ValidationProblem[] {
+  const { spec } = backup;
+  const version = versionProblem(spec.version, "spec.version");
+  return [
+    ...(version === undefined ? [] : [version]),
+    ...blobStoreProblems(spec.blobStoreConfiguration, "spec.blobStoreConfiguration"),
+    ...parameterProblems(
+      spec.customParameters ?? [],
+      "spec.customParameters",
+      backupParameterOwners,
+    ),
+    ...podTemplateProblems(
+      spec.podTemplateSpec,
+      "spec.podTemplateSpec",
+      options.podTemplateLimits ?? noPodTemplateLimits,
+      { allowsTags: spec.allowTagOverride === true },
+    ),
+  ];
+}
+
+export function blobStoreProblems(
+  store: BlobStoreConfiguration | undefined,
+  field: string,
+): readonly ValidationProblem[] {
+  if (store === undefined) {
+    const message = "there is no place for the backup";
+    return [problem(field, undefined, message, "set accountName to account@host")];
+  }
+  const problems: ValidationProblem[] = [];
+  const { accountName } = store;
+  const host = accountName.slice(accountName.indexOf("@") + 1);
+  if (!accountName.includes("@") || host === "") {
+    const message = `"${accountName}" names no host`;
+    problems.push(
+      problem(`${field}.accountName`, accountName, message, "write it as account@host[:port]"),
+    );
+  }
+  for (const [index, parameter] of (store.urlParameters ?? []).entries()) {
+    if (/^[^=]+=/.test(parameter)) continue;
+    const message = `"${parameter}" is no URL parameter`;
+    const place = `${field}.urlParameters[${index}]`;
+    problems.push(problem(place, parameter, message, "write it as name=value"));
+  }
+  return problems;
+}

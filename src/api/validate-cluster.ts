@@ -1,0 +1,195 @@
+// What the operator says of a cluster's spec beyond what the API server can judge. Nothing of a cluster
+// with such a problem is changed. Carries the rules API20 to API29.
+import { isProcessClass, isStateful, generalClass } from "../model/process-class.ts";
+import { parseConnectionString } from "../model/connection-string.ts";
+import { redundancyOf } from "../model/redundancy.ts";
+import {
+  formatVersion,
+  isSupported,
+  minimumVersion,
+  parseVersion,
+  supportsStorageEngine,
+} from "../model/version.ts";
+import type { NamedCluster } from "./effective.ts";
+import type { ClusterSpec } from "./cluster-spec.ts";
+import { isGivenByValue, localityOf, parameterValue } from "./localities.ts";
+import { problem, type ValidationProblem } from "./problem.ts";
+import { localityProblems } from "./validate-localities.ts";
+import { packingProblems, packingWarnings } from "./validate-packing.ts";
+import { parameterProblems, serverParameterOwners } from "./validate-parameters.ts";
+import {
+  noPodTemplateLimits,
+  podTemplateProblems,
+  type PodTemplateLimits,
+} from "./validate-pod-template.ts";
+import { nameProblems } from "./validate-names.ts";
+
+export interface ClusterValidationOptions {
+  readonly podTemplateLimits?: PodTemplateLimits;
+}
+
+export function validateCluster(
+  cluster: NamedCluster,
+  options: ClusterValidationOptions = {},
+): readonly ValidationProblem[] {
+  const { spec } = cluster;
+  return [
+    ...versionProblems(spec),
+    ...settingProblems(spec),
+    ...connectionProblems(spec),
+    ...configurationProblems(spec),
+    ...processProblems(spec, options.podTemplateLimits ?? noPodTemplateLimits),
+    ...localityProblems(spec),
+    ...packingProblems(spec),
+    ...nameProblems(cluster),
+  ];
+}
+
+/** Worth saying, but no reason to stop. */
+export function clusterWarnings(cluster: NamedCluster): readonly ValidationProblem[] {
+  const { spec } = cluster;
+  return [...unknownClassWarnings(spec), ...hallWarnings(spec), ...packingWarnings(spec)];
+}
+
+export function versionProblem(text: string, field: string): ValidationProblem | undefined {
+  const version = parseVersion(text);
+  if (version === undefined) {
+    return problem(field, text, `"${text}" is no version`, "write it as major.minor.patch");
+  }
+  if (isSupported(version)) return undefined;
+  const minimum = formatVersion(minimumVersion);
+  const message = `FoundationDB ${text} is not supported`;
+  return problem(field, text, message, `use ${minimum} or newer`);
+}
+
+function versionProblems(spec: ClusterSpec): readonly ValidationProblem[] {
+  const found = versionProblem(spec.version, "spec.version");
+  if (found !== undefined) return [found];
+  const version = parseVersion(spec.version);
+  const configuration = spec.databaseConfiguration;
+  const engines = ["storage_engine", "perpetual_storage_wiggle_engine"] as const;
+  return engines.flatMap((name) => {
+    const engine = configuration?.[name];
+    if (engine === undefined || version === undefined) return [];
+    if (supportsStorageEngine(version, engine)) return [];
+    const message = `FoundationDB ${spec.version} has no storage engine ${engine}`;
+    const remedy = "choose another engine or a newer version";
+    return [problem(`spec.databaseConfiguration.${name}`, engine, message, remedy)];
+  });
+}
+
+const interactionModes = ["fdbcli", "managementapi"];
+
+function settingProblems(spec: ClusterSpec): readonly ValidationProblem[] {
+  const problems: ValidationProblem[] = [];
+  const mode = spec.automationOptions?.databaseInteractionMode;
+  if (mode !== undefined && !interactionModes.includes(mode)) {
+    const field = "spec.automationOptions.databaseInteractionMode";
+    problems.push(
+      problem(field, mode, `"${mode}" is unknown`, `use ${interactionModes.join(" or ")}`),
+    );
+  }
+  const family = spec.routing?.podIPFamily;
+  if (family !== undefined && ![0, 4, 6].includes(family)) {
+    problems.push(
+      problem("spec.routing.podIPFamily", family, "there is no such IP family", "use 4 or 6"),
+    );
+  }
+  for (const [index, { processClass }] of (spec.coordinatorSelection ?? []).entries()) {
+    if (isStateful(processClass ?? "")) continue;
+    const field = `spec.coordinatorSelection[${index}].processClass`;
+    const message = `${processClass ?? "no class"} keeps no data and cannot hold a coordinator`;
+    problems.push(
+      problem(field, processClass, message, "use storage, log, transaction or coordinator"),
+    );
+  }
+  return problems;
+}
+
+function connectionProblems(spec: ClusterSpec): readonly ValidationProblem[] {
+  const problems: ValidationProblem[] = [];
+  const seed = spec.seedConnectionString ?? "";
+  const connection = seed === "" ? undefined : parseConnectionString(seed);
+  if (connection?.ok === false) {
+    const remedy = "copy the cluster file of the database";
+    problems.push(problem("spec.seedConnectionString", seed, connection.error, remedy));
+  }
+  const { databaseName = "", generationID = "" } = spec.partialConnectionString ?? {};
+  const path = "spec.partialConnectionString";
+  if (!/^[a-zA-Z0-9_]*$/.test(databaseName)) {
+    const message = "a database name has letters, digits and underscores";
+    problems.push(problem(`${path}.databaseName`, databaseName, message, "choose such a name"));
+  }
+  if (!/^[a-zA-Z0-9]*$/.test(generationID)) {
+    const message = "a generation id has letters and digits";
+    problems.push(problem(`${path}.generationID`, generationID, message, "choose such an id"));
+  }
+  return problems;
+}
+
+/** The configuration goes into one command line of fdbcli, where these would start another command. */
+function configurationProblems(spec: ClusterSpec): readonly ValidationProblem[] {
+  const regions = spec.databaseConfiguration?.regions ?? [];
+  const path = "spec.databaseConfiguration.regions";
+  return regions.flatMap((region, index) => {
+    const texts: (readonly [string, string | undefined])[] = [
+      [`${path}[${index}].satellite_redundancy_mode`, region.satellite_redundancy_mode],
+      ...(region.datacenters ?? []).map(
+        (dataCenter, place) =>
+          [`${path}[${index}].datacenters[${place}].id`, dataCenter.id] as const,
+      ),
+    ];
+    return texts
+      .filter(([, text]) => /[;\r\n]/.test(text ?? ""))
+      .map(([field, text]) =>
+        problem(field, text, "semicolons and line breaks are not allowed", "remove them"),
+      );
+  });
+}
+
+function processProblems(
+  spec: ClusterSpec,
+  limits: PodTemplateLimits,
+): readonly ValidationProblem[] {
+  return Object.entries(spec.processes ?? {}).flatMap(([processClass, settings]) => {
+    const path = `spec.processes.${processClass}`;
+    return [
+      ...podTemplateProblems(settings.podTemplate, `${path}.podTemplate`, limits),
+      ...parameterProblems(
+        settings.customParameters ?? [],
+        `${path}.customParameters`,
+        serverParameterOwners,
+      ),
+    ];
+  });
+}
+
+function unknownClassWarnings(spec: ClusterSpec): readonly ValidationProblem[] {
+  return Object.keys(spec.processes ?? {})
+    .filter((name) => name !== generalClass && !isProcessClass(name))
+    .map((name) =>
+      problem(
+        `spec.processes.${name}`,
+        name,
+        `there is no process class ${name}: these settings have no effect`,
+        "correct the name",
+      ),
+    );
+}
+
+/** Without halls such a database cannot place its data. */
+function hallWarnings(spec: ClusterSpec): readonly ValidationProblem[] {
+  const { mode, spreadLocality } = redundancyOf(spec.databaseConfiguration?.redundancy_mode);
+  if (spreadLocality === undefined) return [];
+  const isGiven =
+    isGivenByValue(spec, spreadLocality) ||
+    localityOf(spec, spreadLocality) !== undefined ||
+    Object.values(spec.processes ?? {}).some((settings) =>
+      (settings.customParameters ?? []).some(
+        (parameter) => parameterValue(parameter, `locality_${spreadLocality}`) !== undefined,
+      ),
+    );
+  if (isGiven) return [];
+  const message = `${mode} needs a ${spreadLocality} locality, and none is given`;
+  return [problem("spec.localities", spec.localities, message, `add one for ${spreadLocality}`)];
+}

@@ -1,0 +1,140 @@
+// What the API server and the operator would say of one resource, without either: strict about unknown
+// fields, then schema and rules, then the operator's own validation.
+import type { FoundationDBBackup } from "./backup.ts";
+import type { FoundationDBCluster } from "./cluster.ts";
+import { customResourceOf, type CustomResource } from "./crd.ts";
+import type { FoundationDBRestore } from "./restore.ts";
+import type { ValidationProblem } from "./problem.ts";
+import { applyDefaults } from "./structural/defaults.ts";
+import { fieldErrorMessage, noPath, type FieldError } from "./structural/field-error.ts";
+import { isMap } from "./structural/json-value.ts";
+import { withoutFields } from "./structural/remove-fields.ts";
+import { pruneObject } from "./structural/prune.ts";
+import { validateObject } from "./structural/validate-object.ts";
+import { validateBackup } from "./validate-backup.ts";
+import { clusterWarnings, validateCluster } from "./validate-cluster.ts";
+import { validateRestore } from "./validate-restore.ts";
+
+export interface Finding {
+  /** A note says that nothing was checked; a warning that something is odd but allowed. */
+  readonly severity: "error" | "warning" | "note";
+  /** Empty when the finding is about the whole resource. */
+  readonly field: string;
+  readonly message: string;
+  readonly remedy?: string;
+}
+
+export function validateDocument(object: unknown): readonly Finding[] {
+  if (!isMap(object)) return [error("", "this is no Kubernetes resource")];
+  const { apiVersion, kind } = object;
+  if (typeof apiVersion !== "string" || typeof kind !== "string") {
+    return [error("", "apiVersion and kind must be set")];
+  }
+  const custom = customResourceOf(apiVersion, kind);
+  if (custom === undefined) {
+    const message = `${apiVersion} ${kind} is not a resource of this operator and was not checked`;
+    return [{ severity: "note", field: "", message }];
+  }
+  const pruned = pruneObject(custom.schema, object);
+  const defaulted = applyDefaults(custom.schema, pruned.value);
+  const fieldErrors = validateObject(custom.schema, defaulted);
+  const serverFindings = [
+    ...metadataFindings(object["metadata"]),
+    ...pruned.prunedPaths.map((path) => error(path, "unknown field", "correct or remove it")),
+    ...fieldErrors.filter((each) => !isHint(each, fieldErrors)).map(findingOf),
+  ];
+  return plusUnknown(serverFindings, ...furtherFindingsOf(custom, defaulted, fieldErrors));
+}
+
+/** Each group adds only findings about fields that no group before it has named. */
+function plusUnknown(
+  first: readonly Finding[],
+  ...groups: readonly (readonly Finding[])[]
+): readonly Finding[] {
+  return groups.reduce((all, group) => {
+    const known = new Set(all.map((finding) => finding.field));
+    return [...all, ...group.filter((finding) => !known.has(finding.field))];
+  }, first);
+}
+
+/**
+ * The API server asks its rules, and the operator its own, only about objects of the right form. To name
+ * everything at once, they are asked here about what is left without the fields of wrong form.
+ */
+function furtherFindingsOf(
+  custom: CustomResource,
+  object: unknown,
+  fieldErrors: readonly FieldError[],
+): readonly (readonly Finding[])[] {
+  const bad = fieldErrors.filter(isFormError).map((each) => each.path);
+  if (bad.length === 0) return [operatorFindingsOf(custom, object)];
+  const rest = applyDefaults(custom.schema, withoutFields(object, bad));
+  const restErrors = validateObject(custom.schema, rest);
+  if (restErrors.some(isFormError)) return [];
+  return [restErrors.map(findingOf), operatorFindingsOf(custom, rest)];
+}
+
+const formReasons = [
+  "FieldValueRequired",
+  "FieldValueTypeInvalid",
+  "FieldValueNotSupported",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+];
+
+function isFormError(each: FieldError): boolean {
+  return formReasons.includes(each.reason);
+}
+
+/** An error without a field only explains others, when there are others. */
+function isHint(each: FieldError, all: readonly FieldError[]): boolean {
+  return each.path === noPath && all.some((other) => other.path !== noPath);
+}
+
+function findingOf(fieldError: FieldError): Finding {
+  const field = fieldError.path === noPath ? "" : fieldError.path;
+  return error(field, fieldErrorMessage(fieldError));
+}
+
+const namePattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+function metadataFindings(metadata: unknown): readonly Finding[] {
+  const name = isMap(metadata) ? metadata["name"] : undefined;
+  const generateName = isMap(metadata) ? metadata["generateName"] : undefined;
+  if (name === undefined && typeof generateName === "string") return [];
+  if (typeof name !== "string" || name === "") {
+    return [error("metadata.name", "Required value: name or generateName is required")];
+  }
+  if (name.length <= 253 && namePattern.test(name)) return [];
+  const message = `"${name}" is no name: use lower case letters, digits, dashes and dots`;
+  return [error("metadata.name", message)];
+}
+
+function operatorFindingsOf(custom: CustomResource, object: unknown): readonly Finding[] {
+  // The schema has just been checked, which is what makes these casts true.
+  switch (custom.resource.kind) {
+    case "FoundationDBCluster": {
+      const cluster = object as FoundationDBCluster;
+      return [
+        ...validateCluster(cluster).map((each) => problemFinding(each, "error")),
+        ...clusterWarnings(cluster).map((each) => problemFinding(each, "warning")),
+      ];
+    }
+    case "FoundationDBBackup":
+      return validateBackup(object as FoundationDBBackup).map((each) =>
+        problemFinding(each, "error"),
+      );
+    default:
+      return validateRestore(object as FoundationDBRestore).map((each) =>
+        problemFinding(each, "error"),
+      );
+  }
+}
+
+function problemFinding(each: ValidationProblem, severity: "error" | "warning"): Finding {
+  return { severity, field: each.field, message: each.message, remedy: each.remedy };
+}
+
+function error(field: string, message: string, remedy?: string): Finding {
+  return { severity: "error", field, message, ...(remedy === undefined ? {} : { remedy }) };
+}

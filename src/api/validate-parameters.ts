@@ -1,0 +1,75 @@
+// Custom parameters of fdbserver and of the backup programs.
+import { reservedLocalityKeys } from "./placement-options.ts";
+import { problem, type ValidationProblem } from "./problem.ts";
+
+export interface ParameterOwners {
+  /** Names that the operator sets itself. */
+  readonly protectedNames: readonly string[];
+}
+
+export const serverParameterOwners: ParameterOwners = {
+  protectedNames: ["datadir", ...reservedLocalityKeys.map((key) => `locality_${key}`)],
+};
+
+export const backupParameterOwners: ParameterOwners = {
+  protectedNames: ["locality_zoneid", "locality_machineid", "locality_dcid"],
+};
+
+/** Settings of fdbmonitor or of the whole pod; they are no arguments of a process. */
+const generalNames = [
+  "cluster-file",
+  "delete-envvars",
+  "kill-on-configuration-change",
+  "disable-lifecycle-logging",
+  "restart-delay",
+  "initial-restart-delay",
+  "restart-backoff",
+  "restart-delay-reset-interval",
+  "user",
+  "group",
+];
+
+export function parameterProblems(
+  parameters: readonly string[],
+  path: string,
+  owners: ParameterOwners,
+): readonly ValidationProblem[] {
+  const seen = new Set<string>();
+  return parameters.flatMap((parameter, index) => {
+    const field = `${path}[${index}]`;
+    const formProblem = parameterFormProblem(parameter, field);
+    if (formProblem !== undefined) return [formProblem];
+    const [name = ""] = parameter.split("=");
+    const normalName = normalized(name);
+    if (seen.has(normalName)) {
+      return [problem(field, parameter, `${name} is given twice`, "keep one of the two")];
+    }
+    seen.add(normalName);
+    if (owners.protectedNames.some((each) => normalized(each) === normalName)) {
+      return [problem(field, parameter, `${name} is set by the operator`, "remove it")];
+    }
+    if (generalNames.includes(normalName)) {
+      const message = `${name} is a setting of fdbmonitor, not of a process`;
+      return [problem(field, parameter, message, "remove it")];
+    }
+    return [];
+  });
+}
+
+function parameterFormProblem(parameter: string, field: string): ValidationProblem | undefined {
+  const remedy = "write it as name=value";
+  const name = parameter.slice(0, Math.max(0, parameter.indexOf("=")));
+  if (!parameter.includes("=")) {
+    return problem(field, parameter, `"${parameter}" has no "="`, remedy);
+  }
+  if (name === "" || name.startsWith("-") || /\s/.test(name)) {
+    const message = `"${name}" is no name of a parameter`;
+    return problem(field, parameter, message, `${remedy}, without leading dashes`);
+  }
+  return undefined;
+}
+
+/** FoundationDB reads a dash and an underscore in a name as the same. */
+function normalized(name: string): string {
+  return name.replaceAll("_", "-").toLowerCase();
+}

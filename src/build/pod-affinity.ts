@@ -1,0 +1,55 @@
+// Where the pods of a cluster may and would rather run. Carries the rules B54 and B55 of spec/build.md.
+import { faultDomainOf } from "../api/effective.ts";
+import type { Affinity } from "../kube/generated/types.ts";
+import { topologyKeyOf } from "../model/fault-domain.ts";
+import { selectorLabels } from "./labels.ts";
+import type { NormalCluster } from "./normalise.ts";
+import type { PodSubject } from "./pod-subject.ts";
+
+/** A label that no node has. */
+const noScheduleLabel = "foundationdb.org/no-schedule-allowed";
+
+export function podAffinity(
+  cluster: NormalCluster,
+  subject: PodSubject,
+  given: Affinity | undefined,
+): Affinity | undefined {
+  const spread = withSpread(cluster, subject, given);
+  const isHeldBack = (cluster.spec.buggify?.noSchedule ?? []).includes(subject.processGroupID);
+  return isHeldBack ? withoutNode(spread) : spread;
+}
+
+/** Pods of one class would rather not share a fault domain; terms of the user stay before ours. */
+function withSpread(
+  cluster: NormalCluster,
+  subject: PodSubject,
+  given: Affinity | undefined,
+): Affinity | undefined {
+  const topologyKey = topologyKeyOf(faultDomainOf(cluster.spec));
+  if (topologyKey === undefined) return given;
+  const matchLabels = selectorLabels(cluster, { processClass: subject.processClass });
+  const anti = given?.podAntiAffinity;
+  return {
+    ...given,
+    podAntiAffinity: {
+      ...anti,
+      preferredDuringSchedulingIgnoredDuringExecution: [
+        ...(anti?.preferredDuringSchedulingIgnoredDuringExecution ?? []),
+        { weight: 1, podAffinityTerm: { labelSelector: { matchLabels }, topologyKey } },
+      ],
+    },
+  };
+}
+
+function withoutNode(affinity: Affinity | undefined): Affinity {
+  const expression = { key: noScheduleLabel, operator: "In", values: ["true"] };
+  return {
+    ...affinity,
+    nodeAffinity: {
+      ...affinity?.nodeAffinity,
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchExpressions: [expression] }],
+      },
+    },
+  };
+}

@@ -1,0 +1,6 @@
+// The process group that a pod, volume claim or service is built for.
+
+export interface PodSubject {
+  readonly processGroupID: string;
+  readonly processClass: string;
+}

@@ -1,0 +1,122 @@
+// From a request body to an object of the kind that the path names: type, metadata, unknown and duplicate
+// fields, pruning and defaults. [KAS9] [KAS10]
+import { decodeObject, DecodeError } from "./decode.ts";
+import { cloneJson, isJsonObject, type JsonObject } from "./json.ts";
+import { kindApiVersion, type Kind } from "./kind.ts";
+import { builtInNode } from "./schema-node.ts";
+import type { WriteOptions } from "./server-context.ts";
+import { badRequest } from "./status.ts";
+
+/** A mutable object with defaults, its type set, in the version that the path asked for. */
+export function decodeBody(kind: Kind, body: unknown, options: WriteOptions): JsonObject {
+  const sent = checkType(kind, body);
+  const object = kind.custom === undefined ? readBuiltIn(kind, sent, options) : readCustom(kind, sent, options);
+  const { apiVersion: _version, kind: _kind, metadata, ...rest } = object;
+  const typed: JsonObject = {
+    apiVersion: kindApiVersion(kind),
+    kind: kind.kind,
+    metadata: isJsonObject(metadata) ? metadata : {},
+    ...rest,
+  };
+  kind.rules.applyDefaults?.(typed);
+  return typed;
+}
+
+function checkType(kind: Kind, body: unknown): JsonObject {
+  if (!isJsonObject(body)) {
+    const given = body === undefined || body === null ? "an empty body" : JSON.stringify(body);
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${kind.kind}): ` +
+        `couldn't get version/kind; ${given} is not an object`,
+    );
+  }
+  const wanted = kindApiVersion(kind);
+  const apiVersion = typeof body["apiVersion"] === "string" ? body["apiVersion"] : "";
+  const kindName = typeof body["kind"] === "string" ? body["kind"] : "";
+  if (kind.isCustom) checkCustomType(kind, body, apiVersion, kindName);
+  else if ((apiVersion || wanted) !== wanted || (kindName || kind.kind) !== kind.kind) {
+    const version = apiVersion || wanted;
+    throw badRequest(
+      `${kindName || kind.kind} in version "${version.slice(version.lastIndexOf("/") + 1)}" cannot be handled ` +
+        `as a ${kind.kind}: no kind "${kindName || kind.kind}" is registered for version ` +
+        `"${version}" in scheme "pkg/runtime/scheme.go:111"`,
+    );
+  }
+  return body;
+}
+
+function checkCustomType(kind: Kind, body: JsonObject, apiVersion: string, kindName: string): void {
+  for (const [key, value] of [
+    ["Kind", kindName],
+    ["apiVersion", apiVersion],
+  ]) {
+    if (value === "") throw badRequest(`Object '${key}' is missing in '${JSON.stringify(body)}'`);
+  }
+  const wanted = kindApiVersion(kind);
+  if (apiVersion !== wanted) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${wanted})`,
+    );
+  }
+  if (kindName !== kind.kind) {
+    throw badRequest(
+      `${kindName} in version "${kind.version}" cannot be handled as a ${kind.kind}: unknown kind`,
+    );
+  }
+}
+
+function readBuiltIn(kind: Kind, body: JsonObject, options: WriteOptions): JsonObject {
+  const { value, unknownFields } = decode(kind, () => decodeObject(kind.node, body));
+  reportFields(kind, unknownFields, options);
+  return value;
+}
+
+const metadataNode = builtInNode("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
+
+function readCustom(kind: Kind, body: JsonObject, options: WriteOptions): JsonObject {
+  const custom = kind.custom;
+  const copy = cloneJson(body);
+  if (custom === undefined) return copy;
+  const { metadata: sentMetadata, ...rest } = copy;
+  const { value: metadata, unknownFields } = decode(kind, () =>
+    decodeObject(metadataNode, isJsonObject(sentMetadata) ? sentMetadata : {}),
+  );
+  const { value, prunedPaths } = custom.prune(rest);
+  const unknown = [...unknownFields.map((path) => `metadata.${path}`), ...prunedPaths];
+  reportFields(kind, unknown, options);
+  const object = custom.applyDefaults({ ...value, metadata });
+  object["metadata"] = metadata;
+  return object;
+}
+
+function decode<T>(kind: Kind, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    const refusal = badRequest(
+      `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${error.message}`,
+    );
+    refusal.cause = error;
+    throw refusal;
+  }
+}
+
+function reportFields(kind: Kind, unknownFields: readonly string[], options: WriteOptions): void {
+  if (options.fieldValidation === "Ignore") return;
+  const texts = [
+    ...options.duplicateFields.map((path) => `duplicate field ${JSON.stringify(path)}`),
+    ...unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`),
+  ];
+  if (texts.length === 0) return;
+  if (options.fieldValidation === "Warn") {
+    options.warnings.push(...texts);
+    return;
+  }
+  throw badRequest(
+    kind.isCustom
+      ? `strict decoding error: ${texts.join(", ")}`
+      : `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ` +
+          `strict decoding error: ${texts.join(", ")}`,
+  );
+}

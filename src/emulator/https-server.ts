@@ -1,0 +1,213 @@
+// The emulated API server over HTTPS, for kubectl and other clients on this machine: loopback only, with a
+// bearer token, and JSON in both directions. [KAS62]
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { createServer, type Server } from "node:https";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { parse as parseYaml } from "yaml";
+import type { WatchEvent } from "../kube/transport.ts";
+import type { ApiServer } from "./api-server.ts";
+import { selfSignedCertificate } from "./certificate.ts";
+import { aggregatedType } from "./discovery.ts";
+import type { ServerRequest } from "./handler.ts";
+import { duplicateMembers } from "./json-duplicates.ts";
+import { inRequestedForm, wantsTable } from "./representation.ts";
+import { badRequest, StatusError, unsupportedMediaType } from "./status.ts";
+
+export { kubeconfigText } from "./kubeconfig.ts";
+
+export interface ServeOptions {
+  host?: string;
+  /** 0 takes any free port. */
+  port: number;
+  token?: string;
+}
+
+export interface ServedApi {
+  url: string;
+  caPem: string;
+  token: string;
+  port: number;
+  close(): Promise<void>;
+}
+
+const bodyBytesMax = 3 * 1024 * 1024;
+
+/** Rejects with the system's error (code EADDRINUSE) when the port is taken. */
+export async function serveHttps(api: ApiServer, options: ServeOptions): Promise<ServedApi> {
+  const { host = "127.0.0.1", port } = options;
+  const token = options.token ?? randomBytes(24).toString("hex");
+  const { certificatePem, keyPem } = selfSignedCertificate();
+  const server = createServer({ cert: certificatePem, key: keyPem }, (request, response) => {
+    answer(api, token, request, response).catch((error: unknown) => fail(api, response, error));
+  });
+  await listen(server, port, host);
+  const bound = (server.address() as AddressInfo).port;
+  const shownHost = host.includes(":") ? `[${host}]` : host;
+  return {
+    url: `https://${shownHost}:${bound}`,
+    caPem: certificatePem,
+    token,
+    port: bound,
+    close: () => close(server),
+  };
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.close((error) => (error === undefined ? resolve() : reject(error)));
+    server.closeAllConnections();
+  });
+}
+
+async function answer(
+  api: ApiServer,
+  token: string,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (!isAuthorized(incoming, token)) {
+    const refusal = new StatusError(401, "Unauthorized", "Unauthorized");
+    sendJson(response, 401, refusal.body());
+    return;
+  }
+  try {
+    const request = await readRequest(incoming);
+    const isWatch = isTrue(request.query?.["watch"]) && request.method === "GET";
+    if (isWatch) streamWatch(api, request, incoming, response);
+    else answerOnce(api, request, response);
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    sendJson(response, error.code, error.body());
+  }
+}
+
+function isAuthorized(incoming: IncomingMessage, token: string): boolean {
+  const given = Buffer.from(incoming.headers.authorization ?? "");
+  const wanted = Buffer.from(`Bearer ${token}`);
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+function isTrue(text: string | undefined): boolean {
+  return text === "true" || text === "1";
+}
+
+const methods = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"]);
+
+async function readRequest(incoming: IncomingMessage): Promise<ServerRequest> {
+  const url = new URL(incoming.url ?? "/", "https://localhost");
+  const method = incoming.method === "HEAD" ? "GET" : (incoming.method ?? "GET");
+  if (!methods.has(method)) throw new StatusError(405, "MethodNotAllowed", "method not allowed", {});
+  const contentType = incoming.headers["content-type"] ?? "";
+  const text = await readText(incoming);
+  const body = text === "" ? undefined : parseBody(text, contentType);
+  return {
+    method: method as ServerRequest["method"],
+    path: url.pathname,
+    query: Object.fromEntries(url.searchParams),
+    body,
+    contentType,
+    accept: incoming.headers.accept ?? "",
+    userAgent: incoming.headers["user-agent"] ?? "unknown",
+    userName: "admin",
+    duplicateFields: text.startsWith("{") ? duplicateMembers(text) : [],
+  };
+}
+
+async function readText(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of incoming) {
+    const bytes = chunk as Buffer;
+    length += bytes.length;
+    if (length > bodyBytesMax) {
+      const message = `Request entity is too large: limit is ${bodyBytesMax}`;
+      throw new StatusError(413, "RequestEntityTooLarge", message);
+    }
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parseBody(text: string, contentType: string): unknown {
+  const mediaType = contentType.split(";")[0]?.trim() ?? "";
+  if (mediaType.includes("protobuf") || mediaType.includes("cbor")) {
+    throw unsupportedMediaType(
+      "the body of the request was in an unknown format - accepted media types include: " +
+        "application/json, application/yaml",
+    );
+  }
+  try {
+    if (!mediaType.includes("yaml") || text.startsWith("{")) return JSON.parse(text);
+    return parseYaml(text);
+  } catch (error) {
+    throw badRequest(`the body of the request is not valid: ${(error as Error).message}`);
+  }
+}
+
+function answerOnce(api: ApiServer, request: ServerRequest, response: ServerResponse): void {
+  const { status, body, warnings } = api.handle(request);
+  for (const warning of warnings ?? []) {
+    response.appendHeader("Warning", `299 - ${JSON.stringify(warning)}`);
+  }
+  if (typeof body === "string") {
+    response.writeHead(status, { "Content-Type": "text/plain; charset=utf-8" });
+    response.end(body);
+    return;
+  }
+  const isDiscovery = request.path === "/api" || request.path === "/apis";
+  const contentType = isDiscovery ? aggregatedType(request.accept ?? "") : undefined;
+  sendJson(response, status, inRequestedForm(api.context, request, status, body), contentType);
+}
+
+function streamWatch(
+  api: ApiServer,
+  request: ServerRequest,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const isTable = wantsTable(request.accept ?? "");
+  const onEvent = (event: WatchEvent): void => {
+    const isPlain = !isTable || event.type === "ERROR" || event.type === "BOOKMARK";
+    const object = isPlain ? event.object : inRequestedForm(api.context, request, 200, event.object);
+    response.write(`${JSON.stringify({ type: event.type, object })}\n`);
+  };
+  const watch = api.openWatch(request, onEvent, () => response.end());
+  response.writeHead(200, { "Content-Type": "application/json", "Cache-Control": "no-cache, private" });
+  response.flushHeaders();
+  const abort = (): void => watch.abort();
+  incoming.once("close", abort);
+  response.once("close", abort);
+}
+
+function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  contentType = "application/json",
+): void {
+  const text = `${JSON.stringify(body)}\n`;
+  response.writeHead(status, {
+    "Content-Type": contentType,
+    "Cache-Control": "no-cache, private",
+    "Content-Length": Buffer.byteLength(text),
+  });
+  response.end(text);
+}
+
+function fail(api: ApiServer, response: ServerResponse, error: unknown): void {
+  api.context.log.error("request failed", { error: String(error) });
+  const refusal = new StatusError(500, "InternalError", `Internal error occurred: ${String(error)}`);
+  if (response.headersSent) response.end();
+  else sendJson(response, 500, refusal.body());
+}

@@ -1,0 +1,357 @@
+// One pod on its node: volumes, network, init containers one after another, containers, status, and the end. It acts
+// on events and timers only; a pod in good order costs nothing. Carries rules KUBELET3, KUBELET4 and KUBELET23.
+import type { Timer } from "../env/clock.ts";
+import { randomInteger } from "../env/random.ts";
+import type { Container, Pod } from "../kube/generated/types.ts";
+import { keyOf, keyText } from "../kube/path.ts";
+import { persistentVolumeClaims, persistentVolumes } from "../kube/resource.ts";
+import type { Stored } from "../kube/resource.ts";
+import type { RequestHandler } from "../pod/container-program.ts";
+import { ContainerRunner } from "./kubelet-container.ts";
+import type { ContainerHost } from "./kubelet-container.ts";
+import type { KubeletCore, NodeState } from "./kubelet-core.ts";
+import { resolveEnvironment } from "./kubelet-environment.ts";
+import { ContainerFileView, VolumeStore } from "./kubelet-files.ts";
+import type { Mount } from "./kubelet-files.ts";
+import type { ContainerImage } from "./kubelet-images.ts";
+import { OwnPodWriter } from "./kubelet-own-pod.ts";
+import { ProbeRunner } from "./kubelet-probe.ts";
+import { buildPodStatus } from "./kubelet-status.ts";
+import { StatusWriter } from "./kubelet-status-writer.ts";
+import { PodVolumes } from "./kubelet-volumes.ts";
+
+const mountRetryMs = { first: 1000, longest: 60_000 };
+/** A pod whose object changed is looked at by the kubelet within this time. */
+const syncMs = 200;
+
+export class PodWorker {
+  readonly key: string;
+  readonly uid: string;
+  readonly node: NodeState;
+  readonly #core: KubeletCore;
+  readonly #volumes: PodVolumes;
+  readonly #containers: ContainerRunner[];
+  readonly #probes = new Map<ContainerRunner, ProbeRunner[]>();
+  readonly #closers = new Map<ContainerRunner, (() => void)[]>();
+  readonly #podListeners = new Map<ContainerRunner, (() => void)[]>();
+  readonly #ownPod: OwnPodWriter;
+  readonly #status: StatusWriter;
+  readonly #startedAtMs: number;
+  #pod: Stored<Pod>;
+  #podIps: readonly string[] = [];
+  #timers = new Map<string, Timer>();
+  #mountFailures = 0;
+  #isTerminating = false;
+  #isDead = false;
+  #failure: { reason: string; message: string } | undefined;
+
+  constructor(core: KubeletCore, node: NodeState, pod: Stored<Pod>) {
+    this.#core = core;
+    this.node = node;
+    this.#pod = pod;
+    this.key = keyText(keyOf(pod));
+    this.uid = pod.metadata.uid ?? "";
+    this.#startedAtMs = core.clock.nowMs();
+    const namespace = pod.metadata.namespace ?? "";
+    this.#volumes = new PodVolumes({
+      pod,
+      configMap: (name) => core.configMap(namespace, name),
+      secret: (name) => core.secret(namespace, name),
+      claim: (name) => core.informers.of(persistentVolumeClaims).get({ namespace, name }),
+      volume: (name) => core.informers.of(persistentVolumes).get({ name }),
+      persistentStore: (id) => core.persistentStore(id),
+    });
+    this.#ownPod = new OwnPodWriter(core, () => this.#pod);
+    this.#status = new StatusWriter(
+      core,
+      () => this.#pod,
+      (nowMs) => this.#buildStatus(nowMs),
+    );
+    const { initContainers = [], containers = [] } = pod.spec ?? { containers: [] };
+    const create = (container: Container, isInit: boolean): ContainerRunner =>
+      new ContainerRunner(this.#containerHost(), container, {
+        isInit,
+        waitsFor: initContainers.length > 0 ? "PodInitializing" : "ContainerCreating",
+        restartCount: earlierRestarts(pod, container.name),
+      });
+    this.#containers = [
+      ...initContainers.map((container) => create(container, true)),
+      ...containers.map((container) => create(container, false)),
+    ];
+  }
+
+  start(): void {
+    this.#status.touch();
+    this.#mount();
+  }
+
+  /** The pod's object changed in the API. */
+  update(pod: Stored<Pod>): void {
+    const before = this.#pod;
+    this.#pod = pod;
+    if (this.#isDead) return;
+    if (pod.metadata.deletionTimestamp !== undefined) {
+      if (!this.#isTerminating) return this.#terminate();
+      const isShorter =
+        (pod.metadata.deletionGracePeriodSeconds ?? 0) <
+        (before.metadata.deletionGracePeriodSeconds ?? Infinity);
+      if (isShorter) this.#stopContainers();
+      return;
+    }
+    const isSame =
+      isEqual(before.metadata.annotations, pod.metadata.annotations) &&
+      isEqual(before.metadata.labels, pod.metadata.labels);
+    if (isSame) return;
+    this.#later("sync", syncMs, () => {
+      this.#volumes.refresh();
+      for (const listeners of [...this.#podListeners.values()]) {
+        for (const changed of [...listeners]) changed();
+      }
+    });
+  }
+
+  /** A ConfigMap changed: the mounted files follow after a while. */
+  configMapChanged(name: string): void {
+    if (this.#isDead || !this.#volumes.usesConfigMap(name)) return;
+    if (this.#timers.has("mount")) return this.#mount();
+    if (this.#timers.has("config-map")) return;
+    const { min, max } = this.#core.options.configMapDelayMs;
+    const delayMs = randomInteger(this.#core.random, min, max);
+    this.#later("config-map", delayMs, () => this.#volumes.refresh());
+  }
+
+  /** The kubelet evicts the pod: it fails and stays to be seen. */
+  evict(message: string): void {
+    if (this.#isTerminating || this.#isDead) return;
+    this.#core.events.record(this.#pod, "Warning", "Evicted", message);
+    this.#failure = { reason: "Evicted", message };
+    this.#stopContainers();
+    this.#status.touch();
+  }
+
+  /** The object or the node is gone: everything stops, nothing is reported. */
+  destroy(): void {
+    if (this.#isDead) return;
+    this.#isDead = true;
+    for (const timer of this.#timers.values()) timer.cancel();
+    for (const container of this.#containers) {
+      this.#release(container);
+      container.destroy();
+    }
+    this.#status.stop();
+    this.#ownPod.stop();
+  }
+
+  container(name: string): ContainerRunner | undefined {
+    return this.#containers.find((one) => one.container.name === name);
+  }
+
+  #mount(): void {
+    if (this.#isTerminating) return;
+    const problem = this.#volumes.mount();
+    if (problem === undefined) return this.#connect();
+    this.#core.events.record(this.#pod, "Warning", "FailedMount", problem);
+    const { first, longest } = mountRetryMs;
+    const pauseMs = Math.min(longest, first * 2 ** this.#mountFailures);
+    this.#mountFailures += 1;
+    this.#later("mount", pauseMs, () => this.#mount());
+  }
+
+  #connect(): void {
+    this.#podIps = this.#core.assignAddresses(this.#pod, this.node);
+    this.#status.touch();
+    this.#beginNext();
+  }
+
+  /** The next init container when one is left, otherwise all containers. */
+  #beginNext(): void {
+    const nextInit = this.#containers.find((one) => one.isInit && one.exitCode !== 0);
+    if (nextInit !== undefined) return nextInit.begin();
+    for (const container of this.#containers) if (!container.isInit) container.begin();
+  }
+
+  #terminate(): void {
+    this.#isTerminating = true;
+    for (const timer of this.#timers.values()) timer.cancel();
+    this.#timers.clear();
+    this.#stopContainers();
+    this.#finishWhenStopped();
+  }
+
+  #stopContainers(): void {
+    const { deletionGracePeriodSeconds } = this.#pod.metadata;
+    const graceSeconds =
+      deletionGracePeriodSeconds ?? this.#pod.spec?.terminationGracePeriodSeconds ?? 30;
+    for (const container of this.#containers) {
+      if (container.isRunning) {
+        const message = `Stopping container ${container.container.name}`;
+        this.#core.events.record(this.#pod, "Normal", "Killing", message);
+      }
+      container.stop(graceSeconds * 1000);
+    }
+  }
+
+  #finishWhenStopped(): void {
+    if (!this.#isTerminating || this.#containers.some((one) => one.isRunning)) return;
+    this.#status.finish(() => this.#core.deletePod(this.#pod));
+  }
+
+  #buildStatus(nowMs: number) {
+    return buildPodStatus(
+      {
+        pod: this.#pod,
+        containers: this.#containers.map((container) => container.report()),
+        podIps: this.#podIps,
+        hostIp: this.node.ip,
+        startedAtMs: this.#startedAtMs,
+        failure: this.#failure,
+        isTerminating: this.#isTerminating,
+      },
+      nowMs,
+    );
+  }
+
+  #containerHost(): ContainerHost {
+    const core = this.#core;
+    return {
+      clock: core.clock,
+      random: core.random,
+      podKey: this.key,
+      podUid: this.uid,
+      startMs: core.options.containerStartMs,
+      restartPolicy: this.#pod.spec?.restartPolicy ?? "Always",
+      pull: (reference) => core.pull(this.node, reference),
+      findImage: (reference) => core.images.find(reference),
+      environment: (container) =>
+        resolveEnvironment(container, {
+          pod: this.#pod,
+          podIps: this.#podIps,
+          hostIp: this.node.ip,
+          configMap: (name) => core.configMap(this.#pod.metadata.namespace ?? "", name),
+          secret: (name) => core.secret(this.#pod.metadata.namespace ?? "", name),
+        }),
+      files: (container, image) => this.#openFiles(container, image),
+      programContext: (container) => this.#programContext(container),
+      emit: (type, reason, message) => {
+        if (type === "Warning" || core.options.emitNormalEvents) {
+          core.events.record(this.#pod, type, reason, message);
+        }
+      },
+      onChange: () => this.#status.touch(),
+      onStarted: (container) => this.#watch(container),
+      onStopped: (container) => this.#onStopped(container),
+    };
+  }
+
+  #openFiles(container: Container, image: ContainerImage): ContainerFileView {
+    const mounts: Mount[] = (container.volumeMounts ?? []).flatMap((mount) => {
+      const store = this.#volumes.store(mount.name);
+      if (store === undefined) return [];
+      const mountPath = mount.mountPath.replace(/(.)\/+$/, "$1");
+      return [
+        { mountPath, store, subPath: mount.subPath ?? "", isReadOnly: mount.readOnly ?? false },
+      ];
+    });
+    if (container.securityContext?.readOnlyRootFilesystem !== true) {
+      const store = new VolumeStore(`root:${this.uid}/${container.name}`, true);
+      mounts.push({ mountPath: "/", store, subPath: "", isReadOnly: false });
+    }
+    return new ContainerFileView(mounts, image.files);
+  }
+
+  #programContext(container: Container) {
+    const runner = this.container(container.name);
+    const { namespace = "", name = "" } = this.#pod.metadata;
+    return {
+      pod: { namespace, name, uid: this.uid, ips: this.#podIps },
+      nodeName: this.node.name,
+      clock: this.#core.clock,
+      random: this.#core.random,
+      runtime: this.#core.runtime,
+      ownPod: this.#ownPod.forNode(this.node.name),
+      onPodChange: (changed: () => void) => append(this.#podListeners, runner, changed),
+      listen: (address: string, port: number, useTls: boolean, handler: RequestHandler) => {
+        const isAny = ["", "0.0.0.0", "::", "localhost"].includes(address);
+        const targets = isAny ? this.#podIps : this.#podIps.filter((ip) => ip === address);
+        const closers = targets.map((ip) => this.#core.network.listen(ip, port, useTls, handler));
+        for (const close of closers) if (close !== undefined) append(this.#closers, runner, close);
+        return closers.length > 0 && closers.every((close) => close !== undefined);
+      },
+    };
+  }
+
+  #watch(runner: ContainerRunner): void {
+    const { readinessProbe, livenessProbe } = runner.container;
+    const base = {
+      container: runner.container,
+      ip: this.#podIps[0] ?? "",
+      clock: this.#core.clock,
+      network: this.#core.network,
+    };
+    if (readinessProbe !== undefined) {
+      const onVerdict = (isGood: boolean, message: string): void => {
+        if (!isGood) this.#unhealthy(`Readiness probe failed: ${message}`);
+        runner.setProbedReady(isGood);
+      };
+      append(this.#probes, runner, new ProbeRunner({ ...base, probe: readinessProbe, onVerdict }));
+    }
+    if (livenessProbe !== undefined) {
+      const onVerdict = (isGood: boolean, message: string): void => {
+        if (isGood) return;
+        this.#unhealthy(`Liveness probe failed: ${message}`);
+        runner.restart((this.#pod.spec?.terminationGracePeriodSeconds ?? 30) * 1000);
+      };
+      append(this.#probes, runner, new ProbeRunner({ ...base, probe: livenessProbe, onVerdict }));
+    }
+  }
+
+  #unhealthy(message: string): void {
+    this.#core.events.record(this.#pod, "Warning", "Unhealthy", message);
+  }
+
+  #onStopped(runner: ContainerRunner): void {
+    this.#release(runner);
+    this.#status.touch();
+    if (this.#isTerminating) return this.#finishWhenStopped();
+    if (runner.isInit && runner.exitCode === 0 && !this.#isDead) this.#beginNext();
+  }
+
+  #release(runner: ContainerRunner): void {
+    for (const probe of this.#probes.get(runner) ?? []) probe.stop();
+    for (const close of this.#closers.get(runner) ?? []) close();
+    this.#probes.delete(runner);
+    this.#closers.delete(runner);
+    this.#podListeners.delete(runner);
+  }
+
+  #later(name: string, delayMs: number, run: () => void): void {
+    this.#timers.get(name)?.cancel();
+    const timer = this.#core.clock.setTimer(delayMs, () => {
+      this.#timers.delete(name);
+      run();
+    });
+    this.#timers.set(name, timer);
+  }
+}
+
+function earlierRestarts(pod: Pod, name: string): number {
+  const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {};
+  const known = [...containerStatuses, ...initContainerStatuses].find((one) => one.name === name);
+  // A container that had an id ran before: what starts is a restart.
+  return known?.containerID === undefined ? 0 : known.restartCount + 1;
+}
+
+function append<T>(
+  map: Map<ContainerRunner, T[]>,
+  runner: ContainerRunner | undefined,
+  item: T,
+): void {
+  if (runner === undefined) return;
+  const items = map.get(runner);
+  if (items === undefined) map.set(runner, [item]);
+  else items.push(item);
+}
+
+function isEqual(left: unknown, right: unknown): boolean {
+  return left === right || JSON.stringify(left) === JSON.stringify(right);
+}

@@ -1,0 +1,102 @@
+// Writes a pod's status: changes that come together become one write, there is never more than one write under way,
+// and a status that the server has already is not written again. Carries rule KUBELET7.
+import type { Timer } from "../env/clock.ts";
+import { isKubeError } from "../kube/error.ts";
+import type { Pod } from "../kube/generated/types.ts";
+import { keyOf } from "../kube/path.ts";
+import { pods } from "../kube/resource.ts";
+import type { Stored } from "../kube/resource.ts";
+import type { KubeletCore } from "./kubelet-core.ts";
+import type { PodStatusReport } from "./kubelet-status.ts";
+
+const gatherMs = 50;
+const retryMs = 1000;
+
+export class StatusWriter {
+  readonly #core: KubeletCore;
+  readonly #pod: () => Stored<Pod>;
+  readonly #build: (nowMs: number) => PodStatusReport;
+  #timer: Timer | undefined;
+  #isWriting = false;
+  #isStopped = false;
+  #written = "";
+  #onFinished: (() => void) | undefined;
+
+  constructor(
+    core: KubeletCore,
+    pod: () => Stored<Pod>,
+    build: (nowMs: number) => PodStatusReport,
+  ) {
+    this.#core = core;
+    this.#pod = pod;
+    this.#build = build;
+  }
+
+  touch(): void {
+    this.#schedule(gatherMs);
+  }
+
+  /** Writes the last status and calls back. */
+  finish(onFinished: () => void): void {
+    this.#onFinished = onFinished;
+    this.#schedule(gatherMs);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#isStopped || this.#timer !== undefined || this.#isWriting) return;
+    this.#timer = this.#core.clock.setTimer(delayMs, () => {
+      this.#timer = undefined;
+      void this.#write();
+    });
+  }
+
+  async #write(): Promise<void> {
+    const status = this.#build(this.#core.clock.nowMs());
+    const text = withoutTimes(status);
+    if (text !== this.#written) {
+      this.#isWriting = true;
+      const isWritten = await this.#patch(status);
+      this.#isWriting = false;
+      if (this.#isStopped) return;
+      if (!isWritten) return this.#schedule(retryMs);
+      this.#written = text;
+      // What changed while the write was under way is written next.
+      if (withoutTimes(this.#build(this.#core.clock.nowMs())) !== text)
+        return this.#schedule(gatherMs);
+    }
+    const onFinished = this.#onFinished;
+    this.#onFinished = undefined;
+    onFinished?.();
+  }
+
+  /** False when it should be tried again. */
+  async #patch(status: PodStatusReport): Promise<boolean> {
+    const pod = this.#pod();
+    const patch = { metadata: { uid: pod.metadata.uid }, status };
+    const options = { type: "strategic", subresource: "status" } as const;
+    try {
+      await this.#core.client.patch(pods, keyOf(pod), patch, options);
+      return true;
+    } catch (error) {
+      // The pod is gone or another one has its name: there is nobody to report about.
+      if (isKubeError(error, "NotFound") || isKubeError(error, "Conflict")) return true;
+      this.#core.log.warn("a pod's status was not written", {
+        pod: pod.metadata.name,
+        error: String(error),
+      });
+      return false;
+    }
+  }
+}
+
+/** Times of transitions and removals follow from the rest, so they do not make a status different. */
+function withoutTimes(status: PodStatusReport): string {
+  return JSON.stringify(status, (key, value: unknown) =>
+    key === "lastTransitionTime" || value === null ? undefined : value,
+  );
+}

@@ -1,0 +1,146 @@
+// The network between pods in one process: open ports, DNS names of pods, cluster addresses of services, and
+// faults. Both the emulated kubelet and the simulated database stand on it. Carries rules KUBELET24 to KUBELET26.
+import type { Clock } from "../env/clock.ts";
+import type { RequestHandler } from "../pod/container-program.ts";
+import { PodUnreachableError } from "../pod/network.ts";
+import type { PodNetwork, PodRequest, PodResponse } from "../pod/network.ts";
+import type { HostResolver } from "../pod/process-runtime.ts";
+
+export interface EmulatedPodNetwork extends PodNetwork, HostResolver {
+  /** Opens a port and returns what closes it; undefined when the port is taken. */
+  listen(
+    ip: string,
+    port: number,
+    useTls: boolean,
+    handler: RequestHandler,
+  ): (() => void) | undefined;
+  isListening(ip: string, port: number): boolean;
+  /** Calls back when a port of this address opens or closes, or the address is cut or healed. */
+  onChange(ip: string, changed: () => void): () => void;
+  /** A DNS name and the addresses behind it; none removes the name. */
+  setHostName(hostName: string, ips: readonly string[]): void;
+  /** A service's cluster address and the pods behind it; none removes it. */
+  setService(clusterIp: string, podIps: readonly string[]): void;
+  /** The pod address that traffic to this address reaches; the address itself when it is no service's. */
+  route(ip: string): string | undefined;
+  /** No packet reaches or leaves this address any more. */
+  cut(ip: string): void;
+  heal(ip: string): void;
+  isCut(ip: string): boolean;
+}
+
+interface OpenPort {
+  readonly useTls: boolean;
+  readonly handler: RequestHandler;
+}
+
+const roundTripMs = 1;
+
+/** Without a clock, requests are answered at once and time-outs take no time. */
+export function createPodNetwork(clock?: Clock): EmulatedPodNetwork {
+  return new Network(clock);
+}
+
+class Network implements EmulatedPodNetwork {
+  readonly #clock: Clock | undefined;
+  readonly #ports = new Map<string, OpenPort>();
+  readonly #hostNames = new Map<string, readonly string[]>();
+  readonly #services = new Map<string, readonly string[]>();
+  readonly #cut = new Set<string>();
+  readonly #watchers = new Map<string, Set<() => void>>();
+
+  constructor(clock: Clock | undefined) {
+    this.#clock = clock;
+  }
+
+  async request(request: PodRequest): Promise<PodResponse> {
+    const { host, port, useTls, timeoutMs } = request;
+    const ip = this.route(host);
+    if (ip === undefined || this.#cut.has(ip)) {
+      await this.#pass(timeoutMs);
+      throw new PodUnreachableError(`no answer from ${host}:${port} within ${timeoutMs} ms`);
+    }
+    await this.#pass(roundTripMs);
+    const open = this.#ports.get(portKey(ip, port));
+    if (open === undefined) throw new PodUnreachableError(`${host}:${port} refused the connection`);
+    if (open.useTls !== useTls) {
+      const message = open.useTls ? "expects TLS" : "does not speak TLS";
+      throw new PodUnreachableError(`${host}:${port} ${message}`);
+    }
+    return open.handler(request.method, request.path);
+  }
+
+  resolve(hostName: string): string | undefined {
+    return this.#hostNames.get(hostName.replace(/\.$/, ""))?.[0];
+  }
+
+  listen(ip: string, port: number, useTls: boolean, handler: RequestHandler) {
+    const key = portKey(ip, port);
+    if (this.#ports.has(key)) return undefined;
+    const open = { useTls, handler };
+    this.#ports.set(key, open);
+    this.#announce(ip);
+    return () => {
+      if (this.#ports.get(key) !== open) return;
+      this.#ports.delete(key);
+      this.#announce(ip);
+    };
+  }
+
+  isListening(ip: string, port: number): boolean {
+    return this.#ports.has(portKey(ip, port));
+  }
+
+  onChange(ip: string, changed: () => void): () => void {
+    const watchers = this.#watchers.get(ip) ?? new Set();
+    this.#watchers.set(ip, watchers);
+    watchers.add(changed);
+    return () => {
+      watchers.delete(changed);
+      if (watchers.size === 0) this.#watchers.delete(ip);
+    };
+  }
+
+  setHostName(hostName: string, ips: readonly string[]): void {
+    if (ips.length === 0) this.#hostNames.delete(hostName);
+    else this.#hostNames.set(hostName, ips);
+  }
+
+  setService(clusterIp: string, podIps: readonly string[]): void {
+    if (podIps.length === 0) this.#services.delete(clusterIp);
+    else this.#services.set(clusterIp, podIps);
+  }
+
+  route(ip: string): string | undefined {
+    const backends = this.#services.get(ip);
+    return backends === undefined ? ip : backends[0];
+  }
+
+  cut(ip: string): void {
+    this.#cut.add(ip);
+    this.#announce(ip);
+  }
+
+  heal(ip: string): void {
+    this.#cut.delete(ip);
+    this.#announce(ip);
+  }
+
+  isCut(ip: string): boolean {
+    return this.#cut.has(ip);
+  }
+
+  #announce(ip: string): void {
+    for (const changed of [...(this.#watchers.get(ip) ?? [])]) changed();
+  }
+
+  #pass(delayMs: number): Promise<void> {
+    const clock = this.#clock;
+    if (clock === undefined) return Promise.resolve();
+    return new Promise((resolve) => clock.setTimer(delayMs, resolve));
+  }
+}
+
+function portKey(ip: string, port: number): string {
+  return `${ip} ${port}`;
+}

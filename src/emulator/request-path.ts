@@ -1,0 +1,39 @@
+// Reads a request path: /api/v1/... of the core group, /apis/GROUP/VERSION/... of the others.
+
+export interface ResourcePath {
+  group: string;
+  version: string;
+  /** Empty for cluster-wide requests and for cluster-scoped kinds. */
+  namespace: string;
+  plural: string;
+  /** Empty for a collection. */
+  name: string;
+  subresource: string;
+}
+
+/** The resource that a path names, or undefined when it is not of that form. */
+export function parseResourcePath(path: string): ResourcePath | undefined {
+  const segments = path.split("/").slice(1).map(decodeURIComponent);
+  if (segments.at(-1) === "") segments.pop();
+  const root = segments.shift();
+  let group = "";
+  if (root === "apis") group = segments.shift() ?? "";
+  else if (root !== "api") return undefined;
+  const version = segments.shift();
+  if (version === undefined || segments.length === 0) return undefined;
+  let namespace = "";
+  // "namespaces/x/pods" is inside a namespace; "namespaces/x" and "namespaces/x/status" are the object.
+  const isInNamespace =
+    segments[0] === "namespaces" &&
+    segments.length > 2 &&
+    !(segments.length === 3 && namespaceSubresources.has(segments[2] ?? ""));
+  if (isInNamespace) {
+    namespace = segments[1] ?? "";
+    segments.splice(0, 2);
+  }
+  const [plural = "", name = "", subresource = "", ...rest] = segments;
+  if (rest.length > 0) return undefined;
+  return { group, version, namespace, plural, name, subresource };
+}
+
+const namespaceSubresources = new Set(["status", "finalize"]);

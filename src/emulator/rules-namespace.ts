@@ -1,0 +1,26 @@
+// Namespaces: their name label, phase and finalizer.
+import { arrayAt, ensureObject, stringAt } from "./json.ts";
+import type { KindRules } from "./kind.ts";
+
+export const namespaceRules: KindRules = {
+  fields: {
+    name: (namespace) => stringAt(namespace, "metadata", "name"),
+    "status.phase": (namespace) => stringAt(namespace, "status", "phase"),
+  },
+  applyDefaults(namespace) {
+    const metadata = ensureObject(namespace, "metadata");
+    const name = stringAt(metadata, "name");
+    if (name !== "") ensureObject(metadata, "labels")["kubernetes.io/metadata.name"] = name;
+  },
+  prepareCreate(namespace) {
+    const spec = ensureObject(namespace, "spec");
+    const finalizers = arrayAt(spec, "finalizers");
+    if (!finalizers.includes("kubernetes")) spec["finalizers"] = [...finalizers, "kubernetes"];
+    namespace["status"] = { phase: "Active" };
+  },
+  prepareUpdate(namespace, old) {
+    const finalizers = arrayAt(old, "spec", "finalizers");
+    if (finalizers.length > 0) ensureObject(namespace, "spec")["finalizers"] = finalizers;
+    else delete ensureObject(namespace, "spec")["finalizers"];
+  },
+};

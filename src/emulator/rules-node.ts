@@ -1,0 +1,36 @@
+// Nodes: the empty parts that every node shows, and its pod address ranges.
+import { ensureObject, objectAt, stringAt } from "./json.ts";
+import { setDefault } from "./defaults-pod.ts";
+import type { KindRules } from "./kind.ts";
+import { fieldForbidden } from "./status.ts";
+
+const systemInformation = [
+  ...["machineID", "systemUUID", "bootID", "kernelVersion", "osImage", "containerRuntimeVersion"],
+  ...["kubeletVersion", "kubeProxyVersion", "operatingSystem", "architecture"],
+];
+
+export const nodeRules: KindRules = {
+  fields: {
+    "spec.unschedulable": (node) => String(objectAt(node, "spec")["unschedulable"] === true),
+  },
+  applyDefaults(node) {
+    setDefault(node, "spec", {});
+    const status = ensureObject(node, "status");
+    const capacity = status["capacity"];
+    if (capacity !== undefined) setDefault(status, "allocatable", capacity);
+    setDefault(status, "daemonEndpoints", { kubeletEndpoint: { Port: 0 } });
+    const information = ensureObject(status, "nodeInfo");
+    for (const name of systemInformation) setDefault(information, name, "");
+  },
+  validateUpdate(node, old) {
+    const before = stringAt(old, "spec", "providerID");
+    const after = stringAt(node, "spec", "providerID");
+    if (before === "" || before === after) return [];
+    return [
+      fieldForbidden(
+        "spec.providerID",
+        'node updates may not change providerID except from "" to valid',
+      ),
+    ];
+  },
+};

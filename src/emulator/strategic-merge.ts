@@ -1,0 +1,164 @@
+// Strategic merge patch of built-in kinds: lists merge by their key, and directives delete, replace, reorder
+// or retain. [KAS27]
+import { cloneJson, isJsonObject, jsonEqual, type JsonObject } from "./json.ts";
+import type { SchemaNode } from "./schema-node.ts";
+import { badRequest } from "./status.ts";
+import { memberNode } from "./field-walk.ts";
+
+const directive = "$patch";
+const deleteFromList = "$deleteFromPrimitiveList/";
+const elementOrder = "$setElementOrder/";
+const retainKeys = "$retainKeys";
+
+export function strategicMerge(node: SchemaNode, target: JsonObject, patch: JsonObject): JsonObject {
+  return mergeObject(node, target, patch) ?? {};
+}
+
+/** The merged object, or undefined when the patch deletes it. */
+function mergeObject(
+  node: SchemaNode | undefined,
+  target: JsonObject,
+  patch: JsonObject,
+): JsonObject | undefined {
+  switch (patch[directive]) {
+    case undefined:
+    case "merge":
+      break;
+    case "replace": {
+      const { [directive]: _, ...rest } = patch;
+      return withoutDirectives(rest) as JsonObject;
+    }
+    case "delete":
+      return undefined;
+    default:
+      throw badRequest(`Unknown patch type: ${String(patch[directive])}`);
+  }
+  const result = retained(target, patch);
+  for (const key in patch) {
+    if (key.startsWith("$")) continue;
+    mergeMember(node, result, key, patch);
+  }
+  for (const key in patch) {
+    if (key.startsWith(deleteFromList)) {
+      const name = key.slice(deleteFromList.length);
+      const doomed = Array.isArray(patch[key]) ? patch[key] : [];
+      const list = Array.isArray(result[name]) ? result[name] : [];
+      result[name] = list.filter((item) => !doomed.some((value) => jsonEqual(value, item)));
+    }
+  }
+  for (const key in patch) {
+    if (key.startsWith(elementOrder)) {
+      reorder(memberNode(node, key.slice(elementOrder.length)), result, key, patch[key]);
+    }
+  }
+  return result;
+}
+
+function retained(target: JsonObject, patch: JsonObject): JsonObject {
+  const keys = patch[retainKeys];
+  if (!Array.isArray(keys)) return { ...target };
+  return Object.fromEntries(Object.entries(target).filter(([key]) => keys.includes(key)));
+}
+
+function mergeMember(
+  node: SchemaNode | undefined,
+  result: JsonObject,
+  key: string,
+  patch: JsonObject,
+): void {
+  const change = patch[key];
+  const current = result[key];
+  const child = memberNode(node, key);
+  if (change === null) delete result[key];
+  else if (isJsonObject(change)) {
+    const strategies = child?.patchStrategies ?? [];
+    const base = strategies.includes("replace") || !isJsonObject(current) ? {} : current;
+    const merged = mergeObject(child, base, change);
+    if (merged === undefined) delete result[key];
+    else result[key] = merged;
+  } else if (Array.isArray(change)) {
+    result[key] = mergeList(child, Array.isArray(current) ? current : [], change);
+  } else if (change !== undefined) result[key] = change;
+}
+
+function mergeList(node: SchemaNode | undefined, current: unknown[], change: unknown[]): unknown[] {
+  const isMerged = node?.patchStrategies.includes("merge") === true;
+  const replaceMarker = change.find((item) => isJsonObject(item) && item[directive] === "replace");
+  if (!isMerged || (isJsonObject(replaceMarker) && Object.keys(replaceMarker).length === 1)) {
+    const items = change.filter((item) => item !== replaceMarker);
+    return items.map(withoutDirectives);
+  }
+  const mergeKey = node.patchMergeKey;
+  if (mergeKey === undefined) return mergePrimitives(current, change);
+  let result = [...current];
+  for (const item of change) {
+    if (!isJsonObject(item)) throw badRequest("each element of a merge list must be an object");
+    const key = item[mergeKey];
+    if (key === undefined) {
+      throw badRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${mergeKey}`);
+    }
+    const sameKey = (candidate: unknown): boolean =>
+      isJsonObject(candidate) && jsonEqual(candidate[mergeKey], key);
+    if (item[directive] === "delete") {
+      result = result.filter((candidate) => !sameKey(candidate));
+      continue;
+    }
+    const index = result.findIndex(sameKey);
+    const base = index < 0 ? {} : (result[index] as JsonObject);
+    const merged = mergeObject(node.items, base, item) ?? {};
+    if (index < 0) result.push(merged);
+    else result[index] = merged;
+  }
+  return result;
+}
+
+function mergePrimitives(current: unknown[], change: unknown[]): unknown[] {
+  const result = [...current];
+  for (const item of change) {
+    if (!result.some((known) => jsonEqual(known, item))) result.push(item);
+  }
+  return result;
+}
+
+/** Sorts a merged list: what the patch lists comes in its order, the rest keeps its place relative to it. */
+function reorder(
+  node: SchemaNode | undefined,
+  result: JsonObject,
+  key: string,
+  order: unknown,
+): void {
+  const name = key.slice(elementOrder.length);
+  const list = result[name];
+  if (!Array.isArray(list) || !Array.isArray(order)) return;
+  const mergeKey = node?.patchMergeKey;
+  const idOf = (item: unknown): string =>
+    JSON.stringify(mergeKey !== undefined && isJsonObject(item) ? item[mergeKey] : item);
+  const wanted = order.map(idOf);
+  const listed = list.filter((item) => wanted.includes(idOf(item)));
+  listed.sort((left, right) => wanted.indexOf(idOf(left)) - wanted.indexOf(idOf(right)));
+  const others = list.map((item, index) => ({ item, index })).filter(({ item }) => !wanted.includes(idOf(item)));
+  // An item that the patch does not list stays before the listed item that it stood before.
+  const merged: unknown[] = [];
+  const position = (item: unknown): number => list.indexOf(item);
+  let next = 0;
+  for (const item of listed) {
+    while (next < others.length && (others[next]?.index ?? 0) < position(item)) {
+      merged.push(others[next]?.item);
+      next += 1;
+    }
+    merged.push(item);
+  }
+  for (; next < others.length; next += 1) merged.push(others[next]?.item);
+  result[name] = merged;
+}
+
+function withoutDirectives(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutDirectives);
+  if (!isJsonObject(value)) return cloneJson(value);
+  const result: JsonObject = {};
+  for (const key in value) {
+    if (key.startsWith("$")) continue;
+    if (value[key] !== null) result[key] = withoutDirectives(value[key]);
+  }
+  return result;
+}

@@ -1,0 +1,48 @@
+// Log lines as JSON.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { pinoLog } from "./pino-log.ts";
+
+const clock = { nowMs: () => Date.UTC(2026, 0, 1), setTimer: () => ({ cancel: () => {} }) };
+
+test("[KUBE70] a log line is one JSON object with the clock's time, the level and all fields", () => {
+  const lines: string[] = [];
+  const log = pinoLog({ clock, destination: { write: (line) => lines.push(line) } });
+  log.with({ cluster: "db/sample" }).with({ step: "addPods" }).info("created a pod", { pod: "a" });
+  log.debug("not shown");
+  log.warn("no fields");
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line)),
+    [
+      {
+        level: "info",
+        time: "2026-01-01T00:00:00.000Z",
+        cluster: "db/sample",
+        step: "addPods",
+        pod: "a",
+        message: "created a pod",
+      },
+      { level: "warn", time: "2026-01-01T00:00:00.000Z", message: "no fields" },
+    ],
+  );
+});
+
+test("[KUBE71] an error in a log line is data with its codes", () => {
+  const lines: string[] = [];
+  const log = pinoLog({ clock, destination: { write: (line) => lines.push(line) } });
+  const failure = Object.assign(new Error("lost the race"), {
+    status: 409,
+    reason: "Conflict",
+    token: "secret",
+  });
+  log.error("failed", { error: failure });
+  const { error } = JSON.parse(lines[0] ?? "") as { error: Record<string, unknown> };
+  const { stack, ...rest } = error;
+  assert.deepEqual(rest, {
+    name: "Error",
+    message: "lost the race",
+    status: 409,
+    reason: "Conflict",
+  });
+  assert.equal(typeof stack, "string");
+});

@@ -1,0 +1,278 @@
+// The transport to a real API server: HTTP/1.1 over TLS (or plain on loopback) with kept-alive connections.
+// Every request has a time limit; a token file is read again when it changes, since the token in a pod is
+// renewed under our feet. Carries rules KUBE10 to KUBE15 and KUBE19.
+import { readFileSync, statSync } from "node:fs";
+import * as http from "node:http";
+import * as https from "node:https";
+import { KubeError } from "./error.ts";
+import type { KubeConnection } from "./kubeconfig.ts";
+import { LineDecoder } from "./line-decoder.ts";
+import { errorOfAnswer } from "./status.ts";
+import type { KubeRequest, KubeResponse, KubeTransport, WatchEvent } from "./transport.ts";
+import { parseWarnings } from "./warning-header.ts";
+
+export interface HttpsTransportOptions {
+  /** From sending a request to the end of its answer; for a watch, until its first byte. */
+  requestTimeoutMs?: number;
+  /** Connections at once; watches hold one each for their whole life. */
+  maxSockets?: number;
+  /** Sent when a request names no user agent of its own. */
+  userAgent?: string;
+  /** An answer longer than this breaks the connection instead of filling the memory. */
+  maxBodyBytes?: number;
+}
+
+export interface HttpsTransport extends KubeTransport {
+  /** Closes idle connections; running requests end by themselves. */
+  close(): void;
+}
+
+export function httpsTransport(
+  connection: KubeConnection,
+  options: HttpsTransportOptions = {},
+): HttpsTransport {
+  const sender = new Sender(connection, options);
+  return {
+    request: (request) => sender.request(request),
+    watch: (request, onEvent) => sender.watch(request, onEvent),
+    close: () => sender.close(),
+  };
+}
+
+interface Exchange {
+  call: http.ClientRequest;
+  answer: http.IncomingMessage;
+  /** Ends the time limit of the exchange. */
+  disarm(): void;
+  /** Set once the time limit has struck. */
+  timeout(): KubeError | undefined;
+}
+
+class Sender {
+  readonly #base: URL;
+  readonly #agent: http.Agent;
+  readonly #options: Required<HttpsTransportOptions>;
+  readonly #authorization: () => string | undefined;
+
+  constructor(connection: KubeConnection, options: HttpsTransportOptions) {
+    this.#base = new URL(connection.server);
+    this.#options = {
+      requestTimeoutMs: options.requestTimeoutMs ?? 30_000,
+      maxSockets: options.maxSockets ?? 100,
+      userAgent: options.userAgent ?? "foundationdb-operator",
+      maxBodyBytes: options.maxBodyBytes ?? 256 * 2 ** 20,
+    };
+    const settings = { keepAlive: true, maxSockets: this.#options.maxSockets };
+    this.#agent =
+      this.#base.protocol === "https:"
+        ? new https.Agent({ ...settings, ...tlsOptions(connection) })
+        : new http.Agent(settings);
+    this.#authorization = authorizationOf(connection);
+  }
+
+  async request(request: KubeRequest): Promise<KubeResponse> {
+    const exchange = await this.#send(request);
+    try {
+      const text = await this.#readText(exchange.answer);
+      return {
+        status: exchange.answer.statusCode ?? 0,
+        body: parseBody(text, exchange.answer.headers["content-type"]),
+        warnings: parseWarnings(exchange.answer.headers["warning"]),
+        ...retryAfterOf(exchange.answer),
+      };
+    } catch (error) {
+      throw connectionError(exchange.timeout() ?? error, request);
+    } finally {
+      exchange.disarm();
+    }
+  }
+
+  async watch(request: KubeRequest, onEvent: (event: WatchEvent) => void): Promise<void> {
+    let exchange: Exchange;
+    try {
+      exchange = await this.#send(request);
+    } catch (error) {
+      if (request.signal?.aborted) return;
+      throw error;
+    }
+    const { answer } = exchange;
+    try {
+      const status = answer.statusCode ?? 0;
+      if (status >= 400) {
+        const text = await this.#readText(answer);
+        const { retryAfterSeconds } = retryAfterOf(answer);
+        const body = parseBody(text, answer.headers["content-type"]);
+        throw errorOfAnswer(status, body, retryAfterSeconds);
+      }
+      exchange.disarm();
+      await readEvents(answer, onEvent);
+    } catch (error) {
+      if (request.signal?.aborted) return;
+      throw connectionError(exchange.timeout() ?? error, request);
+    } finally {
+      exchange.disarm();
+      exchange.call.destroy();
+    }
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  /** Sends the request and resolves with the head of its answer. */
+  async #send(request: KubeRequest): Promise<Exchange> {
+    try {
+      return await this.#sendOnce(request);
+    } catch (error) {
+      // The server may close an idle connection at the very moment we use it again. Reading twice is safe.
+      if (!(error instanceof StaleConnection)) throw error;
+      if (request.method !== "GET") throw connectionError(error.cause, request);
+      return await this.#sendOnce(request);
+    }
+  }
+
+  #sendOnce(request: KubeRequest): Promise<Exchange> {
+    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+    const url = urlOf(this.#base, request);
+    const module = url.protocol === "https:" ? https : http;
+    return new Promise((resolve, reject) => {
+      const call = module.request(url, {
+        method: request.method,
+        agent: this.#agent,
+        headers: this.#headers(request, body),
+        signal: request.signal,
+      });
+      let timeout: KubeError | undefined;
+      const timer = setTimeout(() => {
+        const limit = `no answer within ${this.#options.requestTimeoutMs} ms`;
+        timeout = new KubeError(0, "Timeout", `${describe(request)}: ${limit}`);
+        call.destroy(timeout);
+      }, this.#options.requestTimeoutMs);
+      const disarm = (): void => clearTimeout(timer);
+      call.on("socket", (socket) => socket.setKeepAlive(true, 15_000));
+      call.on("response", (answer) => resolve({ call, answer, disarm, timeout: () => timeout }));
+      call.on("error", (error) => {
+        disarm();
+        const isStale = call.reusedSocket && (error as NodeJS.ErrnoException).code === "ECONNRESET";
+        reject(isStale ? new StaleConnection(error) : connectionError(error, request));
+      });
+      call.end(body);
+    });
+  }
+
+  #headers(request: KubeRequest, body: string | undefined): Record<string, string> {
+    const authorization = this.#authorization();
+    return {
+      accept: request.accept ?? "application/json",
+      "user-agent": request.userAgent ?? this.#options.userAgent,
+      ...(authorization === undefined ? {} : { authorization }),
+      ...(body === undefined
+        ? {}
+        : {
+            "content-type": request.contentType ?? "application/json",
+            "content-length": String(Buffer.byteLength(body)),
+          }),
+    };
+  }
+
+  async #readText(answer: http.IncomingMessage): Promise<string> {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > this.#options.maxBodyBytes) throw new Error(`the answer exceeds ${size} bytes`);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString("utf8");
+  }
+}
+
+/** A kept connection that the server had already closed. */
+class StaleConnection extends Error {
+  constructor(cause: unknown) {
+    super("the connection was closed by the server", { cause });
+  }
+}
+
+function readEvents(
+  answer: http.IncomingMessage,
+  onEvent: (event: WatchEvent) => void,
+): Promise<void> {
+  const lines = new LineDecoder();
+  return new Promise((resolve, reject) => {
+    answer.on("data", (chunk: Buffer) => {
+      try {
+        for (const line of lines.push(chunk)) onEvent(JSON.parse(line) as WatchEvent);
+      } catch (error) {
+        reject(error);
+        answer.destroy();
+      }
+    });
+    answer.on("end", () => {
+      if (lines.end()) reject(new Error("the stream ended in the middle of a line"));
+      else resolve();
+    });
+    answer.on("error", reject);
+    answer.on("close", () => reject(new Error("the stream was cut")));
+  });
+}
+
+/** Kubernetes gives the pause in seconds; the header's other form, a date, is not used by it. */
+function retryAfterOf(answer: http.IncomingMessage): { retryAfterSeconds?: number } {
+  const header = answer.headers["retry-after"];
+  return header !== undefined && /^\d+$/.test(header) ? { retryAfterSeconds: Number(header) } : {};
+}
+
+function tlsOptions(connection: KubeConnection): https.AgentOptions {
+  return {
+    ca: connection.certificateAuthority,
+    cert: connection.clientCertificate,
+    key: connection.clientKey,
+    rejectUnauthorized: connection.verifyServer !== false,
+    servername: connection.serverName,
+  };
+}
+
+/** The Authorization header; a token file is read again whenever it was modified. */
+function authorizationOf(connection: KubeConnection): () => string | undefined {
+  const { token, tokenFile } = connection;
+  if (tokenFile === undefined) return () => (token === undefined ? undefined : `Bearer ${token}`);
+  let readAtMs = Number.NaN;
+  let header: string | undefined;
+  return () => {
+    const modifiedAtMs = statSync(tokenFile).mtimeMs;
+    if (modifiedAtMs !== readAtMs) {
+      header = `Bearer ${readFileSync(tokenFile, "utf8").trim()}`;
+      readAtMs = modifiedAtMs;
+    }
+    return header;
+  };
+}
+
+function urlOf(base: URL, request: KubeRequest): URL {
+  const url = new URL(base);
+  url.pathname = base.pathname.replace(/\/$/, "") + request.path;
+  for (const [name, value] of Object.entries(request.query ?? {})) {
+    url.searchParams.set(name, value);
+  }
+  return url;
+}
+
+function parseBody(text: string, contentType: string | undefined): unknown {
+  if (text === "") return undefined;
+  if (contentType !== undefined && !contentType.includes("json")) return text;
+  return JSON.parse(text) as unknown;
+}
+
+function describe(request: KubeRequest): string {
+  return `${request.method} ${request.path}`;
+}
+
+function connectionError(error: unknown, request: KubeRequest): KubeError {
+  if (error instanceof KubeError) return error;
+  if (request.signal?.aborted) {
+    return new KubeError(0, "Aborted", `${describe(request)}: given up by the caller`);
+  }
+  const text = error instanceof Error ? error.message : String(error);
+  return new KubeError(0, "Unreachable", `${describe(request)}: ${text}`);
+}

@@ -1,0 +1,158 @@
+// Leader election of several instances over one Lease, in virtual time.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { seededRandom } from "../env/random.ts";
+import { VirtualClock } from "../sim/virtual-clock.ts";
+import { KubeClient } from "./client.ts";
+import { KubeError } from "./error.ts";
+import type { Lease } from "./generated/types.ts";
+import { LeaderElector } from "./lease.ts";
+import type { Stored } from "./resource.ts";
+import { statusAnswer } from "./scripted-transport.ts";
+import type { KubeRequest, KubeResponse, KubeTransport } from "./transport.ts";
+
+/** A server that knows one lease and refuses lost races; it can be cut off. */
+class LeaseServer implements KubeTransport {
+  lease: Stored<Lease> | undefined;
+  isReachable = true;
+  #version = 0;
+
+  async request(request: KubeRequest): Promise<KubeResponse> {
+    if (!this.isReachable) throw new KubeError(0, "Unreachable", "cut");
+    const body = request.body as Stored<Lease>;
+    if (request.method === "GET") {
+      return this.lease === undefined
+        ? statusAnswer(404, "NotFound", "no lease")
+        : { status: 200, body: this.lease };
+    }
+    const known = this.lease?.metadata.resourceVersion;
+    if (request.method === "POST" && this.lease !== undefined) {
+      return statusAnswer(409, "AlreadyExists", "there is one");
+    }
+    if (request.method === "PUT" && body.metadata.resourceVersion !== known) {
+      return statusAnswer(409, "Conflict", "lost the race");
+    }
+    this.#version += 1;
+    this.lease = { ...body, metadata: { ...body.metadata, resourceVersion: `${this.#version}` } };
+    return { status: 200, body: this.lease };
+  }
+
+  watch(): Promise<void> {
+    return Promise.reject(new Error("a lease is not watched"));
+  }
+}
+
+function worldOf() {
+  const clock = new VirtualClock();
+  const history: string[] = [];
+  const start = (identity: string, server: LeaseServer) => {
+    const elector = new LeaderElector({
+      client: new KubeClient(server, { userAgent: identity }),
+      clock,
+      random: seededRandom(identity.charCodeAt(0)),
+      lease: { namespace: "db", name: "operator" },
+      identity,
+    });
+    const stop = new AbortController();
+    void elector
+      .run(stop.signal, (term) => {
+        history.push(`${identity} leads`);
+        return new Promise((resolve) => term.addEventListener("abort", () => resolve()));
+      })
+      .then((outcome) => history.push(`${identity} ${outcome}`));
+    return { elector, stop };
+  };
+  return { clock, history, start };
+}
+
+test("[KUBE60] exactly one instance leads, and its lease has times with six digits", async () => {
+  const { clock, history, start } = worldOf();
+  const server = new LeaseServer();
+  const first = start("a", server);
+  await clock.advance(1);
+  const second = start("b", server);
+  await clock.advance(60_000);
+  assert.deepEqual(history, ["a leads"]);
+  assert.ok(first.elector.isLeader && !second.elector.isLeader);
+  const spec = server.lease?.spec;
+  assert.equal(spec?.holderIdentity, "a");
+  assert.equal(spec.leaseDurationSeconds, 15);
+  assert.equal(spec.acquireTime, "2026-01-01T00:00:00.000000Z");
+  assert.match(spec.renewTime ?? "", /^2026-01-01T00:0[01]:\d\d\.\d{6}Z$/);
+});
+
+test("[KUBE61] a stopped leader gives the lease back, and the next one leads at its next look", async () => {
+  const { clock, history, start } = worldOf();
+  const server = new LeaseServer();
+  const first = start("a", server);
+  start("b", server);
+  await clock.advance(10_000);
+  first.stop.abort();
+  await clock.advance(2500);
+  assert.deepEqual(history, ["a leads", "a stopped", "b leads"]);
+  assert.equal(server.lease?.spec?.leaseTransitions, 1);
+});
+
+test("[KUBE62] a leader that cannot renew gives up before another can take over", async () => {
+  const { clock, history, start } = worldOf();
+  const [shared, link] = [new LeaseServer(), new LeaseServer()];
+  link.request = (request) =>
+    link.isReachable
+      ? shared.request(request)
+      : Promise.reject(new KubeError(0, "Unreachable", "cut"));
+  const first = start("a", link);
+  start("b", shared);
+  await clock.advance(10_000);
+  assert.deepEqual(history, ["a leads"]);
+  link.isReachable = false;
+  await clock.run({ until: () => history.length === 2 });
+  assert.deepEqual(history, ["a leads", "a lost"]);
+  assert.equal(first.elector.remainingMs(), 0);
+  await clock.advance(20_000);
+  assert.deepEqual(history, ["a leads", "a lost", "b leads"]);
+});
+
+test("[KUBE63] a lease taken by another ends the term at once", async () => {
+  const { clock, history, start } = worldOf();
+  const server = new LeaseServer();
+  start("a", server);
+  await clock.advance(5000);
+  const held = server.lease;
+  assert.ok(held);
+  const metadata = { ...held.metadata, resourceVersion: "99" };
+  server.lease = { ...held, metadata, spec: { ...held.spec, holderIdentity: "z" } };
+  await clock.advance(2500);
+  assert.deepEqual(history, ["a leads", "a lost"]);
+});
+
+test("[KUBE64] whether a lease has run out is judged by our own clock, not by the times in it", async () => {
+  const { clock, history, start } = worldOf();
+  const server = new LeaseServer();
+  server.lease = {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { namespace: "db", name: "operator", resourceVersion: "1" },
+    spec: {
+      holderIdentity: "z",
+      leaseDurationSeconds: 15,
+      renewTime: "2001-01-01T00:00:00.000000Z",
+    },
+  };
+  start("a", server);
+  await clock.advance(14_000);
+  assert.deepEqual(history, []);
+  await clock.advance(4000);
+  assert.deepEqual(history, ["a leads"]);
+});
+
+test("[KUBE65] remainingMs counts from the last renewal: the fence before a disruptive act", async () => {
+  const { clock, start } = worldOf();
+  const server = new LeaseServer();
+  const { elector } = start("a", server);
+  assert.equal(elector.remainingMs(), 0);
+  await clock.advance(0);
+  assert.equal(elector.remainingMs(), 15_000);
+  server.isReachable = false;
+  await clock.advance(5000);
+  assert.ok(elector.remainingMs() <= 10_000);
+});

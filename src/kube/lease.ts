@@ -1,0 +1,200 @@
+// Leader election by a Lease: of several instances one works, the others wait. Whether a lease has run out is
+// judged by how long we have seen it unchanged on our own clock, so that skewed clocks do no harm. Carries
+// rules KUBE60 to KUBE65.
+import { sleep } from "../env/clock.ts";
+import type { Clock } from "../env/clock.ts";
+import type { Log } from "../env/log.ts";
+import { silentLog } from "../env/log.ts";
+import { randomInteger } from "../env/random.ts";
+import type { Random } from "../env/random.ts";
+import type { KubeClient } from "./client.ts";
+import { isKubeError } from "./error.ts";
+import type { Lease, LeaseSpec } from "./generated/types.ts";
+import type { ObjectKey } from "./path.ts";
+import { leases } from "./resource.ts";
+import type { Stored } from "./resource.ts";
+import { formatMicroTime } from "./time.ts";
+
+export interface LeaderElectorOptions {
+  client: KubeClient;
+  clock: Clock;
+  random: Random;
+  log?: Log;
+  /** The Lease that the instances share. */
+  lease: ObjectKey;
+  /** Who we are: different for each instance. */
+  identity: string;
+  /** Others take over when a lease was not renewed for this long. Whole seconds. */
+  durationMs?: number;
+  /** We give up leading when no renewal succeeded for this long; shorter than the duration. */
+  renewDeadlineMs?: number;
+  retryMs?: number;
+}
+
+interface Seen {
+  holder: string;
+  renewTime: string;
+  durationMs: number;
+  atMs: number;
+}
+
+export class LeaderElector {
+  readonly #options: LeaderElectorOptions;
+  readonly #durationMs: number;
+  readonly #log: Log;
+  #seen: Seen | undefined;
+  #held: Stored<Lease> | undefined;
+  /** When the last successful renewal was sent: our term counts from there. */
+  #renewedAtMs: number | undefined;
+
+  constructor(options: LeaderElectorOptions) {
+    this.#options = options;
+    this.#durationMs = options.durationMs ?? 15_000;
+    this.#log = (options.log ?? silentLog).with({ identity: options.identity });
+  }
+
+  /** How long we may still act without asking again: 0 when we do not lead. */
+  remainingMs(): number {
+    if (this.#renewedAtMs === undefined) return 0;
+    return Math.max(0, this.#renewedAtMs + this.#durationMs - this.#options.clock.nowMs());
+  }
+
+  get isLeader(): boolean {
+    return this.remainingMs() > 0;
+  }
+
+  /**
+   * Waits for the lease, leads one term, and gives the lease back. `lead` gets a signal that is aborted when
+   * the term ends. Resolves with "lost" when the lease was lost, with "stopped" when it was given up.
+   */
+  async run(
+    signal: AbortSignal,
+    lead: (term: AbortSignal) => Promise<void>,
+  ): Promise<"lost" | "stopped"> {
+    while (!signal.aborted && !(await this.#attempt())) await this.#wait(signal);
+    if (signal.aborted && this.#renewedAtMs === undefined) return "stopped";
+    this.#log.info("leading");
+    const term = new AbortController();
+    const stop = (): void => term.abort();
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      // The outcome of the work is looked at when the term is over, so its failure is kept until then.
+      const work = lead(term.signal)
+        .then(
+          () => undefined,
+          (error: unknown) => ({ error }),
+        )
+        .finally(stop);
+      const isKept = await this.#keep(term.signal);
+      term.abort();
+      const failure = await work;
+      if (isKept) await this.#release();
+      if (failure !== undefined) throw failure.error;
+      return isKept ? "stopped" : "lost";
+    } finally {
+      signal.removeEventListener("abort", stop);
+      this.#renewedAtMs = undefined;
+    }
+  }
+
+  /** Renews until the term is ended from outside (true) or no renewal succeeds in time (false). */
+  async #keep(term: AbortSignal): Promise<boolean> {
+    const { clock } = this.#options;
+    const deadlineMs = this.#options.renewDeadlineMs ?? 10_000;
+    while (true) {
+      await this.#wait(term);
+      if (term.aborted) return true;
+      await this.#attempt();
+      if (this.#seen?.holder !== this.#options.identity) return false;
+      if (clock.nowMs() - (this.#renewedAtMs ?? 0) >= deadlineMs) return false;
+    }
+  }
+
+  #wait(signal: AbortSignal): Promise<void> {
+    const { clock, random, retryMs = 2000 } = this.#options;
+    return sleep(clock, randomInteger(random, retryMs, Math.round(retryMs * 1.2)), signal);
+  }
+
+  /** Tries to take or renew the lease once; failures are only logged, the next attempt comes soon. */
+  async #attempt(): Promise<boolean> {
+    const { client, clock, lease } = this.#options;
+    const startedAtMs = clock.nowMs();
+    try {
+      const current = await client.find(leases, lease);
+      if (current !== undefined) this.#observe(current);
+      if (current !== undefined && this.#isForeign()) return false;
+      const written =
+        current === undefined
+          ? await client.create(leases, this.#fresh(startedAtMs))
+          : await client.update(leases, this.#renewed(current, startedAtMs));
+      this.#observe(written);
+      this.#held = written;
+      this.#renewedAtMs = startedAtMs;
+      return true;
+    } catch (error) {
+      const isRace = isKubeError(error, "Conflict") || isKubeError(error, "AlreadyExists");
+      const message = error instanceof Error ? error.message : String(error);
+      this.#log[isRace ? "debug" : "warn"]("the lease could not be written", { message });
+      return false;
+    }
+  }
+
+  #observe(lease: Stored<Lease>): void {
+    const holder = lease.spec?.holderIdentity ?? "";
+    const renewTime = lease.spec?.renewTime ?? "";
+    if (this.#seen?.holder === holder && this.#seen.renewTime === renewTime) return;
+    const durationMs = (lease.spec?.leaseDurationSeconds ?? 0) * 1000;
+    this.#seen = { holder, renewTime, durationMs, atMs: this.#options.clock.nowMs() };
+  }
+
+  /** Whether somebody else holds a lease that, as far as we could see, has not run out. */
+  #isForeign(): boolean {
+    const seen = this.#seen;
+    if (seen === undefined || seen.holder === "" || seen.holder === this.#options.identity)
+      return false;
+    return this.#options.clock.nowMs() < seen.atMs + seen.durationMs;
+  }
+
+  #fresh(nowMs: number): Stored<Lease> {
+    const { name, namespace } = this.#options.lease;
+    return {
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
+      metadata: { name, namespace },
+      spec: this.#spec(nowMs, nowMs, 0),
+    };
+  }
+
+  #renewed(current: Stored<Lease>, nowMs: number): Stored<Lease> {
+    const spec = current.spec ?? {};
+    const isOurs = spec.holderIdentity === this.#options.identity;
+    const transitions = (spec.leaseTransitions ?? 0) + (isOurs ? 0 : 1);
+    const renewed = this.#spec(nowMs, nowMs, transitions);
+    if (isOurs && spec.acquireTime !== undefined) renewed.acquireTime = spec.acquireTime;
+    return { ...current, spec: renewed };
+  }
+
+  #spec(acquiredAtMs: number, nowMs: number, leaseTransitions: number): LeaseSpec {
+    return {
+      holderIdentity: this.#options.identity,
+      leaseDurationSeconds: Math.round(this.#durationMs / 1000),
+      acquireTime: formatMicroTime(acquiredAtMs),
+      renewTime: formatMicroTime(nowMs),
+      leaseTransitions,
+    };
+  }
+
+  /** Empties the lease so that the next instance need not wait until it runs out. */
+  async #release(): Promise<void> {
+    const held = this.#held;
+    if (held === undefined) return;
+    const renewTime = formatMicroTime(this.#options.clock.nowMs());
+    const spec = { ...held.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime };
+    try {
+      await this.#options.client.update(leases, { ...held, spec });
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.#log.warn("the lease could not be given back", { message });
+    }
+  }
+}

@@ -1,0 +1,112 @@
+// Addresses of FoundationDB processes: an IP address or a DNS name, a port, flags such as `tls`, and the
+// mark that the database puts behind an address that it found through a host name.
+// Carries the rules M14 to M18 of spec/model.md.
+import { canonicalIp } from "./ip-address.ts";
+import { parsed, unparsed } from "./parsed.ts";
+import type { Parsed } from "./parsed.ts";
+
+export interface ProcessAddress {
+  /** A canonical IP address without brackets, a DNS name, or a variable that stands for one. */
+  host: string;
+  /** Zero when the address names a machine and not a process. */
+  port: number;
+  /** Sorted and without repetition. */
+  flags: readonly string[];
+  fromHostname: boolean;
+}
+
+const hostnameMark = "(fromHostname)";
+
+export function parseAddress(text: string): Parsed<ProcessAddress> {
+  if (text === "") return unparsed("an address must not be empty");
+  const fromHostname = text.endsWith(hostnameMark);
+  const body = fromHostname ? text.slice(0, -hostnameMark.length) : text;
+  const whole = canonicalIp(body);
+  if (whole !== undefined) return parsed({ host: whole, port: 0, flags: [], fromHostname });
+
+  const match = /^(?:\[([^\]]*)\]|([^[\]:]*))(?::(.*))?$/.exec(body);
+  if (!match) return unparsed(`"${text}" is not an address: an IPv6 address needs brackets`);
+  const bracketed = match[1];
+  const name = bracketed ?? match[2] ?? "";
+  if (name === "") return unparsed(`"${text}" is not an address: it names no host`);
+  const host = canonicalIp(name) ?? name;
+  if (match[3] === undefined) return parsed({ host, port: 0, flags: [], fromHostname });
+
+  const [port = "", ...flags] = match[3].split(":");
+  if (!/^\d+$/.test(port) || Number(port) > 65_535) {
+    return unparsed(`"${text}" is not an address: "${port}" is not a port`);
+  }
+  return parsed({ host, port: Number(port), flags: sortedFlags(flags), fromHostname });
+}
+
+function sortedFlags(flags: readonly string[]): string[] {
+  return [...new Set(flags)].sort();
+}
+
+export function formatAddress(address: ProcessAddress): string {
+  if (address.port === 0) return address.host;
+  const mark = address.fromHostname ? hostnameMark : "";
+  return [withoutFlags(address), ...address.flags].join(":") + mark;
+}
+
+/** Host and port, as `kill` wants them. */
+export function withoutFlags(address: ProcessAddress): string {
+  return address.port === 0 ? address.host : joinHostPort(address.host, address.port);
+}
+
+/** The host alone, without brackets, as `exclude` and `include` want it. */
+export function machineAddress(address: ProcessAddress): string {
+  return address.host;
+}
+
+export function isTls(address: ProcessAddress): boolean {
+  return address.flags.includes("tls");
+}
+
+export function isIpAddress(address: ProcessAddress): boolean {
+  return canonicalIp(address.host) !== undefined;
+}
+
+function joinHostPort(host: string, port: number): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** The port on which the n-th process of a pod listens, counted from one. */
+export function processPort(processNumber: number, tls: boolean): number {
+  return (tls ? 4498 : 4499) + 2 * processNumber;
+}
+
+/** Which kinds of listener a process must have; both while a cluster changes from one to the other. */
+export interface RequiredAddresses {
+  tls?: boolean | undefined;
+  nonTLS?: boolean | undefined;
+}
+
+/** The addresses of a process on one host, the TLS one (the primary) first. */
+export function addressesOf(
+  host: string,
+  processNumber: number,
+  required: RequiredAddresses,
+): ProcessAddress[] {
+  const bare = host.replace(/^\[/, "").replace(/\]$/, "");
+  const addresses: ProcessAddress[] = [];
+  for (const tls of [true, false]) {
+    if (!(tls ? required.tls : required.nonTLS)) continue;
+    const port = processPort(processNumber, tls);
+    addresses.push({ host: bare, port, flags: tls ? ["tls"] : [], fromHostname: false });
+  }
+  return addresses;
+}
+
+/** The addresses that a command line announces; an error when it announces none. */
+export function addressesInCommandLine(commandLine: string): Parsed<ProcessAddress[]> {
+  const match = /--public_address=(\S+)/.exec(commandLine);
+  if (!match) return unparsed("the command line has no --public_address");
+  const addresses: ProcessAddress[] = [];
+  for (const text of (match[1] ?? "").split(",")) {
+    const address = parseAddress(text);
+    if (!address.ok) return address;
+    addresses.push(address.value);
+  }
+  return parsed(addresses);
+}

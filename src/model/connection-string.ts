@@ -1,0 +1,54 @@
+// The contents of a cluster file: `<description>:<generation>@<coordinator>[,<coordinator>…]`.
+// Carries the rules M19 to M21 of spec/model.md.
+import { formatAddress, parseAddress } from "./address.ts";
+import { parsed, unparsed } from "./parsed.ts";
+import type { Parsed } from "./parsed.ts";
+
+export interface ConnectionString {
+  description: string;
+  generationId: string;
+  coordinators: readonly string[];
+}
+
+/** Letters of which a new generation id is made, and how many of them. */
+export const generationIdAlphabet =
+  "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+export const generationIdLength = 32;
+
+export function parseConnectionString(text: string): Parsed<ConnectionString> {
+  const colon = text.indexOf(":");
+  if (colon < 0) return unparsed(`"${text}" is not a connection string: it has no ":"`);
+  const description = text.slice(0, colon);
+  if (!/^[a-zA-Z0-9_]+$/.test(description)) {
+    return unparsed(`"${description}" may hold only letters, digits and "_"`);
+  }
+  const at = text.indexOf("@", colon);
+  if (at < 0) return unparsed(`"${text}" is not a connection string: it has no "@"`);
+  const generationId = text.slice(colon + 1, at);
+  if (!/^[a-zA-Z0-9]+$/.test(generationId)) {
+    return unparsed(`the generation id "${generationId}" may hold only letters and digits`);
+  }
+  const coordinators: string[] = [];
+  for (const coordinator of text.slice(at + 1).split(",")) {
+    const address = parseAddress(coordinator);
+    if (!address.ok) return address;
+    coordinators.push(formatAddress(address.value));
+  }
+  return parsed({ description, generationId, coordinators });
+}
+
+export function formatConnectionString(connection: ConnectionString): string {
+  const { description, generationId, coordinators } = connection;
+  return `${description}:${generationId}@${coordinators.join(",")}`;
+}
+
+/** The description of a new database when its resource gives none. */
+export function defaultDescription(clusterName: string): string {
+  return clusterName.replaceAll("-", "_");
+}
+
+/** The coordinators that a connection string names; none when it cannot be read. */
+export function coordinatorsOf(text: string): readonly string[] {
+  const connection = parseConnectionString(text);
+  return connection.ok ? connection.value.coordinators : [];
+}

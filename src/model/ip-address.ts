@@ -1,0 +1,82 @@
+// IP addresses in their canonical text form, the one in which Go and FoundationDB print them: lower case,
+// the longest run of zero groups shortened, an IPv4 address inside IPv6 printed as IPv4.
+
+/** The canonical text of an IPv4 or IPv6 address, or undefined for any other text. */
+export function canonicalIp(text: string): string | undefined {
+  if (!text.includes(":")) return parseIpv4(text) ? text : undefined;
+  const groups = parseIpv6(text);
+  return groups && formatIpv6(groups);
+}
+
+export function isIpv6(text: string): boolean {
+  return text.includes(":") && canonicalIp(text)?.includes(":") === true;
+}
+
+export function isIpv4(text: string): boolean {
+  const canonical = canonicalIp(text);
+  return canonical !== undefined && !canonical.includes(":");
+}
+
+function parseIpv4(text: string): number[] | undefined {
+  const parts = text.split(".");
+  if (parts.length !== 4) return undefined;
+  const bytes: number[] = [];
+  for (const part of parts) {
+    if (!/^(0|[1-9]\d{0,2})$/.test(part) || Number(part) > 255) return undefined;
+    bytes.push(Number(part));
+  }
+  return bytes;
+}
+
+function parseGroups(text: string): number[] | undefined {
+  if (text === "") return [];
+  const parts = text.split(":");
+  const groups: number[] = [];
+  for (const [index, part] of parts.entries()) {
+    if (part.includes(".")) {
+      const bytes = index === parts.length - 1 ? parseIpv4(part) : undefined;
+      if (!bytes) return undefined;
+      const [a = 0, b = 0, c = 0, d = 0] = bytes;
+      groups.push(a * 256 + b, c * 256 + d);
+    } else if (/^[0-9a-fA-F]{1,4}$/.test(part)) {
+      groups.push(Number.parseInt(part, 16));
+    } else {
+      return undefined;
+    }
+  }
+  return groups;
+}
+
+function parseIpv6(text: string): number[] | undefined {
+  const halves = text.split("::");
+  if (halves.length > 2) return undefined;
+  const head = parseGroups(halves[0] ?? "");
+  const tail = halves.length === 2 ? parseGroups(halves[1] ?? "") : [];
+  if (!head || !tail) return undefined;
+  const missing = 8 - head.length - tail.length;
+  if (halves.length === 1) return missing === 0 ? head : undefined;
+  // The head of a shortened address holds no dotted part: that would stand in its middle.
+  if (missing < 1 || (halves[0] ?? "").includes(".")) return undefined;
+  return [...head, ...Array.from({ length: missing }, () => 0), ...tail];
+}
+
+function formatIpv6(groups: readonly number[]): string {
+  const [, , , , , sixth = 0, seventh = 0, eighth = 0] = groups;
+  if (groups.slice(0, 5).every((group) => group === 0) && sixth === 0xffff) {
+    return [seventh >> 8, seventh & 255, eighth >> 8, eighth & 255].join(".");
+  }
+  const run = longestZeroRun(groups);
+  const hex = groups.map((group) => group.toString(16));
+  if (run.length < 2) return hex.join(":");
+  return `${hex.slice(0, run.start).join(":")}::${hex.slice(run.start + run.length).join(":")}`;
+}
+
+function longestZeroRun(groups: readonly number[]): { start: number; length: number } {
+  let best = { start: 0, length: 0 };
+  for (let start = 0; start < groups.length; start++) {
+    let length = 0;
+    while (groups[start + length] === 0) length++;
+    if (length > best.length) best = { start, length };
+  }
+  return best;
+}

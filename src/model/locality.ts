@@ -1,0 +1,79 @@
+// Localities: what a process says about where it runs, and how the processes of a status are matched with
+// process groups. Carries the rules M26 to M29 of spec/model.md.
+import type { DatabaseStatus, StatusProcess } from "./database-status.ts";
+import { makeProcessId } from "./process-group-id.ts";
+
+export const localityKeys = {
+  zone: "zoneid",
+  machine: "machineid",
+  dataCenter: "dcid",
+  dataHall: "data_hall",
+  instance: "instance_id",
+  process: "process_id",
+  dnsName: "dns_name",
+} as const;
+
+export function localityOf(process: StatusProcess, key: string): string {
+  return process.locality?.[key] ?? "";
+}
+
+/** A resource without a datacenter of its own manages every process it finds. */
+export function isOfDataCenter(process: StatusProcess, dataCenter: string | undefined): boolean {
+  return !dataCenter || localityOf(process, localityKeys.dataCenter) === dataCenter;
+}
+
+/**
+ * The processes of one datacenter by process id, or by instance id where a process has no process id. Several
+ * processes may share a key for a short time, for example a pod and its successor.
+ */
+export function processesByGroup(
+  status: DatabaseStatus,
+  dataCenter: string | undefined,
+): ReadonlyMap<string, readonly StatusProcess[]> {
+  const found = new Map<string, StatusProcess[]>();
+  for (const process of processesOf(status)) {
+    if (!isOfDataCenter(process, dataCenter)) continue;
+    const id =
+      localityOf(process, localityKeys.process) || localityOf(process, localityKeys.instance);
+    if (id === "") continue;
+    const sharing = found.get(id);
+    if (sharing) sharing.push(process);
+    else found.set(id, [process]);
+  }
+  return found;
+}
+
+/** The processes that report as the n-th server of a process group. */
+export function processesOfServer(
+  byGroup: ReadonlyMap<string, readonly StatusProcess[]>,
+  processGroupId: string,
+  processNumber: number,
+): readonly StatusProcess[] {
+  const exact = processNumber === 1 ? byGroup.get(processGroupId) : undefined;
+  return exact ?? byGroup.get(makeProcessId(processGroupId, processNumber)) ?? [];
+}
+
+/** All processes of a status in the order of their keys, so that a choice never depends on the sender. */
+export function processesOf(status: DatabaseStatus): StatusProcess[] {
+  const byKey = Object.entries(status.cluster?.processes ?? {});
+  byKey.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return byKey.map(([, process]) => process);
+}
+
+/**
+ * The zone of a process group: that of its youngest process which names one, since a process that was
+ * replaced lingers in the status for a while.
+ */
+export function zoneOfProcessGroup(
+  byGroup: ReadonlyMap<string, readonly StatusProcess[]>,
+  processGroupId: string,
+): string | undefined {
+  let youngest: StatusProcess | undefined;
+  for (const process of processesOfServer(byGroup, processGroupId, 1)) {
+    if (localityOf(process, localityKeys.zone) === "") continue;
+    if (!youngest || (process.uptime_seconds ?? 0) < (youngest.uptime_seconds ?? 0)) {
+      youngest = process;
+    }
+  }
+  return youngest && localityOf(youngest, localityKeys.zone);
+}

@@ -1,0 +1,201 @@
+// A process group as it stands in the status of a cluster, and the ways in which it may change. All functions
+// return a new entry (or the same one when nothing changes). Carries the rules M46 to M51 of spec/model.md.
+import { isStateful } from "./process-class.ts";
+
+export const conditionTypes = [
+  "IncorrectPodSpec",
+  "IncorrectPodMetadata",
+  "IncorrectConfigMap",
+  "IncorrectCommandLine",
+  "PodFailing",
+  "MissingPod",
+  "MissingPVC",
+  "MissingService",
+  "MissingProcesses",
+  "ResourcesTerminating",
+  "SidecarUnreachable",
+  "PodPending",
+  "Ready",
+  "NodeTaintDetected",
+  "NodeTaintReplacing",
+  "ProcessIsMarkedAsExcluded",
+  "ProcessHasIOError",
+  "IncorrectSidecarImage",
+  "ProcessHasHighRunLoopBusy",
+] as const;
+
+export type ConditionType = (typeof conditionTypes)[number];
+
+/** Conditions that, when they last, let a process group be replaced without anybody's help. */
+export const replacementConditions: readonly ConditionType[] = [
+  "MissingProcesses",
+  "PodFailing",
+  "MissingPod",
+  "MissingPVC",
+  "MissingService",
+  "PodPending",
+  "NodeTaintReplacing",
+  "ProcessIsMarkedAsExcluded",
+  "ProcessHasIOError",
+  "SidecarUnreachable",
+  "ProcessHasHighRunLoopBusy",
+];
+
+export interface ProcessGroupCondition {
+  readonly type?: ConditionType | undefined;
+  /** Unix seconds of when the condition began. */
+  readonly timestamp?: number | undefined;
+}
+
+/** The part of a process group that changes; whatever else an entry carries is passed on untouched. */
+export interface ProcessGroupState {
+  readonly addresses?: readonly string[] | undefined;
+  /** RFC 3339. */
+  readonly removalTimestamp?: string | undefined;
+  /** RFC 3339. */
+  readonly exclusionTimestamp?: string | undefined;
+  readonly exclusionSkipped?: boolean | undefined;
+  readonly processGroupConditions?: readonly ProcessGroupCondition[] | undefined;
+}
+
+export interface NewProcessGroup {
+  readonly processGroupID: string;
+  readonly processClass: string;
+  readonly processGroupConditions: { type: ConditionType; timestamp: number }[];
+}
+
+/** Kubernetes writes times in whole seconds. */
+export function timestampOf(nowMs: number): string {
+  return new Date(nowMs).toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+export function newProcessGroup(
+  processGroupID: string,
+  processClass: string,
+  nowMs: number,
+): NewProcessGroup {
+  const types: ConditionType[] = ["MissingProcesses", "MissingPod"];
+  if (isStateful(processClass)) types.push("MissingPVC");
+  const timestamp = Math.floor(nowMs / 1000);
+  return {
+    processGroupID,
+    processClass,
+    processGroupConditions: types.map((type) => ({ type, timestamp })),
+  };
+}
+
+export function isMarkedForRemoval(group: ProcessGroupState): boolean {
+  return group.removalTimestamp !== undefined;
+}
+
+export function isExcluded(group: ProcessGroupState): boolean {
+  return group.exclusionTimestamp !== undefined || group.exclusionSkipped === true;
+}
+
+/** Its data is elsewhere, so its objects may go. */
+export function isLeaving(group: ProcessGroupState): boolean {
+  return isMarkedForRemoval(group) && isExcluded(group);
+}
+
+export function conditionOf(
+  group: ProcessGroupState,
+  type: ConditionType,
+): ProcessGroupCondition | undefined {
+  return group.processGroupConditions?.find((condition) => condition.type === type);
+}
+
+export function hasCondition(group: ProcessGroupState, type: ConditionType): boolean {
+  return conditionOf(group, type) !== undefined;
+}
+
+export function hasAnyCondition(group: ProcessGroupState): boolean {
+  return (group.processGroupConditions ?? []).length > 0;
+}
+
+/** A condition that stands keeps its time; a group that leaves takes only ResourcesTerminating. */
+export function addCondition<G extends ProcessGroupState>(
+  group: G,
+  type: ConditionType,
+  nowMs: number,
+): G {
+  if (hasCondition(group, type)) return group;
+  if (isLeaving(group) && type !== "ResourcesTerminating") return group;
+  const added = { type, timestamp: Math.floor(nowMs / 1000) };
+  return { ...group, processGroupConditions: [...(group.processGroupConditions ?? []), added] };
+}
+
+export function removeCondition<G extends ProcessGroupState>(group: G, type: ConditionType): G {
+  if (!hasCondition(group, type)) return group;
+  return keepConditions(group, (condition) => condition.type !== type);
+}
+
+export function setCondition<G extends ProcessGroupState>(
+  group: G,
+  type: ConditionType,
+  isSet: boolean,
+  nowMs: number,
+): G {
+  return isSet ? addCondition(group, type, nowMs) : removeCondition(group, type);
+}
+
+function keepConditions<G extends ProcessGroupState>(
+  group: G,
+  isKept: (condition: ProcessGroupCondition) => boolean,
+): G {
+  const kept = (group.processGroupConditions ?? []).filter(isKept);
+  const result = { ...group, processGroupConditions: kept };
+  if (kept.length === 0)
+    delete (result as { processGroupConditions?: unknown }).processGroupConditions;
+  return result;
+}
+
+export function markForRemoval<G extends ProcessGroupState>(group: G, nowMs: number): G {
+  return isMarkedForRemoval(group) ? group : { ...group, removalTimestamp: timestampOf(nowMs) };
+}
+
+/** What is wrong with an excluded group no longer matters, except that its objects are going. */
+export function setExcluded<G extends ProcessGroupState>(group: G, nowMs: number): G {
+  if (group.exclusionTimestamp !== undefined) return group;
+  const excluded = { ...group, exclusionTimestamp: timestampOf(nowMs) };
+  return keepConditions(excluded, (condition) => condition.type === "ResourcesTerminating");
+}
+
+/** Somebody included the process again by hand. */
+export function revokeExclusion<G extends ProcessGroupState>(group: G): G {
+  if (group.exclusionTimestamp === undefined) return group;
+  const result = { ...group };
+  delete (result as { exclusionTimestamp?: unknown }).exclusionTimestamp;
+  return result;
+}
+
+export function skipExclusion<G extends ProcessGroupState>(group: G, nowMs: number): G {
+  if (group.exclusionSkipped) return group;
+  return setExcluded({ ...group, exclusionSkipped: true }, nowMs);
+}
+
+/**
+ * Addresses follow the pod. Where an old address may still be needed (for an exclusion, or while the database cannot be
+ * asked) they pile up, and a pod without an address erases nothing.
+ */
+export function withAddresses<G extends ProcessGroupState>(
+  group: G,
+  current: readonly string[],
+  isPilingUp: boolean,
+): G {
+  const fresh = current.filter((address) => address !== "");
+  const old = group.addresses ?? [];
+  if (fresh.length === 0 && !isPilingUp) return group;
+  const merged = isPilingUp ? [...old.filter((address) => address !== ""), ...fresh] : fresh;
+  const next = [...new Set(merged)];
+  const isSame = next.length === old.length && next.every((address, i) => address === old[i]);
+  return isSame ? group : { ...group, addresses: next };
+}
+
+/** Entries stand in the status in the order of their ids. */
+export function compareProcessGroups(
+  a: { readonly processGroupID?: string | undefined },
+  b: { readonly processGroupID?: string | undefined },
+): number {
+  const [left, right] = [a.processGroupID ?? "", b.processGroupID ?? ""];
+  return left < right ? -1 : left > right ? 1 : 0;
+}

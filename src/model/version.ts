@@ -1,0 +1,107 @@
+// FoundationDB versions: reading, order, protocol compatibility, and which version can do what.
+// Carries the rules M1 to M6 of spec/model.md.
+
+export interface Version {
+  major: number;
+  minor: number;
+  patch: number;
+  /** Zero for a release. */
+  releaseCandidate: number;
+}
+
+const pattern = /(\d+)\.(\d+)\.(\d+)(?:-rc(\d+))?/;
+
+/** The first version found anywhere in the text, or undefined. */
+export function parseVersion(text: string): Version | undefined {
+  const match = pattern.exec(text);
+  if (!match) return undefined;
+  return {
+    major: Number(match[1]),
+    minor: Number(match[2]),
+    patch: Number(match[3]),
+    releaseCandidate: Number(match[4] ?? 0),
+  };
+}
+
+export function formatVersion(version: Version): string {
+  const { major, minor, patch, releaseCandidate } = version;
+  const suffix = releaseCandidate > 0 ? `-rc${releaseCandidate}` : "";
+  return `${major}.${minor}.${patch}${suffix}`;
+}
+
+/** Negative when `a` is older. A release is newer than its own release candidates. */
+export function compareVersions(a: Version, b: Version): number {
+  const stage = (version: Version): number => version.releaseCandidate || Infinity;
+  const byNumber = a.major - b.major || a.minor - b.minor || a.patch - b.patch;
+  if (byNumber !== 0) return byNumber;
+  return stage(a) === stage(b) ? 0 : stage(a) - stage(b);
+}
+
+export function isAtLeast(version: Version, major: number, minor: number, patch: number): boolean {
+  return compareVersions(version, { major, minor, patch, releaseCandidate: 0 }) >= 0;
+}
+
+/** Processes of both versions can talk to each other, so a cluster may hold both at once. */
+export function isProtocolCompatible(a: Version, b: Version): boolean {
+  return a.major === b.major && a.minor === b.minor && a.releaseCandidate === b.releaseCandidate;
+}
+
+/** A running cluster may move within its protocol in both directions, and otherwise only forward. */
+export function isVersionChangeAllowed(running: Version, target: Version): boolean {
+  return isProtocolCompatible(running, target) || compareVersions(target, running) >= 0;
+}
+
+/** The directory under which the binaries of a version are kept. */
+export function binaryDirectoryOf(version: Version): string {
+  if (version.releaseCandidate > 0) return formatVersion(version);
+  return `${version.major}.${version.minor}`;
+}
+
+/** The oldest version this operator runs; its release candidates are older still. */
+export const minimumVersion: Version = { major: 7, minor: 1, patch: 0, releaseCandidate: 0 };
+
+export function isSupported(version: Version): boolean {
+  return compareVersions(version, minimumVersion) >= 0;
+}
+
+/** The sidecar answers `is_present` without hashing the file. */
+export function hasPresenceCheck(version: Version): boolean {
+  return isAtLeast(version, 7, 1, 4);
+}
+
+/** The status says how long ago the last recovery was. */
+export function hasRecoveryState(version: Version): boolean {
+  return isAtLeast(version, 7, 1, 22);
+}
+
+function isLine(version: Version, major: number, minor: number): boolean {
+  return version.major === major && version.minor === minor;
+}
+
+export function hasLocalityExclusions(version: Version): boolean {
+  if (isLine(version, 7, 1)) return isAtLeast(version, 7, 1, 42);
+  return isAtLeast(version, 7, 3, 26);
+}
+
+/** The database itself forgets dead tester processes. */
+export function hasTesterCleanup(version: Version): boolean {
+  if (isLine(version, 7, 3)) return isAtLeast(version, 7, 3, 35);
+  return isAtLeast(version, 7, 1, 55);
+}
+
+export function hasBackupEncryption(version: Version): boolean {
+  if (isLine(version, 7, 3)) return isAtLeast(version, 7, 3, 73);
+  return isAtLeast(version, 7, 4, 6);
+}
+
+/** `fdbbackup start` takes `--mutation-log-type` instead of the older single flag. */
+export function hasMutationLogType(version: Version): boolean {
+  return isAtLeast(version, 7, 4, 7);
+}
+
+/** Engines that no rule names exist in every supported version. */
+export function supportsStorageEngine(version: Version, engine: string): boolean {
+  if (engine === "ssd-sharded-rocksdb") return isAtLeast(version, 7, 2, 0);
+  if (engine === "ssd-redwood-1") return isAtLeast(version, 7, 3, 0);
+  return true;
+}

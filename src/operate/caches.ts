@@ -1,0 +1,79 @@
+// The local copies of everything the operator looks at, with an index from an object to the clusters that it may
+// belong to. Rules: spec/operate.md [OP1]-[OP4].
+import { foundationDbBackups } from "../api/backup.ts";
+import type { FoundationDBBackup } from "../api/backup.ts";
+import { foundationDbClusters } from "../api/cluster.ts";
+import type { FoundationDBCluster } from "../api/cluster.ts";
+import { foundationDbRestores } from "../api/restore.ts";
+import type { FoundationDBRestore } from "../api/restore.ts";
+import type { Clock } from "../env/clock.ts";
+import type { Log } from "../env/log.ts";
+import type { Random } from "../env/random.ts";
+import type { KubeClient } from "../kube/client.ts";
+import type { ConfigMap, PersistentVolumeClaim, Pod, Service } from "../kube/generated/types.ts";
+import type { KubeObject, ObjectMeta } from "../kube/object.ts";
+import { Reflector } from "../kube/reflector.ts";
+import { configMaps, persistentVolumeClaims, pods, services } from "../kube/resource.ts";
+import type { Resource, Stored } from "../kube/resource.ts";
+
+export interface CacheOptions {
+  client: KubeClient;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  /** All namespaces when absent. */
+  namespace?: string;
+}
+
+export interface Caches {
+  clusters: Reflector<Stored<FoundationDBCluster>>;
+  backups: Reflector<Stored<FoundationDBBackup>>;
+  restores: Reflector<Stored<FoundationDBRestore>>;
+  pods: Reflector<Stored<Pod>>;
+  pvcs: Reflector<Stored<PersistentVolumeClaim>>;
+  services: Reflector<Stored<Service>>;
+  configMaps: Reflector<Stored<ConfigMap>>;
+}
+
+export const clusterIndex = "cluster";
+const clusterNameLabel = "foundationdb.org/fdb-cluster-name";
+
+/** Keys (namespace/name) of the clusters that an object may belong to: its owner's, and the one its label names. */
+export function clusterKeysOf(object: { metadata: ObjectMeta }): string[] {
+  const { namespace, labels, ownerReferences } = object.metadata;
+  const names = new Set<string>();
+  for (const owner of ownerReferences ?? []) {
+    if (owner.kind === foundationDbClusters.kind) names.add(owner.name);
+  }
+  const labelled = labels?.[clusterNameLabel];
+  if (labelled !== undefined) names.add(labelled);
+  return [...names].map((name) => `${namespace ?? ""}/${name}`);
+}
+
+export function makeCaches(options: CacheOptions): Caches {
+  const reflect = <T extends KubeObject>(resource: Resource<T>): Reflector<T> =>
+    new Reflector({ ...options, resource, transform: withoutManagedFields });
+  const reflectOwned = <T extends KubeObject>(resource: Resource<T>): Reflector<T> =>
+    new Reflector({
+      ...options,
+      resource,
+      transform: withoutManagedFields,
+      indexes: { [clusterIndex]: clusterKeysOf },
+    });
+  return {
+    clusters: reflect(foundationDbClusters),
+    backups: reflect(foundationDbBackups),
+    restores: reflect(foundationDbRestores),
+    pods: reflectOwned(pods),
+    pvcs: reflectOwned(persistentVolumeClaims),
+    services: reflectOwned(services),
+    configMaps: reflectOwned(configMaps),
+  };
+}
+
+/** Nobody here reads managedFields, and they are often larger than the rest. */
+function withoutManagedFields<T extends KubeObject>(object: T): T {
+  if (object.metadata.managedFields === undefined) return object;
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}

@@ -1,0 +1,86 @@
+// What the operator keeps in memory about one cluster. All of it can be lost: the next pass finds it again.
+import type { Clock } from "../env/clock.ts";
+import type { AdminClientFactory } from "../fdb/admin.ts";
+import { newDesiredMemory } from "../plan/desired.ts";
+import type { DesiredMemory } from "../plan/desired.ts";
+import type { ActionFailure } from "../plan/snapshot.ts";
+import type { Wait } from "../plan/wait.ts";
+import type { PodNetwork } from "../pod/network.ts";
+import { DatabasePoller } from "./database-poller.ts";
+import type { GuardedDatabase } from "./guard.ts";
+import { SidecarReader } from "./sidecar-reader.ts";
+
+export interface FailureRecord extends ActionFailure {
+  /** Failures in a row. */
+  count: number;
+}
+
+export interface ClusterState {
+  readonly poller: DatabasePoller;
+  readonly sidecars: SidecarReader;
+  readonly memory: DesiredMemory;
+  readonly database: GuardedDatabase;
+  /** By what was tried. */
+  readonly failures: Map<string, FailureRecord>;
+  /** Of the pass before; undefined before the first one. */
+  waits: readonly Wait[] | undefined;
+  /** Events of the pass before. */
+  toldEvents: ReadonlySet<string>;
+  statusWrittenMs: number;
+  /** Version of the resource after our own last write to it. */
+  writtenVersion: string | undefined;
+  /** Generation whose problems were reported. */
+  reportedGeneration: number | undefined;
+}
+
+export interface StateOptions {
+  clock: Clock;
+  admin: AdminClientFactory;
+  network: PodNetwork;
+  statusTimeoutMs: number;
+  sidecarTimeoutMs: number;
+}
+
+export function newClusterState(
+  options: StateOptions,
+  namespace: string,
+  onNews: () => void,
+): ClusterState {
+  const { clock, admin, network } = options;
+  const poller = new DatabasePoller({
+    clock,
+    admin,
+    timeoutMs: options.statusTimeoutMs,
+    onObservation: onNews,
+  });
+  const sidecars = new SidecarReader({
+    clock,
+    network,
+    timeoutMs: options.sidecarTimeoutMs,
+    minimumIntervalMs: 500,
+    onAnswer: onNews,
+  });
+  return {
+    poller,
+    sidecars,
+    memory: newDesiredMemory(),
+    database: {
+      namespace,
+      lastWriteMs: 0,
+      get admin() {
+        return poller.client;
+      },
+    },
+    failures: new Map(),
+    waits: undefined,
+    toldEvents: new Set(),
+    statusWrittenMs: 0,
+    writtenVersion: undefined,
+    reportedGeneration: undefined,
+  };
+}
+
+export function closeClusterState(state: ClusterState): void {
+  state.poller.close();
+  state.sidecars.close();
+}

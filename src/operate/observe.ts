@@ -1,0 +1,75 @@
+// Puts together what a plan may look at, from the local copies and the newest answers of database and sidecars. It
+// never waits. Rules: spec/operate.md [OP5]-[OP9].
+import type { FoundationDBCluster } from "../api/cluster.ts";
+import { labelsOf } from "../api/effective.ts";
+import { configMapName } from "../build/config-map.ts";
+import type { KubeObject } from "../kube/object.ts";
+import { keyOf, keyText } from "../kube/path.ts";
+import type { Reflector } from "../kube/reflector.ts";
+import type { Stored } from "../kube/resource.ts";
+import { parseTime } from "../kube/time.ts";
+import type { PlanOptions, Snapshot } from "../plan/snapshot.ts";
+import type { Wait, WaitReason } from "../plan/wait.ts";
+import { clusterIndex } from "./caches.ts";
+import type { Caches } from "./caches.ts";
+import type { ClusterState } from "./cluster-state.ts";
+
+export interface ObserveInput {
+  cluster: Stored<FoundationDBCluster>;
+  caches: Caches;
+  state: ClusterState;
+  nowMs: number;
+  seed: number;
+  options: PlanOptions;
+}
+
+export function observeCluster(input: ObserveInput): Snapshot {
+  const { cluster, caches, state } = input;
+  const name = configMapName(cluster.metadata.name ?? "");
+  return {
+    nowMs: input.nowMs,
+    cluster,
+    pods: objectsOf(caches.pods, cluster),
+    pvcs: objectsOf(caches.pvcs, cluster),
+    services: objectsOf(caches.services, cluster),
+    configMap: caches.configMaps.get({ namespace: cluster.metadata.namespace, name }),
+    database: state.poller.latest,
+    sidecars: state.sidecars.observations(),
+    failures: [...state.failures.values()],
+    previousWaits: state.waits ?? storedWaits(cluster),
+    lastDatabaseWriteMs: state.database.lastWriteMs,
+    seed: input.seed,
+    options: input.options,
+    memory: state.memory,
+  };
+}
+
+/** Objects of the cluster by name: those that carry its labels, and those that it owns whatever their labels say. */
+function objectsOf<T extends KubeObject>(
+  cache: Reflector<T>,
+  cluster: Stored<FoundationDBCluster>,
+): Map<string, T> {
+  const matchLabels = Object.entries(labelsOf(cluster).matchLabels);
+  const found = new Map<string, T>();
+  const uid = cluster.metadata.uid;
+  const needsOwner = cluster.spec.labels?.filterOnOwnerReference === true;
+  for (const object of cache.byIndex(clusterIndex, keyText(keyOf(cluster)))) {
+    const { labels, ownerReferences, name } = object.metadata;
+    const isOwned = ownerReferences?.some((owner) => owner.uid === uid) === true;
+    const isMatched = matchLabels.every(([key, value]) => labels?.[key] === value);
+    if (name !== undefined && (isOwned || (isMatched && !needsOwner))) found.set(name, object);
+  }
+  return found;
+}
+
+/** After a restart the stored status remembers since when the cluster waits. */
+function storedWaits(cluster: FoundationDBCluster): Snapshot["previousWaits"] {
+  return (cluster.status?.blockedBy ?? []).map(
+    ({ step, reason, object, since }): Pick<Wait, "step" | "reason" | "object" | "sinceMs"> => ({
+      step,
+      reason: reason as WaitReason,
+      sinceMs: parseTime(since) ?? Infinity,
+      ...(object === undefined ? {} : { object }),
+    }),
+  );
+}

@@ -1,0 +1,294 @@
+// The operator as a whole: local copies of the objects, a queue of clusters that deserve a look, and a pass for each.
+// It runs against a real API server and against the emulated one, in real and in virtual time.
+// Rules: spec/operate.md [OP1]-[OP4], [OP46]-[OP52].
+import { validateCluster } from "../api/validate-cluster.ts";
+import { problem } from "../api/problem.ts";
+import type { ValidationProblem } from "../api/problem.ts";
+import type { FoundationDBCluster } from "../api/cluster.ts";
+import { foundationDbBackups } from "../api/backup.ts";
+import { foundationDbRestores } from "../api/restore.ts";
+import type { Clock } from "../env/clock.ts";
+import type { Log } from "../env/log.ts";
+import type { Random } from "../env/random.ts";
+import type { AdminClientFactory } from "../fdb/admin.ts";
+import { KubeClient } from "../kube/client.ts";
+import type { RequestRecord } from "../kube/client.ts";
+import { EventRecorder } from "../kube/event-recorder.ts";
+import type { KubeObject } from "../kube/object.ts";
+import { keyOf, keyText, parseKeyText } from "../kube/path.ts";
+import { WorkQueue } from "../kube/queue.ts";
+import type { WorkOutcome } from "../kube/queue.ts";
+import type { Reflector } from "../kube/reflector.ts";
+import type { KubeTransport } from "../kube/transport.ts";
+import { defaultPlanOptions } from "../plan/snapshot.ts";
+import type { PlanOptions } from "../plan/snapshot.ts";
+import type { PodNetwork } from "../pod/network.ts";
+import type { Activity } from "./activity.ts";
+import { clusterKeysOf, makeCaches } from "./caches.ts";
+import type { Caches } from "./caches.ts";
+import { closeClusterState, newClusterState } from "./cluster-state.ts";
+import type { ClusterState } from "./cluster-state.ts";
+import { Guard } from "./guard.ts";
+import { Metrics } from "./metrics.ts";
+import type { Counters } from "./metrics.ts";
+import { reconcileCluster } from "./reconcile.ts";
+import type { ReconcileOptions } from "./reconcile.ts";
+import { answerUnimplemented } from "./unimplemented.ts";
+
+export interface OperatorOptions {
+  /** Only this namespace is looked after; all of them when absent. */
+  namespace?: string;
+  /** Clusters worked on at once. */
+  workers?: number;
+  /** Events within this time are one look. */
+  debounceMs?: number;
+  statusIntervalMs?: number;
+  busyPollMs?: number;
+  restPollMs?: number;
+  statusTimeoutMs?: number;
+  commandTimeoutMs?: number;
+  sidecarTimeoutMs?: number;
+  parallelWrites?: number;
+  userAgent?: string;
+  plan?: Partial<PlanOptions>;
+}
+
+export interface OperatorInput {
+  transport: KubeTransport;
+  admin: AdminClientFactory;
+  podNetwork: PodNetwork;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  options?: OperatorOptions;
+  /** Ends the operator. */
+  signal: AbortSignal;
+  onActivity?: (activity: Activity) => void;
+  /** Called for every request to the API server. */
+  onRequest?: (record: RequestRecord) => void;
+}
+
+export interface Operator {
+  /** Resolves when all local copies are filled and work begins. */
+  readonly started: Promise<void>;
+  /** Resolves when the signal was given and everything under way has ended. */
+  readonly stopped: Promise<void>;
+  counters(): Counters;
+}
+
+export function startOperator(input: OperatorInput): Operator {
+  return new RunningOperator(input);
+}
+
+class RunningOperator implements Operator {
+  readonly started: Promise<void>;
+  readonly stopped: Promise<void>;
+  readonly #input: OperatorInput;
+  readonly #caches: Caches;
+  readonly #queue: WorkQueue;
+  readonly #otherQueue: WorkQueue;
+  readonly #recorder: EventRecorder;
+  readonly #metrics = new Metrics();
+  readonly #states = new Map<string, ClusterState>();
+  readonly #reconcile: ReconcileOptions;
+
+  constructor(input: OperatorInput) {
+    const { clock, random, log, options = {} } = input;
+    this.#input = input;
+    const userAgent = options.userAgent ?? "foundationdb-operator";
+    const client = new KubeClient(input.transport, {
+      userAgent,
+      ...(input.onRequest === undefined ? {} : { onRequest: input.onRequest }),
+      onWarning: (text) => log.warn("the API server warns", { text }),
+    });
+    this.#caches = makeCaches({ client, clock, random, log, namespace: options.namespace });
+    this.#recorder = new EventRecorder({ client, clock, random, log, component: userAgent });
+    this.#reconcile = reconcileOptions(input, client, this.#caches, this.#recorder, this.#metrics);
+    this.#queue = new WorkQueue({
+      clock,
+      random,
+      workers: options.workers ?? 4,
+      handle: (key) => this.#handleCluster(key),
+      onHandled: ({ key, error }) => this.#noteError(key, error),
+    });
+    this.#otherQueue = new WorkQueue({
+      clock,
+      random,
+      handle: (key) =>
+        answerUnimplemented({ client, clock, caches: this.#caches, recorder: this.#recorder }, key),
+      onHandled: ({ key, error }) => this.#noteError(key, error),
+    });
+    this.started = this.#start();
+    this.stopped = this.#untilStopped();
+  }
+
+  counters(): Counters {
+    return this.#metrics.counters();
+  }
+
+  #reflectors(): Reflector<never>[] {
+    return Object.values(this.#caches) as unknown as Reflector<never>[];
+  }
+
+  async #start(): Promise<void> {
+    const { signal } = this.#input;
+    this.#listen();
+    this.#running = this.#reflectors().map((reflector) => reflector.start(signal));
+    await Promise.all(this.#reflectors().map((reflector) => reflector.synced));
+    if (signal.aborted) return;
+    this.#queue.start();
+    this.#otherQueue.start();
+    this.#input.log.info("the operator works", { clusters: this.#caches.clusters.size });
+  }
+
+  #running: Promise<void>[] = [];
+
+  async #untilStopped(): Promise<void> {
+    const { signal } = this.#input;
+    if (!signal.aborted) {
+      await new Promise<void>((resolve) => {
+        signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+    }
+    await Promise.all([this.#queue.stop(), this.#otherQueue.stop(), ...this.#running]);
+    await this.#recorder.flush();
+    for (const state of this.#states.values()) closeClusterState(state);
+    this.#states.clear();
+  }
+
+  #listen(): void {
+    const { clusters, pods, pvcs, services, configMaps, backups, restores } = this.#caches;
+    clusters.onChange(({ type, object }) => {
+      const key = keyText(keyOf(object));
+      const isOwnWrite =
+        this.#states.get(key)?.writtenVersion === object.metadata.resourceVersion &&
+        type === "MODIFIED";
+      if (!isOwnWrite) this.#soon(key);
+    });
+    for (const reflector of [pods, pvcs, services, configMaps]) {
+      (reflector as Reflector<KubeObject>).onChange(({ object, old }) => {
+        const keys = new Set([...clusterKeysOf(object), ...(old ? clusterKeysOf(old) : [])]);
+        for (const key of keys) if (this.#isCluster(key)) this.#soon(key);
+      });
+    }
+    backups.onChange(({ object }) => this.#other(foundationDbBackups.plural, object));
+    restores.onChange(({ object }) => this.#other(foundationDbRestores.plural, object));
+  }
+
+  #isCluster(key: string): boolean {
+    return this.#caches.clusters.get(parseKeyText(key)) !== undefined;
+  }
+
+  /** A burst of events is one look. */
+  #soon(key: string): void {
+    this.#queue.addAfter(key, this.#input.options?.debounceMs ?? 100);
+  }
+
+  #other(plural: string, object: KubeObject): void {
+    this.#otherQueue.add(`${plural}/${keyText(keyOf(object))}`);
+  }
+
+  async #handleCluster(key: string): Promise<WorkOutcome> {
+    const cluster = this.#caches.clusters.get(parseKeyText(key));
+    if (cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) {
+      this.#drop(key);
+      return {};
+    }
+    return reconcileCluster(this.#reconcile, key, this.#stateOf(key));
+  }
+
+  #stateOf(key: string): ClusterState {
+    const known = this.#states.get(key);
+    if (known !== undefined) return known;
+    const { clock, admin, podNetwork: network, options = {} } = this.#input;
+    const state = newClusterState(
+      {
+        clock,
+        admin,
+        network,
+        statusTimeoutMs: options.statusTimeoutMs ?? 20_000,
+        sidecarTimeoutMs: options.sidecarTimeoutMs ?? 5_000,
+      },
+      parseKeyText(key).namespace ?? "",
+      () => this.#queue.add(key),
+    );
+    this.#states.set(key, state);
+    return state;
+  }
+
+  #drop(key: string): void {
+    const state = this.#states.get(key);
+    if (state === undefined) return;
+    closeClusterState(state);
+    this.#states.delete(key);
+    this.#input.onActivity?.({ type: "gone", cluster: key, atMs: this.#input.clock.nowMs() });
+  }
+
+  #noteError(key: string, error: unknown): void {
+    if (error === undefined) return;
+    this.#metrics.count("passesFailed");
+    const text = error instanceof Error ? error.message : String(error);
+    const stack = error instanceof Error ? error.stack : undefined;
+    this.#input.log.error("a pass failed", { key, error: text, stack });
+  }
+}
+
+function reconcileOptions(
+  input: OperatorInput,
+  client: KubeClient,
+  caches: Caches,
+  recorder: EventRecorder,
+  metrics: Metrics,
+): ReconcileOptions {
+  const { clock, random, log, options = {} } = input;
+  const commandTimeoutMs = options.commandTimeoutMs ?? 10_000;
+  const guard = new Guard({
+    client,
+    caches,
+    clock,
+    evidenceMaximumAgeMs: 60_000,
+    commandTimeoutMs,
+  });
+  return {
+    clock,
+    random,
+    log,
+    client,
+    caches,
+    recorder,
+    metrics,
+    perform: {
+      client,
+      caches,
+      guard,
+      network: input.podNetwork,
+      parallelMax: options.parallelWrites ?? 16,
+      sidecarTimeoutMs: options.sidecarTimeoutMs ?? 5_000,
+    },
+    plan: { ...defaultPlanOptions, ...options.plan },
+    validate: validator(input.admin),
+    statusIntervalMs: options.statusIntervalMs ?? 10_000,
+    busyPollMs: options.busyPollMs ?? 1_000,
+    restPollMs: options.restPollMs ?? 30_000,
+    onActivity: input.onActivity ?? (() => {}),
+  };
+}
+
+/** A resource is judged once for each version of it. */
+function validator(
+  admin: AdminClientFactory,
+): (cluster: FoundationDBCluster) => readonly ValidationProblem[] {
+  const known = new WeakMap<object, readonly ValidationProblem[]>();
+  return (cluster) => {
+    const found = known.get(cluster.spec);
+    if (found !== undefined) return found;
+    const problems = [...validateCluster(cluster)];
+    const { version } = cluster.spec;
+    if (problems.length === 0 && !admin.isVersionSupported(version)) {
+      const message = `there is no client for version ${version} beside this operator`;
+      problems.push(problem("spec.version", version, message, "choose a version that it has"));
+    }
+    known.set(cluster.spec, problems);
+    return problems;
+  };
+}

@@ -1,0 +1,287 @@
+// One pass over one cluster: observe, plan, store the decision, perform, and say when to look again. The decision is
+// stored before it is carried out, so that a crash in between forgets nothing. Rules: spec/operate.md [OP35]-[OP45].
+import { foundationDbClusters } from "../api/cluster.ts";
+import type { ClusterStatus, FoundationDBCluster } from "../api/cluster.ts";
+import type { ValidationProblem } from "../api/problem.ts";
+import type { Clock } from "../env/clock.ts";
+import type { Log } from "../env/log.ts";
+import type { Random } from "../env/random.ts";
+import { randomInteger } from "../env/random.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { isKubeError } from "../kube/error.ts";
+import type { EventRecorder } from "../kube/event-recorder.ts";
+import { parseKeyText } from "../kube/path.ts";
+import type { WorkOutcome } from "../kube/queue.ts";
+import type { Stored } from "../kube/resource.ts";
+import { describeAction } from "../plan/action.ts";
+import type { Action } from "../plan/action.ts";
+import { planCluster } from "../plan/chain.ts";
+import type { Plan } from "../plan/chain.ts";
+import { isSameJson } from "../plan/same-json.ts";
+import type { PlanOptions } from "../plan/snapshot.ts";
+import type { Activity } from "./activity.ts";
+import type { Caches } from "./caches.ts";
+import type { ClusterState } from "./cluster-state.ts";
+import { invalidStatus, problemText } from "./invalid-spec.ts";
+import type { Metrics } from "./metrics.ts";
+import { observeCluster } from "./observe.ts";
+import { performActions } from "./perform.ts";
+import type { ActionOutcome, PerformOptions } from "./perform.ts";
+import { statusDue } from "./status-writes.ts";
+
+export interface ReconcileOptions {
+  clock: Clock;
+  random: Random;
+  log: Log;
+  client: KubeClient;
+  caches: Caches;
+  recorder: EventRecorder;
+  metrics: Metrics;
+  perform: PerformOptions;
+  plan: PlanOptions;
+  /** Finds what is wrong with a spec beyond its schema. */
+  validate: (cluster: FoundationDBCluster) => readonly ValidationProblem[];
+  /** News that only tell of progress are written at most this often. */
+  statusIntervalMs: number;
+  /** How often the database is asked while something is awaited, and at rest. */
+  busyPollMs: number;
+  restPollMs: number;
+  onActivity: (activity: Activity) => void;
+}
+
+const soonMs = 50;
+const staleMs = 250;
+
+export async function reconcileCluster(
+  options: ReconcileOptions,
+  key: string,
+  state: ClusterState,
+): Promise<WorkOutcome> {
+  const cluster = options.caches.clusters.get(parseKeyText(key));
+  if (cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) return {};
+  if (cluster.spec.skip === true) return {};
+  options.metrics.count("passes");
+  const problems = options.validate(cluster);
+  if (problems.length > 0) return reportInvalid(options, key, state, cluster, problems);
+  follow(state, cluster);
+
+  const nowMs = options.clock.nowMs();
+  const plan = planCluster(
+    observeCluster({
+      cluster,
+      caches: options.caches,
+      state,
+      nowMs,
+      seed: randomInteger(options.random, 0, 2 ** 32 - 1),
+      options: options.plan,
+    }),
+  );
+  state.waits = plan.waits;
+  tell(options, key, plan);
+  const written = await writeStatus(options, state, cluster, plan.status);
+  if (written === "conflict") return { againAfterMs: staleMs };
+  // What was observed or decided is told only when it is stored, so that a lost race tells nothing twice.
+  recordEvents(options, state, cluster, plan);
+  if (plan.isReconciled) noteReconciled(options, cluster, plan);
+  const outcomes = await perform(options, key, state, cluster, plan.actions);
+  prepareNext(options, state, plan, outcomes);
+  return { againAfterMs: againAfter(options, state, plan, outcomes, written) };
+}
+
+/** A decision that could not be carried out is taken again in the next pass; it is told once. */
+function recordEvents(
+  options: ReconcileOptions,
+  state: ClusterState,
+  cluster: Stored<FoundationDBCluster>,
+  plan: Plan,
+): void {
+  const told = state.toldEvents;
+  state.toldEvents = new Set(plan.events.map((event) => `${event.reason}/${event.message}`));
+  for (const { type, reason, message } of plan.events) {
+    if (!told.has(`${reason}/${message}`)) {
+      options.recorder.record(cluster, type, reason, message);
+    }
+  }
+}
+
+/** The database behind the stored connection string is watched, with a client of the running version. */
+function follow(state: ClusterState, cluster: Stored<FoundationDBCluster>): void {
+  const connectionString = cluster.status?.connectionString ?? "";
+  if (connectionString === "") return state.poller.follow(undefined);
+  const { namespace = "", name = "" } = cluster.metadata;
+  state.poller.follow({
+    name: `${namespace}/${name}`,
+    connectionString,
+    version: cluster.status?.runningVersion || cluster.spec.version,
+  });
+}
+
+function tell(options: ReconcileOptions, cluster: string, plan: Plan): void {
+  const atMs = options.clock.nowMs();
+  const { waits, status, isReconciled } = plan;
+  options.onActivity({ type: "waits", cluster, atMs, waits });
+  options.onActivity({ type: "status", cluster, atMs, status, isReconciled });
+  for (const wait of waits) {
+    const { step, reason, message } = wait;
+    if (wait.sinceMs === atMs) options.log.info("waiting", { cluster, step, reason, message });
+  }
+}
+
+/** "decision": something was stored on which the next pass builds; "news": only progress. */
+type StatusWrite = "unchanged" | "decision" | "news" | "held" | "conflict";
+
+async function writeStatus(
+  options: ReconcileOptions,
+  state: ClusterState,
+  cluster: Stored<FoundationDBCluster>,
+  status: ClusterStatus,
+): Promise<StatusWrite> {
+  const due = statusDue(cluster.status, status);
+  if (due === "unchanged") return "unchanged";
+  const nowMs = options.clock.nowMs();
+  if (due === "later" && nowMs - state.statusWrittenMs < options.statusIntervalMs) return "held";
+  try {
+    const stored = await options.client.updateStatus(foundationDbClusters, { ...cluster, status });
+    state.writtenVersion = stored.metadata.resourceVersion;
+    state.statusWrittenMs = nowMs;
+    options.caches.clusters.observeWrite(stored);
+    options.metrics.count("statusWrites");
+    return due === "now" ? "decision" : "news";
+  } catch (error) {
+    if (!isKubeError(error, "Conflict") && !isKubeError(error, "NotFound")) throw error;
+    options.metrics.count("statusConflicts");
+    return "conflict";
+  }
+}
+
+async function perform(
+  options: ReconcileOptions,
+  key: string,
+  state: ClusterState,
+  cluster: Stored<FoundationDBCluster>,
+  actions: readonly Action[],
+): Promise<ActionOutcome[]> {
+  const nowMs = options.clock.nowMs();
+  const planned = new Set(actions.map(describeAction));
+  for (const what of [...state.failures.keys()]) {
+    if (!planned.has(what)) state.failures.delete(what);
+  }
+  const due = actions.filter((action) => {
+    const failure = state.failures.get(describeAction(action));
+    return failure === undefined || failure.retryAtMs <= nowMs;
+  });
+  if (due.length === 0) return [];
+  const target = { ownerUid: cluster.metadata.uid ?? "", database: state.database };
+  const outcomes = await performActions(options.perform, target, due);
+  for (const outcome of outcomes) note(options, key, state, outcome);
+  return outcomes;
+}
+
+function note(
+  options: ReconcileOptions,
+  cluster: string,
+  state: ClusterState,
+  outcome: ActionOutcome,
+): void {
+  const { action } = outcome;
+  const text = describeAction(action);
+  const atMs = options.clock.nowMs();
+  const fields = { cluster, step: action.step, action: text };
+  if (outcome.kind === "done") {
+    state.failures.delete(text);
+    options.metrics.count("actions");
+    options.log.info("action performed", fields);
+    options.onActivity({ type: "action", cluster, atMs, action, text });
+    if (action.type === "copyToPod") state.sidecars.noteCopied(action.podName);
+    return;
+  }
+  if (outcome.kind === "stale") return options.log.debug("the object had changed", fields);
+  if (outcome.kind === "refused") {
+    options.metrics.count("actionsRefused");
+    return options.log.info("the guard refused", { ...fields, reason: outcome.reason });
+  }
+  const count = (state.failures.get(text)?.count ?? 0) + 1;
+  const retryAtMs = atMs + Math.min(60_000, 1000 * 2 ** (count - 1));
+  const { message } = outcome;
+  state.failures.set(text, { step: action.step, what: text, message, retryAtMs, count });
+  options.metrics.count("actionsFailed");
+  options.log.warn("action failed", { ...fields, error: message });
+  options.onActivity({ type: "action", cluster, atMs, action, text, error: message });
+}
+
+/** Sets up what the next pass wants to know. */
+function prepareNext(
+  options: ReconcileOptions,
+  state: ClusterState,
+  plan: Plan,
+  outcomes: readonly ActionOutcome[],
+): void {
+  const isBusy = !plan.isReconciled || plan.waits.some((wait) => wait.isForDatabase === true);
+  state.poller.setIntervalMs(isBusy ? options.busyPollMs : options.restPollMs);
+  if (outcomes.some((outcome) => outcome.action.type === "configureDatabase")) {
+    // A little later, so that the question is certainly asked after the command ended.
+    options.clock.setTimer(soonMs, () => state.poller.askNow());
+  }
+  state.sidecars.ask(plan.questions);
+}
+
+/** Undefined when only an event or the database's next status can bring something new. */
+function againAfter(
+  options: ReconcileOptions,
+  state: ClusterState,
+  plan: Plan,
+  outcomes: readonly ActionOutcome[],
+  written: StatusWrite,
+): number | undefined {
+  const nowMs = options.clock.nowMs();
+  const times: number[] = plan.waits.map((wait) => Math.max(soonMs, wait.retryAtMs - nowMs));
+  if (written === "decision" || outcomes.some((outcome) => outcome.kind === "done")) {
+    times.push(soonMs);
+  }
+  if (outcomes.some((outcome) => outcome.kind === "stale")) times.push(staleMs);
+  for (const failure of state.failures.values()) {
+    times.push(Math.max(soonMs, failure.retryAtMs - nowMs));
+  }
+  if (written === "held") {
+    times.push(Math.max(soonMs, state.statusWrittenMs + options.statusIntervalMs - nowMs));
+  }
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+function noteReconciled(
+  options: ReconcileOptions,
+  cluster: Stored<FoundationDBCluster>,
+  plan: Plan,
+): void {
+  const generation = plan.status.generations?.reconciled;
+  if (cluster.status?.generations?.reconciled === generation) return;
+  const message = `Reconciled generation ${generation}`;
+  options.recorder.record(cluster, "Normal", "ReconciliationComplete", message);
+  options.log.info("reconciled", { cluster: cluster.metadata.name, generation });
+}
+
+async function reportInvalid(
+  options: ReconcileOptions,
+  key: string,
+  state: ClusterState,
+  cluster: Stored<FoundationDBCluster>,
+  problems: readonly ValidationProblem[],
+): Promise<WorkOutcome> {
+  const atMs = options.clock.nowMs();
+  const status = invalidStatus(cluster, problems, atMs);
+  if (!isSameJson(cluster.status, status)) {
+    const written = await writeStatus(options, state, cluster, status);
+    if (written === "conflict") return { againAfterMs: staleMs };
+    if (written === "held") return { againAfterMs: options.statusIntervalMs };
+  }
+  if (state.reportedGeneration !== cluster.metadata.generation) {
+    state.reportedGeneration = cluster.metadata.generation;
+    options.metrics.count("invalidSpecs");
+    const text = problemText(problems);
+    options.recorder.record(cluster, "Warning", "ClusterSpec not valid", text);
+    options.log.warn("spec not valid", { cluster: key, problems: text });
+    const texts = problems.map((problem) => `${problem.field}: ${problem.message}`);
+    options.onActivity({ type: "invalid", cluster: key, atMs, problems: texts });
+  }
+  return {};
+}

@@ -1,0 +1,78 @@
+// Step addPods: a pod for every process group that has none. A pod is made with all its metadata, so that it
+// needs no second write. Rules: spec/plan.md [P47]-[P50].
+import { routingOf } from "../api/effective.ts";
+import { annotationKeys } from "../build/labels.ts";
+import { isLeaving } from "../model/process-group.ts";
+import type { Action } from "./action.ts";
+import type { ProcessGroup } from "./process-group.ts";
+import type { Snapshot } from "./snapshot.ts";
+import type { Draft, StepResult } from "./step.ts";
+import type { NewWait } from "./wait.ts";
+import { nameList } from "./wait.ts";
+
+const step = "addPods";
+
+export function planPods(snapshot: Snapshot, draft: Draft): StepResult {
+  const needsServiceIp = routingOf(snapshot.cluster.spec).publicIpSource === "service";
+  const actions: Action[] = [];
+  const withoutAddress: string[] = [];
+  const waits: NewWait[] = [];
+  for (const group of draft.groups) {
+    const podName = draft.desired.podName(group);
+    if (isLeaving(group) || snapshot.pods.has(podName)) continue;
+    const serviceIp = needsServiceIp ? clusterIpOf(snapshot, podName) : undefined;
+    if (needsServiceIp && serviceIp === undefined) {
+      withoutAddress.push(podName);
+      continue;
+    }
+    const action = createPod(draft, group, serviceIp);
+    if (action !== undefined) actions.push(action);
+    else waits.push(templateWait(draft, group));
+  }
+  if (withoutAddress.length > 0) waits.push(serviceAddressWait(withoutAddress));
+  return { actions, waits: waits.slice(0, 1) };
+}
+
+/** All pods of a template fail alike, so the first one speaks for them. */
+function templateWait(draft: Draft, group: ProcessGroup): NewWait {
+  const problem = draft.desired.podProblem(group);
+  return {
+    step,
+    reason: "PodTemplateUnusable",
+    message: `No pod can be built for ${group.processClass}: ${problem?.field} is ${problem?.value}`,
+    retryAfterMs: 600_000,
+    remedy: problem?.remedy ?? "Correct the pod template.",
+  };
+}
+
+function createPod(
+  draft: Draft,
+  group: ProcessGroup,
+  serviceIp: string | undefined,
+): Action | undefined {
+  const built = draft.desired.pod(group);
+  if (built === undefined) return undefined;
+  const { object } = built;
+  const annotations = {
+    ...object.metadata.annotations,
+    [annotationKeys.lastAppliedConfigMap]: draft.desired.configHashOfNewPod(group),
+    ...(serviceIp === undefined ? {} : { [annotationKeys.publicIp]: serviceIp }),
+  };
+  const pod = { ...object, metadata: { ...object.metadata, annotations } };
+  return { type: "createPod", step, object: pod, processGroupId: group.processGroupID };
+}
+
+function clusterIpOf(snapshot: Snapshot, name: string): string | undefined {
+  const ip = snapshot.services.get(name)?.spec?.clusterIP;
+  return ip === undefined || ip === "" || ip === "None" ? undefined : ip;
+}
+
+function serviceAddressWait(podNames: readonly string[]): NewWait {
+  return {
+    step,
+    reason: "ServiceAddressMissing",
+    message: `No address has been given to the services of ${nameList(podNames)} yet`,
+    retryAfterMs: 15_000,
+    remedy: "Look at the services' events: the cluster may have run out of service addresses.",
+  };
+}

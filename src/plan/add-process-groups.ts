@@ -1,0 +1,84 @@
+// Step addProcessGroups: gives every class as many process groups as it should have. New ids are random, so
+// that an id is never used again by accident. Rules: spec/plan.md [P40]-[P42].
+import { randomInteger, seededRandom } from "../env/random.ts";
+import type { Random } from "../env/random.ts";
+import {
+  instanceLocality,
+  makeProcessGroupId,
+  maximumIdNumber,
+  parseProcessGroupId,
+} from "../model/process-group-id.ts";
+import { processClasses } from "../model/process-class.ts";
+import {
+  compareProcessGroups,
+  isMarkedForRemoval,
+  newProcessGroup,
+} from "../model/process-group.ts";
+import type { ProcessGroup } from "./process-group.ts";
+import { databaseStatus } from "./snapshot.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { nothing } from "./step.ts";
+import type { Draft, PlanEvent, StepResult } from "./step.ts";
+
+export function planNewProcessGroups(snapshot: Snapshot, draft: Draft): StepResult {
+  const present = new Map<string, number>();
+  for (const group of draft.groups) {
+    if (isMarkedForRemoval(group)) continue;
+    present.set(group.processClass, (present.get(group.processClass) ?? 0) + 1);
+  }
+  const draw = idDrawer(snapshot, draft.groups);
+  const added: ProcessGroup[] = [];
+  const events: PlanEvent[] = [];
+  for (const processClass of processClasses) {
+    const missing = (draft.desired.counts[processClass] ?? 0) - (present.get(processClass) ?? 0);
+    if (missing <= 0) continue;
+    const message = `Adding ${missing} ${processClass} process${missing === 1 ? "" : "es"}`;
+    events.push({ type: "Normal", reason: "AddingProcesses", message });
+    for (let index = 0; index < missing; index += 1) {
+      added.push(newProcessGroup(draw(processClass), processClass, snapshot.nowMs));
+    }
+  }
+  if (added.length === 0) return nothing;
+  return { groups: [...draft.groups, ...added].sort(compareProcessGroups), events };
+}
+
+/** Draws ids that nobody has, had in this status, or is named in an exclusion or removal. */
+function idDrawer(
+  snapshot: Snapshot,
+  groups: readonly ProcessGroup[],
+): (processClass: string) => string {
+  const { spec } = snapshot.cluster;
+  const random = seededRandom(snapshot.seed);
+  const usedIds = new Set<string>([
+    ...(spec.processGroupsToRemove ?? []),
+    ...(spec.processGroupsToRemoveWithoutExclusion ?? []),
+    ...groups.map((group) => group.processGroupID),
+  ]);
+  const usedNumbers = new Set(
+    groups.map((group) => {
+      const parts = parseProcessGroupId(group.processGroupID);
+      return `${group.processClass}/${parts?.number ?? ""}`;
+    }),
+  );
+  const excluded = excludedLocalities(snapshot);
+  return (processClass) => {
+    for (;;) {
+      const number = drawNumber(random);
+      const id = makeProcessGroupId(spec.processGroupIDPrefix ?? "", processClass, number);
+      const key = `${processClass}/${number}`;
+      if (usedIds.has(id) || usedNumbers.has(key) || excluded.has(instanceLocality(id))) continue;
+      usedIds.add(id);
+      usedNumbers.add(key);
+      return id;
+    }
+  };
+}
+
+function drawNumber(random: Random): number {
+  return randomInteger(random, 1, maximumIdNumber);
+}
+
+function excludedLocalities(snapshot: Snapshot): Set<string> {
+  const servers = databaseStatus(snapshot)?.cluster?.configuration?.excluded_servers ?? [];
+  return new Set(servers.flatMap((server) => server.locality ?? []));
+}

@@ -1,0 +1,18 @@
+// Step addPVCs: a volume claim for every process group that keeps data. A claim that exists is never changed
+// here. Rules: spec/plan.md [P46].
+import { isLeaving } from "../model/process-group.ts";
+import type { Action } from "./action.ts";
+import type { Snapshot } from "./snapshot.ts";
+import type { Draft, StepResult } from "./step.ts";
+
+export function planVolumeClaims(snapshot: Snapshot, draft: Draft): StepResult {
+  const actions: Action[] = [];
+  for (const group of draft.groups) {
+    if (isLeaving(group)) continue;
+    const wanted = draft.desired.pvc(group);
+    if (wanted === undefined || snapshot.pvcs.has(wanted.object.metadata.name ?? "")) continue;
+    const processGroupId = group.processGroupID;
+    actions.push({ type: "createPvc", step: "addPVCs", object: wanted.object, processGroupId });
+  }
+  return { actions };
+}

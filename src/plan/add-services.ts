@@ -1,0 +1,68 @@
+// Step addServices: the headless service that gives pods their names, and with publicIPSource=service one
+// service for each process group. Rules: spec/plan.md [P43]-[P45].
+import type { Service } from "../kube/generated/types.ts";
+import type { Stored } from "../kube/resource.ts";
+import { isLeaving } from "../model/process-group.ts";
+import type { Action } from "./action.ts";
+import { mergedMap } from "./merged-map.ts";
+import { missingMetadata } from "./metadata-check.ts";
+import type { Snapshot } from "./snapshot.ts";
+import type { Draft, StepResult } from "./step.ts";
+
+const step = "addServices";
+
+export function planServices(snapshot: Snapshot, draft: Draft): StepResult {
+  const actions: Action[] = [];
+  const { headlessService } = draft.desired;
+  if (headlessService !== undefined) {
+    actions.push(...planService(snapshot, headlessService, undefined));
+  }
+  for (const group of draft.groups) {
+    if (isLeaving(group)) continue;
+    const wanted = draft.desired.service(group);
+    if (wanted !== undefined) actions.push(...planService(snapshot, wanted, group.processGroupID));
+  }
+  return { actions };
+}
+
+/** Of a service that exists only the selector and what we add to its metadata are ours. */
+function planService(
+  snapshot: Snapshot,
+  wanted: Stored<Service>,
+  processGroupId: string | undefined,
+): Action[] {
+  const name = wanted.metadata.name ?? "";
+  const live = snapshot.services.get(name);
+  if (live === undefined) {
+    return [
+      {
+        type: "createService",
+        step,
+        object: wanted,
+        ...(processGroupId === undefined ? {} : { processGroupId }),
+      },
+    ];
+  }
+  const metadata = missingMetadata(live.metadata, {
+    labels: wanted.metadata.labels ?? {},
+    annotations: wanted.metadata.annotations ?? {},
+  });
+  if (metadata === undefined && isSameSelector(live, wanted)) return [];
+  const object: Stored<Service> = {
+    ...live,
+    metadata: {
+      ...live.metadata,
+      labels: mergedMap(live.metadata.labels, wanted.metadata.labels),
+      annotations: mergedMap(live.metadata.annotations, wanted.metadata.annotations),
+    },
+    spec: { ...live.spec, selector: wanted.spec?.selector },
+  };
+  const { uid = "", resourceVersion = "" } = live.metadata;
+  return [{ type: "updateService", step, object, basis: { name, uid, resourceVersion } }];
+}
+
+function isSameSelector(live: Stored<Service>, wanted: Stored<Service>): boolean {
+  const [left, right] = [live.spec?.selector ?? {}, wanted.spec?.selector ?? {}];
+  const keys = Object.keys(right);
+  return keys.length === Object.keys(left).length && keys.every((key) => left[key] === right[key]);
+}

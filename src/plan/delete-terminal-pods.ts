@@ -1,0 +1,43 @@
+// Step deleteTerminalPods: a pod that ended for good never runs again, so it makes room for its successor.
+// Rules: spec/plan.md [P53].
+import { parseTime } from "../kube/time.ts";
+import { hasCondition } from "../model/process-group.ts";
+import type { Action } from "./action.ts";
+import type { Snapshot } from "./snapshot.ts";
+import type { Draft, StepResult } from "./step.ts";
+import { nameList } from "./wait.ts";
+
+const step = "deleteTerminalPods";
+
+export function planTerminalPods(snapshot: Snapshot, draft: Draft): StepResult {
+  const actions: Action[] = [];
+  const young: string[] = [];
+  let retryAfterMs = Infinity;
+  for (const group of draft.groups) {
+    if (hasCondition(group, "ResourcesTerminating")) continue;
+    const pod = snapshot.pods.get(draft.desired.podName(group));
+    const phase = pod?.status?.phase;
+    if (pod === undefined || (phase !== "Failed" && phase !== "Succeeded")) continue;
+    if (pod.metadata.deletionTimestamp !== undefined) continue;
+    const { name = "", uid = "", resourceVersion = "" } = pod.metadata;
+    const ageMs = snapshot.nowMs - (parseTime(pod.metadata.creationTimestamp) ?? 0);
+    const remainingMs = snapshot.options.terminalPodMinimumAgeMs - ageMs;
+    if (remainingMs > 0) {
+      young.push(name);
+      retryAfterMs = Math.min(retryAfterMs, remainingMs);
+      continue;
+    }
+    const basis = { name, uid, resourceVersion };
+    const processGroupId = group.processGroupID;
+    actions.push({ type: "deletePod", step, basis, processGroupId, because: "terminal" });
+  }
+  if (young.length === 0) return { actions };
+  const wait = {
+    step,
+    reason: "PodTerminal" as const,
+    message: `Pods that have just ended are left for others to look at first: ${nameList(young)}`,
+    retryAfterMs,
+    remedy: "Nothing: they are deleted and made anew as soon as they are old enough.",
+  };
+  return { actions, waits: [wait] };
+}

@@ -1,0 +1,260 @@
+// What should exist for a cluster: its objects, hashes, configurations and command lines. Everything is derived from the
+// resource and a few fields of its status, is made when first asked for, and is kept until one of those inputs changes,
+// so that a pass over a cluster at rest builds nothing. Rules: spec/plan.md [P9].
+import { createHash } from "node:crypto";
+import type { ClusterStatus, FoundationDBCluster } from "../api/cluster.ts";
+import { expectedCommandLine } from "../build/command-line.ts";
+import { clusterFileKey, configMap, dynamicConfHash, dynamicConfHashOf } from "../build/config-map.ts";
+import { annotationKeys } from "../build/labels.ts";
+import { monitorConfiguration, monitorJson } from "../build/monitor-configuration.ts";
+import type { MonitorTarget } from "../build/monitor-configuration.ts";
+import { normalCluster } from "../build/normalise.ts";
+import type { NormalCluster } from "../build/normalise.ts";
+import { livePodMetadata } from "../build/pod-metadata.ts";
+import { desiredSidecarImage, pod } from "../build/pod.ts";
+import type { BuildProblem } from "../build/problem.ts";
+import { headlessService, processGroupService } from "../build/service.ts";
+import { splitConfiguration } from "../build/split-configuration.ts";
+import { volumeClaim } from "../build/volume-claim.ts";
+import type { ConfigMap, PersistentVolumeClaim, Pod, Service } from "../kube/generated/types.ts";
+import type { Stored } from "../kube/resource.ts";
+import { desiredConfiguration } from "../model/database-configuration.ts";
+import type { DatabaseConfiguration } from "../model/database-configuration.ts";
+import { desiredProcessCounts } from "../model/process-counts.ts";
+import type { ProcessCounts } from "../model/process-counts.ts";
+import { podNameOf } from "../model/process-group-id.ts";
+import type { MetadataPatch } from "./action.ts";
+import { missingMetadata } from "./metadata-check.ts";
+import { shapeOfPod } from "./pod-shape.ts";
+import type { ProcessGroup } from "./process-group.ts";
+import { isSameJson } from "./same-json.ts";
+
+type Substitutions = Readonly<Record<string, string>>;
+
+export interface DesiredObject<T> {
+  object: T;
+  specHash: string;
+}
+
+/** Kept by the caller between passes; a fresh one gives the same answers. */
+export interface DesiredMemory {
+  signature: string;
+  desired: Desired | undefined;
+}
+
+export function newDesiredMemory(): DesiredMemory {
+  return { signature: "", desired: undefined };
+}
+
+type Inputs = Pick<
+  ClusterStatus,
+  | "runningVersion"
+  | "imageTypes"
+  | "storageServersPerDisk"
+  | "logServersPerDisk"
+  | "requiredAddresses"
+  | "hasListenIPsForAllPods"
+  | "connectionString"
+>;
+
+export function desiredFor(
+  memory: DesiredMemory,
+  cluster: FoundationDBCluster,
+  status: Inputs,
+): Desired {
+  const { uid, generation, name, namespace } = cluster.metadata;
+  const inputs: Inputs = {
+    runningVersion: status.runningVersion,
+    imageTypes: status.imageTypes,
+    storageServersPerDisk: status.storageServersPerDisk,
+    logServersPerDisk: status.logServersPerDisk,
+    requiredAddresses: status.requiredAddresses,
+    hasListenIPsForAllPods: status.hasListenIPsForAllPods,
+    connectionString: status.connectionString,
+  };
+  const signature = JSON.stringify([uid, generation, name, namespace, inputs]);
+  if (memory.desired === undefined || memory.signature !== signature) {
+    memory.desired = new Desired(normalCluster({ ...cluster, status: inputs }));
+    memory.signature = signature;
+  }
+  return memory.desired;
+}
+
+export class Desired {
+  readonly cluster: NormalCluster;
+  readonly configMap: Stored<ConfigMap>;
+  readonly headlessService: Stored<Service> | undefined;
+  readonly counts: ProcessCounts;
+  readonly configuration: DatabaseConfiguration;
+  readonly #podNames = new Map<string, string>();
+  readonly #pods = new Map<string, DesiredObject<Stored<Pod>> | BuildProblem>();
+  readonly #pvcs = new Map<string, DesiredObject<Stored<PersistentVolumeClaim>> | undefined>();
+  readonly #services = new Map<string, Stored<Service> | undefined>();
+  readonly #patches = new WeakMap<Stored<Pod>, { patch: MetadataPatch | undefined }>();
+  readonly #commandLines = new WeakMap<Stored<Pod>, { from: Substitutions; lines: string[] }>();
+  readonly #fileHashes = new WeakMap<Stored<Pod>, { from: Substitutions; hashes: Substitutions }>();
+  readonly #texts = new Map<string, string>();
+  readonly #sameConfigurations = new Map<string, Map<string, boolean>>();
+
+  constructor(cluster: NormalCluster) {
+    this.cluster = cluster;
+    this.configMap = configMap(cluster) as Stored<ConfigMap>;
+    this.headlessService = headlessService(cluster) as Stored<Service> | undefined;
+    this.counts = desiredProcessCounts(cluster.spec);
+    this.configuration = desiredConfiguration(cluster.spec.databaseConfiguration ?? {});
+  }
+
+  podName(group: ProcessGroup): string {
+    return remembered(this.#podNames, group.processGroupID, () =>
+      podNameOf(this.cluster.metadata.name ?? "", group.processClass, group.processGroupID),
+    );
+  }
+
+  /** Undefined when the pod cannot be built; `podProblem` says why. */
+  pod(group: ProcessGroup): DesiredObject<Stored<Pod>> | undefined {
+    const found = this.#builtPod(group);
+    return "object" in found ? found : undefined;
+  }
+
+  podProblem(group: ProcessGroup): BuildProblem | undefined {
+    const found = this.#builtPod(group);
+    return "object" in found ? undefined : found;
+  }
+
+  #builtPod(group: ProcessGroup): DesiredObject<Stored<Pod>> | BuildProblem {
+    return remembered(this.#pods, group.processGroupID, () => {
+      const built = pod(this.cluster, group);
+      return built.ok ? hashed(built.value as Stored<Pod>) : built.problem;
+    });
+  }
+
+  /** Undefined for classes that keep no data. */
+  pvc(group: ProcessGroup): DesiredObject<Stored<PersistentVolumeClaim>> | undefined {
+    return remembered(this.#pvcs, group.processGroupID, () => {
+      const claim = volumeClaim(this.cluster, group);
+      return claim === undefined ? undefined : hashed(claim as Stored<PersistentVolumeClaim>);
+    });
+  }
+
+  /** Undefined unless processes announce the address of a service. */
+  service(group: ProcessGroup): Stored<Service> | undefined {
+    return remembered(
+      this.#services,
+      group.processGroupID,
+      () => processGroupService(this.cluster, group) as Stored<Service> | undefined,
+    );
+  }
+
+  /** What a live pod's metadata lacks. */
+  podMetadataPatch(group: ProcessGroup, live: Stored<Pod>): MetadataPatch | undefined {
+    const known = this.#patches.get(live);
+    if (known !== undefined) return known.patch;
+    const patch = missingMetadata(live.metadata, livePodMetadata(this.cluster, group, live));
+    this.#patches.set(live, { patch });
+    return patch;
+  }
+
+  sidecarImage(processClass: string): string {
+    return remembered(this.#texts, `image/${processClass}`, () => {
+      const image = desiredSidecarImage(this.cluster, processClass);
+      return image.ok ? image.value : "";
+    });
+  }
+
+  /** The hash of the entries of the ConfigMap that this pod reads. */
+  configHash(group: ProcessGroup, live: Stored<Pod>): string {
+    const { imageType, servers } = shapeOfPod(live);
+    const key = `hash/${group.processClass}/${imageType}/${servers}`;
+    return remembered(this.#texts, key, () =>
+      dynamicConfHash(this.configMap.data ?? {}, group.processClass, imageType, servers),
+    );
+  }
+
+  configHashOfNewPod(group: ProcessGroup): string {
+    return remembered(this.#texts, `hash/${group.processClass}`, () =>
+      dynamicConfHashOf(this.cluster, this.configMap.data ?? {}, group.processClass),
+    );
+  }
+
+  /** Whether a unified monitor runs with the wanted configuration, given as the text that it reports. */
+  isCurrentConfiguration(
+    group: ProcessGroup,
+    live: Stored<Pod>,
+    text: string | undefined,
+  ): boolean {
+    if (text === undefined) return false;
+    const target = targetOf(group, live);
+    const key = `monitor/${target.processClass}/${target.serverCount}/${target.ipFamily ?? 0}`;
+    const wanted = remembered(this.#texts, key, () =>
+      monitorJson(monitorConfiguration(this.cluster, target)),
+    );
+    if (text === wanted) return true;
+    const known = remembered(this.#sameConfigurations, key, () => new Map<string, boolean>());
+    return remembered(known, text, () => isSameJson(parsedOrUndefined(text), JSON.parse(wanted)));
+  }
+
+  /** SHA-256 of the files that a split pod should have. */
+  sidecarFileHashes(group: ProcessGroup, live: Stored<Pod>, from: Substitutions): Substitutions {
+    const known = this.#fileHashes.get(live);
+    if (known?.from === from) return known.hashes;
+    const { processClass, serverCount, ipFamily } = targetOf(group, live);
+    const target = { processClass, serverCount, ipFamily };
+    const hashes = {
+      "fdb.cluster": sha256(this.configMap.data?.[clusterFileKey] ?? ""),
+      "fdbmonitor.conf": sha256(splitConfiguration(this.cluster, target, from)),
+    };
+    this.#fileHashes.set(live, { from, hashes });
+    return hashes;
+  }
+
+  /** The command line that the n-th process of the pod should show. */
+  commandLine(
+    group: ProcessGroup,
+    live: Stored<Pod>,
+    processNumber: number,
+    from: Substitutions,
+  ): string {
+    let known = this.#commandLines.get(live);
+    if (known === undefined || known.from !== from) {
+      known = { from, lines: [] };
+      this.#commandLines.set(live, known);
+    }
+    known.lines[processNumber] ??= expectedCommandLine(
+      this.cluster,
+      targetOf(group, live),
+      processNumber,
+      from,
+    );
+    return known.lines[processNumber];
+  }
+}
+
+function targetOf(group: ProcessGroup, live: Stored<Pod>): MonitorTarget {
+  const { imageType, servers, ipFamily } = shapeOfPod(live);
+  return { processClass: group.processClass, imageType, serverCount: servers, ipFamily };
+}
+
+function hashed<T extends Stored<Pod> | Stored<PersistentVolumeClaim>>(object: T): DesiredObject<T> {
+  const specHash = object.metadata.annotations?.[annotationKeys.lastAppliedSpec] ?? "";
+  return { object, specHash };
+}
+
+function remembered<K, V>(known: Map<K, V>, key: K, make: () => V): V {
+  if (known.has(key)) return known.get(key) as V;
+  const value = make();
+  known.set(key, value);
+  return value;
+}
+
+function parsedOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A monitor that reports no JSON at all runs with something else than what is wanted.
+    return undefined;
+  }
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,141 @@
+// Looks at everything that belongs to one process group and says what is wrong with it, as conditions.
+// Rules: spec/plan.md [P23]-[P34].
+import { annotationKeys } from "../build/labels.ts";
+import type { Pod } from "../kube/generated/types.ts";
+import type { Stored } from "../kube/resource.ts";
+import { parseTime } from "../kube/time.ts";
+import { zoneOfProcessGroup } from "../model/locality.ts";
+import type { StatusProcess } from "../model/database-status.ts";
+import { isStateful, isTest } from "../model/process-class.ts";
+import {
+  addCondition,
+  isLeaving,
+  isMarkedForRemoval,
+  markForRemoval,
+  removeCondition,
+  setCondition,
+  skipExclusion,
+  withAddresses,
+} from "../model/process-group.ts";
+import type { Desired } from "./desired.ts";
+import { evaluateProcesses } from "./evaluate-processes.ts";
+import { shapeOfPod } from "./pod-shape.ts";
+import { podConfigurationState } from "./pod-configuration.ts";
+import type { ProcessGroup } from "./process-group.ts";
+import type { UpgradeState } from "./running-version.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+export interface EvaluationContext {
+  snapshot: Snapshot;
+  desired: Desired;
+  /** By process id or instance id, of this resource's datacenter. */
+  processes: ReadonlyMap<string, readonly StatusProcess[]>;
+  isAvailable: boolean;
+  maintenanceZone: string;
+  upgrade: UpgradeState;
+  toRemove: ReadonlySet<string>;
+  toRemoveWithoutExclusion: ReadonlySet<string>;
+  failedPodMs: number;
+}
+
+export function evaluateGroup(context: EvaluationContext, entry: ProcessGroup): ProcessGroup {
+  const { snapshot, desired } = context;
+  const group = withFaultDomain(context, withRemoval(context, entry));
+  const isFrozen =
+    group.processClass === "storage" &&
+    context.maintenanceZone !== "" &&
+    group.faultDomain === context.maintenanceZone;
+  if (isFrozen) return group;
+  const pod = snapshot.pods.get(desired.podName(group));
+  if (pod === undefined) return withoutPod(context, group);
+  return withPod(context, group, pod);
+}
+
+/** People mark process groups in the spec; a mark stays when the spec forgets it. */
+function withRemoval(context: EvaluationContext, group: ProcessGroup): ProcessGroup {
+  const id = group.processGroupID;
+  const isForced = context.toRemoveWithoutExclusion.has(id);
+  if (!isForced && !context.toRemove.has(id) && !isMarkedForRemoval(group)) return group;
+  const marked = markForRemoval(group, context.snapshot.nowMs);
+  const skips = isForced || isTest(group.processClass);
+  return skips ? skipExclusion(marked, context.snapshot.nowMs) : marked;
+}
+
+function withFaultDomain(context: EvaluationContext, group: ProcessGroup): ProcessGroup {
+  const zone = zoneOfProcessGroup(context.processes, group.processGroupID);
+  return zone === undefined || zone === group.faultDomain ? group : { ...group, faultDomain: zone };
+}
+
+function withoutPod(context: EvaluationContext, group: ProcessGroup): ProcessGroup {
+  const { nowMs } = context.snapshot;
+  const missing = addCondition(
+    group,
+    isLeaving(group) ? "ResourcesTerminating" : "MissingPod",
+    nowMs,
+  );
+  const cleared = removeCondition(removeCondition(missing, "IncorrectCommandLine"), "PodPending");
+  return withVolumeClaim(context, cleared);
+}
+
+function withPod(context: EvaluationContext, group: ProcessGroup, pod: Stored<Pod>): ProcessGroup {
+  const { nowMs } = context.snapshot;
+  const shape = shapeOfPod(pod);
+  const isPilingUp = isMarkedForRemoval(group) || !context.isAvailable;
+  let result = removeCondition(group, "MissingPod");
+  result = withAddresses(result, shape.publicIps, isPilingUp);
+  if (shape.isDeleting) {
+    if (isLeaving(result)) return addCondition(result, "ResourcesTerminating", nowMs);
+    const deletedMs = parseTime(pod.metadata.deletionTimestamp) ?? nowMs;
+    if (deletedMs + context.failedPodMs < nowMs) return addCondition(result, "PodFailing", nowMs);
+    result = removeCondition(result, "IncorrectCommandLine");
+  }
+  result = evaluateProcesses(context, result, pod);
+  result = withSpecification(context, result, pod);
+  result = withVolumeClaim(context, result);
+  return withPhase(result, pod, nowMs);
+}
+
+function withSpecification(
+  context: EvaluationContext,
+  group: ProcessGroup,
+  pod: Stored<Pod>,
+): ProcessGroup {
+  const { desired, snapshot } = context;
+  const { nowMs } = snapshot;
+  const wanted = desired.pod(group);
+  if (wanted === undefined) return group;
+  const shape = shapeOfPod(pod);
+  const annotations = pod.metadata.annotations ?? {};
+  const hasOldSpec = annotations[annotationKeys.lastAppliedSpec] !== wanted.specHash;
+  const sidecarImage = desired.sidecarImage(group.processClass);
+  const hasOldImage = shape.sidecarImage !== undefined && shape.sidecarImage !== sidecarImage;
+  const metadata = desired.podMetadataPatch(group, pod);
+  const configuration = podConfigurationState(snapshot, desired, group, pod);
+  let result = setCondition(group, "IncorrectPodSpec", hasOldSpec, nowMs);
+  result = setCondition(result, "IncorrectSidecarImage", hasOldImage, nowMs);
+  result = setCondition(result, "IncorrectPodMetadata", metadata !== undefined, nowMs);
+  if (configuration === "unknown") return result;
+  return setCondition(result, "IncorrectConfigMap", configuration !== "current", nowMs);
+}
+
+/** A volume claim of another specification counts as missing: the group needs a new one. */
+function withVolumeClaim(context: EvaluationContext, group: ProcessGroup): ProcessGroup {
+  const { snapshot, desired } = context;
+  if (!isStateful(group.processClass)) return group;
+  const wanted = desired.pvc(group);
+  if (wanted === undefined) return group;
+  const pvc = snapshot.pvcs.get(wanted.object.metadata.name ?? "");
+  const hash = pvc?.metadata.annotations?.[annotationKeys.lastAppliedSpec];
+  const isMissing = pvc === undefined || (hash !== undefined && hash !== wanted.specHash);
+  return setCondition(group, "MissingPVC", isMissing, snapshot.nowMs);
+}
+
+function withPhase(group: ProcessGroup, pod: Stored<Pod>, nowMs: number): ProcessGroup {
+  if (pod.status?.phase === undefined || pod.status.phase === "Pending") {
+    return addCondition(group, "PodPending", nowMs);
+  }
+  const statuses = pod.status.containerStatuses ?? [];
+  const isFailing =
+    pod.status.phase === "Failed" || statuses.some((status) => status.ready === false);
+  return setCondition(removeCondition(group, "PodPending"), "PodFailing", isFailing, nowMs);
+}

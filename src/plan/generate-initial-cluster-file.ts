@@ -1,0 +1,174 @@
+// Step generateInitialClusterFile: chooses the first coordinators among the running pods, spread over zones,
+// and makes up the connection string. It is chosen once in a database's life. Rules: spec/plan.md [P54]-[P58].
+import { automationOf, faultDomainOf, routingOf } from "../api/effective.ts";
+import { alphanumerics, randomText, seededRandom } from "../env/random.ts";
+import type { Pod } from "../kube/generated/types.ts";
+import type { Stored } from "../kube/resource.ts";
+import { parseTime } from "../kube/time.ts";
+import { addressesOf, formatAddress } from "../model/address.ts";
+import {
+  defaultDescription,
+  formatConnectionString,
+  generationIdLength,
+  parseConnectionString,
+} from "../model/connection-string.ts";
+import {
+  choiceRules,
+  chooseDistributed,
+  classPriority,
+  coordinatorHardLimits,
+  desiredCoordinatorCount,
+  isEligibleClass,
+} from "../model/coordinator-choice.ts";
+import type { Candidate } from "../model/coordinator-choice.ts";
+import { zoneVariableOf } from "../model/fault-domain.ts";
+import { localityKeys } from "../model/locality.ts";
+import { isMarkedForRemoval } from "../model/process-group.ts";
+import { redundancyOf } from "../model/redundancy.ts";
+import { substitutionsOf } from "./pod-configuration.ts";
+import { shapeOfPod } from "./pod-shape.ts";
+import type { ProcessGroup } from "./process-group.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { nothing } from "./step.ts";
+import type { Draft, StepResult } from "./step.ts";
+import type { NewWait } from "./wait.ts";
+
+const step = "generateInitialClusterFile";
+
+interface CoordinatorCandidate extends Candidate {
+  address: string;
+}
+
+/** Nothing after this step makes sense without a connection string, so it ends the pass until there is one. */
+export function planInitialClusterFile(snapshot: Snapshot, draft: Draft): StepResult {
+  if ((draft.status.connectionString ?? "") !== "") return nothing;
+  const configuration = draft.desired.configuration;
+  const wanted = desiredCoordinatorCount(configuration);
+  const survey = surveyPods(snapshot, draft);
+  const waits = startingWait(survey, wanted);
+  if (waits !== undefined) return { waits: [waits], stop: true };
+
+  const rules = initialRules(draft, wanted);
+  const choice = chooseDistributed(survey.candidates, rules);
+  if (choice.missing > 0) {
+    const zones = new Set(survey.candidates.map((one) => one.localities[localityKeys.zone])).size;
+    return { waits: [zonesWait(rules.count, zones)], stop: true };
+  }
+  const connectionString = newConnectionString(snapshot, choice.chosen);
+  if (!parseConnectionString(connectionString).ok) {
+    return { waits: [unusableWait(connectionString)], stop: true };
+  }
+  const message = `Choosing ${choice.chosen.map((one) => one.id).join(", ")} as coordinators`;
+  return {
+    status: { connectionString },
+    events: [{ type: "Normal", reason: "GenerateInitialCoordinators", message }],
+    stop: true,
+  };
+}
+
+interface PodSurvey {
+  candidates: CoordinatorCandidate[];
+  /** Pods that are still starting and worth waiting for, so that the choice is made among all zones. */
+  starting: number;
+}
+
+function surveyPods(snapshot: Snapshot, draft: Draft): PodSurvey {
+  const { spec } = snapshot.cluster;
+  const { ignorePendingPodsMs } = automationOf(spec);
+  const survey: PodSurvey = { candidates: [], starting: 0 };
+  for (const group of draft.groups) {
+    if (isMarkedForRemoval(group)) continue;
+    if (!isEligibleClass(group.processClass, spec.coordinatorSelection)) continue;
+    const pod = snapshot.pods.get(draft.desired.podName(group));
+    const candidate =
+      pod?.status?.phase === "Running" ? candidateOf(snapshot, draft, group, pod) : undefined;
+    const madeMs = parseTime(pod?.metadata.creationTimestamp) ?? snapshot.nowMs;
+    if (candidate !== undefined) survey.candidates.push(candidate);
+    else if (snapshot.nowMs - madeMs < ignorePendingPodsMs) survey.starting += 1;
+  }
+  return survey;
+}
+
+function candidateOf(
+  snapshot: Snapshot,
+  draft: Draft,
+  group: ProcessGroup,
+  pod: Stored<Pod>,
+): CoordinatorCandidate | undefined {
+  const { spec } = snapshot.cluster;
+  const values = substitutionsOf(snapshot, pod).values;
+  const zone = values?.[zoneVariableOf(faultDomainOf(spec))];
+  if (values === undefined || zone === undefined || zone === "") return undefined;
+  const dnsName = routingOf(spec).useDnsInClusterFile ? values["FDB_DNS_NAME"] : undefined;
+  const host = dnsName ?? shapeOfPod(pod).publicIps[0];
+  if (host === undefined) return undefined;
+  const [address] = addressesOf(host, 1, draft.status.requiredAddresses ?? { nonTLS: true });
+  if (address === undefined) return undefined;
+  return {
+    id: group.processGroupID,
+    priority: classPriority(group.processClass, spec.coordinatorSelection),
+    localities: { [localityKeys.zone]: zone, [localityKeys.dataCenter]: spec.dataCenter ?? "" },
+    address: formatAddress(address),
+  };
+}
+
+/** Halls are unknown before the processes run: a hall mode starts with three coordinators and grows later. */
+function initialRules(draft: Draft, wanted: number): ReturnType<typeof choiceRules> {
+  const configuration = draft.desired.configuration;
+  const { spreadLocality } = redundancyOf(configuration.redundancy_mode);
+  const limits = Object.entries(coordinatorHardLimits(configuration)).filter(
+    ([key]) => key === localityKeys.zone || spreadLocality === undefined,
+  );
+  const count = spreadLocality === undefined ? wanted : 3;
+  return choiceRules(configuration, count, Object.fromEntries(limits));
+}
+
+function newConnectionString(
+  snapshot: Snapshot,
+  chosen: readonly CoordinatorCandidate[],
+): string {
+  const { metadata, spec } = snapshot.cluster;
+  const given = spec.partialConnectionString;
+  // Another stream than that of the ids, which the same seed has fed in this pass.
+  const random = seededRandom(snapshot.seed ^ 0x5eed);
+  return formatConnectionString({
+    description: given?.databaseName || defaultDescription(metadata.name ?? ""),
+    generationId: given?.generationID || randomText(random, generationIdLength, alphanumerics),
+    coordinators: chosen.map((one) => one.address),
+  });
+}
+
+function startingWait(survey: PodSurvey, wanted: number): NewWait | undefined {
+  const running = survey.candidates.length;
+  if (running >= wanted && survey.starting === 0) return undefined;
+  return {
+    step,
+    reason: "CoordinatorsNotRunning",
+    message:
+      running < wanted
+        ? `Coordinators need ${wanted} running pods that report their zone`
+        : "Coordinators are chosen when the pods that are still starting run",
+    retryAfterMs: 15_000,
+    remedy: "Look at the pods that do not run (kubectl describe pod); the cause is named there.",
+  };
+}
+
+function zonesWait(wanted: number, zones: number): NewWait {
+  return {
+    step,
+    reason: "CoordinatorsNotRunning",
+    message: `Coordinators need ${wanted} zones, but the running pods are in ${zones}`,
+    retryAfterMs: 30_000,
+    remedy: "Add nodes in other zones, or choose a redundancy mode that needs fewer zones.",
+  };
+}
+
+function unusableWait(connectionString: string): NewWait {
+  return {
+    step,
+    reason: "CoordinatorsNotRunning",
+    message: `The connection string would be unusable: ${connectionString}`,
+    retryAfterMs: 60_000,
+    remedy: "Correct spec.partialConnectionString.",
+  };
+}

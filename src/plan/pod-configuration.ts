@@ -1,0 +1,49 @@
+// Whether a pod runs with the configuration of the ConfigMap. The truth is what the pod says: the unified
+// monitor writes its active configuration into an annotation, the split sidecar hashes its files. The
+// annotation last-applied-config-map only says what the pod was told last. Rules: spec/plan.md [P30], [P31].
+import { annotationKeys } from "../build/labels.ts";
+import type { Pod } from "../kube/generated/types.ts";
+import type { Stored } from "../kube/resource.ts";
+import type { Desired } from "./desired.ts";
+import { shapeOfPod } from "./pod-shape.ts";
+import type { ProcessGroup } from "./process-group.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/** "untold": the pod must be told that the ConfigMap changed; "outdated": it was told and has not followed yet. */
+export type PodConfigurationState = "current" | "untold" | "outdated" | "unknown";
+
+export function podConfigurationState(
+  snapshot: Snapshot,
+  desired: Desired,
+  group: ProcessGroup,
+  pod: Stored<Pod>,
+): PodConfigurationState {
+  const shape = shapeOfPod(pod);
+  const told = pod.metadata.annotations?.[annotationKeys.lastAppliedConfigMap];
+  if (told !== desired.configHash(group, pod)) return "untold";
+  if (shape.imageType === "unified") {
+    const isCurrent = desired.isCurrentConfiguration(group, pod, shape.currentConfiguration);
+    return isCurrent ? "current" : "outdated";
+  }
+  const sidecar = snapshot.sidecars.get(pod.metadata.name ?? "");
+  if (sidecar?.kind !== "answered" || sidecar.isBeforeCopy === true) return "unknown";
+  const expected = desired.sidecarFileHashes(group, pod, sidecar.substitutions);
+  const isCurrent = Object.entries(expected).every(
+    ([file, hash]) => sidecar.fileHashes[file] === hash,
+  );
+  return isCurrent ? "current" : "outdated";
+}
+
+export interface Substitutions {
+  values: Readonly<Record<string, string>> | undefined;
+  isUnreachable: boolean;
+}
+
+export function substitutionsOf(snapshot: Snapshot, pod: Stored<Pod>): Substitutions {
+  const shape = shapeOfPod(pod);
+  if (shape.imageType === "unified") return { values: shape.environment, isUnreachable: false };
+  const sidecar = snapshot.sidecars.get(pod.metadata.name ?? "");
+  if (sidecar === undefined) return { values: undefined, isUnreachable: false };
+  if (sidecar.kind === "unreachable") return { values: undefined, isUnreachable: true };
+  return { values: sidecar.substitutions, isUnreachable: false };
+}

@@ -1,0 +1,90 @@
+// What a live pod says about itself: image type, number of servers, addresses, what its monitor reported.
+// A pod object never changes in place, so each is read once however many passes look at it.
+// Rules: spec/plan.md [P15]-[P18].
+import { annotationKeys } from "../build/labels.ts";
+import { mainContainerName, sidecarContainerName } from "../build/normalise.ts";
+import { imageTypeOfPod, ipFamilyOfPod, publicIpsOfPod } from "../build/pod-reading.ts";
+import type { Container, Pod } from "../kube/generated/types.ts";
+import type { Stored } from "../kube/resource.ts";
+
+export interface PodShape {
+  imageType: "split" | "unified";
+  /** Servers that the pod was made for. */
+  servers: number;
+  publicIps: readonly string[];
+  ipFamily: number;
+  hasListenIp: boolean;
+  isDeleting: boolean;
+  /** Values of the variables in the monitor's configuration; undefined while the monitor reported none. */
+  environment: Readonly<Record<string, string>> | undefined;
+  /** The configuration that the unified monitor runs with, as it wrote it. */
+  currentConfiguration: string | undefined;
+  sidecarImage: string | undefined;
+  isSidecarReady: boolean;
+  usesSidecarTls: boolean;
+}
+
+type PodObject = Stored<Pod>;
+
+const shapes = new WeakMap<PodObject, PodShape>();
+
+export function shapeOfPod(pod: PodObject): PodShape {
+  const known = shapes.get(pod);
+  if (known !== undefined) return known;
+  const shape = readShape(pod);
+  shapes.set(pod, shape);
+  return shape;
+}
+
+function readShape(pod: PodObject): PodShape {
+  const annotations = pod.metadata.annotations ?? {};
+  const containers = pod.spec?.containers ?? [];
+  const sidecar = containers.find((container) => container.name === sidecarContainerName);
+  return {
+    imageType: imageTypeOfPod(pod),
+    servers: serversIn(containers),
+    publicIps: publicIpsOfPod(pod),
+    ipFamily: ipFamilyOfPod(pod),
+    hasListenIp: containers.some(hasListenIpVariable),
+    isDeleting: pod.metadata.deletionTimestamp !== undefined,
+    environment: parseVariables(annotations[annotationKeys.launcherEnvironment]),
+    currentConfiguration: annotations[annotationKeys.launcherConfiguration],
+    sidecarImage: sidecar?.image,
+    isSidecarReady:
+      pod.status?.containerStatuses?.find((status) => status.name === sidecarContainerName)
+        ?.ready === true,
+    usesSidecarTls: sidecar?.args?.includes("--tls") === true,
+  };
+}
+
+/** Of any class: a pod runs processes of one class only. */
+function serversIn(containers: readonly Container[]): number {
+  for (const container of containers) {
+    for (const variable of container.env ?? []) {
+      if (!variable.name.endsWith("_SERVERS_PER_POD")) continue;
+      const servers = Number(variable.value);
+      if (Number.isInteger(servers) && servers > 0) return servers;
+    }
+  }
+  return 1;
+}
+
+function hasListenIpVariable(container: Container): boolean {
+  if (container.name !== mainContainerName && container.name !== sidecarContainerName) return false;
+  return (container.env ?? []).some((variable) => variable.name === "FDB_POD_IP");
+}
+
+/** The monitor writes a JSON object of texts; anything else counts as not reported. */
+function parseVariables(text: string | undefined): Record<string, string> | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+    return Object.fromEntries(
+      Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+    );
+  } catch {
+    // A half-written or foreign annotation is the same as none: the pod counts as not reporting yet.
+    return undefined;
+  }
+}

@@ -1,0 +1,32 @@
+// Which sidecars of split pods must be asked before more can be said. Rules: spec/plan.md [P32].
+import { hasCondition } from "../model/process-group.ts";
+import { podConfigurationState } from "./pod-configuration.ts";
+import { shapeOfPod } from "./pod-shape.ts";
+import type { Snapshot } from "./snapshot.ts";
+import type { Draft } from "./step.ts";
+
+export interface SidecarQuestion {
+  podName: string;
+  podUid: string;
+  host: string;
+  useTls: boolean;
+}
+
+/** Pods that never answered, or whose files are not the wanted ones yet. */
+export function sidecarQuestions(snapshot: Snapshot, draft: Draft): SidecarQuestion[] {
+  if (!(draft.status.imageTypes ?? []).includes("split")) return [];
+  return draft.groups.flatMap((group) => {
+    if (hasCondition(group, "ResourcesTerminating")) return [];
+    const pod = snapshot.pods.get(draft.desired.podName(group));
+    if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return [];
+    const shape = shapeOfPod(pod);
+    const host = shape.publicIps[0];
+    if (shape.imageType !== "split" || host === undefined || !shape.isSidecarReady) return [];
+    const podName = pod.metadata.name ?? "";
+    const isAnswered = snapshot.sidecars.get(podName)?.kind === "answered";
+    const state = podConfigurationState(snapshot, draft.desired, group, pod);
+    if (isAnswered && state === "current") return [];
+    const podUid = pod.metadata.uid ?? "";
+    return [{ podName, podUid, host, useTls: shape.usesSidecarTls }];
+  });
+}

@@ -1,0 +1,139 @@
+// The conditions that tools and people look at: Available, Reconciled, Progressing, Degraded. They are computed
+// from the rest of the status, never set by hand. Rules: spec/plan.md [P75]-[P80].
+import type { Condition, ConditionType } from "../api/cluster.ts";
+import { formatTime } from "../kube/time.ts";
+import { hasCondition, isMarkedForRemoval } from "../model/process-group.ts";
+import type { ConditionType as GroupCondition } from "../model/process-group.ts";
+import type { ProcessGroup } from "./process-group.ts";
+import { databaseStatus } from "./snapshot.ts";
+import type { Snapshot } from "./snapshot.ts";
+import type { StatusFields } from "./step.ts";
+import type { Wait } from "./wait.ts";
+import { nameList } from "./wait.ts";
+
+export interface ConditionsInput {
+  snapshot: Snapshot;
+  status: StatusFields;
+  groups: readonly ProcessGroup[];
+  waits: readonly Wait[];
+  isReconciled: boolean;
+  actionCount: number;
+}
+
+type Judgement = Pick<Condition, "status" | "reason" | "message">;
+
+export function statusConditions(input: ConditionsInput): Condition[] {
+  return datedConditions(input.snapshot.cluster, input.snapshot.nowMs, {
+    Available: available(input),
+    Degraded: degraded(input),
+    Progressing: progressing(input),
+    Reconciled: reconciled(input),
+  });
+}
+
+/** A condition whose status did not change keeps its time of transition. */
+export function datedConditions(
+  cluster: Snapshot["cluster"],
+  nowMs: number,
+  judgements: Readonly<Record<ConditionType, Judgement>>,
+): Condition[] {
+  const old = new Map((cluster.status?.conditions ?? []).map((entry) => [entry.type, entry]));
+  return Object.entries(judgements).map(([type, judgement]) => {
+    const before = old.get(type);
+    const isKept = before?.status === judgement.status;
+    return {
+      type,
+      ...judgement,
+      observedGeneration: cluster.metadata.generation ?? 0,
+      lastTransitionTime: isKept ? before.lastTransitionTime : formatTime(nowMs),
+    };
+  });
+}
+
+function available({ snapshot, status }: ConditionsInput): Judgement {
+  if (!status.configured) {
+    return judge("False", "NotConfigured", "The database has not been created yet");
+  }
+  const database = databaseStatus(snapshot);
+  if (database === undefined) {
+    return judge("Unknown", "StatusMissing", "The database does not answer");
+  }
+  if (status.health?.available === true) {
+    return judge("True", "DatabaseAvailable", "The database answers reads and writes");
+  }
+  const recovery = database.cluster?.recovery_state;
+  const state = recovery?.description ?? recovery?.name ?? "it gives no reason";
+  return judge("False", "DatabaseUnavailable", `The database is not available: ${state}`);
+}
+
+function reconciled({ snapshot, waits, isReconciled, actionCount }: ConditionsInput): Judgement {
+  const generation = snapshot.cluster.metadata.generation ?? 0;
+  if (isReconciled) {
+    return judge("True", "ReconciliationComplete", `Reconciled generation ${generation}`);
+  }
+  const [wait] = waits;
+  if (wait !== undefined && actionCount === 0) return judge("False", wait.reason, wait.message);
+  return judge("False", "Reconciling", `Generation ${generation} is being brought about`);
+}
+
+/** Waits of these kinds end only when a person does something. */
+const personNeeded: ReadonlySet<string> = new Set([
+  "ConfigurationConflict",
+  "ConfigureDisabled",
+  "PodChangePending",
+  "ProcessNeedsRestart",
+  "RemovalPending",
+  "ShrinkPending",
+]);
+
+function progressing({ waits, isReconciled, actionCount }: ConditionsInput): Judgement {
+  if (isReconciled) return judge("False", "ReconciliationComplete", "There is nothing to do");
+  const moving = waits.find((wait) => !personNeeded.has(wait.reason));
+  if (actionCount > 0) return judge("True", "Acting", "Changes are being made");
+  if (moving !== undefined) return judge("True", moving.reason, moving.message);
+  const [stuck] = waits;
+  if (stuck !== undefined) return judge("False", stuck.reason, stuck.message);
+  return judge("True", "Reconciling", "Changes are taking effect");
+}
+
+const troubles: readonly GroupCondition[] = [
+  "MissingProcesses",
+  "MissingPod",
+  "MissingPVC",
+  "PodFailing",
+  "ProcessHasIOError",
+  "SidecarUnreachable",
+];
+
+/** Something that works less well than it should; a cluster that is only being created is not degraded. */
+function degraded({ snapshot, status, groups }: ConditionsInput): Judgement {
+  if (!status.configured) return judge("False", "NotConfigured", "There is no database yet");
+  const database = databaseStatus(snapshot);
+  const lock = database?.cluster?.database_lock_state;
+  if (lock?.locked === true) {
+    return judge("True", "DatabaseLocked", `The database is locked by ${lock.lock_uid ?? "somebody"}`);
+  }
+  for (const trouble of troubles) {
+    const ids = groups
+      .filter((group) => !isMarkedForRemoval(group) && hasCondition(group, trouble))
+      .map((group) => group.processGroupID);
+    if (ids.length > 0) return judge("True", trouble, `${trouble}: ${nameList(ids)}`);
+  }
+  if (database === undefined) {
+    return judge("Unknown", "StatusMissing", "The database does not answer");
+  }
+  if (status.health?.available !== true) {
+    return judge("True", "DatabaseUnavailable", "The database is not available");
+  }
+  if (status.health.fullReplication !== true) {
+    return judge("True", "ReplicationReduced", "Some data has fewer copies than it should");
+  }
+  if (status.health.healthy !== true) {
+    return judge("True", "DatabaseUnhealthy", "The database says that it is not healthy");
+  }
+  return judge("False", "Healthy", "All processes run and all data has all its copies");
+}
+
+function judge(status: Judgement["status"], reason: string, message: string): Judgement {
+  return { status, reason, message: message.slice(0, 4096) };
+}

@@ -1,0 +1,46 @@
+// The contract of a step: it looks at the snapshot and at what the steps before it decided (the draft), and
+// returns what it wants. Steps never change their input. Rules: spec/plan.md [P2], [P3].
+import type { ClusterStatus } from "../api/cluster.ts";
+import type { Action } from "./action.ts";
+import type { Desired } from "./desired.ts";
+import type { ProcessGroup } from "./process-group.ts";
+import type { Snapshot } from "./snapshot.ts";
+import type { NewWait } from "./wait.ts";
+
+export interface PlanEvent {
+  type: "Normal" | "Warning";
+  reason: string;
+  message: string;
+}
+
+/** Everything of the status but the lists that have their own place in the draft. */
+export type StatusFields = Omit<ClusterStatus, "processGroups" | "conditions" | "blockedBy">;
+
+export interface Draft {
+  readonly status: StatusFields;
+  /** Sorted by id. */
+  readonly groups: readonly ProcessGroup[];
+  /** What should exist, given this status. */
+  readonly desired: Desired;
+  /** What the steps so far asked for. */
+  readonly actions: readonly Action[];
+  readonly waits: readonly NewWait[];
+}
+
+export interface StepResult {
+  actions?: readonly Action[];
+  waits?: readonly NewWait[];
+  events?: readonly PlanEvent[];
+  /** Fields of the status that the step sets. */
+  status?: Partial<StatusFields>;
+  groups?: readonly ProcessGroup[];
+  /** No further step but the last one runs in this pass. */
+  stop?: boolean;
+}
+
+export interface Step {
+  readonly name: string;
+  readonly run: (snapshot: Snapshot, draft: Draft) => StepResult;
+}
+
+export const nothing: StepResult = {};

@@ -1,0 +1,44 @@
+// Step updateConfigMap: the ConfigMap that all pods mount. Its data is replaced as a whole, its metadata only
+// added to. Rules: spec/plan.md [P51], [P52].
+import type { ConfigMap } from "../kube/generated/types.ts";
+import type { Stored } from "../kube/resource.ts";
+import { mergedMap } from "./merged-map.ts";
+import { missingMetadata } from "./metadata-check.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { nothing } from "./step.ts";
+import type { Draft, StepResult } from "./step.ts";
+
+const step = "updateConfigMap";
+
+export function planConfigMap(snapshot: Snapshot, draft: Draft): StepResult {
+  const wanted = draft.desired.configMap;
+  const live = snapshot.configMap;
+  if (live === undefined) return { actions: [{ type: "createConfigMap", step, object: wanted }] };
+  if (isConfigMapCurrent(live, wanted)) return nothing;
+  const { uid = "", resourceVersion = "", name = "" } = live.metadata;
+  const object: Stored<ConfigMap> = {
+    ...live,
+    metadata: {
+      ...live.metadata,
+      labels: mergedMap(live.metadata.labels, wanted.metadata.labels),
+      annotations: mergedMap(live.metadata.annotations, wanted.metadata.annotations),
+    },
+    data: wanted.data,
+  };
+  const message = `Updating ${name}`;
+  return {
+    actions: [{ type: "updateConfigMap", step, object, basis: { name, uid, resourceVersion } }],
+    events: [{ type: "Normal", reason: "UpdatingConfigMap", message }],
+  };
+}
+
+export function isConfigMapCurrent(live: Stored<ConfigMap>, wanted: Stored<ConfigMap>): boolean {
+  const metadata = missingMetadata(live.metadata, {
+    labels: wanted.metadata.labels ?? {},
+    annotations: wanted.metadata.annotations ?? {},
+  });
+  if (metadata !== undefined) return false;
+  const [left, right] = [live.data ?? {}, wanted.data ?? {}];
+  const keys = Object.keys(right);
+  return keys.length === Object.keys(left).length && keys.every((key) => left[key] === right[key]);
+}

@@ -1,0 +1,234 @@
+// Step updateDatabaseConfiguration: creates the database and keeps its configuration as the resource wants it,
+// one safe step at a time. Rules: spec/plan.md [P66]-[P74].
+import { automationOf, locksOf } from "../api/effective.ts";
+import { nextConfiguration } from "../model/configuration-staging.ts";
+import { configureArguments } from "../model/configure-command.ts";
+import {
+  isSameConfiguration,
+  isSameRegions,
+  liveConfiguration,
+} from "../model/database-configuration.ts";
+import type { DatabaseConfiguration } from "../model/database-configuration.ts";
+import type { DatabaseStatus } from "../model/database-status.ts";
+import { conditionOf, isMarkedForRemoval } from "../model/process-group.ts";
+import { hashOf } from "./configuration-hash.ts";
+import { configurationDanger } from "./configuration-safety.ts";
+import { hallsProblem } from "./hall-readiness.ts";
+import { podConfigurationState } from "./pod-configuration.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { nothing } from "./step.ts";
+import type { Draft, StepResult } from "./step.ts";
+import type { NewWait, WaitReason } from "./wait.ts";
+import { nameList } from "./wait.ts";
+
+const step = "updateDatabaseConfiguration";
+
+export function planDatabaseConfiguration(snapshot: Snapshot, draft: Draft): StepResult {
+  const { database } = snapshot;
+  if (database.kind === "missing" && database.reason === "Asking") {
+    const message = "The first status of the database is being read";
+    const remedy = "Nothing: a database that has not been created answers after some seconds.";
+    return waiting("DatabaseNotReady", message, remedy, 5_000);
+  }
+  if (database.kind === "missing") {
+    const message = `The database does not answer: ${database.message}`;
+    return waiting("DatabaseUnreachable", message, unreachableRemedy, 5_000);
+  }
+  // Our own last change is not in this status yet: nothing may be concluded from it.
+  if (database.observedMs < snapshot.lastDatabaseWriteMs) {
+    const message = "The status is older than the last change to the database";
+    return waiting("StatusOutdated", message, "Nothing: a newer status is being read.", 1_000);
+  }
+  const { status, observedMs } = database;
+  if (!draft.status.configured) return planFirst(snapshot, draft, status, observedMs);
+  if (status.client?.database_status?.available !== true) {
+    const description = status.cluster?.recovery_state?.description ?? "it gives no reason";
+    const message = `The database is not available: ${description}`;
+    return waiting("DatabaseUnavailable", message, unreachableRemedy, 2_000);
+  }
+  return planChange(snapshot, draft, status, observedMs);
+}
+
+function planFirst(
+  snapshot: Snapshot,
+  draft: Draft,
+  status: DatabaseStatus,
+  evidenceMs: number,
+): StepResult {
+  const { spec } = snapshot.cluster;
+  if (!isNeverCreated(status)) {
+    return waiting("DatabaseNotReady", notReadyMessage(status), unreachableRemedy, 2_000);
+  }
+  if (!automationOf(spec).configureDatabase) return disabled("created");
+  if ((spec.seedConnectionString ?? "") !== "") {
+    const message = "No database has been created behind spec.seedConnectionString";
+    const remedy = "Create it with the resource whose connection string this is, or remove the seed.";
+    return waiting("DatabaseNotReady", message, remedy, 15_000);
+  }
+  const late = lateProcesses(snapshot, draft);
+  if (late.length > 0) {
+    const message = `The database is created when all processes report; missing: ${nameList(late)}`;
+    const remedy = "Look at the pods that do not run. After a while it is created without them.";
+    return waiting("ProcessesMissing", message, remedy, 2_000);
+  }
+  const problem = hallsProblem(status, draft.desired.configuration.redundancy_mode ?? "");
+  if (problem !== undefined) return unsafe(snapshot, problem);
+  return configure(draft.desired.configuration, true, evidenceMs);
+}
+
+/** Coordinators that have never heard of a database say so; an unreachable quorum proves nothing. */
+function isNeverCreated(status: DatabaseStatus): boolean {
+  if (status.client?.coordinators?.quorum_reachable !== true) return false;
+  const recovery = status.cluster?.recovery_state?.name;
+  if (recovery !== undefined) return recovery === "configuration_never_created";
+  return status.cluster?.layers?._error === "configurationMissing";
+}
+
+function notReadyMessage(status: DatabaseStatus): string {
+  if (status.client?.coordinators?.quorum_reachable !== true) {
+    return "A majority of the coordinators cannot be reached yet";
+  }
+  const recovery = status.cluster?.recovery_state;
+  return recovery === undefined
+    ? "The database does not tell its state yet"
+    : `The database is not available yet: ${recovery.name}`;
+}
+
+/**
+ * Process groups whose processes are not up, while it is still worth waiting for them. A status of a database that does
+ * not exist takes many seconds, so a pod that runs with the right configuration counts as up before a status shows it.
+ */
+function lateProcesses(snapshot: Snapshot, draft: Draft): string[] {
+  const groups = draft.groups.filter((group) => !isMarkedForRemoval(group));
+  return groups.flatMap((group) => {
+    const sinceSeconds = conditionOf(group, "MissingProcesses")?.timestamp;
+    if (sinceSeconds === undefined) return [];
+    const pod = snapshot.pods.get(draft.desired.podName(group));
+    const isUp =
+      pod?.status?.phase === "Running" &&
+      podConfigurationState(snapshot, draft.desired, group, pod) === "current";
+    if (isUp) return [];
+    const waitedMs = snapshot.nowMs - sinceSeconds * 1000;
+    return waitedMs < snapshot.options.firstConfigureWaitMs ? [group.processGroupID] : [];
+  });
+}
+
+function planChange(
+  snapshot: Snapshot,
+  draft: Draft,
+  status: DatabaseStatus,
+  evidenceMs: number,
+): StepResult {
+  const { spec } = snapshot.cluster;
+  const live = liveOf(status, snapshot);
+  if (live === undefined) {
+    const message = "The database does not show its configuration";
+    return waiting("DatabaseNotReady", message, unreachableRemedy, 5_000);
+  }
+  const final = draft.desired.configuration;
+  if (isSameConfiguration(live, final)) {
+    return { status: { databaseConfigurationHash: hashOf(final) } };
+  }
+  if (!automationOf(spec).configureDatabase) return disabled("changed");
+  if (isForeignChange(snapshot, draft, live)) return conflict(live);
+  const next = nextConfiguration(live, final);
+  const danger =
+    configurationDanger(snapshot, status, draft.status.runningVersion ?? "") ??
+    hallsProblem(status, modeChange(live, next));
+  if (danger !== undefined) return unsafe(snapshot, danger);
+  const result = configure(next, false, evidenceMs);
+  if (isSameConfiguration(next, final)) return result;
+  const message = "The database reaches the wanted regions in several steps";
+  const remedy = "Nothing: the next step follows when the database has taken this one.";
+  return { ...result, waits: [newWait("ConfigurationStaged", message, remedy, 5_000)] };
+}
+
+export function liveOf(
+  status: DatabaseStatus,
+  snapshot: Snapshot,
+): DatabaseConfiguration | undefined {
+  const live = status.cluster?.configuration;
+  if (live === undefined) return undefined;
+  return liveConfiguration(live, snapshot.cluster.spec.databaseConfiguration ?? {});
+}
+
+/** The mode to be checked for halls: only a change of mode asks the question. */
+function modeChange(live: DatabaseConfiguration, next: DatabaseConfiguration): string {
+  return live.redundancy_mode === next.redundancy_mode ? "" : (next.redundancy_mode ?? "");
+}
+
+/**
+ * Several resources can share a database. One that was satisfied and did not change since does not undo what
+ * another one set: it reports the difference.
+ */
+function isForeignChange(snapshot: Snapshot, draft: Draft, live: DatabaseConfiguration): boolean {
+  if (!locksOf(snapshot.cluster.spec).isEnabled) return false;
+  const final = draft.desired.configuration;
+  const isAboutMode =
+    live.redundancy_mode !== final.redundancy_mode ||
+    live.usable_regions !== final.usable_regions ||
+    !isSameRegions(live.regions, final.regions);
+  return isAboutMode && draft.status.databaseConfigurationHash === hashOf(final);
+}
+
+function conflict(live: DatabaseConfiguration): StepResult {
+  const message =
+    `Another instance set redundancy mode ${live.redundancy_mode ?? "unknown"} and ` +
+    `${live.usable_regions ?? 1} usable regions; this resource wants something else`;
+  const remedy = "Give all resources of the database the same databaseConfiguration.";
+  return waiting("ConfigurationConflict", message, remedy, 30_000);
+}
+
+function configure(
+  configuration: DatabaseConfiguration,
+  isNew: boolean,
+  evidenceMs: number,
+): StepResult {
+  const text = configureArguments(configuration);
+  if (!text.ok) {
+    const remedy = "Correct spec.databaseConfiguration.";
+    return waiting("ConfigurationUnsafe", text.error, remedy, 60_000);
+  }
+  const command = isNew ? `new ${text.value}` : text.value;
+  const message = `Setting database configuration to \`${text.value}\``;
+  return {
+    actions: [{ type: "configureDatabase", step, arguments: command, isNew, evidenceMs }],
+    events: [{ type: "Normal", reason: "ConfiguringDatabase", message }],
+  };
+}
+
+function unsafe(snapshot: Snapshot, danger: string): StepResult {
+  const remedy = "Nothing, when it passes by itself; otherwise look at the status of the database.";
+  const result = waiting("ConfigurationUnsafe", danger, remedy, 5_000);
+  const isKnown = snapshot.previousWaits.some((wait) => wait.reason === "ConfigurationUnsafe");
+  if (isKnown) return result;
+  const message = `The configuration has to change, but not yet: ${danger}`;
+  return { ...result, events: [{ type: "Normal", reason: "NeedsConfigurationChange", message }] };
+}
+
+function disabled(what: string): StepResult {
+  const message = `The database has to be ${what}, but automationOptions.configureDatabase is off`;
+  const remedy = "Configure it by hand with fdbcli, or set automationOptions.configureDatabase.";
+  return waiting("ConfigureDisabled", message, remedy, 60_000);
+}
+
+const unreachableRemedy =
+  "Look at the pods of the coordinators and at `fdbcli --exec 'status details'` in one of them.";
+
+function waiting(
+  reason: WaitReason,
+  message: string,
+  remedy: string,
+  retryAfterMs: number,
+): StepResult {
+  return { ...nothing, waits: [newWait(reason, message, remedy, retryAfterMs)] };
+}
+
+function newWait(
+  reason: WaitReason,
+  message: string,
+  remedy: string,
+  retryAfterMs: number,
+): NewWait {
+  return { step, reason, message, remedy, retryAfterMs, isForDatabase: true };
+}

@@ -1,0 +1,177 @@
+// Step updateStatus, the first of the chain: what the objects and the database show, before anything is decided.
+// Rules: spec/plan.md [P21]-[P39].
+import {
+  automationOf,
+  imageTypeOf,
+  labelsOf,
+  needsExplicitListenAddress,
+  serversPerPod,
+} from "../api/effective.ts";
+import type { ClusterStatus } from "../api/cluster.ts";
+import { isTls, parseAddress } from "../model/address.ts";
+import type { RequiredAddresses } from "../model/address.ts";
+import { processesByGroup } from "../model/locality.ts";
+import { isLogProcess } from "../model/process-class.ts";
+import { desiredFor } from "./desired.ts";
+import type { Desired } from "./desired.ts";
+import { discoverGroups } from "./discovery.ts";
+import { evaluateGroup } from "./evaluate-group.ts";
+import type { EvaluationContext } from "./evaluate-group.ts";
+import { shapeOfPod } from "./pod-shape.ts";
+import { groupsOfStatus } from "./process-group.ts";
+import type { ProcessGroup } from "./process-group.ts";
+import { runningVersionOf, upgradeStateOf } from "./running-version.ts";
+import { databaseStatus } from "./snapshot.ts";
+import type { Snapshot } from "./snapshot.ts";
+import type { PlanEvent, StatusFields } from "./step.ts";
+import { liveOf } from "./update-database-configuration.ts";
+
+export interface Observed {
+  status: StatusFields;
+  groups: readonly ProcessGroup[];
+  desired: Desired;
+  events: readonly PlanEvent[];
+}
+
+export function planObservedStatus(snapshot: Snapshot): Observed {
+  const labels = labelsOf(snapshot.cluster);
+  const known = groupsOfStatus(snapshot.cluster.status?.processGroups);
+  const discovered = discoverGroups(snapshot, known, {
+    processGroupId: labels.processGroupIdLabels[0] ?? "",
+    processClass: labels.processClassLabels[0] ?? "",
+  });
+  const { status, events } = observedFields(snapshot, discovered);
+  const desired = desiredFor(snapshot.memory, snapshot.cluster, status);
+  const context = evaluationContext(snapshot, desired, status);
+  const groups = discovered.map((group) => evaluateGroup(context, group));
+  return { status, groups, desired, events };
+}
+
+function observedFields(
+  snapshot: Snapshot,
+  groups: readonly ProcessGroup[],
+): { status: StatusFields; events: PlanEvent[] } {
+  const { spec, status: stored } = snapshot.cluster;
+  const { processGroups: _, conditions: __, blockedBy: ___, ...old }: ClusterStatus = stored ?? {};
+  const database = databaseStatus(snapshot);
+  const connection = connectionStringOf(snapshot);
+  const live = isAvailable(snapshot) && database ? liveOf(database, snapshot) : undefined;
+  const status: StatusFields = {
+    ...old,
+    ...observedShapes(snapshot, groups),
+    ...(connection.text === "" ? {} : { connectionString: connection.text }),
+    runningVersion: runningVersionOf(database, old.runningVersion || spec.version),
+    configured: old.configured === true || isConfigured(snapshot),
+    requiredAddresses: requiredAddressesOf(snapshot),
+    health: healthOf(snapshot),
+    ...(live === undefined
+      ? {}
+      : { databaseConfiguration: live as ClusterStatus["databaseConfiguration"] }),
+  };
+  return { status, events: connection.events };
+}
+
+function evaluationContext(
+  snapshot: Snapshot,
+  desired: Desired,
+  status: StatusFields,
+): EvaluationContext {
+  const { spec } = snapshot.cluster;
+  const database = databaseStatus(snapshot);
+  return {
+    snapshot,
+    desired,
+    processes: database ? processesByGroup(database, spec.dataCenter) : new Map(),
+    isAvailable: isAvailable(snapshot),
+    maintenanceZone: database?.cluster?.maintenance_zone ?? "",
+    upgrade: upgradeStateOf(status.runningVersion ?? spec.version, spec.version),
+    toRemove: new Set(spec.processGroupsToRemove ?? []),
+    toRemoveWithoutExclusion: new Set(spec.processGroupsToRemoveWithoutExclusion ?? []),
+    failedPodMs: automationOf(spec).failedPodDurationSeconds * 1000,
+  };
+}
+
+export function isAvailable(snapshot: Snapshot): boolean {
+  return databaseStatus(snapshot)?.client?.database_status?.available === true;
+}
+
+function isConfigured(snapshot: Snapshot): boolean {
+  const status = databaseStatus(snapshot);
+  return isAvailable(snapshot) && status?.cluster?.layers?._error !== "configurationMissing";
+}
+
+/** The database knows best; before it speaks, the ConfigMap remembers what a lost status forgot. */
+function connectionStringOf(snapshot: Snapshot): { text: string; events: PlanEvent[] } {
+  const stored = snapshot.cluster.status?.connectionString ?? "";
+  const live = databaseStatus(snapshot)?.cluster?.connection_string ?? "";
+  if (live !== "" && stored !== "" && live !== stored) {
+    const message = `Setting connection string to ${live}`;
+    return { text: live, events: [{ type: "Normal", reason: "UpdatingConnectionString", message }] };
+  }
+  const inConfigMap = snapshot.configMap?.data?.["cluster-file"] ?? "";
+  const seed = snapshot.cluster.spec.seedConnectionString ?? "";
+  return { text: stored || inConfigMap || seed, events: [] };
+}
+
+/** Processes listen as the resource wants and as long as needed also as the coordinators still do. */
+function requiredAddressesOf(snapshot: Snapshot): RequiredAddresses {
+  const { spec, status: stored } = snapshot.cluster;
+  const wantsTls = spec.mainContainer?.enableTls === true;
+  const database = databaseStatus(snapshot);
+  const flags = [wantsTls];
+  for (const { address } of database?.client?.coordinators?.coordinators ?? []) {
+    const parsed = parseAddress(address);
+    if (parsed.ok) flags.push(isTls(parsed.value));
+  }
+  const old = database === undefined ? (stored?.requiredAddresses ?? {}) : {};
+  const tls = flags.includes(true) || old.tls === true;
+  const nonTLS = flags.includes(false) || old.nonTLS === true;
+  return { ...(tls ? { tls } : {}), ...(nonTLS ? { nonTLS } : {}) };
+}
+
+function healthOf(snapshot: Snapshot): StatusFields["health"] {
+  const database = databaseStatus(snapshot);
+  const available = isAvailable(snapshot);
+  const old = snapshot.cluster.status?.health;
+  const priority = database?.cluster?.data?.moving_data?.highest_priority;
+  return {
+    available,
+    healthy: available && database?.client?.database_status?.healthy === true,
+    fullReplication:
+      database === undefined
+        ? (old?.fullReplication ?? false)
+        : database.cluster?.full_replication === true,
+    ...(priority === undefined || priority === 0 ? {} : { dataMovementPriority: priority }),
+  };
+}
+
+type Shapes = Pick<
+  StatusFields,
+  "storageServersPerDisk" | "logServersPerDisk" | "imageTypes" | "hasListenIPsForAllPods"
+>;
+
+/** Wanted and live shapes side by side: the ConfigMap must serve them all. */
+function observedShapes(snapshot: Snapshot, groups: readonly ProcessGroup[]): Shapes {
+  const { spec } = snapshot.cluster;
+  const storageServers = new Set([serversPerPod(spec, "storage")]);
+  const logServers = new Set([serversPerPod(spec, "log")]);
+  const imageTypes = new Set<string>([imageTypeOf(spec)]);
+  let hasListenIps = needsExplicitListenAddress(spec);
+  const classes = new Map(groups.map((group) => [group.processGroupID, group.processClass]));
+  const labels = labelsOf(snapshot.cluster);
+  const idLabel = labels.processGroupIdLabels[0] ?? "";
+  for (const pod of snapshot.pods.values()) {
+    const shape = shapeOfPod(pod);
+    const processClass = classes.get(pod.metadata.labels?.[idLabel] ?? "") ?? "";
+    if (processClass === "storage") storageServers.add(shape.servers);
+    if (isLogProcess(processClass)) logServers.add(shape.servers);
+    imageTypes.add(shape.imageType);
+    if (!shape.isDeleting && !shape.hasListenIp) hasListenIps = false;
+  }
+  return {
+    storageServersPerDisk: [...storageServers].sort((left, right) => left - right),
+    logServersPerDisk: [...logServers].sort((left, right) => left - right),
+    imageTypes: [...imageTypes].sort(),
+    hasListenIPsForAllPods: hasListenIps,
+  };
+}

@@ -1,0 +1,124 @@
+// How a client finds its database: through the coordinators of its connection string, following their forwards, waiting
+// while nobody answers. [FDB4] [FDB5] [FDB33]
+import type { AdminClientOptions } from "../../fdb/admin.ts";
+import { namedFdbError } from "../../fdb/error.ts";
+import type { DatabaseStatus } from "../../model/database-status.ts";
+import { countReachable, locate } from "./coordination.ts";
+import type { Location } from "./coordination.ts";
+import { isServing, nextChange } from "./database.ts";
+import type { Database } from "./database.ts";
+import type { Deadline } from "./deadline.ts";
+import type { Fabric } from "./fabric.ts";
+import { formatConnectionString, parseConnectionString } from "./network-address.ts";
+import type { ConnectionString } from "./network-address.ts";
+import { findDatabase } from "./membership.ts";
+import { isProtocolCompatible } from "./protocol.ts";
+import { buildStatus } from "./status.ts";
+
+export interface ClientConnection {
+  /** The database, once its coordinators and its cluster controller answer. */
+  connect(deadline: Deadline): Promise<Database>;
+  /** The database, once transactions are possible. */
+  serving(deadline: Deadline): Promise<Database>;
+  status(deadline: Deadline): Promise<DatabaseStatus>;
+  connectionString(deadline: Deadline): Promise<string>;
+  text(): string;
+  follow(connection: ConnectionString): void;
+  close(): void;
+}
+
+export function openConnection(fabric: Fabric, options: AdminClientOptions): ClientConnection {
+  let current = parseConnectionString(options.connectionString);
+  let isOpen = true;
+  const find = (): { location: Location; database: Database | undefined } => {
+    if (!isOpen) throw new Error(`the client ${options.name} is closed`);
+    if (!current) throw namedFdbError(2104);
+    const location = locate(fabric, current, options.version);
+    current = location.connection;
+    if (location.kind === "unreachable") return { location, database: undefined };
+    const database = findDatabase(fabric, current, location.databaseUid, options);
+    const isUsable = isProtocolCompatible(database.version, options.version) && database.controller;
+    return { location, database: isUsable ? database : undefined };
+  };
+  const connect = async (deadline: Deadline): Promise<Database> => {
+    let delayMs = fabric.timings.connectMs;
+    for (;;) {
+      await deadline.sleep(delayMs);
+      const { database } = find();
+      if (database) return database;
+      delayMs = fabric.timings.retryMs;
+    }
+  };
+  const serving = async (deadline: Deadline): Promise<Database> => {
+    const database = await connect(deadline);
+    while (!isServing(database)) await deadline.race(nextChange(database));
+    return database;
+  };
+  const text = (): string => (current ? formatConnectionString(current) : options.connectionString);
+  return {
+    connect,
+    serving,
+    text,
+    status: (deadline) => requestStatus(fabric, deadline, find),
+    async connectionString(deadline) {
+      const { location } = find();
+      const isFound = location.kind === "found";
+      const { connectMs, connectWithoutDatabaseMs } = fabric.timings;
+      await deadline.sleep(isFound ? connectMs : connectWithoutDatabaseMs);
+      find();
+      return text();
+    },
+    follow: (connection) => {
+      current = connection;
+    },
+    close: () => {
+      isOpen = false;
+    },
+  };
+}
+
+/** A status request answers late, rather than not at all, when the database is in trouble. */
+async function requestStatus(
+  fabric: Fabric,
+  deadline: Deadline,
+  find: () => { location: Location; database: Database | undefined },
+): Promise<DatabaseStatus> {
+  const { timings, clock } = fabric;
+  await deadline.sleep(timings.connectMs);
+  const startedMs = clock.nowMs();
+  const { location, database: first } = find();
+  if (location.kind === "unreachable") {
+    await deadline.sleep(timings.statusWithoutQuorumMs);
+  } else {
+    const isComplete = countReachable(location.answers) === location.answers.length;
+    await deadline.sleep(isComplete ? timings.statusMs : timings.statusUnreachableCoordinatorMs);
+    await waitForServing(deadline, clock, startedMs + timings.statusWithoutDatabaseMs, first, find);
+  }
+  const { location: last, database } = find();
+  return buildStatus({
+    nowMs: clock.nowMs(),
+    clusterFilePath: "/var/fdb/client.cluster",
+    answers: last.answers,
+    database,
+  });
+}
+
+async function waitForServing(
+  deadline: Deadline,
+  clock: { nowMs(): number },
+  limitMs: number,
+  first: Database | undefined,
+  find: () => { database: Database | undefined },
+): Promise<void> {
+  let database = first;
+  while (clock.nowMs() < limitMs && !(database && isServing(database))) {
+    // A database without a controller tells nothing, so the client asks again.
+    const pauseMs = Math.min(1_000, limitMs - clock.nowMs());
+    await deadline.race(
+      database
+        ? Promise.race([deadline.sleep(pauseMs), nextChange(database)])
+        : deadline.sleep(pauseMs),
+    );
+    ({ database } = find());
+  }
+}

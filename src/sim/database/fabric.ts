@@ -1,0 +1,103 @@
+// What all simulated databases share: time, chance, the network of listening processes, and the disks. A disk is a data
+// directory on a volume and outlives the process and the pod that use it. [FDB3]
+import type { Clock, Timer } from "../../env/clock.ts";
+import { randomText } from "../../env/random.ts";
+import type { Random } from "../../env/random.ts";
+import type { HostResolver } from "../../pod/process-runtime.ts";
+import type { Acts } from "./acts.ts";
+import type { Database } from "./database.ts";
+import { endpoint } from "./network-address.ts";
+import type { NetworkAddress } from "./network-address.ts";
+import type { ServerInstance } from "./server-instance.ts";
+import type { Timings } from "./timings.ts";
+
+export interface Disk {
+  readonly volumeId: string;
+  readonly path: string;
+  /** Stable identity of the process, kept in the data directory. */
+  processId: string;
+  /** Storage servers kept here, by id, with the database they belong to. */
+  storage: Map<string, string>;
+  /** Ids of transaction logs kept here. */
+  logs: Set<string>;
+  /** Coordinator registers by cluster key. */
+  registers: Map<string, CoordinatorRegister>;
+  /** Newest version that wrote here; older lines cannot read it. */
+  writtenBy: string;
+  /** False once the volume is lost. */
+  isIntact: boolean;
+}
+
+export interface CoordinatorRegister {
+  /** Identity of the database, once it was created. */
+  databaseUid?: string;
+  generation: number;
+  /** Connection string of the coordinators that took over. */
+  forward?: string;
+}
+
+export interface Fabric {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly resolver: HostResolver;
+  readonly timings: Timings;
+  readonly trace: (line: string) => void;
+  readonly acts: Acts;
+  readonly listening: Map<string, ServerInstance>;
+  readonly disks: Map<string, Disk>;
+  readonly databases: Set<Database>;
+  /** Running processes without a database to work for. */
+  readonly unjoined: Set<ServerInstance>;
+  /** Size of the data that a new database gets. */
+  readonly initialBytes: number;
+  /** IP addresses and endpoints that nobody reaches. */
+  readonly cut: Set<string>;
+  /** The next look of processes without a database, and how long until the one after. */
+  joinTimer: Timer | undefined;
+  joinDelayMs: number;
+  /** Extra delay of the next starts, by IP address or endpoint. */
+  readonly startDelays: Map<string, number>;
+}
+
+const hexDigits = "0123456789abcdef";
+
+export function randomHex(fabric: Fabric, length: number): string {
+  return randomText(fabric.random, length, hexDigits);
+}
+
+export function openDisk(fabric: Fabric, volumeId: string, path: string): Disk {
+  const key = `${volumeId}|${path}`;
+  const known = fabric.disks.get(key);
+  if (known) return known;
+  const disk: Disk = {
+    volumeId,
+    path,
+    processId: randomHex(fabric, 32),
+    storage: new Map(),
+    logs: new Set(),
+    registers: new Map(),
+    writtenBy: "0.0.0",
+    isIntact: true,
+  };
+  fabric.disks.set(key, disk);
+  return disk;
+}
+
+export function isCut(fabric: Fabric, instance: ServerInstance): boolean {
+  if (fabric.cut.size === 0) return false;
+  return instance.arguments.publicAddresses.some(
+    (address) => fabric.cut.has(address.host) || fabric.cut.has(endpoint(address)),
+  );
+}
+
+/** The process that answers at an address, if one does. TLS and plain do not understand each other. */
+export function answering(fabric: Fabric, address: NetworkAddress): ServerInstance | undefined {
+  const host = address.isHostName ? fabric.resolver.resolve(address.host) : address.host;
+  if (host === undefined) return undefined;
+  const instance = fabric.listening.get(endpoint({ host, port: address.port }));
+  if (!instance || isCut(fabric, instance)) return undefined;
+  const own = instance.arguments.publicAddresses.find(
+    (candidate) => candidate.host === host && candidate.port === address.port,
+  );
+  return own?.useTls === address.useTls ? instance : undefined;
+}

@@ -1,0 +1,88 @@
+// What follows the first commits of a recovery: remote logs, the end of the old logs, a better transaction system when
+// better processes register, and the way back of a preferred region. [FDB10] [FDB11] [FDB16]
+import { mainDatacenter } from "./configuration-check.ts";
+import { isAcceptingCommits, notifyChange, schedule, trace } from "./database.ts";
+import type { Database, LogSet } from "./database.ts";
+import { newLogRole, newRole } from "./log-roles.ts";
+import { planRemoteLogs, planTransactionSystem, regionsByPriority } from "./recruitment.ts";
+
+export function recruitRemoteLogs(database: Database): void {
+  schedule(database, "remote", database.fabric.timings.remoteLogsMs, () => tryRemoteLogs(database));
+}
+
+/** The remote region may be gone: then the recovery stays at accepting_commits until it registers. */
+export function tryRemoteLogs(database: Database): void {
+  const { transaction } = database;
+  if (!transaction || database.phase !== "accepting_commits" || !isAcceptingCommits(database))
+    return;
+  const remote = regionsByPriority(database).find(
+    (region) => mainDatacenter(region)?.id !== transaction.primaryDatacenter,
+  );
+  const plan = remote && planRemoteLogs(database, remote);
+  if (!plan) return;
+  transaction.logs.remote = plan.logs.map((instance) => newLogRole(database, instance));
+  transaction.logs.remoteReplication = plan.replication;
+  transaction.routers = plan.routers.map((instance) => newRole(database, instance));
+  trace(database, "remote logs recruited");
+  completeRecoveryLater(database);
+  failBackLater(database);
+  notifyChange(database);
+}
+
+export function completeRecoveryLater(database: Database): void {
+  database.phase = "all_logs_recruited";
+  const isFirst = database.oldLogSets.length === 0;
+  const { oldLogsMs } = database.fabric.timings;
+  schedule(database, "complete", isFirst ? 0 : oldLogsMs, () => completeRecovery(database), false);
+}
+
+/** Dead storage servers that data distribution has not removed keep the old logs, however long that takes. */
+export function completeRecovery(database: Database): void {
+  if (database.phase !== "all_logs_recruited" || database.timers.has("complete")) return;
+  for (const server of database.distribution.servers.values()) {
+    if (server.diedMs !== undefined) return;
+  }
+  for (const set of database.oldLogSets) forgetLogs(set);
+  database.oldLogSets = [];
+  database.phase = "fully_recovered";
+  trace(database, `fully recovered generation=${database.generation}`);
+  notifyChange(database);
+}
+
+function forgetLogs(set: LogSet): void {
+  for (const log of [...set.primary, ...set.satellite, ...set.remote]) log.disk.logs.delete(log.id);
+}
+
+/** A newly registered process may allow a better transaction system than the present one. */
+export function considerBetterRecruitment(database: Database): void {
+  if (!isAcceptingCommits(database)) return;
+  schedule(database, "better", database.fabric.timings.betterRecruitmentMs, () => {
+    const { transaction } = database;
+    if (!transaction || !isAcceptingCommits(database)) return;
+    const region = regionsByPriority(database).find(
+      (candidate) => mainDatacenter(candidate)?.id === transaction.primaryDatacenter,
+    );
+    if (database.configuration.regions.length > 0 && !region) return;
+    const plan = planTransactionSystem(database, region);
+    if (plan && isBetter(plan.quality, transaction.quality)) {
+      database.fabric.acts.beginRecovery(database, "better processes registered");
+    }
+  });
+}
+
+function isBetter(left: readonly number[], right: readonly number[]): boolean {
+  const isWorse = left.some((part, index) => part > (right[index] ?? 0));
+  return !isWorse && left.some((part, index) => part < (right[index] ?? 0));
+}
+
+/** The region with the highest priority takes the primary role back once it is complete again. */
+export function failBackLater(database: Database): void {
+  const preferred = regionsByPriority(database)[0];
+  const id = preferred && mainDatacenter(preferred)?.id;
+  if (id === undefined || id === database.transaction?.primaryDatacenter) return;
+  schedule(database, "failback", database.fabric.timings.failbackMs, () => {
+    if (!isAcceptingCommits(database) || id === database.transaction?.primaryDatacenter) return;
+    if (!planTransactionSystem(database, preferred)) return;
+    database.fabric.acts.beginRecovery(database, "the preferred region is back");
+  });
+}

@@ -1,0 +1,183 @@
+// Starts simulated fdbservers for the emulated kubelet: checks the command line, the files and the address as the real
+// one does before it listens, and exits with a message when something is wrong. [FDB1] [FDB2] [FDB3] [FDB7]
+import type {
+  ProcessRuntime,
+  ServerExit,
+  ServerProcess,
+  ServerProcessSpec,
+} from "../../pod/process-runtime.ts";
+import { openDisk } from "./fabric.ts";
+import type { Disk, Fabric } from "./fabric.ts";
+import { allDatabasesRefreshQuorum, joinLater, joinSoon, leave, tryJoin } from "./membership.ts";
+import { endpoint, formatAddress, parseConnectionString } from "./network-address.ts";
+import type { ConnectionString } from "./network-address.ts";
+import { compareLines } from "./protocol.ts";
+import { parseServerArguments } from "./server-arguments.ts";
+import type { ServerArguments } from "./server-arguments.ts";
+import type { ServerInstance } from "./server-instance.ts";
+
+export function createServerRuntime(fabric: Fabric): ProcessRuntime {
+  return { start: (spec) => startServer(fabric, spec) };
+}
+
+function startServer(fabric: Fabric, spec: ServerProcessSpec): ServerProcess {
+  const { promise, resolve } = Promise.withResolvers<ServerExit>();
+  const parsed = parseServerArguments(spec.args);
+  const prepared = "error" in parsed ? parsed.error : prepare(fabric, spec, parsed.arguments);
+  if (typeof prepared === "string") {
+    fabric.trace(`fdbserver ${spec.pod.name} refuses to start: ${prepared}`);
+    fabric.clock.setTimer(50, () => resolve({ code: 1, message: prepared }));
+    return { exited: promise, kill: () => {} };
+  }
+  const instance = prepared(resolve);
+  fabric.trace(`fdbserver ${instance.endpoint} starts in ${spec.pod.name}`);
+  for (const address of instance.arguments.publicAddresses) {
+    fabric.listening.set(endpoint(address), instance);
+  }
+  const delayMs = fabric.timings.registerMs + takeStartDelay(fabric, instance);
+  fabric.clock.setTimer(delayMs, () => register(fabric, instance));
+  return { exited: promise, kill: () => instance.stop({ code: 0, message: "killed" }) };
+}
+
+function takeStartDelay(fabric: Fabric, instance: ServerInstance): number {
+  const key = fabric.startDelays.has(instance.endpoint) ? instance.endpoint : instance.ip;
+  const delayMs = fabric.startDelays.get(key) ?? 0;
+  fabric.startDelays.delete(key);
+  return delayMs;
+}
+
+/** A listening process may be the coordinator that others were waiting for. */
+function register(fabric: Fabric, instance: ServerInstance): void {
+  if (!instance.isRunning) return;
+  instance.disk.writtenBy = newer(instance.disk.writtenBy, instance.version);
+  allDatabasesRefreshQuorum(fabric);
+  if (tryJoin(fabric, instance)) {
+    if (fabric.unjoined.size > 0) joinSoon(fabric);
+    return;
+  }
+  fabric.unjoined.add(instance);
+  joinLater(fabric);
+}
+
+function newer(left: string, right: string): string {
+  return compareLines(left, right) >= 0 ? left : right;
+}
+
+type Start = (resolve: (exit: ServerExit) => void) => ServerInstance;
+
+/** The checks before a start: a message when one fails, else the way to make the instance. */
+function prepare(fabric: Fabric, spec: ServerProcessSpec, args: ServerArguments): string | Start {
+  for (const address of args.listenAddresses) {
+    if (!spec.pod.ips.includes(address.host)) {
+      return `Error initializing networking with listen address ${formatAddress(address)} (Local address in use or not available)`;
+    }
+  }
+  for (const address of args.publicAddresses) {
+    const other = fabric.listening.get(endpoint(address));
+    if (other?.isRunning) {
+      return `Error initializing networking with public address ${formatAddress(address)} (Address already in use)`;
+    }
+  }
+  if (!spec.files.locate(args.logDirectory)) {
+    return `ERROR: Could not open log directory \`${args.logDirectory}' for writing`;
+  }
+  const place = spec.files.locate(args.dataDirectory);
+  if (!place) return `ERROR: Data directory \`${args.dataDirectory}' is not writable`;
+  const connection = readClusterFile(spec, args);
+  if (typeof connection === "string") return connection;
+  const disk = openDisk(fabric, place.volumeId, place.path);
+  if (compareLines(disk.writtenBy, spec.version) > 0 && !canReadBack(disk, spec.version)) {
+    return `ERROR: The data directory was last used by a newer, incompatible version (${disk.writtenBy})`;
+  }
+  return (resolve) => createInstance(fabric, spec, args, disk, connection, resolve);
+}
+
+/** One minor version back still reads the files. */
+function canReadBack(disk: Disk, version: string): boolean {
+  const [major = 0, minor = 0] = disk.writtenBy.split(".").map(Number);
+  const [ownMajor = 0, ownMinor = 0] = version.split(".").map(Number);
+  return major === ownMajor && minor - ownMinor <= 1;
+}
+
+/** The cluster file, taken from the seed on the first start. */
+function readClusterFile(
+  spec: ServerProcessSpec,
+  args: ServerArguments,
+): ConnectionString | string {
+  let text = spec.files.read(args.clusterFile);
+  if (text === undefined && args.seedClusterFile !== undefined) {
+    text = spec.files.read(args.seedClusterFile);
+    if (text !== undefined && !spec.files.write(args.clusterFile, text)) {
+      return `ERROR: Unable to write cluster file \`${args.clusterFile}'`;
+    }
+  }
+  if (text === undefined) {
+    return `ERROR: No cluster file found in current directory or default location: \`${args.clusterFile}'`;
+  }
+  const connection = parseConnectionString(text);
+  return connection ?? `ERROR: Connection string invalid in cluster file \`${args.clusterFile}'`;
+}
+
+function createInstance(
+  fabric: Fabric,
+  spec: ServerProcessSpec,
+  args: ServerArguments,
+  disk: Disk,
+  connection: ConnectionString,
+  resolve: (exit: ServerExit) => void,
+): ServerInstance {
+  const first = args.publicAddresses[0] ?? { host: "", port: 0, useTls: false, isHostName: false };
+  const machineId = args.localities["machineid"] ?? args.localities["zoneid"] ?? disk.processId;
+  const zone = args.localities["zoneid"] ?? machineId;
+  const instance: ServerInstance = {
+    spec,
+    arguments: args,
+    version: spec.version,
+    disk,
+    startedMs: fabric.clock.nowMs(),
+    commandLine: [spec.binaryPath, ...spec.args].join(" "),
+    ip: first.host,
+    endpoint: endpoint(first),
+    address: formatAddress(first),
+    zone,
+    machineId,
+    localities: sorted({
+      ...args.localities,
+      machineid: machineId,
+      processid: disk.processId,
+      zoneid: zone,
+    }),
+    connection,
+    database: undefined,
+    registeredMs: 0,
+    isRunning: true,
+    stop: (exit) => stopServer(fabric, instance, exit, resolve),
+  };
+  return instance;
+}
+
+function sorted(record: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(record).toSorted(([left], [right]) => (left < right ? -1 : 1)),
+  );
+}
+
+function stopServer(
+  fabric: Fabric,
+  instance: ServerInstance,
+  exit: ServerExit,
+  resolve: (exit: ServerExit) => void,
+): void {
+  if (!instance.isRunning) return;
+  instance.isRunning = false;
+  fabric.trace(`fdbserver ${instance.endpoint} stops: ${exit.message}`);
+  for (const address of instance.arguments.publicAddresses) {
+    const key = endpoint(address);
+    if (fabric.listening.get(key) === instance) fabric.listening.delete(key);
+  }
+  fabric.unjoined.delete(instance);
+  const { database } = instance;
+  if (database) leave(database, instance);
+  allDatabasesRefreshQuorum(fabric);
+  resolve(exit);
+}

@@ -1,0 +1,127 @@
+// The simulated FoundationDB as others use it: a runtime for fdbserver processes, clients, the truth about the data, and
+// trouble on demand. One of these may hold several databases, told apart by their coordinators. Rules: spec/database.md.
+import type { Clock } from "../../env/clock.ts";
+import { randomUuid } from "../../env/random.ts";
+import type { Random } from "../../env/random.ts";
+import type { AdminClientFactory } from "../../fdb/admin.ts";
+import type { HostResolver, ProcessRuntime } from "../../pod/process-runtime.ts";
+import type { Acts } from "./acts.ts";
+import { createAdminFactory } from "./admin-client.ts";
+import type { ApplicationClient } from "./clients.ts";
+import { locate } from "./coordination.ts";
+import { notifyChange } from "./database.ts";
+import type { Database } from "./database.ts";
+import { moveDistributor, restartDistributor } from "./distribution.ts";
+import type { Fabric } from "./fabric.ts";
+import { createFaults } from "./faults.ts";
+import type { Faults } from "./faults.ts";
+import { createGroundTruth } from "./ground-truth.ts";
+import type { GroundTruth } from "./ground-truth.ts";
+import { registerManagementKeys } from "./management-keys.ts";
+import { abandonDatabase } from "./membership.ts";
+import { clusterKey, parseConnectionString } from "./network-address.ts";
+import { beginRecovery } from "./recovery.ts";
+import { completeRecovery } from "./recovery-completion.ts";
+import { react } from "./relocation.ts";
+import { createServerRuntime } from "./server-runtime.ts";
+import { recruitStorage } from "./storage-servers.ts";
+import { defaultTimings } from "./timings.ts";
+import type { Timings } from "./timings.ts";
+
+export interface SimulatedFdbOptions {
+  clock: Clock;
+  random: Random;
+  resolver: HostResolver;
+  trace?: (line: string) => void;
+  timings?: Partial<Timings>;
+  /** Size of the data that a new database gets. */
+  initialBytes?: number;
+  /** Versions with a client beside the operator; all when absent. */
+  supportedVersions?: readonly string[];
+}
+
+export interface SimulatedFdb {
+  /** Starts fdbservers; what the emulated kubelet uses. */
+  runtime: ProcessRuntime;
+  /** What the operator uses. */
+  admin: AdminClientFactory;
+  truth: GroundTruth;
+  faults: Faults;
+  /** Simulated applications connected to the database behind a connection string. */
+  addClient(connectionString: string, client: ApplicationClient): void;
+  removeClient(connectionString: string, address: string): void;
+  /** Locks the database as `lock` does; resolves to nothing when it is not there. */
+  lock(connectionString: string): string | undefined;
+  unlock(connectionString: string): void;
+}
+
+const acts: Acts = {
+  beginRecovery,
+  completeRecovery,
+  moveDistributor,
+  restartDistributor,
+  recruitStorage,
+  react,
+  abandon: abandonDatabase,
+  serveKeys: registerManagementKeys,
+};
+
+const defaultInitialBytes = 120_000_000;
+
+export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
+  const fabric: Fabric = {
+    clock: options.clock,
+    random: options.random,
+    resolver: options.resolver,
+    timings: { ...defaultTimings, ...options.timings },
+    trace: options.trace ?? (() => {}),
+    acts,
+    listening: new Map(),
+    disks: new Map(),
+    databases: new Set(),
+    unjoined: new Set(),
+    joinTimer: undefined,
+    joinDelayMs: options.timings?.retryMs ?? defaultTimings.retryMs,
+    initialBytes: options.initialBytes ?? defaultInitialBytes,
+    cut: new Set(),
+    startDelays: new Map(),
+  };
+  const find = (text: string): Database | undefined => findByString(fabric, text);
+  return {
+    runtime: createServerRuntime(fabric),
+    admin: createAdminFactory(fabric, options.supportedVersions),
+    truth: createGroundTruth(fabric),
+    faults: createFaults(fabric),
+    addClient: (text, client) => {
+      find(text)?.clients.set(client.address, client);
+    },
+    removeClient: (text, address) => {
+      find(text)?.clients.delete(address);
+    },
+    lock(text) {
+      const database = find(text);
+      if (!database || database.lockUid !== undefined) return undefined;
+      database.lockUid = randomUuid(fabric.random).replaceAll("-", "");
+      notifyChange(database);
+      return database.lockUid;
+    },
+    unlock(text) {
+      const database = find(text);
+      if (!database) return;
+      database.lockUid = undefined;
+      notifyChange(database);
+    },
+  };
+}
+
+/** Through the coordinators when they answer, else by the key they would have. */
+function findByString(fabric: Fabric, text: string): Database | undefined {
+  const connection = parseConnectionString(text);
+  if (!connection) return undefined;
+  for (const database of fabric.databases) {
+    const location = locate(fabric, connection, database.version);
+    if (location.kind === "found" && location.databaseUid === database.uid) return database;
+    if (clusterKey(database.connection) === clusterKey(connection)) return database;
+  }
+  return undefined;
+}

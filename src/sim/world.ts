@@ -1,0 +1,152 @@
+// A whole world in one process: an emulated Kubernetes, a simulated FoundationDB and the operator between them. On a
+// VirtualClock it is the simulator, on the machine's clock it is `npm start`. Rules: spec/simulation.md [SIM10]-[SIM12].
+import { customResourceDefinitions as ourDefinitions } from "../api/crd.ts";
+import type { FoundationDBCluster } from "../api/cluster.ts";
+import { createApiServer } from "../emulator/api-server.ts";
+import type { ApiServer } from "../emulator/api-server.ts";
+import { startControllers } from "../emulator/controller-start.ts";
+import type { EmulatedNode, KubeletOptions } from "../emulator/kubelet-core.ts";
+import { startKubelet } from "../emulator/kubelet.ts";
+import type { RunningKubelet } from "../emulator/kubelet.ts";
+import { createPodNetwork } from "../emulator/pod-network.ts";
+import type { EmulatedPodNetwork } from "../emulator/pod-network.ts";
+import { startScheduler } from "../emulator/scheduler.ts";
+import type { Clock } from "../env/clock.ts";
+import { keyedRandom } from "../env/keyed-random.ts";
+import { silentLog } from "../env/log.ts";
+import type { Log } from "../env/log.ts";
+import { KubeClient } from "../kube/client.ts";
+import type { RequestRecord } from "../kube/client.ts";
+import { customResourceDefinitions, storageClasses } from "../kube/resource.ts";
+import type { KubeTransport } from "../kube/transport.ts";
+import type { Activity } from "../operate/activity.ts";
+import { startOperator } from "../operate/operator.ts";
+import type { Operator, OperatorOptions } from "../operate/operator.ts";
+import { createSimulatedFdb } from "./database/simulated-fdb.ts";
+import type { SimulatedFdb } from "./database/simulated-fdb.ts";
+import { traceLog } from "./trace-log.ts";
+import type { Trace } from "./trace.ts";
+
+export interface WorldOptions {
+  clock: Clock;
+  seed: number;
+  nodes?: number;
+  zones?: number;
+  /** Records the history; logs go there too unless `log` is given. */
+  trace?: Trace;
+  log?: Log;
+  kubelet?: Partial<Omit<KubeletOptions, "nodes">>;
+  operator?: OperatorOptions;
+  onActivity?: (activity: Activity) => void;
+  onRequest?: (record: RequestRecord) => void;
+}
+
+export interface World {
+  readonly clock: Clock;
+  readonly server: ApiServer;
+  /** Of a person at the keyboard: full rights, not counted as the operator's. */
+  readonly client: KubeClient;
+  readonly transport: KubeTransport;
+  readonly network: EmulatedPodNetwork;
+  readonly kubelet: RunningKubelet;
+  readonly fdb: SimulatedFdb;
+  readonly operator: Operator;
+  /** Resolves when nodes are registered, the CRDs are served and the operator works. */
+  readonly started: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts everything; in virtual time the caller must let the clock run for `started` to resolve. */
+export function startWorld(options: WorldOptions): World {
+  const { clock, seed, trace } = options;
+  const ending = new AbortController();
+  const { signal } = ending;
+  const random = (name: string) => keyedRandom(seed, name);
+  const logOf = (source: string): Log =>
+    options.log?.with({ source }) ?? (trace === undefined ? silentLog : traceLog(trace, source));
+  const server = createApiServer({ clock, random: random("api-server"), log: logOf("api-server") });
+  const clientOf = (userAgent: string): KubeClient =>
+    new KubeClient(server.transport(userAgent), { userAgent });
+  const client = clientOf("person");
+  const network = createPodNetwork(clock);
+  const fdb = createSimulatedFdb({
+    clock,
+    random: random("database"),
+    resolver: network,
+    trace: (line) => trace?.append("database", line),
+  });
+  const part = (name: string) => ({ client: clientOf(name), clock, random: random(name), log: logOf(name), signal });
+  const kubelet = startKubelet({
+    ...part("kubelet"),
+    runtime: fdb.runtime,
+    network,
+    options: { ...options.kubelet, nodes: emulatedNodes(options.nodes ?? 6, options.zones ?? 3) },
+  });
+  const scheduler = startScheduler(part("kube-scheduler"));
+  const controllers = startControllers(part("kube-controller-manager"));
+  const installed = installDefinitions(client);
+  const operator = startOperator({
+    transport: server.transport("fdb-operator"),
+    admin: fdb.admin,
+    podNetwork: network,
+    clock,
+    random: random("operator"),
+    log: logOf("operator"),
+    options: options.operator,
+    signal,
+    onRequest: options.onRequest,
+    onActivity(activity) {
+      if (activity.type === "action") trace?.append("operator", activity.text, activity.error);
+      options.onActivity?.(activity);
+    },
+  });
+  const started = Promise.all([
+    installed,
+    kubelet.started,
+    scheduler.started,
+    controllers.started,
+    operator.started,
+  ]).then(() => {});
+  return {
+    ...{ clock, server, client, network, kubelet, fdb, operator, started },
+    transport: server.transport("person"),
+    async stop() {
+      ending.abort();
+      server.stop();
+      await operator.stopped;
+    },
+  };
+}
+
+export function emulatedNodes(count: number, zones: number): EmulatedNode[] {
+  return Array.from({ length: count }, (_, index) => ({
+    name: `node-${index + 1}`,
+    zone: `zone-${(index % zones) + 1}`,
+  }));
+}
+
+async function installDefinitions(client: KubeClient): Promise<void> {
+  for (const definition of ourDefinitions) {
+    await client.create(customResourceDefinitions, definition);
+  }
+  await client.create(storageClasses, {
+    apiVersion: "storage.k8s.io/v1",
+    kind: "StorageClass",
+    metadata: {
+      name: "standard",
+      annotations: { "storageclass.kubernetes.io/is-default-class": "true" },
+    },
+    provisioner: "emulated.foundationdb.org/disk",
+    reclaimPolicy: "Delete",
+    volumeBindingMode: "WaitForFirstConsumer",
+    allowVolumeExpansion: true,
+  });
+}
+
+/** Whether the newest generation is in force. */
+export function isReconciled(cluster: FoundationDBCluster): boolean {
+  return (
+    cluster.metadata.generation !== undefined &&
+    cluster.status?.generations?.reconciled === cluster.metadata.generation
+  );
+}

@@ -1,0 +1,111 @@
+// Every contract case, in the order of the rules in spec/contract.md.
+import { applyCases } from "./applying.ts";
+import type { ContractCase } from "./case.ts";
+import { celCases } from "./cel.ts";
+import { concurrencyCases } from "./concurrency.ts";
+import { configMapCases, eventCases, secretCases, serviceAccountCases } from "./config-kinds.ts";
+import { bindingCases, namespaceCases, nodeCases, podCases, serviceCases } from "./core-kinds.ts";
+import { definitionCases } from "./definitions.ts";
+import {
+  dryRunCases,
+  fieldValidationCases,
+  finalizerCases,
+  generateNameCases,
+  gracePeriodCases,
+} from "./deleting.ts";
+import { discoveryCases, openApiCases } from "./discovery.ts";
+import { alreadyExistsCases, invalidCases, notFoundCases } from "./errors.ts";
+import { backgroundCases, foregroundCases, orphanCases } from "./garbage-collection.ts";
+import { identityCases } from "./identity.ts";
+import { ownResourceCases } from "./own-resources.ts";
+import { pagingCases } from "./paging.ts";
+import { jsonPatchCases, mergePatchCases, strategicPatchCases } from "./patching.ts";
+import {
+  explanationCases,
+  nodeAffinityCases,
+  nodeSelectorCases,
+  resourceCases,
+  taintCases,
+} from "./scheduler-nodes.ts";
+import {
+  podAffinityCases,
+  podAntiAffinityCases,
+  preferredPodCases,
+  spreadCases,
+  volumeZoneCases,
+} from "./scheduler-pods.ts";
+import { defaultingCases, printerColumnCases, pruningCases, validationCases } from "./schemas.ts";
+import { fieldSelectorCases, labelSelectorCases } from "./selectors.ts";
+import { claimCases, storageClassCases, volumeCases } from "./storage-kinds.ts";
+import { statusCases } from "./subresource-status.ts";
+import { bookmarkCases, compactionCases, watchCases } from "./watching.ts";
+import {
+  deploymentCases,
+  disruptionBudgetCases,
+  evictionCases,
+  leaseCases,
+  rbacCases,
+} from "./workload-kinds.ts";
+
+export const allCases: readonly ContractCase[] = [
+  ...identityCases,
+  ...concurrencyCases,
+  ...alreadyExistsCases,
+  ...notFoundCases,
+  ...invalidCases,
+  ...labelSelectorCases,
+  ...fieldSelectorCases,
+  ...pagingCases,
+  ...watchCases,
+  ...bookmarkCases,
+  ...compactionCases,
+  ...mergePatchCases,
+  ...jsonPatchCases,
+  ...strategicPatchCases,
+  ...statusCases,
+  ...applyCases,
+  ...finalizerCases,
+  ...gracePeriodCases,
+  ...generateNameCases,
+  ...dryRunCases,
+  ...fieldValidationCases,
+  ...backgroundCases,
+  ...foregroundCases,
+  ...orphanCases,
+  ...validationCases,
+  ...defaultingCases,
+  ...pruningCases,
+  ...printerColumnCases,
+  ...celCases,
+  ...definitionCases,
+  ...discoveryCases,
+  ...openApiCases,
+  ...namespaceCases,
+  ...nodeCases,
+  ...podCases,
+  ...bindingCases,
+  ...evictionCases,
+  ...serviceCases,
+  ...configMapCases,
+  ...secretCases,
+  ...serviceAccountCases,
+  ...eventCases,
+  ...disruptionBudgetCases,
+  ...deploymentCases,
+  ...leaseCases,
+  ...rbacCases,
+  ...claimCases,
+  ...volumeCases,
+  ...storageClassCases,
+  ...ownResourceCases,
+  ...resourceCases,
+  ...nodeSelectorCases,
+  ...nodeAffinityCases,
+  ...taintCases,
+  ...explanationCases,
+  ...podAffinityCases,
+  ...podAntiAffinityCases,
+  ...preferredPodCases,
+  ...spreadCases,
+  ...volumeZoneCases,
+];

@@ -1,0 +1,55 @@
+// Contract targets on the emulator: each case gets a fresh server in this process and in virtual time.
+import { seededRandom } from "../../src/env/random.ts";
+import { silentLog } from "../../src/env/log.ts";
+import { createApiServer } from "../../src/emulator/api-server.ts";
+import { startScheduler } from "../../src/emulator/scheduler.ts";
+import { KubeClient } from "../../src/kube/client.ts";
+import { VirtualClock } from "../../src/sim/virtual-clock.ts";
+import type { Need } from "./case.ts";
+import type { MakeTarget } from "./run-cases.ts";
+import { Target } from "./target.ts";
+
+export function emulatorTargets(): MakeTarget {
+  return async (index, contractCase) => {
+    const clock = new VirtualClock();
+    const server = createApiServer({ clock, random: seededRandom(index) });
+    const ending = new AbortController();
+    startParts(contractCase.needs, server, clock, ending.signal);
+    const target = new Target(
+      {
+        kind: "emulator",
+        transport: server.transport("admin"),
+        pause: async () => {
+          await clock.advance(1000);
+        },
+        pausesMax: 600,
+        compact: async () => server.compact(),
+        end: async () => {
+          ending.abort();
+          server.stop();
+          await clock.advance(1);
+        },
+      },
+      `case-${index}`,
+    );
+    await target.createNamespace();
+    return target;
+  };
+}
+
+function startParts(
+  needs: Need,
+  server: ReturnType<typeof createApiServer>,
+  clock: VirtualClock,
+  signal: AbortSignal,
+): void {
+  if (needs === "nothing") return;
+  const parts = (name: string): Parameters<typeof startScheduler>[0] => ({
+    client: new KubeClient(server.transport(`system:${name}`), { userAgent: name }),
+    clock,
+    random: seededRandom(1),
+    log: silentLog,
+    signal,
+  });
+  if (needs === "scheduler") startScheduler(parts("kube-scheduler"));
+}

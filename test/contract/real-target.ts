@@ -1,0 +1,36 @@
+// Contract targets on a real control plane: each case gets a fresh namespace of the same server.
+import { machineClock, sleep } from "../../src/env/clock.ts";
+import type { KubeTransport } from "../../src/kube/transport.ts";
+import type { ControlPlane } from "../control-plane.ts";
+import { Target } from "./target.ts";
+import type { TargetBase } from "./target.ts";
+
+const clock = machineClock();
+
+export function realTargets(
+  controlPlane: ControlPlane,
+  transport: KubeTransport,
+): (index: number) => Promise<Target> {
+  const base: TargetBase = {
+    kind: "real",
+    transport,
+    pause: () => sleep(clock, 50),
+    // The real garbage collector looks for new kinds every 30 s only.
+    pausesMax: 2400,
+    compact: () => controlPlane.compact(),
+    end: async () => {},
+  };
+  return async (index) => {
+    const target = new Target(base, `case-${index}`);
+    await target.createNamespace();
+    if (controlPlane.has("kube-controller-manager")) {
+      // Pods are forbidden until their namespace has this account.
+      const path = target.path("serviceaccounts", "default");
+      await target.eventually("the default account", async () => {
+        const response = await target.send("GET", path);
+        return response.status === 200 ? true : undefined;
+      });
+    }
+    return target;
+  };
+}
