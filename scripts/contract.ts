@@ -52,7 +52,10 @@ async function runEmulated(): Promise<CaseResult[]> {
   return found;
 }
 
-async function runReal(): Promise<{ results: readonly CaseResult[]; skipped: readonly ContractCase[] }> {
+async function runReal(): Promise<{
+  results: readonly CaseResult[];
+  skipped: readonly ContractCase[];
+}> {
   const startedAt = performance.now();
   const controlPlane = await startControlPlane({
     withControllerManager: "if-present",

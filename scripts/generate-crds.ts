@@ -1,5 +1,5 @@
-// Writes the CRDs to deploy/crds and the reference pages to docs/reference. With --check it writes nothing
-// and fails when a file is not what it would write.
+// Writes the CRDs to deploy/crds and the reference pages to docs/reference. With --check it writes
+// nothing and fails when a file is not what it would write.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { stringify } from "yaml";
 import { customResourceDefinitions, customResources } from "../src/api/crd.ts";

@@ -7,7 +7,10 @@ import { homedir } from "node:os";
 import path from "node:path";
 
 export type ControlPlanePart =
-  "etcd" | "kube-apiserver" | "kube-controller-manager" | "kube-scheduler";
+  | "etcd"
+  | "kube-apiserver"
+  | "kube-controller-manager"
+  | "kube-scheduler";
 
 export interface ControlPlanePrograms {
   /** Program and leading arguments of each part; a part that is missing here cannot be started. */

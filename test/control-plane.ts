@@ -97,9 +97,16 @@ async function startParts(
   writeKeysAndTokens(own.folder, tokens);
   launch(own, programs, "etcd", etcdArguments(own.folder, etcdUrl));
   await untilReady(own, "etcd", () => answers(`${etcdUrl}/readyz`));
-  launch(own, programs, "kube-apiserver", apiServerArguments(own.folder, etcdUrl, apiPort ?? 0, options));
+  launch(
+    own,
+    programs,
+    "kube-apiserver",
+    apiServerArguments(own.folder, etcdUrl, apiPort ?? 0, options),
+  );
   const readCa = (): string => readFileSync(path.join(own.folder, "apiserver.crt"), "utf8");
-  await untilReady(own, "kube-apiserver", async () => answers(`${url}/readyz`, readCa(), adminToken));
+  await untilReady(own, "kube-apiserver", async () =>
+    answers(`${url}/readyz`, readCa(), adminToken),
+  );
   const caPem = readCa();
   writeKubeconfig(own.folder, url, caPem, adminToken);
   if (options.withControllerManager === true) {
@@ -124,7 +131,11 @@ async function startParts(
 
 function writeKeysAndTokens(folder: string, tokens: ReadonlyMap<string, string>): void {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  writeSecret(folder, "accounts.key", privateKey.export({ type: "sec1", format: "pem" }).toString());
+  writeSecret(
+    folder,
+    "accounts.key",
+    privateKey.export({ type: "sec1", format: "pem" }).toString(),
+  );
   writeSecret(folder, "accounts.pub", publicKey.export({ type: "spki", format: "pem" }).toString());
   const lines = [...tokens].map(
     ([user, token]) => `${token},${user},${user}${user === "admin" ? ",system:masters" : ""}`,

@@ -105,13 +105,18 @@ test("[HOUSE5] every rule that a test cites is written down, and every written r
 });
 
 test("[HOUSE6] nothing names a machine's folders or a package registry, and no marker is left over", () => {
+  // Written in pieces, so that this file does not find itself.
+  const joined = (...pieces: string[]): string => pieces.join("");
   const forbidden: [RegExp, string][] = [
     [
-      new RegExp(`registry\\.${"npmjs"}|proxy\\.${"golang"}\\.org|deb\\.${"debian"}`),
+      new RegExp(joined("registry\\.npm", "js|proxy\\.golang", "\\.org|deb\\.deb", "ian")),
       "registry host",
     ],
-    [new RegExp(`/${"root"}/|/${"work"}/(main|shared)|/tmp/${"brief"}`), "path of one machine"],
-    [new RegExp(`\b(${["TO" + "DO", "FIX" + "ME"].join("|")})\b`), "left-over marker"],
+    [
+      new RegExp(joined("/ro", "ot/|/wo", "rk/(main|shared)|/tmp/br", "ief")),
+      "path of one machine",
+    ],
+    [new RegExp(joined("\\b(TO", "DO|FIX", "ME)\\b")), "left-over marker"],
   ];
   const texts = files.filter(
     (file) => !file.startsWith("test/data/") && file !== "package-lock.json",

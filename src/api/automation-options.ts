@@ -81,7 +81,6 @@ const replacementsSchema = object(
   "When failed process groups are replaced.",
 );
 
-export type ReplacementBucket = TypeOf<typeof replacementBucketSchema>;
 export type ReplacementOptions = TypeOf<typeof replacementsSchema>;
 
 const maintenanceModeSchema = object(

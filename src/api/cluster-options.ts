@@ -70,8 +70,6 @@ export const lockOptionsSchema = object(
   "Locks between operator instances that share a database.",
 );
 
-export type LockOptions = TypeOf<typeof lockOptionsSchema>;
-
 const crashLoopContainerSchema = object(
   {
     containerName: string("Name of the container.", { minLength: 1, maxLength: 253 }),
@@ -99,8 +97,6 @@ export const buggifySchema = object(
   },
   "Faults for tests; never for a database that matters.",
 );
-
-export type BuggifySpec = TypeOf<typeof buggifySchema>;
 
 export const labelsSchema = object(
   {

@@ -1,5 +1,6 @@
-// Rules of a cluster's spec that span several fields and that the API server can judge alone (CEL). The
-// strings that they look at have a maximum length, which keeps the estimated cost within its limit.
+// Rules of a cluster's spec that span several fields and that the API server can judge alone (CEL).
+// The strings that they look at have a maximum length, which keeps the estimated cost within its
+// limit.
 import type { ValidationRule } from "./structural/structural-schema.ts";
 
 /** Versions are found anywhere in the text, so only the clear cases are judged here. */
@@ -11,11 +12,14 @@ export const versionRules: readonly ValidationRule[] = [
 ];
 
 const automation = "self.automationOptions";
+const isSetToGlobal = (field: string): string =>
+  `(has(${automation}.${field}) && ${automation}.${field} == 'global')`;
 const isGlobal =
-  `has(${automation}) && ((has(${automation}.synchronizationMode) && ${automation}.synchronizationMode == 'global')` +
-  ` || (has(${automation}.synronizationMode) && ${automation}.synronizationMode == 'global'))`;
+  `has(${automation}) && ` +
+  `(${isSetToGlobal("synchronizationMode")} || ${isSetToGlobal("synronizationMode")})`;
 const isPacked =
-  "has(self.distributionConfig) && has(self.distributionConfig.enabled) && self.distributionConfig.enabled";
+  "has(self.distributionConfig) && has(self.distributionConfig.enabled) " +
+  "&& self.distributionConfig.enabled";
 const mode =
   "(has(self.databaseConfiguration) && has(self.databaseConfiguration.redundancy_mode)" +
   " ? self.databaseConfiguration.redundancy_mode : 'double')";
@@ -60,7 +64,8 @@ export const clusterRules: readonly ValidationRule[] = [
   {
     rule:
       `!(${isPacked}) || !has(self.localities) || !self.localities.exists(l, ` +
-      "l.key in ['zone', 'zoneid'] && ((has(l.value) && l.value != '') || (has(l.envValue) && l.envValue != '')))",
+      "l.key in ['zone', 'zoneid'] && ((has(l.value) && l.value != '') " +
+      "|| (has(l.envValue) && l.envValue != '')))",
     message:
       "distributionConfig names the zones itself: a zone locality may only have a topologyKey",
     fieldPath: ".localities",

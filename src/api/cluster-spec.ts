@@ -38,7 +38,7 @@ export const imageTypes = ["split", "unified"] as const;
 export type ImageType = (typeof imageTypes)[number];
 
 /** The classes that keep data and may therefore hold a coordinator. */
-export const coordinatorClasses = ["storage", "log", "transaction", "coordinator"] as const;
+const coordinatorClasses = ["storage", "log", "transaction", "coordinator"] as const;
 
 const partialConnectionStringSchema = object(
   {

@@ -14,33 +14,30 @@ import {
 } from "./schema.ts";
 import { processGroupIdSchema } from "./process-group-id.ts";
 
-export const processGroupConditionTypes = [
-  "IncorrectPodSpec",
-  "IncorrectPodMetadata",
-  "IncorrectConfigMap",
-  "IncorrectCommandLine",
-  "PodFailing",
-  "MissingPod",
-  "MissingPVC",
-  "MissingService",
-  "MissingProcesses",
-  "ResourcesTerminating",
-  "SidecarUnreachable",
-  "PodPending",
-  "Ready",
-  "NodeTaintDetected",
-  "NodeTaintReplacing",
-  "ProcessIsMarkedAsExcluded",
-  "ProcessHasIOError",
-  "IncorrectSidecarImage",
-  "ProcessHasHighRunLoopBusy",
-] as const;
-
-export type ProcessGroupConditionType = (typeof processGroupConditionTypes)[number];
+export type ProcessGroupConditionType =
+  | "IncorrectPodSpec"
+  | "IncorrectPodMetadata"
+  | "IncorrectConfigMap"
+  | "IncorrectCommandLine"
+  | "PodFailing"
+  | "MissingPod"
+  | "MissingPVC"
+  | "MissingService"
+  | "MissingProcesses"
+  | "ResourcesTerminating"
+  | "SidecarUnreachable"
+  | "PodPending"
+  | "Ready"
+  | "NodeTaintDetected"
+  | "NodeTaintReplacing"
+  | "ProcessIsMarkedAsExcluded"
+  | "ProcessHasIOError"
+  | "IncorrectSidecarImage"
+  | "ProcessHasHighRunLoopBusy";
 
 const processGroupConditionSchema = object(
   {
-    type: string<ProcessGroupConditionType>("What is wrong."),
+    type: required(string<ProcessGroupConditionType>("What is wrong.")),
     timestamp: integer("Since when, in unix seconds.", { format: "int64" }),
   },
   "",
@@ -48,8 +45,8 @@ const processGroupConditionSchema = object(
 
 const processGroupSchema = object(
   {
-    processGroupID: described(processGroupIdSchema, "Id of the process group."),
-    processClass: string("Its process class."),
+    processGroupID: required(described(processGroupIdSchema, "Id of the process group.")),
+    processClass: required(string("Its process class.")),
     addresses: array(string(""), "Its addresses, old ones included while they may matter."),
     removalTimestamp: string("When it was marked for removal.", { format: "date-time" }),
     exclusionTimestamp: string("When it was seen excluded.", { format: "date-time" }),

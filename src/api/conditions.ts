@@ -3,7 +3,7 @@ import { array, enumeration, integer, object, required, string, type TypeOf } fr
 
 export type ConditionType = "Available" | "Reconciled" | "Progressing" | "Degraded";
 
-export const conditionSchema = object(
+const conditionSchema = object(
   {
     type: required(
       string<ConditionType | (string & {})>("What the condition is about.", {

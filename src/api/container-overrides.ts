@@ -1,4 +1,5 @@
-// Settings of the two containers of a pod that the operator itself understands, beside the pod template.
+// Settings of the two containers of a pod that the operator itself understands, beside the pod
+// template.
 import { array, boolean, object, string, type TypeOf } from "./schema.ts";
 
 const imageConfigSchema = object(

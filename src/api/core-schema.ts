@@ -1,6 +1,7 @@
-// Schemas of Kubernetes' own types (pod template, volume claim, config map), made from its OpenAPI by
-// putting every reference in place, since a CRD cannot refer to other schemas. The result accepts what a
-// CRD generated from the Go types accepts: same required fields, defaults and list types.
+// Schemas of Kubernetes' own types (pod template, volume claim, config map), made from its OpenAPI
+// by putting every reference in place, since a CRD cannot refer to other schemas. The result
+// accepts what a CRD generated from the Go types accepts: same required fields, defaults and list
+// types.
 import kubernetes from "../kube/generated/schema.json" with { type: "json" };
 import { coreTypeName, type Schema } from "./schema.ts";
 import type { StructuralSchema } from "./structural/structural-schema.ts";
@@ -46,8 +47,9 @@ const embeddedMetadata: StructuralSchema = {
 };
 
 /**
- * The defaults that Kubernetes declares for its own types; its published OpenAPI v2 leaves them out. Some
- * are needed for the schema to be valid: a key of a list-map is either required or has a default.
+ * The defaults that Kubernetes declares for its own types; its published OpenAPI v2 leaves them
+ * out. Some are needed for the schema to be valid: a key of a list-map is either required or has a
+ * default.
  */
 const declaredDefaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "io.k8s.api.core.v1.AzureDiskVolumeSource": {

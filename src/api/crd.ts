@@ -1,7 +1,7 @@
 // The three CustomResourceDefinitions, made from the schemas: what `deploy/crds` holds and what the
 // emulated API server installs.
 import type { CustomResourceDefinition } from "../kube/generated/types.ts";
-import { apiVersionOf, type Resource } from "../kube/resource.ts";
+import { apiVersionOf, type Resource, type Stored } from "../kube/resource.ts";
 import { backupSpecSchema, backupStatusSchema, foundationDbBackups } from "./backup.ts";
 import { foundationDbClusters } from "./cluster.ts";
 import { clusterSpecSchema } from "./cluster-spec.ts";
@@ -145,7 +145,7 @@ export const customResources: readonly CustomResource[] = [
   },
 ];
 
-export const customResourceDefinitions: readonly CustomResourceDefinition[] =
+export const customResourceDefinitions: readonly Stored<CustomResourceDefinition>[] =
   customResources.map(definitionOf);
 
 function rootSchema(
@@ -165,7 +165,7 @@ function rootSchema(
   );
 }
 
-function definitionOf(custom: CustomResource): CustomResourceDefinition {
+function definitionOf(custom: CustomResource): Stored<CustomResourceDefinition> {
   const { group, version, kind, plural } = custom.resource;
   return {
     apiVersion: "apiextensions.k8s.io/v1",

@@ -1,7 +1,7 @@
 // The wanted database configuration, with the field names of FoundationDB's own status document.
 import { array, enumeration, integer, object, string, type TypeOf } from "./schema.ts";
 
-export const redundancyModes = [
+const redundancyModes = [
   "single",
   "double",
   "triple",
@@ -11,9 +11,7 @@ export const redundancyModes = [
   "three_datacenter_fallback",
 ] as const;
 
-export type RedundancyModeName = (typeof redundancyModes)[number];
-
-export const storageEngines = [
+const storageEngines = [
   "ssd",
   "ssd-1",
   "ssd-2",
@@ -28,8 +26,6 @@ export const storageEngines = [
   "memory-radixtree-beta",
   "custom",
 ] as const;
-
-export type StorageEngineName = (typeof storageEngines)[number];
 
 const dataCenterSchema = object(
   {
@@ -119,8 +115,8 @@ export const databaseConfigurationSchema = object(
 );
 
 /**
- * The same fields as the database reports them. Nothing that it may say is refused, and no default is
- * added to what it did not say.
+ * The same fields as the database reports them. Nothing that it may say is refused, and no default
+ * is added to what it did not say.
  */
 export const reportedConfigurationSchema: typeof databaseConfigurationSchema = {
   ...databaseConfigurationSchema,

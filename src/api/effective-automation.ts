@@ -1,5 +1,5 @@
-// Effective values of `automationOptions`. Durations carry their unit in their name; an absent limit is
-// Infinity.
+// Effective values of `automationOptions`. Durations carry their unit in their name; an absent
+// limit is Infinity.
 import type {
   PodDeletionMode,
   PodUpdateStrategy,
@@ -90,7 +90,10 @@ export function automationOf(spec: ClusterSpec): Automation {
   };
 }
 
-/** `synronizationMode` is an old spelling; where both are set they are equal, or the spec is refused. */
+/**
+ * `synronizationMode` is an old spelling; where both are set they are equal, or the spec is
+ * refused.
+ */
 export function synchronizationModeOf(spec: ClusterSpec): SynchronizationMode {
   const options = spec.automationOptions;
   return options?.synchronizationMode ?? options?.synronizationMode ?? "local";

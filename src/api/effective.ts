@@ -1,5 +1,6 @@
 // Effective defaults: what a spec means where it says nothing. Small pure readers, one per group of
-// settings; no other code may read these fields directly, so that a default is decided in one place.
+// settings; no other code may read these fields directly, so that a default is decided in one
+// place.
 import type { ImageType, ProcessSettings } from "./cluster.ts";
 import type { ClusterSpec } from "./cluster-spec.ts";
 import { defaultDnsDomain } from "./cluster-options.ts";
@@ -78,7 +79,9 @@ export interface FaultDomain {
   readonly zoneIndex: number;
 }
 
-/** The zone comes from `faultDomain`, or from the `zone` entry in `localities` that means the same. */
+/**
+ * The zone comes from `faultDomain`, or from the `zone` entry in `localities` that means the same.
+ */
 export function faultDomainOf(spec: ClusterSpec): FaultDomain {
   const given = spec.faultDomain ?? {};
   const zone = localityOf(spec, "zoneid");

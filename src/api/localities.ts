@@ -1,5 +1,5 @@
-// Localities that a spec gives its processes, by their FoundationDB name, whichever field they come from:
-// `localities`, the older `dataCenter`, `dataHall` and `faultDomain`, or a custom parameter.
+// Localities that a spec gives its processes, by their FoundationDB name, whichever field they come
+// from: `localities`, the older `dataCenter`, `dataHall` and `faultDomain`, or a custom parameter.
 import type { ClusterSpec } from "./cluster-spec.ts";
 import type { LocalitySpec } from "./placement-options.ts";
 

@@ -1,6 +1,6 @@
 // Process group ids as the resources carry them: `[<prefix>-]<class>-<number>`, or `*` for all.
 import { string } from "./schema.ts";
 
-export const processGroupIdPattern = "^(([\\w-]+)-(\\d+)|\\*)$";
+const processGroupIdPattern = "^(([\\w-]+)-(\\d+)|\\*)$";
 
 export const processGroupIdSchema = string("", { maxLength: 63, pattern: processGroupIdPattern });

@@ -1,5 +1,5 @@
-// Settings of one process class. Each of the three fields is taken whole from the class, or else from
-// `general`; nothing is merged.
+// Settings of one process class. Each of the three fields is taken whole from the class, or else
+// from `general`; nothing is merged.
 import type { PersistentVolumeClaim, PodTemplateSpec } from "../kube/generated/types.ts";
 import { coreSchema } from "./core-schema.ts";
 import { array, object, string, type TypeOf } from "./schema.ts";

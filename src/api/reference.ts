@@ -1,4 +1,5 @@
-// The reference page of a custom resource: one line for each field, made from the same schema as its CRD.
+// The reference page of a custom resource: one line for each field, made from the same schema as
+// its CRD.
 import type { CustomResource } from "./crd.ts";
 import { coreTypeName, effectiveDefault, type Schema } from "./schema.ts";
 import type { StructuralSchema } from "./structural/structural-schema.ts";
@@ -98,7 +99,7 @@ function limitText(schema: StructuralSchema): string {
     range(schema.minimum, schema.maximum, ""),
     range(schema.minLength, schema.maxLength, "characters"),
     range(schema.minItems, schema.maxItems, "items"),
-    schema.pattern === undefined ? "" : `pattern \`${schema.pattern}\``,
+    schema.pattern === undefined ? "" : `pattern ${codeOf(schema.pattern)}`,
     schema["x-kubernetes-list-map-keys"] === undefined
       ? ""
       : `unique by ${schema["x-kubernetes-list-map-keys"].join(", ")}`,
@@ -106,6 +107,13 @@ function limitText(schema: StructuralSchema): string {
     below === "" ? "" : `each: ${below}`,
   ];
   return limits.filter((each) => each !== "").join("; ");
+}
+
+/** A pattern may hold `](`, which looks like a link to tools that do not know code spans. */
+function codeOf(pattern: string): string {
+  if (!pattern.includes("](")) return `\`${pattern}\``;
+  const encoded = pattern.replace(/[^\w\s]/g, (character) => `&#${character.charCodeAt(0)};`);
+  return `<code>${encoded.replaceAll("_", "&#95;")}</code>`;
 }
 
 function range(least: number | undefined, most: number | undefined, unit: string): string {

@@ -7,7 +7,9 @@ import type { StructuralSchema, ValidationRule } from "./structural/structural-s
 /** Where a schema keeps the default that the operator applies; never part of the CRD. */
 export const effectiveDefault: unique symbol = Symbol("effectiveDefault");
 
-/** Marks a schema as one of Kubernetes' own types, whose fields the reference page does not repeat. */
+/**
+ * Marks a schema as one of Kubernetes' own types, whose fields the reference page does not repeat.
+ */
 export const coreTypeName: unique symbol = Symbol("coreTypeName");
 
 export interface Schema<T> extends StructuralSchema {

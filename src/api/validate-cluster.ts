@@ -1,5 +1,5 @@
-// What the operator says of a cluster's spec beyond what the API server can judge. Nothing of a cluster
-// with such a problem is changed. Carries the rules API20 to API29.
+// What the operator says of a cluster's spec beyond what the API server can judge. Nothing of a
+// cluster with such a problem is changed. Carries the rules API20 to API29.
 import { isProcessClass, isStateful, generalClass } from "../model/process-class.ts";
 import { parseConnectionString } from "../model/connection-string.ts";
 import { redundancyOf } from "../model/redundancy.ts";
@@ -127,7 +127,9 @@ function connectionProblems(spec: ClusterSpec): readonly ValidationProblem[] {
   return problems;
 }
 
-/** The configuration goes into one command line of fdbcli, where these would start another command. */
+/**
+ * The configuration goes into one command line of fdbcli, where these would start another command.
+ */
 function configurationProblems(spec: ClusterSpec): readonly ValidationProblem[] {
   const regions = spec.databaseConfiguration?.regions ?? [];
   const path = "spec.databaseConfiguration.regions";

@@ -74,6 +74,32 @@ test("[API32] other resources are noted as not checked", () => {
   );
 });
 
+test("[API32] metadata is judged as for any resource, and only our one version is served", () => {
+  const object = {
+    apiVersion,
+    kind: "FoundationDBCluster",
+    metadata: {
+      name: "sample",
+      lables: {},
+      labels: { "a b": "x", "example.org/a": "no spaces", number: 1 },
+      annotations: { "example.org/any": "text of any kind", number: 1 },
+    },
+    spec: { version: "7.3.69" },
+  };
+  assert.deepEqual(
+    validateDocument(object).map(({ field }) => field),
+    [
+      "metadata.lables",
+      "metadata.labels.a b",
+      "metadata.labels.example.org/a",
+      "metadata.labels.number",
+      "metadata.annotations.number",
+    ],
+  );
+  const [finding] = validateDocument({ ...object, apiVersion: "apps.foundationdb.org/v1beta1" });
+  assert.equal(finding?.severity, "error");
+});
+
 test("[API32] a field that the API server refuses is not named a second time", () => {
   assert.deepEqual(
     validateDocument(cluster({ version: "6.3.24" })).map(({ field }) => field),

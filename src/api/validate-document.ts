@@ -1,8 +1,12 @@
-// What the API server and the operator would say of one resource, without either: strict about unknown
-// fields, then schema and rules, then the operator's own validation.
+// What the API server and the operator would say of one resource, without either: strict about
+// unknown fields, then schema and rules, then the operator's own validation.
 import type { FoundationDBBackup } from "./backup.ts";
-import type { FoundationDBCluster } from "./cluster.ts";
-import { customResourceOf, type CustomResource } from "./crd.ts";
+import {
+  apiVersion as servedVersion,
+  foundationDbClusters,
+  type FoundationDBCluster,
+} from "./cluster.ts";
+import { customResourceOf, customResources, type CustomResource } from "./crd.ts";
 import type { FoundationDBRestore } from "./restore.ts";
 import type { ValidationProblem } from "./problem.ts";
 import { applyDefaults } from "./structural/defaults.ts";
@@ -13,6 +17,7 @@ import { pruneObject } from "./structural/prune.ts";
 import { validateObject } from "./structural/validate-object.ts";
 import { validateBackup } from "./validate-backup.ts";
 import { clusterWarnings, validateCluster } from "./validate-cluster.ts";
+import { metadataErrors } from "./validate-metadata.ts";
 import { validateRestore } from "./validate-restore.ts";
 
 export interface Finding {
@@ -31,6 +36,11 @@ export function validateDocument(object: unknown): readonly Finding[] {
     return [error("", "apiVersion and kind must be set")];
   }
   const custom = customResourceOf(apiVersion, kind);
+  if (custom === undefined && apiVersion.startsWith(`${foundationDbClusters.group}/`)) {
+    const known = customResources.map(({ resource }) => resource.kind).join(", ");
+    const message = `${apiVersion} has no kind ${kind}`;
+    return [error("", message, `use ${servedVersion} and one of ${known}`)];
+  }
   if (custom === undefined) {
     const message = `${apiVersion} ${kind} is not a resource of this operator and was not checked`;
     return [{ severity: "note", field: "", message }];
@@ -39,7 +49,7 @@ export function validateDocument(object: unknown): readonly Finding[] {
   const defaulted = applyDefaults(custom.schema, pruned.value);
   const fieldErrors = validateObject(custom.schema, defaulted);
   const serverFindings = [
-    ...metadataFindings(object["metadata"]),
+    ...metadataErrors(object["metadata"]).map(({ field, message }) => error(field, message)),
     ...pruned.prunedPaths.map((path) => error(path, "unknown field", "correct or remove it")),
     ...fieldErrors.filter((each) => !isHint(each, fieldErrors)).map(findingOf),
   ];
@@ -58,8 +68,8 @@ function plusUnknown(
 }
 
 /**
- * The API server asks its rules, and the operator its own, only about objects of the right form. To name
- * everything at once, they are asked here about what is left without the fields of wrong form.
+ * The API server asks its rules, and the operator its own, only about objects of the right form. To
+ * name everything at once, they are asked here about what is left without the fields of wrong form.
  */
 function furtherFindingsOf(
   custom: CustomResource,
@@ -94,20 +104,6 @@ function isHint(each: FieldError, all: readonly FieldError[]): boolean {
 function findingOf(fieldError: FieldError): Finding {
   const field = fieldError.path === noPath ? "" : fieldError.path;
   return error(field, fieldErrorMessage(fieldError));
-}
-
-const namePattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-
-function metadataFindings(metadata: unknown): readonly Finding[] {
-  const name = isMap(metadata) ? metadata["name"] : undefined;
-  const generateName = isMap(metadata) ? metadata["generateName"] : undefined;
-  if (name === undefined && typeof generateName === "string") return [];
-  if (typeof name !== "string" || name === "") {
-    return [error("metadata.name", "Required value: name or generateName is required")];
-  }
-  if (name.length <= 253 && namePattern.test(name)) return [];
-  const message = `"${name}" is no name: use lower case letters, digits, dashes and dots`;
-  return [error("metadata.name", message)];
 }
 
 function operatorFindingsOf(custom: CustomResource, object: unknown): readonly Finding[] {

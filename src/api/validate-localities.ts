@@ -69,7 +69,9 @@ function hallProblems(
 
 interface Given {
   readonly field: string;
-  /** Where the value comes from: `value:x`, `variable:X` or `field:x`. Equal means the same value. */
+  /**
+   * Where the value comes from: `value:x`, `variable:X` or `field:x`. Equal means the same value.
+   */
   readonly meaning: string;
 }
 

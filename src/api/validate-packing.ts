@@ -78,7 +78,9 @@ function numberProblems(spec: ClusterSpec, packing: Packing): readonly Validatio
   return coordinatorProblems(spec, packing, redundancy.coordinators);
 }
 
-/** Coordinators sit in different zones; a resource that shares its database may find some elsewhere. */
+/**
+ * Coordinators sit in different zones; a resource that shares its database may find some elsewhere.
+ */
 function coordinatorProblems(
   spec: ClusterSpec,
   packing: Packing,

@@ -8,7 +8,7 @@ import { clusterWith, stateless1, storage1 } from "./build-fixture.ts";
 test("[B41] the ConfigMap holds what pods need", () => {
   const { data, metadata } = configMap(clusterWith({ trustedCAs: ["A", "B"] }));
   assert.equal(metadata.name, "sample-config");
-  assert.deepEqual(Object.keys(data ?? {}).sort(), [
+  assert.deepEqual(Object.keys(data ?? {}).toSorted(), [
     "ca-file",
     "cluster-file",
     "fdbmonitor-conf-log-json",
@@ -25,7 +25,7 @@ test("[B42] all image types and server counts in use have an entry", () => {
     { imageTypes: ["split", "unified"], storageServersPerDisk: [1, 3] },
   );
   const keys = Object.keys(configMap(cluster).data ?? {}).filter((key) => /storage|log/.test(key));
-  assert.deepEqual(keys.sort(), [
+  assert.deepEqual(keys.toSorted(), [
     "fdbmonitor-conf-log-density-2",
     "fdbmonitor-conf-log-json",
     "fdbmonitor-conf-storage",

@@ -12,9 +12,9 @@ import { splitConfiguration } from "./split-configuration.ts";
 import { textsHash } from "./spec-hash.ts";
 
 export const clusterFileKey = "cluster-file";
-export const runningVersionKey = "running-version";
+const runningVersionKey = "running-version";
 export const caFileKey = "ca-file";
-export const sidecarConfKey = "sidecar-conf";
+const sidecarConfKey = "sidecar-conf";
 
 export function configMapName(clusterName: string): string {
   return `${clusterName}-config`;
@@ -87,8 +87,9 @@ export function dynamicConfHash(
   imageType: ImageType,
   serverCount: number,
 ): string {
+  const ownKey = monitorConfKey(processClass, imageType, serverCount);
   const seen: Record<string, string> = {};
-  for (const key of [...sharedKeys, monitorConfKey(processClass, imageType, serverCount)]) {
+  for (const key of [...sharedKeys, ownKey]) {
     const value = data[key];
     if (value !== undefined) seen[key] = value;
   }

@@ -6,6 +6,8 @@ import { fieldOrder } from "./generated/field-order.ts";
 
 interface Field {
   name: string;
+  /** The name as it stands before the value. */
+  label: string;
   omission: "never" | "empty" | "zero";
   encode: Encoder;
   isEmpty: (value: unknown) => boolean;
@@ -24,7 +26,11 @@ export function goJsonOfTexts(value: Readonly<Record<string, string>>): string {
   return encoderOf("map string")(value);
 }
 
+/** Anything that does not stand for itself between quotes. */
+const unusual = /[^ -~]|["\\<>&]/;
+
 export function goText(text: string): string {
+  if (!unusual.test(text)) return `"${text}"`;
   return JSON.stringify(text).replaceAll(/[<>&\u2028\u2029]/g, (letter) => {
     return `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
   });
@@ -54,13 +60,18 @@ const scalarEncoders: Readonly<Record<string, Encoder>> = {
   bool: (value) => (value === true ? "true" : "false"),
   int: (value) => String(typeof value === "number" ? value : 0),
   Quantity: (value) => goText(isAbsent(value) ? "0" : canonicalQuantity(textOf(value))),
-  IntOrString: (value) => (typeof value === "string" ? goText(value) : String(value ?? 0)),
+  IntOrString: (value) =>
+    typeof value === "string" ? goText(value) : String(typeof value === "number" ? value : 0),
   Time: (value) => (isAbsent(value) ? "null" : goText(wholeSeconds(textOf(value)))),
   FieldsV1: (value) => JSON.stringify(value ?? null),
 };
 
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
 }
 
 function textOf(value: unknown): string {
@@ -82,8 +93,8 @@ function listEncoder(element: Encoder): Encoder {
 
 function mapEncoder(element: Encoder): Encoder {
   return (value) => {
-    if (typeof value !== "object" || value === null) return "null";
-    const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+    if (!isObject(value)) return "null";
+    const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
     return `{${entries.map(([key, item]) => `${goText(key)}:${element(item)}`).join(",")}}`;
   };
 }
@@ -91,12 +102,12 @@ function mapEncoder(element: Encoder): Encoder {
 function structEncoder(type: string): Encoder {
   const fields = fieldsOf(type);
   return (value) => {
-    const object = typeof value === "object" && value !== null ? value : {};
+    const items = isObject(value) ? value : {};
     const parts: string[] = [];
     for (const field of fields) {
-      const item = (object as Record<string, unknown>)[field.name];
+      const item = items[field.name];
       if (field.omission === "never" || !field.isEmpty(item)) {
-        parts.push(`"${field.name}":${field.encode(item)}`);
+        parts.push(field.label + field.encode(item));
       }
     }
     return `{${parts.join(",")}}`;
@@ -111,6 +122,7 @@ function fieldsOf(type: string): Field[] {
     const omission = mark === "?" ? "empty" : mark === "!" ? "zero" : "never";
     return {
       name,
+      label: `"${name}":`,
       omission,
       encode: encoderOf(fieldType),
       isEmpty: emptinessOf(fieldType, omission),
@@ -123,7 +135,7 @@ function emptinessOf(type: string, omission: Field["omission"]): (value: unknown
   if (type.startsWith("*")) return isAbsent;
   if (type.startsWith("[]")) return (value) => !Array.isArray(value) || value.length === 0;
   if (type.startsWith("map ")) {
-    return (value) => isAbsent(value) || Object.keys(value as object).length === 0;
+    return (value) => !isObject(value) || Object.keys(value).length === 0;
   }
   if (type === "string") return (value) => textOf(value) === "";
   if (type === "bool") return (value) => value !== true;

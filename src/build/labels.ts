@@ -50,7 +50,7 @@ export function selectorLabels(cluster: NamedCluster, subject: Subject): Record<
   };
 }
 
-export function ownerReferenceTo(cluster: NormalCluster): OwnerReference {
+function ownerReferenceTo(cluster: NormalCluster): OwnerReference {
   return {
     apiVersion: cluster.apiVersion,
     kind: cluster.kind,
@@ -71,16 +71,16 @@ export function metadataFor(
   cluster: NormalCluster,
   name: string,
   subject: Subject,
-  base: Metadata = {},
+  base: Metadata | null = {},
   annotations: Readonly<Record<string, string>> = {},
 ): ObjectMeta {
-  const allAnnotations = { ...base.annotations, ...annotations };
+  const allAnnotations = { ...base?.annotations, ...annotations };
   return {
     name,
     ...(cluster.metadata.namespace === undefined ? {} : { namespace: cluster.metadata.namespace }),
-    labels: { ...base.labels, ...allLabels(cluster, subject) },
+    labels: { ...base?.labels, ...allLabels(cluster, subject) },
     ...(Object.keys(allAnnotations).length > 0 ? { annotations: allAnnotations } : {}),
-    ...(base.finalizers && base.finalizers.length > 0 ? { finalizers: [...base.finalizers] } : {}),
+    ...(base?.finalizers && base.finalizers.length > 0 ? { finalizers: [...base.finalizers] } : {}),
     ownerReferences: [ownerReferenceTo(cluster)],
   };
 }

@@ -126,7 +126,7 @@ function withoutCrashLoop(buggify: Buggify): Buggify {
   }
   const crashLoopContainers = [...targetsByName].map(([containerName, targets]) => ({
     containerName,
-    targets: [...targets].sort(),
+    targets: [...targets].toSorted(),
   }));
   return { ...rest, crashLoopContainers };
 }

@@ -59,7 +59,7 @@ function placeVariables(spec: ClusterSpec): EnvVar[] {
   return [machine, fromField("FDB_ZONE_ID", valueFrom)];
 }
 
-export function podDnsName(cluster: NormalCluster, podName: string): string {
+function podDnsName(cluster: NormalCluster, podName: string): string {
   const { name = "", namespace = "" } = cluster.metadata;
   return `${podName}.${name}.${namespace}.svc.${routingOf(cluster.spec).dnsDomain}`;
 }

@@ -71,11 +71,9 @@ export function unifiedSidecar(
   const version = podVersionOf(cluster);
   const image = imageFor(container.image, cluster.spec.mainContainer?.imageConfigs ?? [], version);
   if (!image.ok) return image;
-  const args = [
-    ...["--mode", "sidecar", "--output-dir", "/var/fdb/shared-binaries"],
-    ...["--main-container-version", version, "--copy-binary", "fdbserver"],
-    ...["--copy-binary", "fdbcli", "--log-path", monitorLog],
-  ];
+  const args = ["--mode", "sidecar", "--output-dir", "/var/fdb/shared-binaries"];
+  args.push("--main-container-version", version, "--copy-binary", "fdbserver");
+  args.push("--copy-binary", "fdbcli", "--log-path", monitorLog);
   const result = withMounts({ ...container, image: image.value, args }, [
     mounts.sharedBinaries,
     mounts.traces,

@@ -258,7 +258,10 @@ test("[B67] a tag in a template is a problem with a remedy", () => {
       storage1,
     );
     assert.ok(!result.ok);
-    assert.equal(result.problem.field, `containers[name=${name}].image`);
+    assert.equal(
+      result.problem.field,
+      `spec.processes.general.podTemplate.spec.containers[name=${name}].image`,
+    );
     assert.equal(result.problem.value, "x:1");
   }
 });

@@ -47,11 +47,13 @@ export function podSpec(cluster: NormalCluster, subject: PodSubject): Built<PodS
     subject.processClass,
     subject.processGroupID,
   );
-  const containers = builtAll(template?.containers ?? [], (container) =>
+  const path = templatePath(cluster, subject.processClass);
+  const containers = builtAll(`${path}.containers`, template?.containers ?? [], (container) =>
     builtContainer(cluster, subject, podName, container),
   );
   if (!containers.ok) return containers;
-  const initContainers = builtAll(template?.initContainers ?? [], (container) =>
+  const given = template?.initContainers ?? [];
+  const initContainers = builtAll(`${path}.initContainers`, given, (container) =>
     builtInitContainer(cluster, subject, podName, container),
   );
   if (!initContainers.ok) return initContainers;
@@ -68,8 +70,15 @@ export function podSpec(cluster: NormalCluster, subject: PodSubject): Built<PodS
   });
 }
 
+/** Where in the resource the template of a class stands. */
+function templatePath(cluster: NormalCluster, processClass: string): string {
+  const owner = cluster.spec.processes?.[processClass]?.podTemplate ? processClass : "general";
+  return `spec.processes.${owner}.podTemplate.spec`;
+}
+
 /** Builds each container, leaves out those that are not needed, and stops at the first problem. */
 function builtAll(
+  path: string,
   containers: readonly Container[],
   build: (container: Container) => Built<Container | undefined>,
 ): Built<Container[]> {
@@ -78,7 +87,7 @@ function builtAll(
     const one = build(container);
     if (!one.ok) {
       const { value, remedy } = one.problem;
-      return problem(`containers[name=${container.name}].image`, value, remedy);
+      return problem(`${path}[name=${container.name}].image`, value, remedy);
     }
     if (one.value) result.push(one.value);
   }

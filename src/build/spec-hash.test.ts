@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { goJsonOf, goJsonOfTexts, goText } from "./go-json.ts";
 import { deploymentSpecHash, podSpecHash, textsHash, volumeClaimSpecHash } from "./spec-hash.ts";
 
@@ -69,7 +69,7 @@ test("[B6] the order of keys changes no hash", () => {
     fc.property(
       fc.dictionary(fc.string({ minLength: 1 }), fc.string(), { noNullPrototype: true }),
       (labels) => {
-        const reversed = Object.fromEntries(Object.entries(labels).reverse());
+        const reversed = Object.fromEntries(Object.entries(labels).toReversed());
         assert.equal(goJsonOfTexts(labels), goJsonOfTexts(reversed));
         assert.equal(
           podSpecHash({ nodeSelector: labels, containers: [] }),

@@ -1,6 +1,9 @@
 // The command line `fdb-operator`. Each command lives in its own file and is loaded only when it is called.
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { CommandError } from "./command-error.ts";
+import type { DevOptions } from "./dev.ts";
+import type { RenderOptions } from "./render.ts";
+import type { ValidateOptions } from "./validate.ts";
 import { version } from "./version.ts";
 
 const program = new Command("fdb-operator")
@@ -33,7 +36,7 @@ program
     ).argParser(integer(0, 65535)),
   )
   .option("--kubeconfig <file>", "where to write the kubeconfig")
-  .action(async (options: never) => (await import("./dev.ts")).runDev(options));
+  .action(async (options: DevOptions) => (await import("./dev.ts")).runDev(options));
 
 program
   .command("validate")
@@ -50,7 +53,7 @@ program
       .choices(["text", "json"])
       .default("text"),
   )
-  .action(async (options: never) => (await import("./validate.ts")).runValidate(options));
+  .action(async (options: ValidateOptions) => (await import("./validate.ts")).runValidate(options));
 
 program
   .command("render")
@@ -67,7 +70,7 @@ program
   )
   .option("--seed <number>", "seed of the process group numbers", integer(0, 2 ** 31), 1)
   .option("-n, --namespace <name>", "namespace of resources that name none", "default")
-  .action(async (options: never) => (await import("./render.ts")).runRender(options));
+  .action(async (options: RenderOptions) => (await import("./render.ts")).runRender(options));
 
 program
   .command("crds")

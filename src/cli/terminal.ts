@@ -2,7 +2,8 @@
 // piped. Both write each finished line once.
 
 export interface Output {
-  readonly isInteractive: boolean;
+  /** Whether a live region is being redrawn at the moment. */
+  readonly isLive: boolean;
   readonly hasColor: boolean;
   readonly width: number;
   /** A line that stays. */
@@ -25,7 +26,7 @@ export function openOutput(stream: OutputStream, hasColor: boolean): Output {
 
 function plainOutput(stream: OutputStream): Output {
   return {
-    isInteractive: false,
+    isLive: false,
     hasColor: false,
     width: 1000,
     line: (text) => void stream.write(`${text}\n`),
@@ -36,9 +37,12 @@ function plainOutput(stream: OutputStream): Output {
 
 function interactiveOutput(stream: OutputStream, hasColor: boolean): Output {
   let height = 0;
+  let isSettled = false;
   const erase = (): string => (height === 0 ? "" : `\u001b[${height}A\u001b[0J`);
   return {
-    isInteractive: true,
+    get isLive() {
+      return !isSettled;
+    },
     hasColor,
     get width() {
       return Math.max(40, (stream.columns ?? 100) - 1);
@@ -53,6 +57,7 @@ function interactiveOutput(stream: OutputStream, hasColor: boolean): Output {
     },
     settle() {
       height = 0;
+      isSettled = true;
     },
   };
 }

@@ -4,7 +4,7 @@ import { CommandError } from "./command-error.ts";
 import { readDocuments } from "./documents.ts";
 import type { SourceDocument } from "./documents.ts";
 
-interface ValidateOptions {
+export interface ValidateOptions {
   file: string[];
   output: "text" | "json";
 }

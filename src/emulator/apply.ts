@@ -1,6 +1,6 @@
 // Server-side apply: what was applied is merged into the live object, what this manager applied before and
 // left out this time is removed, and fields of others conflict unless forced. [KAS32] [KAS33]
-import { decodeBody } from "./decode-body.ts";
+import { decodeBody, undeclaredFields } from "./decode-body.ts";
 import { timeText } from "./decode.ts";
 import {
   differenceOf,
@@ -38,6 +38,7 @@ export function applyObject(
 ): Patched {
   const { kind, namespace, name } = target;
   const config = checkConfiguration(target, configuration);
+  checkDeclared(target, objectAt(configuration));
   const live = server.store.get(kind.storageKey, namespace, name);
   const now = timeText(server.clock.nowMs());
   if (live === undefined) {
@@ -60,10 +61,9 @@ function checkConfiguration({ kind, namespace, name }: Target, configuration: un
   if (!isJsonObject(configuration)) throw badRequest("the applied configuration must be an object");
   const wanted = kindApiVersion(kind);
   if (configuration["apiVersion"] !== wanted || configuration["kind"] !== kind.kind) {
-    throw badRequest(
-      `applied configuration must be of ${wanted}, Kind=${kind.kind}, but it is of ` +
-        `${String(configuration["apiVersion"])}, Kind=${String(configuration["kind"])}`,
-    );
+    const given = String(configuration["apiVersion"]);
+    const groupVersion = given.includes("/") ? given : `/${given}`;
+    throw badRequest(`invalid object type: ${groupVersion}, Kind=${String(configuration["kind"])}`);
   }
   const config = cloneJson(configuration);
   const metadata = ensureObject(config, "metadata");
@@ -85,6 +85,22 @@ function checkConfiguration({ kind, namespace, name }: Target, configuration: un
     metadata["namespace"] = namespace;
   }
   return config;
+}
+
+/** An applied configuration may only name fields of the schema, whatever the field validation. */
+function checkDeclared({ kind }: Target, configuration: JsonObject): void {
+  const unknown = undeclaredFields(kind, configuration);
+  if (unknown.length === 0) return;
+  const { namespace = "", name = "" } = objectAt(configuration, "metadata");
+  const version = kindApiVersion(kind);
+  const type = `${version.includes("/") ? version : `/${version}`}, Kind=${kind.kind}`;
+  const problems = unknown.map((path) => `.${path}: field not declared in schema`);
+  const list = problems.length === 1 ? problems[0] : `errors:\n  ${problems.join("\n  ")}`;
+  throw new StatusError(
+    500,
+    "",
+    `failed to create typed patch object (${String(namespace)}/${String(name)}; ${type}): ${list}`,
+  );
 }
 
 function checkVersion({ kind, name }: Target, config: JsonObject, live: JsonObject): void {
@@ -177,27 +193,30 @@ function mergeValue(node: SchemaNode | undefined, live: unknown, config: unknown
   return cloneJson(config);
 }
 
-/** Applied items come in their order; live items that are not applied keep their place among them. */
+/** Live items that are not applied come as early as they can; applied items keep their order. */
 function mergeItems(node: SchemaNode | undefined, live: unknown[], config: unknown[]): unknown[] {
   const liveItems = indexItems(node, live);
   const applied = config.map((item) => itemElement(node, item));
   const appliedSet = new Set(applied);
+  const waiting = [...liveItems.keys()];
+  const placed = new Set<string>();
   const result: unknown[] = [];
-  let next = 0;
-  const liveOrder = [...liveItems.keys()];
-  for (const [index, element] of applied.entries()) {
-    const at = liveOrder.indexOf(element);
-    for (; at >= 0 && next < at; next += 1) {
-      const passed = liveOrder[next] ?? "";
-      if (!appliedSet.has(passed)) result.push(liveItems.get(passed));
+  const placeLiveOnly = (): void => {
+    while (waiting.length > 0) {
+      const element = waiting[0] ?? "";
+      if (!placed.has(element)) {
+        if (appliedSet.has(element)) return;
+        result.push(liveItems.get(element));
+      }
+      waiting.shift();
     }
-    if (at >= 0) next = Math.max(next, at + 1);
+  };
+  for (const [index, element] of applied.entries()) {
+    placeLiveOnly();
+    placed.add(element);
     result.push(mergeValue(node?.items, liveItems.get(element), config[index]));
   }
-  for (; next < liveOrder.length; next += 1) {
-    const passed = liveOrder[next] ?? "";
-    if (!appliedSet.has(passed)) result.push(liveItems.get(passed));
-  }
+  placeLiveOnly();
   return result;
 }
 
@@ -285,7 +304,7 @@ function managerTitle(manager: Manager): string {
   const name = JSON.stringify(manager.manager);
   const subresource = manager.subresource === "" ? "" : ` with subresource ${JSON.stringify(manager.subresource)}`;
   if (manager.operation === "Apply") return name + subresource;
-  return `${name}${subresource} using ${manager.apiVersion}${manager.time === "" ? "" : ` at ${manager.time}`}`;
+  return `${name}${subresource} using ${manager.apiVersion}`;
 }
 
 /** A path as people read it: .spec.containers[name="a"].image */

@@ -118,12 +118,10 @@ class DeploymentController {
     const olderWanted = sum(live, (set) => set.spec?.replicas ?? 0);
     const roof = live.length === 0 ? wanted : wanted + surge;
     await this.#scale(current, Math.max(0, Math.min(wanted, roof - olderWanted)));
-    let available =
-      (current.status?.availableReplicas ?? 0) +
-      sum(live, (set) => set.status?.availableReplicas ?? 0);
+    let available = sum([current, ...live], availableOf);
     for (const set of live.toSorted((left, right) => revisionOf(left) - revisionOf(right))) {
       const has = set.spec?.replicas ?? 0;
-      const sick = Math.max(0, has - (set.status?.availableReplicas ?? 0));
+      const sick = has - availableOf(set);
       const spare = Math.max(0, available - (wanted - unavailable));
       const fewer = Math.min(has, sick + spare);
       available -= Math.max(0, fewer - sick);
@@ -208,6 +206,11 @@ class DeploymentController {
       };
     };
   }
+}
+
+/** A set that was just told to shrink does not count the pods that it is about to lose. */
+function availableOf(set: StoredSet): number {
+  return Math.min(set.spec?.replicas ?? 0, set.status?.availableReplicas ?? 0);
 }
 
 function revisionOf(set: StoredSet): number {

@@ -84,14 +84,15 @@ export class NodeLifecycleController {
     const leftMs = lease && this.#leaseLeftMs(lease);
     const ready = node.status?.conditions?.find(({ type }) => type === "Ready");
     const isSilent = leftMs !== undefined && leftMs <= 0;
+    let current = node;
     if (isSilent && ready?.status !== "Unknown") {
-      await this.#markUnknown(node);
+      current = await this.#markUnknown(node);
       await this.#markPodsNotReady(name);
     }
-    await this.#setTaints(node, isSilent ? "Unknown" : (ready?.status ?? "Unknown"));
+    await this.#setTaints(current, isSilent ? "Unknown" : (ready?.status ?? "Unknown"));
   }
 
-  async #markUnknown(node: Stored<Node>): Promise<void> {
+  #markUnknown(node: Stored<Node>): Promise<Stored<Node>> {
     const now = formatTime(this.#parts.clock.nowMs());
     const conditions = (node.status?.conditions ?? []).map((condition) => ({
       ...condition,
@@ -102,7 +103,7 @@ export class NodeLifecycleController {
     }));
     const options = { type: "strategic", subresource: "status" } as const;
     const body = { status: { conditions } };
-    await this.#parts.client.patch(nodes, keyOf(node), body, options);
+    return this.#parts.client.patch(nodes, keyOf(node), body, options);
   }
 
   async #markPodsNotReady(nodeName: string): Promise<void> {

@@ -18,12 +18,13 @@ import {
 } from "./json.ts";
 import type { CustomRules, FieldReader, Kind, KindRules, PrinterColumn } from "./kind.ts";
 import { readJsonPath } from "./json-path.ts";
+import { trackUpdate } from "./managed-fields.ts";
+import { instanceCleanup } from "./rules-crd.ts";
 import { structuralNode } from "./schema-node.ts";
 import { internalWrite, type ServerContext } from "./server-context.ts";
 import type { StoreEvent } from "./store.ts";
 
-export const crdKey = "apiextensions.k8s.io/customresourcedefinitions";
-export const instanceCleanup = "customresourcecleanup.apiextensions.k8s.io";
+const crdKey = "apiextensions.k8s.io/customresourcedefinitions";
 
 export function serveCustomKinds(server: ServerContext): void {
   const served = new Map<string, Kind[]>();
@@ -85,13 +86,8 @@ function establish(server: ServerContext, name: string): void {
   const rival = conflictingName(server, definition);
   const now = timeText(server.clock.nowMs());
   const changed = cloneJson(definition);
-  const metadata = ensureObject(changed, "metadata");
   const status = ensureObject(changed, "status");
   if (rival === undefined) {
-    const finalizers = arrayAt(metadata, "finalizers");
-    if (!finalizers.includes(instanceCleanup)) {
-      metadata["finalizers"] = [...finalizers, instanceCleanup];
-    }
     status["acceptedNames"] = cloneJson(names);
     status["conditions"] = [
       condition("NamesAccepted", "True", "NoConflicts", "no conflicts found", now),
@@ -105,6 +101,10 @@ function establish(server: ServerContext, name: string): void {
       condition("NamesAccepted", "False", rival.reason, message, now),
       condition("Established", "False", "NotAccepted", notAccepted, now),
     ];
+  }
+  const kind = server.registry.stored(crdKey);
+  if (kind !== undefined) {
+    trackUpdate(kind, definition, changed, internalWrite("kube-apiserver", "status"), now);
   }
   server.store.put(crdKey, "", name, changed);
 }
@@ -164,7 +164,7 @@ function finishDefinition(server: ServerContext, name: string): void {
 }
 
 /** The kinds that a definition serves, one for each served version. */
-export function customKinds(definition: JsonObject): Kind[] {
+function customKinds(definition: JsonObject): Kind[] {
   const spec = objectAt(definition, "spec");
   const versions = arrayAt(spec, "versions").filter(isJsonObject);
   const stored = versions.find((version) => version["storage"] === true);

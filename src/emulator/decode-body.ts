@@ -1,11 +1,11 @@
 // From a request body to an object of the kind that the path names: type, metadata, unknown and duplicate
 // fields, pruning and defaults. [KAS9] [KAS10]
 import { decodeObject, DecodeError } from "./decode.ts";
-import { cloneJson, isJsonObject, type JsonObject } from "./json.ts";
+import { cloneJson, isJsonObject, stringAt, type JsonObject } from "./json.ts";
 import { kindApiVersion, type Kind } from "./kind.ts";
 import { builtInNode } from "./schema-node.ts";
 import type { WriteOptions } from "./server-context.ts";
-import { badRequest } from "./status.ts";
+import { badRequest, fieldInvalid, invalid } from "./status.ts";
 
 /** A mutable object with defaults, its type set, in the version that the path asked for. */
 export function decodeBody(kind: Kind, body: unknown, options: WriteOptions): JsonObject {
@@ -46,11 +46,12 @@ function checkType(kind: Kind, body: unknown): JsonObject {
 }
 
 function checkCustomType(kind: Kind, body: JsonObject, apiVersion: string, kindName: string): void {
-  for (const [key, value] of [
-    ["Kind", kindName],
-    ["apiVersion", apiVersion],
-  ]) {
-    if (value === "") throw badRequest(`Object '${key}' is missing in '${JSON.stringify(body)}'`);
+  if (kindName === "") {
+    const text = JSON.stringify(body);
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${kind.kind}): Object 'Kind' is missing in ` +
+        `'${text}' (${text.length > 30 ? `${text.slice(0, 30)} ...` : text})`,
+    );
   }
   const wanted = kindApiVersion(kind);
   if (apiVersion !== wanted) {
@@ -59,9 +60,8 @@ function checkCustomType(kind: Kind, body: JsonObject, apiVersion: string, kindN
     );
   }
   if (kindName !== kind.kind) {
-    throw badRequest(
-      `${kindName} in version "${kind.version}" cannot be handled as a ${kind.kind}: unknown kind`,
-    );
+    const problem = fieldInvalid("kind", kindName, `must be ${kind.kind}`);
+    throw invalid(kind.group, kindName, stringAt(body, "metadata", "name"), [problem]);
   }
 }
 
@@ -89,6 +89,12 @@ function readCustom(kind: Kind, body: JsonObject, options: WriteOptions): JsonOb
   return object;
 }
 
+/** Paths of fields that the kind's schema does not have. */
+export function undeclaredFields(kind: Kind, body: JsonObject): readonly string[] {
+  if (kind.custom === undefined) return decode(kind, () => decodeObject(kind.node, body)).unknownFields;
+  return kind.custom.prune(body).prunedPaths;
+}
+
 function decode<T>(kind: Kind, run: () => T): T {
   try {
     return run();
@@ -114,9 +120,7 @@ function reportFields(kind: Kind, unknownFields: readonly string[], options: Wri
     return;
   }
   throw badRequest(
-    kind.isCustom
-      ? `strict decoding error: ${texts.join(", ")}`
-      : `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ` +
-          `strict decoding error: ${texts.join(", ")}`,
+    `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ` +
+      `strict decoding error: ${texts.join(", ")}`,
   );
 }

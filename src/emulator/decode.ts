@@ -49,7 +49,39 @@ function decodeStruct(
     const decoded = decodeValue(child, member, context, childPath, childDotted, node.typeName);
     if (!isDroppedZero(node, key, child, decoded)) result[key] = decoded;
   }
+  fillAlwaysWritten(node, result);
   return result;
+}
+
+/** Times that the real types write as null when they are not set. */
+const nullTimes: Readonly<Record<string, readonly string[]>> = {
+  PodCondition: ["lastProbeTime", "lastTransitionTime"],
+  PersistentVolumeClaimCondition: ["lastProbeTime", "lastTransitionTime"],
+  NodeCondition: ["lastHeartbeatTime", "lastTransitionTime"],
+  DeploymentCondition: ["lastUpdateTime", "lastTransitionTime"],
+  ReplicaSetCondition: ["lastTransitionTime"],
+  ContainerStateRunning: ["startedAt"],
+  ContainerStateTerminated: ["startedAt", "finishedAt"],
+  CustomResourceDefinitionCondition: ["lastTransitionTime"],
+};
+
+/** Required numbers, texts and flags are written even when they were not sent. */
+function fillAlwaysWritten(node: SchemaNode, result: JsonObject): void {
+  for (const name of node.required) {
+    if (result[name] !== undefined) continue;
+    const child = node.property(name);
+    if (child === undefined) continue;
+    if (child.type === "string" || child.type === "integer" || child.type === "boolean") {
+      result[name] = zeroOf(child);
+    }
+  }
+  if (node.typeName === "ContainerStatus") {
+    result["state"] ??= {};
+    result["lastState"] ??= {};
+  }
+  const times = nullTimes[node.typeName];
+  if (times === undefined) return;
+  for (const name of times) if (result[name] === undefined) result[name] = null;
 }
 
 function decodeValue(

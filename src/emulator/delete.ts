@@ -4,7 +4,7 @@ import { arrayAt, cloneJson, ensureObject, isJsonObject, objectAt, stringAt, typ
 import type { Kind } from "./kind.ts";
 import { present, type ServerContext, type Target, type WriteOptions } from "./server-context.ts";
 import { badRequest, conflict, fieldInvalid, fieldNotSupported, invalid, type FieldError } from "./status.ts";
-import { existing, ruleContext } from "./write.ts";
+import { existing } from "./write.ts";
 
 export interface DeleteRequest {
   gracePeriodSeconds: number | undefined;
@@ -44,7 +44,7 @@ export function readDeleteRequest(
 function numberOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);
-  if (!Number.isInteger(value)) throw badRequest(`invalid gracePeriodSeconds ${JSON.stringify(text)}`);
+  if (!Number.isInteger(value)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
   return value;
 }
 
@@ -64,7 +64,7 @@ function checkDeleteRequest(request: DeleteRequest): void {
   if (propagationPolicy !== undefined && !policies.includes(propagationPolicy)) {
     errors.push(fieldNotSupported("propagationPolicy", propagationPolicy, [...policies, "nil"]));
   }
-  if (errors.length > 0) throw invalid("", "DeleteOptions", "", errors);
+  if (errors.length > 0) throw invalid("meta.k8s.io", "DeleteOptions", "", errors);
 }
 
 export function deleteObject(
@@ -80,6 +80,7 @@ export function deleteObject(
   const metadata = ensureObject(object, "metadata");
   const wasDeleting = metadata["deletionTimestamp"] !== undefined;
   setPropagationFinalizers(metadata, request);
+  if (!wasDeleting) addFinalizers(metadata, kind.rules.finalizersOnDelete ?? []);
   const grace = gracePeriod(kind, live, request);
   const finalizers = arrayAt(metadata, "finalizers");
   const mustWait = grace > 0 || finalizers.length > 0 || kind.kind === "Namespace";
@@ -103,19 +104,22 @@ function removeNow(
   const metadata = ensureObject(object, "metadata");
   if (kind.kind === "Pod") {
     metadata["deletionGracePeriodSeconds"] = 0;
-    metadata["deletionTimestamp"] ??= timeText(server.clock.nowMs());
+    if (metadata["deletionTimestamp"] === undefined) {
+      metadata["deletionTimestamp"] = timeText(server.clock.nowMs());
+      metadata["generation"] = Number(metadata["generation"] ?? 0) + 1;
+    }
   }
   if (options.isDryRun) return { object: present(kind, object), isGone: true };
   const last = server.store.remove(kind.storageKey, namespace, name, object);
-  kind.rules.released?.(last, ruleContext(server, options));
   return { object: present(kind, last), isGone: true };
 }
 
 function checkPreconditions({ kind, name }: Target, live: JsonObject, request: DeleteRequest): void {
   const { uid, resourceVersion } = objectAt(live, "metadata");
+  const named = { group: kind.group, plural: kind.kind };
   if (request.uid !== undefined && request.uid !== uid) {
     throw conflict(
-      kind,
+      named,
       name,
       `the UID in the precondition (${request.uid}) does not match the UID in record (${String(uid)}). ` +
         "The object might have been deleted and then recreated",
@@ -123,7 +127,7 @@ function checkPreconditions({ kind, name }: Target, live: JsonObject, request: D
   }
   if (request.resourceVersion !== undefined && request.resourceVersion !== resourceVersion) {
     throw conflict(
-      kind,
+      named,
       name,
       `the ResourceVersion in the precondition (${request.resourceVersion}) does not match the ` +
         `ResourceVersion in record (${String(resourceVersion)}). The object might have been modified`,
@@ -143,6 +147,12 @@ function setPropagationFinalizers(metadata: JsonObject, request: DeleteRequest):
   if (wanted !== undefined) kept.push(wanted);
   if (kept.length === 0) delete metadata["finalizers"];
   else metadata["finalizers"] = kept;
+}
+
+function addFinalizers(metadata: JsonObject, names: readonly string[]): void {
+  const present = arrayAt(metadata, "finalizers");
+  const missing = names.filter((name) => !present.includes(name));
+  if (missing.length > 0) metadata["finalizers"] = [...present, ...missing];
 }
 
 /** Only pods have one: nothing has to stop for a pod that never reached a node, or has ended. */

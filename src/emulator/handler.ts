@@ -11,7 +11,7 @@ import { answerPath } from "./plain-paths.ts";
 import { parseResourcePath, type ResourcePath } from "./request-path.ts";
 import { answerReview } from "./reviews.ts";
 import { present, type ServerContext, type Target, type WriteOptions } from "./server-context.ts";
-import { badRequest, methodNotAllowed, pathNotFound, StatusError } from "./status.ts";
+import { fieldNotSupported, invalid, methodNotAllowed, notFound, pathNotFound, StatusError } from "./status.ts";
 import { createObject, existing, updateObject } from "./write.ts";
 
 export interface ServerRequest extends KubeRequest {
@@ -53,6 +53,13 @@ function answer(server: ServerContext, request: ServerRequest, warnings: string[
   return answerObject(server, { kind, namespace: path.namespace, name: path.name }, request, options);
 }
 
+const optionKinds: Readonly<Record<string, string>> = {
+  POST: "CreateOptions",
+  PUT: "UpdateOptions",
+  PATCH: "PatchOptions",
+  DELETE: "DeleteOptions",
+};
+
 function readWriteOptions(
   request: ServerRequest,
   path: ResourcePath,
@@ -61,7 +68,8 @@ function readWriteOptions(
   const query = request.query ?? {};
   const dryRun = query["dryRun"] ?? "";
   if (dryRun !== "" && dryRun !== "All") {
-    throw badRequest(`invalid dryRun ${JSON.stringify(dryRun)}: only "All" is supported`);
+    const kind = optionKinds[request.method] ?? "CreateOptions";
+    throw invalid("meta.k8s.io", kind, "", [fieldNotSupported("dryRun", [dryRun], ["All"])]);
   }
   const validation = query["fieldValidation"];
   const isApply = applyTypes.includes(request.contentType?.split(";")[0] ?? "");
@@ -210,5 +218,6 @@ function answerSubresource(
   if (kind.kind === "Namespace" && subresource === "finalize" && request.method === "PUT") {
     return { status: 200, body: finalizeNamespace(server, target, cloneJson(objectAt(request.body))) };
   }
+  if (kind.isCustom) throw notFound(kind, target.name);
   throw pathNotFound();
 }

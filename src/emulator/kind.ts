@@ -31,8 +31,8 @@ export interface KindRules {
   validate?(object: JsonObject): FieldError[];
   validateUpdate?(object: JsonObject, old: JsonObject): FieldError[];
   validateStatus?(object: JsonObject, old: JsonObject): FieldError[];
-  /** After the object left the store: give back what it held. */
-  released?(object: JsonObject, context: RuleContext): void;
+  /** Set when an object is deleted, so that its controller can clean up first. */
+  finalizersOnDelete?: readonly string[];
 }
 
 export interface Kind {

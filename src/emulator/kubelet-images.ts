@@ -21,11 +21,13 @@ export interface ImageCatalogue {
 const binaries = ["fdbserver", "fdbcli", "fdbmonitor", "fdbbackup", "backup_agent", "fdbrestore"];
 const shells = ["sh", "/bin/sh", "bash", "/bin/bash"];
 
-export function standardImages(): ImageCatalogue {
+/** `aliases`: further references, and the FoundationDB image that each of them stands for. */
+export function standardImages(aliases: Readonly<Record<string, string>> = {}): ImageCatalogue {
   const known = new Map<string, ContainerImage | undefined>();
   return {
     find(reference) {
-      if (!known.has(reference)) known.set(reference, readReference(reference));
+      const actual = aliases[reference] ?? reference;
+      if (!known.has(reference)) known.set(reference, readReference(actual));
       return known.get(reference);
     },
   };

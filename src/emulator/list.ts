@@ -23,7 +23,7 @@ export interface Selection {
 export function readSelection(kind: Kind, query: Query, name = ""): Selection {
   const labels = parseLabelSelector(query["labelSelector"] ?? "");
   const known = ["metadata.name", "metadata.namespace", ...Object.keys(kind.rules.fields ?? {})];
-  const parsed = parseFieldSelector(query["fieldSelector"] ?? "", known, "");
+  const parsed = parseFieldSelector(query["fieldSelector"] ?? "", known, kind.isCustom);
   const fields = name === "" ? parsed : [...parsed, { field: "metadata.name", isEqual: true, value: name }];
   return { labels, fields, isAll: labels.length === 0 && fields.length === 0 };
 }
@@ -62,7 +62,8 @@ export function listObjects(
   query: Query,
 ): JsonObject {
   const selection = readSelection(kind, query);
-  const limit = readLimit(query["limit"]);
+  // A list from the cache (resourceVersion 0) comes whole.
+  const limit = query["resourceVersion"] === "0" ? 0 : readLimit(query["limit"]);
   const token = readToken(query["continue"]);
   const { revision, entries } = token === undefined ? firstPage(server, kind, namespace, query) : nextPage(server, kind, namespace, token);
   const items: JsonObject[] = [];
@@ -70,15 +71,16 @@ export function listObjects(
   let remaining = 0;
   for (const [key, object] of entries) {
     if (token !== undefined && key <= token.afterKey) continue;
-    if (!isSelected(kind, selection, object)) continue;
     if (limit > 0 && items.length >= limit) {
       remaining += 1;
       continue;
     }
+    if (!isSelected(kind, selection, object)) continue;
     items.push(listed(kind, present(kind, object)));
     lastKey = key;
   }
   const metadata: JsonObject = { resourceVersion: String(revision) };
+  if (kind.isCustom) metadata["continue"] = "";
   if (remaining > 0) {
     metadata["continue"] = writeToken({ revision, afterKey: lastKey });
     if (selection.isAll) metadata["remainingItemCount"] = remaining;
@@ -124,7 +126,7 @@ function checkMatch(match: string | undefined, version: string | undefined): voi
   if (match !== "Exact" && match !== "NotOlderThan") {
     throw listOptionsInvalid(
       `resourceVersionMatch: Unsupported value: ${JSON.stringify(match)}: supported values: ` +
-        `"Exact", "NotOlderThan"`,
+        `"Exact", "NotOlderThan", ""`,
     );
   }
   if (version === undefined || version === "") {
@@ -218,5 +220,5 @@ function readToken(text: string | undefined): Token | undefined {
     // Whatever is not JSON is refused below, in the same words as JSON of another form.
     if (!(error instanceof SyntaxError)) throw error;
   }
-  throw badRequest("continue key is not valid: the continue token is malformed");
+  throw badRequest("invalid continue token: continue key is not valid: it is malformed");
 }

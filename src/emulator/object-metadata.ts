@@ -144,13 +144,10 @@ function validateOwners(owners: unknown[]): FieldError[] {
   let controllerName = "";
   owners.forEach((owner, index) => {
     const path = "metadata.ownerReferences";
-    const empty = (field: string): boolean => stringAt(owner, field) === "";
-    if (empty("apiVersion")) {
-      errors.push(fieldInvalid(`${path}[${index}].apiVersion`, "", "version must not be empty"));
+    for (const field of ["apiVersion", "kind", "name", "uid"]) {
+      if (stringAt(owner, field) !== "") continue;
+      errors.push(fieldRequired(`${path}[${index}].${field}`, "must not be empty"));
     }
-    if (empty("kind")) errors.push(fieldInvalid(`${path}[${index}].kind`, "", "must not be empty"));
-    if (empty("name")) errors.push(fieldInvalid(`${path}[${index}].name`, "", "must not be empty"));
-    if (empty("uid")) errors.push(fieldInvalid(`${path}[${index}].uid`, "", "must not be empty"));
     if (objectAt(owner)["controller"] !== true) return;
     const name = `${stringAt(owner, "kind")}/${stringAt(owner, "name")}`;
     if (controllerName !== "") {
@@ -172,15 +169,16 @@ const standardFinalizers = new Set(["foregroundDeletion", "orphan", "kubernetes"
 
 function validateFinalizers(finalizers: unknown[]): FieldError[] {
   const errors: FieldError[] = [];
-  for (const finalizer of finalizers) {
+  for (const [index, finalizer] of finalizers.entries()) {
     const text = String(finalizer);
     if (standardFinalizers.has(text)) continue;
+    const path = `metadata.finalizers[${index}]`;
     for (const problem of qualifiedNameProblems(text)) {
-      errors.push(fieldInvalid("metadata.finalizers", text, problem));
+      errors.push(fieldInvalid(path, text, problem));
     }
     if (!text.includes("/") && qualifiedNameProblems(text).length === 0) {
       const detail = "name is neither a standard finalizer name nor is it fully qualified";
-      errors.push(fieldInvalid("metadata.finalizers", text, detail));
+      errors.push(fieldInvalid(path, text, detail));
     }
   }
   if (finalizers.includes("foregroundDeletion") && finalizers.includes("orphan")) {

@@ -37,7 +37,8 @@ export function patchObject(
   if (applyTypes.includes(mediaType)) return applyObject(server, target, patch, options);
   const known = [jsonPatchType, mergePatchType, ...(target.kind.isCustom ? [] : [strategicType])];
   if (!known.includes(mediaType)) {
-    const accepted = [...known, ...applyTypes].join(", ");
+    if (!target.kind.isCustom) throw unsupportedMediaType("415: Unsupported Media Type", {});
+    const accepted = [...known, applyTypes[0]].join(", ");
     throw unsupportedMediaType(
       `the body of the request was in an unknown format - accepted media types include: ${accepted}`,
     );

@@ -9,7 +9,10 @@ import {
   type FieldError,
 } from "./status.ts";
 
+export const instanceCleanup = "customresourcecleanup.apiextensions.k8s.io";
+
 export const crdRules: KindRules = {
+  finalizersOnDelete: [instanceCleanup],
   applyDefaults(definition) {
     const spec = ensureObject(definition, "spec");
     const names = ensureObject(spec, "names");
@@ -60,18 +63,18 @@ function validateDefinition(definition: JsonObject): FieldError[] {
     errors.push(fieldNotSupported("spec.scope", stringAt(spec, "scope"), scopes));
   }
   const versions = arrayAt(spec, "versions").filter(isJsonObject);
-  if (versions.filter((version) => version["storage"] === true).length !== 1) {
-    const detail = "must have exactly one version marked as storage version";
-    errors.push(fieldInvalid("spec.versions", arrayAt(spec, "versions"), detail));
-  }
   versions.forEach((version, index) => {
     const schema = objectAt(version, "schema")["openAPIV3Schema"];
     const path = `spec.versions[${index}].schema.openAPIV3Schema`;
-    if (!isJsonObject(schema)) errors.push(fieldRequired(path, "schemas are required"));
+    if (!isJsonObject(schema)) errors.push(fieldRequired(path));
     else if (schema["type"] !== "object") {
       const detail = "must be object at the root";
       errors.push(fieldInvalid(`${path}.type`, schema["type"] ?? "", detail));
     }
   });
+  if (versions.filter((version) => version["storage"] === true).length !== 1) {
+    const detail = "must have exactly one version marked as storage version";
+    errors.push(fieldInvalid("spec.versions", arrayAt(spec, "versions"), detail));
+  }
   return errors;
 }

@@ -27,7 +27,13 @@ export const podRules: KindRules = {
     "status.podIPs": (pod) => stringAt(pod, "status", "podIP"),
     "status.nominatedNodeName": (pod) => stringAt(pod, "status", "nominatedNodeName"),
   },
-  applyDefaults: (pod) => defaultPodSpec(ensureObject(pod, "spec"), false),
+  applyDefaults(pod) {
+    defaultPodSpec(ensureObject(pod, "spec"), false);
+    const status = pod["status"];
+    if (!isJsonObject(status)) return;
+    matchAddresses(status, "podIP", "podIPs");
+    matchAddresses(status, "hostIP", "hostIPs");
+  },
   prepareCreate(pod, context) {
     const spec = ensureObject(pod, "spec");
     admitServiceAccount(pod, spec, context);
@@ -47,6 +53,14 @@ export const podRules: KindRules = {
   validate: (pod) => validatePodSpec(objectAt(pod, "spec"), "spec", false),
   validateUpdate: validatePodUpdate,
 };
+
+/** The single address and the first of the list say the same. */
+function matchAddresses(status: JsonObject, single: string, list: string): void {
+  const address = stringAt(status, single);
+  const first = stringAt(arrayAt(status, list)[0], "ip");
+  if (address !== "" && first !== address) status[list] = [{ ip: address }];
+  else if (address === "" && first !== "") status[single] = first;
+}
 
 function admitServiceAccount(pod: JsonObject, spec: JsonObject, context: RuleContext): void {
   setDefault(spec, "serviceAccountName", "default");

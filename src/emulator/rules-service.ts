@@ -1,7 +1,7 @@
 // Services: cluster addresses, families, ports, and what may not change. [KAS42]
 import { randomInteger } from "../env/random.ts";
 import { setDefault } from "./defaults-pod.ts";
-import { arrayAt, ensureObject, isJsonObject, objectAt, stringAt, type JsonObject } from "./json.ts";
+import { arrayAt, ensureObject, isJsonObject, jsonEqual, objectAt, stringAt, type JsonObject } from "./json.ts";
 import type { KindRules, RuleContext } from "./kind.ts";
 import {
   fieldDuplicate,
@@ -48,6 +48,10 @@ export const serviceRules: KindRules = {
       for (const key of ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"]) {
         if (spec[key] === undefined && before[key] !== undefined) spec[key] = before[key];
       }
+    }
+    if (spec["clusterIP"] !== before["clusterIP"] && jsonEqual(spec["clusterIPs"], before["clusterIPs"])) {
+      if (stringAt(spec, "clusterIP") === "") delete spec["clusterIPs"];
+      else spec["clusterIPs"] = [spec["clusterIP"]];
     }
     allocate(spec, context, before);
   },

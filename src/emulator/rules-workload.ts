@@ -55,17 +55,16 @@ function validateWorkload(object: JsonObject): FieldError[] {
   if (typeof replicas === "number" && replicas < 0) {
     errors.push(fieldInvalid("spec.replicas", replicas, "must be greater than or equal to 0"));
   }
-  const labels = objectAt(spec, "template", "metadata", "labels");
+  const labels = objectAt(spec, "template", "metadata")["labels"] ?? null;
+  const selector = objectSelector(spec["selector"]);
   if (spec["selector"] === undefined) errors.push(fieldRequired("spec.selector"));
-  else {
-    const selector = objectSelector(spec["selector"]);
-    if (selector.length === 0) {
-      const detail = "empty selector is invalid for deployment";
-      errors.push(fieldInvalid("spec.selector", spec["selector"], detail));
-    } else if (!matchesLabels(selector, labels)) {
-      const detail = "`selector` does not match template `labels`";
-      errors.push(fieldInvalid("spec.template.metadata.labels", labels, detail));
-    }
+  else if (selector.length === 0) {
+    const detail = "empty selector is invalid for deployment";
+    errors.push(fieldInvalid("spec.selector", spec["selector"], detail));
+  }
+  if (spec["selector"] === undefined || !matchesLabels(selector, labels)) {
+    const detail = "`selector` does not match template `labels`";
+    errors.push(fieldInvalid("spec.template.metadata.labels", labels, detail));
   }
   errors.push(
     ...validatePodSpec(objectAt(spec, "template", "spec"), "spec.template.spec", true),

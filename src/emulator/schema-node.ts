@@ -1,6 +1,6 @@
 // One view of two kinds of schema: the built-in kinds' OpenAPI definitions and the structural schemas of
 // custom resources. Decoding, strategic merge and field ownership all walk SchemaNodes.
-import { readFileSync } from "node:fs";
+import kubernetes from "../kube/generated/schema.json" with { type: "json" };
 import { isJsonObject, type JsonObject } from "./json.ts";
 
 export interface SchemaNode {
@@ -39,14 +39,8 @@ export interface SchemaNode {
   defaultValue: unknown;
 }
 
-const schemaFile = new URL("../kube/generated/schema.json", import.meta.url);
-let definitionsCache: Record<string, JsonObject> | undefined;
-
 export function builtInDefinitions(): Record<string, JsonObject> {
-  definitionsCache ??= (
-    JSON.parse(readFileSync(schemaFile, "utf8")) as { definitions: Record<string, JsonObject> }
-  ).definitions;
-  return definitionsCache;
+  return kubernetes.definitions;
 }
 
 const builtInNodes = new Map<string, SchemaNode>();

@@ -221,7 +221,7 @@ export type FieldSelector = readonly FieldTerm[];
 export function parseFieldSelector(
   text: string,
   knownFields: readonly string[],
-  kind: string,
+  isCustom: boolean,
 ): FieldSelector {
   const terms: FieldTerm[] = [];
   for (const part of splitFieldTerms(text)) {
@@ -229,20 +229,20 @@ export function parseFieldSelector(
     const match = /^(.*?)(!=|==|=)(.*)$/s.exec(part);
     if (match === null) throw badRequest(`invalid selector: '${text}'; can't understand '${part}'`);
     const [, field = "", operator = "", raw = ""] = match;
-    if (!knownFields.includes(field)) throw unknownField(field, knownFields, kind);
+    if (!knownFields.includes(field)) throw unknownField(field, knownFields, isCustom);
     const value = raw.replace(/\\(.)/g, "$1");
     terms.push({ field, isEqual: operator !== "!=", value });
   }
   return terms;
 }
 
-function unknownField(field: string, knownFields: readonly string[], kind: string): Error {
-  if (knownFields.length === 2) {
+function unknownField(field: string, knownFields: readonly string[], isCustom: boolean): Error {
+  if (knownFields.length === 2 && !isCustom) {
     return badRequest(
       `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
     );
   }
-  return badRequest(`field label not supported${kind === "" ? "" : ` for ${kind}`}: ${field}`);
+  return badRequest(`field label not supported: ${field}`);
 }
 
 function splitFieldTerms(text: string): string[] {

@@ -125,8 +125,8 @@ export function methodNotAllowed(): StatusError {
   );
 }
 
-export function unsupportedMediaType(message: string): StatusError {
-  return new StatusError(415, "UnsupportedMediaType", message);
+export function unsupportedMediaType(message: string, details?: StatusDetails): StatusError {
+  return new StatusError(415, "UnsupportedMediaType", message, details);
 }
 
 export function expired(message: string): StatusError {
@@ -142,7 +142,7 @@ export function invalid(
   const details: StatusDetails = {};
   if (name !== "") details.name = name;
   if (group !== "") details.group = group;
-  details.kind = kind;
+  if (kind !== "") details.kind = kind;
   details.causes = errors.map((error) => ({
     reason: error.reason,
     message: fieldErrorBody(error),

@@ -2,7 +2,7 @@
 // or retain. [KAS27]
 import { cloneJson, isJsonObject, jsonEqual, type JsonObject } from "./json.ts";
 import type { SchemaNode } from "./schema-node.ts";
-import { badRequest } from "./status.ts";
+import { badRequest, StatusError } from "./status.ts";
 import { memberNode } from "./field-walk.ts";
 
 const directive = "$patch";
@@ -89,13 +89,14 @@ function mergeList(node: SchemaNode | undefined, current: unknown[], change: unk
     return items.map(withoutDirectives);
   }
   const mergeKey = node.patchMergeKey;
-  if (mergeKey === undefined) return mergePrimitives(current, change);
+  if (mergeKey === undefined) return inOrder(mergePrimitives(current, change), change, current, undefined);
   let result = [...current];
   for (const item of change) {
     if (!isJsonObject(item)) throw badRequest("each element of a merge list must be an object");
     const key = item[mergeKey];
     if (key === undefined) {
-      throw badRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${mergeKey}`);
+      const why = `map: ${goMap(item)} does not contain declared merge key: ${mergeKey}`;
+      throw new StatusError(500, "", why);
     }
     const sameKey = (candidate: unknown): boolean =>
       isJsonObject(candidate) && jsonEqual(candidate[mergeKey], key);
@@ -109,7 +110,15 @@ function mergeList(node: SchemaNode | undefined, current: unknown[], change: unk
     if (index < 0) result.push(merged);
     else result[index] = merged;
   }
-  return result;
+  return inOrder(result, change, current, mergeKey);
+}
+
+/** A map as Go prints it in an error. */
+function goMap(map: JsonObject): string {
+  const members = Object.keys(map)
+    .sort()
+    .map((key) => `${key}:${String(map[key])}`);
+  return `map[${members.join(" ")}]`;
 }
 
 function mergePrimitives(current: unknown[], change: unknown[]): unknown[] {
@@ -120,7 +129,7 @@ function mergePrimitives(current: unknown[], change: unknown[]): unknown[] {
   return result;
 }
 
-/** Sorts a merged list: what the patch lists comes in its order, the rest keeps its place relative to it. */
+/** Sorts a merged list as the directive lists its items. */
 function reorder(
   node: SchemaNode | undefined,
   result: JsonObject,
@@ -130,26 +139,39 @@ function reorder(
   const name = key.slice(elementOrder.length);
   const list = result[name];
   if (!Array.isArray(list) || !Array.isArray(order)) return;
-  const mergeKey = node?.patchMergeKey;
+  result[name] = inOrder(list, order, list, node?.patchMergeKey);
+}
+
+/**
+ * Items that the patch names come in its order. The others keep the server's order and come before a named
+ * item only when they stood before it on the server.
+ */
+function inOrder(
+  list: unknown[],
+  patchOrder: unknown[],
+  serverOrder: unknown[],
+  mergeKey: string | undefined,
+): unknown[] {
   const idOf = (item: unknown): string =>
     JSON.stringify(mergeKey !== undefined && isJsonObject(item) ? item[mergeKey] : item);
-  const wanted = order.map(idOf);
-  const listed = list.filter((item) => wanted.includes(idOf(item)));
-  listed.sort((left, right) => wanted.indexOf(idOf(left)) - wanted.indexOf(idOf(right)));
-  const others = list.map((item, index) => ({ item, index })).filter(({ item }) => !wanted.includes(idOf(item)));
-  // An item that the patch does not list stays before the listed item that it stood before.
-  const merged: unknown[] = [];
-  const position = (item: unknown): number => list.indexOf(item);
+  const wanted = patchOrder.map(idOf);
+  const server = serverOrder.map(idOf);
+  const named = list.filter((item) => wanted.includes(idOf(item)));
+  named.sort((left, right) => wanted.indexOf(idOf(left)) - wanted.indexOf(idOf(right)));
+  const others = list.filter((item) => !wanted.includes(idOf(item)));
+  const result: unknown[] = [];
   let next = 0;
-  for (const item of listed) {
-    while (next < others.length && (others[next]?.index ?? 0) < position(item)) {
-      merged.push(others[next]?.item);
+  for (const item of named) {
+    const place = server.indexOf(idOf(item));
+    while (next < others.length && place >= 0) {
+      const other = server.indexOf(idOf(others[next]));
+      if (other < 0 || other >= place) break;
+      result.push(others[next]);
       next += 1;
     }
-    merged.push(item);
+    result.push(item);
   }
-  for (; next < others.length; next += 1) merged.push(others[next]?.item);
-  result[name] = merged;
+  return [...result, ...others.slice(next)];
 }
 
 function withoutDirectives(value: unknown): unknown {

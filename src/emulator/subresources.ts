@@ -4,7 +4,7 @@ import { deleteObject, isBeingDeleted, readDeleteRequest } from "./delete.ts";
 import { arrayAt, cloneJson, ensureObject, isJsonObject, objectAt, stringAt, type JsonObject } from "./json.ts";
 import { matchesLabels, objectSelector } from "./selectors.ts";
 import type { ServerContext, Target, WriteOptions } from "./server-context.ts";
-import { badRequest, conflict, fieldRequired, invalid, StatusError } from "./status.ts";
+import { badRequest, conflict, StatusError } from "./status.ts";
 import { existing } from "./write.ts";
 
 const success = (): JsonObject => ({
@@ -19,7 +19,7 @@ export function bindPod(
 ): JsonObject {
   const nodeName = stringAt(body, "target", "name");
   if (nodeName === "") {
-    throw invalid("", "Binding", target.name, [fieldRequired("target.name")]);
+    throw new StatusError(500, "", "target.name: Required value");
   }
   const live = existing(server, target);
   const bound = stringAt(live, "spec", "nodeName");

@@ -31,7 +31,7 @@ import {
 
 const nameSuffixAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 
-export function ruleContext(server: ServerContext, options: WriteOptions): RuleContext {
+function ruleContext(server: ServerContext, options: WriteOptions): RuleContext {
   return { store: server.store, clock: server.clock, random: server.random, warnings: options.warnings };
 }
 
@@ -220,7 +220,6 @@ export function storeChanged(
   if (options.isDryRun) return present(kind, object);
   if (isReleased(object)) {
     const last = server.store.remove(kind.storageKey, namespace, name, object);
-    kind.rules.released?.(last, ruleContext(server, options));
     return present(kind, last);
   }
   return present(kind, server.store.put(kind.storageKey, namespace, name, object));

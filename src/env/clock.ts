@@ -26,17 +26,39 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
+/** A clock of the machine that can be stopped: no timer of it fires any more, set before or after. */
+export interface MachineClock extends Clock {
+  stop(): void;
+}
+
 /** The machine's clock, optionally running `speed` times as fast from the moment it is made. */
-export function machineClock(speed = 1): Clock {
+export function machineClock(speed = 1): MachineClock {
   const startedMs = Date.now();
   const startedAt = performance.now();
+  const pending = new Set<NodeJS.Timeout>();
+  let isStopped = false;
   return {
     nowMs: () => Math.floor(startedMs + (performance.now() - startedAt) * speed),
     setTimer(delayMs, run) {
+      if (isStopped) return { cancel: () => {} };
       // Node truncates longer delays to 1 ms, so a far timer is clamped to the longest possible one.
       const realMs = Math.min(Math.max(0, delayMs) / speed, 2 ** 31 - 1);
-      const handle = setTimeout(run, realMs);
-      return { cancel: () => clearTimeout(handle) };
+      const handle = setTimeout(() => {
+        pending.delete(handle);
+        run();
+      }, realMs);
+      pending.add(handle);
+      return {
+        cancel() {
+          pending.delete(handle);
+          clearTimeout(handle);
+        },
+      };
+    },
+    stop() {
+      isStopped = true;
+      for (const handle of pending) clearTimeout(handle);
+      pending.clear();
     },
   };
 }

@@ -1,6 +1,5 @@
 // Every way in which the operator can be stopped in its work by something it cannot change, with a title and
-// what a person can do about it. The codes appear in conditions, events and logs, and docs/errors.md explains
-// each. Carries rule KUBE77.
+// what a person can do about it. Carries rule KUBE77.
 
 export interface ErrorDescription {
   readonly title: string;

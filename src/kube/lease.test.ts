@@ -93,6 +93,36 @@ test("[KUBE61] a stopped leader gives the lease back, and the next one leads at 
   assert.equal(server.lease?.spec?.leaseTransitions, 1);
 });
 
+test("[KUBE61] a lease won at the moment of the stop is given back unused", async () => {
+  const { clock, history, start } = worldOf();
+  const server = new LeaseServer();
+  const { stop, elector } = start("a", server);
+  stop.abort();
+  await clock.advance(0);
+  assert.deepEqual(history, ["a stopped"]);
+  assert.equal(elector.isLeader, false);
+  assert.equal(server.lease?.spec?.holderIdentity, "");
+});
+
+test("[KUBE61] a leader whose work fails gives the lease back and passes the failure on", async () => {
+  const clock = new VirtualClock();
+  const server = new LeaseServer();
+  const elector = new LeaderElector({
+    client: new KubeClient(server, { userAgent: "a" }),
+    clock,
+    random: seededRandom(1),
+    lease: { namespace: "db", name: "operator" },
+    identity: "a",
+  });
+  const outcome = assert.rejects(
+    elector.run(new AbortController().signal, () => Promise.reject(new Error("broken work"))),
+    /broken work/,
+  );
+  await clock.advance(0);
+  await outcome;
+  assert.equal(server.lease?.spec?.holderIdentity, "");
+});
+
 test("[KUBE62] a leader that cannot renew gives up before another can take over", async () => {
   const { clock, history, start } = worldOf();
   const [shared, link] = [new LeaseServer(), new LeaseServer()];

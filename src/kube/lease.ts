@@ -72,7 +72,12 @@ export class LeaderElector {
     lead: (term: AbortSignal) => Promise<void>,
   ): Promise<"lost" | "stopped"> {
     while (!signal.aborted && !(await this.#attempt())) await this.#wait(signal);
-    if (signal.aborted && this.#renewedAtMs === undefined) return "stopped";
+    if (signal.aborted) {
+      // The lease may have been won at the very moment of the stop.
+      if (this.#renewedAtMs !== undefined) await this.#release();
+      this.#renewedAtMs = undefined;
+      return "stopped";
+    }
     this.#log.info("leading");
     const term = new AbortController();
     const stop = (): void => term.abort();

@@ -1,7 +1,7 @@
 // Addresses and connection strings.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import {
   addressesInCommandLine,
   addressesOf,

@@ -40,7 +40,7 @@ export function parseAddress(text: string): Parsed<ProcessAddress> {
 }
 
 function sortedFlags(flags: readonly string[]): string[] {
-  return [...new Set(flags)].sort();
+  return [...new Set(flags)].toSorted();
 }
 
 export function formatAddress(address: ProcessAddress): string {

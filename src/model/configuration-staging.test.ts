@@ -1,7 +1,7 @@
 // Steps on the way to another region configuration.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { nextConfiguration } from "./configuration-staging.ts";
 import {
   isSameConfiguration,

@@ -89,7 +89,7 @@ function isAbsent(region: Region, regions: readonly Region[]): boolean {
 function addRegions(draft: Draft): DatabaseConfiguration | undefined {
   const missing = draft.finalRegions
     .filter((region) => isAbsent(region, draft.regions))
-    .sort((a, b) => priorityOf(b) - priorityOf(a) || (idOf(a) < idOf(b) ? -1 : 1));
+    .toSorted((a, b) => priorityOf(b) - priorityOf(a) || (idOf(a) < idOf(b) ? -1 : 1));
   const regions = [...draft.regions];
   for (const region of missing) {
     if (regions.length >= maximumRegions) break;
@@ -135,7 +135,7 @@ function changePriorities(draft: Draft): DatabaseConfiguration | undefined {
     return match ? priorityOf(match) : -1;
   };
   const hasPrimary = draft.finalRegions.some((region) => priorityOf(region) >= 0);
-  const [primary] = [...draft.regions].sort((a, b) => priorityOf(b) - priorityOf(a));
+  const [primary] = draft.regions.toSorted((a, b) => priorityOf(b) - priorityOf(a));
   const regions = draft.regions.map((region) => {
     const keepsPlace = !hasPrimary && region === primary;
     return keepsPlace ? region : withPriority(region, wantedOf(region));

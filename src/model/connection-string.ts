@@ -10,9 +10,7 @@ export interface ConnectionString {
   coordinators: readonly string[];
 }
 
-/** Letters of which a new generation id is made, and how many of them. */
-export const generationIdAlphabet =
-  "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/** A new generation id has this many letters and digits. */
 export const generationIdLength = 32;
 
 export function parseConnectionString(text: string): Parsed<ConnectionString> {

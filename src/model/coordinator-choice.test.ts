@@ -1,7 +1,7 @@
 // The choice of coordinators and the judgement over them.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import {
   chooseDistributed,
   choiceRules,

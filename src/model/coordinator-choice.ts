@@ -115,7 +115,7 @@ export function chooseDistributed<T extends Candidate>(
   candidates: readonly T[],
   rules: ChoiceRules,
 ): Choice<T> {
-  const sorted = [...candidates].sort((a, b) => compareCandidates(a, b, rules.primaryDataCenter));
+  const sorted = candidates.toSorted((a, b) => compareCandidates(a, b, rules.primaryDataCenter));
   const limits = new Map(rules.fields.map((field) => [field, 1]));
   const used = new Map(rules.fields.map((field) => [field, new Map<string, number>()]));
   const chosen: T[] = [];
@@ -147,7 +147,7 @@ export function chooseDistributed<T extends Candidate>(
 }
 
 function raiseLimit(limits: Map<string, number>, rules: ChoiceRules): boolean {
-  for (const field of [...rules.fields].reverse()) {
+  for (const field of rules.fields.toReversed()) {
     const limit = limits.get(field) ?? 1;
     // A limit of zero means that none is set.
     if (limit < (rules.hardLimits[field] || rules.count)) {

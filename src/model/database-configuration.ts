@@ -103,15 +103,19 @@ function compareDataCenters(a: DataCenter, b: DataCenter): number {
   );
 }
 
+/** A region without a main datacenter comes last. */
+function placeOf(main: DataCenter | undefined): number {
+  return main ? (main.priority ?? 0) : -1;
+}
+
 function compareRegions(a: Region, b: Region): number {
   const [left, right] = [mainDataCenterOf(a), mainDataCenterOf(b)];
-  const priorityOf = (main: DataCenter | undefined): number => (main ? (main.priority ?? 0) : -1);
-  return priorityOf(right) - priorityOf(left) || byText(left?.id ?? "", right?.id ?? "");
+  return placeOf(right) - placeOf(left) || byText(left?.id ?? "", right?.id ?? "");
 }
 
 function normalRegion(region: Region): Region {
   const datacenters = [...(region.datacenters ?? [])]
-    .sort(compareDataCenters)
+    .toSorted(compareDataCenters)
     .map((dataCenter): DataCenter => ({
       ...(dataCenter.id ? { id: dataCenter.id } : {}),
       ...(dataCenter.priority ? { priority: dataCenter.priority } : {}),
@@ -128,7 +132,7 @@ function normalRegion(region: Region): Region {
 
 /** Regions in a fixed order and without empty fields. */
 export function normalRegions(regions: readonly Region[] | undefined): Region[] {
-  return [...(regions ?? [])].map(normalRegion).sort(compareRegions);
+  return (regions ?? []).map(normalRegion).toSorted(compareRegions);
 }
 
 /**
@@ -229,7 +233,7 @@ export function dataCentersOf(configuration: DatabaseConfiguration): string[] {
   const ids = (configuration.regions ?? []).flatMap((region) =>
     (region.datacenters ?? []).map((dataCenter) => dataCenter.id ?? ""),
   );
-  return [...new Set(ids)].sort();
+  return [...new Set(ids)].toSorted();
 }
 
 /** The main datacenter with the highest priority, the first by id among equals; empty without regions. */
@@ -237,5 +241,5 @@ export function primaryDataCenterOf(configuration: DatabaseConfiguration): strin
   const mains = normalRegions(configuration.regions).flatMap((region) =>
     (region.datacenters ?? []).filter((dataCenter) => !dataCenter.satellite),
   );
-  return mains.sort(compareDataCenters)[0]?.id ?? "";
+  return mains.toSorted(compareDataCenters)[0]?.id ?? "";
 }

@@ -18,7 +18,7 @@ export function localityOf(process: StatusProcess, key: string): string {
 }
 
 /** A resource without a datacenter of its own manages every process it finds. */
-export function isOfDataCenter(process: StatusProcess, dataCenter: string | undefined): boolean {
+function isOfDataCenter(process: StatusProcess, dataCenter: string | undefined): boolean {
   return !dataCenter || localityOf(process, localityKeys.dataCenter) === dataCenter;
 }
 

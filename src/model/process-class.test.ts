@@ -1,7 +1,7 @@
 // Process classes and the ids and names made from them.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import {
   generalClass,
   isLogProcess,

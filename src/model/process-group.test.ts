@@ -86,7 +86,7 @@ test("[M51] condition types are fixed and entries are sorted by id", () => {
   assert.equal(new Set(conditionTypes).size, 19);
   assert.equal(replacementConditions.length, 11);
   assert.ok(replacementConditions.every((type) => conditionTypes.includes(type)));
-  const sorted = [{ processGroupID: "log-2" }, { processGroupID: "log-10" }].sort(
+  const sorted = [{ processGroupID: "log-2" }, { processGroupID: "log-10" }].toSorted(
     compareProcessGroups,
   );
   assert.deepEqual(

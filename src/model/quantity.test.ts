@@ -1,7 +1,7 @@
 // Kubernetes quantities.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { canonicalQuantity, compareQuantities, parseQuantity } from "./quantity.ts";
 
 const suffixes = ["", "n", "u", "m", "k", "M", "G", "T", "Ki", "Mi", "Gi", "Ti", "e3", "E2", "e-4"];

@@ -109,7 +109,8 @@ function formatBinary(amount: bigint): string {
 
 function formatDecimal(nanos: bigint, isExponent: boolean): string {
   let [rest, power] = [nanos, 0];
-  while (rest % 1000n === 0n && (isExponent || power < decimalSuffixes.length - 1)) {
+  const largestPower = isExponent ? Infinity : decimalSuffixes.length - 1;
+  while (rest % 1000n === 0n && power < largestPower) {
     rest /= 1000n;
     power++;
   }
@@ -118,10 +119,20 @@ function formatDecimal(nanos: bigint, isExponent: boolean): string {
   return exponent === 0 ? `${rest}` : `${rest}e${exponent}`;
 }
 
+/** A resource has few different quantities, and every pod of it has them all. */
+const canonicalTexts = new Map<string, string>();
+const rememberedTexts = 1000;
+
 /** The text as the API server would give it back; a text that is no quantity stays as it is. */
-export function canonicalQuantity(text: string | number): string {
-  const quantity = parseQuantity(String(text));
-  return quantity.ok ? formatQuantity(quantity.value) : String(text);
+export function canonicalQuantity(given: string | number): string {
+  const text = String(given);
+  const known = canonicalTexts.get(text);
+  if (known !== undefined) return known;
+  const quantity = parseQuantity(text);
+  const canonical = quantity.ok ? formatQuantity(quantity.value) : text;
+  if (canonicalTexts.size >= rememberedTexts) canonicalTexts.clear();
+  canonicalTexts.set(text, canonical);
+  return canonical;
 }
 
 /** Negative when `a` is less than `b`; a text that is no quantity counts as zero. */

@@ -80,7 +80,7 @@ const modes: Readonly<Record<string, Numbers>> = {
 };
 
 export const redundancyModes: readonly string[] = Object.keys(modes);
-export const defaultRedundancyMode = "double";
+const defaultRedundancyMode = "double";
 
 /** An unknown mode counts as single: nothing may be taken for redundant that nobody promised. */
 export function redundancyOf(mode: string | undefined): Redundancy {

@@ -1,7 +1,7 @@
 // Versions: reading, order, compatibility and gates.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import {
   binaryDirectoryOf,
   compareVersions,

@@ -37,7 +37,7 @@ export function compareVersions(a: Version, b: Version): number {
   return stage(a) === stage(b) ? 0 : stage(a) - stage(b);
 }
 
-export function isAtLeast(version: Version, major: number, minor: number, patch: number): boolean {
+function isAtLeast(version: Version, major: number, minor: number, patch: number): boolean {
   return compareVersions(version, { major, minor, patch, releaseCandidate: 0 }) >= 0;
 }
 

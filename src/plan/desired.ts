@@ -91,6 +91,10 @@ export class Desired {
   readonly #pvcs = new Map<string, DesiredObject<Stored<PersistentVolumeClaim>> | undefined>();
   readonly #services = new Map<string, Stored<Service> | undefined>();
   readonly #patches = new WeakMap<Stored<Pod>, { patch: MetadataPatch | undefined }>();
+  readonly #claimPatches = new WeakMap<
+    Stored<PersistentVolumeClaim>,
+    { patch: MetadataPatch | undefined }
+  >();
   readonly #commandLines = new WeakMap<Stored<Pod>, { from: Substitutions; lines: string[] }>();
   readonly #fileHashes = new WeakMap<Stored<Pod>, { from: Substitutions; hashes: Substitutions }>();
   readonly #texts = new Map<string, string>();
@@ -151,6 +155,24 @@ export class Desired {
     if (known !== undefined) return known.patch;
     const patch = missingMetadata(live.metadata, livePodMetadata(this.cluster, group, live));
     this.#patches.set(live, { patch });
+    return patch;
+  }
+
+  /** What a live volume claim's metadata lacks. */
+  claimMetadataPatch(
+    group: ProcessGroup,
+    live: Stored<PersistentVolumeClaim>,
+  ): MetadataPatch | undefined {
+    const known = this.#claimPatches.get(live);
+    if (known !== undefined) return known.patch;
+    const { labels = {}, annotations = {} } = this.pvc(group)?.object.metadata ?? {};
+    const { [annotationKeys.lastAppliedSpec]: note, ...others } = annotations;
+    // A claim without the note of its specification gets it; another note is never rewritten.
+    const hasNote = live.metadata.annotations?.[annotationKeys.lastAppliedSpec] !== undefined;
+    const wanted: Record<string, string> = { ...others };
+    if (!hasNote && note !== undefined) wanted[annotationKeys.lastAppliedSpec] = note;
+    const patch = missingMetadata(live.metadata, { labels, annotations: wanted });
+    this.#claimPatches.set(live, { patch });
     return patch;
   }
 

@@ -1,6 +1,7 @@
 // Finds process groups that have objects but no entry in the status, so that a lost status or a crash
 // between two writes loses nothing. Rules: spec/plan.md [P22].
 import type { ObjectMeta } from "../kube/object.ts";
+import { podNameOf, volumeClaimNameOf } from "../model/process-group-id.ts";
 import { compareProcessGroups, newProcessGroup } from "../model/process-group.ts";
 import type { ProcessGroup } from "./process-group.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -16,18 +17,22 @@ export function discoverGroups(
   known: readonly ProcessGroup[],
   keys: LabelKeys,
 ): ProcessGroup[] {
+  const clusterName = snapshot.cluster.metadata.name ?? "";
   const ids = new Set(known.map((group) => group.processGroupID));
   const found: ProcessGroup[] = [];
-  const look = (object: { metadata: ObjectMeta }): void => {
-    const id = object.metadata.labels?.[keys.processGroupId];
-    const processClass = object.metadata.labels?.[keys.processClass];
+  const look = (object: { metadata: ObjectMeta }, nameOf: (podName: string) => string): void => {
+    const { labels, deletionTimestamp, name } = object.metadata;
+    const id = labels?.[keys.processGroupId];
+    const processClass = labels?.[keys.processClass];
     if (id === undefined || processClass === undefined || ids.has(id)) return;
-    if (object.metadata.deletionTimestamp !== undefined) return;
+    if (deletionTimestamp !== undefined) return;
+    // A label that somebody edited must not bring a process group to life: name and label have to agree.
+    if (name !== nameOf(podNameOf(clusterName, processClass, id))) return;
     ids.add(id);
     found.push(newProcessGroup(id, processClass, snapshot.nowMs));
   };
-  for (const pod of snapshot.pods.values()) look(pod);
-  for (const pvc of snapshot.pvcs.values()) look(pvc);
-  for (const service of snapshot.services.values()) look(service);
+  for (const pod of snapshot.pods.values()) look(pod, (podName) => podName);
+  for (const pvc of snapshot.pvcs.values()) look(pvc, volumeClaimNameOf);
+  for (const service of snapshot.services.values()) look(service, (podName) => podName);
   return [...known, ...found].sort(compareProcessGroups);
 }

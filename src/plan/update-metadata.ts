@@ -3,7 +3,6 @@
 import { annotationKeys } from "../build/labels.ts";
 import { hasCondition } from "../model/process-group.ts";
 import type { Action, MetadataPatch } from "./action.ts";
-import { missingMetadata } from "./metadata-check.ts";
 import type { ProcessGroup } from "./process-group.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft, StepResult } from "./step.ts";
@@ -49,17 +48,7 @@ function planClaim(snapshot: Snapshot, draft: Draft, group: ProcessGroup): Actio
   if (wanted === undefined) return undefined;
   const claim = snapshot.pvcs.get(wanted.object.metadata.name ?? "");
   if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return undefined;
-  const { [annotationKeys.lastAppliedSpec]: hash, ...annotations } =
-    wanted.object.metadata.annotations ?? {};
-  // A claim without the note of its specification (made by hand, say) gets it; another note is never rewritten.
-  const hasNote = claim.metadata.annotations?.[annotationKeys.lastAppliedSpec] !== undefined;
-  const patch = missingMetadata(claim.metadata, {
-    labels: wanted.object.metadata.labels ?? {},
-    annotations: {
-      ...annotations,
-      ...(hasNote || hash === undefined ? {} : { [annotationKeys.lastAppliedSpec]: hash }),
-    },
-  });
+  const patch = draft.desired.claimMetadataPatch(group, claim);
   if (patch === undefined) return undefined;
   const { name = "", uid = "", resourceVersion = "" } = claim.metadata;
   const basis = { name, uid, resourceVersion };

@@ -75,7 +75,13 @@ export function startWorld(options: WorldOptions): World {
     resolver: network,
     trace: (line) => trace?.append("database", line),
   });
-  const part = (name: string) => ({ client: clientOf(name), clock, random: random(name), log: logOf(name), signal });
+  const part = (name: string) => ({
+    client: clientOf(name),
+    clock,
+    random: random(name),
+    log: logOf(name),
+    signal,
+  });
   const kubelet = startKubelet({
     ...part("kubelet"),
     runtime: fdb.runtime,

@@ -4,15 +4,13 @@ import type { ContractCase } from "./case.ts";
 import { celCases } from "./cel.ts";
 import { concurrencyCases } from "./concurrency.ts";
 import { configMapCases, eventCases, secretCases, serviceAccountCases } from "./config-kinds.ts";
-import { bindingCases, namespaceCases, nodeCases, podCases, serviceCases } from "./core-kinds.ts";
+import { bindingCases, namespaceCases, nodeCases, serviceCases } from "./core-kinds.ts";
+import { podCases } from "./pods.ts";
+import { printerColumnCases } from "./printer-columns.ts";
+import { dryRunCases, fieldValidationCases, generateNameCases } from "./request-options.ts";
+import { leaseCases, rbacCases } from "./small-kinds.ts";
 import { definitionCases } from "./definitions.ts";
-import {
-  dryRunCases,
-  fieldValidationCases,
-  finalizerCases,
-  generateNameCases,
-  gracePeriodCases,
-} from "./deleting.ts";
+import { finalizerCases, gracePeriodCases } from "./deleting.ts";
 import { discoveryCases, openApiCases } from "./discovery.ts";
 import { alreadyExistsCases, invalidCases, notFoundCases } from "./errors.ts";
 import { backgroundCases, foregroundCases, orphanCases } from "./garbage-collection.ts";
@@ -34,18 +32,12 @@ import {
   spreadCases,
   volumeZoneCases,
 } from "./scheduler-pods.ts";
-import { defaultingCases, printerColumnCases, pruningCases, validationCases } from "./schemas.ts";
+import { defaultingCases, pruningCases, validationCases } from "./schemas.ts";
 import { fieldSelectorCases, labelSelectorCases } from "./selectors.ts";
 import { claimCases, storageClassCases, volumeCases } from "./storage-kinds.ts";
 import { statusCases } from "./subresource-status.ts";
 import { bookmarkCases, compactionCases, watchCases } from "./watching.ts";
-import {
-  deploymentCases,
-  disruptionBudgetCases,
-  evictionCases,
-  leaseCases,
-  rbacCases,
-} from "./workload-kinds.ts";
+import { deploymentCases, disruptionBudgetCases, evictionCases } from "./workload-kinds.ts";
 
 export const allCases: readonly ContractCase[] = [
   ...identityCases,

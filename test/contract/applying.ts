@@ -22,6 +22,18 @@ function owned(manager: string, fieldsV1: Json, operation = "Apply", extra: Json
   };
 }
 
+function port(name: string, number: number): Json {
+  return { name, port: number, protocol: "TCP" };
+}
+
+function portNames(object: Json): unknown[] {
+  return asList(at(object, "spec.ports")).map((each) => at(each, "name"));
+}
+
+function held(finalizer: string): Json {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", finalizers: [finalizer] } };
+}
+
 export const applyCases = capability("server-side apply", [
   [
     "[KC16] applying creates with 201 and applies again with 200",
@@ -117,10 +129,13 @@ export const applyCases = capability("server-side apply", [
         pick(entry, "manager", "fieldsV1"),
       );
       const fieldsV1 = { "f:data": { "f:a": {} } };
-      assert.deepEqual(new Set(entries), new Set([
-        { manager: "one", fieldsV1 },
-        { manager: "two", fieldsV1 },
-      ]));
+      assert.deepEqual(
+        new Set(entries),
+        new Set([
+          { manager: "one", fieldsV1 },
+          { manager: "two", fieldsV1 },
+        ]),
+      );
     },
   ],
   [
@@ -147,10 +162,13 @@ export const applyCases = capability("server-side apply", [
     async (target) => {
       const path = target.path("configmaps", "a");
       await target.apply(path, configMap("a"), "one");
-      const patched = await target.patch("merge", path, { data: { a: "2" } }, { fieldManager: "two" });
-      assert.deepEqual(managers(patched), [
-        owned("two", { "f:data": { "f:a": {} } }, "Update"),
-      ]);
+      const patched = await target.patch(
+        "merge",
+        path,
+        { data: { a: "2" } },
+        { fieldManager: "two" },
+      );
+      assert.deepEqual(managers(patched), [owned("two", { "f:data": { "f:a": {} } }, "Update")]);
       const response = await target.sendApply(path, configMap("a", { a: "3" }), "one");
       assertRefusal(response, {
         status: 409,
@@ -163,18 +181,11 @@ export const applyCases = capability("server-side apply", [
     "[KC16] list items are owned by their key",
     async (target) => {
       const path = target.path("services", "a");
-      const port = (name: string, number: number): Json => ({
-        name,
-        port: number,
-        protocol: "TCP",
-      });
       await target.apply(path, service("a", { ports: [port("one", 1)] }), "one");
       const both = await target.apply(path, service("a", { ports: [port("two", 2)] }), "two");
-      const names = (object: Json): unknown[] =>
-        asList(at(object, "spec.ports")).map((each) => at(each, "name"));
-      assert.deepEqual(names(both), ["one", "two"]);
+      assert.deepEqual(portNames(both), ["one", "two"]);
       const less = await target.apply(path, service("a", { ports: [] }), "one");
-      assert.deepEqual(names(less), ["two"]);
+      assert.deepEqual(portNames(less), ["two"]);
     },
   ],
   [
@@ -202,10 +213,6 @@ export const applyCases = capability("server-side apply", [
     "[KC16] a set of values is merged value by value",
     async (target) => {
       const path = target.path("configmaps", "a");
-      const held = (...finalizers: string[]): Json => ({
-        ...configMap("a", {}, { finalizers }),
-        data: undefined,
-      });
       await target.apply(path, held("example.com/a"), "one");
       const both = await target.apply(path, held("example.com/b"), "two");
       assert.deepEqual(at(both, "metadata.finalizers"), ["example.com/a", "example.com/b"]);
@@ -241,7 +248,8 @@ export const applyCases = capability("server-side apply", [
           },
         },
       });
-      const widget = (key: string): Json => kind.widget("a", { spec: { byKey: [{ key, value: key }] } });
+      const widget = (key: string): Json =>
+        kind.widget("a", { spec: { byKey: [{ key, value: key }] } });
       await target.apply(kind.at("a"), widget("x"), "one");
       const both = await target.apply(kind.at("a"), widget("y"), "two");
       assert.deepEqual(at(both, "spec.byKey"), [

@@ -81,10 +81,12 @@ export const celCases = capability("CEL rules", [
   [
     "[KC29] a rule over the old and the new value judges changes only",
     async (target) => {
-      const kind = await withRules(
-        target,
-        { x: { ...integer, "x-kubernetes-validations": [{ rule: "self >= oldSelf", message: "x must not shrink" }] } },
-      );
+      const kind = await withRules(target, {
+        x: {
+          ...integer,
+          "x-kubernetes-validations": [{ rule: "self >= oldSelf", message: "x must not shrink" }],
+        },
+      });
       await target.create(kind.path, kind.widget("a", { spec: { x: 5 } }));
       await target.patch("merge", kind.at("a"), { spec: { x: 6 } });
       await target.refused(
@@ -141,7 +143,13 @@ export const celCases = capability("CEL rules", [
       );
       await target.create(kind.path, kind.widget("x", { spec: { version: "none", count: 0 } }));
       const expected = refusal("spec", "Invalid value: odd with a version, zero without");
-      await judge(target, kind, { version: "7.1", count: 3 }, { version: "7.1", count: 4 }, expected);
+      await judge(
+        target,
+        kind,
+        { version: "7.1", count: 3 },
+        { version: "7.1", count: 4 },
+        expected,
+      );
     },
   ],
   [

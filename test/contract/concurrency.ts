@@ -117,7 +117,10 @@ export const concurrencyCases = capability("optimistic concurrency", [
       const answers = await Promise.all(
         ["x", "y"].map((value) => target.send("PUT", path, { ...made, data: { a: value } })),
       );
-      assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, 409]);
+      assert.deepEqual(
+        answers.map((answer) => answer.status).toSorted((left, right) => left - right),
+        [200, 409],
+      );
     },
   ],
 ]);

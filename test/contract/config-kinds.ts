@@ -143,12 +143,12 @@ export const secretCases = capability("Secret", [
   [
     "[KC39] data that is not encoded is a bad request",
     async (target) => {
-      await target.refused(
-        { status: 400, reason: "BadRequest" },
-        "POST",
-        target.path("secrets"),
-        { apiVersion: "v1", kind: "Secret", metadata: { name: "a" }, data: { a: "not base64!" } },
-      );
+      await target.refused({ status: 400, reason: "BadRequest" }, "POST", target.path("secrets"), {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: "a" },
+        data: { a: "not base64!" },
+      });
     },
   ],
 ]);

@@ -2,65 +2,69 @@
 import assert from "node:assert/strict";
 import { capability } from "./case.ts";
 import { configMap, node, pod, service } from "./samples.ts";
-import { at, normal, pick, text } from "./target.ts";
+import { at, jsonOf, normal, pick, text } from "./target.ts";
 import type { Json, Target } from "./target.ts";
 
 function namespaceObject(name: string): Json {
   return { apiVersion: "v1", kind: "Namespace", metadata: { name } };
 }
 
-export const namespaceCases = capability("Namespace", [
+export const namespaceCases = capability(
+  "Namespace",
   [
-    "[KC33] a new namespace is active, labelled with its name and held by its finalizer",
-    async (target) => {
-      const name = target.unique("new");
-      const made = await target.create(target.path("namespaces"), namespaceObject(name));
-      assert.deepEqual(pick(made, "metadata.labels", "spec", "status"), {
-        "metadata.labels": { "kubernetes.io/metadata.name": name },
-        spec: { finalizers: ["kubernetes"] },
-        status: { phase: "Active" },
-      });
-    },
+    [
+      "[KC33] a new namespace is active, labelled with its name and held by its finalizer",
+      async (target) => {
+        const name = target.unique("new");
+        const made = await target.create(target.path("namespaces"), namespaceObject(name));
+        assert.deepEqual(pick(made, "metadata.labels", "spec", "status"), {
+          "metadata.labels": { "kubernetes.io/metadata.name": name },
+          spec: { finalizers: ["kubernetes"] },
+          status: { phase: "Active" },
+        });
+      },
+    ],
+    [
+      "[KC33] a namespace that is being deleted takes no new objects",
+      async (target) => {
+        const name = target.unique("dying");
+        await target.create(target.path("namespaces"), namespaceObject(name));
+        const maps = `/api/v1/namespaces/${name}/configmaps`;
+        await target.create(maps, configMap("held", {}, { finalizers: ["example.com/hold"] }));
+        const answer = await target.delete(target.path("namespaces", name));
+        assert.equal(at(answer, "status.phase"), "Terminating");
+        await target.refused(
+          { status: 403, reason: "Forbidden", message: /because it is being terminated/ },
+          "POST",
+          maps,
+          configMap("late"),
+        );
+        await target.patch("merge", `${maps}/held`, { metadata: { finalizers: null } });
+      },
+    ],
+    [
+      "[KC33] deleting a namespace removes what is in it, then the namespace",
+      async (target) => {
+        const name = target.unique("full");
+        await target.create(target.path("namespaces"), namespaceObject(name));
+        await target.create(`/api/v1/namespaces/${name}/configmaps`, configMap("a"));
+        await target.delete(target.path("namespaces", name));
+        await target.gone(target.path("namespaces", name));
+        assert.deepEqual(await target.names(`/api/v1/namespaces/${name}/configmaps`), []);
+      },
+    ],
+    [
+      "[KC33] the first namespaces are there from the start",
+      async (target) => {
+        const names = await target.names(target.path("namespaces"));
+        for (const name of ["default", "kube-node-lease", "kube-public", "kube-system"]) {
+          assert.ok(names.includes(name), name);
+        }
+      },
+    ],
   ],
-  [
-    "[KC33] a namespace that is being deleted takes no new objects",
-    async (target) => {
-      const name = target.unique("dying");
-      await target.create(target.path("namespaces"), namespaceObject(name));
-      const maps = `/api/v1/namespaces/${name}/configmaps`;
-      await target.create(maps, configMap("held", {}, { finalizers: ["example.com/hold"] }));
-      const answer = await target.delete(target.path("namespaces", name));
-      assert.equal(at(answer, "status.phase"), "Terminating");
-      await target.refused(
-        { status: 403, reason: "Forbidden", message: /because it is being terminated/ },
-        "POST",
-        maps,
-        configMap("late"),
-      );
-      await target.patch("merge", `${maps}/held`, { metadata: { finalizers: null } });
-    },
-  ],
-  [
-    "[KC33] deleting a namespace removes what is in it, then the namespace",
-    async (target) => {
-      const name = target.unique("full");
-      await target.create(target.path("namespaces"), namespaceObject(name));
-      await target.create(`/api/v1/namespaces/${name}/configmaps`, configMap("a"));
-      await target.delete(target.path("namespaces", name));
-      await target.gone(target.path("namespaces", name));
-      assert.deepEqual(await target.names(`/api/v1/namespaces/${name}/configmaps`), []);
-    },
-  ],
-  [
-    "[KC33] the first namespaces are there from the start",
-    async (target) => {
-      const names = await target.names(target.path("namespaces"));
-      for (const name of ["default", "kube-node-lease", "kube-public", "kube-system"]) {
-        assert.ok(names.includes(name), name);
-      }
-    },
-  ],
-], "controller-manager");
+  "controller-manager",
+);
 
 export const nodeCases = capability("Node", [
   [
@@ -141,197 +145,6 @@ export const nodeCases = capability("Node", [
   ],
 ]);
 
-export const podCases = capability("Pod", [
-  [
-    "[KC35] a minimal pod gets all its defaults",
-    async (target) => {
-      const made = await target.create(target.path("pods"), pod("a"));
-      assert.deepEqual(normal(made["spec"]), {
-        containers: [
-          {
-            name: "main",
-            image: "example/image:1",
-            resources: {},
-            terminationMessagePath: "/dev/termination-log",
-            terminationMessagePolicy: "File",
-            imagePullPolicy: "IfNotPresent",
-          },
-        ],
-        restartPolicy: "Always",
-        terminationGracePeriodSeconds: 30,
-        dnsPolicy: "ClusterFirst",
-        serviceAccountName: "default",
-        serviceAccount: "default",
-        automountServiceAccountToken: false,
-        securityContext: {},
-        schedulerName: "default-scheduler",
-        tolerations: [
-          {
-            key: "node.kubernetes.io/not-ready",
-            operator: "Exists",
-            effect: "NoExecute",
-            tolerationSeconds: 300,
-          },
-          {
-            key: "node.kubernetes.io/unreachable",
-            operator: "Exists",
-            effect: "NoExecute",
-            tolerationSeconds: 300,
-          },
-        ],
-        priority: 0,
-        enableServiceLinks: true,
-        preemptionPolicy: "PreemptLowerPriority",
-      });
-      assert.deepEqual(made["status"], { phase: "Pending", qosClass: "BestEffort" });
-    },
-  ],
-  [
-    "[KC35] limits become requests and decide the quality of service",
-    async (target) => {
-      const container = (resources: Json): Json => ({
-        containers: [{ name: "main", image: "i:1", resources }],
-      });
-      const limits = { cpu: "1", memory: "1Gi" };
-      const guaranteed = await target.create(target.path("pods"), pod("a", container({ limits })));
-      assert.deepEqual(pick(guaranteed, "spec.containers.0.resources", "status.qosClass"), {
-        "spec.containers.0.resources": { limits, requests: limits },
-        "status.qosClass": "Guaranteed",
-      });
-      const requests = { cpu: "500m" };
-      const burstable = await target.create(target.path("pods"), pod("b", container({ requests })));
-      assert.equal(at(burstable, "status.qosClass"), "Burstable");
-    },
-  ],
-  [
-    "[KC35] an image without a version is always pulled",
-    async (target) => {
-      const policies = [];
-      for (const [index, image] of ["i", "i:latest", "i:7.1", "i@sha256:" + "0".repeat(64)].entries()) {
-        const containers = [{ name: "main", image }];
-        const made = await target.create(target.path("pods"), pod(`a${index}`, { containers }));
-        policies.push(at(made, "spec.containers.0.imagePullPolicy"));
-      }
-      assert.deepEqual(policies, ["Always", "Always", "IfNotPresent", "IfNotPresent"]);
-    },
-  ],
-  [
-    "[KC35] probes, ports and volumes get their defaults",
-    async (target) => {
-      const made = await target.create(
-        target.path("pods"),
-        pod("a", {
-          containers: [
-            {
-              name: "main",
-              image: "i:1",
-              ports: [{ containerPort: 4501 }],
-              readinessProbe: { httpGet: { path: "/ready", port: 8080 } },
-              env: [{ name: "IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } }],
-            },
-          ],
-          volumes: [
-            { name: "config", configMap: { name: "c" } },
-            { name: "dir", emptyDir: {} },
-            { name: "secret", secret: { secretName: "s" } },
-          ],
-        }),
-      );
-      assert.deepEqual(
-        pick(at(made, "spec.containers.0"), "ports", "readinessProbe", "env"),
-        {
-          ports: [{ containerPort: 4501, protocol: "TCP" }],
-          readinessProbe: {
-            httpGet: { path: "/ready", port: 8080, scheme: "HTTP" },
-            timeoutSeconds: 1,
-            periodSeconds: 10,
-            successThreshold: 1,
-            failureThreshold: 3,
-          },
-          env: [
-            {
-              name: "IP",
-              valueFrom: { fieldRef: { apiVersion: "v1", fieldPath: "status.podIP" } },
-            },
-          ],
-        },
-      );
-      assert.deepEqual(at(made, "spec.volumes"), [
-        { name: "config", configMap: { name: "c", defaultMode: 420 } },
-        { name: "dir", emptyDir: {} },
-        { name: "secret", secret: { secretName: "s", defaultMode: 420 } },
-      ]);
-    },
-  ],
-  [
-    "[KC35] labels, annotations and an image may change, a new container may not",
-    async (target) => {
-      await target.create(target.path("pods"), pod("a"));
-      const path = target.path("pods", "a");
-      const changed = await target.patch("strategic", path, {
-        metadata: { labels: { x: "1" }, annotations: { y: "2" } },
-        spec: { containers: [{ name: "main", image: "example/image:2" }] },
-      });
-      assert.deepEqual(pick(changed, "spec.containers.0.image", "metadata.generation"), {
-        "spec.containers.0.image": "example/image:2",
-        "metadata.generation": 2,
-      });
-      await target.refused(
-        {
-          status: 422,
-          reason: "Invalid",
-          causes: [{ field: "spec.containers", reason: "FieldValueForbidden" }],
-        },
-        "PATCH",
-        path,
-        { spec: { containers: [{ name: "side", image: "example/side:1" }] } },
-        { patch: "strategic" },
-      );
-    },
-  ],
-  [
-    "[KC35] a mount must name a volume of the pod",
-    async (target) => {
-      const volumeMounts = [{ name: "missing", mountPath: "/x" }];
-      await target.refused(
-        {
-          status: 422,
-          reason: "Invalid",
-          causes: [
-            {
-              field: "spec.containers[0].volumeMounts[0].name",
-              reason: "FieldValueNotFound",
-              message: 'Not found: "missing"',
-            },
-          ],
-        },
-        "POST",
-        target.path("pods"),
-        pod("a", { containers: [{ name: "main", image: "i:1", volumeMounts }] }),
-      );
-    },
-  ],
-  [
-    "[KC35] a request may not exceed its limit",
-    async (target) => {
-      const resources = { requests: { cpu: "2" }, limits: { cpu: "1" } };
-      await target.refused(
-        {
-          status: 422,
-          reason: "Invalid",
-          causes: [
-            { field: "spec.containers[0].resources.requests", reason: "FieldValueInvalid" },
-          ],
-          message: /must be less than or equal to cpu limit of 1/,
-        },
-        "POST",
-        target.path("pods"),
-        pod("a", { containers: [{ name: "main", image: "i:1", resources }] }),
-      );
-    },
-  ],
-], "controller-manager");
-
 function binding(target: Target, nodeName: string): Json {
   return {
     apiVersion: "v1",
@@ -346,7 +159,10 @@ export const bindingCases = capability("Pod binding", [
     "[KC36] a binding sets the node and the condition",
     async (target) => {
       await target.create(target.path("pods"), pod("a"));
-      const answer = await target.create(target.path("pods", "a", "binding"), binding(target, "n1"));
+      const answer = await target.create(
+        target.path("pods", "a", "binding"),
+        binding(target, "n1"),
+      );
       assert.deepEqual(pick(answer, "kind", "status", "code"), {
         kind: "Status",
         status: "Success",
@@ -432,8 +248,11 @@ export const serviceCases = capability("Service", [
   [
     "[KC37] a service gets an address and its defaults",
     async (target) => {
-      const made = await target.create(target.path("services"), service("a", { selector: { x: "y" } }));
-      const spec = { ...(made["spec"] as Json) };
+      const made = await target.create(
+        target.path("services"),
+        service("a", { selector: { x: "y" } }),
+      );
+      const spec = { ...jsonOf(made["spec"]) };
       const address = text(made, "spec.clusterIP");
       assert.match(address, /^10\.0\.\d+\.\d+$/);
       assert.deepEqual(spec["clusterIPs"], [address]);

@@ -1,7 +1,7 @@
 // Custom resource definitions that come and go at run time.
 import assert from "node:assert/strict";
 import { capability } from "./case.ts";
-import { asList, at, pick, text } from "./target.ts";
+import { asList, at, jsonOf, pick, text } from "./target.ts";
 import type { Json, Target } from "./target.ts";
 import { established, installWidgets, widgetDefinition, widgetKind } from "./widget.ts";
 
@@ -46,7 +46,7 @@ export const definitionCases = capability("CRDs at run time", [
     "[KC30] names that were left out are made from the kind",
     async (target) => {
       const definition = await define(target, (each) => {
-        const names = at(each, "spec.names") as Json;
+        const names = jsonOf(at(each, "spec.names"));
         delete names["singular"];
         delete names["listKind"];
       });
@@ -114,7 +114,7 @@ export const definitionCases = capability("CRDs at run time", [
     "[KC30] a definition without a schema is refused",
     async (target) => {
       const definition = await define(target, (each) => {
-        delete (at(each, "spec.versions.0") as Json)["schema"];
+        delete jsonOf(at(each, "spec.versions.0"))["schema"];
       });
       await target.refused(
         {
@@ -138,15 +138,18 @@ export const definitionCases = capability("CRDs at run time", [
     "[KC30] two versions serve the same object",
     async (target) => {
       const definition = await define(target, (each) => {
-        const versions = at(each, "spec.versions") as Json[];
-        versions.push({ ...versions[0], name: "v2", storage: false });
+        const versions = asList(at(each, "spec.versions"));
+        versions.push({ ...jsonOf(versions[0]), name: "v2", storage: false });
       });
       await target.create(target.path("customresourcedefinitions"), definition);
       const kind = widgetKind(target);
       await established(target, kind.name);
       const path = target.path(`${kind.group}/v2/widgets`);
       await target.eventually("both versions are served", async () => {
-        const answers = await Promise.all([target.send("GET", path), target.send("GET", kind.path)]);
+        const answers = await Promise.all([
+          target.send("GET", path),
+          target.send("GET", kind.path),
+        ]);
         return answers.every((answer) => answer.status === 200) ? true : undefined;
       });
       await target.create(kind.path, kind.widget("a", { spec: { x: 1 } }));
@@ -183,7 +186,7 @@ export const definitionCases = capability("CRDs at run time", [
     "[KC30] a resource outside namespaces",
     async (target) => {
       const definition = await define(target, (each) => {
-        (each["spec"] as Json)["scope"] = "Cluster";
+        jsonOf(each["spec"])["scope"] = "Cluster";
       });
       await target.create(target.path("customresourcedefinitions"), definition);
       const kind = widgetKind(target);

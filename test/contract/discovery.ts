@@ -24,7 +24,7 @@ const everything = [
 
 function discovered(object: Json): Json {
   const parts = pick(object, "name", "singularName", "kind", "namespaced", "shortNames", "verbs");
-  return { ...parts, verbs: [...asList(parts["verbs"])].sort() };
+  return { ...parts, verbs: asList(parts["verbs"]).map(String).toSorted() };
 }
 
 export const discoveryCases = capability("discovery", [
@@ -55,26 +55,35 @@ export const discoveryCases = capability("discovery", [
     "[KC31] subresources are listed",
     async (target) => {
       assert.deepEqual(
-        pick(await resource(target, "/api/v1", "pods/eviction"), "kind", "group", "version", "verbs"),
+        pick(
+          await resource(target, "/api/v1", "pods/eviction"),
+          "kind",
+          "group",
+          "version",
+          "verbs",
+        ),
         { kind: "Eviction", group: "policy", version: "v1", verbs: ["create"] },
       );
       assert.deepEqual(pick(await resource(target, "/api/v1", "pods/binding"), "kind", "verbs"), {
         kind: "Binding",
         verbs: ["create"],
       });
-      assert.deepEqual(pick(await resource(target, "/api/v1", "nodes/status"), "kind", "namespaced"), {
-        kind: "Node",
-        namespaced: false,
-      });
+      assert.deepEqual(
+        pick(await resource(target, "/api/v1", "nodes/status"), "kind", "namespaced"),
+        {
+          kind: "Node",
+          namespaced: false,
+        },
+      );
     },
   ],
   [
     "[KC31] the groups of the kinds we use are there, with their preferred versions",
     async (target) => {
       const groups = asList((await target.get("/apis"))["groups"]);
-      const preferred = Object.fromEntries(
+      const preferred = new Map(
         groups.map((group) => [at(group, "name"), at(group, "preferredVersion.groupVersion")]),
-      ) as Json;
+      );
       const wanted = [
         "apps",
         "coordination.k8s.io",
@@ -84,7 +93,7 @@ export const discoveryCases = capability("discovery", [
         "apiextensions.k8s.io",
       ];
       assert.deepEqual(
-        wanted.map((name) => preferred[name]),
+        wanted.map((name) => preferred.get(name)),
         wanted.map((name) => `${name}/v1`),
       );
     },
@@ -141,7 +150,10 @@ export const openApiCases = capability("OpenAPI", [
     async (target) => {
       const paths = jsonOf((await target.get("/openapi/v3"))["paths"]);
       for (const path of ["api/v1", "apis/apps/v1", "apis/policy/v1"]) {
-        assert.match(String(at(paths[path], "serverRelativeURL")), new RegExp(`^/openapi/v3/${path}`));
+        assert.match(
+          String(at(paths[path], "serverRelativeURL")),
+          new RegExp(`^/openapi/v3/${path}`),
+        );
       }
     },
   ],
@@ -165,7 +177,8 @@ export const openApiCases = capability("OpenAPI", [
       });
       const document = await target.eventually("the schema in OpenAPI", async () => {
         const response = await target.send("GET", `/openapi/v3/apis/${kind.group}/v1`);
-        const schemas = response.status === 200 ? at(response.body, "components.schemas") : undefined;
+        const schemas =
+          response.status === 200 ? at(response.body, "components.schemas") : undefined;
         const isThere = JSON.stringify(schemas ?? {}).includes("The x.");
         return isThere ? jsonOf(schemas) : undefined;
       });
@@ -176,7 +189,7 @@ export const openApiCases = capability("OpenAPI", [
         description: "The x.",
         type: "integer",
       });
-      assert.deepEqual(Object.keys(jsonOf(at(schema, "properties"))).sort(), [
+      assert.deepEqual(Object.keys(jsonOf(at(schema, "properties"))).toSorted(), [
         "apiVersion",
         "kind",
         "metadata",
@@ -189,10 +202,13 @@ export const openApiCases = capability("OpenAPI", [
     async (target) => {
       const document = await target.get("/openapi/v3/api/v1");
       const path = at(document, 'paths."/api/v1/namespaces/{namespace}/configmaps/{name}"');
-      assert.deepEqual(pick(at(path, "patch"), "x-kubernetes-action", "x-kubernetes-group-version-kind"), {
-        "x-kubernetes-action": "patch",
-        "x-kubernetes-group-version-kind": { group: "", kind: "ConfigMap", version: "v1" },
-      });
+      assert.deepEqual(
+        pick(at(path, "patch"), "x-kubernetes-action", "x-kubernetes-group-version-kind"),
+        {
+          "x-kubernetes-action": "patch",
+          "x-kubernetes-group-version-kind": { group: "", kind: "ConfigMap", version: "v1" },
+        },
+      );
     },
   ],
 ]);

@@ -2,7 +2,10 @@
 import { seededRandom } from "../../src/env/random.ts";
 import { silentLog } from "../../src/env/log.ts";
 import { createApiServer } from "../../src/emulator/api-server.ts";
+import type { ApiServer } from "../../src/emulator/api-server.ts";
+import { startControllers } from "../../src/emulator/controller-start.ts";
 import { startScheduler } from "../../src/emulator/scheduler.ts";
+import type { StartSchedulerOptions } from "../../src/emulator/scheduler.ts";
 import { KubeClient } from "../../src/kube/client.ts";
 import { VirtualClock } from "../../src/sim/virtual-clock.ts";
 import type { Need } from "./case.ts";
@@ -14,15 +17,15 @@ export function emulatorTargets(): MakeTarget {
     const clock = new VirtualClock();
     const server = createApiServer({ clock, random: seededRandom(index) });
     const ending = new AbortController();
-    startParts(contractCase.needs, server, clock, ending.signal);
+    await startParts(contractCase.needs, server, clock, ending.signal);
     const target = new Target(
       {
         kind: "emulator",
         transport: server.transport("admin"),
         pause: async () => {
-          await clock.advance(1000);
+          await clock.advance(100);
         },
-        pausesMax: 600,
+        pausesMax: 1000,
         compact: async () => server.compact(),
         end: async () => {
           ending.abort();
@@ -37,19 +40,22 @@ export function emulatorTargets(): MakeTarget {
   };
 }
 
-function startParts(
+type CommonParts = Pick<StartSchedulerOptions, "client" | "clock" | "random" | "log" | "signal">;
+
+async function startParts(
   needs: Need,
-  server: ReturnType<typeof createApiServer>,
+  server: ApiServer,
   clock: VirtualClock,
   signal: AbortSignal,
-): void {
+): Promise<void> {
   if (needs === "nothing") return;
-  const parts = (name: string): Parameters<typeof startScheduler>[0] => ({
+  const parts = (name: string): CommonParts => ({
     client: new KubeClient(server.transport(`system:${name}`), { userAgent: name }),
     clock,
     random: seededRandom(1),
     log: silentLog,
     signal,
   });
-  if (needs === "scheduler") startScheduler(parts("kube-scheduler"));
+  await startControllers(parts("kube-controller-manager")).started;
+  if (needs === "scheduler") await startScheduler(parts("kube-scheduler")).started;
 }

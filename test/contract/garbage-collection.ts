@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { capability } from "./case.ts";
 import { configMap, ownerOf } from "./samples.ts";
-import { at, pick } from "./target.ts";
+import { asList, at, pick } from "./target.ts";
 import type { Json, Target } from "./target.ts";
 import { installWidgets } from "./widget.ts";
 
@@ -57,7 +57,7 @@ export const backgroundCases = capability(
       async (target) => {
         const { owner, child } = await family(target);
         const other = await target.create(target.path("configmaps"), configMap("other"));
-        const references = at(await target.get(child), "metadata.ownerReferences") as Json[];
+        const references = asList(at(await target.get(child), "metadata.ownerReferences"));
         await target.patch("merge", child, {
           metadata: { ownerReferences: [...references, ownerOf(other)] },
         });

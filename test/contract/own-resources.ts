@@ -221,19 +221,25 @@ export const ownResourceCases = capability("our own CRDs", [
       const path = await install(target);
       await target.create(path, cluster({}));
       await target.patch("merge", `${path}/a/status`, {
-        status: { generations: { reconciled: 1 }, health: { available: true, fullReplication: true } },
+        status: {
+          generations: { reconciled: 1 },
+          health: { available: true, fullReplication: true },
+        },
       });
       const table = await target.table(path);
       const columns = asList(table["columnDefinitions"]).map((column) => at(column, "name"));
       const cells = asList(at(table, "rows.0.cells"));
       const row = Object.fromEntries(columns.map((name, index) => [String(name), cells[index]]));
-      assert.deepEqual(pick(row, "Name", "Generation", "Reconciled", "Available", "FullReplication"), {
-        Name: "a",
-        Generation: 1,
-        Reconciled: 1,
-        Available: true,
-        FullReplication: true,
-      });
+      assert.deepEqual(
+        pick(row, "Name", "Generation", "Reconciled", "Available", "FullReplication"),
+        {
+          Name: "a",
+          Generation: 1,
+          Reconciled: 1,
+          Available: true,
+          FullReplication: true,
+        },
+      );
     },
   ],
   [

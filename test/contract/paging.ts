@@ -47,10 +47,7 @@ export const pagingCases = capability("limit and continue", [
       await target.delete(target.path("configmaps", "d"));
       const rest = await target.get(path, { continue: text(first, "metadata.continue") });
       assert.deepEqual(namesOf(rest), ["c", "d", "e"]);
-      assert.equal(
-        at(rest, "metadata.resourceVersion"),
-        at(first, "metadata.resourceVersion"),
-      );
+      assert.equal(at(rest, "metadata.resourceVersion"), at(first, "metadata.resourceVersion"));
     },
   ],
   [

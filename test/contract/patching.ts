@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { capability } from "./case.ts";
 import { configMap, deployment, pod, service } from "./samples.ts";
-import { at, pick } from "./target.ts";
+import { asList, at, pick } from "./target.ts";
 import type { Target } from "./target.ts";
 
 async function made(target: Target): Promise<string> {
@@ -145,14 +145,13 @@ export const jsonPatchCases = capability("JSON patch", [
     "[KC13] list items are inserted by index and appended by a dash",
     async (target) => {
       await target.create(target.path("services"), service("a"));
-      const port = (name: string, number: number): object => ({ name, port: number });
       const patched = await target.patch("json", target.path("services", "a"), [
-        { op: "add", path: "/spec/ports/0", value: port("first", 1) },
-        { op: "add", path: "/spec/ports/-", value: port("last", 2) },
+        { op: "add", path: "/spec/ports/0", value: { name: "first", port: 1 } },
+        { op: "add", path: "/spec/ports/-", value: { name: "last", port: 2 } },
       ]);
-      const ports = at(patched, "spec.ports") as { name: string }[];
+      const ports = asList(at(patched, "spec.ports"));
       assert.deepEqual(
-        ports.map((each) => each.name),
+        ports.map((each) => at(each, "name")),
         ["first", "client", "last"],
       );
     },
@@ -190,11 +189,15 @@ export const strategicPatchCases = capability("strategic merge patch", [
       const patched = await target.patch("strategic", target.path("deployments", "a"), {
         spec: {
           template: {
-            spec: { containers: [{ name: "main", image: "example/image:2", env: [{ name: "B", value: "2" }] }] },
+            spec: {
+              containers: [
+                { name: "main", image: "example/image:2", env: [{ name: "B", value: "2" }] },
+              ],
+            },
           },
         },
       });
-      const containers = at(patched, "spec.template.spec.containers") as object[];
+      const containers = asList(at(patched, "spec.template.spec.containers"));
       assert.deepEqual(
         containers.map((each) => pick(each, "name", "image", "env")),
         [
@@ -250,19 +253,18 @@ export const strategicPatchCases = capability("strategic merge patch", [
       const patched = await target.patch("strategic", target.path("configmaps", "a"), {
         metadata: { finalizers: ["example.com/c", "example.com/a"] },
       });
-      assert.deepEqual(new Set(at(patched, "metadata.finalizers") as string[]), new Set([
-        "example.com/a",
-        "example.com/b",
-        "example.com/c",
-      ]));
+      assert.deepEqual(
+        new Set(asList(at(patched, "metadata.finalizers"))),
+        new Set(["example.com/a", "example.com/b", "example.com/c"]),
+      );
       const path = target.path("configmaps", "a");
       const less = await target.patch("strategic", path, {
         metadata: { "$deleteFromPrimitiveList/finalizers": ["example.com/b"] },
       });
-      assert.deepEqual(new Set(at(less, "metadata.finalizers") as string[]), new Set([
-        "example.com/a",
-        "example.com/c",
-      ]));
+      assert.deepEqual(
+        new Set(asList(at(less, "metadata.finalizers"))),
+        new Set(["example.com/a", "example.com/c"]),
+      );
     },
   ],
   [
@@ -283,7 +285,10 @@ export const strategicPatchCases = capability("strategic merge patch", [
     "[KC14] an atomic list is replaced",
     async (target) => {
       const tolerations = [{ key: "a", operator: "Exists" }];
-      const spec = { containers: [{ name: "main", image: "i:1", command: ["a", "b"] }], tolerations };
+      const spec = {
+        containers: [{ name: "main", image: "i:1", command: ["a", "b"] }],
+        tolerations,
+      };
       const template = { metadata: { labels: { app: "a" } }, spec };
       await target.create(target.path("deployments"), deployment("a", { replicas: 0, template }));
       const patched = await target.patch("strategic", target.path("deployments", "a"), {

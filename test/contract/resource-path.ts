@@ -29,8 +29,9 @@ export function resourcePath(
   name?: string,
   subresource?: string,
 ): string {
-  const [resource = "", version, group] = plural.split("/").reverse();
-  const root = group === undefined ? (groupVersions[resource] ?? "api/v1") : `apis/${group}/${version}`;
+  const [resource = "", version, group] = plural.split("/").toReversed();
+  const root =
+    group === undefined ? (groupVersions[resource] ?? "api/v1") : `apis/${group}/${version}`;
   const scope = clusterScoped.has(resource) ? [] : ["namespaces", namespace];
   const parts = [root, ...scope, resource, name, subresource];
   return `/${parts.filter((part) => part !== undefined).join("/")}`;

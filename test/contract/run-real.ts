@@ -7,6 +7,7 @@ import { realTargets } from "./real-target.ts";
 import { runCases } from "./run-cases.ts";
 import type { CaseResult } from "./run-cases.ts";
 import { clearCluster } from "./scheduling.ts";
+import type { Target } from "./target.ts";
 
 const parallelMax = 8;
 
@@ -46,8 +47,13 @@ export async function runOnControlPlane(
       makeTarget(cases.length + 1 + index);
     const clean = scheduling.map((each) => ({
       ...each,
-      run: (target: Parameters<ContractCase["run"]>[0]) =>
-        each.run(target).finally(() => clearCluster(target)),
+      run: async (target: Target) => {
+        try {
+          await each.run(target);
+        } finally {
+          await clearCluster(target);
+        }
+      },
     }));
     results.push(...(await runCases(clean, makeNext, 1)));
   }

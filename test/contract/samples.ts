@@ -1,4 +1,5 @@
 // Small objects that many contract cases start from.
+import { jsonOf } from "./target.ts";
 import type { Json } from "./target.ts";
 
 export function configMap(name: string, data: Json = { a: "1" }, metadata: Json = {}): Json {
@@ -83,7 +84,7 @@ export function node(name: string, labels: Json = {}, capacity: Json = {}, spec:
 }
 
 export function ownerOf(owner: Json, extra: Json = {}): Json {
-  const metadata = owner["metadata"] as Json;
+  const metadata = jsonOf(owner["metadata"]);
   return {
     apiVersion: owner["apiVersion"],
     kind: owner["kind"],

@@ -13,7 +13,10 @@ export interface NodeSketch {
 }
 
 /** The nodes of a case under their short names; their real names are of this case alone. */
-export async function makeNodes(target: Target, sketches: Record<string, NodeSketch>): Promise<void> {
+export async function makeNodes(
+  target: Target,
+  sketches: Record<string, NodeSketch>,
+): Promise<void> {
   for (const [name, sketch] of Object.entries(sketches)) {
     const labels = {
       name,
@@ -84,15 +87,17 @@ export async function refuses(
   labels: Json = {},
 ): Promise<void> {
   await target.create(target.path("pods"), pod(name, spec, { labels }));
-  await target.eventually(`"${message}" of pod ${name}`, async () => {
-    const found = await unschedulableMessage(target, name);
-    if (found === message) return true;
-    lastMessages.set(target, found);
-    return undefined;
-  }).catch((error: unknown) => {
-    assert.equal(lastMessages.get(target), message);
-    throw error;
-  });
+  await target
+    .eventually(`"${message}" of pod ${name}`, async () => {
+      const found = await unschedulableMessage(target, name);
+      if (found === message) return true;
+      lastMessages.set(target, found);
+      return undefined;
+    })
+    .catch((error: unknown) => {
+      assert.equal(lastMessages.get(target), message);
+      throw error;
+    });
 }
 
 const lastMessages = new WeakMap<Target, string>();

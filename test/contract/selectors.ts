@@ -126,7 +126,10 @@ export const fieldSelectorCases = capability("field selectors", [
       await target.create(target.path("nodes"), node(closed, labels, {}, { unschedulable: true }));
       await target.create(target.path("nodes"), node(open, labels));
       const select = (fieldSelector: string): Promise<string[]> =>
-        target.names(target.path("nodes"), { fieldSelector, labelSelector: `set=${target.namespace}` });
+        target.names(target.path("nodes"), {
+          fieldSelector,
+          labelSelector: `set=${target.namespace}`,
+        });
       assert.deepEqual(await select("spec.unschedulable=true"), [closed]);
       assert.deepEqual(await select("spec.unschedulable=false"), [open]);
     },

@@ -182,7 +182,11 @@ export const volumeCases = capability(
         const name = target.unique("v");
         const sent = volume(name, { csi: undefined });
         await target.refused(
-          { status: 422, reason: "Invalid", causes: [{ field: "spec", reason: "FieldValueRequired" }] },
+          {
+            status: 422,
+            reason: "Invalid",
+            causes: [{ field: "spec", reason: "FieldValueRequired" }],
+          },
           "POST",
           target.path("persistentvolumes"),
           sent,

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { capability } from "./case.ts";
 import { deployment, pod } from "./samples.ts";
-import { at, jsonOf, pick } from "./target.ts";
-import type { Target } from "./target.ts";
+import { asList, at, jsonOf, pick, text } from "./target.ts";
+import type { Json, Target } from "./target.ts";
 import { installWidgets } from "./widget.ts";
 import type { WidgetKind } from "./widget.ts";
 
@@ -11,6 +11,10 @@ const open = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 
 function withStatus(target: Target): Promise<WidgetKind> {
   return installWidgets(target, { spec: open, status: open }, { subresources: { status: {} } });
+}
+
+function condition(type: string, status: string): Json {
+  return { status: { conditions: [{ type, status }] } };
 }
 
 export const statusCases = capability("status subresource", [
@@ -41,10 +45,12 @@ export const statusCases = capability("status subresource", [
         spec: { x: 2 },
         status: { y: 1 },
       });
-      assert.deepEqual(
-        pick(changed, "spec", "status", "metadata.generation", "metadata.labels"),
-        { spec: { x: 1 }, status: { y: 1 }, "metadata.generation": 1, "metadata.labels": undefined },
-      );
+      assert.deepEqual(pick(changed, "spec", "status", "metadata.generation", "metadata.labels"), {
+        spec: { x: 1 },
+        status: { y: 1 },
+        "metadata.generation": 1,
+        "metadata.labels": undefined,
+      });
     },
   ],
   [
@@ -79,12 +85,10 @@ export const statusCases = capability("status subresource", [
       const kind = await withStatus(target);
       const made = await target.create(kind.path, kind.widget("a", { spec: { x: 1 } }));
       await target.patch("merge", kind.at("a"), { metadata: { labels: { l: "1" } } });
-      await target.refused(
-        { status: 409, reason: "Conflict" },
-        "PUT",
-        kind.at("a", "status"),
-        { ...made, status: { y: 1 } },
-      );
+      await target.refused({ status: 409, reason: "Conflict" }, "PUT", kind.at("a", "status"), {
+        ...made,
+        status: { y: 1 },
+      });
     },
   ],
   [
@@ -125,15 +129,12 @@ export const statusCases = capability("status subresource", [
     async (target) => {
       await target.create(target.path("pods"), pod("a"));
       const path = target.path("pods", "a", "status");
-      const condition = (type: string, status: string): object => ({
-        status: { conditions: [{ type, status }] },
-      });
       await target.patch("strategic", path, condition("Ready", "False"));
       await target.patch("strategic", path, condition("Initialized", "True"));
       const last = await target.patch("strategic", path, condition("Ready", "True"));
-      const conditions = at(last, "status.conditions") as { type: string; status: string }[];
+      const conditions = asList(at(last, "status.conditions"));
       assert.deepEqual(
-        new Set(conditions.map((each) => `${each.type}=${each.status}`)),
+        new Set(conditions.map((each) => `${text(each, "type")}=${text(each, "status")}`)),
         new Set(["Initialized=True", "Ready=True"]),
       );
     },

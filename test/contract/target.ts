@@ -148,12 +148,7 @@ export class Target {
     return jsonOf(response.body);
   }
 
-  sendApply(
-    path: string,
-    body: unknown,
-    manager: string,
-    isForced = false,
-  ): Promise<KubeResponse> {
+  sendApply(path: string, body: unknown, manager: string, isForced = false): Promise<KubeResponse> {
     const query = { fieldManager: manager, ...(isForced ? { force: "true" } : {}) };
     return this.send("PATCH", path, body, { query, contentType: contentTypes.apply });
   }
@@ -284,16 +279,17 @@ export function assertRefusal(response: KubeResponse, refusal: Refusal): Json {
   assert.equal(body["code"], refusal.status, shown);
   assert.equal(body["reason"] ?? "", refusal.reason, shown);
   if (refusal.message !== undefined) assertText(body["message"], refusal.message);
-  if (refusal.causes !== undefined) assertCauses(asList(at(body, "details.causes")), refusal.causes);
+  if (refusal.causes !== undefined)
+    assertCauses(asList(at(body, "details.causes")), refusal.causes);
   return body;
 }
 
 /** Servers name the causes of one refusal in any order, so both sides are sorted by field. */
 function assertCauses(found: readonly unknown[], expected: readonly Cause[]): void {
-  const wanted = [...expected].sort(byField);
+  const wanted = expected.toSorted(byField);
   const parts = found
-    .map((cause) => pick(cause, "field", "reason", "message") as Cause)
-    .sort(byField)
+    .map((cause): Cause => pick(cause, "field", "reason", "message"))
+    .toSorted(byField)
     .map((cause, index) => pick(cause, ...Object.keys(wanted[index] ?? cause)));
   assert.deepEqual(parts, wanted, JSON.stringify(found));
 }
@@ -314,8 +310,12 @@ function assertText(found: unknown, expected: string | RegExp): void {
 /** The index of OpenAPI documents comes as plain text, so a text is read as JSON first. */
 export function jsonOf(answer: unknown): Json {
   const value: unknown = typeof answer === "string" ? JSON.parse(answer) : answer;
-  assert.ok(typeof value === "object" && value !== null, `not an object: ${String(value)}`);
-  return value as Json;
+  assert.ok(isJson(value), `not an object: ${String(value)}`);
+  return value;
+}
+
+function isJson(value: unknown): value is Json {
+  return typeof value === "object" && value !== null;
 }
 
 export function asList(value: unknown): unknown[] {
@@ -330,8 +330,8 @@ export function itemsOf(list: Json): Json[] {
 export function at(value: unknown, path: string): unknown {
   let current = value;
   for (const part of path.match(/"[^"]*"|[^.]+/g) ?? []) {
-    if (typeof current !== "object" || current === null) return undefined;
-    current = (current as Json)[part.replaceAll('"', "")];
+    if (!isJson(current)) return undefined;
+    current = current[part.replaceAll('"', "")];
   }
   return current;
 }

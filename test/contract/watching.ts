@@ -32,8 +32,13 @@ export const watchCases = capability("watch", [
       const events = await watching.until(4);
       await watching.stop();
       assert.deepEqual(summary(events), ["ADDED a", "MODIFIED a", "DELETED a", "ADDED b"]);
-      const versions = events.map((event) => Number(text(event.object, "metadata.resourceVersion")));
-      assert.deepEqual(versions, [...versions].sort((left, right) => left - right));
+      const versions = events.map((event) =>
+        Number(text(event.object, "metadata.resourceVersion")),
+      );
+      assert.deepEqual(
+        versions,
+        versions.toSorted((left, right) => left - right),
+      );
       assert.equal(new Set(versions).size, 4);
     },
   ],
@@ -46,7 +51,7 @@ export const watchCases = capability("watch", [
       const watching = target.watch(path);
       const events = await watching.until(2);
       await watching.stop();
-      assert.deepEqual(summary(events).sort(), ["ADDED a", "ADDED b"]);
+      assert.deepEqual(summary(events).toSorted(), ["ADDED a", "ADDED b"]);
     },
   ],
   [
@@ -54,7 +59,9 @@ export const watchCases = capability("watch", [
     async (target) => {
       const path = target.path("configmaps");
       const made = await target.create(path, configMap("a"));
-      const watching = target.watch(path, { resourceVersion: text(made, "metadata.resourceVersion") });
+      const watching = target.watch(path, {
+        resourceVersion: text(made, "metadata.resourceVersion"),
+      });
       await target.delete(target.path("configmaps", "a"));
       const [event] = await watching.until(1);
       await watching.stop();
@@ -119,7 +126,9 @@ export const watchCases = capability("watch", [
     async (target) => {
       const path = target.path("configmaps");
       const made = await target.create(path, configMap("a"));
-      const watching = target.watch(path, { resourceVersion: text(made, "metadata.resourceVersion") });
+      const watching = target.watch(path, {
+        resourceVersion: text(made, "metadata.resourceVersion"),
+      });
       await target.replace(target.path("configmaps", "a"), made);
       await target.create(path, configMap("b"));
       const events = await watching.until(1);
@@ -159,7 +168,7 @@ export const bookmarkCases = capability("bookmarks", [
     "[KC10] the initial events of a watch end with a marked bookmark",
     async (target) => {
       const events = await initialEvents(target, {});
-      assert.deepEqual(summary(events.slice(0, 2)).sort(), ["ADDED a", "ADDED b"]);
+      assert.deepEqual(summary(events.slice(0, 2)).toSorted(), ["ADDED a", "ADDED b"]);
       const bookmark = events[2];
       assert.equal(bookmark?.type, "BOOKMARK");
       assert.deepEqual(at(bookmark?.object, "metadata.annotations"), {
@@ -172,14 +181,19 @@ export const bookmarkCases = capability("bookmarks", [
     async (target) => {
       const events = await initialEvents(target, {});
       const bookmark = events[2]?.object;
-      assert.deepEqual(pick(bookmark, "kind", "apiVersion", "data", "metadata.name", "metadata.uid"), {
-        kind: "ConfigMap",
-        apiVersion: "v1",
-        data: undefined,
-        "metadata.name": undefined,
-        "metadata.uid": undefined,
-      });
-      const versions = events.map((event) => Number(text(event.object, "metadata.resourceVersion")));
+      assert.deepEqual(
+        pick(bookmark, "kind", "apiVersion", "data", "metadata.name", "metadata.uid"),
+        {
+          kind: "ConfigMap",
+          apiVersion: "v1",
+          data: undefined,
+          "metadata.name": undefined,
+          "metadata.uid": undefined,
+        },
+      );
+      const versions = events.map((event) =>
+        Number(text(event.object, "metadata.resourceVersion")),
+      );
       assert.ok((versions[2] ?? 0) >= Math.max(versions[0] ?? 0, versions[1] ?? 0));
     },
   ],

@@ -1,8 +1,8 @@
-// Built-in kinds around workloads: eviction and disruption budgets, deployments, leases and roles.
+// Built-in kinds around workloads: eviction, disruption budgets and deployments.
 import assert from "node:assert/strict";
 import { capability } from "./case.ts";
 import { deployment, node, pod } from "./samples.ts";
-import { asList, at, itemsOf, normal, pick, text } from "./target.ts";
+import { asList, at, itemsOf, pick, text } from "./target.ts";
 import type { Json, Target } from "./target.ts";
 
 function budget(name: string, spec: Json): Json {
@@ -230,11 +230,14 @@ export const deploymentCases = capability(
           return itemsOf(list).length === 2 ? itemsOf(list) : undefined;
         });
         const [set] = await replicaSetsOf(target, "a");
-        assert.deepEqual(pick(at(set, "metadata.ownerReferences.0"), "kind", "name", "controller"), {
-          kind: "Deployment",
-          name: "a",
-          controller: true,
-        });
+        assert.deepEqual(
+          pick(at(set, "metadata.ownerReferences.0"), "kind", "name", "controller"),
+          {
+            kind: "Deployment",
+            name: "a",
+            controller: true,
+          },
+        );
         const hash = text(set, 'metadata.labels."pod-template-hash"');
         assert.equal(at(set, "metadata.name"), `a-${hash}`);
         for (const each of pods) {
@@ -305,10 +308,14 @@ export const deploymentCases = capability(
         await target.becomes(path, { "status.replicas": 2, "status.observedGeneration": 2 });
         await sets(1);
         await target.patch("strategic", path, {
-          spec: { template: { spec: { containers: [{ name: "main", image: "example/image:2" }] } } },
+          spec: {
+            template: { spec: { containers: [{ name: "main", image: "example/image:2" }] } },
+          },
         });
         await sets(2);
-        await target.becomes(path, { 'metadata.annotations."deployment.kubernetes.io/revision"': "2" });
+        await target.becomes(path, {
+          'metadata.annotations."deployment.kubernetes.io/revision"': "2",
+        });
       },
     ],
     [
@@ -353,155 +360,3 @@ export const deploymentCases = capability(
   ],
   "controller-manager",
 );
-
-function lease(name: string, spec: Json): Json {
-  return { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name }, spec };
-}
-
-export const leaseCases = capability("Lease", [
-  [
-    "[KC45] times keep their microseconds",
-    async (target) => {
-      const spec = {
-        holderIdentity: "one",
-        leaseDurationSeconds: 15,
-        acquireTime: "2026-01-02T03:04:05.678901Z",
-        renewTime: "2026-01-02T03:04:05.000000Z",
-        leaseTransitions: 1,
-      };
-      const made = await target.create(target.path("leases"), lease("a", spec));
-      assert.deepEqual(made["spec"], spec);
-    },
-  ],
-  [
-    "[KC45] a takeover with the old version is a conflict",
-    async (target) => {
-      const made = await target.create(
-        target.path("leases"),
-        lease("a", { holderIdentity: "one", leaseDurationSeconds: 15 }),
-      );
-      const path = target.path("leases", "a");
-      const take = (holderIdentity: string): Json => ({
-        ...made,
-        spec: { holderIdentity, leaseDurationSeconds: 15 },
-      });
-      await target.replace(path, take("two"));
-      await target.refused({ status: 409, reason: "Conflict" }, "PUT", path, take("three"));
-    },
-  ],
-  [
-    "[KC45] durations and counts are not negative",
-    async (target) => {
-      await target.refused(
-        {
-          status: 422,
-          reason: "Invalid",
-          causes: [
-            { field: "spec.leaseDurationSeconds", reason: "FieldValueInvalid" },
-            { field: "spec.leaseTransitions", reason: "FieldValueInvalid" },
-          ],
-        },
-        "POST",
-        target.path("leases"),
-        lease("a", { leaseDurationSeconds: 0, leaseTransitions: -1 }),
-      );
-    },
-  ],
-]);
-
-const rule = { apiGroups: [""], resources: ["pods"], verbs: ["get"] };
-
-function rbac(kind: string, name: string, parts: Json): Json {
-  return { apiVersion: "rbac.authorization.k8s.io/v1", kind, metadata: { name }, ...parts };
-}
-
-export const rbacCases = capability("RBAC", [
-  [
-    "[KC46] roles and cluster roles are stored",
-    async (target) => {
-      const role = await target.create(target.path("roles"), rbac("Role", "a", { rules: [rule] }));
-      assert.deepEqual(pick(normal(role), "rules", "metadata.namespace"), {
-        rules: [rule],
-        "metadata.namespace": target.namespace,
-      });
-      const name = target.unique("role");
-      const wide = await target.create(
-        target.path("clusterroles"),
-        rbac("ClusterRole", name, { rules: [rule] }),
-      );
-      assert.equal(at(wide, "metadata.namespace"), undefined);
-    },
-  ],
-  [
-    "[KC46] bindings name their subjects in full",
-    async (target) => {
-      const subjects = [
-        { kind: "ServiceAccount", name: "a", namespace: target.namespace },
-        { kind: "User", name: "u" },
-      ];
-      const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "a" };
-      const made = await target.create(
-        target.path("rolebindings"),
-        rbac("RoleBinding", "a", { subjects, roleRef }),
-      );
-      assert.deepEqual(pick(made, "subjects", "roleRef"), {
-        subjects: [
-          { kind: "ServiceAccount", name: "a", namespace: target.namespace },
-          { kind: "User", name: "u", apiGroup: "rbac.authorization.k8s.io" },
-        ],
-        roleRef,
-      });
-    },
-  ],
-  [
-    "[KC46] the role of a binding cannot change",
-    async (target) => {
-      const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "a" };
-      await target.create(target.path("rolebindings"), rbac("RoleBinding", "a", { roleRef }));
-      await target.refused(
-        {
-          status: 422,
-          reason: "Invalid",
-          causes: [{ field: "roleRef", reason: "FieldValueInvalid" }],
-          message: /field is immutable/,
-        },
-        "PATCH",
-        target.path("rolebindings", "a"),
-        { roleRef: { name: "b" } },
-        { patch: "merge" },
-      );
-    },
-  ],
-  [
-    "[KC46] a rule needs verbs",
-    async (target) => {
-      await target.refused(
-        {
-          status: 422,
-          reason: "Invalid",
-          causes: [{ field: "rules[0].verbs", reason: "FieldValueRequired" }],
-        },
-        "POST",
-        target.path("roles"),
-        rbac("Role", "a", { rules: [{ apiGroups: [""], resources: ["pods"], verbs: [] }] }),
-      );
-    },
-  ],
-  [
-    "[KC46] a cluster role binding binds a cluster role",
-    async (target) => {
-      const name = target.unique("binding");
-      const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "a" };
-      await target.refused(
-        {
-          status: 422,
-          reason: "Invalid",
-          causes: [{ field: "roleRef.kind", reason: "FieldValueNotSupported" }],
-        },
-        "POST",
-        target.path("clusterrolebindings"),
-        rbac("ClusterRoleBinding", name, { roleRef }),
-      );
-    },
-  ],
-]);

@@ -8,6 +8,7 @@ import { startControllers } from "../../src/emulator/controller-start.ts";
 import { startKubelet } from "../../src/emulator/kubelet.ts";
 import type { RunningKubelet } from "../../src/emulator/kubelet.ts";
 import type { KubeletOptions } from "../../src/emulator/kubelet-core.ts";
+import type { ImageCatalogue } from "../../src/emulator/kubelet-images.ts";
 import { Informers } from "../../src/emulator/node-informers.ts";
 import { createPodNetwork } from "../../src/emulator/pod-network.ts";
 import type { EmulatedPodNetwork } from "../../src/emulator/pod-network.ts";
@@ -46,10 +47,14 @@ export interface ClusterOptions extends Partial<KubeletOptions> {
   nodeCount?: number;
   zoneCount?: number;
   hasScheduler?: boolean;
+  nodeLabels?: Record<string, string>;
+  images?: ImageCatalogue;
 }
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const {
+    images,
+    nodeLabels,
     seed = 1,
     nodeCount = 3,
     zoneCount = 3,
@@ -68,11 +73,13 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const nodes = Array.from({ length: nodeCount }, (_, index) => ({
     name: `node${index + 1}`,
     zone: `zone${(index % zoneCount) + 1}`,
+    labels: nodeLabels,
   }));
   const kubelet = startKubelet({
     ...base,
     informers,
     network,
+    images,
     runtime: { start: (spec) => startScripted(spec, servers) },
     options: { nodes, ...kubeletOptions },
   });

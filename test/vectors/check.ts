@@ -53,7 +53,8 @@ function checkSection(section: string, cases: unknown): Outcome[] {
   if (!Array.isArray(cases)) throw new NotVectors(`its section ${section} is not a list`);
   return cases.flatMap((vector: unknown, index) => {
     if (!isCase(vector)) throw new NotVectors(`${section}[${index}] is not an object`);
-    const label = `${section} ${String(vector["name"] ?? vector["in"] ?? index)}`;
+    const name = vector["name"] ?? vector["in"];
+    const label = `${section} ${typeof name === "string" ? name : index}`;
     return checkCase(section, vector).map((outcome) => ({
       ...outcome,
       name: outcome.name === "" ? label : `${label}: ${outcome.name}`,

@@ -16,7 +16,7 @@ export function compare(name: string, expected: unknown, actual: unknown): Outco
 function firstDifference(path: string, expected: unknown, actual: unknown): string | undefined {
   if (Object.is(expected, actual)) return undefined;
   if (isObject(expected) && isObject(actual) && Array.isArray(expected) === Array.isArray(actual)) {
-    const keys = [...new Set([...Object.keys(expected), ...Object.keys(actual)])].sort();
+    const keys = [...new Set([...Object.keys(expected), ...Object.keys(actual)])].toSorted();
     for (const key of keys) {
       const found = firstDifference(`${path}/${key}`, expected[key], actual[key]);
       if (found !== undefined) return found;

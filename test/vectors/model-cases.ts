@@ -61,7 +61,7 @@ export function checkCounts(vector: Case): Outcome[] {
 /** Flags of the form `name:=value` have no order of their own. */
 function withSortedFlags(command: string): string {
   const words = command.split(" ");
-  const flags = words.filter((word) => word.includes(":=")).sort();
+  const flags = words.filter((word) => word.includes(":=")).toSorted();
   return words.map((word) => (word.includes(":=") ? (flags.shift() ?? word) : word)).join(" ");
 }
 

@@ -1,6 +1,7 @@
 // The vectors about the objects of one process group: pod, volume claim, services, ConfigMap, hashes, command lines.
 import type { FoundationDBCluster } from "../../src/api/cluster.ts";
 import { imageTypeOf, serversPerPod } from "../../src/api/effective.ts";
+import { validateCluster } from "../../src/api/validate-cluster.ts";
 import { expectedCommandLine } from "../../src/build/command-line.ts";
 import type { Substitutions } from "../../src/build/command-line.ts";
 import { configMap, dynamicConfHashOf } from "../../src/build/config-map.ts";
@@ -24,8 +25,9 @@ export function checkPodCase(vector: Case): Outcome[] {
   };
   const made = pod(cluster, subject);
   if (!made.ok || vector["error"] !== undefined) {
-    const cause = made.ok ? undefined : made.problem;
-    return [compare("whether it fails", vector["error"] !== undefined, cause !== undefined)];
+    // A resource is refused either while it is validated or while its pod is built.
+    const isRefused = !made.ok || validateCluster(cluster).length > 0;
+    return [compare("whether it fails", vector["error"] !== undefined, isRefused)];
   }
   const { metadata, spec } = made.value;
   const data = configMap(cluster).data ?? {};

@@ -38,7 +38,10 @@ test("[B77] a changed result is a failure of exactly that item", () => {
   for (const [from, to, item] of changes) {
     assert.ok(compact.includes(from), from);
     const failures = failuresIn(compact.replaceAll(from, to));
-    assert.ok(failures.some(({ name }) => name.endsWith(item)), `${from}: ${item}`);
+    assert.ok(
+      failures.some(({ name }) => name.endsWith(item)),
+      `${from}: ${item}`,
+    );
   }
 });
 

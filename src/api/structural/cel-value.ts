@@ -1,12 +1,12 @@
-// JSON values as CEL sees them by their schema: integers, timestamps and durations have types of their
-// own, and field names that are no CEL identifiers are escaped.
+// JSON values as CEL sees them by their schema: integers, timestamps and durations have types of
+// their own, and field names that are no CEL identifiers are escaped.
 import { isList, isMap } from "./json-value.ts";
 import { additionalSchema } from "./prune.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
 /**
- * With `fields`, only these members of an object are converted: a rule of a large object reads few of
- * them. `"all"` converts everything.
+ * With `fields`, only these members of an object are converted: a rule of a large object reads few
+ * of them. `"all"` converts everything.
  */
 export function celValue(
   schema: StructuralSchema | undefined,
@@ -71,7 +71,7 @@ const reservedNames = new Set([
 
 const escapeCache = new Map<string, string>();
 
-export function escapedName(name: string): string {
+function escapedName(name: string): string {
   let escaped = escapeCache.get(name);
   if (escaped === undefined) {
     escaped = reservedNames.has(name)

@@ -1,5 +1,5 @@
-// What of an old object a part of a new one continues, and whether it is still the same. Items of a list
-// with keys are followed by their keys; no other list can tell which item became which.
+// What of an old object a part of a new one continues, and whether it is still the same. Items of a
+// list with keys are followed by their keys; no other list can tell which item became which.
 import { isDeepEqual, isList, isMap, type JsonMap } from "./json-value.ts";
 import { additionalSchema } from "./prune.ts";
 import { shownValue } from "./field-error.ts";
@@ -22,8 +22,8 @@ export function correlatedItem(
 }
 
 /**
- * Whether a value is what it was. An item whose keys are missing cannot be followed, so a list that holds
- * one counts as changed; that is how the API server sees it.
+ * Whether a value is what it was. An item whose keys are missing cannot be followed, so a list that
+ * holds one counts as changed; that is how the API server sees it.
  */
 export function isUnchanged(schema: StructuralSchema, value: unknown, old: unknown): boolean {
   if (old === undefined) return false;

@@ -1,5 +1,6 @@
-// Defaults of a schema, as the API server writes them into an object. A null where null is not allowed
-// takes the default too, or disappears when there is none. Below an absent parent nothing is written.
+// Defaults of a schema, as the API server writes them into an object. A null where null is not
+// allowed takes the default too, or disappears when there is none. Below an absent parent nothing
+// is written.
 import { isList, isMap, type JsonMap } from "./json-value.ts";
 import { additionalSchema } from "./prune.ts";
 import type { StructuralSchema } from "./structural-schema.ts";

@@ -1,5 +1,5 @@
-// Removal of fields that a schema does not know, as the API server does before it stores an object. The
-// paths of what was removed are what `fieldValidation=Strict` refuses and `Warn` warns of.
+// Removal of fields that a schema does not know, as the API server does before it stores an object.
+// The paths of what was removed are what `fieldValidation=Strict` refuses and `Warn` warns of.
 import { isList, isMap, memberPath, type JsonMap } from "./json-value.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
@@ -13,7 +13,7 @@ export interface Pruned {
 /** Parts of every resource that its schema need not name. */
 const resourceFields = ["apiVersion", "kind", "metadata"];
 
-const metadataFields = new Set([
+export const metadataFields: ReadonlySet<string> = new Set([
   "name",
   "generateName",
   "namespace",

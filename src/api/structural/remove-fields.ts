@@ -1,5 +1,5 @@
-// A copy of an object without some fields. A bad item takes its whole list with it, so that the places of
-// other items never change.
+// A copy of an object without some fields. A bad item takes its whole list with it, so that the
+// places of other items never change.
 import { isMap, memberPath } from "./json-value.ts";
 
 export function withoutFields(object: unknown, paths: readonly string[]): unknown {

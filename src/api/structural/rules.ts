@@ -1,5 +1,5 @@
-// The rules of `x-kubernetes-validations`: which are asked about which part of an object, and what their
-// answers become. A rule that looks at oldSelf is only asked when there is an old value.
+// The rules of `x-kubernetes-validations`: which are asked about which part of an object, and what
+// their answers become. A rule that looks at oldSelf is only asked when there is an old value.
 import { correlatedItem, isUnchanged, oldList, oldMember } from "./correlation.ts";
 import { celValue } from "./cel-value.ts";
 import { compiledRule, type Answer } from "./cel.ts";

@@ -1,4 +1,5 @@
-// Whether a schema or anything below it has some trait, remembered, so that whole subtrees can be skipped.
+// Whether a schema or anything below it has some trait, remembered, so that whole subtrees can be
+// skipped.
 import type { StructuralSchema } from "./structural-schema.ts";
 
 export function reaches(

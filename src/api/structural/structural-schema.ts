@@ -1,4 +1,5 @@
-// The part of OpenAPI v3 that a CustomResourceDefinition may use: Kubernetes calls it a structural schema.
+// The part of OpenAPI v3 that a CustomResourceDefinition may use: Kubernetes calls it a structural
+// schema.
 
 export interface ValidationRule {
   readonly rule: string;

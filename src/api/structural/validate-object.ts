@@ -1,5 +1,5 @@
-// What the API server says of a whole object: schema, list types, then rules. Rules are only asked about
-// objects whose form they can rely on.
+// What the API server says of a whole object: schema, list types, then rules. Rules are only asked
+// about objects whose form they can rely on.
 import { embeddedErrors } from "./embedded-resources.ts";
 import { ruleErrors, hasRules } from "./rules.ts";
 import { fieldError, type FieldError, type FieldErrorReason } from "./field-error.ts";

@@ -1,6 +1,6 @@
-// Validation of a value against a structural schema, with the API server's errors. Checks go by the kind
-// of the value, so that a value of the wrong type gets the errors that still make sense for it. With an
-// old value, parts that did not change are not judged again (ratcheting).
+// Validation of a value against a structural schema, with the API server's errors. Checks go by the
+// kind of the value, so that a value of the wrong type gets the errors that still make sense for
+// it. With an old value, parts that did not change are not judged again (ratcheting).
 import { fieldError, quoted, type FieldError } from "./field-error.ts";
 import { isDeepEqual, isList, isMap, memberPath, type JsonMap } from "./json-value.ts";
 import { correlatedItem, isUnchanged } from "./correlation.ts";
@@ -102,7 +102,10 @@ function mapErrors(
 
 const noNames: readonly string[] = [];
 
-/** allOf, anyOf, oneOf and not. Their own errors belong to no field; that is how the server shows them. */
+/**
+ * allOf, anyOf, oneOf and not. Their own errors belong to no field; that is how the server shows
+ * them.
+ */
 function combinedErrors(
   schema: StructuralSchema,
   value: unknown,

@@ -1,5 +1,6 @@
 // How a client finds its database: through the coordinators of its connection string, following their forwards, waiting
 // while nobody answers. [FDB4] [FDB5] [FDB33]
+import { randomInteger } from "../../env/random.ts";
 import type { AdminClientOptions } from "../../fdb/admin.ts";
 import { namedFdbError } from "../../fdb/error.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
@@ -27,9 +28,15 @@ export interface ClientConnection {
   close(): void;
 }
 
+/** The log group under which the operator's own connections appear in status. */
+const logGroup = "fdb-kubernetes-operator";
+
 export function openConnection(fabric: Fabric, options: AdminClientOptions): ClientConnection {
   let current = parseConnectionString(options.connectionString);
   let isOpen = true;
+  const port = 30_000 + randomInteger(fabric.random, 0, 29_999);
+  const self = { address: `10.255.0.1:${port}`, logGroup, versions: [options.version] };
+  let connected: Database | undefined;
   const find = (): { location: Location; database: Database | undefined } => {
     if (!isOpen) throw new Error(`the client ${options.name} is closed`);
     if (!current) throw namedFdbError(2104);
@@ -38,7 +45,11 @@ export function openConnection(fabric: Fabric, options: AdminClientOptions): Cli
     if (location.kind === "unreachable") return { location, database: undefined };
     const database = findDatabase(fabric, current, location.databaseUid, options);
     const isUsable = isProtocolCompatible(database.version, options.version) && database.controller;
-    return { location, database: isUsable ? database : undefined };
+    if (!isUsable) return { location, database: undefined };
+    connected?.clients.delete(self.address);
+    connected = database;
+    database.clients.set(self.address, self);
+    return { location, database };
   };
   const connect = async (deadline: Deadline): Promise<Database> => {
     let delayMs = fabric.timings.connectMs;
@@ -73,6 +84,7 @@ export function openConnection(fabric: Fabric, options: AdminClientOptions): Cli
     },
     close: () => {
       isOpen = false;
+      connected?.clients.delete(self.address);
     },
   };
 }

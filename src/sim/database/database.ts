@@ -66,7 +66,12 @@ export interface StorageServer {
   zone: string;
   localities: Readonly<Record<string, string>>;
   createdMs: number;
-  engine: string;
+  /** As status shows it. */
+  metadata: {
+    created_time_datetime: string;
+    created_time_timestamp: number;
+    storage_engine: string;
+  };
   /** When its process was lost; undefined while it lives. */
   diedMs: number | undefined;
   /** Data distribution has given it up. */

@@ -21,6 +21,15 @@ export function isStorageClass(processClass: string): boolean {
   return processClass === "storage" || processClass === "unset";
 }
 
+/** Log processes can lend a storage role. */
+export function mayLendStorage(processClass: string): boolean {
+  return processClass === "log" || processClass === "transaction";
+}
+
+export function mayStore(processClass: string): boolean {
+  return isStorageClass(processClass) || mayLendStorage(processClass);
+}
+
 const statelessFitness: Readonly<Record<string, number>> = {
   stateless: 1,
   unset: 3,

@@ -4,7 +4,7 @@ import { alphanumerics, randomText } from "../../env/random.ts";
 import { reactLater, recruitStorageLater } from "./acts.ts";
 import type { Configuration } from "./configuration.ts";
 import { needsRecovery } from "./configuration-check.ts";
-import { writeForward } from "./coordination.ts";
+import { writeCoordinatedState, writeForward } from "./coordination.ts";
 import { isAcceptingCommits, notifyChange, schedule, trace } from "./database.ts";
 import type { Database } from "./database.ts";
 import { isExcluded } from "./exclusion.ts";
@@ -27,6 +27,7 @@ export function createConfigured(database: Database, configuration: Configuratio
   database.generation = 0;
   database.waitingMaster = undefined;
   trace(database, `created ${configuration.redundancyMode} ${configuration.storageEngine}`);
+  writeCoordinatedState(database.fabric, database);
   beginRecovery(database, "the database was created");
 }
 
@@ -143,6 +144,7 @@ export function moveCoordinators(database: Database, addresses: readonly Network
   };
   writeForward(database.fabric, from, database.version, formatConnectionString(next));
   database.connection = next;
+  writeCoordinatedState(database.fabric, database);
   trace(database, `coordinators ${addresses.map(formatAddress).join(",")}`);
   for (const worker of database.workers.values()) {
     worker.connection = next;

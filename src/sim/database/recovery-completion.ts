@@ -29,11 +29,14 @@ export function tryRemoteLogs(database: Database): void {
   notifyChange(database);
 }
 
+/** The first recovery has no old logs; remote logs come so late that the old ones follow soon. */
 export function completeRecoveryLater(database: Database): void {
   database.phase = "all_logs_recruited";
+  const { clock, timings } = database.fabric;
+  const elapsedMs = clock.nowMs() - (database.recoveredMs ?? 0);
   const isFirst = database.oldLogSets.length === 0;
-  const { oldLogsMs } = database.fabric.timings;
-  schedule(database, "complete", isFirst ? 0 : oldLogsMs, () => completeRecovery(database), false);
+  const delayMs = isFirst ? 0 : Math.max(3_000, timings.oldLogsMs - elapsedMs);
+  schedule(database, "complete", delayMs, () => completeRecovery(database), false);
 }
 
 /** Dead storage servers that data distribution has not removed keep the old logs, however long that takes. */

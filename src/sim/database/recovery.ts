@@ -6,7 +6,9 @@ import { locate, writeCoordinatedState } from "./coordination.ts";
 import { mainDatacenter } from "./configuration-check.ts";
 import { currentVersion, notifyChange, schedule, trace, unschedule } from "./database.ts";
 import type { Database, LogRole, LogSet } from "./database.ts";
+import { isExcluded } from "./exclusion.ts";
 import { randomHex } from "./fabric.ts";
+import { mayStore } from "./fitness.ts";
 import { isLogAlive, newLogRole, newRole } from "./log-roles.ts";
 import { completeRecoveryLater, recruitRemoteLogs } from "./recovery-completion.ts";
 import {
@@ -16,7 +18,9 @@ import {
   regionsByPriority,
 } from "./recruitment.ts";
 import type { RecruitmentPlan } from "./recruitment.ts";
-import { redundancyModes } from "./redundancy-policy.ts";
+import { redundancyModes, selectReplicas } from "./redundancy-policy.ts";
+import { classOf } from "./server-instance.ts";
+import { storagePolicy } from "./storage-policy.ts";
 
 /** Chooses a cluster controller when there is a quorum and none, then recovers. */
 export function electController(database: Database): void {
@@ -109,7 +113,7 @@ function canLockOldLogs(database: Database): boolean {
 
 function recruit(database: Database): void {
   if (!database.controller || !database.hasQuorum) return;
-  const choice = chooseRegion(database);
+  const choice = canSeedStorage(database) ? chooseRegion(database) : undefined;
   if (!choice) {
     trace(database, "recovery waits for processes to recruit");
     watchFailover(database);
@@ -134,6 +138,15 @@ function recruit(database: Database): void {
 function isGoodEnough(quality: readonly number[], before: readonly number[] | undefined): boolean {
   if (before) return quality.every((part, index) => part <= (before[index] ?? 0));
   return quality.slice(0, 3).every((part) => part <= 1);
+}
+
+/** A new database needs its first storage team before it can accept anything. */
+function canSeedStorage(database: Database): boolean {
+  if (database.distribution.shards.length > 0) return true;
+  const candidates = [...database.workers.values()].filter(
+    (worker) => mayStore(classOf(database, worker)) && !isExcluded(database, worker),
+  );
+  return selectReplicas(storagePolicy(database), [], candidates) !== undefined;
 }
 
 interface RegionChoice {

@@ -95,7 +95,7 @@ function repair(
   const good = team
     .filter((server) => !server.isFailed && !server.isLeaving && isHome(server))
     // When a smaller team suffices, the dead are the ones to go.
-    .toSorted((left, right) => Number(left.diedMs ?? 0) - Number(right.diedMs ?? 0));
+    .toSorted((left, right) => (left.diedMs ?? 0) - (right.diedMs ?? 0));
   const policy = storagePolicy(database);
   if (good.length === team.length && team.length === policy.replicas && isSatisfied(policy, good)) {
     shard.isStuck = false;

@@ -203,3 +203,20 @@ export function summarize(status: DatabaseStatus): Record<string, unknown> {
     messages: cluster?.messages?.map((message) => message.name),
   };
 }
+
+/** The regions of regionServers() as a word of `configure`, escaped as fdbcli needs it. */
+export function regionsWord(secondPriority: number): string {
+  const regions = [regionOf("dc1", 1, "dc3"), regionOf("dc2", secondPriority, "dc4")];
+  return `regions=${JSON.stringify(regions).replaceAll('"', '\\"')}`;
+}
+
+function regionOf(main: string, priority: number, satellite: string): unknown {
+  return {
+    datacenters: [
+      { id: main, priority },
+      { id: satellite, priority: 1, satellite: 1 },
+    ],
+    satellite_redundancy_mode: "one_satellite_double",
+    satellite_logs: 2,
+  };
+}

@@ -258,11 +258,7 @@ function addStorage(map: RoleMap, database: Database, version: number): void {
       id: server.id,
       kvstore_used_bytes: 104_878_232 + storedBytes,
       role: "storage",
-      storage_metadata: {
-        created_time_datetime: `${new Date(server.createdMs).toISOString().replace("T", " ").slice(0, -1)} +0000`,
-        created_time_timestamp: server.createdMs / 1000,
-        storage_engine: server.engine,
-      },
+      storage_metadata: server.metadata,
       stored_bytes: storedBytes,
       tss: false,
     };

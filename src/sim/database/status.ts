@@ -268,10 +268,8 @@ function describeStuck(database: Database, cluster: ClusterStatus): ClusterStatu
   const nowMs = database.fabric.clock.nowMs();
   const isRecruiting = phase === "recruiting_transaction_servers";
   const isUp = database.stalledSinceMs === undefined && recoveredMs !== undefined;
-  const { clients } = cluster;
   return {
     ...cluster,
-    clients: clients?.count === undefined ? {} : { count: clients.count },
     idempotency_ids: {},
     layers: { _error: "configurationMissing", _valid: false },
     messages,

@@ -5,7 +5,7 @@ import { isAcceptingCommits, notifyChange, schedule, trace, unschedule } from ".
 import type { Database, StorageServer } from "./database.ts";
 import { isExcluded } from "./exclusion.ts";
 import { randomHex } from "./fabric.ts";
-import { isStorageClass } from "./fitness.ts";
+import { isStorageClass, mayLendStorage } from "./fitness.ts";
 import { classOf } from "./server-instance.ts";
 import type { ServerInstance } from "./server-instance.ts";
 import { borrowingDatacenters, mayBorrow, storageDatacenters } from "./storage-policy.ts";
@@ -28,9 +28,8 @@ export function recruitStorage(database: Database): void {
   const borrowing = borrowingDatacenters(database);
   if (borrowing.size > 0) {
     for (const instance of database.workers.values()) {
-      const processClass = classOf(database, instance);
       if (!mayBorrow(borrowing, instance.localities)) continue;
-      if (processClass === "log" || processClass === "transaction") recruit(instance, true);
+      if (mayLendStorage(classOf(database, instance))) recruit(instance, true);
     }
   }
   reactLater(database, 0);
@@ -38,6 +37,7 @@ export function recruitStorage(database: Database): void {
 }
 
 function addServer(database: Database, instance: ServerInstance, isBorrowed: boolean): void {
+  const nowMs = database.fabric.clock.nowMs();
   const server: StorageServer = {
     id: randomHex(database.fabric, 16),
     processId: instance.disk.processId,
@@ -45,8 +45,12 @@ function addServer(database: Database, instance: ServerInstance, isBorrowed: boo
     address: instance.endpoint,
     zone: instance.zone,
     localities: instance.localities,
-    createdMs: database.fabric.clock.nowMs(),
-    engine: database.configuration.storageEngine,
+    createdMs: nowMs,
+    metadata: {
+      created_time_datetime: `${new Date(nowMs).toISOString().replace("T", " ").slice(0, -1)} +0000`,
+      created_time_timestamp: nowMs / 1000,
+      storage_engine: database.configuration.storageEngine,
+    },
     diedMs: undefined,
     isFailed: false,
     isLeaving: false,

@@ -37,8 +37,6 @@ export interface SpecialKeyModule {
 }
 
 export const specialSpaceBegin = "\xff\xff";
-/** The special space ends before this key. */
-export const specialSpaceEnd = "\xff\xff\xff";
 
 interface Registered {
   range: KeyRange;

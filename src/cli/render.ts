@@ -1,0 +1,107 @@
+// `fdb-operator render`: the objects that the operator would create for a cluster, from the same plan that it would follow
+// on an empty Kubernetes. Nothing is contacted. Rules: spec/cli.md [CLI7].
+import { foundationDbClusters } from "../api/cluster.ts";
+import type { FoundationDBCluster } from "../api/cluster.ts";
+import { validateDocument } from "../api/validate-document.ts";
+import { normalCluster } from "../build/normalise.ts";
+import type { KubeObject } from "../kube/object.ts";
+import type { PersistentVolumeClaim, Pod, Service } from "../kube/generated/types.ts";
+import type { Stored } from "../kube/resource.ts";
+import { planCluster } from "../plan/chain.ts";
+import { newDesiredMemory } from "../plan/desired.ts";
+import { defaultPlanOptions } from "../plan/snapshot.ts";
+import { CommandError } from "./command-error.ts";
+import { readDocuments } from "./documents.ts";
+import type { SourceDocument } from "./documents.ts";
+
+export interface RenderOptions {
+  file: string[];
+  output: "yaml" | "json";
+  seed: number;
+  namespace: string;
+}
+
+/** Stands for the address that a real API server would give a service (a range kept for documentation). */
+const placeholderAddress = "192.0.2.1";
+
+export async function runRender(options: RenderOptions): Promise<void> {
+  const objects: KubeObject[] = [];
+  for (const file of options.file) {
+    const documents = await readDocuments(file);
+    const clusters = documents.filter(({ object }) => object.kind === foundationDbClusters.kind);
+    if (clusters.length === 0)
+      throw new CommandError(`${file}: there is no FoundationDBCluster in it`);
+    for (const document of clusters) objects.push(...renderDocument(document, options));
+  }
+  process.stdout.write(await printed(objects, options.output));
+}
+
+function renderDocument(document: SourceDocument, options: RenderOptions): KubeObject[] {
+  const errors = validateDocument(document.object).filter(({ severity }) => severity === "error");
+  const [first] = errors;
+  if (first !== undefined) {
+    const more = errors.length > 1 ? ` and ${errors.length - 1} more (run validate)` : "";
+    throw new CommandError(`${document.file}: ${first.field}: ${first.message}${more}`);
+  }
+  return renderCluster(document.object as FoundationDBCluster, options);
+}
+
+/** All objects of a new cluster, in the order in which the operator would create them. */
+export function renderCluster(
+  resource: FoundationDBCluster,
+  options: Pick<RenderOptions, "seed" | "namespace">,
+): KubeObject[] {
+  const namespace = resource.metadata.namespace ?? options.namespace;
+  const uid = "00000000-0000-0000-0000-000000000000";
+  let cluster: FoundationDBCluster = {
+    ...resource,
+    metadata: { ...resource.metadata, namespace, uid, generation: 1 },
+  };
+  const pods = new Map<string, Stored<Pod>>();
+  const pvcs = new Map<string, Stored<PersistentVolumeClaim>>();
+  const services = new Map<string, Stored<Service>>();
+  const created: KubeObject[] = [];
+  // A second look creates what waits for the services' addresses.
+  for (let pass = 0; pass < 2; pass += 1) {
+    const plan = planCluster({
+      ...{ nowMs: 0, pods, pvcs, services, configMap: undefined, sidecars: new Map() },
+      cluster: normalCluster(cluster),
+      database: { kind: "missing", reason: "NoConnectionString", message: "", sinceMs: 0 },
+      ...{ failures: [], previousWaits: [], lastDatabaseWriteMs: 0, seed: options.seed },
+      options: defaultPlanOptions,
+      memory: newDesiredMemory(),
+    });
+    for (const action of plan.actions) {
+      if (action.type === "createPod") pods.set(action.object.metadata.name ?? "", action.object);
+      else if (action.type === "createPvc")
+        pvcs.set(action.object.metadata.name ?? "", action.object);
+      else if (action.type === "createService")
+        services.set(action.object.metadata.name ?? "", addressed(action.object));
+      else if (action.type !== "createConfigMap" || pass > 0) continue;
+      created.push(action.object);
+    }
+    cluster = { ...cluster, status: plan.status };
+  }
+  return created.map(withoutServerParts);
+}
+
+function addressed(service: Stored<Service>): Stored<Service> {
+  if (service.spec?.clusterIP === "None") return service;
+  return { ...service, spec: { ...service.spec, clusterIP: placeholderAddress } };
+}
+
+/** The owner's uid is known only to a server, so the reference to it is left out. */
+function withoutServerParts(object: KubeObject): KubeObject {
+  const { ownerReferences: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+async function printed(objects: readonly KubeObject[], form: "yaml" | "json"): Promise<string> {
+  if (form === "json") {
+    return `${JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }, null, 2)}\n`;
+  }
+  const { stringify } = await import("yaml");
+  return objects
+    .map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }))
+    .join("---\n");
+}

@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { seededRandom } from "../../env/random.ts";
+import { VirtualClock } from "../virtual-clock.ts";
+import { createLocalCluster } from "./local-cluster.ts";
+import { plainServers, startPlain, startSample, summarize } from "./sample-cluster.ts";
+import { createSimulatedFdb } from "./simulated-fdb.ts";
+
+test("[FDB4] one coordinator of three may be down, two may not", async () => {
+  const sample = await startPlain();
+  await sample.pass(40);
+  sample.cluster.stop("log-3");
+  await sample.pass(15);
+  assert.equal(summarize(await sample.status()).available, true);
+  sample.cluster.stop("log-2");
+  const status = await sample.status();
+  assert.deepEqual(status.cluster, { layers: { _valid: false } });
+  assert.deepEqual(
+    status.client?.coordinators?.coordinators?.map((coordinator) => coordinator.reachable),
+    [true, false, false],
+  );
+  assert.equal(status.client?.messages?.[0]?.name, "quorum_not_reachable");
+  sample.cluster.restart("log-2");
+  await sample.pass(5);
+  assert.equal(summarize(await sample.status()).available, true);
+});
+
+test("[FDB4] status without a quorum takes five seconds, or fails at its time limit", async () => {
+  const sample = await startPlain();
+  for (const name of ["log-1", "log-2", "log-3"]) sample.cluster.stop(name);
+  const startedMs = sample.clock.nowMs();
+  const status = await sample.status();
+  assert.equal(status.client?.database_status?.available, false);
+  assert.equal(sample.clock.nowMs() - startedMs, 5100);
+  await assert.rejects(sample.status(5_000), { code: 1031 });
+});
+
+test("[FDB5] a client and a process with the old connection string follow the coordinators", async () => {
+  const sample = await startPlain();
+  await sample.pass(40);
+  sample.cluster.stop("storage-3");
+  const next = ["10.1.0.11:4501", "10.1.0.12:4501", "10.1.0.1:4501"];
+  const text = await sample.call(sample.admin.changeCoordinators(next, 60_000));
+  assert.match(
+    text,
+    /^sample:[A-Za-z0-9]{32}@10\.1\.0\.11:4501,10\.1\.0\.12:4501,10\.1\.0\.1:4501$/,
+  );
+  const stale = sample.fdb.admin.open({
+    name: "stale",
+    connectionString: sample.connectionString,
+    version: "7.3.79",
+  });
+  assert.equal(await sample.call(stale.connectionString(10_000)), text);
+  const path = "/var/fdb/data/fdb.cluster";
+  assert.equal(sample.cluster.files("log-2").get(path), `${text}\n`);
+  assert.equal(sample.cluster.files("storage-3").get(path), sample.connectionString);
+  sample.cluster.restart("storage-3");
+  await sample.pass(5);
+  assert.equal(sample.cluster.files("storage-3").get(path), `${text}\n`);
+  assert.equal(summarize(await sample.status()).processes, 8);
+});
+
+test("[FDB5] coordinators may be host names that resolve later", async () => {
+  const hosts = new Map<string, string>();
+  const servers = plainServers();
+  const sample = await startSample({
+    servers,
+    coordinators: ["log-1.svc:4501", "log-2.svc:4501", "log-3.svc:4501"],
+    resolver: { resolve: (host) => hosts.get(host) },
+  });
+  assert.equal((await sample.status()).client?.coordinators?.quorum_reachable, false);
+  for (const index of [1, 2, 3]) hosts.set(`log-${index}.svc`, `10.1.0.1${index}`);
+  await sample.pass(10);
+  await sample.call(sample.admin.configure("new double ssd", 60_000));
+  assert.equal(summarize(await sample.status()).available, true);
+});
+
+test("[FDB6] patch versions mix; another line cannot join and is listed as incompatible", async () => {
+  const sample = await startPlain();
+  await sample.pass(40);
+  sample.cluster.restart("storage-1", { version: "7.3.63" });
+  sample.cluster.restart("storage-2", { version: "7.4.1" });
+  await sample.pass(10);
+  const { cluster } = await sample.status();
+  const versions = Object.values(cluster?.processes ?? {}).map((process) => process.version);
+  assert.ok(versions.includes("7.3.63") && !versions.includes("7.4.1"));
+  assert.deepEqual(cluster?.incompatible_connections, ["10.1.0.2:4501"]);
+});
+
+test("[FDB6] an incompatible upgrade: all killed at once, the database comes back with the new line", async () => {
+  const sample = await startPlain();
+  await sample.pass(40);
+  const before = sample.fdb.truth.databases()[0]?.generation;
+  for (const name of sample.cluster.names()) sample.cluster.restart(name, { version: "7.4.1" });
+  await sample.pass(20);
+  const admin = sample.fdb.admin.open({
+    name: "new",
+    connectionString: sample.connectionString,
+    version: "7.4.1",
+  });
+  const status = await sample.call(admin.status(30_000));
+  assert.equal(status.client?.database_status?.available, true);
+  assert.equal(status.cluster?.protocol_version, "fdb00b074000000");
+  assert.equal(status.cluster?.generation, (before ?? 0) + 2);
+  const old = await sample.status();
+  assert.equal(old.client?.coordinators?.quorum_reachable, false);
+  assert.deepEqual(sample.fdb.truth.dataLost(), []);
+});
+
+test("[FDB6] with a majority of coordinators upgraded the old line is an island", async () => {
+  const sample = await startPlain();
+  await sample.pass(40);
+  for (const name of ["log-1", "log-2", "stateless-1"])
+    sample.cluster.restart(name, { version: "7.4.1" });
+  await sample.pass(20);
+  const admin = sample.fdb.admin.open({
+    name: "new",
+    connectionString: sample.connectionString,
+    version: "7.4.1",
+  });
+  const status = await sample.call(admin.status(30_000));
+  assert.equal(status.client?.database_status?.available, false);
+  assert.equal(status.cluster?.incompatible_connections?.length, 5);
+});
+
+test("[FDB39] two databases of one simulation know nothing of each other", async () => {
+  const clock = new VirtualClock();
+  const fdb = createSimulatedFdb({
+    clock,
+    random: seededRandom(1),
+    resolver: { resolve: () => undefined },
+  });
+  const strings = [1, 2].map((index) => `db${index}:id${index}@10.${index}.0.11:4501`);
+  for (const [index, text] of strings.entries()) {
+    const cluster = createLocalCluster(clock, fdb, text);
+    for (const server of plainServers()) {
+      const address = server.address.replace("10.1.", `10.${index + 1}.`);
+      cluster.start({ ...server, name: `${index}-${server.name}`, address });
+    }
+  }
+  const [first, second] = strings.map((connectionString) =>
+    fdb.admin.open({ name: connectionString, connectionString, version: "7.3.79" }),
+  );
+  const created = first?.configure("new double ssd", 60_000);
+  await clock.run({ untilMs: clock.nowMs() + 60_000 });
+  await created;
+  const statuses = Promise.all([first?.status(60_000), second?.status(60_000)]);
+  await clock.run({ untilMs: clock.nowMs() + 60_000 });
+  const [one, other] = await statuses;
+  assert.equal(one?.client?.database_status?.available, true);
+  assert.equal(other?.cluster?.recovery_state?.name, "configuration_never_created");
+  assert.equal(Object.keys(other?.cluster?.processes ?? {}).length, 8);
+});
