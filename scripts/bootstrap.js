@@ -21,11 +21,15 @@ function install() {
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === lock) return;
   process.stderr.write("Installing the locked dependencies (once)...\n");
   const windows = process.platform === "win32";
-  const result = spawnSync(windows ? "npm.cmd" : "npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
-    cwd: root,
-    stdio: ["ignore", "ignore", "inherit"],
-    shell: windows,
-  });
+  const result = spawnSync(
+    windows ? "npm.cmd" : "npm",
+    ["ci", "--no-audit", "--no-fund", "--loglevel=error"],
+    {
+      cwd: root,
+      stdio: ["ignore", "ignore", "inherit"],
+      shell: windows,
+    },
+  );
   if (result.status !== 0) {
     fail(
       "npm ci failed (see above). Check the network and the npm registry setting, then try again.",

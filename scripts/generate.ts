@@ -26,7 +26,9 @@ function generateFromGo(): void {
   const kubernetes = moduleFolder("k8s.io/kubernetes");
   const api = moduleFolder("k8s.io/api");
   if (kubernetes === undefined || api === undefined) {
-    process.stdout.write("skipped: the Kubernetes schema and the Go field order (no Go module cache)\n");
+    process.stdout.write(
+      "skipped: the Kubernetes schema and the Go field order (no Go module cache)\n",
+    );
     return;
   }
   compare("src/kube/generated", (folder) => [
@@ -42,7 +44,11 @@ function generateFromGo(): void {
 }
 
 function moduleFolder(name: string): string | undefined {
-  const listed = run("go", ["-C", "tools/control-plane", "list", "-m", "-f", "{{.Dir}}", name], "pipe");
+  const listed = run(
+    "go",
+    ["-C", "tools/control-plane", "list", "-m", "-f", "{{.Dir}}", name],
+    "pipe",
+  );
   const folder = String(listed.stdout ?? "").trim();
   return listed.status === 0 && folder !== "" ? folder : undefined;
 }
@@ -53,7 +59,8 @@ function compare(folder: string, script: (output: string) => string[]): void {
   if (result.status !== 0) isCurrent = false;
   if (!isCheck) return;
   for (const file of readdirSync(output)) {
-    if (readFileSync(join(output, file), "utf8") === readFileSync(join(root, folder, file), "utf8")) continue;
+    if (readFileSync(join(output, file), "utf8") === readFileSync(join(root, folder, file), "utf8"))
+      continue;
     process.stdout.write(`${folder}/${file} is not current: run npm run generate\n`);
     isCurrent = false;
   }
@@ -65,5 +72,8 @@ function run(
   args: readonly string[],
   stdout: "inherit" | "pipe" = "inherit",
 ): ReturnType<typeof spawnSync> {
-  return spawnSync(command, args, { cwd: root, stdio: ["ignore", stdout, stdout === "pipe" ? "ignore" : "inherit"] });
+  return spawnSync(command, args, {
+    cwd: root,
+    stdio: ["ignore", stdout, stdout === "pipe" ? "ignore" : "inherit"],
+  });
 }

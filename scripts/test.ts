@@ -17,7 +17,7 @@ if (files.length === 0) {
 // One process for all files: a suite of small pure tests would spend most of its time starting Node.
 const runner = spawn(
   process.execPath,
-  ["--test", "--test-isolation=none", "--test-reporter=dot", ...files],
+  ["--test", "--test-isolation=none", "--test-reporter=./scripts/test-reporter.ts", ...files],
   { cwd: root, stdio: "inherit", env: { ...process.env, NODE_OPTIONS: "", NODE_ENV: "test" } },
 );
 runner.on("exit", (code) => {

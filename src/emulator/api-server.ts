@@ -45,7 +45,7 @@ export interface ApiServer {
   stop(): void;
 }
 
-const defaultHistoryLimit = 20_000;
+const defaultHistoryLimit = 10_000;
 const firstNamespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
 export function createApiServer(options: ApiServerOptions): ApiServer {

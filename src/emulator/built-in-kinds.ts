@@ -8,7 +8,13 @@ import { crdRules } from "./rules-crd.ts";
 import { disruptionBudgetRules } from "./rules-disruption-budget.ts";
 import { coreEventRules, eventsGroupRules } from "./rules-event.ts";
 import { fromCoreEvent, toCoreEvent } from "./event-conversion.ts";
-import { leaseRules, roleBindingRules, storageClassRules } from "./rules-small.ts";
+import {
+  clusterRoleBindingRules,
+  leaseRules,
+  roleBindingRules,
+  roleRules,
+  storageClassRules,
+} from "./rules-small.ts";
 import { namespaceRules } from "./rules-namespace.ts";
 import { nodeRules } from "./rules-node.ts";
 import { podRules } from "./rules-pod.ts";
@@ -51,7 +57,7 @@ const facts: readonly KindFacts[] = [
   },
   {
     ...{ group: "", kind: "Event", plural: "events", definition: `${core}.Event` },
-    ...{ shortNames: ["ev"], rules: coreEventRules },
+    ...{ shortNames: ["ev"], nameForm: "path", rules: coreEventRules },
   },
   {
     ...{ group: "", kind: "Namespace", plural: "namespaces", definition: `${core}.Namespace` },
@@ -108,7 +114,7 @@ const facts: readonly KindFacts[] = [
   {
     ...{ group: "events.k8s.io", kind: "Event", plural: "events", shortNames: ["ev"] },
     ...{ definition: "io.k8s.api.events.v1.Event", rules: eventsGroupRules },
-    ...{ storageKey: "/events", storageApiVersion: "v1" },
+    ...{ storageKey: "/events", storageApiVersion: "v1", nameForm: "path" },
     ...{ fromStored: fromCoreEvent, toStored: toCoreEvent },
   },
   {
@@ -120,11 +126,12 @@ const facts: readonly KindFacts[] = [
   {
     ...{ group: rbacGroup, kind: "ClusterRoleBinding", plural: "clusterrolebindings" },
     ...{ definition: `${rbac}.ClusterRoleBinding`, isClusterScoped: true, nameForm: "path" },
-    rules: roleBindingRules,
+    rules: clusterRoleBindingRules,
   },
   {
     ...{ group: rbacGroup, kind: "ClusterRole", plural: "clusterroles" },
     ...{ definition: `${rbac}.ClusterRole`, isClusterScoped: true, nameForm: "path" },
+    rules: roleRules,
   },
   {
     ...{ group: rbacGroup, kind: "RoleBinding", plural: "rolebindings" },
@@ -132,7 +139,7 @@ const facts: readonly KindFacts[] = [
   },
   {
     ...{ group: rbacGroup, kind: "Role", plural: "roles", definition: `${rbac}.Role` },
-    nameForm: "path",
+    ...{ nameForm: "path", rules: roleRules },
   },
   {
     ...{ group: "storage.k8s.io", kind: "StorageClass", plural: "storageclasses" },

@@ -1,5 +1,5 @@
 // What happens to nodes that fall silent or vanish: Ready becomes Unknown, taints follow, pods are evicted when their
-// tolerations run out, and pods of vanished nodes are removed. Carries rules KUBELET57 to KUBELET60.
+// tolerations run out, and pods of vanished nodes are removed. Carries rules KUBELET30, KUBELET57 and KUBELET59.
 import type { Timer } from "../env/clock.ts";
 import { isKubeError } from "../kube/error.ts";
 import type { Lease, Node, Pod, Taint } from "../kube/generated/types.ts";

@@ -5,7 +5,7 @@ import { pruneObject } from "../api/structural/prune.ts";
 import type { StructuralSchema } from "../api/structural/structural-schema.ts";
 import { validateObject } from "../api/structural/validate-object.ts";
 import { timeText } from "./decode.ts";
-import { deleteObject, isBeingDeleted } from "./delete.ts";
+import { deleteObject, internalDelete, isBeingDeleted } from "./delete.ts";
 import { removeFinalizer } from "./garbage-collector.ts";
 import {
   arrayAt,
@@ -146,10 +146,7 @@ function finishDefinition(server: ServerContext, name: string): void {
   const storageKey = `${stringAt(spec, "group")}/${stringAt(spec, "names", "plural")}`;
   const kind = server.registry.stored(storageKey);
   if (kind !== undefined) {
-    const request = {
-      ...{ gracePeriodSeconds: undefined, propagationPolicy: undefined, orphanDependents: undefined },
-      ...{ uid: undefined, resourceVersion: undefined },
-    };
+    const request = internalDelete(undefined);
     for (const object of server.store.list(storageKey, "")) {
       if (isBeingDeleted(object)) continue;
       const { namespace, name: instance } = objectAt(object, "metadata");

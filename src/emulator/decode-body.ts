@@ -5,7 +5,7 @@ import { cloneJson, isJsonObject, stringAt, type JsonObject } from "./json.ts";
 import { kindApiVersion, type Kind } from "./kind.ts";
 import { builtInNode } from "./schema-node.ts";
 import type { WriteOptions } from "./server-context.ts";
-import { badRequest, fieldInvalid, invalid } from "./status.ts";
+import { badRequest, fieldInvalid, invalid, type StatusError } from "./status.ts";
 
 /** A mutable object with defaults, its type set, in the version that the path asked for. */
 export function decodeBody(kind: Kind, body: unknown, options: WriteOptions): JsonObject {
@@ -100,12 +100,17 @@ function decode<T>(kind: Kind, run: () => T): T {
     return run();
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    const refusal = badRequest(
-      `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${error.message}`,
-    );
-    refusal.cause = error;
-    throw refusal;
+    throw undecodable(kind, error);
   }
+}
+
+/** Keeps its cause: a patch that leads here is refused in other words than a body. */
+function undecodable(kind: Kind, cause: DecodeError): StatusError {
+  const refusal = badRequest(
+    `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ${cause.message}`,
+  );
+  refusal.cause = cause;
+  return refusal;
 }
 
 function reportFields(kind: Kind, unknownFields: readonly string[], options: WriteOptions): void {
@@ -119,8 +124,5 @@ function reportFields(kind: Kind, unknownFields: readonly string[], options: Wri
     options.warnings.push(...texts);
     return;
   }
-  throw badRequest(
-    `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: ` +
-      `strict decoding error: ${texts.join(", ")}`,
-  );
+  throw undecodable(kind, new DecodeError(`strict decoding error: ${texts.join(", ")}`));
 }

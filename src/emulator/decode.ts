@@ -110,6 +110,7 @@ function decodeValue(
       return decodeArray(node, value, context, indexedPath, dottedPath, structName);
     case "string":
       if (typeof value !== "string") throw mismatch();
+      if (node.format === "byte") checkEncoded(value);
       return value;
     case "boolean":
       if (typeof value !== "boolean") throw mismatch();
@@ -143,6 +144,14 @@ function decodeSpecial(node: SchemaNode, value: unknown, mismatch: () => DecodeE
     default:
       return value;
   }
+}
+
+/** Bytes are base64 text; the message names the first byte that is not. */
+function checkEncoded(text: string): void {
+  if (text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)) return;
+  const position = text.search(/[^A-Za-z0-9+/]/);
+  const at = position < 0 ? text.length - (text.length % 4) : position;
+  throw new DecodeError(`illegal base64 data at input byte ${at}`);
 }
 
 function decodeMap(

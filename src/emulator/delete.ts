@@ -12,6 +12,8 @@ export interface DeleteRequest {
   orphanDependents: boolean | undefined;
   uid: string | undefined;
   resourceVersion: string | undefined;
+  /** Clients may ask for a dry run in the body, too. */
+  isDryRun: boolean;
 }
 
 export interface Deleted {
@@ -36,6 +38,7 @@ export function readDeleteRequest(
     orphanDependents: typeof orphan === "boolean" ? orphan : undefined,
     uid: text(preconditions["uid"]),
     resourceVersion: text(preconditions["resourceVersion"]),
+    isDryRun: arrayAt(options, "dryRun").includes("All"),
   };
   checkDeleteRequest(request);
   return request;
@@ -67,13 +70,22 @@ function checkDeleteRequest(request: DeleteRequest): void {
   if (errors.length > 0) throw invalid("meta.k8s.io", "DeleteOptions", "", errors);
 }
 
+/** What the server's own controllers ask for. */
+export function internalDelete(propagationPolicy: string | undefined, uid?: string): DeleteRequest {
+  return {
+    ...{ gracePeriodSeconds: undefined, propagationPolicy, orphanDependents: undefined },
+    ...{ uid, resourceVersion: undefined, isDryRun: false },
+  };
+}
+
 export function deleteObject(
   server: ServerContext,
   target: Target,
   request: DeleteRequest,
-  options: WriteOptions,
+  given: WriteOptions,
 ): Deleted {
   const { kind } = target;
+  const options = request.isDryRun ? { ...given, isDryRun: true } : given;
   const live = existing(server, target);
   checkPreconditions(target, live, request);
   const object = cloneJson(live);

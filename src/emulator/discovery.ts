@@ -2,6 +2,7 @@
 import { isJsonObject, type JsonObject } from "./json.ts";
 import type { Kind } from "./kind.ts";
 import { reviewKinds } from "./reviews.ts";
+import { isScalable } from "./scale.ts";
 import type { ServerContext } from "./server-context.ts";
 
 const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
@@ -124,6 +125,13 @@ function subresourcesOf(kind: Kind): Subresource[] {
   if (kind.kind === "Pod") {
     found.push({ name: "binding", subKind: "Binding", subVerbs: ["create"] });
     found.push({ name: "eviction", subKind: "Eviction", group: "policy", subVerbs: ["create"] });
+  }
+  if (kind.kind === "ServiceAccount") {
+    const group = "authentication.k8s.io";
+    found.push({ name: "token", subKind: "TokenRequest", group, subVerbs: ["create"] });
+  }
+  if (isScalable(kind)) {
+    found.push({ name: "scale", subKind: "Scale", group: "autoscaling", subVerbs: statusVerbs });
   }
   if (kind.kind === "Namespace") found.push({ name: "finalize", subKind: "Namespace", subVerbs: ["update"] });
   if (kind.hasStatus) found.push({ name: "status", subKind: kind.kind, subVerbs: statusVerbs });

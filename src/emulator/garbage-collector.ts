@@ -1,6 +1,6 @@
 // Deletes what its owners leave behind, as the garbage collector of a real cluster: background, foreground
 // and orphan. It works in microtasks after the change that caused it, so clients see each step. [KAS15]
-import { deleteObject, isBeingDeleted } from "./delete.ts";
+import { deleteObject, internalDelete, isBeingDeleted } from "./delete.ts";
 import { arrayAt, cloneJson, ensureObject, objectAt, stringAt, type JsonObject } from "./json.ts";
 import { internalWrite, type ServerContext, type Target } from "./server-context.ts";
 import { StatusError } from "./status.ts";
@@ -175,10 +175,7 @@ class GarbageCollector {
     const kind = this.#server.registry.stored(node.storageKey);
     if (kind === undefined) return;
     const target: Target = { kind, namespace: node.namespace, name: node.name };
-    const request = {
-      ...{ gracePeriodSeconds: undefined, propagationPolicy: policy, orphanDependents: undefined },
-      ...{ uid: node.uid, resourceVersion: undefined },
-    };
+    const request = internalDelete(policy, node.uid);
     deleteObject(this.#server, target, request, internalWrite("kube-controller-manager"));
   }
 }

@@ -2,14 +2,16 @@
 // runs to its end without waiting, so every request is atomic.
 import type { KubeRequest, KubeResponse } from "../kube/transport.ts";
 import { deleteObject, readDeleteRequest } from "./delete.ts";
-import { evictPod, bindPod, finalizeNamespace } from "./subresources.ts";
+import { bindPod, evictPod, finalizeNamespace, requestToken } from "./subresources.ts";
 import { cloneJson, objectAt, stringAt, type JsonObject } from "./json.ts";
 import type { Kind } from "./kind.ts";
 import { isSelected, listObjects, readSelection, type Query } from "./list.ts";
 import { applyTypes, patchObject } from "./patch.ts";
 import { answerPath } from "./plain-paths.ts";
 import { parseResourcePath, type ResourcePath } from "./request-path.ts";
+import { inRequestedForm } from "./representation.ts";
 import { answerReview } from "./reviews.ts";
+import { answerScale, isScalable } from "./scale.ts";
 import { present, type ServerContext, type Target, type WriteOptions } from "./server-context.ts";
 import { fieldNotSupported, invalid, methodNotAllowed, notFound, pathNotFound, StatusError } from "./status.ts";
 import { createObject, existing, updateObject } from "./write.ts";
@@ -18,14 +20,14 @@ export interface ServerRequest extends KubeRequest {
   /** Fields that appeared twice in the JSON text of the body. */
   duplicateFields?: readonly string[];
   userName?: string;
-  /** The Accept header: discovery has two forms, and lists may be asked for as tables. */
-  accept?: string;
 }
 
 export function handleRequest(server: ServerContext, request: ServerRequest): KubeResponse {
   const warnings: string[] = [];
   try {
-    return withWarnings(answer(server, request, warnings), warnings);
+    const response = answer(server, request, warnings);
+    const body = inRequestedForm(server, request, response.status, response.body);
+    return withWarnings({ ...response, body }, warnings);
   } catch (error) {
     if (error instanceof StatusError) {
       return withWarnings({ status: error.code, body: error.body() }, warnings);
@@ -71,7 +73,13 @@ function readWriteOptions(
     const kind = optionKinds[request.method] ?? "CreateOptions";
     throw invalid("meta.k8s.io", kind, "", [fieldNotSupported("dryRun", [dryRun], ["All"])]);
   }
-  const validation = query["fieldValidation"];
+  const validation = query["fieldValidation"] ?? "";
+  if (!["", "Ignore", "Warn", "Strict"].includes(validation)) {
+    const kind = optionKinds[request.method] ?? "CreateOptions";
+    const supported = ["", "Ignore", "Strict", "Warn"];
+    const problem = fieldNotSupported("fieldValidation", validation, supported);
+    throw invalid("meta.k8s.io", kind, "", [problem]);
+  }
   const isApply = applyTypes.includes(request.contentType?.split(";")[0] ?? "");
   if (isApply && request.method === "PATCH" && (query["fieldManager"] ?? "") === "") {
     throw new StatusError(
@@ -214,6 +222,12 @@ function answerSubresource(
   }
   if (kind.kind === "Pod" && subresource === "eviction" && isPost) {
     return { status: 201, body: evictPod(server, target, request.body, options) };
+  }
+  if (isScalable(kind) && subresource === "scale") {
+    return answerScale(server, target, request, { ...options, subresource: "" });
+  }
+  if (kind.kind === "ServiceAccount" && subresource === "token" && isPost) {
+    return { status: 201, body: requestToken(server, target, request.body) };
   }
   if (kind.kind === "Namespace" && subresource === "finalize" && request.method === "PUT") {
     return { status: 200, body: finalizeNamespace(server, target, cloneJson(objectAt(request.body))) };

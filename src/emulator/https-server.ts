@@ -11,6 +11,7 @@ import { selfSignedCertificate } from "./certificate.ts";
 import { aggregatedType } from "./discovery.ts";
 import type { ServerRequest } from "./handler.ts";
 import { duplicateMembers } from "./json-duplicates.ts";
+import { decodeProtobuf } from "./protobuf.ts";
 import { inRequestedForm, wantsTable } from "./representation.ts";
 import { badRequest, StatusError, unsupportedMediaType } from "./status.ts";
 
@@ -109,8 +110,10 @@ async function readRequest(incoming: IncomingMessage): Promise<ServerRequest> {
   const method = incoming.method === "HEAD" ? "GET" : (incoming.method ?? "GET");
   if (!methods.has(method)) throw new StatusError(405, "MethodNotAllowed", "method not allowed", {});
   const contentType = incoming.headers["content-type"] ?? "";
-  const text = await readText(incoming);
-  const body = text === "" ? undefined : parseBody(text, contentType);
+  const bytes = await readBytes(incoming);
+  const isBinary = contentType.includes("protobuf") || contentType.includes("cbor");
+  const text = isBinary ? "" : bytes.toString("utf8");
+  const body = isBinary ? readBinary(bytes) : text === "" ? undefined : parseBody(text, contentType);
   return {
     method: method as ServerRequest["method"],
     path: url.pathname,
@@ -124,7 +127,7 @@ async function readRequest(incoming: IncomingMessage): Promise<ServerRequest> {
   };
 }
 
-async function readText(incoming: IncomingMessage): Promise<string> {
+async function readBytes(incoming: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of incoming) {
@@ -136,17 +139,21 @@ async function readText(incoming: IncomingMessage): Promise<string> {
     }
     chunks.push(bytes);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(chunks);
+}
+
+function readBinary(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined;
+  const body = decodeProtobuf(bytes);
+  if (body !== undefined) return body;
+  throw unsupportedMediaType(
+    "the body of the request was in an unknown format - accepted media types include: " +
+      "application/json, application/yaml",
+  );
 }
 
 function parseBody(text: string, contentType: string): unknown {
   const mediaType = contentType.split(";")[0]?.trim() ?? "";
-  if (mediaType.includes("protobuf") || mediaType.includes("cbor")) {
-    throw unsupportedMediaType(
-      "the body of the request was in an unknown format - accepted media types include: " +
-        "application/json, application/yaml",
-    );
-  }
   try {
     if (!mediaType.includes("yaml") || text.startsWith("{")) return JSON.parse(text);
     return parseYaml(text);
@@ -167,7 +174,7 @@ function answerOnce(api: ApiServer, request: ServerRequest, response: ServerResp
   }
   const isDiscovery = request.path === "/api" || request.path === "/apis";
   const contentType = isDiscovery ? aggregatedType(request.accept ?? "") : undefined;
-  sendJson(response, status, inRequestedForm(api.context, request, status, body), contentType);
+  sendJson(response, status, body, contentType);
 }
 
 function streamWatch(

@@ -163,7 +163,7 @@ export class KubeletCore implements KubeletParts {
 }
 
 function wantsAllAddresses(pod: Pod): boolean {
-  const { containers = [], initContainers = [] } = pod.spec ?? { containers: [] };
+  const { containers, initContainers = [] } = pod.spec ?? { containers: [] };
   return [...containers, ...initContainers].some((container) =>
     (container.env ?? []).some((entry) => entry.valueFrom?.fieldRef?.fieldPath === "status.podIPs"),
   );

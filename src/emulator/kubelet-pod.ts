@@ -67,7 +67,7 @@ export class PodWorker {
       () => this.#pod,
       (nowMs) => this.#buildStatus(nowMs),
     );
-    const { initContainers = [], containers = [] } = pod.spec ?? { containers: [] };
+    const { initContainers = [], containers } = pod.spec ?? { containers: [] };
     const create = (container: Container, isInit: boolean): ContainerRunner =>
       new ContainerRunner(this.#containerHost(), container, {
         isInit,
@@ -193,7 +193,7 @@ export class PodWorker {
 
   #finishWhenStopped(): void {
     if (!this.#isTerminating || this.#containers.some((one) => one.isRunning)) return;
-    this.#status.finish(() => this.#core.deletePod(this.#pod));
+    this.#status.finish(() => void this.#core.deletePod(this.#pod));
   }
 
   #buildStatus(nowMs: number) {

@@ -1,15 +1,10 @@
 // Every namespace has a default service account; a terminating one loses its content and then itself. [KAS11]
-import { deleteObject, isBeingDeleted } from "./delete.ts";
+import { deleteObject, internalDelete, isBeingDeleted } from "./delete.ts";
 import { arrayAt, objectAt, stringAt, type JsonObject } from "./json.ts";
 import { internalWrite, type ServerContext } from "./server-context.ts";
 import type { StoreEvent } from "./store.ts";
 import { finalizeNamespace } from "./subresources.ts";
 import { createObject } from "./write.ts";
-
-const background = {
-  ...{ gracePeriodSeconds: undefined, propagationPolicy: "Background", orphanDependents: undefined },
-  ...{ uid: undefined, resourceVersion: undefined },
-};
 
 export function keepNamespaces(server: ServerContext): void {
   const terminating = new Set<string>();
@@ -60,7 +55,8 @@ function empty(server: ServerContext, name: string): void {
     for (const object of server.store.list(kind.storageKey, name)) {
       const target = { kind, namespace: name, name: stringAt(object, "metadata", "name") };
       if (!isBeingDeleted(object)) {
-        deleteObject(server, target, background, internalWrite("kube-controller-manager"));
+        const request = internalDelete("Background");
+        deleteObject(server, target, request, internalWrite("kube-controller-manager"));
       }
     }
     remaining += server.store.countIn(kind.storageKey, name);

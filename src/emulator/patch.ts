@@ -62,7 +62,8 @@ function decodePatched({ kind }: Target, patched: unknown, options: WriteOptions
   }
 }
 
-function patchedBody(
+/** The object that a patch makes of the live one. */
+export function patchedBody(
   { kind }: Target,
   live: JsonObject,
   patch: unknown,

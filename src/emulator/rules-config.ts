@@ -2,7 +2,7 @@
 import { isJsonObject, jsonEqual, objectAt, stringAt, type JsonObject } from "./json.ts";
 import { setDefault } from "./defaults-pod.ts";
 import type { KindRules } from "./kind.ts";
-import { fieldForbidden, fieldInvalid, fieldTooLong, type FieldError } from "./status.ts";
+import { fieldForbidden, fieldInvalid, fieldRequired, fieldTooLong, type FieldError } from "./status.ts";
 
 const dataBytesMax = 1024 * 1024;
 const keyForm = /^[-._a-zA-Z0-9]+$/;
@@ -13,6 +13,7 @@ const keyRule =
 export const configMapRules: KindRules = {
   validate: (object) => [
     ...keyErrors(objectAt(object, "data"), "data"),
+    ...doubleKeyErrors(objectAt(object, "data"), objectAt(object, "binaryData")),
     ...keyErrors(objectAt(object, "binaryData"), "binaryData"),
     ...sizeErrors([objectAt(object, "data"), objectAt(object, "binaryData")], ""),
   ],
@@ -32,6 +33,7 @@ export const secretRules: KindRules = {
   },
   validate: (object) => [
     ...keyErrors(objectAt(object, "data"), "data"),
+    ...tlsErrors(object),
     ...sizeErrors([objectAt(object, "data")], "data"),
   ],
   validateUpdate(object, old) {
@@ -52,6 +54,21 @@ function keyErrors(data: JsonObject, path: string): FieldError[] {
     if (!keyForm.test(key)) errors.push(fieldInvalid(`${path}[${key}]`, key, keyRule));
   }
   return errors;
+}
+
+function doubleKeyErrors(data: JsonObject, binaryData: JsonObject): FieldError[] {
+  const twice = Object.keys(data).filter((key) => Object.hasOwn(binaryData, key));
+  return twice
+    .sort()
+    .map((key) => fieldInvalid(`data[${key}]`, key, "duplicate of key present in binaryData"));
+}
+
+function tlsErrors(secret: JsonObject): FieldError[] {
+  if (secret["type"] !== "kubernetes.io/tls") return [];
+  const data = objectAt(secret, "data");
+  return ["tls.crt", "tls.key"]
+    .filter((key) => data[key] === undefined)
+    .map((key) => fieldRequired(`data[${key}]`));
 }
 
 function sizeErrors(parts: JsonObject[], path: string): FieldError[] {

@@ -1,13 +1,15 @@
 // Nodes: the empty parts that every node shows, and its pod address ranges.
-import { ensureObject, objectAt, stringAt } from "./json.ts";
+import { arrayAt, ensureObject, objectAt, stringAt } from "./json.ts";
 import { setDefault } from "./defaults-pod.ts";
 import type { KindRules } from "./kind.ts";
-import { fieldForbidden } from "./status.ts";
+import { fieldForbidden, fieldNotSupported } from "./status.ts";
 
 const systemInformation = [
   ...["machineID", "systemUUID", "bootID", "kernelVersion", "osImage", "containerRuntimeVersion"],
   ...["kubeletVersion", "kubeProxyVersion", "operatingSystem", "architecture"],
 ];
+
+const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 export const nodeRules: KindRules = {
   fields: {
@@ -21,6 +23,14 @@ export const nodeRules: KindRules = {
     setDefault(status, "daemonEndpoints", { kubeletEndpoint: { Port: 0 } });
     const information = ensureObject(status, "nodeInfo");
     for (const name of systemInformation) setDefault(information, name, "");
+  },
+  validate(node) {
+    const taints = arrayAt(node, "spec", "taints");
+    return taints.flatMap((taint, index) => {
+      const effect = stringAt(taint, "effect");
+      if (taintEffects.includes(effect)) return [];
+      return [fieldNotSupported(`metadata.taints[${index}].effect`, effect, taintEffects)];
+    });
   },
   validateUpdate(node, old) {
     const before = stringAt(old, "spec", "providerID");

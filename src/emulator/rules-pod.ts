@@ -114,8 +114,8 @@ function validatePodUpdate(pod: JsonObject, old: JsonObject): FieldError[] {
       fieldForbidden(`spec.${key}`, "pod updates may not add or remove containers"),
     );
   }
-  errors.push(...tolerationErrors(before, after));
-  if (!jsonEqual(unchangeable(before), unchangeable(after))) {
+  errors.push(...deadlineErrors(before, after), ...tolerationErrors(before, after));
+  if (!jsonEqual(unchangeable(before, after), unchangeable(after, after))) {
     errors.push(fieldForbidden("spec", `${changeRule}\n`));
   }
   return errors;
@@ -136,8 +136,12 @@ function tolerationErrors(before: JsonObject, after: JsonObject): FieldError[] {
   ];
 }
 
-function unchangeable(spec: JsonObject): JsonObject {
+function unchangeable(spec: JsonObject, after: JsonObject): JsonObject {
   const copy = cloneJson(spec);
+  // Scheduling gates may go, one by one or all at once; none may come.
+  const gates = arrayAt(spec, "schedulingGates");
+  const left = arrayAt(after, "schedulingGates");
+  if (left.every((gate) => gates.some((known) => jsonEqual(known, gate)))) delete copy["schedulingGates"];
   delete copy["activeDeadlineSeconds"];
   delete copy["tolerations"];
   for (const key of ["containers", "initContainers"]) {
@@ -148,12 +152,14 @@ function unchangeable(spec: JsonObject): JsonObject {
   return copy;
 }
 
-/** A new name for a pod's deadline may only shrink it; exported for its test. */
-export function deadlineErrors(pod: JsonObject, old: JsonObject): FieldError[] {
-  const before = objectAt(old, "spec")["activeDeadlineSeconds"];
-  const after = objectAt(pod, "spec")["activeDeadlineSeconds"];
-  if (typeof before !== "number" || typeof after !== "number" || after <= before) return [];
-  return [
-    fieldInvalid("spec.activeDeadlineSeconds", after, "must be less than or equal to previous value"),
-  ];
+/** A deadline may be set once and then only shrink. */
+function deadlineErrors(before: JsonObject, after: JsonObject): FieldError[] {
+  const [earlier, later] = [before["activeDeadlineSeconds"], after["activeDeadlineSeconds"]];
+  if (typeof earlier !== "number") return [];
+  const path = "spec.activeDeadlineSeconds";
+  if (typeof later !== "number") {
+    return [fieldInvalid(path, null, "must not update from a positive integer to nil value")];
+  }
+  if (later <= earlier) return [];
+  return [fieldInvalid(path, later, "must be less than or equal to previous value")];
 }

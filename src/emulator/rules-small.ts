@@ -1,8 +1,22 @@
 // Kinds with few rules: leases, role bindings, storage classes.
 import { setDefault } from "./defaults-pod.ts";
-import { arrayAt, ensureObject, isJsonObject, jsonEqual, objectAt } from "./json.ts";
+import {
+  arrayAt,
+  ensureObject,
+  isJsonObject,
+  jsonEqual,
+  objectAt,
+  stringAt,
+  type JsonObject,
+} from "./json.ts";
 import type { KindRules } from "./kind.ts";
-import { fieldForbidden, fieldInvalid, type FieldError } from "./status.ts";
+import {
+  fieldForbidden,
+  fieldInvalid,
+  fieldNotSupported,
+  fieldRequired,
+  type FieldError,
+} from "./status.ts";
 
 export const leaseRules: KindRules = {
   applyDefaults: (lease) => setDefault(lease, "spec", {}),
@@ -31,8 +45,28 @@ export const roleBindingRules: KindRules = {
   },
   validateUpdate(binding, old) {
     if (jsonEqual(binding["roleRef"], old["roleRef"])) return [];
-    return [fieldInvalid("roleRef", binding["roleRef"], "cannot change roleRef")];
+    return [fieldInvalid("roleRef", binding["roleRef"], "field is immutable")];
   },
+  validate: (binding) => roleKindErrors(binding, ["Role", "ClusterRole"]),
+};
+
+export const clusterRoleBindingRules: KindRules = {
+  ...roleBindingRules,
+  validate: (binding) => roleKindErrors(binding, ["ClusterRole"]),
+};
+
+function roleKindErrors(binding: JsonObject, kinds: readonly string[]): FieldError[] {
+  const kind = stringAt(binding, "roleRef", "kind");
+  return kinds.includes(kind) ? [] : [fieldNotSupported("roleRef.kind", kind, kinds)];
+}
+
+export const roleRules: KindRules = {
+  validate: (role) =>
+    arrayAt(role, "rules").flatMap((rule, index) =>
+      arrayAt(rule, "verbs").length > 0
+        ? []
+        : [fieldRequired(`rules[${index}].verbs`, "verbs must contain at least one value")],
+    ),
 };
 
 export const storageClassRules: KindRules = {
@@ -40,14 +74,27 @@ export const storageClassRules: KindRules = {
     setDefault(storageClass, "reclaimPolicy", "Delete");
     setDefault(storageClass, "volumeBindingMode", "Immediate");
   },
+  validate(storageClass) {
+    const errors: FieldError[] = [];
+    if (stringAt(storageClass, "provisioner") === "") errors.push(fieldRequired("provisioner"));
+    const policy = storageClass["reclaimPolicy"];
+    const policies = ["Delete", "Retain"];
+    if (!policies.includes(String(policy))) {
+      errors.push(fieldNotSupported("reclaimPolicy", policy, policies));
+    }
+    const mode = storageClass["volumeBindingMode"];
+    const modes = ["Immediate", "WaitForFirstConsumer"];
+    if (!modes.includes(String(mode))) {
+      errors.push(fieldNotSupported("volumeBindingMode", mode, modes));
+    }
+    return errors;
+  },
   validateUpdate(storageClass, old) {
     const errors: FieldError[] = [];
-    for (const key of ["parameters", "provisioner"]) {
-      if (!jsonEqual(storageClass[key], old[key])) {
-        errors.push(fieldForbidden(key, `updates to ${key} are forbidden.`));
-      }
+    if (!jsonEqual(storageClass["parameters"], old["parameters"])) {
+      errors.push(fieldForbidden("parameters", "updates to parameters are forbidden."));
     }
-    for (const key of ["reclaimPolicy", "volumeBindingMode"]) {
+    for (const key of ["provisioner", "reclaimPolicy", "volumeBindingMode"]) {
       if (storageClass[key] !== old[key]) {
         errors.push(fieldInvalid(key, storageClass[key], "field is immutable"));
       }

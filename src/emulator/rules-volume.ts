@@ -113,6 +113,12 @@ function validateClaimUpdate(claim: JsonObject, old: JsonObject): FieldError[] {
   return errors;
 }
 
+/** Members of a volume's spec that are no source. */
+const volumeFields = new Set([
+  ...["capacity", "accessModes", "claimRef", "persistentVolumeReclaimPolicy", "storageClassName"],
+  ...["mountOptions", "volumeMode", "nodeAffinity", "volumeAttributesClassName"],
+]);
+
 export const volumeRules: KindRules = {
   fields: { name: (volume) => stringAt(volume, "metadata", "name") },
   applyDefaults(volume) {
@@ -139,6 +145,8 @@ export const volumeRules: KindRules = {
     if (objectAt(spec, "capacity")["storage"] === undefined) {
       errors.push(fieldNotSupported("spec.capacity", {}, ["storage"]));
     }
+    const hasSource = Object.keys(spec).some((key) => !volumeFields.has(key));
+    if (!hasSource) errors.push(fieldRequired("spec", "must specify a volume type"));
     return errors;
   },
 };

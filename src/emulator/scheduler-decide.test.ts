@@ -1,3 +1,4 @@
+// Table tests of the scheduling decision.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

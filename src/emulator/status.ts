@@ -84,8 +84,13 @@ export function pathNotFound(): StatusError {
   return new StatusError(404, "NotFound", message, {});
 }
 
-export function alreadyExists(resource: ResourceName, name: string): StatusError {
-  const message = `${qualified(resource)} "${name}" already exists`;
+export function alreadyExists(
+  resource: ResourceName,
+  name: string,
+  isBeingDeleted: boolean,
+): StatusError {
+  const prefix = isBeingDeleted ? "object is being deleted: " : "";
+  const message = `${prefix}${qualified(resource)} "${name}" already exists`;
   return new StatusError(409, "AlreadyExists", message, detailsOf(resource, name));
 }
 

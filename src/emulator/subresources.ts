@@ -1,4 +1,5 @@
 // Subresources that are actions: binding a pod to its node, evicting it, finalizing a namespace. [KAS43]
+import { alphanumerics, randomText } from "../env/random.ts";
 import { timeText } from "./decode.ts";
 import { deleteObject, isBeingDeleted, readDeleteRequest } from "./delete.ts";
 import { arrayAt, cloneJson, ensureObject, isJsonObject, objectAt, stringAt, type JsonObject } from "./json.ts";
@@ -54,19 +55,21 @@ export function evictPod(
   server: ServerContext,
   target: Target,
   body: unknown,
-  options: WriteOptions,
+  given: WriteOptions,
 ): JsonObject {
   const { name, namespace } = target;
-  const given = stringAt(body, "metadata", "name");
-  if (given !== "" && given !== name) {
+  const evicted = stringAt(body, "metadata", "name");
+  if (evicted !== "" && evicted !== name) {
     throw badRequest("name in URL does not match name in Eviction object");
   }
+  const deletion = readDeleteRequest(objectAt(body, "deleteOptions"), {});
+  const isDryRun = given.isDryRun || deletion.isDryRun;
+  const options = { ...given, isDryRun };
   const pod = existing(server, target);
   const phase = stringAt(pod, "status", "phase");
   const needsNoBudget =
     phase === "Succeeded" || phase === "Failed" || phase === "Pending" || isBeingDeleted(pod);
   if (!needsNoBudget) takeFromBudget(server, namespace, pod, options);
-  const deletion = readDeleteRequest(objectAt(body, "deleteOptions"), {});
   deleteObject(server, target, deletion, options);
   return success();
 }
@@ -138,6 +141,24 @@ function tooMany(message: string, cause: string, retryAfterSeconds: number | und
     ...details,
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
+}
+
+/** A token for a service account. It opens nothing: the server knows only its own token. */
+export function requestToken(server: ServerContext, target: Target, body: unknown): JsonObject {
+  existing(server, target);
+  const seconds = Number(objectAt(body, "spec")["expirationSeconds"] ?? 3600);
+  const now = server.clock.nowMs();
+  const { name, namespace } = target;
+  return {
+    kind: "TokenRequest",
+    apiVersion: "authentication.k8s.io/v1",
+    metadata: { name, namespace, creationTimestamp: timeText(now) },
+    spec: { audiences: ["https://kubernetes.default.svc"], expirationSeconds: seconds },
+    status: {
+      token: `emulated.${randomText(server.random, 40, alphanumerics)}`,
+      expirationTimestamp: timeText(now + seconds * 1000),
+    },
+  };
 }
 
 /** Sets a namespace's finalizers; without any, a terminating namespace is gone. */

@@ -20,13 +20,14 @@ export interface WatchOptions {
   onEnd: () => void;
 }
 
-export const bookmarkPeriodMs = 60_000;
+const bookmarkPeriodMs = 60_000;
+const lastBookmarkBeforeEndMs = 2000;
 const initialEventsEnd = "k8s.io/initial-events-end";
 
 export class Watch {
   readonly #options: WatchOptions;
   readonly #queue: WatchEvent[] = [];
-  readonly #timers: Timer[] = [];
+  readonly #timers: (Timer | undefined)[] = [];
   #isFlushing = false;
   #isEnding = false;
   #isEnded = false;
@@ -36,8 +37,14 @@ export class Watch {
   constructor(options: WatchOptions, startRevision: number) {
     this.#options = options;
     this.#sentRevision = startRevision;
-    this.#timers.push(options.clock.setTimer(options.timeoutMs, () => this.#timedOut()));
-    if (options.wantsBookmarks) this.#armBookmark();
+    this.#timers.push(options.clock.setTimer(options.timeoutMs, () => this.end()));
+    if (!options.wantsBookmarks) return;
+    const lastBookmarkMs = options.timeoutMs - lastBookmarkBeforeEndMs;
+    if (lastBookmarkMs > 0) {
+      const send = (): void => this.#sendBookmark(options.currentRevision(), undefined);
+      this.#timers.push(options.clock.setTimer(lastBookmarkMs, send));
+    }
+    this.#armBookmark();
   }
 
   /** A change of the watched kind. Events that do not concern this watch cost a few comparisons. */
@@ -104,17 +111,12 @@ export class Watch {
   #finish(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    for (const timer of this.#timers) timer.cancel();
+    for (const timer of this.#timers) timer?.cancel();
     this.#options.onEnd();
   }
 
-  #timedOut(): void {
-    if (this.#options.wantsBookmarks) this.#bookmarkIfBehind();
-    this.end();
-  }
-
   #armBookmark(): void {
-    this.#timers[1] = this.#options.clock.setTimer(bookmarkPeriodMs, () => {
+    this.#timers[2] = this.#options.clock.setTimer(bookmarkPeriodMs, () => {
       this.#bookmarkIfBehind();
       if (!this.#isEnding) this.#armBookmark();
     });

@@ -33,8 +33,9 @@ export function parseMonitorConfiguration(text: string): Resolved<MonitorConfigu
     return { problem: "the configuration is no JSON object" };
   }
   const configuration = parsed as MonitorConfiguration;
-  if (!/^\d+\.\d+\.\d+(-rc\d+)?$/.test(configuration.version ?? "")) {
-    return { problem: `the configuration has no version: ${String(configuration.version)}` };
+  const { version } = parsed as { version?: unknown };
+  if (typeof version !== "string" || !/^\d+\.\d+\.\d+(-rc\d+)?$/.test(version)) {
+    return { problem: `the configuration has no version: ${JSON.stringify(version)}` };
   }
   return { value: configuration };
 }

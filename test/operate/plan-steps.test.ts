@@ -110,7 +110,7 @@ test("[P41] an id that is excluded by locality is not drawn", () => {
   world.changeSpec({ processCounts: { storage: 2, log: 1, stateless: 1 } });
   const drawn = world.plan().status.processGroups?.map((group) => group.processGroupID) ?? [];
   const known = new Set(world.cluster.status?.processGroups?.map((group) => group.processGroupID));
-  const [id] = drawn.filter((one) => !known.has(one));
+  const [id = ""] = drawn.flatMap((one) => (one === undefined || known.has(one) ? [] : [one]));
   const locality = `locality_instance_id:${id}`;
   world.configuration = { ...world.configuration, excluded_servers: [{ locality }] };
   const again = world.plan().status.processGroups?.map((group) => group.processGroupID) ?? [];

@@ -46,9 +46,11 @@ export function openConnection(fabric: Fabric, options: AdminClientOptions): Cli
     const database = findDatabase(fabric, current, location.databaseUid, options);
     const isUsable = isProtocolCompatible(database.version, options.version) && database.controller;
     if (!isUsable) return { location, database: undefined };
-    connected?.clients.delete(self.address);
-    connected = database;
-    database.clients.set(self.address, self);
+    if (connected !== database) {
+      connected?.clients.delete(self.address);
+      connected = database;
+      database.clients.set(self.address, self);
+    }
     return { location, database };
   };
   const connect = async (deadline: Deadline): Promise<Database> => {

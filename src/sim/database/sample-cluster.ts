@@ -16,6 +16,8 @@ export interface Sample {
   admin: AdminClient;
   connectionString: string;
   trace: string[];
+  /** When the processes were started. */
+  startedMs: number;
   /** Runs a call to its end in virtual time. */
   call<T>(promise: Promise<T>): Promise<T>;
   pass(seconds: number): Promise<void>;
@@ -41,6 +43,7 @@ export async function startSample(options: SampleOptions): Promise<Sample> {
     ...options,
   });
   const cluster = createLocalCluster(clock, fdb, connectionString, options.restartMs);
+  const startedMs = clock.nowMs();
   for (const server of options.servers) cluster.start(server);
   const admin = fdb.admin.open({ name: "test/sample", connectionString, version: "7.3.79" });
   const call = async <T>(promise: Promise<T>): Promise<T> => {
@@ -57,7 +60,7 @@ export async function startSample(options: SampleOptions): Promise<Sample> {
   };
   const status = (timeoutMs = 60_000): Promise<DatabaseStatus> => call(admin.status(timeoutMs));
   await pass(6);
-  return { clock, fdb, cluster, admin, connectionString, trace, call, pass, status };
+  return { clock, fdb, cluster, admin, connectionString, trace, startedMs, call, pass, status };
 }
 
 /** storage-1..3, log-1..3 (the coordinators), stateless-1..2, each its own zone. */

@@ -1,0 +1,147 @@
+// `npm start` in its own process: up, once, kept running for kubectl, stopped, and each mistake answered with one line.
+import { strict as assert } from "node:assert";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { httpsTransport } from "../../src/kube/https.ts";
+import { readKubeconfig } from "../../src/kube/kubeconfig.ts";
+import { KubeClient } from "../../src/kube/client.ts";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
+import { runCommand, startCommand } from "./run-command.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "fdb-operator-cli-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(name: string, text: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+const smallCluster = `apiVersion: apps.foundationdb.org/v1beta2
+kind: FoundationDBCluster
+metadata: { name: small }
+spec:
+  version: 7.3.63
+  databaseConfiguration: { redundancy_mode: single }
+  processCounts: { stateless: 1, log: 1, storage: 1 }
+  processes:
+    general:
+      podTemplate:
+        spec:
+          containers:
+            - { name: foundationdb, resources: { requests: { cpu: CPU, memory: 128Mi } } }
+`;
+
+test("[CLI3] dev --once ends with 0 when the cluster is reconciled, with plain lines when piped", async () => {
+  const file = write("small.yaml", smallCluster.replace("CPU", "100m"));
+  const kubeconfig = join(folder, "once");
+  const result = await runCommand([
+    "dev",
+    "--once",
+    "-f",
+    file,
+    "--speed",
+    "100",
+    "--kubeconfig",
+    kubeconfig,
+  ]);
+  assert.equal(result.stderr, "");
+  assert.equal(result.code, 0);
+  assert.match(result.stdout, /Reconciled after 0\d:\d\d of virtual time\.\n$/);
+  assert.ok(result.stdout.includes("default/small  create pod small-storage-"));
+  // oxlint-disable-next-line no-control-regex -- no colour may be in it
+  assert.doesNotMatch(result.stdout, /\u001b/);
+  assert.equal(existsSync(kubeconfig), false);
+});
+
+test("[CLI3] dev --once ends with 1 and the reason when the cluster cannot come up in time", async () => {
+  const file = write("huge.yaml", smallCluster.replace("CPU", "500"));
+  const args = ["dev", "--once", "-f", file, "--speed", "100", "--timeout", "2"];
+  const result = await runCommand([...args, "--kubeconfig", join(folder, "late")]);
+  assert.equal(result.code, 1);
+  assert.match(
+    result.stderr,
+    /^fdb-operator: not reconciled within 2 s: small: .*Insufficient cpu.*\n$/,
+  );
+});
+
+test("[CLI5] [CLI9] dev serves a kubeconfig that works, names three things to try, and stops on SIGINT", async () => {
+  const kubeconfig = join(folder, "kubeconfig");
+  const file = write("kept.yaml", smallCluster.replace("CPU", "100m"));
+  const args = ["dev", "-f", file, "--speed", "100", "--port", "0", "--kubeconfig", kubeconfig];
+  const command = startCommand(args);
+  await command.waitForOutput("Ctrl-C stops everything.");
+  assert.equal(statSync(kubeconfig).mode & 0o777, 0o600);
+  assert.match(readFileSync(kubeconfig, "utf8"), /server: https:\/\/127\.0\.0\.1:\d+/);
+  const transport = httpsTransport(readKubeconfig(kubeconfig));
+  const client = new KubeClient(transport, { userAgent: "test" });
+  const cluster = await client.get(foundationDbClusters, { namespace: "default", name: "small" });
+  assert.equal(cluster.status?.health?.available, true);
+  transport.close();
+  command.signal("SIGINT");
+  const result = await command.finished;
+  assert.equal(result.code, 0);
+  assert.equal(result.stderr, "");
+  assert.match(result.stdout, /\n {2}1\. kubectl get fdb,pods -o wide\n {2}2\. .*\n {2}3\. .*\n/);
+  assert.equal(existsSync(kubeconfig), false);
+});
+
+test("[CLI4] a taken port gives one line that says what to do", async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const result = await runCommand(["dev", "--once", "--port", String(port)]);
+  server.close();
+  assert.equal(result.code, 1);
+  assert.equal(
+    result.stderr,
+    `fdb-operator: port ${port} on 127.0.0.1 is taken: stop the program that uses it, or choose another with --port N (0 picks a free one)\n`,
+  );
+});
+
+const mistakes: [name: string, args: string[], expected: RegExp][] = [
+  ["an unknown flag", ["dev", "--nodse", "3"], /unknown option '--nodse'.*--nodes.*--help/],
+  ["a bad number", ["dev", "--nodes", "many"], /'--nodes <count>'.*whole number from 1 to 500/],
+  ["an unknown command", ["start"], /unknown command 'start'/],
+  ["a missing file", ["dev", "-f", "none.yaml"], /cannot read none\.yaml: there is no such file/],
+  [
+    "a file that is no YAML",
+    ["dev", "-f", write("broken.yaml", "a: [1\nb: 2")],
+    /broken\.yaml:\d+: /,
+  ],
+  [
+    "a file without a cluster",
+    ["dev", "-f", write("other.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: a}")],
+    /there is no FoundationDBCluster in it/,
+  ],
+  [
+    "a text that is no resource",
+    ["dev", "-f", write("text.yaml", "hello")],
+    /document 1: not a Kubernetes resource/,
+  ],
+  [
+    "a refused resource",
+    [
+      "dev",
+      "--once",
+      "-f",
+      write("bad.yaml", smallCluster.replace("CPU", "1").replace("7.3.63", "seven")),
+    ],
+    /FoundationDBCluster small is refused: .*spec\.version/,
+  ],
+  ["validate without a file", ["validate"], /required option '-f, --file <file>'/],
+];
+
+for (const [name, args, expected] of mistakes) {
+  test(`[CLI4] ${name} gives one line on standard error and a non-zero exit code`, async () => {
+    const result = await runCommand(args);
+    assert.match(result.stderr, expected);
+    assert.equal(result.stderr.trimEnd().split("\n").length, 1, result.stderr);
+    assert.match(result.stderr, /^fdb-operator: /);
+    assert.notEqual(result.code, 0);
+  });
+}
