@@ -1,4 +1,5 @@
-// One cluster of a given size in virtual time: what it costs to bring it up, and what a look costs when nothing is to do.
+// One cluster of a given size in virtual time: what it costs to bring it up, what a look costs when
+// nothing is to do, and what a new operator costs that finds it.
 import { foundationDbClusters } from "../src/api/cluster.ts";
 import { VirtualClock } from "../src/sim/virtual-clock.ts";
 import { isReconciled, startWorld } from "../src/sim/world.ts";
@@ -7,7 +8,7 @@ import { withOperatorShare } from "./operator-share.ts";
 import { clusterKey, nodesFor, sampleCluster } from "./sample-cluster.ts";
 
 export interface RequestCounts {
-  /** Without watches and without the lists that fill the caches at the start. */
+  /** Without watches. */
   requests: number;
   writes: number;
   statusWrites: number;
@@ -26,10 +27,17 @@ export interface NoOp extends RequestCounts {
   runs: number;
 }
 
+/** A new operator that remembers nothing, until it finds the cluster as it should be. */
+export interface Restart extends RequestCounts {
+  virtualSeconds: number;
+  cpuMs: number;
+}
+
 export interface ClusterRun {
   groups: number;
   creation: Creation;
   noOp: NoOp;
+  restart: Restart;
 }
 
 export interface RunOptions {
@@ -44,13 +52,15 @@ const virtualLimitMs = 15 * 60_000;
 /** After this time without news a cluster is at rest: held-back status writes are done. */
 const restMs = 60_000;
 const warmUpRuns = 5;
+/** Real time between two lines of progress. */
+const progressMs = 2_000;
 
 interface Bench {
   world: World;
   clock: VirtualClock;
   counts: RequestCounts;
-  /** Set when the operator finds the cluster reconciled. */
-  isDone(): boolean;
+  /** Whether the newest look found the cluster reconciled. */
+  isDone: boolean;
 }
 
 export async function runCluster(options: RunOptions): Promise<ClusterRun> {
@@ -59,7 +69,8 @@ export async function runCluster(options: RunOptions): Promise<ClusterRun> {
     const creation = await measureCreation(bench, options);
     options.progress(`${options.groups} process groups: looks without work`);
     const noOp = await measureNoOp(bench, options.noOpRuns);
-    return { groups: options.groups, creation, noOp };
+    const restart = await measureRestart(bench);
+    return { groups: options.groups, creation, noOp, restart };
   } finally {
     await bench.world.stop();
   }
@@ -68,7 +79,7 @@ export async function runCluster(options: RunOptions): Promise<ClusterRun> {
 async function openBench({ groups, seed }: RunOptions): Promise<Bench> {
   const clock = new VirtualClock();
   const counts: RequestCounts = { requests: 0, writes: 0, statusWrites: 0 };
-  let isDone = false;
+  const bench = { clock, counts, isDone: false };
   const world = startWorld({
     clock,
     seed,
@@ -83,17 +94,22 @@ async function openBench({ groups, seed }: RunOptions): Promise<Bench> {
       if (isCluster && subresource === "status") counts.statusWrites += 1;
     },
     onActivity(activity) {
-      if (activity.type === "status") isDone = activity.isReconciled;
+      if (activity.type === "status") bench.isDone = activity.isReconciled;
     },
   });
-  let hasStarted = false;
-  const started = world.started.then(() => {
-    hasStarted = true;
-  });
-  await clock.run({ until: () => hasStarted });
-  await started;
+  await inVirtualTime(clock, world.started);
   await clock.advance(5_000);
-  return { world, clock, counts, isDone: () => isDone };
+  return Object.assign(bench, { world });
+}
+
+/** Lets the clock run until the promise is settled. */
+async function inVirtualTime(clock: VirtualClock, promise: Promise<void>): Promise<void> {
+  let isSettled = false;
+  const settled = promise.finally(() => {
+    isSettled = true;
+  });
+  await clock.run({ until: () => isSettled });
+  await settled;
 }
 
 async function measureCreation(bench: Bench, options: RunOptions): Promise<Creation> {
@@ -104,14 +120,16 @@ async function measureCreation(bench: Bench, options: RunOptions): Promise<Creat
   const startedMs = clock.nowMs();
   const before = process.cpuUsage();
   const measured = await withOperatorShare(async () => {
-    let toldSecond = 0;
+    let toldAt = performance.now();
     await clock.run({
       untilMs: startedMs + virtualLimitMs,
       until() {
-        const second = Math.floor((clock.nowMs() - startedMs) / 1000);
-        if (second > toldSecond) progress(`${groups} process groups: virtual second ${second}`);
-        toldSecond = second;
-        return bench.isDone();
+        if (performance.now() - toldAt > progressMs) {
+          toldAt = performance.now();
+          const second = Math.floor((clock.nowMs() - startedMs) / 1000);
+          progress(`${groups} process groups: virtual second ${second}`);
+        }
+        return bench.isDone;
       },
     });
     return cpuMsSince(before);
@@ -128,7 +146,7 @@ async function measureCreation(bench: Bench, options: RunOptions): Promise<Creat
   return { ...counts, virtualSeconds, cpuMs, operatorCpuMs: cpuMs * measured.share, passes };
 }
 
-/** A touched annotation makes the operator look; the step of the clock in which it does so is measured. */
+/** A touched annotation makes the operator look; that one step of the clock is measured. */
 async function measureNoOp(bench: Bench, runs: number): Promise<NoOp> {
   const { world, clock, counts } = bench;
   const times: number[] = [];
@@ -143,6 +161,26 @@ async function measureNoOp(bench: Bench, runs: number): Promise<NoOp> {
     await clock.advance(7_000);
   }
   return { ...counts, cpuMs: median(times), runs };
+}
+
+async function measureRestart(bench: Bench): Promise<Restart> {
+  const { world, clock, counts } = bench;
+  await inVirtualTime(clock, world.stopOperator());
+  reset(counts);
+  bench.isDone = false;
+  const startedMs = clock.nowMs();
+  const before = process.cpuUsage();
+  world.startOperator();
+  const { reason } = await clock.run({
+    untilMs: startedMs + virtualLimitMs,
+    until: () => bench.isDone,
+  });
+  if (reason !== "condition")
+    throw new Error("a new operator does not find the cluster reconciled");
+  const cpuMs = cpuMsSince(before);
+  const virtualSeconds = (clock.nowMs() - startedMs) / 1000;
+  await clock.advance(restMs);
+  return { ...counts, virtualSeconds, cpuMs };
 }
 
 async function untilNextPass({ world, clock }: Bench): Promise<number> {

@@ -1,5 +1,5 @@
-// Which part of the CPU time is the operator's and not the emulated world's. Both run in one thread and call each other,
-// so a sampling profile decides: the frame nearest to the top that belongs to either of them.
+// Which part of the CPU time is the operator's and not the emulated world's. Both run in one thread
+// and call each other, so a sampling profile decides: the innermost frame that belongs to one of them.
 import { Session } from "node:inspector/promises";
 import type { Profiler } from "node:inspector";
 
@@ -7,7 +7,7 @@ const operatorFrame = /\/src\/(operate|plan|build)\//;
 const worldFrame = /\/src\/(emulator|sim)\//;
 const samplingIntervalMicroseconds = 1000;
 
-/** Runs `work` under the profiler; the share is 0 to 1, of the samples that belong to one of the two. */
+/** Runs `work` under the profiler; the share is 0 to 1, of the samples that belong to one of them. */
 export async function withOperatorShare<T>(
   work: () => Promise<T>,
 ): Promise<{ result: T; share: number }> {
@@ -40,7 +40,7 @@ function operatorShare(profile: Profiler.Profile): number {
 
 type Owner = "operator" | "world" | undefined;
 
-/** A node without an owner of its own (the Kubernetes client, Node itself) belongs to its caller's. */
+/** A frame without an owner of its own (the Kubernetes client, Node itself) has its caller's. */
 function ownersOf(profile: Profiler.Profile): Map<number, Owner> {
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
   const owners = new Map<number, Owner>();

@@ -1,4 +1,5 @@
-// The clusters that are measured: eight tenths storage, a tenth logs, the rest stateless, as large databases have it.
+// The clusters that are measured: eight tenths storage, a tenth logs and a tenth stateless; small ones
+// have at least three logs and nine stateless processes.
 import { apiVersion, foundationDbClusters } from "../src/api/cluster.ts";
 import type { FoundationDBCluster } from "../src/api/cluster.ts";
 import type { ObjectMeta } from "../src/kube/object.ts";
@@ -20,8 +21,13 @@ export function sampleCluster(groups: number): FoundationDBCluster & { metadata:
       databaseConfiguration: { redundancy_mode: "double", storage_engine: "ssd-2" },
       processes: {
         general: {
-          podTemplate: { spec: { containers: [{ name: "foundationdb", resources: { requests } }] } },
-          volumeClaimTemplate: { spec: { resources: { requests: { storage: "16G" } } } },
+          podTemplate: {
+            spec: { containers: [{ name: "foundationdb", resources: { requests } }] },
+          },
+          volumeClaimTemplate: {
+            metadata: {},
+            spec: { resources: { requests: { storage: "16G" } } },
+          },
         },
       },
     },

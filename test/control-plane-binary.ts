@@ -78,6 +78,10 @@ async function buildBinary(
   const version = /k8s\.io\/kubernetes (v\S+)/.exec(
     readFileSync(path.join(moduleFolder, "go.mod"), "utf8"),
   )?.[1];
+  if (!isOnPath("go", environment)) {
+    const remedy = "install Go 1.26 or newer, or set KUBEBUILDER_ASSETS to a control plane";
+    throw new Error(`no go program to build the control plane with: ${remedy}`);
+  }
   say(`building etcd and Kubernetes ${version ?? ""} from source, once (about 10 minutes cold)`);
   mkdirSync(path.dirname(binary), { recursive: true });
   const partial = `${binary}.${process.pid}`;
@@ -88,13 +92,19 @@ async function buildBinary(
   const seconds = (): string => `${Math.round((performance.now() - startedAt) / 1000)} s`;
   const progress = setInterval(() => say(`still building, ${seconds()}`), 30_000);
   try {
-    await run(["nice", "-n", "10", ...build], { ...environment, ...buildSettings });
+    const nice = isOnPath("nice", environment) ? ["nice", "-n", "10"] : [];
+    await run([...nice, ...build], { ...environment, ...buildSettings });
   } finally {
     clearInterval(progress);
   }
   // The rename makes the finished file appear at once, also when two runs build beside each other.
   renameSync(partial, binary);
   say(`built in ${seconds()}, kept as ${binary}`);
+}
+
+function isOnPath(program: string, environment: Environment): boolean {
+  const folders = (environment["PATH"] ?? "").split(path.delimiter);
+  return folders.some((folder) => folder !== "" && existsSync(path.join(folder, program)));
 }
 
 const buildSettings = { CGO_ENABLED: "0", GOTOOLCHAIN: "local" };
@@ -113,15 +123,8 @@ function run(command: readonly string[], environment: Environment): Promise<void
     child.on("error", reject);
     child.on("close", (code) => {
       if (code === 0) return resolve();
-      const isGoAbsent = code === 127 || /nice:.*go/.test(output);
-      const remedy = "install Go 1.26 or newer, or set KUBEBUILDER_ASSETS to a control plane";
-      reject(
-        new Error(
-          isGoAbsent
-            ? `no go program to build the control plane with: ${remedy}`
-            : `go build of tools/control-plane failed (${code}): ${output.trim().slice(-2000)}`,
-        ),
-      );
+      const shown = output.trim().slice(-2000);
+      reject(new Error(`go build of tools/control-plane failed (${code}): ${shown}`));
     });
   });
 }

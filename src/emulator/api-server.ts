@@ -13,6 +13,7 @@ import type { JsonObject } from "./json.ts";
 import { KindRegistry } from "./kind-registry.ts";
 import { keepNamespaces } from "./namespace-lifecycle.ts";
 import { openWatch } from "./open-watch.ts";
+import { eventsInForm } from "./representation.ts";
 import { parseResourcePath } from "./request-path.ts";
 import { RequestCounters } from "./request-counters.ts";
 import { internalWrite, type ServerContext } from "./server-context.ts";
@@ -109,7 +110,8 @@ function startWatch(
   const kind = path && context.registry.find(path.group, path.version, path.plural);
   if (path === undefined || kind === undefined) throw pathNotFound();
   const target = { kind, namespace: path.namespace, name: path.name };
-  return openWatch(context, target, request.query ?? {}, onEvent, onEnd).watch;
+  const onFormed = eventsInForm(context, request, onEvent);
+  return openWatch(context, target, request.query ?? {}, onFormed, onEnd).watch;
 }
 
 function inProcessTransport(

@@ -11,8 +11,23 @@ import {
   unionOf,
   type FieldSet,
 } from "./field-set.ts";
-import { compareFields, fieldsOf, indexItems, itemElement, memberNode, shapeOf } from "./field-walk.ts";
-import { cloneJson, ensureObject, isJsonObject, jsonEqual, objectAt, stringAt, type JsonObject } from "./json.ts";
+import {
+  compareFields,
+  fieldsOf,
+  indexItems,
+  itemElement,
+  memberNode,
+  shapeOf,
+} from "./field-walk.ts";
+import {
+  cloneJson,
+  ensureObject,
+  isJsonObject,
+  jsonEqual,
+  objectAt,
+  stringAt,
+  type JsonObject,
+} from "./json.ts";
 import { kindApiVersion, type Kind } from "./kind.ts";
 import {
   isSameManager,
@@ -26,7 +41,13 @@ import {
 import type { Patched } from "./patch.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import { present, type ServerContext, type Target, type WriteOptions } from "./server-context.ts";
-import { badRequest, conflict, modifiedMeanwhile, StatusError, type StatusDetails } from "./status.ts";
+import {
+  badRequest,
+  conflict,
+  modifiedMeanwhile,
+  StatusError,
+  type StatusDetails,
+} from "./status.ts";
 import { keepSystemParts, storeChanged, storeNew } from "./write.ts";
 import { notFound } from "./status.ts";
 
@@ -72,7 +93,9 @@ function checkConfiguration({ kind, namespace, name }: Target, configuration: un
   }
   const given = stringAt(metadata, "name");
   if (given !== "" && given !== name) {
-    throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
+    throw badRequest(
+      `the name of the object (${given}) does not match the name on the URL (${name})`,
+    );
   }
   metadata["name"] = name;
   if (kind.isNamespaced) {
@@ -292,17 +315,21 @@ function applyConflict(conflicts: Conflict[]): StatusError {
 
 function conflictText(byManager: Map<string, string[]>): string {
   const titles = [...byManager.keys()].sort();
-  const parts = titles.map((title) => {
-    const fields = byManager.get(title) ?? [];
-    if (fields.length === 1) return `conflict with ${title}: ${fields[0]}`;
-    return `conflicts with ${title}:\n${fields.map((field) => `- ${field}`).join("\n")}`;
-  });
-  return parts.length === 1 ? (parts[0] ?? "") : parts.join("\n");
+  const [only] = titles;
+  const isSingle = titles.length === 1 && byManager.get(only ?? "")?.length === 1;
+  if (isSingle) return `conflict with ${only}: ${byManager.get(only ?? "")?.[0]}`;
+  return titles
+    .map((title) => {
+      const fields = byManager.get(title) ?? [];
+      return `conflicts with ${title}:\n${fields.map((field) => `- ${field}`).join("\n")}`;
+    })
+    .join("\n");
 }
 
 function managerTitle(manager: Manager): string {
   const name = JSON.stringify(manager.manager);
-  const subresource = manager.subresource === "" ? "" : ` with subresource ${JSON.stringify(manager.subresource)}`;
+  const subresource =
+    manager.subresource === "" ? "" : ` with subresource ${JSON.stringify(manager.subresource)}`;
   if (manager.operation === "Apply") return name + subresource;
   return `${name}${subresource} using ${manager.apiVersion}`;
 }

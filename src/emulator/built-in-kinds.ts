@@ -149,12 +149,16 @@ const facts: readonly KindFacts[] = [
   {
     ...{ group: "apiextensions.k8s.io", kind: "CustomResourceDefinition" },
     ...{ plural: "customresourcedefinitions", shortNames: ["crd", "crds"] },
-    definition:
-      "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition",
+    definition: "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition",
     ...{ categories: ["api-extensions"], isClusterScoped: true, hasStatus: true },
     ...{ hasGeneration: true, needsResourceVersion: true, returnsDeleted: true, rules: crdRules },
   },
 ];
+
+const kindsCreatedOnUpdate = new Set([
+  ...["Service", "Endpoints", "Event", "Lease", "Role", "RoleBinding", "ClusterRole"],
+  "ClusterRoleBinding",
+]);
 
 export function builtInKinds(): Kind[] {
   return facts.map((fact) => ({
@@ -171,6 +175,7 @@ export function builtInKinds(): Kind[] {
     hasGeneration: fact.hasGeneration === true,
     isCustom: false,
     allowsUnconditionalUpdate: fact.needsResourceVersion !== true,
+    createsOnUpdate: kindsCreatedOnUpdate.has(fact.kind),
     returnsDeleted: fact.returnsDeleted === true,
     nameForm: fact.nameForm ?? "subdomain",
     storageKey: fact.storageKey ?? `${fact.group}/${fact.plural}`,

@@ -15,7 +15,9 @@ export function selfSignedCertificate(): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const spki = publicKey.export({ type: "spki", format: "der" });
   const signatureAlgorithm = sequence(objectId("1.2.840.10045.4.3.2"));
-  const name = sequence(set(sequence(objectId("2.5.4.3"), utf8("fdb-operator emulated Kubernetes"))));
+  const name = sequence(
+    set(sequence(objectId("2.5.4.3"), utf8("fdb-operator emulated Kubernetes"))),
+  );
   const serial = randomBytes(15);
   const body = sequence(
     explicit(0, integer(Buffer.from([2]))),

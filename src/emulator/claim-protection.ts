@@ -5,64 +5,86 @@ import { removeFinalizer } from "./garbage-collector.ts";
 import { arrayAt, stringAt, type JsonObject } from "./json.ts";
 import { claimProtection } from "./rules-volume.ts";
 import type { ServerContext } from "./server-context.ts";
+import type { StoreEvent } from "./store.ts";
 
 const claimsKey = "/persistentvolumeclaims";
 const volumesKey = "/persistentvolumes";
 const volumeProtection = "kubernetes.io/pv-protection";
 
+interface Place {
+  storageKey: string;
+  namespace: string;
+  name: string;
+}
+
 export function protectClaims(server: ServerContext): void {
-  const { store } = server;
+  /** Deletions that wait; without any, changes of pods cost nothing here. */
+  const waiting = new Map<string, Place>();
   let isScheduled = false;
   const schedule = (): void => {
-    if (isScheduled) return;
+    if (isScheduled || waiting.size === 0) return;
     isScheduled = true;
     queueMicrotask(() => {
       isScheduled = false;
-      releaseUnused(server);
+      releaseUnused(server, [...waiting.values()]);
     });
   };
-  /** Deletions that wait; without any, pod changes cost nothing here. */
-  const waiting = new Set<string>();
-  store.subscribeAll((event) => {
+  server.store.subscribeAll((event) => {
     const { storageKey, namespace, name } = event;
     if (storageKey === claimsKey || storageKey === volumesKey) {
       const key = `${storageKey}/${namespace}/${name}`;
-      if (event.type !== "DELETED" && isBeingDeleted(event.object)) waiting.add(key);
+      const isWaiting = event.type !== "DELETED" && isBeingDeleted(event.object);
+      if (isWaiting) waiting.set(key, { storageKey, namespace, name });
       else waiting.delete(key);
-      if (waiting.size > 0) schedule();
-    } else if (storageKey === "/pods" && waiting.size > 0) schedule();
+      if (isWaiting) schedule();
+    } else if (storageKey === "/pods" && waiting.size > 0 && mayRelease(event)) schedule();
   });
 }
 
-function releaseUnused(server: ServerContext): void {
-  const { store } = server;
-  for (const claim of store.list(claimsKey, "")) {
-    if (!isProtectedDeletion(claim, claimProtection)) continue;
-    const namespace = stringAt(claim, "metadata", "namespace");
-    const name = stringAt(claim, "metadata", "name");
-    if (isUsed(store.list("/pods", namespace), name)) continue;
-    removeFinalizer(server, { storageKey: claimsKey, namespace, name }, claim, claimProtection);
-  }
-  for (const volume of store.list(volumesKey, "")) {
-    if (!isProtectedDeletion(volume, volumeProtection)) continue;
-    if (stringAt(volume, "status", "phase") === "Bound") continue;
-    const place = { storageKey: volumesKey, namespace: "", name: stringAt(volume, "metadata", "name") };
-    removeFinalizer(server, place, volume, volumeProtection);
-  }
-}
-
-function isProtectedDeletion(object: JsonObject, finalizer: string): boolean {
-  return isBeingDeleted(object) && arrayAt(object, "metadata", "finalizers").includes(finalizer);
+/** Only a pod that goes or ends can set a claim free. */
+function mayRelease(event: StoreEvent): boolean {
+  return event.type === "DELETED" || !usesVolumes(event.object);
 }
 
 /** A pod that ended, or that never reached a node and is being deleted, uses nothing. */
-function isUsed(pods: JsonObject[], claimName: string): boolean {
-  return pods.some((pod) => {
-    const phase = stringAt(pod, "status", "phase");
-    if (phase === "Succeeded" || phase === "Failed") return false;
-    if (stringAt(pod, "spec", "nodeName") === "" && isBeingDeleted(pod)) return false;
-    return arrayAt(pod, "spec", "volumes").some(
-      (volume) => stringAt(volume, "persistentVolumeClaim", "claimName") === claimName,
-    );
-  });
+function usesVolumes(pod: JsonObject): boolean {
+  const phase = stringAt(pod, "status", "phase");
+  if (phase === "Succeeded" || phase === "Failed") return false;
+  return stringAt(pod, "spec", "nodeName") !== "" || !isBeingDeleted(pod);
+}
+
+function releaseUnused(server: ServerContext, waiting: readonly Place[]): void {
+  const { store } = server;
+  const usedByNamespace = new Map<string, ReadonlySet<string>>();
+  for (const place of waiting) {
+    const object = store.get(place.storageKey, place.namespace, place.name);
+    if (object === undefined) continue;
+    if (place.storageKey === volumesKey) {
+      const isBound = stringAt(object, "status", "phase") === "Bound";
+      if (!isBound) release(server, place, object, volumeProtection);
+      continue;
+    }
+    let used = usedByNamespace.get(place.namespace);
+    if (used === undefined) {
+      used = usedClaims(store.list("/pods", place.namespace));
+      usedByNamespace.set(place.namespace, used);
+    }
+    if (!used.has(place.name)) release(server, place, object, claimProtection);
+  }
+}
+
+function release(server: ServerContext, place: Place, object: JsonObject, finalizer: string): void {
+  if (!arrayAt(object, "metadata", "finalizers").includes(finalizer)) return;
+  removeFinalizer(server, place, object, finalizer);
+}
+
+function usedClaims(pods: readonly JsonObject[]): ReadonlySet<string> {
+  const used = new Set<string>();
+  for (const pod of pods) {
+    if (!usesVolumes(pod)) continue;
+    for (const volume of arrayAt(pod, "spec", "volumes")) {
+      used.add(stringAt(volume, "persistentVolumeClaim", "claimName"));
+    }
+  }
+  return used;
 }

@@ -1,5 +1,6 @@
-// Rolls Deployments out: one ReplicaSet per template, the newest grows while the older ones shrink within the limits of
-// the strategy, and the status says how far it is. Carries rules KUBELET62 and KUBELET63.
+// Rolls Deployments out: one ReplicaSet per template, the newest grows while the older ones shrink
+// within the limits of the strategy, and the status says how far it is. Carries rules KUBELET62
+// and KUBELET63.
 import { createHash } from "node:crypto";
 import { isKubeError } from "../kube/error.ts";
 import type { Deployment, ReplicaSet } from "../kube/generated/types.ts";

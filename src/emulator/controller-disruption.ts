@@ -1,5 +1,6 @@
-// Keeps the status of PodDisruptionBudgets: how many pods there are, how many are healthy, and how many may be
-// disrupted. The eviction call of the API server decides by it. Carries rule KUBELET56.
+// Keeps the status of PodDisruptionBudgets: how many pods there are, how many are healthy, and how
+// many may be disrupted. The eviction call of the API server decides by it. Carries rule
+// KUBELET56.
 import type { Pod, PodDisruptionBudget } from "../kube/generated/types.ts";
 import { keyOf, keyText, parseKeyText } from "../kube/path.ts";
 import { podDisruptionBudgets, pods } from "../kube/resource.ts";
@@ -74,7 +75,9 @@ export function budgetStatus(budget: PodDisruptionBudget, covered: readonly Pod[
   };
 }
 
-/** Evicted pods that are really going: from then on their own state says that they are not healthy. */
+/**
+ * Evicted pods that are really going: from then on their own state says that they are not healthy.
+ */
 function goneDisruptions(budget: PodDisruptionBudget, covered: readonly Pod[]): string[] {
   return Object.keys(budget.status?.disruptedPods ?? {}).filter((name) => {
     const pod = covered.find((one) => one.metadata.name === name);

@@ -1,5 +1,6 @@
-// What happens to nodes that fall silent or vanish: Ready becomes Unknown, taints follow, pods are evicted when their
-// tolerations run out, and pods of vanished nodes are removed. Carries rules KUBELET30, KUBELET57 and KUBELET59.
+// What happens to nodes that fall silent or vanish: Ready becomes Unknown, taints follow, pods are
+// evicted when their tolerations run out, and pods of vanished nodes are removed. Carries rules
+// KUBELET30, KUBELET57 and KUBELET59.
 import type { Timer } from "../env/clock.ts";
 import { isKubeError } from "../kube/error.ts";
 import type { Lease, Node, Pod, Taint } from "../kube/generated/types.ts";
@@ -146,7 +147,9 @@ export class NodeLifecycleController {
     await this.#parts.client.patch(nodes, keyOf(node), body, { type: "merge" });
   }
 
-  /** A pod leaves a node with a NoExecute taint at once, later, or never, as its tolerations say. */
+  /**
+   * A pod leaves a node with a NoExecute taint at once, later, or never, as its tolerations say.
+   */
   #planEviction(node: Node, pod: Stored<Pod>): void {
     const uid = pod.metadata.uid ?? "";
     const dueMs = evictionTimeMs(node, pod, this.#parts.clock.nowMs());

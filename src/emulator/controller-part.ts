@@ -1,5 +1,5 @@
-// What every emulated controller gets, and how it survives failed calls: each key has its own work, which is tried
-// again after a pause. Carries rule KUBELET50.
+// What every emulated controller gets, and how it survives failed calls: each key has its own
+// work, which is tried again after a pause. Carries rule KUBELET50.
 import type { Clock, Timer } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";
@@ -18,7 +18,9 @@ export interface ControllerParts {
 
 const retryMs = 1000;
 
-/** Runs work by key, never twice at once for one key; what arrives meanwhile causes one more run. */
+/**
+ * Runs work by key, never twice at once for one key; what arrives meanwhile causes one more run.
+ */
 export class KeyedWork {
   readonly #parts: ControllerParts;
   readonly #name: string;

@@ -1,4 +1,5 @@
-// Keeps the pods of ReplicaSets: as many as wanted, made from the template, counted in the status. Rule KUBELET61.
+// Keeps the pods of ReplicaSets: as many as wanted, made from the template, counted in the status.
+// Rule KUBELET61.
 import { randomText } from "../env/random.ts";
 import { isKubeError } from "../kube/error.ts";
 import type { Pod, PodTemplateSpec, ReplicaSet } from "../kube/generated/types.ts";

@@ -1,5 +1,5 @@
-// Binds claims to volumes, makes volumes for claims (zonal ones, on the zone of the chosen node), and takes them away
-// again when the claim is gone. Carries rules KUBELET51 to KUBELET54.
+// Binds claims to volumes, makes volumes for claims (zonal ones, on the zone of the chosen node),
+// and takes them away again when the claim is gone. Carries rules KUBELET51 to KUBELET54.
 import { randomInteger, randomPick } from "../env/random.ts";
 import { isKubeError } from "../kube/error.ts";
 import { EventRecorder } from "../kube/event-recorder.ts";
@@ -31,6 +31,7 @@ type Volume = Stored<PersistentVolume>;
 
 const zoneKey = "topology.kubernetes.io/zone";
 const defaultClassAnnotation = "storageclass.kubernetes.io/is-default-class";
+const nothingToBind = "no persistent volumes available for this claim and no storage class is set";
 const provisionerAnnotation = "volume.kubernetes.io/storage-provisioner";
 
 export class VolumeController {
@@ -98,12 +99,14 @@ export class VolumeController {
     }
     const reserved = this.#reserved.get(claim.metadata.uid ?? "");
     if (reserved !== undefined) return this.#bind(claim, reserved);
-    const storageClass = await this.#classOf(claim);
-    if (storageClass !== undefined) await this.#serve(claim, storageClass);
+    if (claim.spec?.storageClassName === undefined) return this.#useDefaultClass(claim);
+    const name = claim.spec.storageClassName;
+    await this.#serve(claim, this.#parts.informers.of(storageClasses).get({ name }));
   }
 
-  async #serve(claim: Claim, storageClass: Stored<StorageClass>): Promise<void> {
-    const waits = storageClass.volumeBindingMode === "WaitForFirstConsumer";
+  /** A free volume will do even when nobody knows its class. */
+  async #serve(claim: Claim, storageClass: Stored<StorageClass> | undefined): Promise<void> {
+    const waits = storageClass?.volumeBindingMode === "WaitForFirstConsumer";
     const nodeName = claim.metadata.annotations?.[selectedNodeAnnotation];
     if (waits && nodeName === undefined) {
       const message = "waiting for first consumer to be created before binding";
@@ -113,10 +116,22 @@ export class VolumeController {
       const free = findStaticVolume(claim, this.#parts.informers.of(persistentVolumes).list());
       if (free !== undefined) return this.#bind(claim, free as Volume);
     }
-    if (storageClass.provisioner === staticProvisioner) {
-      const message = "no persistent volumes available for this claim and no storage class is set";
-      return this.#events.record(claim, "Normal", "FailedBinding", message);
+    const className = claim.spec?.storageClassName ?? "";
+    if (className === "" || storageClass?.provisioner === staticProvisioner) {
+      return this.#events.record(claim, "Normal", "FailedBinding", nothingToBind);
     }
+    if (storageClass === undefined) {
+      const message = `storageclass.storage.k8s.io "${className}" not found`;
+      return this.#events.record(claim, "Warning", "ProvisioningFailed", message);
+    }
+    await this.#provisionLater(claim, storageClass, nodeName);
+  }
+
+  async #provisionLater(
+    claim: Claim,
+    storageClass: Stored<StorageClass>,
+    nodeName: string | undefined,
+  ): Promise<void> {
     const uid = claim.metadata.uid ?? "";
     const nowMs = this.#parts.clock.nowMs();
     let readyAtMs = this.#readyAtMs.get(uid);
@@ -130,31 +145,20 @@ export class VolumeController {
   }
 
   /** A claim that names no class gets the default one, also when the default came later. */
-  async #classOf(claim: Claim): Promise<Stored<StorageClass> | undefined> {
-    const classes = this.#parts.informers.of(storageClasses);
-    const name = claim.spec?.storageClassName;
-    if (name !== undefined) {
-      const found = name === "" ? undefined : classes.get({ name });
-      if (found === undefined && name !== "") {
-        const message = `storageclass.storage.k8s.io "${name}" not found`;
-        this.#events.record(claim, "Warning", "ProvisioningFailed", message);
-      }
-      return found;
-    }
-    const chosen = classes
+  async #useDefaultClass(claim: Claim): Promise<void> {
+    const chosen = this.#parts.informers
+      .of(storageClasses)
       .list()
       .filter((one) => one.metadata.annotations?.[defaultClassAnnotation] === "true")
       .toSorted((left, right) =>
         (left.metadata.name ?? "") < (right.metadata.name ?? "") ? -1 : 1,
       )[0];
-    if (chosen === undefined) {
-      const message = "no persistent volumes available for this claim and no storage class is set";
-      this.#events.record(claim, "Normal", "FailedBinding", message);
-      return undefined;
+    if (chosen !== undefined) {
+      const spec = { storageClassName: chosen.metadata.name };
+      await this.#patchClaim(claim, { spec });
+      return;
     }
-    const spec = { storageClassName: chosen.metadata.name };
-    await this.#patchClaim(claim, { spec });
-    return undefined;
+    await this.#serve(claim, undefined);
   }
 
   async #provision(

@@ -72,10 +72,10 @@ function observeDefinition(
 }
 
 function conditionStatus(object: JsonObject, type: string): string {
-  const condition = arrayAt(object, "status", "conditions").find(
+  const found = arrayAt(object, "status", "conditions").find(
     (item) => stringAt(item, "type") === type,
   );
-  return stringAt(condition, "status");
+  return stringAt(found, "status");
 }
 
 /** Accepts the names of a new definition unless another one has them, and establishes it. */
@@ -91,7 +91,13 @@ function establish(server: ServerContext, name: string): void {
     status["acceptedNames"] = cloneJson(names);
     status["conditions"] = [
       condition("NamesAccepted", "True", "NoConflicts", "no conflicts found", now),
-      condition("Established", "True", "InitialNamesAccepted", "the initial names have been accepted", now),
+      condition(
+        "Established",
+        "True",
+        "InitialNamesAccepted",
+        "the initial names have been accepted",
+        now,
+      ),
     ];
   } else {
     const message = `${JSON.stringify(rival.value)} is already in use`;
@@ -109,7 +115,13 @@ function establish(server: ServerContext, name: string): void {
   server.store.put(crdKey, "", name, changed);
 }
 
-function condition(type: string, status: string, reason: string, message: string, now: string): JsonObject {
+function condition(
+  type: string,
+  status: string,
+  reason: string,
+  message: string,
+  now: string,
+): JsonObject {
   return { type, status, lastTransitionTime: now, reason, message };
 }
 
@@ -120,20 +132,22 @@ function conflictingName(
   const group = stringAt(definition, "spec", "group");
   const names = objectAt(definition, "spec", "names");
   const plural = stringAt(names, "plural");
-  const rivals = server.registry.all().filter((kind) => kind.group === group && kind.plural !== plural);
-  const taken = new Set(
-    rivals.flatMap((kind) => [kind.plural, kind.singular, ...kind.shortNames]),
-  );
+  const rivals = server.registry
+    .all()
+    .filter((kind) => kind.group === group && kind.plural !== plural);
+  const taken = new Set(rivals.flatMap((kind) => [kind.plural, kind.singular, ...kind.shortNames]));
   const singular = stringAt(names, "singular");
   if (taken.has(plural)) return { reason: "PluralConflict", value: plural };
   if (taken.has(singular)) return { reason: "SingularConflict", value: singular };
   for (const shortName of arrayAt(names, "shortNames")) {
-    if (taken.has(String(shortName))) return { reason: "ShortNamesConflict", value: String(shortName) };
+    if (taken.has(String(shortName)))
+      return { reason: "ShortNamesConflict", value: String(shortName) };
   }
   const kind = stringAt(names, "kind");
   if (rivals.some((rival) => rival.kind === kind)) return { reason: "KindConflict", value: kind };
   const listKind = stringAt(names, "listKind");
-  if (rivals.some((rival) => rival.kind === listKind)) return { reason: "ListKindConflict", value: listKind };
+  if (rivals.some((rival) => rival.kind === listKind))
+    return { reason: "ListKindConflict", value: listKind };
   return undefined;
 }
 
@@ -195,13 +209,14 @@ function customKind(spec: JsonObject, version: JsonObject, storageApiVersion: st
     hasGeneration: true,
     isCustom: true,
     allowsUnconditionalUpdate: false,
+    createsOnUpdate: false,
     returnsDeleted: false,
     nameForm: "subdomain",
     storageKey: `${group}/${stringAt(names, "plural")}`,
     storageApiVersion,
     node: customNode(schema),
     rules: selectableRules(version),
-    definitionName: `${group.split(".").reverse().join(".")}.${versionName}.${kindName}`,
+    definitionName: `${group.split(".").toReversed().join(".")}.${versionName}.${kindName}`,
     ...(isStorage ? {} : { fromStored: convert(apiVersion), toStored: convert(storageApiVersion) }),
     custom: customRules(schema, columnsOf(version)),
   };

@@ -10,7 +10,8 @@ import { badRequest, fieldInvalid, invalid, type StatusError } from "./status.ts
 /** A mutable object with defaults, its type set, in the version that the path asked for. */
 export function decodeBody(kind: Kind, body: unknown, options: WriteOptions): JsonObject {
   const sent = checkType(kind, body);
-  const object = kind.custom === undefined ? readBuiltIn(kind, sent, options) : readCustom(kind, sent, options);
+  const object =
+    kind.custom === undefined ? readBuiltIn(kind, sent, options) : readCustom(kind, sent, options);
   const { apiVersion: _version, kind: _kind, metadata, ...rest } = object;
   const typed: JsonObject = {
     apiVersion: kindApiVersion(kind),
@@ -91,7 +92,8 @@ function readCustom(kind: Kind, body: JsonObject, options: WriteOptions): JsonOb
 
 /** Paths of fields that the kind's schema does not have. */
 export function undeclaredFields(kind: Kind, body: JsonObject): readonly string[] {
-  if (kind.custom === undefined) return decode(kind, () => decodeObject(kind.node, body)).unknownFields;
+  if (kind.custom === undefined)
+    return decode(kind, () => decodeObject(kind.node, body)).unknownFields;
   return kind.custom.prune(body).prunedPaths;
 }
 

@@ -272,12 +272,7 @@ const keptEmptyStrings = new Set([
   ...["storageClassName", "volumeAttributesClassName", "holderIdentity", "appProtocol"],
 ]);
 
-function isDroppedZero(
-  struct: SchemaNode,
-  key: string,
-  node: SchemaNode,
-  value: unknown,
-): boolean {
+function isDroppedZero(struct: SchemaNode, key: string, node: SchemaNode, value: unknown): boolean {
   if (struct.required.includes(key) && key !== "status") return false;
   if (value === "") return !keptEmptyStrings.has(key);
   if (value === false || value === 0) {

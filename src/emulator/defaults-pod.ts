@@ -1,5 +1,12 @@
 // Defaults of a pod's spec, for pods and for the templates of workloads.
-import { arrayAt, ensureObject, isJsonObject, objectAt, stringAt, type JsonObject } from "./json.ts";
+import {
+  arrayAt,
+  ensureObject,
+  isJsonObject,
+  objectAt,
+  stringAt,
+  type JsonObject,
+} from "./json.ts";
 
 export function setDefault(object: JsonObject, key: string, value: unknown): void {
   if (object[key] === undefined) object[key] = value;
@@ -48,7 +55,8 @@ function defaultContainer(container: JsonObject, isOnHost: boolean, isTemplate: 
     const probe = container[name];
     if (isJsonObject(probe)) defaultProbe(probe);
   }
-  for (const hook of ["postStart", "preStop"]) defaultHttpGet(objectAt(container, "lifecycle", hook));
+  for (const hook of ["postStart", "preStop"])
+    defaultHttpGet(objectAt(container, "lifecycle", hook));
 }
 
 function requestWhatIsLimited(resources: JsonObject): void {

@@ -1,9 +1,25 @@
 // DELETE: preconditions, grace periods, finalizers and propagation policies. [KAS12] [KAS13] [KAS14]
 import { timeText } from "./decode.ts";
-import { arrayAt, cloneJson, ensureObject, isJsonObject, objectAt, stringAt, type JsonObject } from "./json.ts";
+import {
+  arrayAt,
+  cloneJson,
+  ensureObject,
+  isJsonObject,
+  objectAt,
+  stringAt,
+  type JsonObject,
+} from "./json.ts";
 import type { Kind } from "./kind.ts";
 import { present, type ServerContext, type Target, type WriteOptions } from "./server-context.ts";
-import { badRequest, conflict, fieldInvalid, fieldNotSupported, invalid, type FieldError } from "./status.ts";
+import {
+  badRequest,
+  conflict,
+  fieldInvalid,
+  fieldNotSupported,
+  forbidden,
+  invalid,
+  type FieldError,
+} from "./status.ts";
 import { existing } from "./write.ts";
 
 export interface DeleteRequest {
@@ -15,6 +31,8 @@ export interface DeleteRequest {
   /** Clients may ask for a dry run in the body, too. */
   isDryRun: boolean;
 }
+
+const immortalNamespaces = new Set(["default", "kube-public", "kube-system"]);
 
 export interface Deleted {
   /** The last state, or the state that waits for finalizers or the grace period. */
@@ -31,7 +49,8 @@ export function readDeleteRequest(
   const preconditions = objectAt(options, "preconditions");
   const grace = options["gracePeriodSeconds"] ?? numberOf(query["gracePeriodSeconds"]);
   const orphan = options["orphanDependents"] ?? booleanOf(query["orphanDependents"]);
-  const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+  const text = (value: unknown): string | undefined =>
+    typeof value === "string" ? value : undefined;
   const request: DeleteRequest = {
     gracePeriodSeconds: typeof grace === "number" ? grace : undefined,
     propagationPolicy: text(options["propagationPolicy"]) ?? query["propagationPolicy"],
@@ -47,7 +66,8 @@ export function readDeleteRequest(
 function numberOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);
-  if (!Number.isInteger(value)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (!Number.isInteger(value))
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
   return value;
 }
 
@@ -86,6 +106,9 @@ export function deleteObject(
 ): Deleted {
   const { kind } = target;
   const options = request.isDryRun ? { ...given, isDryRun: true } : given;
+  if (kind.kind === "Namespace" && immortalNamespaces.has(target.name)) {
+    throw forbidden(kind, target.name, "this namespace may not be deleted");
+  }
   const live = existing(server, target);
   checkPreconditions(target, live, request);
   const object = cloneJson(live);
@@ -126,7 +149,11 @@ function removeNow(
   return { object: present(kind, last), isGone: true };
 }
 
-function checkPreconditions({ kind, name }: Target, live: JsonObject, request: DeleteRequest): void {
+function checkPreconditions(
+  { kind, name }: Target,
+  live: JsonObject,
+  request: DeleteRequest,
+): void {
   const { uid, resourceVersion } = objectAt(live, "metadata");
   const named = { group: kind.group, plural: kind.kind };
   if (request.uid !== undefined && request.uid !== uid) {
@@ -162,16 +189,17 @@ function setPropagationFinalizers(metadata: JsonObject, request: DeleteRequest):
 }
 
 function addFinalizers(metadata: JsonObject, names: readonly string[]): void {
-  const present = arrayAt(metadata, "finalizers");
-  const missing = names.filter((name) => !present.includes(name));
-  if (missing.length > 0) metadata["finalizers"] = [...present, ...missing];
+  const known = arrayAt(metadata, "finalizers");
+  const missing = names.filter((name) => !known.includes(name));
+  if (missing.length > 0) metadata["finalizers"] = [...known, ...missing];
 }
 
 /** Only pods have one: nothing has to stop for a pod that never reached a node, or has ended. */
 function gracePeriod(kind: Kind, live: JsonObject, request: DeleteRequest): number {
   if (kind.kind !== "Pod") return 0;
   const phase = stringAt(live, "status", "phase");
-  if (stringAt(live, "spec", "nodeName") === "" || phase === "Failed" || phase === "Succeeded") return 0;
+  if (stringAt(live, "spec", "nodeName") === "" || phase === "Failed" || phase === "Succeeded")
+    return 0;
   const own = objectAt(live, "spec")["terminationGracePeriodSeconds"];
   const period = request.gracePeriodSeconds ?? (typeof own === "number" ? own : 30);
   return period < 0 ? 1 : period;

@@ -32,11 +32,14 @@ export function discoveryAnswer(
     if (isAggregated) return aggregated(server, (group) => group !== "");
     return { kind: "APIGroupList", apiVersion: "v1", groups: groupsOf(server).map(groupEntry) };
   }
-  if (path === "/") return { paths: ["/api", "/api/v1", "/apis", "/healthz", "/openapi/v3", "/version"] };
+  if (path === "/")
+    return { paths: ["/api", "/api/v1", "/apis", "/healthz", "/openapi/v3", "/version"] };
   const match = /^\/apis\/([^/]+)$/.exec(path);
   if (match !== null) {
     const group = groupsOf(server).find(({ name }) => name === match[1]);
-    return group === undefined ? undefined : { kind: "APIGroup", apiVersion: "v1", ...groupEntry(group) };
+    return group === undefined
+      ? undefined
+      : { kind: "APIGroup", apiVersion: "v1", ...groupEntry(group) };
   }
   return resourceList(server, path);
 }
@@ -83,7 +86,9 @@ function resourceList(server: ServerContext, path: string): JsonObject | undefin
   const match = /^\/(?:api|apis\/([^/]+))\/([^/]+)$/.exec(path);
   if (match === null) return undefined;
   const [, group = "", version = ""] = match;
-  const kinds = server.registry.all().filter((kind) => kind.group === group && kind.version === version);
+  const kinds = server.registry
+    .all()
+    .filter((kind) => kind.group === group && kind.version === version);
   const reviews = reviewKinds.filter((review) => review.group === group);
   if (kinds.length === 0 && reviews.length === 0) return undefined;
   const resources = [...kinds.flatMap(resourceEntries), ...reviews.map(reviewEntry)];
@@ -91,14 +96,21 @@ function resourceList(server: ServerContext, path: string): JsonObject | undefin
     kind: "APIResourceList",
     ...(group === "" ? {} : { apiVersion: "v1" }),
     groupVersion: group === "" ? version : `${group}/${version}`,
-    resources: resources.sort((left, right) => (String(left["name"]) < String(right["name"]) ? -1 : 1)),
+    resources: resources.sort((left, right) =>
+      String(left["name"]) < String(right["name"]) ? -1 : 1,
+    ),
   };
+}
+
+/** Namespaces are deleted one by one. */
+function verbsOf(kind: Kind): readonly string[] {
+  return kind.kind === "Namespace" ? verbs.filter((verb) => verb !== "deletecollection") : verbs;
 }
 
 function resourceEntries(kind: Kind): JsonObject[] {
   const entry: JsonObject = {
     ...{ name: kind.plural, singularName: kind.singular, namespaced: kind.isNamespaced },
-    ...{ kind: kind.kind, verbs },
+    ...{ kind: kind.kind, verbs: verbsOf(kind) },
   };
   if (kind.shortNames.length > 0) entry["shortNames"] = kind.shortNames;
   if (kind.categories.length > 0) entry["categories"] = kind.categories;
@@ -133,7 +145,8 @@ function subresourcesOf(kind: Kind): Subresource[] {
   if (isScalable(kind)) {
     found.push({ name: "scale", subKind: "Scale", group: "autoscaling", subVerbs: statusVerbs });
   }
-  if (kind.kind === "Namespace") found.push({ name: "finalize", subKind: "Namespace", subVerbs: ["update"] });
+  if (kind.kind === "Namespace")
+    found.push({ name: "finalize", subKind: "Namespace", subVerbs: ["update"] });
   if (kind.hasStatus) found.push({ name: "status", subKind: kind.kind, subVerbs: statusVerbs });
   return found;
 }
@@ -146,7 +159,9 @@ function reviewEntry(review: (typeof reviewKinds)[number]): JsonObject {
 }
 
 function aggregated(server: ServerContext, isWanted: (group: string) => boolean): JsonObject {
-  const groups = [{ name: "", versions: ["v1"] }, ...groupsOf(server)].filter(({ name }) => isWanted(name));
+  const groups = [{ name: "", versions: ["v1"] }, ...groupsOf(server)].filter(({ name }) =>
+    isWanted(name),
+  );
   return {
     kind: "APIGroupDiscoveryList",
     apiVersion: "apidiscovery.k8s.io/v2",
@@ -163,17 +178,27 @@ function aggregated(server: ServerContext, isWanted: (group: string) => boolean)
 }
 
 function aggregatedResources(server: ServerContext, group: string, version: string): JsonObject[] {
-  const kinds = server.registry.all().filter((kind) => kind.group === group && kind.version === version);
+  const kinds = server.registry
+    .all()
+    .filter((kind) => kind.group === group && kind.version === version);
   const scopeOf = (isNamespaced: boolean): string => (isNamespaced ? "Namespaced" : "Cluster");
-  const typeOf = (kind: string, subGroup = group): JsonObject => ({ group: subGroup, version, kind });
+  const typeOf = (kind: string, subGroup = group): JsonObject => ({
+    group: subGroup,
+    version,
+    kind,
+  });
   const resources = kinds.map((kind) => {
     const subresources = subresourcesOf(kind).map((sub) => ({
       ...{ subresource: sub.name, responseKind: typeOf(sub.subKind, sub.group) },
       verbs: sub.subVerbs,
     }));
     const resource: JsonObject = {
-      ...{ resource: kind.plural, responseKind: typeOf(kind.kind), scope: scopeOf(kind.isNamespaced) },
-      ...{ singularResource: kind.singular, verbs },
+      ...{
+        resource: kind.plural,
+        responseKind: typeOf(kind.kind),
+        scope: scopeOf(kind.isNamespaced),
+      },
+      ...{ singularResource: kind.singular, verbs: verbsOf(kind) },
     };
     if (kind.shortNames.length > 0) resource["shortNames"] = kind.shortNames;
     if (kind.categories.length > 0) resource["categories"] = kind.categories;

@@ -18,10 +18,18 @@ export function toCoreEvent(event: JsonObject): JsonObject {
 
 export function fromCoreEvent(event: JsonObject): JsonObject {
   const names = new Map(renamed.map(([newName, coreName]) => [coreName, newName]));
-  return rename(event, names, "events.k8s.io/v1");
+  const shown = rename(event, names, "events.k8s.io/v1");
+  for (const key of ["reportingController", "reportingInstance"]) {
+    if (shown[key] === "") delete shown[key];
+  }
+  return shown;
 }
 
-function rename(event: JsonObject, names: ReadonlyMap<string, string>, apiVersion: string): JsonObject {
+function rename(
+  event: JsonObject,
+  names: ReadonlyMap<string, string>,
+  apiVersion: string,
+): JsonObject {
   const result: JsonObject = {};
   for (const key in event) result[names.get(key) ?? key] = event[key];
   result["apiVersion"] = apiVersion;

@@ -25,7 +25,8 @@ function compareValue(
 ): void {
   if (left === right) return;
   const shape = shapeOf(node, left === undefined || left === null ? right : left);
-  const isSameShape = left === undefined || right === undefined || left === null || sameForm(left, right);
+  const isSameShape =
+    left === undefined || right === undefined || left === null || sameForm(left, right);
   if (shape === "leaf" || !isSameShape || right === null) {
     if (right === undefined) insertPath(out.removed, path);
     else if (!jsonEqual(left, right)) insertPath(out.changed, path);
@@ -133,7 +134,12 @@ export function fieldsOf(node: SchemaNode, value: JsonObject): FieldSet {
   return set;
 }
 
-function collect(node: SchemaNode | undefined, value: unknown, path: string[], set: FieldSet): void {
+function collect(
+  node: SchemaNode | undefined,
+  value: unknown,
+  path: string[],
+  set: FieldSet,
+): void {
   const shape = shapeOf(node, value);
   if (shape === "leaf") {
     insertPath(set, path);

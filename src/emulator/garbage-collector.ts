@@ -36,7 +36,8 @@ class GarbageCollector {
     const node: Node = { storageKey, namespace, name, uid };
     const before = ownersOf(event.previous);
     const after = event.type === "DELETED" ? [] : ownersOf(event.object);
-    for (const owner of before) if (!after.includes(owner)) this.#dependents.get(owner)?.delete(uid);
+    for (const owner of before)
+      if (!after.includes(owner)) this.#dependents.get(owner)?.delete(uid);
     for (const owner of after) this.#addDependent(owner, node);
     if (event.type === "DELETED") {
       this.#byUid.delete(uid);
@@ -107,7 +108,8 @@ class GarbageCollector {
     if (references.length === 0 || isBeingDeleted(object)) return;
     const owners = references.map((reference) => this.#owner(node, stringAt(reference, "uid")));
     const isWaiting = (owner: JsonObject | undefined): boolean =>
-      isBeingDeleted(owner) && arrayAt(owner, "metadata", "finalizers").includes("foregroundDeletion");
+      isBeingDeleted(owner) &&
+      arrayAt(owner, "metadata", "finalizers").includes("foregroundDeletion");
     const solid = owners.filter((owner) => owner !== undefined && !isWaiting(owner));
     if (solid.length > 0) {
       const kept = references.filter((_, index) => solid.includes(owners[index]));

@@ -13,7 +13,14 @@ import { inRequestedForm } from "./representation.ts";
 import { answerReview } from "./reviews.ts";
 import { answerScale, isScalable } from "./scale.ts";
 import { present, type ServerContext, type Target, type WriteOptions } from "./server-context.ts";
-import { fieldNotSupported, invalid, methodNotAllowed, notFound, pathNotFound, StatusError } from "./status.ts";
+import {
+  fieldNotSupported,
+  invalid,
+  methodNotAllowed,
+  notFound,
+  pathNotFound,
+  StatusError,
+} from "./status.ts";
 import { createObject, existing, updateObject } from "./write.ts";
 
 export interface ServerRequest extends KubeRequest {
@@ -52,7 +59,12 @@ function answer(server: ServerContext, request: ServerRequest, warnings: string[
   if (!kind.isNamespaced && path.namespace !== "") throw pathNotFound();
   const options = readWriteOptions(request, path, warnings);
   if (path.name === "") return answerCollection(server, kind, path, request, options);
-  return answerObject(server, { kind, namespace: path.namespace, name: path.name }, request, options);
+  return answerObject(
+    server,
+    { kind, namespace: path.namespace, name: path.name },
+    request,
+    options,
+  );
 }
 
 const optionKinds: Readonly<Record<string, string>> = {
@@ -134,7 +146,11 @@ function answerCollection(
     }
     case "DELETE":
       if (kind.isNamespaced && path.namespace === "") throw methodNotAllowed();
-      return { status: 200, body: deleteCollection(server, kind, path.namespace, request, options) };
+      if (kind.kind === "Namespace") throw methodNotAllowed();
+      return {
+        status: 200,
+        body: deleteCollection(server, kind, path.namespace, request, options),
+      };
     default:
       throw methodNotAllowed();
   }
@@ -154,7 +170,11 @@ function deleteCollection(
   for (const object of server.store.list(kind.storageKey, namespace)) {
     if (!isSelected(kind, selection, object)) continue;
     const metadata = objectAt(object, "metadata");
-    const target = { kind, namespace: stringAt(metadata, "namespace"), name: stringAt(metadata, "name") };
+    const target = {
+      kind,
+      namespace: stringAt(metadata, "namespace"),
+      name: stringAt(metadata, "name"),
+    };
     deleteObject(server, target, deletion, options);
   }
   return list;
@@ -175,7 +195,7 @@ function answerObject(
     case "GET":
       return { status: 200, body: present(kind, existing(server, target)) };
     case "PUT":
-      return { status: 200, body: updateObject(server, target, request.body, options) };
+      return answerReplacement(server, target, request, options);
     case "PATCH": {
       const contentType = request.contentType ?? "";
       const patched = patchObject(server, target, request.body, contentType, options);
@@ -187,6 +207,19 @@ function answerObject(
     default:
       throw methodNotAllowed();
   }
+}
+
+function answerReplacement(
+  server: ServerContext,
+  target: Target,
+  request: ServerRequest,
+  options: WriteOptions,
+): KubeResponse {
+  const { kind, namespace, name } = target;
+  const isMissing = server.store.get(kind.storageKey, namespace, name) === undefined;
+  const isCreated = isMissing && kind.createsOnUpdate && options.subresource === "";
+  if (!isCreated) return { status: 200, body: updateObject(server, target, request.body, options) };
+  return { status: 201, body: createObject(server, kind, namespace, request.body, options) };
 }
 
 function answerDelete(
@@ -230,8 +263,12 @@ function answerSubresource(
     return { status: 201, body: requestToken(server, target, request.body) };
   }
   if (kind.kind === "Namespace" && subresource === "finalize" && request.method === "PUT") {
-    return { status: 200, body: finalizeNamespace(server, target, cloneJson(objectAt(request.body))) };
+    return {
+      status: 200,
+      body: finalizeNamespace(server, target, cloneJson(objectAt(request.body))),
+    };
   }
   if (kind.isCustom) throw notFound(kind, target.name);
+  if (kind.kind === "Pod" && subresource === "log") existing(server, target);
   throw pathNotFound();
 }

@@ -12,7 +12,6 @@ import { aggregatedType } from "./discovery.ts";
 import type { ServerRequest } from "./handler.ts";
 import { duplicateMembers } from "./json-duplicates.ts";
 import { decodeProtobuf } from "./protobuf.ts";
-import { inRequestedForm, wantsTable } from "./representation.ts";
 import { badRequest, StatusError, unsupportedMediaType } from "./status.ts";
 
 export { kubeconfigText } from "./kubeconfig.ts";
@@ -108,12 +107,17 @@ const methods = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"]);
 async function readRequest(incoming: IncomingMessage): Promise<ServerRequest> {
   const url = new URL(incoming.url ?? "/", "https://localhost");
   const method = incoming.method === "HEAD" ? "GET" : (incoming.method ?? "GET");
-  if (!methods.has(method)) throw new StatusError(405, "MethodNotAllowed", "method not allowed", {});
+  if (!methods.has(method))
+    throw new StatusError(405, "MethodNotAllowed", "method not allowed", {});
   const contentType = incoming.headers["content-type"] ?? "";
   const bytes = await readBytes(incoming);
   const isBinary = contentType.includes("protobuf") || contentType.includes("cbor");
   const text = isBinary ? "" : bytes.toString("utf8");
-  const body = isBinary ? readBinary(bytes) : text === "" ? undefined : parseBody(text, contentType);
+  const body = isBinary
+    ? readBinary(bytes)
+    : text === ""
+      ? undefined
+      : parseBody(text, contentType);
   return {
     method: method as ServerRequest["method"],
     path: url.pathname,
@@ -183,14 +187,14 @@ function streamWatch(
   incoming: IncomingMessage,
   response: ServerResponse,
 ): void {
-  const isTable = wantsTable(request.accept ?? "");
   const onEvent = (event: WatchEvent): void => {
-    const isPlain = !isTable || event.type === "ERROR" || event.type === "BOOKMARK";
-    const object = isPlain ? event.object : inRequestedForm(api.context, request, 200, event.object);
-    response.write(`${JSON.stringify({ type: event.type, object })}\n`);
+    response.write(`${JSON.stringify(event)}\n`);
   };
   const watch = api.openWatch(request, onEvent, () => response.end());
-  response.writeHead(200, { "Content-Type": "application/json", "Cache-Control": "no-cache, private" });
+  response.writeHead(200, {
+    "Content-Type": "application/json",
+    "Cache-Control": "no-cache, private",
+  });
   response.flushHeaders();
   const abort = (): void => watch.abort();
   incoming.once("close", abort);
@@ -214,7 +218,11 @@ function sendJson(
 
 function fail(api: ApiServer, response: ServerResponse, error: unknown): void {
   api.context.log.error("request failed", { error: String(error) });
-  const refusal = new StatusError(500, "InternalError", `Internal error occurred: ${String(error)}`);
+  const refusal = new StatusError(
+    500,
+    "InternalError",
+    `Internal error occurred: ${String(error)}`,
+  );
   if (response.headersSent) response.end();
   else sendJson(response, 500, refusal.body());
 }

@@ -75,7 +75,10 @@ class Scanner {
   }
 
   #scalar(): void {
-    while (this.#position < this.#text.length && !/[\s,\]}]/.test(this.#text[this.#position] ?? "")) {
+    while (
+      this.#position < this.#text.length &&
+      !/[\s,\]}]/.test(this.#text[this.#position] ?? "")
+    ) {
       this.#position += 1;
     }
   }

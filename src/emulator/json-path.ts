@@ -16,7 +16,10 @@ export function readJsonPath(object: unknown, path: string): unknown[] {
     steps = parse(path);
     cache.set(path, steps);
   }
-  return steps.reduce<unknown[]>((values, step) => values.flatMap((value) => take(value, step)), [object]);
+  return steps.reduce<unknown[]>(
+    (values, step) => values.flatMap((value) => take(value, step)),
+    [object],
+  );
 }
 
 const stepForm =

@@ -27,7 +27,8 @@ export class KindRegistry {
     this.changes += 1;
     this.#byResource.delete(resourceKey(kind.group, kind.version, kind.plural));
     this.#byType.delete(`${kind.group}/${kind.version}/${kind.kind}`);
-    if (this.#byStorageKey.get(kind.storageKey) === kind) this.#byStorageKey.delete(kind.storageKey);
+    if (this.#byStorageKey.get(kind.storageKey) === kind)
+      this.#byStorageKey.delete(kind.storageKey);
   }
 
   find(group: string, version: string, plural: string): Kind | undefined {

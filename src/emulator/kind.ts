@@ -22,15 +22,13 @@ export interface KindRules {
   fields?: Readonly<Record<string, FieldReader>>;
   /** Fills in defaults of what was sent; runs on every decoded object. */
   applyDefaults?(object: JsonObject): void;
-  /** Mutating and refusing admission on create; may throw StatusError. */
-  admitCreate?(object: JsonObject, context: RuleContext): void;
-  admitUpdate?(object: JsonObject, old: JsonObject, context: RuleContext): void;
-  /** What the server sets by itself on create and nobody owns. */
+  /** What the server sets by itself on create and nobody owns; may refuse with a StatusError. */
   prepareCreate?(object: JsonObject, context: RuleContext): void;
   prepareUpdate?(object: JsonObject, old: JsonObject, context: RuleContext): void;
   validate?(object: JsonObject): FieldError[];
+  /** Rules for new objects only. */
+  validateCreate?(object: JsonObject): FieldError[];
   validateUpdate?(object: JsonObject, old: JsonObject): FieldError[];
-  validateStatus?(object: JsonObject, old: JsonObject): FieldError[];
   /** Set when an object is deleted, so that its controller can clean up first. */
   finalizersOnDelete?: readonly string[];
 }
@@ -50,6 +48,8 @@ export interface Kind {
   readonly isCustom: boolean;
   /** Whether an update without resourceVersion is taken as "whatever is there". */
   readonly allowsUnconditionalUpdate: boolean;
+  /** Whether a replacement of an object that does not exist creates it. */
+  readonly createsOnUpdate: boolean;
   /** Whether a delete answers with the deleted object instead of a Status. */
   readonly returnsDeleted: boolean;
   readonly nameForm: "subdomain" | "label" | "serviceLabel" | "path";

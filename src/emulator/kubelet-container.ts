@@ -1,5 +1,5 @@
-// One container through its whole life: pull, configure, start, watch, restart with back-off, stop. Carries rules
-// KUBELET8 to KUBELET11 and KUBELET20.
+// One container through its whole life: pull, configure, start, watch, restart with back-off,
+// stop. Carries rules KUBELET8 to KUBELET11 and KUBELET20.
 import type { Clock, Timer } from "../env/clock.ts";
 import { randomInteger } from "../env/random.ts";
 import type { Random } from "../env/random.ts";
@@ -86,6 +86,16 @@ export class ContainerRunner {
     this.#isProbedReady = container.readinessProbe === undefined;
   }
 
+  /** An init container that keeps running beside the containers. */
+  get isRestartable(): boolean {
+    return this.isInit && this.container.restartPolicy === "Always";
+  }
+
+  /** The containers after it may start. */
+  get hasInitialized(): boolean {
+    return this.isRestartable ? this.#incarnation > 0 : this.exitCode === 0;
+  }
+
   get isRunning(): boolean {
     return this.#state.running !== undefined;
   }
@@ -108,7 +118,11 @@ export class ContainerRunner {
       state: this.#state,
       lastState: this.#lastState,
       restartCount: this.#restartCount,
-      isReady: this.isInit ? this.exitCode === 0 : this.isRunning && this.#isProbedReady,
+      isInitialized: this.hasInitialized,
+      isReady:
+        this.isInit && !this.isRestartable
+          ? this.exitCode === 0
+          : this.isRunning && this.#isProbedReady,
       isStarted: this.isRunning,
       containerId: hasId
         ? `emulated://${this.#host.podUid}-${this.container.name}-${this.#restartCount}`
@@ -253,6 +267,7 @@ export class ContainerRunner {
   }
 
   #mayRestart(code: number): boolean {
+    if (this.isRestartable) return true;
     // An init container that succeeded has done its work, whatever the policy.
     if (this.isInit && code === 0) return false;
     switch (this.#host.restartPolicy) {

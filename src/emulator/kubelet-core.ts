@@ -1,4 +1,5 @@
-// What all parts of the emulated kubelet share: the client, the caches, the nodes' state, addresses and stores.
+// What all parts of the emulated kubelet share: the client, the caches, the nodes' state,
+// addresses and stores.
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import { randomInteger } from "../env/random.ts";
@@ -34,7 +35,10 @@ export interface KubeletOptions {
   readonly containerStartMs: DelayRange;
   /** From a change of a ConfigMap to the change of the mounted files. */
   readonly configMapDelayMs: DelayRange;
-  /** The nodes renew their leases this often; never when absent, so that an idle cluster does nothing. */
+  /**
+   * The nodes renew their leases this often; never when absent, so that an idle cluster does
+   * nothing.
+   */
   readonly heartbeatSeconds?: number;
   /** Every pod gets an IPv6 address too. Pods that ask for status.podIPs get one anyway. */
   readonly isDualStack: boolean;
@@ -60,6 +64,8 @@ export interface NodeState {
   readonly ip: string;
   readonly node: EmulatedNode;
   isRunning: boolean;
+  /** Whether the node's kubelet reaches the API server. */
+  isConnected: boolean;
   /** Image reference to the time from which it is there. */
   readonly images: Map<string, number>;
 }
@@ -124,7 +130,10 @@ export class KubeletCore implements KubeletParts {
     this.#stores.delete(id);
   }
 
-  /** Time until the image is on the node: nothing when it is, and pods that wait for one pull wait together. */
+  /**
+   * Time until the image is on the node: nothing when it is, and pods that wait for one pull wait
+   * together.
+   */
   pull(node: NodeState, reference: string): ImagePull {
     const nowMs = this.clock.nowMs();
     const thereAtMs = node.images.get(reference);

@@ -1,5 +1,5 @@
-// The environment of a container: literal values, references to other variables, the downward API, ConfigMaps and
-// Secrets. Pure. Carries rules KUBELET17 and KUBELET18.
+// The environment of a container: literal values, references to other variables, the downward API,
+// ConfigMaps and Secrets. Pure. Carries rules KUBELET17 and KUBELET18.
 import type {
   ConfigMap,
   Container,
@@ -57,7 +57,9 @@ export function resolveEnvironment(
   return { value: environment };
 }
 
-/** $(NAME) becomes the variable's value, $$(NAME) the text $(NAME); unknown names stay as they are. */
+/**
+ * $(NAME) becomes the variable's value, $$(NAME) the text $(NAME); unknown names stay as they are.
+ */
 export function expandVariables(text: string, environment: Environment): string {
   if (!text.includes("$")) return text;
   return text.replaceAll(/\$\$|\$\(([-._a-zA-Z][-._a-zA-Z0-9]*)\)/g, (whole, name?: string) => {

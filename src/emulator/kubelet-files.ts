@@ -1,5 +1,6 @@
-// Files inside containers: volumes with their content in memory, and the view of one container that joins the
-// image's own files with the mounted volumes. Carries rules KUBELET15 and KUBELET16.
+// Files inside containers: volumes with their content in memory, and the view of one container
+// that joins the image's own files with the mounted volumes. Carries rules KUBELET15 and
+// KUBELET16.
 import type { WatchedFiles } from "../pod/container-program.ts";
 
 /** The content of one volume. Paths are relative, without a leading slash. */

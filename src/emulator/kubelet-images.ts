@@ -1,5 +1,6 @@
-// Which images can be pulled and what they contain: FoundationDB's own images of every supported version, and any
-// other image as something that simply runs. Carries rules KUBELET12 and KUBELET13.
+// Which images can be pulled and what they contain: FoundationDB's own images of every supported
+// version, and any other image as something that simply runs. Carries rules KUBELET12 and
+// KUBELET13.
 import { isSupported, parseVersion } from "../model/version.ts";
 import { binaryText } from "../pod/container-program.ts";
 import type { Program } from "../pod/container-program.ts";
@@ -10,7 +11,10 @@ import { runUnifiedMonitor } from "../pod/unified-monitor.ts";
 
 export interface ContainerImage {
   readonly files: ReadonlyMap<string, string>;
-  /** What runs for this command (the image's entry point for an empty one); undefined when there is no such. */
+  /**
+   * What runs for this command (the image's entry point for an empty one); undefined when there is
+   * no such.
+   */
   program(command: readonly string[]): Program | undefined;
 }
 

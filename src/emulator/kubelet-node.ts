@@ -1,5 +1,6 @@
-// The Node and Lease objects of emulated nodes. A lease without a heartbeat is valid for ever; a node that stops
-// leaves one behind that runs out, as the last heartbeat of a real node does. Carries rules KUBELET1 and KUBELET2.
+// The Node and Lease objects of emulated nodes. A lease without a heartbeat is valid for ever; a
+// node that stops leaves one behind that runs out, as the last heartbeat of a real node does.
+// Carries rules KUBELET1 and KUBELET2.
 import type { Lease, Node, NodeCondition } from "../kube/generated/types.ts";
 import { isKubeError } from "../kube/error.ts";
 import { leases, namespaces, nodes } from "../kube/resource.ts";

@@ -1,32 +1,35 @@
-// The door of a container's program to the API: its own pod's annotations and its node's labels. Writes go by
-// server-side apply under the monitor's name, with all annotations the pod has, as the real monitor does. KUBELET36.
+// The door of a container's program to the API: its own pod's annotations and its node's labels.
+// Writes go by server-side apply under the monitor's name, with all annotations the pod has, as
+// the real monitor does. KUBELET36.
 import { isKubeError } from "../kube/error.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import { keyOf } from "../kube/path.ts";
 import { nodes, pods } from "../kube/resource.ts";
 import type { Stored } from "../kube/resource.ts";
 import type { OwnPod } from "../pod/container-program.ts";
-import type { KubeletCore } from "./kubelet-core.ts";
+import type { KubeletCore, NodeState } from "./kubelet-core.ts";
 
 const retryMs = 1000;
 
 export class OwnPodWriter {
   readonly #core: KubeletCore;
+  readonly #node: NodeState;
   readonly #pod: () => Stored<Pod>;
   #wanted: Record<string, string> = {};
   #isWriting = false;
   #isStopped = false;
 
-  constructor(core: KubeletCore, pod: () => Stored<Pod>) {
+  constructor(core: KubeletCore, node: NodeState, pod: () => Stored<Pod>) {
     this.#core = core;
+    this.#node = node;
     this.#pod = pod;
   }
 
-  forNode(nodeName: string): OwnPod {
+  door(): OwnPod {
     return {
       annotations: () => this.#pod().metadata.annotations ?? {},
       nodeLabels: () =>
-        this.#core.informers.of(nodes).get({ name: nodeName })?.metadata.labels ?? {},
+        this.#core.informers.of(nodes).get({ name: this.#node.name })?.metadata.labels ?? {},
       annotate: (annotations) => {
         Object.assign(this.#wanted, annotations);
         void this.#write();
@@ -34,12 +37,18 @@ export class OwnPodWriter {
     };
   }
 
+  /** Writes what could not be written while the node was cut off. */
+  flush(): void {
+    void this.#write();
+  }
+
   stop(): void {
     this.#isStopped = true;
   }
 
   async #write(): Promise<void> {
-    if (this.#isWriting || this.#isStopped || Object.keys(this.#wanted).length === 0) return;
+    if (this.#isWriting || this.#isStopped || !this.#node.isConnected) return;
+    if (Object.keys(this.#wanted).length === 0) return;
     this.#isWriting = true;
     const sending = this.#wanted;
     this.#wanted = {};
@@ -71,7 +80,7 @@ export class OwnPodWriter {
       await this.#core.client.patch(pods, keyOf(pod), body, options);
       return true;
     } catch (error) {
-      const isFinal = ["NotFound", "Forbidden", "Conflict"].some((reason) =>
+      const isFinal = ["NotFound", "Forbidden", "Conflict", "Invalid"].some((reason) =>
         isKubeError(error, reason),
       );
       if (!isFinal)

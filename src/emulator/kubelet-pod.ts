@@ -1,5 +1,6 @@
-// One pod on its node: volumes, network, init containers one after another, containers, status, and the end. It acts
-// on events and timers only; a pod in good order costs nothing. Carries rules KUBELET3, KUBELET4 and KUBELET23.
+// One pod on its node: volumes, network, init containers one after another, containers, status,
+// and the end. It acts on events and timers only; a pod in good order costs nothing. Carries rules
+// KUBELET3, KUBELET4 and KUBELET23.
 import type { Timer } from "../env/clock.ts";
 import { randomInteger } from "../env/random.ts";
 import type { Container, Pod } from "../kube/generated/types.ts";
@@ -34,6 +35,8 @@ export class PodWorker {
   readonly #probes = new Map<ContainerRunner, ProbeRunner[]>();
   readonly #closers = new Map<ContainerRunner, (() => void)[]>();
   readonly #podListeners = new Map<ContainerRunner, (() => void)[]>();
+  /** Restartable init containers after whose first start the next one was begun. */
+  readonly #hasBegun = new Set<ContainerRunner>();
   readonly #ownPod: OwnPodWriter;
   readonly #status: StatusWriter;
   readonly #startedAtMs: number;
@@ -61,9 +64,10 @@ export class PodWorker {
       volume: (name) => core.informers.of(persistentVolumes).get({ name }),
       persistentStore: (id) => core.persistentStore(id),
     });
-    this.#ownPod = new OwnPodWriter(core, () => this.#pod);
+    this.#ownPod = new OwnPodWriter(core, node, () => this.#pod);
     this.#status = new StatusWriter(
       core,
+      node,
       () => this.#pod,
       (nowMs) => this.#buildStatus(nowMs),
     );
@@ -110,9 +114,20 @@ export class PodWorker {
     });
   }
 
+  /** The kubelet reaches the API server again. */
+  catchUp(known: {
+    get(key: { namespace?: string; name: string }): Stored<Pod> | undefined;
+  }): void {
+    const pod = known.get(keyOf(this.#pod));
+    if (pod?.metadata.uid === this.uid) this.update(pod);
+    this.#volumes.refresh();
+    this.#status.rewrite();
+    this.#ownPod.flush();
+  }
+
   /** A ConfigMap changed: the mounted files follow after a while. */
   configMapChanged(name: string): void {
-    if (this.#isDead || !this.#volumes.usesConfigMap(name)) return;
+    if (this.#isDead || !this.node.isConnected || !this.#volumes.usesConfigMap(name)) return;
     if (this.#timers.has("mount")) return this.#mount();
     if (this.#timers.has("config-map")) return;
     const { min, max } = this.#core.options.configMapDelayMs;
@@ -165,7 +180,7 @@ export class PodWorker {
 
   /** The next init container when one is left, otherwise all containers. */
   #beginNext(): void {
-    const nextInit = this.#containers.find((one) => one.isInit && one.exitCode !== 0);
+    const nextInit = this.#containers.find((one) => one.isInit && !one.hasInitialized);
     if (nextInit !== undefined) return nextInit.begin();
     for (const container of this.#containers) if (!container.isInit) container.begin();
   }
@@ -238,7 +253,7 @@ export class PodWorker {
         }
       },
       onChange: () => this.#status.touch(),
-      onStarted: (container) => this.#watch(container),
+      onStarted: (container) => this.#onStarted(container),
       onStopped: (container) => this.#onStopped(container),
     };
   }
@@ -268,7 +283,7 @@ export class PodWorker {
       clock: this.#core.clock,
       random: this.#core.random,
       runtime: this.#core.runtime,
-      ownPod: this.#ownPod.forNode(this.node.name),
+      ownPod: this.#ownPod.door(),
       onPodChange: (changed: () => void) => append(this.#podListeners, runner, changed),
       listen: (address: string, port: number, useTls: boolean, handler: RequestHandler) => {
         const isAny = ["", "0.0.0.0", "::", "localhost"].includes(address);
@@ -278,6 +293,13 @@ export class PodWorker {
         return closers.length > 0 && closers.every((close) => close !== undefined);
       },
     };
+  }
+
+  #onStarted(runner: ContainerRunner): void {
+    this.#watch(runner);
+    if (!runner.isRestartable || this.#hasBegun.has(runner)) return;
+    this.#hasBegun.add(runner);
+    this.#beginNext();
   }
 
   #watch(runner: ContainerRunner): void {

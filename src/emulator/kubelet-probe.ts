@@ -1,5 +1,6 @@
-// Readiness and liveness of containers. A probe costs nothing while its answer stays good: it looks again only when
-// the network says that something changed, and counts failures by its period from then on. Rules KUBELET21, KUBELET22.
+// Readiness and liveness of containers. A probe costs nothing while its answer stays good: it
+// looks again only when the network says that something changed, and counts failures by its period
+// from then on. Rules KUBELET21, KUBELET22.
 import type { Clock, Timer } from "../env/clock.ts";
 import type { Container, Probe } from "../kube/generated/types.ts";
 import { PodUnreachableError } from "../pod/network.ts";

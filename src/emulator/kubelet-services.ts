@@ -1,5 +1,6 @@
-// Service addresses and DNS names of pods, as kube-proxy and the cluster's DNS provide them. Each service is filed
-// under its rarest selector pair, so that a change of one pod visits few services. Carries rules KUBELET27, KUBELET28.
+// Service addresses and DNS names of pods, as kube-proxy and the cluster's DNS provide them. Each
+// service is filed under its rarest selector pair, so that a change of one pod visits few
+// services. Carries rules KUBELET27, KUBELET28.
 import type { Pod, Service } from "../kube/generated/types.ts";
 import { keyOf, keyText } from "../kube/path.ts";
 import { pods, services } from "../kube/resource.ts";
@@ -91,7 +92,9 @@ export class ServiceRouter {
     }
   }
 
-  /** A pod with host name and subdomain has a DNS name while a headless service of that name has it. */
+  /**
+   * A pod with host name and subdomain has a DNS name while a headless service of that name has it.
+   */
   #publishName(pod: Stored<Pod>, isGone: boolean): void {
     const key = keyText(keyOf(pod));
     const { hostname, subdomain } = pod.spec ?? {};

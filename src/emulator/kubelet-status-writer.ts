@@ -1,12 +1,13 @@
-// Writes a pod's status: changes that come together become one write, there is never more than one write under way,
-// and a status that the server has already is not written again. Carries rule KUBELET7.
+// Writes a pod's status: changes that come together become one write, there is never more than one
+// write under way, and a status that the server has already is not written again. Carries rule
+// KUBELET7.
 import type { Timer } from "../env/clock.ts";
 import { isKubeError } from "../kube/error.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import { keyOf } from "../kube/path.ts";
 import { pods } from "../kube/resource.ts";
 import type { Stored } from "../kube/resource.ts";
-import type { KubeletCore } from "./kubelet-core.ts";
+import type { KubeletCore, NodeState } from "./kubelet-core.ts";
 import type { PodStatusReport } from "./kubelet-status.ts";
 
 const gatherMs = 50;
@@ -14,6 +15,7 @@ const retryMs = 1000;
 
 export class StatusWriter {
   readonly #core: KubeletCore;
+  readonly #node: NodeState;
   readonly #pod: () => Stored<Pod>;
   readonly #build: (nowMs: number) => PodStatusReport;
   #timer: Timer | undefined;
@@ -24,15 +26,23 @@ export class StatusWriter {
 
   constructor(
     core: KubeletCore,
+    node: NodeState,
     pod: () => Stored<Pod>,
     build: (nowMs: number) => PodStatusReport,
   ) {
     this.#core = core;
+    this.#node = node;
     this.#pod = pod;
     this.#build = build;
   }
 
   touch(): void {
+    this.#schedule(gatherMs);
+  }
+
+  /** Writes the status even if it is the same: somebody else may have changed it. */
+  rewrite(): void {
+    this.#written = "";
     this.#schedule(gatherMs);
   }
 
@@ -48,6 +58,8 @@ export class StatusWriter {
   }
 
   #schedule(delayMs: number): void {
+    // On a node that is cut off nothing can be written; it catches up later.
+    if (!this.#node.isConnected) return;
     if (this.#isStopped || this.#timer !== undefined || this.#isWriting) return;
     this.#timer = this.#core.clock.setTimer(delayMs, () => {
       this.#timer = undefined;
@@ -77,7 +89,9 @@ export class StatusWriter {
   /** False when it should be tried again. */
   async #patch(status: PodStatusReport): Promise<boolean> {
     const pod = this.#pod();
-    const patch = { metadata: { uid: pod.metadata.uid }, status };
+    // These lists are merged by address: without the directive an old address would stay.
+    const replacing = status.podIPs && { podIPs: [...status.podIPs, { $patch: "replace" }] };
+    const patch = { metadata: { uid: pod.metadata.uid }, status: { ...status, ...replacing } };
     const options = { type: "strategic", subresource: "status" } as const;
     try {
       await this.#core.client.patch(pods, keyOf(pod), patch, options);
@@ -89,12 +103,15 @@ export class StatusWriter {
         pod: pod.metadata.name,
         error: String(error),
       });
-      return false;
+      // Another uid is an invalid change; trying again would not make the status any better.
+      return isKubeError(error, "Invalid");
     }
   }
 }
 
-/** Times of transitions and removals follow from the rest, so they do not make a status different. */
+/**
+ * Times of transitions and removals follow from the rest, so they do not make a status different.
+ */
 function withoutTimes(status: PodStatusReport): string {
   return JSON.stringify(status, (key, value: unknown) =>
     key === "lastTransitionTime" || value === null ? undefined : value,

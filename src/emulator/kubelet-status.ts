@@ -1,5 +1,5 @@
-// The status that the kubelet reports for a pod, computed from the states of its containers. Pure. Carries rules
-// KUBELET5 to KUBELET7.
+// The status that the kubelet reports for a pod, computed from the states of its containers. Pure.
+// Carries rules KUBELET5 to KUBELET7.
 import type {
   ContainerState,
   ContainerStatus,
@@ -15,6 +15,8 @@ export interface ContainerReport {
   readonly state: ContainerState;
   readonly lastState: ContainerState;
   readonly restartCount: number;
+  /** Of init containers: what comes after it may start. */
+  readonly isInitialized: boolean;
   readonly isReady: boolean;
   readonly isStarted: boolean;
   readonly containerId: string | undefined;
@@ -90,9 +92,7 @@ function containerStatus(report: ContainerReport): ContainerStatus {
 /** Keeps the time of a condition's last transition from the pod while its status stays the same. */
 function conditions(report: PodReport, phase: string, nowMs: number) {
   const { pod, containers } = report;
-  const isInitialized = containers.every(
-    (one) => !one.isInit || one.state.terminated?.exitCode === 0,
-  );
+  const isInitialized = containers.every((one) => !one.isInit || one.isInitialized);
   const unready = containers.filter((one) => !one.isInit && !one.isReady).map((one) => one.name);
   const isOver = phase === "Succeeded" || phase === "Failed";
   const because = (): Partial<PodCondition> => {
@@ -104,7 +104,7 @@ function conditions(report: PodReport, phase: string, nowMs: number) {
     };
   };
   const incomplete = containers
-    .filter((one) => one.isInit && one.state.terminated?.exitCode !== 0)
+    .filter((one) => one.isInit && !one.isInitialized)
     .map((one) => one.name);
   const areReady = unready.length === 0 && isInitialized && !isOver;
   const rows: [string, boolean, Partial<PodCondition>][] = [

@@ -1,5 +1,6 @@
-// Turns a pod's volumes into stores: persistent ones by the identity of their PersistentVolume, emptyDirs of the pod,
-// and projections of ConfigMaps and Secrets. Carries rules KUBELET14 and KUBELET19.
+// Turns a pod's volumes into stores: persistent ones by the identity of their PersistentVolume,
+// emptyDirs of the pod, and projections of ConfigMaps and Secrets. Carries rules KUBELET14 and
+// KUBELET19.
 import type {
   ConfigMap,
   KeyToPath,
@@ -50,7 +51,9 @@ export class PodVolumes {
     return undefined;
   }
 
-  /** Brings mounted ConfigMaps and Secrets up to date; what cannot be read keeps its old content. */
+  /**
+   * Brings mounted ConfigMaps and Secrets up to date; what cannot be read keeps its old content.
+   */
   refresh(): void {
     for (const volume of this.#sources.pod.spec?.volumes ?? []) {
       const store = this.#stores.get(volume.name);

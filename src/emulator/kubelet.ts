@@ -1,5 +1,6 @@
-// The emulated kubelets of all nodes: registers nodes, runs the pods that are bound to them, and lets nodes stop, come
-// back and vanish. It knows Kubernetes only through its API. Carries rules KUBELET1 to KUBELET3 and KUBELET29, KUBELET30.
+// The emulated kubelets of all nodes: registers nodes, runs the pods that are bound to them, and
+// lets nodes stop, come back and vanish. It knows Kubernetes only through its API. Carries rules
+// KUBELET1 to KUBELET3 and KUBELET29, KUBELET30.
 import type { Clock, Timer } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";
@@ -56,14 +57,25 @@ export interface RunningKubelet {
   addNode(node: EmulatedNode): Promise<void>;
   /** The machine loses power: its processes die, and its heartbeat is missed after a while. */
   stopNode(name: string): Promise<void>;
-  /** The machine comes back and starts its pods again. */
+  /**
+   * The node's kubelet loses the API server: its containers run on, but nothing reaches or leaves
+   * it.
+   */
+  cutNode(name: string): Promise<void>;
+  /**
+   * The machine comes back and starts its pods again, or the connection comes back and it catches
+   * up.
+   */
   startNode(name: string): Promise<void>;
   /** The machine and its Node object are gone for good. */
   removeNode(name: string): Promise<void>;
   nodeNames(): readonly string[];
   /** The kubelet throws the pod out for want of resources. */
   evictPod(namespace: string, name: string, message: string): void;
-  /** The last lines of a container, or of its previous run; undefined when there is no such container. */
+  /**
+   * The last lines of a container, or of its previous run; undefined when there is no such
+   * container.
+   */
   logs(
     namespace: string,
     pod: string,
@@ -94,6 +106,8 @@ class Kubelet implements RunningKubelet {
   readonly #signal: AbortSignal;
   readonly #nodes = new Map<string, NodeState>();
   readonly #workers = new Map<string, PodWorker>();
+  /** Workers on cut nodes whose pod is gone. */
+  readonly #stranded = new Set<PodWorker>();
   readonly #heartbeats = new Map<string, Timer>();
   #nodeNumber = 0;
 
@@ -111,7 +125,14 @@ class Kubelet implements RunningKubelet {
     this.#nodeNumber += 1;
     const number = this.#nodeNumber;
     const ip = `10.0.${(number >> 8) & 255}.${number & 255}`;
-    const state: NodeState = { name: node.name, ip, node, isRunning: true, images: new Map() };
+    const state: NodeState = {
+      name: node.name,
+      ip,
+      node,
+      isRunning: true,
+      isConnected: true,
+      images: new Map(),
+    };
     this.#nodes.set(node.name, state);
     await registerNode(this.#core, state);
     await renewLease(this.#core, node.name, false);
@@ -128,10 +149,20 @@ class Kubelet implements RunningKubelet {
     await renewLease(this.#core, name, true);
   }
 
+  async cutNode(name: string): Promise<void> {
+    const state = this.#nodes.get(name);
+    if (state === undefined || !state.isRunning || !state.isConnected) return;
+    state.isConnected = false;
+    this.#heartbeats.get(name)?.cancel();
+    await renewLease(this.#core, name, true);
+  }
+
   async startNode(name: string): Promise<void> {
     const state = this.#nodes.get(name);
-    if (state === undefined || state.isRunning) return;
+    if (state === undefined || (state.isRunning && state.isConnected)) return;
     state.isRunning = true;
+    state.isConnected = true;
+    this.#catchUp(name);
     await renewLease(this.#core, name, false);
     await reportNode(this.#core, state);
     this.#beat(name);
@@ -198,9 +229,29 @@ class Kubelet implements RunningKubelet {
     informers.of(pods).onChange((event) => this.#onPod(event));
   }
 
+  /** What happened while the kubelet was cut off. */
+  #catchUp(nodeName: string): void {
+    for (const worker of [...this.#stranded]) {
+      if (worker.node.name !== nodeName) continue;
+      this.#stranded.delete(worker);
+      worker.destroy();
+    }
+    for (const worker of this.#workers.values()) {
+      if (worker.node.name === nodeName) worker.catchUp(this.#core.informers.of(pods));
+    }
+  }
+
   #onPod({ type, object }: ChangeEvent<Stored<Pod>>): void {
     const key = keyText(keyOf(object));
     const worker = this.#workers.get(key);
+    if (worker !== undefined && !worker.node.isConnected) {
+      if (type !== "DELETED" && worker.uid === object.metadata.uid) return;
+      // Its containers run on although the pod is gone; the name may be used elsewhere.
+      this.#workers.delete(key);
+      this.#stranded.add(worker);
+      if (type === "DELETED") return;
+      return this.#run(object);
+    }
     if (type === "DELETED" || (worker !== undefined && worker.uid !== object.metadata.uid)) {
       worker?.destroy();
       this.#workers.delete(key);
@@ -213,7 +264,7 @@ class Kubelet implements RunningKubelet {
 
   #run(pod: Stored<Pod>): void {
     const node = this.#nodes.get(pod.spec?.nodeName ?? "");
-    if (node === undefined || !node.isRunning) return;
+    if (node === undefined || !node.isRunning || !node.isConnected) return;
     if (pod.metadata.deletionTimestamp !== undefined) return void this.#core.deletePod(pod);
     if (hasEnded(pod)) return;
     const worker = new PodWorker(this.#core, node, pod);
@@ -235,6 +286,11 @@ class Kubelet implements RunningKubelet {
   }
 
   #destroyWorkers(nodeName: string): void {
+    for (const worker of [...this.#stranded]) {
+      if (worker.node.name !== nodeName) continue;
+      this.#stranded.delete(worker);
+      worker.destroy();
+    }
     for (const [key, worker] of this.#workers) {
       if (worker.node.name !== nodeName) continue;
       worker.destroy();
@@ -256,7 +312,7 @@ class Kubelet implements RunningKubelet {
 
   #stop(): void {
     for (const timer of this.#heartbeats.values()) timer.cancel();
-    for (const worker of this.#workers.values()) worker.destroy();
+    for (const worker of [...this.#workers.values(), ...this.#stranded]) worker.destroy();
     this.#workers.clear();
   }
 }

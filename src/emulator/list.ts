@@ -24,7 +24,8 @@ export function readSelection(kind: Kind, query: Query, name = ""): Selection {
   const labels = parseLabelSelector(query["labelSelector"] ?? "");
   const known = ["metadata.name", "metadata.namespace", ...Object.keys(kind.rules.fields ?? {})];
   const parsed = parseFieldSelector(query["fieldSelector"] ?? "", known, kind.isCustom);
-  const fields = name === "" ? parsed : [...parsed, { field: "metadata.name", isEqual: true, value: name }];
+  const fields =
+    name === "" ? parsed : [...parsed, { field: "metadata.name", isEqual: true, value: name }];
   return { labels, fields, isAll: labels.length === 0 && fields.length === 0 };
 }
 
@@ -65,7 +66,10 @@ export function listObjects(
   // A list from the cache (resourceVersion 0) comes whole.
   const limit = query["resourceVersion"] === "0" ? 0 : readLimit(query["limit"]);
   const token = readToken(query["continue"]);
-  const { revision, entries } = token === undefined ? firstPage(server, kind, namespace, query) : nextPage(server, kind, namespace, token);
+  const { revision, entries } =
+    token === undefined
+      ? firstPage(server, kind, namespace, query)
+      : nextPage(server, kind, namespace, token);
   const items: JsonObject[] = [];
   let lastKey = "";
   let remaining = 0;
@@ -115,7 +119,8 @@ function firstPage(server: ServerContext, kind: Kind, namespace: string, query: 
   if (asked > store.revision) throw tooLarge(asked, store.revision);
   if (match === "Exact") {
     const entries = store.entriesAt(kind.storageKey, namespace, asked);
-    if (entries === undefined) throw expired("The resourceVersion for the provided list is too old.");
+    if (entries === undefined)
+      throw expired("The resourceVersion for the provided list is too old.");
     return { revision: asked, entries };
   }
   return { revision: store.revision, entries: store.entries(kind.storageKey, namespace) };
@@ -195,7 +200,8 @@ function tooLarge(asked: number, current: number): StatusError {
 function readLimit(text: string | undefined): number {
   if (text === undefined || text === "") return 0;
   const limit = Number(text);
-  if (!Number.isInteger(limit)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (!Number.isInteger(limit))
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
   return Math.max(0, limit);
 }
 
@@ -213,7 +219,11 @@ function readToken(text: string | undefined): Token | undefined {
   if (text === undefined || text === "") return undefined;
   try {
     const token: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
-    if (isJsonObject(token) && typeof token["rv"] === "number" && typeof token["start"] === "string") {
+    if (
+      isJsonObject(token) &&
+      typeof token["rv"] === "number" &&
+      typeof token["start"] === "string"
+    ) {
       return { revision: token["rv"], afterKey: token["start"].slice(0, -1) };
     }
   } catch (error) {

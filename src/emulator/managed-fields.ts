@@ -11,7 +11,15 @@ import {
   type FieldSet,
 } from "./field-set.ts";
 import { compareFields } from "./field-walk.ts";
-import { arrayAt, ensureObject, isJsonObject, objectAt, stringAt, type JsonObject } from "./json.ts";
+import {
+  arrayAt,
+  deepFreeze,
+  ensureObject,
+  isJsonObject,
+  objectAt,
+  stringAt,
+  type JsonObject,
+} from "./json.ts";
 import { kindApiVersion, type Kind } from "./kind.ts";
 import type { WriteOptions } from "./server-context.ts";
 
@@ -66,10 +74,25 @@ function entryOf(manager: Manager): JsonObject {
     apiVersion: manager.apiVersion,
     time: manager.time,
     fieldsType: "FieldsV1",
-    fieldsV1: toFieldsV1(manager.fields),
+    fieldsV1: sharedFields(manager.fields),
   };
   if (manager.subresource !== "") entry["subresource"] = manager.subresource;
   return entry;
+}
+
+const sharedFieldsByText = new Map<string, JsonObject>();
+const sharedFieldsMax = 2000;
+
+/** Objects that are written alike own alike: thousands of pods share one record of their fields. */
+function sharedFields(fields: FieldSet): JsonObject {
+  const record = toFieldsV1(fields);
+  const text = JSON.stringify(record);
+  const known = sharedFieldsByText.get(text);
+  if (known !== undefined) return known;
+  deepFreeze(record);
+  if (sharedFieldsByText.size >= sharedFieldsMax) sharedFieldsByText.clear();
+  sharedFieldsByText.set(text, record);
+  return record;
 }
 
 export function isSameManager(
@@ -102,9 +125,13 @@ export function trackUpdate(
 ): void {
   const differences = compareFields(kind.node, live ?? emptyObject(kind), object);
   const { changed, removed } = differences;
+  // Nodes may bring their status along, but own it only through its own subresource.
+  if (live === undefined && kind.hasStatus) changed.children.delete("f:status");
   const before = startingManagers(live, object);
   const isUnchanged = isEmptySet(changed) && isEmptySet(removed);
-  if (isUnchanged) {
+  // An object that nobody owns anything of is not tracked until somebody applies to it.
+  const isUntracked = live !== undefined && before.length === 0;
+  if (isUnchanged || isUntracked) {
     writeManagers(object, before);
     return;
   }
@@ -139,7 +166,8 @@ export function newManager(
 /** A client may send the entries back as they were, leave them out, or clear them with one empty entry. */
 function startingManagers(live: JsonObject | undefined, object: JsonObject): Manager[] {
   const sent = objectAt(object, "metadata")["managedFields"];
-  if (Array.isArray(sent) && sent.length === 1 && Object.keys(objectAt(sent[0])).length === 0) return [];
+  if (Array.isArray(sent) && sent.length === 1 && Object.keys(objectAt(sent[0])).length === 0)
+    return [];
   if (Array.isArray(sent) && sent.length > 0) return readManagers(object);
   return readManagers(live);
 }
@@ -162,6 +190,8 @@ const noSystem = Object.fromEntries(
 );
 
 const emptyObjects: Record<string, JsonObject> = {
+  Role: { metadata: {}, rules: null },
+  ClusterRole: { metadata: {}, rules: null },
   Pod: { metadata: {}, ...{ spec: { containers: [] }, status: {} } },
   Deployment: { metadata: {}, spec: { strategy: {}, template: emptyTemplate }, status: {} },
   ReplicaSet: { metadata: {}, spec: { template: emptyTemplate }, status: { replicas: 0 } },

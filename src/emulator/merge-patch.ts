@@ -44,7 +44,9 @@ function asReal(document: unknown, operation: Operation): Operation {
   if (operation.op !== "replace") return operation;
   const parent = operation.path.slice(0, operation.path.lastIndexOf("/"));
   const found: unknown = Pointer.fromJSON(parent).get(document);
-  return isJsonObject(found) ? { op: "add", path: operation.path, value: operation.value } : operation;
+  return isJsonObject(found)
+    ? { op: "add", path: operation.path, value: operation.value }
+    : operation;
 }
 
 function refusedPatch(): StatusError {

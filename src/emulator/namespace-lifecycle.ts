@@ -29,7 +29,11 @@ export function keepNamespaces(server: ServerContext): void {
       return;
     }
     if (event.type === "DELETED" && terminating.has(event.namespace)) enqueue(event.namespace);
-    if (event.storageKey === "/serviceaccounts" && event.type === "DELETED" && event.name === "default") {
+    if (
+      event.storageKey === "/serviceaccounts" &&
+      event.type === "DELETED" &&
+      event.name === "default"
+    ) {
       const namespace = server.store.get("/namespaces", "", event.namespace);
       if (namespace !== undefined && !isBeingDeleted(namespace)) {
         createServiceAccount(server, event.namespace);
@@ -69,6 +73,9 @@ function finish(server: ServerContext, name: string, namespace: JsonObject): voi
   if (kind === undefined) return;
   const kept = arrayAt(namespace, "spec", "finalizers").filter((item) => item !== "kubernetes");
   if (arrayAt(namespace, "metadata", "finalizers").length > 0) return;
-  const body: JsonObject = { ...namespace, spec: { ...objectAt(namespace, "spec"), finalizers: kept } };
+  const body: JsonObject = {
+    ...namespace,
+    spec: { ...objectAt(namespace, "spec"), finalizers: kept },
+  };
   finalizeNamespace(server, { kind, namespace: "", name }, body);
 }

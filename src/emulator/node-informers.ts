@@ -1,5 +1,5 @@
-// One local copy of each kind for all parts of the emulated cluster that run beside each other, so that the
-// scheduler, the controllers and the kubelet do not each list and watch the same pods.
+// One local copy of each kind for all parts of the emulated cluster that run beside each other, so
+// that the scheduler, the controllers and the kubelet do not each list and watch the same pods.
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";

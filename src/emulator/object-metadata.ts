@@ -2,7 +2,13 @@
 // what may never change. [KAS8]
 import { arrayAt, isJsonObject, jsonEqual, objectAt, stringAt, type JsonObject } from "./json.ts";
 import type { Kind } from "./kind.ts";
-import { fieldForbidden, fieldInvalid, fieldRequired, fieldTooLong, type FieldError } from "./status.ts";
+import {
+  fieldForbidden,
+  fieldInvalid,
+  fieldRequired,
+  fieldTooLong,
+  type FieldError,
+} from "./status.ts";
 
 const labelForm = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const subdomainForm = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -54,7 +60,9 @@ function problems(name: string, form: RegExp, limit: number, rule: string): stri
 
 function pathProblems(name: string): string[] {
   if (name === "." || name === "..") return [`may not be '${name}'`];
-  return ["/", "%"].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`);
+  return ["/", "%"]
+    .filter((part) => name.includes(part))
+    .map((part) => `may not contain '${part}'`);
 }
 
 export function validateMetadata(kind: Kind, object: JsonObject): FieldError[] {
@@ -155,7 +163,7 @@ function validateOwners(owners: unknown[]): FieldError[] {
         fieldInvalid(
           path,
           owners,
-          "Only one reference can have Controller set to true. Found \"true\" in references for " +
+          'Only one reference can have Controller set to true. Found "true" in references for ' +
             `${controllerName} and ${name}`,
         ),
       );

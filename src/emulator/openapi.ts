@@ -11,7 +11,9 @@ export function openApiAnswer(server: ServerContext, path: string): JsonObject |
   const match = /^\/openapi\/v3\/(?:api|apis\/([^/]+))\/([^/]+)$/.exec(path);
   if (match === null) return undefined;
   const [, group = "", version = ""] = match;
-  const kinds = server.registry.all().filter((kind) => kind.group === group && kind.version === version);
+  const kinds = server.registry
+    .all()
+    .filter((kind) => kind.group === group && kind.version === version);
   return kinds.length === 0 ? undefined : documentOf(kinds);
 }
 
@@ -43,7 +45,9 @@ function addKind(kind: Kind, schemas: JsonObject): void {
   if (kind.custom === undefined) addDefinition(kind.definitionName, schemas);
   else {
     const type = { group: kind.group, version: kind.version, kind: kind.kind };
-    const properties = { ...(isJsonObject(kind.custom.schema["properties"]) ? kind.custom.schema["properties"] : {}) };
+    const properties = {
+      ...(isJsonObject(kind.custom.schema["properties"]) ? kind.custom.schema["properties"] : {}),
+    };
     addDefinition(objectMeta, schemas);
     const schema = {
       ...kind.custom.schema,

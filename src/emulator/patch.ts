@@ -6,13 +6,7 @@ import { DecodeError } from "./decode.ts";
 import { isJsonObject, objectAt, type JsonObject } from "./json.ts";
 import { jsonPatch, mergePatch } from "./merge-patch.ts";
 import { present, type ServerContext, type Target, type WriteOptions } from "./server-context.ts";
-import {
-  badRequest,
-  fieldInvalid,
-  invalid,
-  StatusError,
-  unsupportedMediaType,
-} from "./status.ts";
+import { badRequest, fieldInvalid, invalid, StatusError, unsupportedMediaType } from "./status.ts";
 import { strategicMerge } from "./strategic-merge.ts";
 import { existing, replaceObject } from "./write.ts";
 

@@ -1,5 +1,6 @@
-// The network between pods in one process: open ports, DNS names of pods, cluster addresses of services, and
-// faults. Both the emulated kubelet and the simulated database stand on it. Carries rules KUBELET24 to KUBELET26.
+// The network between pods in one process: open ports, DNS names of pods, cluster addresses of
+// services, and faults. Both the emulated kubelet and the simulated database stand on it. Carries
+// rules KUBELET24 to KUBELET26.
 import type { Clock } from "../env/clock.ts";
 import type { RequestHandler } from "../pod/container-program.ts";
 import { PodUnreachableError } from "../pod/network.ts";
@@ -21,7 +22,10 @@ export interface EmulatedPodNetwork extends PodNetwork, HostResolver {
   setHostName(hostName: string, ips: readonly string[]): void;
   /** A service's cluster address and the pods behind it; none removes it. */
   setService(clusterIp: string, podIps: readonly string[]): void;
-  /** The pod address that traffic to this address reaches; the address itself when it is no service's. */
+  /**
+   * The pod address that traffic to this address reaches; the address itself when it is no
+   * service's.
+   */
   route(ip: string): string | undefined;
   /** No packet reaches or leaves this address any more. */
   cut(ip: string): void;

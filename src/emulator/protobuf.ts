@@ -50,7 +50,12 @@ const accessSpec: Message = {
 const object: Message = { 1: ["metadata", metadata] };
 
 const messages: Readonly<Record<string, Message>> = {
-  ConfigMap: { ...object, 2: ["data", "stringMap"], 3: ["binaryData", "bytesMap"], 4: ["immutable", "boolean"] },
+  ConfigMap: {
+    ...object,
+    2: ["data", "stringMap"],
+    3: ["binaryData", "bytesMap"],
+    4: ["immutable", "boolean"],
+  },
   DeleteOptions: deleteOptions,
   Eviction: { ...object, 2: ["deleteOptions", deleteOptions] },
   Namespace: object,
@@ -65,7 +70,10 @@ const messages: Readonly<Record<string, Message>> = {
   SelfSubjectReview: object,
   SelfSubjectRulesReview: { ...object, 2: ["spec", { 1: ["namespace", "string"] }] },
   ServiceAccount: object,
-  TokenRequest: { ...object, 2: ["spec", { 1: ["audiences", "strings"], 4: ["expirationSeconds", "integer"] }] },
+  TokenRequest: {
+    ...object,
+    2: ["spec", { 1: ["audiences", "strings"], 4: ["expirationSeconds", "integer"] }],
+  },
 };
 
 const envelope: Message = {

@@ -13,7 +13,8 @@ export function qualityOfService(spec: JsonObject): "BestEffort" | "Burstable" |
       const hasRequest = compareQuantities(request, "0") > 0;
       const hasLimit = compareQuantities(limit, "0") > 0;
       isAnySet ||= hasRequest || hasLimit;
-      if (!hasLimit || (hasRequest && compareQuantities(request, limit) !== 0)) isGuaranteed = false;
+      if (!hasLimit || (hasRequest && compareQuantities(request, limit) !== 0))
+        isGuaranteed = false;
     }
   }
   if (!isAnySet) return "BestEffort";

@@ -1,13 +1,31 @@
 // Other forms of an answer: tables, which kubectl get prints, and objects reduced to their metadata.
+import type { WatchEvent } from "../kube/transport.ts";
 import type { ServerRequest } from "./handler.ts";
 import { arrayAt, isJsonObject, objectAt, type JsonObject } from "./json.ts";
 import type { Kind } from "./kind.ts";
 import { parseResourcePath } from "./request-path.ts";
 import type { ServerContext } from "./server-context.ts";
-import { tableOf } from "./table.ts";
+import { partialObject, tableOf } from "./table.ts";
 
-export function wantsTable(accept: string): boolean {
-  return formOf(accept) === "Table";
+/** Watch events in the form that was asked for. Only the first table of a stream names its columns. */
+export function eventsInForm(
+  server: ServerContext,
+  request: ServerRequest,
+  onEvent: (event: WatchEvent) => void,
+): (event: WatchEvent) => void {
+  if (formOf(request.accept ?? "") === "") return onEvent;
+  let isFirst = true;
+  return (event) => {
+    if (event.type === "ERROR") return onEvent(event);
+    const object = inRequestedForm(server, request, 200, event.object);
+    const isTable = isJsonObject(object) && object["kind"] === "Table";
+    const isLater = isTable && !isFirst;
+    isFirst = false;
+    onEvent({
+      type: event.type,
+      object: isLater ? { ...object, columnDefinitions: null } : object,
+    });
+  };
 }
 
 /** The form of the first acceptable type: "Table", "PartialObjectMetadata", or plain. */
@@ -42,12 +60,5 @@ function metadataOnly(kind: Kind, body: JsonObject): JsonObject {
     apiVersion: "meta.k8s.io/v1",
     metadata: body["metadata"],
     items: arrayAt(body, "items").map((item) => partialObject(objectAt(item))),
-  };
-}
-
-export function partialObject(object: JsonObject): JsonObject {
-  return {
-    ...{ kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" },
-    metadata: object["metadata"],
   };
 }

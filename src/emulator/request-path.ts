@@ -13,7 +13,7 @@ export interface ResourcePath {
 
 /** The resource that a path names, or undefined when it is not of that form. */
 export function parseResourcePath(path: string): ResourcePath | undefined {
-  const segments = path.split("/").slice(1).map(decodeURIComponent);
+  const segments = path.split("/").slice(1).map(decoded);
   if (segments.at(-1) === "") segments.pop();
   const root = segments.shift();
   let group = "";
@@ -34,6 +34,17 @@ export function parseResourcePath(path: string): ResourcePath | undefined {
   const [plural = "", name = "", subresource = "", ...rest] = segments;
   if (rest.length > 0) return undefined;
   return { group, version, namespace, plural, name, subresource };
+}
+
+/** A segment that is no proper escape stands for itself; no object has such a name. */
+function decoded(segment: string): string {
+  if (!segment.includes("%")) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error;
+    return segment;
+  }
 }
 
 const namespaceSubresources = new Set(["status", "finalize"]);

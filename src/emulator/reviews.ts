@@ -9,8 +9,16 @@ const authentication = "/apis/authentication.k8s.io/v1/";
 export const reviewKinds = [
   { group: "authentication.k8s.io", plural: "selfsubjectreviews", kind: "SelfSubjectReview" },
   { group: "authentication.k8s.io", plural: "tokenreviews", kind: "TokenReview" },
-  { group: "authorization.k8s.io", plural: "selfsubjectaccessreviews", kind: "SelfSubjectAccessReview" },
-  { group: "authorization.k8s.io", plural: "selfsubjectrulesreviews", kind: "SelfSubjectRulesReview" },
+  {
+    group: "authorization.k8s.io",
+    plural: "selfsubjectaccessreviews",
+    kind: "SelfSubjectAccessReview",
+  },
+  {
+    group: "authorization.k8s.io",
+    plural: "selfsubjectrulesreviews",
+    kind: "SelfSubjectRulesReview",
+  },
   { group: "authorization.k8s.io", plural: "subjectaccessreviews", kind: "SubjectAccessReview" },
 ] as const;
 

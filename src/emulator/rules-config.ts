@@ -2,7 +2,13 @@
 import { isJsonObject, jsonEqual, objectAt, stringAt, type JsonObject } from "./json.ts";
 import { setDefault } from "./defaults-pod.ts";
 import type { KindRules } from "./kind.ts";
-import { fieldForbidden, fieldInvalid, fieldRequired, fieldTooLong, type FieldError } from "./status.ts";
+import {
+  fieldForbidden,
+  fieldInvalid,
+  fieldRequired,
+  fieldTooLong,
+  type FieldError,
+} from "./status.ts";
 
 const dataBytesMax = 1024 * 1024;
 const keyForm = /^[-._a-zA-Z0-9]+$/;
@@ -15,7 +21,7 @@ export const configMapRules: KindRules = {
     ...keyErrors(objectAt(object, "data"), "data"),
     ...doubleKeyErrors(objectAt(object, "data"), objectAt(object, "binaryData")),
     ...keyErrors(objectAt(object, "binaryData"), "binaryData"),
-    ...sizeErrors([objectAt(object, "data"), objectAt(object, "binaryData")], ""),
+    ...sizeErrors([objectAt(object, "data"), objectAt(object, "binaryData")], "[]"),
   ],
   validateUpdate: (object, old) => immutabilityErrors(object, old, ["data", "binaryData"]),
 };

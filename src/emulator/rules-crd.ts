@@ -1,13 +1,16 @@
 // CustomResourceDefinitions: names, versions and schemas as far as the server must refuse them itself. [KAS50]
 import { setDefault } from "./defaults-pod.ts";
-import { arrayAt, ensureObject, isJsonObject, objectAt, stringAt, type JsonObject } from "./json.ts";
-import type { KindRules } from "./kind.ts";
 import {
-  fieldInvalid,
-  fieldNotSupported,
-  fieldRequired,
-  type FieldError,
-} from "./status.ts";
+  arrayAt,
+  ensureObject,
+  isJsonObject,
+  objectAt,
+  stringAt,
+  type JsonObject,
+} from "./json.ts";
+import type { KindRules } from "./kind.ts";
+import { fieldInvalid, fieldNotSupported, fieldRequired, type FieldError } from "./status.ts";
+import { ruleCompilationErrors } from "./validate-crd-rules.ts";
 
 export const instanceCleanup = "customresourcecleanup.apiextensions.k8s.io";
 
@@ -51,9 +54,7 @@ function validateDefinition(definition: JsonObject): FieldError[] {
   const plural = stringAt(spec, "names", "plural");
   const name = stringAt(definition, "metadata", "name");
   if (name !== `${plural}.${group}`) {
-    errors.push(
-      fieldInvalid("metadata.name", name, `must be spec.names.plural+"."+spec.group`),
-    );
+    errors.push(fieldInvalid("metadata.name", name, `must be spec.names.plural+"."+spec.group`));
   }
   if (group === "") errors.push(fieldRequired("spec.group"));
   if (plural === "") errors.push(fieldRequired("spec.names.plural"));
@@ -70,7 +71,7 @@ function validateDefinition(definition: JsonObject): FieldError[] {
     else if (schema["type"] !== "object") {
       const detail = "must be object at the root";
       errors.push(fieldInvalid(`${path}.type`, schema["type"] ?? "", detail));
-    }
+    } else errors.push(...ruleCompilationErrors(schema, path));
   });
   if (versions.filter((version) => version["storage"] === true).length !== 1) {
     const detail = "must have exactly one version marked as storage version";

@@ -4,8 +4,10 @@ import { stringAt, type JsonObject } from "./json.ts";
 import type { FieldReader, KindRules } from "./kind.ts";
 import { fieldInvalid, fieldRequired, type FieldError } from "./status.ts";
 
-const involved = (member: string): FieldReader => (event) =>
-  stringAt(event, "involvedObject", member);
+const involved =
+  (member: string): FieldReader =>
+  (event) =>
+    stringAt(event, "involvedObject", member);
 
 /** Readers see the stored, core form of the event. */
 const coreFields: Record<string, FieldReader> = {
@@ -18,7 +20,8 @@ const coreFields: Record<string, FieldReader> = {
   "involvedObject.fieldPath": involved("fieldPath"),
   reason: (event) => stringAt(event, "reason"),
   reportingComponent: (event) => stringAt(event, "reportingComponent"),
-  source: (event) => stringAt(event, "source", "component") || stringAt(event, "reportingComponent"),
+  source: (event) =>
+    stringAt(event, "source", "component") || stringAt(event, "reportingComponent"),
   type: (event) => stringAt(event, "type"),
 };
 
@@ -33,7 +36,9 @@ export const eventsGroupRules: KindRules = {
   fields: {
     ...Object.fromEntries(
       Object.entries(coreFields).map(([name, read]) => [
-        name.replace("involvedObject", "regarding").replace("reportingComponent", "reportingController"),
+        name
+          .replace("involvedObject", "regarding")
+          .replace("reportingComponent", "reportingController"),
         read,
       ]),
     ),
@@ -42,6 +47,8 @@ export const eventsGroupRules: KindRules = {
   prepareCreate: fillCoreEvent,
   prepareUpdate: fillCoreEvent,
   validate: validateEvent,
+  validateCreate: (event) =>
+    typeof event["eventTime"] === "string" ? [] : [fieldRequired("eventTime")],
 };
 
 function fillCoreEvent(event: JsonObject): void {
@@ -55,16 +62,13 @@ function validateEvent(event: JsonObject): FieldError[] {
   const namespace = stringAt(event, "metadata", "namespace");
   const about = stringAt(event, "involvedObject", "namespace");
   if (about === "" && namespace !== "default" && namespace !== "kube-system") {
-    errors.push(
-      fieldInvalid("involvedObject.namespace", about, "does not match event.namespace"),
-    );
+    errors.push(fieldInvalid("involvedObject.namespace", about, "does not match event.namespace"));
   } else if (about !== "" && about !== namespace) {
-    errors.push(
-      fieldInvalid("involvedObject.namespace", about, "does not match event.namespace"),
-    );
+    errors.push(fieldInvalid("involvedObject.namespace", about, "does not match event.namespace"));
   }
   if (typeof event["eventTime"] !== "string") return errors;
-  if (stringAt(event, "reportingComponent") === "") errors.push(fieldRequired("reportingController"));
+  if (stringAt(event, "reportingComponent") === "")
+    errors.push(fieldRequired("reportingController"));
   if (stringAt(event, "reportingInstance") === "") errors.push(fieldRequired("reportingInstance"));
   if (stringAt(event, "action") === "") errors.push(fieldRequired("action"));
   if (stringAt(event, "reason") === "") errors.push(fieldRequired("reason"));

@@ -2,7 +2,7 @@
 import { arrayAt, ensureObject, objectAt, stringAt } from "./json.ts";
 import { setDefault } from "./defaults-pod.ts";
 import type { KindRules } from "./kind.ts";
-import { fieldForbidden, fieldNotSupported } from "./status.ts";
+import { fieldInvalid, fieldNotSupported } from "./status.ts";
 
 const systemInformation = [
   ...["machineID", "systemUUID", "bootID", "kernelVersion", "osImage", "containerRuntimeVersion"],
@@ -36,11 +36,6 @@ export const nodeRules: KindRules = {
     const before = stringAt(old, "spec", "providerID");
     const after = stringAt(node, "spec", "providerID");
     if (before === "" || before === after) return [];
-    return [
-      fieldForbidden(
-        "spec.providerID",
-        'node updates may not change providerID except from "" to valid',
-      ),
-    ];
+    return [fieldInvalid("spec.providerID", null, "field cannot be modified once set")];
   },
 };

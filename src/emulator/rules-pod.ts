@@ -85,9 +85,7 @@ function withNotReadyTolerations(tolerations: unknown[]): unknown[] {
       const tolerated = objectAt(toleration);
       const effect = stringAt(tolerated, "effect");
       const tolerates = stringAt(tolerated, "key");
-      return (
-        (tolerates === key || tolerates === "") && (effect === "NoExecute" || effect === "")
-      );
+      return (tolerates === key || tolerates === "") && (effect === "NoExecute" || effect === "");
     });
     if (isTolerated) continue;
     result.push({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 });
@@ -132,7 +130,10 @@ function tolerationErrors(before: JsonObject, after: JsonObject): FieldError[] {
     kept.some((candidate) => jsonEqual(withoutTime(candidate), withoutTime(toleration)));
   if (arrayAt(before, "tolerations").every(isKept)) return [];
   return [
-    fieldForbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"),
+    fieldForbidden(
+      "spec.tolerations",
+      "existing toleration can not be modified except its tolerationSeconds",
+    ),
   ];
 }
 
@@ -141,7 +142,8 @@ function unchangeable(spec: JsonObject, after: JsonObject): JsonObject {
   // Scheduling gates may go, one by one or all at once; none may come.
   const gates = arrayAt(spec, "schedulingGates");
   const left = arrayAt(after, "schedulingGates");
-  if (left.every((gate) => gates.some((known) => jsonEqual(known, gate)))) delete copy["schedulingGates"];
+  if (left.every((gate) => gates.some((known) => jsonEqual(known, gate))))
+    delete copy["schedulingGates"];
   delete copy["activeDeadlineSeconds"];
   delete copy["tolerations"];
   for (const key of ["containers", "initContainers"]) {

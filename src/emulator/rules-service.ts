@@ -1,7 +1,15 @@
 // Services: cluster addresses, families, ports, and what may not change. [KAS42]
 import { randomInteger } from "../env/random.ts";
 import { setDefault } from "./defaults-pod.ts";
-import { arrayAt, ensureObject, isJsonObject, jsonEqual, objectAt, stringAt, type JsonObject } from "./json.ts";
+import {
+  arrayAt,
+  ensureObject,
+  isJsonObject,
+  jsonEqual,
+  objectAt,
+  stringAt,
+  type JsonObject,
+} from "./json.ts";
 import type { KindRules, RuleContext } from "./kind.ts";
 import {
   fieldDuplicate,
@@ -36,6 +44,10 @@ export const serviceRules: KindRules = {
     }
     if (type === "LoadBalancer") setDefault(spec, "allocateLoadBalancerNodePorts", true);
     if (type !== "ExternalName") setDefault(spec, "internalTrafficPolicy", "Cluster");
+    for (const ingress of arrayAt(service, "status", "loadBalancer", "ingress")) {
+      if (isJsonObject(ingress) && ingress["ip"] !== undefined)
+        setDefault(ingress, "ipMode", "VIP");
+    }
   },
   prepareCreate(service, context) {
     allocate(ensureObject(service, "spec"), context, undefined);
@@ -49,7 +61,10 @@ export const serviceRules: KindRules = {
         if (spec[key] === undefined && before[key] !== undefined) spec[key] = before[key];
       }
     }
-    if (spec["clusterIP"] !== before["clusterIP"] && jsonEqual(spec["clusterIPs"], before["clusterIPs"])) {
+    if (
+      spec["clusterIP"] !== before["clusterIP"] &&
+      jsonEqual(spec["clusterIPs"], before["clusterIPs"])
+    ) {
       if (stringAt(spec, "clusterIP") === "") delete spec["clusterIPs"];
       else spec["clusterIPs"] = [spec["clusterIP"]];
     }

@@ -61,6 +61,7 @@ function roleKindErrors(binding: JsonObject, kinds: readonly string[]): FieldErr
 }
 
 export const roleRules: KindRules = {
+  applyDefaults: (role) => setDefault(role, "rules", null),
   validate: (role) =>
     arrayAt(role, "rules").flatMap((rule, index) =>
       arrayAt(rule, "verbs").length > 0

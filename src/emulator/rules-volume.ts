@@ -34,7 +34,9 @@ export const volumeClaimRules: KindRules = {
       metadata["finalizers"] = [...finalizers, claimProtection];
     }
     const spec = ensureObject(claim, "spec");
-    const defaultClass = defaultStorageClass(context.store.list("storage.k8s.io/storageclasses", ""));
+    const defaultClass = defaultStorageClass(
+      context.store.list("storage.k8s.io/storageclasses", ""),
+    );
     if (defaultClass !== undefined) setDefault(spec, "storageClassName", defaultClass);
     claim["status"] = { phase: "Pending" };
   },

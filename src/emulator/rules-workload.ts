@@ -66,9 +66,7 @@ function validateWorkload(object: JsonObject): FieldError[] {
     const detail = "`selector` does not match template `labels`";
     errors.push(fieldInvalid("spec.template.metadata.labels", labels, detail));
   }
-  errors.push(
-    ...validatePodSpec(objectAt(spec, "template", "spec"), "spec.template.spec", true),
-  );
+  errors.push(...validatePodSpec(objectAt(spec, "template", "spec"), "spec.template.spec", true));
   return errors;
 }
 

@@ -332,6 +332,21 @@ test("[SCH8] labels that are missing, keys of the revision, and the policies", (
   assert.equal(nodeOf(decide(soft, { placed: [pod("a", on("n1")), pod("b", on("n3"))] })), "n2");
 });
 
+test("[SCH8] pods of a service keep apart a little without asking", () => {
+  const view = new SchedulerView();
+  for (const one of threeZones) view.setNode(one);
+  // The roomiest node has pods of the same service on it.
+  view.setPod(pod("a", on("n1", requesting("0"))));
+  view.setPod(pod("b", on("n2", requesting("1")), { app: "other" }));
+  view.setPod(pod("c", on("n3", requesting("1")), { app: "other" }));
+  const chosen = (): string => nodeOf(schedulePod(pod("p"), view, lookup({})));
+  assert.equal(chosen(), "n1");
+  view.setService("ns", "service", { app: "a" });
+  assert.equal(chosen(), "n2");
+  view.setService("ns", "service", undefined);
+  assert.equal(chosen(), "n1");
+});
+
 const claiming = (claimName: string): Partial<PodSpec> => ({
   volumes: [{ name: "data", persistentVolumeClaim: { claimName } }],
 });

@@ -1,5 +1,5 @@
-// The scheduler's decision for one pod: the best node, or why none will do, worded as kube-scheduler words
-// it. Pure: the view is read only. Carries rules SCH1 and SCH11.
+// The scheduler's decision for one pod: the best node, or why none will do, worded as
+// kube-scheduler words it. Pure: the view is read only. Carries rules SCH1 and SCH11.
 import { randomInteger } from "../env/random.ts";
 import type { Random } from "../env/random.ts";
 import type { Pod } from "../kube/generated/types.ts";

@@ -1,4 +1,5 @@
-// Pods that want to be near to or far from other pods, seen from both sides. Carries rules SCH6 and SCH7.
+// Pods that want to be near to or far from other pods, seen from both sides. Carries rules SCH6
+// and SCH7.
 import type { Pod } from "../kube/generated/types.ts";
 import { matchesPodTerm, podTerms } from "./scheduler-pod-terms.ts";
 import type { PodTerm } from "./scheduler-pod-terms.ts";

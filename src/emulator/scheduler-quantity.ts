@@ -21,7 +21,10 @@ export function quantityValue(quantity: string | number | undefined): number {
   return scaled(quantity, 10n ** 9n);
 }
 
-/** The amount of a resource as the scheduler counts it: CPU in thousandths, everything else in units. */
+/**
+ * The amount of a resource as the scheduler counts it: CPU in thousandths, everything else in
+ * units.
+ */
 export function resourceAmount(resource: string, quantity: string | number | undefined): number {
   return resource === "cpu" ? scaled(quantity, 10n ** 6n) : quantityValue(quantity);
 }

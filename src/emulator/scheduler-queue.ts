@@ -1,5 +1,5 @@
-// Pods that wait for a decision: ready ones in order of priority and arrival, refused ones until something in
-// the cluster changes, and then with a growing pause. Carries rule SCH13.
+// Pods that wait for a decision: ready ones in order of priority and arrival, refused ones until
+// something in the cluster changes, and then with a growing pause. Carries rule SCH13.
 import type { Clock, Timer } from "../env/clock.ts";
 
 const firstPauseMs = 1000;
@@ -45,7 +45,10 @@ export class SchedulerQueue {
     this.#attempts.delete(key);
   }
 
-  /** The pod was refused: it is tried again after a change of the cluster, not before its pause is over. */
+  /**
+   * The pod was refused: it is tried again after a change of the cluster, not before its pause is
+   * over.
+   */
   postpone(key: string, priority: number): void {
     const attempts = (this.#attempts.get(key) ?? 0) + 1;
     this.#attempts.set(key, attempts);

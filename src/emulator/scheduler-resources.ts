@@ -17,7 +17,9 @@ export function podRequests(pod: Pod): Amounts {
   return requests;
 }
 
-/** Init containers run one after another, so only the largest counts, beside the restartable ones. */
+/**
+ * Init containers run one after another, so only the largest counts, beside the restartable ones.
+ */
 function sumRequests(pod: Pod): Amounts {
   const total: Record<string, number> = {};
   for (const container of pod.spec?.containers ?? []) add(total, requestsOf(container));
@@ -97,7 +99,8 @@ function raise(total: Record<string, number>, floor: Amounts): void {
 }
 
 function requestsOf(container: Container): Amounts {
-  // A limit without a request is also the request; the API server fills it in, other callers may not.
+  // A limit without a request is also the request; the API server fills it in, other callers may
+  // not.
   return amounts({ ...container.resources?.limits, ...container.resources?.requests });
 }
 

@@ -1,10 +1,12 @@
-// Which of the nodes that fit is best: every aspect gives 0 to 100, the weighted sum decides. SCH10.
+// Which of the nodes that fit is best: every aspect gives 0 to 100, the weighted sum decides.
+// SCH10.
 import type { Pod } from "../kube/generated/types.ts";
 import { preferredNodeScore } from "./scheduler-node-affinity.ts";
 import { podAffinityScores } from "./scheduler-pod-affinity.ts";
-import { podRequestsForScore } from "./scheduler-resources.ts";
+import { podRequests, podRequestsForScore } from "./scheduler-resources.ts";
+import type { Amounts } from "./scheduler-resources.ts";
 import { countUnpreferredTaints } from "./scheduler-taints.ts";
-import { spreadCost } from "./scheduler-topology-spread.ts";
+import { spreadCosts } from "./scheduler-topology-spread.ts";
 import type { TopologySpreadState } from "./scheduler-topology-spread.ts";
 import type { NodeInfo, SchedulerView } from "./scheduler-view.ts";
 
@@ -17,13 +19,15 @@ export function scoreNodes(
   const taints = candidates.map((info) => -countUnpreferredTaints(pod, info.node));
   const nodeAffinity = candidates.map((info) => preferredNodeScore(pod, info.node));
   const podAffinity = candidates.map(podAffinityScores(pod, view));
+  const request = podRequestsForScore(pod);
+  const requests = podRequests(pod);
   const aspects = [
     { weight: 3, scores: shifted(taints, Math.min(0, ...taints), 0) },
     { weight: 2, scores: shifted(nodeAffinity, 0, Math.max(0, ...nodeAffinity)) },
     { weight: 2, scores: shifted(podAffinity, Math.min(...podAffinity), Math.max(...podAffinity)) },
     { weight: 2, scores: spreadScores(candidates, spread) },
-    { weight: 1, scores: candidates.map((info) => resourceScores(pod, info).leastAllocated) },
-    { weight: 1, scores: candidates.map((info) => resourceScores(pod, info).balanced) },
+    { weight: 1, scores: candidates.map((info) => freeScore(request, info)) },
+    { weight: 1, scores: candidates.map((info) => balanceScore(requests, info)) },
   ];
   return candidates.map((_, index) =>
     aspects.reduce((sum, aspect) => sum + aspect.weight * (aspect.scores[index] ?? 0), 0),
@@ -38,7 +42,7 @@ function shifted(scores: readonly number[], low: number, high: number): number[]
 
 function spreadScores(candidates: readonly NodeInfo[], spread: TopologySpreadState): number[] {
   if (spread.preferred.length === 0) return candidates.map(() => 0);
-  const costs = candidates.map((info) => spreadCost(spread, info));
+  const costs = spreadCosts(spread, candidates);
   const known = costs.filter((cost) => cost !== undefined);
   const [lowest, highest] = [Math.min(...known), Math.max(...known)];
   return costs.map((cost) => {
@@ -47,16 +51,29 @@ function spreadScores(candidates: readonly NodeInfo[], spread: TopologySpreadSta
   });
 }
 
-function resourceScores(pod: Pod, info: NodeInfo): { leastAllocated: number; balanced: number } {
-  const request = podRequestsForScore(pod);
-  const fractions = (["cpu", "memory"] as const).map((name) => {
+const scored = ["cpu", "memory"] as const;
+
+/** How much of the node stays free, counting something also for containers that ask for nothing. */
+function freeScore(request: { cpu: number; memory: number }, info: NodeInfo): number {
+  const scores = scored.map((name) => {
     const capacity = info.allocatable[name] ?? 0;
-    if (capacity === 0) return 1;
-    return Math.min(1, (info.usedForScore[name] + request[name]) / capacity);
+    const used = info.usedForScore[name] + request[name];
+    return used > capacity ? 0 : Math.floor(((capacity - used) * 100) / Math.max(1, capacity));
   });
-  const [cpu = 1, memory = 1] = fractions;
-  const leastAllocated = Math.floor(
-    (Math.floor((1 - cpu) * 100) + Math.floor((1 - memory) * 100)) / 2,
-  );
-  return { leastAllocated, balanced: Math.floor((1 - Math.abs(cpu - memory) / 2) * 100) };
+  return Math.floor(scores.reduce((sum, score) => sum + score, 0) / scored.length);
+}
+
+/**
+ * 50 when the pod leaves the node as even as it is, more when CPU and memory come closer to each
+ * other.
+ */
+function balanceScore(requests: Amounts, info: NodeInfo): number {
+  const unevenness = (extra: Amounts): number => {
+    const [cpu = 0, memory = 0] = scored.map((name) => {
+      const used = (info.used[name] ?? 0) + (extra[name] ?? 0);
+      return Math.min(1, used / Math.max(1, info.allocatable[name] ?? 0));
+    });
+    return Math.abs(cpu - memory) / 2;
+  };
+  return Math.floor(50 + (unevenness({}) - unevenness(requests)) * 50);
 }

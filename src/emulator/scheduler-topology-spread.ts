@@ -5,6 +5,8 @@ import { matchesLabelSelector } from "./scheduler-selector.ts";
 import { findRepellingTaint } from "./scheduler-taints.ts";
 import type { NodeInfo, SchedulerView } from "./scheduler-view.ts";
 
+const hostKey = "kubernetes.io/hostname";
+
 interface Spread {
   readonly constraint: TopologySpreadConstraint;
   /** Matching pods per domain, over the nodes that count for this constraint. */
@@ -16,6 +18,8 @@ interface Spread {
 export interface TopologySpreadState {
   readonly required: readonly Spread[];
   readonly preferred: readonly Spread[];
+  /** The pod asks for spreading itself: then nodes without the labels do not take part. */
+  readonly isOwn: boolean;
 }
 
 export type SpreadVerdict = "fits" | "missingLabel" | "skewed";
@@ -23,11 +27,28 @@ export type SpreadVerdict = "fits" | "missingLabel" | "skewed";
 export function prepareTopologySpread(pod: Pod, view: SchedulerView): TopologySpreadState {
   const constraints = pod.spec?.topologySpreadConstraints ?? [];
   const required = constraints.filter((one) => one.whenUnsatisfiable === "DoNotSchedule");
-  const preferred = constraints.filter((one) => one.whenUnsatisfiable === "ScheduleAnyway");
+  const isOwn = constraints.length > 0;
+  const preferred = isOwn
+    ? constraints.filter((one) => one.whenUnsatisfiable === "ScheduleAnyway")
+    : defaultConstraints(pod, view);
   return {
     required: required.map((constraint) => prepare(pod, view, constraint, required)),
-    preferred: preferred.map((constraint) => prepare(pod, view, constraint, preferred)),
+    preferred: preferred.map((one) => prepare(pod, view, one, isOwn ? preferred : [])),
+    isOwn,
   };
+}
+
+/** Pods of a service are spread over hosts and zones a little, even if they do not ask for it. */
+function defaultConstraints(pod: Pod, view: SchedulerView): TopologySpreadConstraint[] {
+  const matchLabels = view.serviceSelector(pod);
+  if (matchLabels === undefined) return [];
+  const constraint = (topologyKey: string, maxSkew: number): TopologySpreadConstraint => ({
+    topologyKey,
+    maxSkew,
+    whenUnsatisfiable: "ScheduleAnyway",
+    labelSelector: { matchLabels: { ...matchLabels } },
+  });
+  return [constraint(hostKey, 3), constraint("topology.kubernetes.io/zone", 5)];
 }
 
 export function judgeSpread(state: TopologySpreadState, info: NodeInfo): SpreadVerdict {
@@ -42,15 +63,32 @@ export function judgeSpread(state: TopologySpreadState, info: NodeInfo): SpreadV
 }
 
 /** Lower is better; undefined for a node without the needed labels. */
-export function spreadCost(state: TopologySpreadState, info: NodeInfo): number | undefined {
-  let cost = 0;
-  for (const { constraint, counts } of state.preferred) {
-    const domain = info.node.metadata.labels?.[constraint.topologyKey];
-    if (domain === undefined) return undefined;
-    // Many small domains weigh more than few large ones, as in the real scheduler.
-    cost += (counts.get(domain) ?? 0) * Math.log(counts.size + 2) + (constraint.maxSkew - 1);
-  }
-  return Math.round(cost);
+export function spreadCosts(
+  state: TopologySpreadState,
+  candidates: readonly NodeInfo[],
+): (number | undefined)[] {
+  const domainOf = (spread: Spread, info: NodeInfo): string | undefined =>
+    info.node.metadata.labels?.[spread.constraint.topologyKey];
+  const isTaking = (info: NodeInfo): boolean =>
+    !state.isOwn || state.preferred.every((spread) => domainOf(spread, info) !== undefined);
+  const taking = candidates.filter(isTaking);
+  // Many small domains weigh more than few large ones, as in the real scheduler.
+  const weights = state.preferred.map((spread) => {
+    const domains = new Set(taking.flatMap((info) => domainOf(spread, info) ?? []));
+    const isPerNode = spread.constraint.topologyKey === hostKey;
+    return Math.log((isPerNode ? taking.length : domains.size) + 2);
+  });
+  return candidates.map((info) => {
+    if (!isTaking(info)) return undefined;
+    let cost = 0;
+    for (const [index, spread] of state.preferred.entries()) {
+      const domain = domainOf(spread, info);
+      if (domain === undefined) continue;
+      const count = spread.counts.get(domain) ?? 0;
+      cost += count * (weights[index] ?? 0) + (spread.constraint.maxSkew - 1);
+    }
+    return Math.round(cost);
+  });
 }
 
 function prepare(

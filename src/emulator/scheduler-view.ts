@@ -1,5 +1,6 @@
-// What the scheduler knows of the cluster: nodes, the pods on them and what they use. Counts of pods that
-// match a selector are kept per node and updated with every pod, so that a decision does not visit all pods.
+// What the scheduler knows of the cluster: nodes, the pods on them and what they use. Counts of
+// pods that match a selector are kept per node and updated with every pod, so that a decision does
+// not visit all pods.
 import type { Node, Pod } from "../kube/generated/types.ts";
 import { add, amounts, podRequests, podRequestsForScore } from "./scheduler-resources.ts";
 import type { Amounts } from "./scheduler-resources.ts";
@@ -27,9 +28,13 @@ interface Counter {
   readonly countByNode: Map<string, number>;
 }
 
+const countersMax = 100;
+
 export class SchedulerView {
   readonly nodes = new Map<string, NodeInfo>();
   readonly namespaces = new Map<string, Labels>();
+  /** Selectors of services by namespace and name. */
+  readonly #services = new Map<string, Map<string, Labels>>();
   readonly #pods = new Map<string, Pod>();
   readonly #counters = new Map<string, Counter>();
   readonly #placedTerms = new Map<string, PlacedTerm>();
@@ -68,6 +73,26 @@ export class SchedulerView {
   setNamespace(name: string, labels: Labels): void {
     this.namespaces.set(name, labels);
     this.#counters.clear();
+  }
+
+  /** An absent or empty selector removes the service: it leads to no pod. */
+  setService(namespace: string, name: string, selector: Labels | undefined): void {
+    const services = this.#services.get(namespace) ?? new Map<string, Labels>();
+    this.#services.set(namespace, services);
+    if (selector === undefined || Object.keys(selector).length === 0) services.delete(name);
+    else services.set(name, selector);
+  }
+
+  /** The selectors of all services that lead to the pod, together. */
+  serviceSelector(pod: Pod): Labels | undefined {
+    const labels = pod.metadata.labels ?? {};
+    let joined: Record<string, string> | undefined;
+    for (const selector of this.#services.get(pod.metadata.namespace ?? "")?.values() ?? []) {
+      if (Object.keys(selector).every((key) => labels[key] === selector[key])) {
+        joined = { ...joined, ...selector };
+      }
+    }
+    return joined;
   }
 
   /** A pod that is on a node; one that has ended or is on no node is forgotten. */
@@ -113,6 +138,9 @@ export class SchedulerView {
     if (counter === undefined) {
       counter = { matches, countByNode: new Map() };
       this.#counters.set(key, counter);
+      // Each counter costs something with every pod that changes, so the oldest goes.
+      const oldest = this.#counters.keys().next().value;
+      if (this.#counters.size > countersMax && oldest !== undefined) this.#counters.delete(oldest);
       for (const pod of this.#pods.values()) {
         if (matches(pod)) bump(counter.countByNode, pod.spec?.nodeName ?? "", 1);
       }

@@ -1,4 +1,5 @@
-// Where a pod's volume claims let it run, and which claims wait for the choice of a node. Carries rule SCH9.
+// Where a pod's volume claims let it run, and which claims wait for the choice of a node. Carries
+// rule SCH9.
 import type {
   Node,
   PersistentVolume,
@@ -7,7 +8,7 @@ import type {
   StorageClass,
 } from "../kube/generated/types.ts";
 import { quantityValue } from "./scheduler-quantity.ts";
-import { matchesNodeSelector } from "./scheduler-selector.ts";
+import { matchesLabelSelector, matchesNodeSelector } from "./scheduler-selector.ts";
 
 export interface VolumeLookup {
   claim(namespace: string, name: string): PersistentVolumeClaim | undefined;
@@ -91,6 +92,9 @@ export function findStaticVolume(
         volume.spec?.claimRef === undefined &&
         volume.metadata.deletionTimestamp === undefined &&
         (volume.spec?.storageClassName ?? "") === (claim.spec?.storageClassName ?? "") &&
+        (volume.spec?.volumeMode ?? "Filesystem") === (claim.spec?.volumeMode ?? "Filesystem") &&
+        (claim.spec?.selector === undefined ||
+          matchesLabelSelector(claim.spec.selector, volume.metadata.labels ?? {})) &&
         size(volume) >= wanted &&
         (claim.spec?.accessModes ?? []).every((mode) => volume.spec?.accessModes?.includes(mode)) &&
         (node === undefined || matchesNodeSelector(volume.spec?.nodeAffinity?.required, node)),

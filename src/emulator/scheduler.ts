@@ -1,5 +1,6 @@
-// The emulated kube-scheduler: takes pods without a node, decides, and binds them through the API. Driven by
-// events alone: a cluster in which nothing changes causes no work. Carries rules SCH12 to SCH15.
+// The emulated kube-scheduler: takes pods without a node, decides, and binds them through the API.
+// Driven by events alone: a cluster in which nothing changes causes no work. Carries rules SCH12
+// to SCH15.
 import type { Clock, Timer } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";
@@ -10,7 +11,7 @@ import type { Node, PersistentVolumeClaim, Pod } from "../kube/generated/types.t
 import type { ChangeEvent } from "../kube/object-cache.ts";
 import { keyOf } from "../kube/path.ts";
 import { namespaces, nodes, persistentVolumeClaims, persistentVolumes } from "../kube/resource.ts";
-import { pods, storageClasses } from "../kube/resource.ts";
+import { pods, services, storageClasses } from "../kube/resource.ts";
 import type { Stored } from "../kube/resource.ts";
 import { formatTime } from "../kube/time.ts";
 import { Informers } from "./node-informers.ts";
@@ -94,12 +95,18 @@ class Scheduler {
       persistentVolumeClaims,
       persistentVolumes,
       storageClasses,
+      services,
       pods,
     ];
     await this.#informers.synced(...kinds);
     this.#start.signal.addEventListener("abort", () => this.#queue.stop(), { once: true });
     this.#informers.of(namespaces).onChange(({ object }) => {
       this.#view.setNamespace(object.metadata.name ?? "", object.metadata.labels ?? {});
+    });
+    this.#informers.of(services).onChange(({ type, object }) => {
+      const { namespace = "", name = "" } = object.metadata;
+      const selector = type === "DELETED" ? undefined : object.spec?.selector;
+      this.#view.setService(namespace, name, selector);
     });
     this.#informers.of(nodes).onChange((event) => this.#onNode(event));
     this.#informers.of(persistentVolumeClaims).onChange((event) => this.#onClaim(event));
@@ -223,7 +230,10 @@ class Scheduler {
     }
   }
 
-  /** A volume without a provisioner is reserved for the claim; the volume controller completes the pair. */
+  /**
+   * A volume without a provisioner is reserved for the claim; the volume controller completes the
+   * pair.
+   */
   async #reserve(claim: PersistentVolumeClaim, nodeName: string): Promise<void> {
     const node = this.#view.nodes.get(nodeName)?.node;
     const volume = findStaticVolume(claim, this.#lookup.volumes(), node);

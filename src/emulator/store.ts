@@ -96,7 +96,11 @@ export class Store {
   }
 
   /** The objects as they were at an earlier revision, or undefined when that is compacted. */
-  entriesAt(storageKey: string, namespace: string, revision: number): Map<string, JsonObject> | undefined {
+  entriesAt(
+    storageKey: string,
+    namespace: string,
+    revision: number,
+  ): Map<string, JsonObject> | undefined {
     if (revision < this.#compactedRevision) return undefined;
     const objects = new Map(this.entries(storageKey, namespace));
     for (let index = this.#history.length - 1; index >= this.#historyStart; index -= 1) {
@@ -180,7 +184,9 @@ export class Store {
       keys =
         namespace === ""
           ? [...bucket.objects.keys()]
-          : [...(bucket.byNamespace.get(namespace)?.keys() ?? [])].map((name) => `${namespace}/${name}`);
+          : [...(bucket.byNamespace.get(namespace)?.keys() ?? [])].map(
+              (name) => `${namespace}/${name}`,
+            );
       keys.sort();
       bucket.sortedKeys.set(namespace, keys);
     }

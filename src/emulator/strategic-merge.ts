@@ -10,7 +10,11 @@ const deleteFromList = "$deleteFromPrimitiveList/";
 const elementOrder = "$setElementOrder/";
 const retainKeys = "$retainKeys";
 
-export function strategicMerge(node: SchemaNode, target: JsonObject, patch: JsonObject): JsonObject {
+export function strategicMerge(
+  node: SchemaNode,
+  target: JsonObject,
+  patch: JsonObject,
+): JsonObject {
   return mergeObject(node, target, patch) ?? {};
 }
 
@@ -89,7 +93,8 @@ function mergeList(node: SchemaNode | undefined, current: unknown[], change: unk
     return items.map(withoutDirectives);
   }
   const mergeKey = node.patchMergeKey;
-  if (mergeKey === undefined) return inOrder(mergePrimitives(current, change), change, current, undefined);
+  if (mergeKey === undefined)
+    return inOrder(mergePrimitives(current, change), change, current, undefined);
   let result = [...current];
   for (const item of change) {
     if (!isJsonObject(item)) throw badRequest("each element of a merge list must be an object");
@@ -163,9 +168,11 @@ function inOrder(
   let next = 0;
   for (const item of named) {
     const place = server.indexOf(idOf(item));
-    while (next < others.length && place >= 0) {
-      const other = server.indexOf(idOf(others[next]));
-      if (other < 0 || other >= place) break;
+    const isBefore = (other: unknown): boolean => {
+      const otherPlace = server.indexOf(idOf(other));
+      return otherPlace >= 0 && otherPlace < place;
+    };
+    while (next < others.length && isBefore(others[next])) {
       result.push(others[next]);
       next += 1;
     }

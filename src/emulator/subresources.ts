@@ -2,7 +2,15 @@
 import { alphanumerics, randomText } from "../env/random.ts";
 import { timeText } from "./decode.ts";
 import { deleteObject, isBeingDeleted, readDeleteRequest } from "./delete.ts";
-import { arrayAt, cloneJson, ensureObject, isJsonObject, objectAt, stringAt, type JsonObject } from "./json.ts";
+import {
+  arrayAt,
+  cloneJson,
+  ensureObject,
+  isJsonObject,
+  objectAt,
+  stringAt,
+  type JsonObject,
+} from "./json.ts";
 import { matchesLabels, objectSelector } from "./selectors.ts";
 import type { ServerContext, Target, WriteOptions } from "./server-context.ts";
 import { badRequest, conflict, StatusError } from "./status.ts";
@@ -26,7 +34,11 @@ export function bindPod(
   const bound = stringAt(live, "spec", "nodeName");
   const { kind, name, namespace } = target;
   if (isBeingDeleted(live)) {
-    throw conflict({ group: "", plural: "pods/binding" }, name, `pod ${name} is being deleted, cannot be assigned to a host`);
+    throw conflict(
+      { group: "", plural: "pods/binding" },
+      name,
+      `pod ${name} is being deleted, cannot be assigned to a host`,
+    );
   }
   if (bound !== "") {
     const why = `pod ${name} is already assigned to node "${bound}"`;
@@ -123,7 +135,11 @@ function checkBudget(budget: JsonObject, status: JsonObject, name: string): void
   const generation = Number(objectAt(budget, "metadata")["generation"] ?? 0);
   const cannot = "Cannot evict pod as it would violate the pod's disruption budget.";
   if (Number(status["observedGeneration"] ?? 0) < generation) {
-    throw tooMany(cannot, `The disruption budget ${name} is still being processed by the server.`, 10);
+    throw tooMany(
+      cannot,
+      `The disruption budget ${name} is still being processed by the server.`,
+      10,
+    );
   }
   if (Number(status["disruptionsAllowed"] ?? 0) > 0) return;
   const desired = String(status["desiredHealthy"] ?? 0);
@@ -135,7 +151,11 @@ function checkBudget(budget: JsonObject, status: JsonObject, name: string): void
   );
 }
 
-function tooMany(message: string, cause: string, retryAfterSeconds: number | undefined): StatusError {
+function tooMany(
+  message: string,
+  cause: string,
+  retryAfterSeconds: number | undefined,
+): StatusError {
   const details = { causes: [{ reason: "DisruptionBudget", message: cause }] };
   return new StatusError(429, "TooManyRequests", message, {
     ...details,
@@ -162,7 +182,11 @@ export function requestToken(server: ServerContext, target: Target, body: unknow
 }
 
 /** Sets a namespace's finalizers; without any, a terminating namespace is gone. */
-export function finalizeNamespace(server: ServerContext, target: Target, body: JsonObject): JsonObject {
+export function finalizeNamespace(
+  server: ServerContext,
+  target: Target,
+  body: JsonObject,
+): JsonObject {
   const live = existing(server, target);
   const namespace = cloneJson(live);
   const finalizers = arrayAt(body, "spec", "finalizers");

@@ -17,10 +17,22 @@ type Cell = Column["cell"];
 const text = (name: string, cell: Cell): Column => ({ name, type: "string", cell });
 const whole = (name: string, cell: Cell): Column => ({ name, type: "integer", cell });
 const wide = (name: string, cell: Cell): Column => ({ name, type: "string", priority: 1, cell });
-const at = (...path: string[]): Cell => (object) => stringAt(object, ...path);
-const orNone = (...path: string[]): Cell => (object) => stringAt(object, ...path) || "<none>";
-const orUnset = (...path: string[]): Cell => (object) => stringAt(object, ...path) || "<unset>";
-const count = (...path: string[]): Cell => (object) => Number(valueAt(object, ...path) ?? 0);
+const at =
+  (...path: string[]): Cell =>
+  (object) =>
+    stringAt(object, ...path);
+const orNone =
+  (...path: string[]): Cell =>
+  (object) =>
+    stringAt(object, ...path) || "<none>";
+const orUnset =
+  (...path: string[]): Cell =>
+  (object) =>
+    stringAt(object, ...path) || "<unset>";
+const count =
+  (...path: string[]): Cell =>
+  (object) =>
+    Number(valueAt(object, ...path) ?? 0);
 
 const name: Column = { ...text("Name", at("metadata", "name")), format: "name" };
 const age = text("Age", (object, nowMs) =>
@@ -34,7 +46,13 @@ const createdAt: Column = {
 
 export const columnsByKind: Readonly<Record<string, Column[]>> = {
   Pod: [
-    ...[name, text("Ready", podReady), text("Status", podStatus), text("Restarts", podRestarts), age],
+    ...[
+      name,
+      text("Ready", podReady),
+      text("Status", podStatus),
+      text("Restarts", podRestarts),
+      age,
+    ],
     ...[wide("IP", orNone("status", "podIP")), wide("Node", orNone("spec", "nodeName"))],
     wide("Nominated Node", orNone("status", "nominatedNodeName")),
     wide("Readiness Gates", readinessGates),
@@ -45,16 +63,27 @@ export const columnsByKind: Readonly<Record<string, Column[]>> = {
     wide("Internal-IP", (node) => nodeAddress(node, "InternalIP")),
     wide("External-IP", (node) => nodeAddress(node, "ExternalIP")),
     wide("OS-Image", (node) => stringAt(node, "status", "nodeInfo", "osImage") || "<unknown>"),
-    wide("Kernel-Version", (node) => stringAt(node, "status", "nodeInfo", "kernelVersion") || "<unknown>"),
+    wide(
+      "Kernel-Version",
+      (node) => stringAt(node, "status", "nodeInfo", "kernelVersion") || "<unknown>",
+    ),
     wide("Container-Runtime", containerRuntime),
   ],
   PersistentVolumeClaim: [
-    ...[name, text("Status", terminatingOr("status", "phase")), text("Volume", at("spec", "volumeName"))],
+    ...[
+      name,
+      text("Status", terminatingOr("status", "phase")),
+      text("Volume", at("spec", "volumeName")),
+    ],
     text("Capacity", (claim) =>
-      stringAt(claim, "spec", "volumeName") === "" ? "" : stringAt(claim, "status", "capacity", "storage"),
+      stringAt(claim, "spec", "volumeName") === ""
+        ? ""
+        : stringAt(claim, "status", "capacity", "storage"),
     ),
     text("Access Modes", (claim) =>
-      stringAt(claim, "spec", "volumeName") === "" ? "" : modes(arrayAt(claim, "status", "accessModes")),
+      stringAt(claim, "spec", "volumeName") === ""
+        ? ""
+        : modes(arrayAt(claim, "status", "accessModes")),
     ),
     text("StorageClass", at("spec", "storageClassName")),
     ...[text("VolumeAttributesClass", orUnset("spec", "volumeAttributesClassName")), age],
@@ -110,8 +139,14 @@ export const columnsByKind: Readonly<Record<string, Column[]>> = {
     ...[whole("Allowed Disruptions", count("status", "disruptionsAllowed")), age],
   ],
   StorageClass: [
-    ...[{ ...text("Name", storageClassName), format: "name" }, text("Provisioner", at("provisioner"))],
-    ...[text("ReclaimPolicy", at("reclaimPolicy")), text("VolumeBindingMode", at("volumeBindingMode"))],
+    ...[
+      { ...text("Name", storageClassName), format: "name" },
+      text("Provisioner", at("provisioner")),
+    ],
+    ...[
+      text("ReclaimPolicy", at("reclaimPolicy")),
+      text("VolumeBindingMode", at("volumeBindingMode")),
+    ],
     ...[text("AllowVolumeExpansion", (object) => object["allowVolumeExpansion"] === true), age],
   ],
   Role: [name, createdAt],
@@ -144,12 +179,16 @@ function orAbsent(...path: string[]): Cell {
 
 function terminatingOr(...path: string[]): Cell {
   return (object) =>
-    stringAt(object, "metadata", "deletionTimestamp") === "" ? stringAt(object, ...path) : "Terminating";
+    stringAt(object, "metadata", "deletionTimestamp") === ""
+      ? stringAt(object, ...path)
+      : "Terminating";
 }
 
 function pairs(values: JsonObject): string {
   const keys = Object.keys(values).sort();
-  return keys.length === 0 ? "<none>" : keys.map((key) => `${key}=${String(values[key])}`).join(",");
+  return keys.length === 0
+    ? "<none>"
+    : keys.map((key) => `${key}=${String(values[key])}`).join(",");
 }
 
 const modeLetters: Record<string, string> = {
@@ -190,7 +229,10 @@ function nodeStatus(node: JsonObject): string {
   const ready = arrayAt(node, "status", "conditions").find(
     (condition) => stringAt(condition, "type") === "Ready",
   );
-  const words = ready === undefined ? ["Unknown"] : [stringAt(ready, "status") === "True" ? "Ready" : "NotReady"];
+  const words =
+    ready === undefined
+      ? ["Unknown"]
+      : [stringAt(ready, "status") === "True" ? "Ready" : "NotReady"];
   if (valueAt(node, "spec", "unschedulable") === true) words.push("SchedulingDisabled");
   return words.join(",");
 }
@@ -198,12 +240,16 @@ function nodeStatus(node: JsonObject): string {
 function nodeRoles(node: JsonObject): string {
   const prefix = "node-role.kubernetes.io/";
   const labels = Object.keys(objectAt(node, "metadata", "labels"));
-  const roles = labels.filter((label) => label.startsWith(prefix)).map((label) => label.slice(prefix.length));
+  const roles = labels
+    .filter((label) => label.startsWith(prefix))
+    .map((label) => label.slice(prefix.length));
   return roles.length === 0 ? "<none>" : roles.sort().join(",");
 }
 
 function nodeAddress(node: JsonObject, type: string): string {
-  const found = arrayAt(node, "status", "addresses").find((address) => stringAt(address, "type") === type);
+  const found = arrayAt(node, "status", "addresses").find(
+    (address) => stringAt(address, "type") === type,
+  );
   return stringAt(found, "address") || "<none>";
 }
 
@@ -240,11 +286,15 @@ function servicePorts(service: JsonObject): string {
 function endpoints(object: JsonObject): string {
   const all = arrayAt(object, "subsets").flatMap((subset) =>
     arrayAt(subset, "addresses").flatMap((address) =>
-      arrayAt(subset, "ports").map((port) => `${stringAt(address, "ip")}:${numberAt(objectAt(port), "port")}`),
+      arrayAt(subset, "ports").map(
+        (port) => `${stringAt(address, "ip")}:${numberAt(objectAt(port), "port")}`,
+      ),
     ),
   );
   if (all.length === 0) return "<none>";
-  return all.length <= 3 ? all.join(",") : `${all.slice(0, 3).join(",")} + ${all.length - 3} more...`;
+  return all.length <= 3
+    ? all.join(",")
+    : `${all.slice(0, 3).join(",")} + ${all.length - 3} more...`;
 }
 
 /** The two groups name the same members differently. */
@@ -252,7 +302,12 @@ const eitherText = (event: JsonObject, ...paths: string[][]): string =>
   paths.map((path) => stringAt(event, ...path)).find((value) => value !== "") ?? "";
 
 function eventLastSeen(event: JsonObject, nowMs: number): string {
-  const last = eitherText(event, ["series", "lastObservedTime"], ["lastTimestamp"], ["deprecatedLastTimestamp"]);
+  const last = eitherText(
+    event,
+    ["series", "lastObservedTime"],
+    ["lastTimestamp"],
+    ["deprecatedLastTimestamp"],
+  );
   if (last !== "") return ageSince(last, nowMs);
   return eventFirstSeen(event, nowMs);
 }
@@ -263,15 +318,20 @@ function eventFirstSeen(event: JsonObject, nowMs: number): string {
 }
 
 function eventObject(event: JsonObject): string {
-  const about = event["involvedObject"] === undefined ? objectAt(event, "regarding") : objectAt(event, "involvedObject");
+  const about =
+    event["involvedObject"] === undefined
+      ? objectAt(event, "regarding")
+      : objectAt(event, "involvedObject");
   const kind = stringAt(about, "kind").toLowerCase();
   return `${kind}/${stringAt(about, "name")}`;
 }
 
 function eventSource(event: JsonObject): string {
-  const source = event["source"] === undefined ? objectAt(event, "deprecatedSource") : objectAt(event, "source");
+  const source =
+    event["source"] === undefined ? objectAt(event, "deprecatedSource") : objectAt(event, "source");
   const component =
-    stringAt(source, "component") || eitherText(event, ["reportingComponent"], ["reportingController"]);
+    stringAt(source, "component") ||
+    eitherText(event, ["reportingComponent"], ["reportingController"]);
   const host = stringAt(source, "host") || stringAt(event, "reportingInstance");
   return [component, host].filter((part) => part !== "").join(", ");
 }
@@ -286,10 +346,19 @@ function eventCount(event: JsonObject): number {
 }
 
 function templateColumns(): Column[] {
-  const containers = (object: JsonObject): unknown[] => arrayAt(object, "spec", "template", "spec", "containers");
+  const containers = (object: JsonObject): unknown[] =>
+    arrayAt(object, "spec", "template", "spec", "containers");
   return [
-    wide("Containers", (object) => containers(object).map((item) => stringAt(item, "name")).join(",")),
-    wide("Images", (object) => containers(object).map((item) => stringAt(item, "image")).join(",")),
+    wide("Containers", (object) =>
+      containers(object)
+        .map((item) => stringAt(item, "name"))
+        .join(","),
+    ),
+    wide("Images", (object) =>
+      containers(object)
+        .map((item) => stringAt(item, "image"))
+        .join(","),
+    ),
     wide("Selector", (object) => pairs(objectAt(object, "spec", "selector", "matchLabels"))),
   ];
 }
@@ -306,7 +375,10 @@ function bindingColumns(): Column[] {
       .join(", ");
   return [
     name,
-    text("Role", (object) => `${stringAt(object, "roleRef", "kind")}/${stringAt(object, "roleRef", "name")}`),
+    text(
+      "Role",
+      (object) => `${stringAt(object, "roleRef", "kind")}/${stringAt(object, "roleRef", "name")}`,
+    ),
     age,
     wide("Users", (object) => subjects(object, "User")),
     wide("Groups", (object) => subjects(object, "Group")),
@@ -331,6 +403,7 @@ function crdVersions(object: JsonObject): string {
 
 function isEstablished(object: JsonObject): boolean {
   return arrayAt(object, "status", "conditions").some(
-    (condition) => stringAt(condition, "type") === "Established" && stringAt(condition, "status") === "True",
+    (condition) =>
+      stringAt(condition, "type") === "Established" && stringAt(condition, "status") === "True",
   );
 }

@@ -5,7 +5,8 @@ import { ageSince } from "./table-age.ts";
 export function podReady(pod: JsonObject): string {
   const statuses = arrayAt(pod, "status", "containerStatuses");
   const running = statuses.filter(
-    (status) => objectAt(status)["ready"] === true && objectAt(status, "state")["running"] !== undefined,
+    (status) =>
+      objectAt(status)["ready"] === true && objectAt(status, "state")["running"] !== undefined,
   );
   return `${running.length}/${arrayAt(pod, "spec", "containers").length}`;
 }
@@ -58,7 +59,8 @@ function containerProblem(pod: JsonObject): string | undefined {
 
 function isPodReady(pod: JsonObject): boolean {
   return arrayAt(pod, "status", "conditions").some(
-    (condition) => stringAt(condition, "type") === "Ready" && stringAt(condition, "status") === "True",
+    (condition) =>
+      stringAt(condition, "type") === "Ready" && stringAt(condition, "status") === "True",
   );
 }
 
@@ -70,5 +72,7 @@ export function podRestarts(pod: JsonObject, nowMs: number): string {
     const finished = stringAt(status, "lastState", "terminated", "finishedAt");
     if (finished > last) last = finished;
   }
-  return restarts === 0 || last === "" ? String(restarts) : `${restarts} (${ageSince(last, nowMs)} ago)`;
+  return restarts === 0 || last === ""
+    ? String(restarts)
+    : `${restarts} (${ageSince(last, nowMs)} ago)`;
 }

@@ -2,7 +2,6 @@
 import { arrayAt, objectAt, stringAt, type JsonObject } from "./json.ts";
 import { readJsonPath } from "./json-path.ts";
 import type { Kind, PrinterColumn } from "./kind.ts";
-import { partialObject } from "./representation.ts";
 import { columnsByKind, type Column } from "./table-columns.ts";
 import { ageSince } from "./table-age.ts";
 
@@ -65,6 +64,16 @@ function customCell(column: PrinterColumn, object: JsonObject, nowMs: number): u
     case "boolean":
       return typeof value === column.type.replace("integer", "number") ? value : null;
     default:
-      return values.map((each) => (typeof each === "object" ? JSON.stringify(each) : String(each))).join(",");
+      return values
+        .map((each) => (typeof each === "object" ? JSON.stringify(each) : String(each)))
+        .join(",");
   }
+}
+
+/** An object reduced to its metadata. */
+export function partialObject(object: JsonObject): JsonObject {
+  return {
+    ...{ kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" },
+    metadata: object["metadata"],
+  };
 }

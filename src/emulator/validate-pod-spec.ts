@@ -11,6 +11,7 @@ import {
   fieldRequired,
   type FieldError,
 } from "./status.ts";
+import { validateContainerParts, validatePodParts } from "./validate-pod-parts.ts";
 
 export function validatePodSpec(spec: JsonObject, path: string, isTemplate: boolean): FieldError[] {
   const errors: FieldError[] = [];
@@ -33,6 +34,7 @@ export function validatePodSpec(spec: JsonObject, path: string, isTemplate: bool
     ...["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"],
   ]);
   errors.push(...imageErrors(arrayAt(spec, "containers"), `${path}.containers`));
+  errors.push(...validatePodParts(spec, path));
   return errors;
 }
 
@@ -85,8 +87,13 @@ function validateContainer(
   validatePorts(arrayAt(container, "ports"), `${path}.ports`, errors);
   validateEnvironment(arrayAt(container, "env"), `${path}.env`, errors);
   validateMounts(arrayAt(container, "volumeMounts"), `${path}.volumeMounts`, volumes, errors);
-  checkEnumeration(errors, container, `${path}.imagePullPolicy`, ["Always", "IfNotPresent", "Never"]);
+  checkEnumeration(errors, container, `${path}.imagePullPolicy`, [
+    "Always",
+    "IfNotPresent",
+    "Never",
+  ]);
   validateResources(objectAt(container, "resources"), `${path}.resources`, errors);
+  errors.push(...validateContainerParts(container, path));
   return errors;
 }
 
@@ -129,7 +136,8 @@ export function isPort(value: unknown): boolean {
 function validateEnvironment(variables: unknown[], path: string, errors: FieldError[]): void {
   variables.forEach((variable, index) => {
     const { name, value, valueFrom } = objectAt(variable);
-    if (typeof name !== "string" || name === "") errors.push(fieldRequired(`${path}[${index}].name`));
+    if (typeof name !== "string" || name === "")
+      errors.push(fieldRequired(`${path}[${index}].name`));
     if (isJsonObject(valueFrom) && typeof value === "string" && value !== "") {
       errors.push(
         fieldInvalid(

@@ -33,7 +33,12 @@ import {
 const nameSuffixAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 
 function ruleContext(server: ServerContext, options: WriteOptions): RuleContext {
-  return { store: server.store, clock: server.clock, random: server.random, warnings: options.warnings };
+  return {
+    store: server.store,
+    clock: server.clock,
+    random: server.random,
+    warnings: options.warnings,
+  };
 }
 
 /** POST: stores a new object and returns it in the version of the request. */
@@ -72,6 +77,7 @@ export function storeNew(
   const errors = [
     ...validateMetadata(kind, object),
     ...(kind.rules.validate?.(object) ?? []),
+    ...(kind.rules.validateCreate?.(object) ?? []),
     ...(kind.custom?.validate(object, undefined) ?? []),
   ];
   if (errors.length > 0) throw invalid(kind.group, kind.kind, name, errors);
@@ -214,7 +220,6 @@ export function storeChanged(
   const errors: FieldError[] = [
     ...validateMetadata(kind, object),
     ...validateMetadataUpdate(object, live),
-    ...(isStatus ? (kind.rules.validateStatus?.(object, live) ?? []) : []),
     ...(isStatus ? [] : (kind.rules.validate?.(object) ?? [])),
     ...(isStatus ? [] : (kind.rules.validateUpdate?.(object, live) ?? [])),
     ...(kind.custom?.validate(object, live) ?? []),
@@ -259,11 +264,19 @@ function isReleased(object: JsonObject): boolean {
   );
 }
 
-function checkPreconditions({ kind, name, namespace }: Target, live: JsonObject, sent: JsonObject): void {
+function checkPreconditions(
+  { kind, name, namespace }: Target,
+  live: JsonObject,
+  sent: JsonObject,
+): void {
   const liveMetadata = objectAt(live, "metadata");
   const uid = stringAt(sent, "uid");
   if (uid !== "" && uid !== liveMetadata["uid"]) {
-    throw conflict(kind, name, uidProblem(kind, namespace, name, uid, stringAt(liveMetadata, "uid")));
+    throw conflict(
+      kind,
+      name,
+      uidProblem(kind, namespace, name, uid, stringAt(liveMetadata, "uid")),
+    );
   }
   const version = stringAt(sent, "resourceVersion");
   if (version === "" && !kind.allowsUnconditionalUpdate) {
@@ -276,7 +289,13 @@ function checkPreconditions({ kind, name, namespace }: Target, live: JsonObject,
 }
 
 /** Worded as the storage layer of the real server words it. */
-function uidProblem(kind: Kind, namespace: string, name: string, asked: string, found: string): string {
+function uidProblem(
+  kind: Kind,
+  namespace: string,
+  name: string,
+  asked: string,
+  found: string,
+): string {
   const place = kind.isCustom ? `${kind.group}/${kind.plural}` : kind.plural;
   const key = kind.isNamespaced ? `${place}/${namespace}/${name}` : `${place}/${name}`;
   return (

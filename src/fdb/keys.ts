@@ -68,8 +68,9 @@ export class OperatorKeys {
     return this.#key("global");
   }
 
+  /** The slash stays when the id is empty, as in the Go operator. */
   denyListEntry(id: string): Uint8Array {
-    return this.#key("denyList", id);
+    return concatBytes(this.denyList().begin, bytesOfText(id));
   }
 
   denyList(): KeyBounds {
@@ -155,8 +156,9 @@ export function encodeMaintenance(sinceSeconds: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
+/** Bytes beyond the eighth are ignored, as the Go operator does; undefined when there are fewer. */
 export function decodeMaintenance(bytes: Uint8Array): number | undefined {
-  return bytes.length === 8 ? Number(Buffer.from(bytes).readBigInt64LE()) : undefined;
+  return bytes.length >= 8 ? Number(Buffer.from(bytes).readBigInt64LE()) : undefined;
 }
 
 /** Addresses or localities, joined by commas; empty for the sets that need none. */

@@ -8,6 +8,7 @@ import type { Wait } from "../plan/wait.ts";
 import type { PodNetwork } from "../pod/network.ts";
 import { DatabasePoller } from "./database-poller.ts";
 import type { GuardedDatabase } from "./guard.ts";
+import { OwnWrites } from "./own-writes.ts";
 import { SidecarReader } from "./sidecar-reader.ts";
 
 export interface FailureRecord extends ActionFailure {
@@ -16,6 +17,7 @@ export interface FailureRecord extends ActionFailure {
 }
 
 export interface ClusterState {
+  readonly clusterUid: string;
   readonly poller: DatabasePoller;
   readonly sidecars: SidecarReader;
   readonly memory: DesiredMemory;
@@ -27,8 +29,8 @@ export interface ClusterState {
   /** Events of the pass before. */
   toldEvents: ReadonlySet<string>;
   statusWrittenMs: number;
-  /** Version of the resource after our own last write to it. */
-  writtenVersion: string | undefined;
+  /** Tells our own writes to the resource from those of others. */
+  readonly ownWrites: OwnWrites;
   /** Generation whose problems were reported. */
   reportedGeneration: number | undefined;
 }
@@ -43,7 +45,7 @@ export interface StateOptions {
 
 export function newClusterState(
   options: StateOptions,
-  namespace: string,
+  cluster: { clusterUid: string; namespace: string },
   onNews: () => void,
 ): ClusterState {
   const { clock, admin, network } = options;
@@ -61,11 +63,12 @@ export function newClusterState(
     onAnswer: onNews,
   });
   return {
+    clusterUid: cluster.clusterUid,
     poller,
     sidecars,
     memory: newDesiredMemory(),
     database: {
-      namespace,
+      namespace: cluster.namespace,
       lastWriteMs: 0,
       get admin() {
         return poller.client;
@@ -75,7 +78,7 @@ export function newClusterState(
     waits: undefined,
     toldEvents: new Set(),
     statusWrittenMs: 0,
-    writtenVersion: undefined,
+    ownWrites: new OwnWrites(),
     reportedGeneration: undefined,
   };
 }

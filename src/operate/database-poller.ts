@@ -150,7 +150,10 @@ const notAsked: DatabaseObservation = {
   sinceMs: 0,
 };
 
-function isSameTarget(left: DatabaseTarget | undefined, right: DatabaseTarget | undefined): boolean {
+function isSameTarget(
+  left: DatabaseTarget | undefined,
+  right: DatabaseTarget | undefined,
+): boolean {
   if (left === undefined || right === undefined) return left === right;
   return left.connectionString === right.connectionString && left.version === right.version;
 }

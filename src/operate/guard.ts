@@ -1,5 +1,5 @@
 // The one door for danger: every action that can take something away from a database is checked here against
-// evidence, and performed here, or refused with a reason. Rules: spec/operate.md [OP20]-[OP24].
+// evidence, and performed here, or refused with a reason. Rules: spec/operate.md [OP20]-[OP23].
 import type { Clock } from "../env/clock.ts";
 import type { AdminClient } from "../fdb/admin.ts";
 import type { KubeClient } from "../kube/client.ts";

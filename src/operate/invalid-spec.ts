@@ -16,7 +16,9 @@ export function invalidStatus(
   const message = problemText(problems).slice(0, 4096);
   const invalid = { status: "False", reason: invalidSpecReason, message } as const;
   const before = new Map((cluster.status?.conditions ?? []).map((entry) => [entry.type, entry]));
-  const since = cluster.status?.blockedBy?.find((entry) => entry.reason === invalidSpecReason)?.since;
+  const since = cluster.status?.blockedBy?.find(
+    (entry) => entry.reason === invalidSpecReason,
+  )?.since;
   return {
     ...cluster.status,
     conditions: datedConditions(cluster, nowMs, {

@@ -8,7 +8,6 @@ const counterNames = [
   "actionsRefused",
   "statusWrites",
   "statusConflicts",
-  "databaseStatusReads",
   "invalidSpecs",
 ] as const;
 

@@ -1,5 +1,5 @@
 // Puts together what a plan may look at, from the local copies and the newest answers of database and sidecars. It
-// never waits. Rules: spec/operate.md [OP5]-[OP9].
+// never waits. Rules: spec/operate.md [OP5]-[OP7].
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { labelsOf } from "../api/effective.ts";
 import { configMapName } from "../build/config-map.ts";
@@ -8,7 +8,7 @@ import { keyOf, keyText } from "../kube/path.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { Stored } from "../kube/resource.ts";
 import { parseTime } from "../kube/time.ts";
-import type { PlanOptions, Snapshot } from "../plan/snapshot.ts";
+import type { DatabaseObservation, PlanOptions, Snapshot } from "../plan/snapshot.ts";
 import type { Wait, WaitReason } from "../plan/wait.ts";
 import { clusterIndex } from "./caches.ts";
 import type { Caches } from "./caches.ts";
@@ -33,7 +33,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     pvcs: objectsOf(caches.pvcs, cluster),
     services: objectsOf(caches.services, cluster),
     configMap: caches.configMaps.get({ namespace: cluster.metadata.namespace, name }),
-    database: state.poller.latest,
+    database: freshEnough(state.poller.latest, input),
     sidecars: state.sidecars.observations(),
     failures: [...state.failures.values()],
     previousWaits: state.waits ?? storedWaits(cluster),
@@ -41,6 +41,19 @@ export function observeCluster(input: ObserveInput): Snapshot {
     seed: input.seed,
     options: input.options,
     memory: state.memory,
+  };
+}
+
+/** A status that is too old says nothing about the present, whatever keeps newer ones from coming. */
+function freshEnough(latest: DatabaseObservation, input: ObserveInput): DatabaseObservation {
+  const { statusMaximumAgeMs } = input.options;
+  if (latest.kind !== "seen" || input.nowMs - latest.observedMs <= statusMaximumAgeMs)
+    return latest;
+  return {
+    kind: "missing",
+    reason: "Unreachable",
+    message: "no status has come for a while",
+    sinceMs: latest.observedMs,
   };
 }
 

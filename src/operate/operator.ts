@@ -1,6 +1,6 @@
 // The operator as a whole: local copies of the objects, a queue of clusters that deserve a look, and a pass for each.
 // It runs against a real API server and against the emulated one, in real and in virtual time.
-// Rules: spec/operate.md [OP1]-[OP4], [OP46]-[OP52].
+// Rules: spec/operate.md [OP1]-[OP4], [OP46]-[OP50].
 import { validateCluster } from "../api/validate-cluster.ts";
 import { problem } from "../api/problem.ts";
 import type { ValidationProblem } from "../api/problem.ts";
@@ -127,7 +127,7 @@ class RunningOperator implements Operator {
   }
 
   #reflectors(): Reflector<never>[] {
-    return Object.values(this.#caches) as unknown as Reflector<never>[];
+    return Object.values(this.#caches);
   }
 
   async #start(): Promise<void> {
@@ -160,10 +160,10 @@ class RunningOperator implements Operator {
     const { clusters, pods, pvcs, services, configMaps, backups, restores } = this.#caches;
     clusters.onChange(({ type, object }) => {
       const key = keyText(keyOf(object));
-      const isOwnWrite =
-        this.#states.get(key)?.writtenVersion === object.metadata.resourceVersion &&
-        type === "MODIFIED";
-      if (!isOwnWrite) this.#soon(key);
+      const ownWrites = this.#states.get(key)?.ownWrites;
+      const isOwn =
+        type === "MODIFIED" && ownWrites?.isForeign(object.metadata.resourceVersion) === false;
+      if (!isOwn) this.#soon(key);
     });
     for (const reflector of [pods, pvcs, services, configMaps]) {
       (reflector as Reflector<KubeObject>).onChange(({ object, old }) => {
@@ -190,14 +190,17 @@ class RunningOperator implements Operator {
 
   async #handleCluster(key: string): Promise<WorkOutcome> {
     const cluster = this.#caches.clusters.get(parseKeyText(key));
+    const uid = cluster?.metadata.uid ?? "";
+    // A cluster made anew under an old name shares nothing with its predecessor.
+    if (this.#states.get(key)?.clusterUid !== uid) this.#drop(key);
     if (cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) {
       this.#drop(key);
       return {};
     }
-    return reconcileCluster(this.#reconcile, key, this.#stateOf(key));
+    return reconcileCluster(this.#reconcile, key, this.#stateOf(key, uid));
   }
 
-  #stateOf(key: string): ClusterState {
+  #stateOf(key: string, clusterUid: string): ClusterState {
     const known = this.#states.get(key);
     if (known !== undefined) return known;
     const { clock, admin, podNetwork: network, options = {} } = this.#input;
@@ -209,7 +212,7 @@ class RunningOperator implements Operator {
         statusTimeoutMs: options.statusTimeoutMs ?? 20_000,
         sidecarTimeoutMs: options.sidecarTimeoutMs ?? 5_000,
       },
-      parseKeyText(key).namespace ?? "",
+      { clusterUid, namespace: parseKeyText(key).namespace ?? "" },
       () => this.#queue.add(key),
     );
     this.#states.set(key, state);

@@ -81,7 +81,11 @@ async function performOne(
     return { kind: "done", action };
   } catch (error) {
     if (isKubeError(error, "Conflict")) return { kind: "stale", action };
-    return { kind: "failed", action, message: error instanceof Error ? error.message : String(error) };
+    return {
+      kind: "failed",
+      action,
+      message: error instanceof Error ? error.message : String(error),
+    };
   }
 }
 
@@ -170,6 +174,7 @@ async function copyToPod(
       path: endpoint,
       timeoutMs: options.sidecarTimeoutMs,
     });
-    if (answer.status >= 300) throw new Error(`the sidecar answered ${answer.status} to ${endpoint}`);
+    if (answer.status >= 300)
+      throw new Error(`the sidecar answered ${answer.status} to ${endpoint}`);
   }
 }

@@ -1,5 +1,5 @@
 // One pass over one cluster: observe, plan, store the decision, perform, and say when to look again. The decision is
-// stored before it is carried out, so that a crash in between forgets nothing. Rules: spec/operate.md [OP35]-[OP45].
+// stored before it is carried out, so that a crash in between forgets nothing. Rules: spec/operate.md [OP31]-[OP42].
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { ClusterStatus, FoundationDBCluster } from "../api/cluster.ts";
 import type { ValidationProblem } from "../api/problem.ts";
@@ -59,23 +59,26 @@ export async function reconcileCluster(
 ): Promise<WorkOutcome> {
   const cluster = options.caches.clusters.get(parseKeyText(key));
   if (cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) return {};
-  if (cluster.spec.skip === true) return {};
+  if (cluster.spec.skip === true) {
+    state.poller.follow(undefined);
+    return {};
+  }
   options.metrics.count("passes");
   const problems = options.validate(cluster);
   if (problems.length > 0) return reportInvalid(options, key, state, cluster, problems);
   follow(state, cluster);
 
   const nowMs = options.clock.nowMs();
-  const plan = planCluster(
-    observeCluster({
-      cluster,
-      caches: options.caches,
-      state,
-      nowMs,
-      seed: randomInteger(options.random, 0, 2 ** 32 - 1),
-      options: options.plan,
-    }),
-  );
+  const snapshot = observeCluster({
+    cluster,
+    caches: options.caches,
+    state,
+    nowMs,
+    seed: randomInteger(options.random, 0, 2 ** 32 - 1),
+    options: options.plan,
+  });
+  state.sidecars.keepOnly(snapshot.pods);
+  const plan = planCluster(snapshot);
   state.waits = plan.waits;
   tell(options, key, plan);
   const written = await writeStatus(options, state, cluster, plan.status);
@@ -140,14 +143,16 @@ async function writeStatus(
   if (due === "unchanged") return "unchanged";
   const nowMs = options.clock.nowMs();
   if (due === "later" && nowMs - state.statusWrittenMs < options.statusIntervalMs) return "held";
+  state.ownWrites.begin();
   try {
     const stored = await options.client.updateStatus(foundationDbClusters, { ...cluster, status });
-    state.writtenVersion = stored.metadata.resourceVersion;
-    state.statusWrittenMs = nowMs;
     options.caches.clusters.observeWrite(stored);
+    const isChangedByOthers = state.ownWrites.end(stored.metadata.resourceVersion);
+    state.statusWrittenMs = nowMs;
     options.metrics.count("statusWrites");
-    return due === "now" ? "decision" : "news";
+    return due === "now" || isChangedByOthers ? "decision" : "news";
   } catch (error) {
+    state.ownWrites.end(undefined);
     if (!isKubeError(error, "Conflict") && !isKubeError(error, "NotFound")) throw error;
     options.metrics.count("statusConflicts");
     return "conflict";
@@ -225,16 +230,17 @@ function prepareNext(
   state.sidecars.ask(plan.questions);
 }
 
-/** Undefined when only an event or the database's next status can bring something new. */
+/** At rest it is enough to notice that the database has fallen silent; events and its statuses come by themselves. */
 function againAfter(
   options: ReconcileOptions,
   state: ClusterState,
   plan: Plan,
   outcomes: readonly ActionOutcome[],
   written: StatusWrite,
-): number | undefined {
+): number {
   const nowMs = options.clock.nowMs();
   const times: number[] = plan.waits.map((wait) => Math.max(soonMs, wait.retryAtMs - nowMs));
+  times.push(options.plan.statusMaximumAgeMs);
   if (written === "decision" || outcomes.some((outcome) => outcome.kind === "done")) {
     times.push(soonMs);
   }
@@ -245,7 +251,7 @@ function againAfter(
   if (written === "held") {
     times.push(Math.max(soonMs, state.statusWrittenMs + options.statusIntervalMs - nowMs));
   }
-  return times.length === 0 ? undefined : Math.min(...times);
+  return Math.min(...times);
 }
 
 function noteReconciled(

@@ -1,12 +1,14 @@
 // Tests of the background reader of sidecars.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import type { Pod } from "../kube/generated/types.ts";
+import type { Stored } from "../kube/resource.ts";
 import type { PodRequest, PodResponse } from "../pod/network.ts";
 import { PodUnreachableError } from "../pod/network.ts";
 import { VirtualClock } from "../sim/virtual-clock.ts";
 import { SidecarReader } from "./sidecar-reader.ts";
 
-const question = { podName: "a", podUid: "u1", host: "10.0.0.1", useTls: false };
+const question = { podName: "a", run: "u1 10.0.0.1 c1", host: "10.0.0.1", useTls: false };
 
 function bench(answer: (request: PodRequest) => PodResponse): {
   clock: VirtualClock;
@@ -61,10 +63,10 @@ test("[OP14] a pod is asked at most twice a second, its successor at once", asyn
   await clock.advance(100);
   reader.ask([question]);
   assert.equal(requests.length, 3);
-  reader.ask([{ ...question, podUid: "u2" }]);
+  reader.ask([{ ...question, run: "u2 10.0.0.2 c2" }]);
   assert.equal(requests.length, 6);
   await clock.advance(600);
-  reader.ask([{ ...question, podUid: "u2" }]);
+  reader.ask([{ ...question, run: "u2 10.0.0.2 c2" }]);
   assert.equal(requests.length, 9);
 });
 
@@ -99,12 +101,29 @@ test("[OP16] hashes from before a copy are marked, substitutions stay", async ()
   assert.equal(fresh?.kind === "answered" && fresh.isBeforeCopy, undefined);
 });
 
-test("[OP14] pods that are gone are forgotten", async () => {
+function podOf(uid: string, podIP: string, containerID: string): Map<string, Stored<Pod>> {
+  const status = { name: "foundationdb-kubernetes-sidecar", containerID, ready: true };
+  const pod = { metadata: { name: "a", uid }, status: { podIP, containerStatuses: [status] } };
+  return new Map([["a", pod as unknown as Stored<Pod>]]);
+}
+
+test("[OP14] what a sidecar said is forgotten with its pod, its address and its run", async () => {
   const { clock, reader } = bench(answered);
   reader.ask([question]);
   await clock.advance(1);
-  reader.keepOnly(new Map([["a", { metadata: { uid: "u1" } }]]));
+  reader.keepOnly(podOf("u1", "10.0.0.1", "c1"));
   assert.equal(reader.observations().size, 1);
-  reader.keepOnly(new Map([["a", { metadata: { uid: "u2" } }]]));
-  assert.equal(reader.observations().size, 0);
+  const others = [
+    podOf("u2", "10.0.0.1", "c1"),
+    podOf("u1", "10.0.0.2", "c1"),
+    podOf("u1", "10.0.0.1", "c2"),
+    new Map<string, Stored<Pod>>(),
+  ];
+  for (const other of others) {
+    await clock.advance(600);
+    reader.ask([question]);
+    await clock.advance(1);
+    reader.keepOnly(other);
+    assert.equal(reader.observations().size, 0);
+  }
 });

@@ -1,10 +1,12 @@
 // Asks the sidecars of split pods in the background for their substitutions and the hashes of their files. A
 // pass uses the newest answers and never waits for a pod. Rules: spec/operate.md [OP14]-[OP16].
 import type { Clock } from "../env/clock.ts";
+import type { Pod } from "../kube/generated/types.ts";
+import type { Stored } from "../kube/resource.ts";
+import { shapeOfPod } from "../plan/pod-shape.ts";
 import type { PodNetwork } from "../pod/network.ts";
 import type { SidecarQuestion } from "../plan/sidecar-questions.ts";
 import type { SidecarObservation } from "../plan/snapshot.ts";
-
 
 export interface SidecarReaderOptions {
   clock: Clock;
@@ -19,7 +21,7 @@ export const sidecarPort = 8080;
 const watchedFiles = ["fdb.cluster", "fdbmonitor.conf"] as const;
 
 interface Entry {
-  podUid: string;
+  run: string;
   askedMs: number;
   isAsking: boolean;
   observation: SidecarObservation | undefined;
@@ -42,17 +44,17 @@ export class SidecarReader {
     return found;
   }
 
-  /** Asks each pod unless it was asked just now; a pod made anew is asked at once. */
+  /** Asks each pod unless it was asked just now; a sidecar that started anew is asked at once. */
   ask(questions: readonly SidecarQuestion[]): void {
     const nowMs = this.#options.clock.nowMs();
     for (const question of questions) {
       const known = this.#entries.get(question.podName);
-      const isKnown = known?.podUid === question.podUid;
+      const isKnown = known?.run === question.run;
       if (isKnown && (known.isAsking || nowMs - known.askedMs < this.#options.minimumIntervalMs)) {
         continue;
       }
       const entry: Entry = {
-        podUid: question.podUid,
+        run: question.run,
         askedMs: nowMs,
         isAsking: true,
         observation: isKnown ? known.observation : undefined,
@@ -69,10 +71,11 @@ export class SidecarReader {
     entry.observation = { ...entry.observation, isBeforeCopy: true };
   }
 
-  /** Forgets pods that are gone. */
-  keepOnly(pods: ReadonlyMap<string, { metadata: { uid?: string } }>): void {
+  /** Forgets what sidecars said that are gone or started again since: their variables may be others now. */
+  keepOnly(pods: ReadonlyMap<string, Stored<Pod>>): void {
     for (const [name, entry] of this.#entries) {
-      if (pods.get(name)?.metadata.uid !== entry.podUid) this.#entries.delete(name);
+      const pod = pods.get(name);
+      if (pod === undefined || shapeOfPod(pod).sidecarRun !== entry.run) this.#entries.delete(name);
     }
   }
 

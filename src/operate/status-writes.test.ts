@@ -4,13 +4,14 @@ import { test } from "node:test";
 import type { ClusterStatus } from "../api/cluster.ts";
 import { statusDue } from "./status-writes.ts";
 
+const group = { processGroupID: "log-1", processClass: "log", addresses: ["10.0.0.1"] };
 const stored: ClusterStatus = {
   connectionString: "a:b@c:1",
   configured: true,
   runningVersion: "7.3.79",
   generations: { reconciled: 1 },
   health: { available: true, healthy: true },
-  processGroups: [{ processGroupID: "log-1", processClass: "log", addresses: ["10.0.0.1"] }],
+  processGroups: [group],
   conditions: [
     {
       type: "Available",
@@ -25,7 +26,6 @@ const stored: ClusterStatus = {
   ],
 };
 
-const [group] = stored.processGroups ?? [];
 const [condition] = stored.conditions ?? [];
 const [wait] = stored.blockedBy ?? [];
 
@@ -34,7 +34,9 @@ test("[OP31] an equal status is not written", () => {
 });
 
 test("[OP34] when a wait is looked at again is no news", () => {
-  const blockedBy = [{ ...wait, step: "addPods", reason: "PodPending", message: "m", retryAt: "x" }];
+  const blockedBy = [
+    { ...wait, step: "addPods", reason: "PodPending", message: "m", retryAt: "x" },
+  ];
   assert.equal(statusDue(stored, { ...stored, blockedBy }), "unchanged");
 });
 
@@ -44,7 +46,7 @@ const urgent: [string, Partial<ClusterStatus>][] = [
   ["another running version", { runningVersion: "7.3.80" }],
   ["a reconciled generation", { generations: { reconciled: 2 } }],
   ["another kind of listener", { requiredAddresses: { tls: true } }],
-  ["a new process group", { processGroups: [...(stored.processGroups ?? []), { processGroupID: "x-1" }] }],
+  ["a new process group", { processGroups: [group, { ...group, processGroupID: "x-1" }] }],
   ["a removal", { processGroups: [{ ...group, removalTimestamp: "2026-01-01T00:00:00Z" }] }],
   ["a skipped exclusion", { processGroups: [{ ...group, exclusionSkipped: true }] }],
 ];
@@ -63,7 +65,12 @@ test("[OP32] a verdict that turns is written at once, and so is the first status
 });
 
 const news: [string, Partial<ClusterStatus>][] = [
-  ["a condition of a process group", { processGroups: [{ ...group, processGroupConditions: [{ type: "PodPending", timestamp: 1 }] }] }],
+  [
+    "a condition of a process group",
+    {
+      processGroups: [{ ...group, processGroupConditions: [{ type: "PodPending", timestamp: 1 }] }],
+    },
+  ],
   ["an address", { processGroups: [{ ...group, addresses: ["10.0.0.2"] }] }],
   ["a wait", { blockedBy: [] }],
   ["the database's health", { health: { available: true, healthy: false } }],

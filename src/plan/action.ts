@@ -1,11 +1,6 @@
 // What a plan can ask for, as plain data. `perform.ts` is the only module that turns these into writes;
 // the disruptive ones among them pass the guard first. Rules: spec/plan.md [P1]-[P4].
-import type {
-  ConfigMap,
-  PersistentVolumeClaim,
-  Pod,
-  Service,
-} from "../kube/generated/types.ts";
+import type { ConfigMap, PersistentVolumeClaim, Pod, Service } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 
 /** Values to merge into an object's metadata; null removes a key. */

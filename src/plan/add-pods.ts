@@ -1,10 +1,10 @@
 // Step addPods: a pod for every process group that has none. A pod is made with all its metadata, so that it
 // needs no second write. Rules: spec/plan.md [P47]-[P50].
+import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { routingOf } from "../api/effective.ts";
 import { annotationKeys } from "../build/labels.ts";
 import { isLeaving } from "../model/process-group.ts";
 import type { Action } from "./action.ts";
-import type { ProcessGroup } from "./process-group.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft, StepResult } from "./step.ts";
 import type { NewWait } from "./wait.ts";

@@ -1,5 +1,6 @@
 // Step addProcessGroups: gives every class as many process groups as it should have. New ids are random, so
 // that an id is never used again by accident. Rules: spec/plan.md [P40]-[P42].
+import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { randomInteger, seededRandom } from "../env/random.ts";
 import type { Random } from "../env/random.ts";
 import {
@@ -14,7 +15,6 @@ import {
   isMarkedForRemoval,
   newProcessGroup,
 } from "../model/process-group.ts";
-import type { ProcessGroup } from "./process-group.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";

@@ -1,5 +1,6 @@
 // Step addServices: the headless service that gives pods their names, and with publicIPSource=service one
 // service for each process group. Rules: spec/plan.md [P43]-[P45].
+import { annotationKeys } from "../build/labels.ts";
 import type { Service } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { isLeaving } from "../model/process-group.ts";
@@ -38,7 +39,7 @@ function planService(
       {
         type: "createService",
         step,
-        object: wanted,
+        object: withKnownAddress(snapshot, wanted),
         ...(processGroupId === undefined ? {} : { processGroupId }),
       },
     ];
@@ -59,6 +60,14 @@ function planService(
   };
   const { uid = "", resourceVersion = "" } = live.metadata;
   return [{ type: "updateService", step, object, basis: { name, uid, resourceVersion } }];
+}
+
+/** A process goes on announcing the address that its pod was made with, so a lost service comes back under it. */
+function withKnownAddress(snapshot: Snapshot, wanted: Stored<Service>): Stored<Service> {
+  const pod = snapshot.pods.get(wanted.metadata.name ?? "");
+  const clusterIP = pod?.metadata.annotations?.[annotationKeys.publicIp];
+  if (clusterIP === undefined || wanted.spec?.type !== "ClusterIP") return wanted;
+  return { ...wanted, spec: { ...wanted.spec, clusterIP } };
 }
 
 function isSameSelector(live: Stored<Service>, wanted: Stored<Service>): boolean {

@@ -7,7 +7,7 @@ import { isMarkedForRemoval } from "../model/process-group.ts";
 import { coordinatorProblem } from "./coordinator-validity.ts";
 import { podWaits } from "./pod-waits.ts";
 import { judgeReconciliation } from "./reconciliation.ts";
-import { databaseStatus } from "./snapshot.ts";
+import { databaseStatus, isStatusPending } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { statusConditions } from "./status-conditions.ts";
 import type { Draft, StatusFields } from "./step.ts";
@@ -44,6 +44,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     counts: draft.desired.counts,
     live: database && isAvailable(snapshot) ? liveOf(database, snapshot) : undefined,
     desired: draft.desired.configuration,
+    isStatusPending: isStatusPending(snapshot),
     hasActions: draft.actions.length > 0,
   });
   const found = causesFirst([
@@ -52,6 +53,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     ...podWaits(snapshot, draft),
     ...coordinators.waits,
     ...groupWaits(draft),
+    ...serviceWaits(snapshot, status),
   ]);
   const waits = isReconciled ? [] : datedWaits(found, snapshot.previousWaits, nowMs);
   const conditions = statusConditions({
@@ -127,7 +129,8 @@ function coordinatorsFinding(
     reason: "CoordinatorsUnfit",
     message: problem,
     retryAfterMs: 15_000,
-    remedy: "Bring the process back, or change the coordinators with `fdbcli --exec 'coordinators auto'`.",
+    remedy:
+      "Bring the process back, or change the coordinators with `fdbcli --exec 'coordinators auto'`.",
     isForDatabase: true,
   };
   return { isNeeded: true, waits: [wait] };
@@ -157,6 +160,22 @@ function groupWaits(draft: Draft): NewWait[] {
     });
   }
   return waits;
+}
+
+/** Nobody but a person can know whether clients still use the names that the service gives. */
+function serviceWaits(snapshot: Snapshot, status: StatusFields): NewWait[] {
+  const name = snapshot.cluster.metadata.name ?? "";
+  if (status.hasIncorrectServiceConfig !== true || !snapshot.services.has(name)) return [];
+  return [
+    {
+      step: "removeServices",
+      reason: "ServiceSurplus",
+      message: `The headless service ${name} is not needed any more`,
+      object: `service/${name}`,
+      retryAfterMs: 60_000,
+      remedy: "Delete it when no coordinator is known by a host name any more.",
+    },
+  ];
 }
 
 function surplusClasses(draft: Draft): string[] {

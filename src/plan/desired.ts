@@ -2,9 +2,18 @@
 // resource and a few fields of its status, is made when first asked for, and is kept until one of those inputs changes,
 // so that a pass over a cluster at rest builds nothing. Rules: spec/plan.md [P9].
 import { createHash } from "node:crypto";
-import type { ClusterStatus, FoundationDBCluster } from "../api/cluster.ts";
+import type {
+  ClusterStatus,
+  FoundationDBCluster,
+  ProcessGroupStatus as ProcessGroup,
+} from "../api/cluster.ts";
 import { expectedCommandLine } from "../build/command-line.ts";
-import { clusterFileKey, configMap, dynamicConfHash, dynamicConfHashOf } from "../build/config-map.ts";
+import {
+  clusterFileKey,
+  configMap,
+  dynamicConfHash,
+  dynamicConfHashOf,
+} from "../build/config-map.ts";
 import { annotationKeys } from "../build/labels.ts";
 import { monitorConfiguration, monitorJson } from "../build/monitor-configuration.ts";
 import type { MonitorTarget } from "../build/monitor-configuration.ts";
@@ -26,7 +35,6 @@ import { podNameOf } from "../model/process-group-id.ts";
 import type { MetadataPatch } from "./action.ts";
 import { missingMetadata } from "./metadata-check.ts";
 import { shapeOfPod } from "./pod-shape.ts";
-import type { ProcessGroup } from "./process-group.ts";
 import { isSameJson } from "./same-json.ts";
 
 type Substitutions = Readonly<Record<string, string>>;
@@ -256,7 +264,9 @@ function targetOf(group: ProcessGroup, live: Stored<Pod>): MonitorTarget {
   return { processClass: group.processClass, imageType, serverCount: servers, ipFamily };
 }
 
-function hashed<T extends Stored<Pod> | Stored<PersistentVolumeClaim>>(object: T): DesiredObject<T> {
+function hashed<T extends Stored<Pod> | Stored<PersistentVolumeClaim>>(
+  object: T,
+): DesiredObject<T> {
   const specHash = object.metadata.annotations?.[annotationKeys.lastAppliedSpec] ?? "";
   return { object, specHash };
 }

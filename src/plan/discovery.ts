@@ -1,9 +1,9 @@
 // Finds process groups that have objects but no entry in the status, so that a lost status or a crash
 // between two writes loses nothing. Rules: spec/plan.md [P22].
+import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { ObjectMeta } from "../kube/object.ts";
 import { podNameOf, volumeClaimNameOf } from "../model/process-group-id.ts";
 import { compareProcessGroups, newProcessGroup } from "../model/process-group.ts";
-import type { ProcessGroup } from "./process-group.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 export interface LabelKeys {

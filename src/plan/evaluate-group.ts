@@ -1,5 +1,6 @@
 // Looks at everything that belongs to one process group and says what is wrong with it, as conditions.
 // Rules: spec/plan.md [P23]-[P34].
+import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { annotationKeys } from "../build/labels.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
@@ -21,7 +22,6 @@ import type { Desired } from "./desired.ts";
 import { evaluateProcesses } from "./evaluate-processes.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import { podConfigurationState } from "./pod-configuration.ts";
-import type { ProcessGroup } from "./process-group.ts";
 import type { UpgradeState } from "./running-version.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -135,7 +135,6 @@ function withPhase(group: ProcessGroup, pod: Stored<Pod>, nowMs: number): Proces
     return addCondition(group, "PodPending", nowMs);
   }
   const statuses = pod.status.containerStatuses ?? [];
-  const isFailing =
-    pod.status.phase === "Failed" || statuses.some((status) => status.ready === false);
+  const isFailing = pod.status.phase === "Failed" || statuses.some((status) => !status.ready);
   return setCondition(removeCondition(group, "PodPending"), "PodFailing", isFailing, nowMs);
 }

@@ -1,5 +1,6 @@
 // What the database says about the processes of one process group: are they there, excluded, overloaded, and
 // do they run with the right command line? Rules: spec/plan.md [P26]-[P29].
+import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import type { StatusProcess } from "../model/database-status.ts";
@@ -9,7 +10,6 @@ import { isMarkedForRemoval, revokeExclusion, setCondition } from "../model/proc
 import type { EvaluationContext } from "./evaluate-group.ts";
 import { substitutionsOf } from "./pod-configuration.ts";
 import { shapeOfPod } from "./pod-shape.ts";
-import type { ProcessGroup } from "./process-group.ts";
 
 interface Findings {
   isMissing: boolean;

@@ -1,5 +1,6 @@
 // Step generateInitialClusterFile: chooses the first coordinators among the running pods, spread over zones,
 // and makes up the connection string. It is chosen once in a database's life. Rules: spec/plan.md [P54]-[P58].
+import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf, faultDomainOf, routingOf } from "../api/effective.ts";
 import { alphanumerics, randomText, seededRandom } from "../env/random.ts";
 import type { Pod } from "../kube/generated/types.ts";
@@ -27,7 +28,6 @@ import { isMarkedForRemoval } from "../model/process-group.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import { substitutionsOf } from "./pod-configuration.ts";
 import { shapeOfPod } from "./pod-shape.ts";
-import type { ProcessGroup } from "./process-group.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
@@ -123,10 +123,7 @@ function initialRules(draft: Draft, wanted: number): ReturnType<typeof choiceRul
   return choiceRules(configuration, count, Object.fromEntries(limits));
 }
 
-function newConnectionString(
-  snapshot: Snapshot,
-  chosen: readonly CoordinatorCandidate[],
-): string {
+function newConnectionString(snapshot: Snapshot, chosen: readonly CoordinatorCandidate[]): string {
   const { metadata, spec } = snapshot.cluster;
   const given = spec.partialConnectionString;
   // Another stream than that of the ids, which the same seed has fed in this pass.

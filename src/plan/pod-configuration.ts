@@ -1,12 +1,12 @@
 // Whether a pod runs with the configuration of the ConfigMap. The truth is what the pod says: the unified
 // monitor writes its active configuration into an annotation, the split sidecar hashes its files. The
 // annotation last-applied-config-map only says what the pod was told last. Rules: spec/plan.md [P30], [P31].
+import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { annotationKeys } from "../build/labels.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import type { Desired } from "./desired.ts";
 import { shapeOfPod } from "./pod-shape.ts";
-import type { ProcessGroup } from "./process-group.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** "untold": the pod must be told that the ConfigMap changed; "outdated": it was told and has not followed yet. */

@@ -1,6 +1,6 @@
 // What a live pod says about itself: image type, number of servers, addresses, what its monitor reported.
 // A pod object never changes in place, so each is read once however many passes look at it.
-// Rules: spec/plan.md [P15]-[P18].
+// Rules: spec/plan.md [P15].
 import { annotationKeys } from "../build/labels.ts";
 import { mainContainerName, sidecarContainerName } from "../build/normalise.ts";
 import { imageTypeOfPod, ipFamilyOfPod, publicIpsOfPod } from "../build/pod-reading.ts";
@@ -12,6 +12,8 @@ export interface PodShape {
   /** Servers that the pod was made for. */
   servers: number;
   publicIps: readonly string[];
+  /** Where the sidecar is reached: a service has no port for it, so it is always an address of the pod. */
+  sidecarHost: string | undefined;
   ipFamily: number;
   hasListenIp: boolean;
   isDeleting: boolean;
@@ -21,6 +23,8 @@ export interface PodShape {
   currentConfiguration: string | undefined;
   sidecarImage: string | undefined;
   isSidecarReady: boolean;
+  /** Tells one run of the sidecar from another: a new pod, a restart and a new address are new runs. */
+  sidecarRun: string;
   usesSidecarTls: boolean;
 }
 
@@ -40,21 +44,30 @@ function readShape(pod: PodObject): PodShape {
   const annotations = pod.metadata.annotations ?? {};
   const containers = pod.spec?.containers ?? [];
   const sidecar = containers.find((container) => container.name === sidecarContainerName);
+  const sidecarStatus = pod.status?.containerStatuses?.find(
+    (status) => status.name === sidecarContainerName,
+  );
   return {
     imageType: imageTypeOfPod(pod),
     servers: serversIn(containers),
     publicIps: publicIpsOfPod(pod),
+    sidecarHost: sidecarHostOf(pod),
     ipFamily: ipFamilyOfPod(pod),
     hasListenIp: containers.some(hasListenIpVariable),
     isDeleting: pod.metadata.deletionTimestamp !== undefined,
     environment: parseVariables(annotations[annotationKeys.launcherEnvironment]),
     currentConfiguration: annotations[annotationKeys.launcherConfiguration],
     sidecarImage: sidecar?.image,
-    isSidecarReady:
-      pod.status?.containerStatuses?.find((status) => status.name === sidecarContainerName)
-        ?.ready === true,
+    isSidecarReady: sidecarStatus?.ready === true,
+    sidecarRun: [pod.metadata.uid, pod.status?.podIP, sidecarStatus?.containerID].join(" "),
     usesSidecarTls: sidecar?.args?.includes("--tls") === true,
   };
+}
+
+function sidecarHostOf(pod: PodObject): string | undefined {
+  const isBehindService = pod.metadata.annotations?.[annotationKeys.publicIpSource] === "service";
+  const [publicIp] = publicIpsOfPod(pod);
+  return (isBehindService ? pod.status?.podIP : publicIp) || undefined;
 }
 
 /** Of any class: a pod runs processes of one class only. */
@@ -81,7 +94,9 @@ function parseVariables(text: string | undefined): Record<string, string> | unde
     const value: unknown = JSON.parse(text);
     if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
     return Object.fromEntries(
-      Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+      Object.entries(value).filter(
+        (entry): entry is [string, string] => typeof entry[1] === "string",
+      ),
     );
   } catch {
     // A half-written or foreign annotation is the same as none: the pod counts as not reporting yet.

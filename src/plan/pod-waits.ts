@@ -1,9 +1,9 @@
 // Why process groups are not healthy, said in the words of the thing that holds them up: the scheduler, the image,
-// the volume, the crash. One wait for each kind of cause, however many pods share it. Rules: spec/plan.md [P81]-[P83].
+// the volume, the crash. One wait for each kind of cause, however many pods share it. Rules: spec/plan.md [P81], [P82].
+import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { hasAnyCondition, hasCondition, isMarkedForRemoval } from "../model/process-group.ts";
-import type { ProcessGroup } from "./process-group.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
 import type { NewWait, WaitReason } from "./wait.ts";
@@ -17,7 +17,7 @@ interface Cause {
 }
 
 interface Telling {
-  text: (names: string, detail: string) => string;
+  text: (names: string, detail: string, isOne: boolean) => string;
   remedy: string;
   isForDatabase?: boolean;
 }
@@ -25,10 +25,11 @@ interface Telling {
 const tellings: Partial<Record<WaitReason, Telling>> = {
   PodUnschedulable: {
     text: (names, detail) => `No node takes ${names}: ${detail}`,
-    remedy: "Add nodes, free resources, or change the pod template's requests, selectors and taints.",
+    remedy:
+      "Add nodes, free resources, or change the pod template's requests, selectors and taints.",
   },
   VolumePending: {
-    text: (names) => `The volume claims of ${names} are not bound`,
+    text: (names, detail) => `The volume claims of ${names} are not bound: ${detail}`,
     remedy: "Look at the claims (kubectl describe pvc): the storage class may not exist.",
   },
   PodImageUnavailable: {
@@ -40,11 +41,11 @@ const tellings: Partial<Record<WaitReason, Telling>> = {
     remedy: "Look at its log (kubectl logs --previous); a wrong knob or argument ends fdbserver.",
   },
   PodPending: {
-    text: (names) => `${names} are starting`,
+    text: (names, _, isOne) => `${names} ${isOne ? "is" : "are"} starting`,
     remedy: "Nothing for a while; then look at the pods (kubectl describe pod).",
   },
   PodTerminating: {
-    text: (names) => `${names} are being deleted`,
+    text: (names, _, isOne) => `${names} ${isOne ? "is" : "are"} being deleted`,
     remedy: "If it takes long, look at the node: its kubelet may be down.",
   },
   PodNotReady: {
@@ -61,12 +62,13 @@ const tellings: Partial<Record<WaitReason, Telling>> = {
     isForDatabase: true,
   },
   ProcessNeedsRestart: {
-    text: (names) => `${names} run with an old command line`,
+    text: (names, _, isOne) => `${names} ${isOne ? "runs" : "run"} with an old command line`,
     remedy: "Restart the processes with `fdbcli --exec 'kill; kill ADDRESS; sleep 5'`.",
     isForDatabase: true,
   },
   PodChangePending: {
-    text: (names) => `${names} were made from an older specification`,
+    text: (names, _, isOne) =>
+      `${names} ${isOne ? "was" : "were"} made from an older specification`,
     remedy: "Delete the pods one fault domain at a time: they come back as specified.",
   },
 };
@@ -75,13 +77,14 @@ export function podWaits(snapshot: Snapshot, draft: Draft): NewWait[] {
   const byReason = new Map<WaitReason, { cause: Cause; names: string[] }>();
   for (const group of draft.groups) {
     if (isMarkedForRemoval(group) || !hasAnyCondition(group)) continue;
-    const pod = snapshot.pods.get(draft.desired.podName(group));
-    const cause = causeOf(snapshot, draft, group, pod);
-    if (cause === undefined) continue;
     const name = draft.desired.podName(group);
-    const known = byReason.get(cause.reason);
-    if (known === undefined) byReason.set(cause.reason, { cause, names: [name] });
-    else known.names.push(name);
+    const pod = snapshot.pods.get(name);
+    if (pod === undefined) continue;
+    for (const cause of causesOf(snapshot, draft, group, pod)) {
+      const known = byReason.get(cause.reason);
+      if (known === undefined) byReason.set(cause.reason, { cause, names: [name] });
+      else known.names.push(name);
+    }
   }
   return [...byReason.values()].flatMap(({ cause, names }) => {
     const telling = tellings[cause.reason];
@@ -91,8 +94,7 @@ export function podWaits(snapshot: Snapshot, draft: Draft): NewWait[] {
 
 function toWait(cause: Cause, names: readonly string[], telling: Telling): NewWait {
   const list = names.length === 1 ? `pod ${names[0]}` : `pods ${nameList(names)}`;
-  const text = telling.text(list, cause.detail);
-  const message = names.length === 1 ? text.replace(" are ", " is ") : text;
+  const message = telling.text(list, cause.detail, names.length === 1);
   return {
     step: cause.step,
     reason: cause.reason,
@@ -104,18 +106,34 @@ function toWait(cause: Cause, names: readonly string[], telling: Telling): NewWa
   };
 }
 
+/** What holds the pod up, and besides that it was made from an older specification. */
+function causesOf(
+  snapshot: Snapshot,
+  draft: Draft,
+  group: ProcessGroup,
+  pod: Stored<Pod>,
+): Cause[] {
+  const isOld =
+    hasCondition(group, "IncorrectPodSpec") || hasCondition(group, "IncorrectSidecarImage");
+  const isDeleting = pod.metadata.deletionTimestamp !== undefined;
+  const held = causeOf(snapshot, draft, group, pod);
+  return [
+    ...(held === undefined ? [] : [held]),
+    ...(isOld && !isDeleting ? [plain("PodChangePending", "updatePods")] : []),
+  ];
+}
+
 function causeOf(
   snapshot: Snapshot,
   draft: Draft,
   group: ProcessGroup,
-  pod: Stored<Pod> | undefined,
+  pod: Stored<Pod>,
 ): Cause | undefined {
-  if (pod === undefined) return undefined;
-  if (pod.metadata.deletionTimestamp !== undefined) return cause("PodTerminating", "addPods");
+  if (pod.metadata.deletionTimestamp !== undefined) return plain("PodTerminating", "addPods");
   const started = containerCause(pod);
   if (started !== undefined) return started;
   if (hasCondition(group, "PodPending")) return pendingCause(snapshot, draft, group, pod);
-  if (hasCondition(group, "PodFailing")) return cause("PodNotReady", "addPods");
+  if (hasCondition(group, "PodFailing")) return plain("PodNotReady", "addPods");
   if (hasCondition(group, "SidecarUnreachable")) {
     const sidecar = snapshot.sidecars.get(pod.metadata.name ?? "");
     const detail = sidecar?.kind === "unreachable" ? sidecar.message : "";
@@ -123,19 +141,19 @@ function causeOf(
   }
   if (hasCondition(group, "MissingProcesses")) {
     const isStarted = (draft.status.connectionString ?? "") !== "";
-    return isStarted ? cause("ProcessesMissing", "updateStatus") : undefined;
+    return isStarted ? plain("ProcessesMissing", "updateStatus") : undefined;
   }
   // A configuration on its way explains a wrong command line; updatePodConfig speaks of that itself.
   if (hasCondition(group, "IncorrectConfigMap")) return undefined;
-  if (hasCondition(group, "IncorrectPodSpec")) return cause("PodChangePending", "updatePods");
-  if (hasCondition(group, "IncorrectSidecarImage")) return cause("PodChangePending", "updatePods");
-  if (hasCondition(group, "IncorrectCommandLine")) {
-    return cause("ProcessNeedsRestart", "bounceProcesses");
+  // A pod that has to be made anew starts its processes anew too.
+  const isOld = hasCondition(group, "IncorrectPodSpec");
+  if (hasCondition(group, "IncorrectCommandLine") && !isOld) {
+    return plain("ProcessNeedsRestart", "bounceProcesses");
   }
   return undefined;
 }
 
-function cause(reason: WaitReason, step: string): Cause {
+function plain(reason: WaitReason, step: string): Cause {
   return { reason, step, detail: "" };
 }
 
@@ -147,13 +165,12 @@ function pendingCause(
 ): Cause {
   const step = "addPods";
   const scheduled = pod.status?.conditions?.find((one) => one.type === "PodScheduled");
-  const claim = draft.desired.pvc(group)?.object.metadata.name;
-  const isUnbound =
-    claim !== undefined && snapshot.pvcs.get(claim)?.status?.phase === "Lost";
-  if (isUnbound) return { reason: "VolumePending", step, detail: "" };
   if (scheduled?.status === "False" && scheduled.reason === "Unschedulable") {
     const detail = scheduled.message ?? "the scheduler gives no reason";
-    return { reason: "PodUnschedulable", step, detail };
+    const claim = snapshot.pvcs.get(draft.desired.pvc(group)?.object.metadata.name ?? "");
+    const isForVolume =
+      claim !== undefined && claim.status?.phase !== "Bound" && /PersistentVolume/.test(detail);
+    return { reason: isForVolume ? "VolumePending" : "PodUnschedulable", step, detail };
   }
   return { reason: "PodPending", step, detail: "" };
 }

@@ -1,13 +1,16 @@
 // Whether everything is as the resource wants it, and if not, what is missing (status.generations).
 // Rules: spec/plan.md [P38], [P39].
-import type { ClusterGenerations, FoundationDBCluster } from "../api/cluster.ts";
+import type {
+  ClusterGenerations,
+  FoundationDBCluster,
+  ProcessGroupStatus as ProcessGroup,
+} from "../api/cluster.ts";
 import type { DatabaseConfiguration } from "../model/database-configuration.ts";
 import { isSameConfiguration } from "../model/database-configuration.ts";
 import { processClasses } from "../model/process-class.ts";
 import { totalProcessCount } from "../model/process-counts.ts";
 import type { ProcessCounts } from "../model/process-counts.ts";
 import { hasAnyCondition, hasCondition, isMarkedForRemoval } from "../model/process-group.ts";
-import type { ProcessGroup } from "./process-group.ts";
 import type { StatusFields } from "./step.ts";
 
 export interface ReconciliationInput {
@@ -18,6 +21,8 @@ export interface ReconciliationInput {
   /** What the database runs with; undefined while it does not say. */
   live: DatabaseConfiguration | undefined;
   desired: DatabaseConfiguration;
+  /** The database has not been looked at yet, so that nothing new can be said about it. */
+  isStatusPending: boolean;
   /** The plan still wants to do something. */
   hasActions: boolean;
 }
@@ -51,6 +56,7 @@ export function judgeReconciliation(input: ReconciliationInput): Reconciliation 
   const isReconciled =
     blocking.length === 0 &&
     !input.hasActions &&
+    (!input.isStatusPending || reconciledBefore === generation) &&
     desiredProcessGroups === reconciledProcessGroups;
   const reconciled = isReconciled ? generation : reconciledBefore;
   return {

@@ -1,7 +1,12 @@
 // Which version a database runs: the one that most of its processes report, the newer one in a tie.
 // Rules: spec/plan.md [P21].
 import type { DatabaseStatus } from "../model/database-status.ts";
-import { compareVersions, formatVersion, isProtocolCompatible, parseVersion } from "../model/version.ts";
+import {
+  compareVersions,
+  formatVersion,
+  isProtocolCompatible,
+  parseVersion,
+} from "../model/version.ts";
 import type { Version } from "../model/version.ts";
 
 /** Processes with an unreadable version do not vote; without any vote the answer is `current`. */

@@ -7,7 +7,8 @@ import type { Draft } from "./step.ts";
 
 export interface SidecarQuestion {
   podName: string;
-  podUid: string;
+  /** The run of the sidecar that is asked; see PodShape. */
+  run: string;
   host: string;
   useTls: boolean;
 }
@@ -20,13 +21,12 @@ export function sidecarQuestions(snapshot: Snapshot, draft: Draft): SidecarQuest
     const pod = snapshot.pods.get(draft.desired.podName(group));
     if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return [];
     const shape = shapeOfPod(pod);
-    const host = shape.publicIps[0];
+    const host = shape.sidecarHost;
     if (shape.imageType !== "split" || host === undefined || !shape.isSidecarReady) return [];
     const podName = pod.metadata.name ?? "";
     const isAnswered = snapshot.sidecars.get(podName)?.kind === "answered";
     const state = podConfigurationState(snapshot, draft.desired, group, pod);
     if (isAnswered && state === "current") return [];
-    const podUid = pod.metadata.uid ?? "";
-    return [{ podName, podUid, host, useTls: shape.usesSidecarTls }];
+    return [{ podName, run: shape.sidecarRun, host, useTls: shape.usesSidecarTls }];
   });
 }

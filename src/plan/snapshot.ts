@@ -83,6 +83,11 @@ export interface Snapshot {
   readonly memory: DesiredMemory;
 }
 
+/** The first answer is under way: until it comes, the last finding about the database stands. */
+export function isStatusPending(snapshot: Snapshot): boolean {
+  return snapshot.database.kind === "missing" && snapshot.database.reason === "Asking";
+}
+
 export function databaseStatus(snapshot: Snapshot): DatabaseStatus | undefined {
   return snapshot.database.kind === "seen" ? snapshot.database.status : undefined;
 }

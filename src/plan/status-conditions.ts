@@ -1,11 +1,14 @@
 // The conditions that tools and people look at: Available, Reconciled, Progressing, Degraded. They are computed
 // from the rest of the status, never set by hand. Rules: spec/plan.md [P75]-[P80].
-import type { Condition, ConditionType } from "../api/cluster.ts";
+import type {
+  Condition,
+  ConditionType,
+  ProcessGroupStatus as ProcessGroup,
+} from "../api/cluster.ts";
 import { formatTime } from "../kube/time.ts";
 import { hasCondition, isMarkedForRemoval } from "../model/process-group.ts";
 import type { ConditionType as GroupCondition } from "../model/process-group.ts";
-import type { ProcessGroup } from "./process-group.ts";
-import { databaseStatus } from "./snapshot.ts";
+import { databaseStatus, isStatusPending } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { StatusFields } from "./step.ts";
 import type { Wait } from "./wait.ts";
@@ -23,9 +26,10 @@ export interface ConditionsInput {
 type Judgement = Pick<Condition, "status" | "reason" | "message">;
 
 export function statusConditions(input: ConditionsInput): Condition[] {
-  return datedConditions(input.snapshot.cluster, input.snapshot.nowMs, {
-    Available: available(input),
-    Degraded: degraded(input),
+  const { cluster, nowMs } = input.snapshot;
+  return datedConditions(cluster, nowMs, {
+    Available: lastFinding(input, "Available") ?? available(input),
+    Degraded: lastFinding(input, "Degraded") ?? degraded(input),
     Progressing: progressing(input),
     Reconciled: reconciled(input),
   });
@@ -48,6 +52,13 @@ export function datedConditions(
       lastTransitionTime: isKept ? before.lastTransitionTime : formatTime(nowMs),
     };
   });
+}
+
+/** What was found about the database before the first answer of this connection. */
+function lastFinding({ snapshot }: ConditionsInput, type: ConditionType): Judgement | undefined {
+  if (!isStatusPending(snapshot)) return undefined;
+  const found = snapshot.cluster.status?.conditions?.find((entry) => entry.type === type);
+  return found && { status: found.status, reason: found.reason, message: found.message };
 }
 
 function available({ snapshot, status }: ConditionsInput): Judgement {
@@ -83,6 +94,7 @@ const personNeeded: ReadonlySet<string> = new Set([
   "PodChangePending",
   "ProcessNeedsRestart",
   "RemovalPending",
+  "ServiceSurplus",
   "ShrinkPending",
 ]);
 
@@ -111,7 +123,11 @@ function degraded({ snapshot, status, groups }: ConditionsInput): Judgement {
   const database = databaseStatus(snapshot);
   const lock = database?.cluster?.database_lock_state;
   if (lock?.locked === true) {
-    return judge("True", "DatabaseLocked", `The database is locked by ${lock.lock_uid ?? "somebody"}`);
+    return judge(
+      "True",
+      "DatabaseLocked",
+      `The database is locked by ${lock.lock_uid ?? "somebody"}`,
+    );
   }
   for (const trouble of troubles) {
     const ids = groups

@@ -1,9 +1,8 @@
 // The contract of a step: it looks at the snapshot and at what the steps before it decided (the draft), and
 // returns what it wants. Steps never change their input. Rules: spec/plan.md [P2], [P3].
-import type { ClusterStatus } from "../api/cluster.ts";
+import type { ClusterStatus, ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { Action } from "./action.ts";
 import type { Desired } from "./desired.ts";
-import type { ProcessGroup } from "./process-group.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { NewWait } from "./wait.ts";
 

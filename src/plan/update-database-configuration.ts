@@ -62,7 +62,8 @@ function planFirst(
   if (!automationOf(spec).configureDatabase) return disabled("created");
   if ((spec.seedConnectionString ?? "") !== "") {
     const message = "No database has been created behind spec.seedConnectionString";
-    const remedy = "Create it with the resource whose connection string this is, or remove the seed.";
+    const remedy =
+      "Create it with the resource whose connection string this is, or remove the seed.";
     return waiting("DatabaseNotReady", message, remedy, 15_000);
   }
   const late = lateProcesses(snapshot, draft);

@@ -1,9 +1,9 @@
 // Step updateMetadata: puts back labels and annotations of pods and volume claims. What others added stays.
 // Rules: spec/plan.md [P63]-[P65].
+import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { annotationKeys } from "../build/labels.ts";
 import { hasCondition } from "../model/process-group.ts";
 import type { Action, MetadataPatch } from "./action.ts";
-import type { ProcessGroup } from "./process-group.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft, StepResult } from "./step.ts";
 

@@ -1,6 +1,7 @@
 // Step updatePodConfig: brings a changed ConfigMap into the pods at once. Touching a pod's annotations makes its
 // kubelet refresh the mounted files, so telling a pod is one patch; a split pod is then asked to copy them.
 // Rules: spec/plan.md [P59]-[P62].
+import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf } from "../api/effective.ts";
 import { annotationKeys } from "../build/labels.ts";
 import type { Pod } from "../kube/generated/types.ts";
@@ -9,7 +10,6 @@ import { conditionOf, hasCondition } from "../model/process-group.ts";
 import type { Action } from "./action.ts";
 import { podConfigurationState } from "./pod-configuration.ts";
 import { shapeOfPod } from "./pod-shape.ts";
-import type { ProcessGroup } from "./process-group.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
@@ -37,11 +37,7 @@ export function planPodConfig(snapshot: Snapshot, draft: Draft): StepResult {
   return { actions, waits: [behindWait(behind)] };
 }
 
-function podToTell(
-  snapshot: Snapshot,
-  draft: Draft,
-  group: ProcessGroup,
-): Stored<Pod> | undefined {
+function podToTell(snapshot: Snapshot, draft: Draft, group: ProcessGroup): Stored<Pod> | undefined {
   if (hasCondition(group, "ResourcesTerminating")) return undefined;
   const pod = snapshot.pods.get(draft.desired.podName(group));
   if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return undefined;
@@ -75,7 +71,7 @@ function tell(
     return [{ type: "patchPod", step, basis, patch: { annotations }, processGroupId }];
   }
   const shape = shapeOfPod(pod);
-  const host = shape.publicIps[0];
+  const host = shape.sidecarHost;
   if (shape.imageType !== "split" || state !== "outdated" || host === undefined) return [];
   return [
     {

@@ -7,7 +7,7 @@ import {
   needsExplicitListenAddress,
   serversPerPod,
 } from "../api/effective.ts";
-import type { ClusterStatus } from "../api/cluster.ts";
+import type { ClusterStatus, ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { isTls, parseAddress } from "../model/address.ts";
 import type { RequiredAddresses } from "../model/address.ts";
 import { processesByGroup } from "../model/locality.ts";
@@ -18,10 +18,8 @@ import { discoverGroups } from "./discovery.ts";
 import { evaluateGroup } from "./evaluate-group.ts";
 import type { EvaluationContext } from "./evaluate-group.ts";
 import { shapeOfPod } from "./pod-shape.ts";
-import { groupsOfStatus } from "./process-group.ts";
-import type { ProcessGroup } from "./process-group.ts";
 import { runningVersionOf, upgradeStateOf } from "./running-version.ts";
-import { databaseStatus } from "./snapshot.ts";
+import { databaseStatus, isStatusPending } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { PlanEvent, StatusFields } from "./step.ts";
 import { liveOf } from "./update-database-configuration.ts";
@@ -35,7 +33,7 @@ export interface Observed {
 
 export function planObservedStatus(snapshot: Snapshot): Observed {
   const labels = labelsOf(snapshot.cluster);
-  const known = groupsOfStatus(snapshot.cluster.status?.processGroups);
+  const known = snapshot.cluster.status?.processGroups ?? [];
   const discovered = discoverGroups(snapshot, known, {
     processGroupId: labels.processGroupIdLabels[0] ?? "",
     processClass: labels.processClassLabels[0] ?? "",
@@ -106,7 +104,10 @@ function connectionStringOf(snapshot: Snapshot): { text: string; events: PlanEve
   const live = databaseStatus(snapshot)?.cluster?.connection_string ?? "";
   if (live !== "" && stored !== "" && live !== stored) {
     const message = `Setting connection string to ${live}`;
-    return { text: live, events: [{ type: "Normal", reason: "UpdatingConnectionString", message }] };
+    return {
+      text: live,
+      events: [{ type: "Normal", reason: "UpdatingConnectionString", message }],
+    };
   }
   const inConfigMap = snapshot.configMap?.data?.["cluster-file"] ?? "";
   const seed = snapshot.cluster.spec.seedConnectionString ?? "";
@@ -133,6 +134,7 @@ function healthOf(snapshot: Snapshot): StatusFields["health"] {
   const database = databaseStatus(snapshot);
   const available = isAvailable(snapshot);
   const old = snapshot.cluster.status?.health;
+  if (isStatusPending(snapshot) && old !== undefined) return old;
   const priority = database?.cluster?.data?.moving_data?.highest_priority;
   return {
     available,

@@ -38,7 +38,11 @@ test("[P6] a wait for several objects goes on as a wait for one of them", () => 
   const before = datedWaits([wait], [], 1000);
   const after = datedWaits([{ ...wait, object: "pod/a" }], before, 5000);
   assert.equal(after[0]?.sinceMs, 1000);
-  const another = datedWaits([{ ...wait, object: "pod/b" }], [{ ...wait, object: "pod/a", sinceMs: 7 }], 9);
+  const another = datedWaits(
+    [{ ...wait, object: "pod/b" }],
+    [{ ...wait, object: "pod/a", sinceMs: 7 }],
+    9,
+  );
   assert.equal(another[0]?.sinceMs, 7);
 });
 

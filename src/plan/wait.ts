@@ -27,6 +27,7 @@ export const waitReasons = [
   "ProcessNeedsRestart",
   "RemovalPending",
   "ServiceAddressMissing",
+  "ServiceSurplus",
   "ShrinkPending",
   "SidecarUnreachable",
   "StatusOutdated",

@@ -1,5 +1,6 @@
-// The seam between the emulated kubelet and the programs that it plays inside containers. A program gets the
-// container's own view: its arguments, environment, files, network and pod object, and nothing else.
+// The seam between the emulated kubelet and the programs that it plays inside containers. A
+// program gets the container's own view: its arguments, environment, files, network and pod
+// object, and nothing else.
 import type { Clock } from "../env/clock.ts";
 import type { Random } from "../env/random.ts";
 import type { PodResponse } from "./network.ts";

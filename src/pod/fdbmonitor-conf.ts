@@ -1,5 +1,6 @@
-// fdbmonitor's INI file: sections, the settings that fdbmonitor keeps for itself, and the command line of each
-// server, with its arguments in alphabetical order as the real one passes them. Pure. Carries rule KUBELET45.
+// fdbmonitor's INI file: sections, the settings that fdbmonitor keeps for itself, and the command
+// line of each server, with its arguments in alphabetical order as the real one passes them. Pure.
+// Carries rule KUBELET45.
 
 export interface MonitoredServer {
   /** The section, for example fdbserver.1. */

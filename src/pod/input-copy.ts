@@ -1,5 +1,5 @@
-// What init containers and sidecars do first: copying files and binaries into a volume that they share with the
-// main container.
+// What init containers and sidecars do first: copying files and binaries into a volume that they
+// share with the main container.
 import type { ProgramContext } from "./container-program.ts";
 import { joinPath } from "./container-program.ts";
 

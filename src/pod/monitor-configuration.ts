@@ -1,5 +1,5 @@
-// The JSON process configuration of the unified image: reading it and turning it into the arguments of one
-// fdbserver. Pure. Carries rules KUBELET31 to KUBELET33.
+// The JSON process configuration of the unified image: reading it and turning it into the
+// arguments of one fdbserver. Pure. Carries rules KUBELET31 to KUBELET33.
 import { canonicalIp } from "../model/ip-address.ts";
 
 export interface MonitorArgument {

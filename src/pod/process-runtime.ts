@@ -39,6 +39,8 @@ export interface ServerProcess {
 
 export interface ProcessRuntime {
   start(spec: ServerProcessSpec): ServerProcess;
+  /** The volume is deleted, and everything on it with it. */
+  volumeRemoved?(volumeId: string): void;
 }
 
 /** Name resolution and reachability as a process inside a pod sees it. */

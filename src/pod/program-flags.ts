@@ -1,5 +1,5 @@
-// Command line flags of the programs inside a pod: "--name value", "--name=value", repeated lists, switches.
-// A flag that the program does not know ends it, as it ends the real one.
+// Command line flags of the programs inside a pod: "--name value", "--name=value", repeated lists,
+// switches. A flag that the program does not know ends it, as it ends the real one.
 
 export type FlagKind = "text" | "list" | "number" | "switch";
 

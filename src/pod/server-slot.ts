@@ -1,5 +1,5 @@
-// One place for an fdbserver that is kept running: started, watched, and started again after it ended. Both
-// monitors use it; they differ only in how long they wait and what they start.
+// One place for an fdbserver that is kept running: started, watched, and started again after it
+// ended. Both monitors use it; they differ only in how long they wait and what they start.
 import type { Timer } from "../env/clock.ts";
 import type { ProgramContext } from "./container-program.ts";
 import { binaryVersion } from "./container-program.ts";

@@ -1,4 +1,5 @@
-// As much of a shell as the containers need: words, quotes, command substitution as text, and output redirections.
+// As much of a shell as the containers need: words, quotes, command substitution as text, and
+// output redirections.
 
 export interface ShellLine {
   readonly words: readonly string[];

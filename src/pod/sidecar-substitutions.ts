@@ -1,5 +1,5 @@
-// The variables that the split image's sidecar knows, and the rendering of the monitor configuration with them.
-// Pure. Carries rules KUBELET41 and KUBELET42.
+// The variables that the split image's sidecar knows, and the rendering of the monitor
+// configuration with them. Pure. Carries rules KUBELET41 and KUBELET42.
 import { firstAddressOfFamily } from "./monitor-configuration.ts";
 import type { Environment, Resolved } from "./monitor-configuration.ts";
 

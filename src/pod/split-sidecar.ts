@@ -1,5 +1,6 @@
-// The sidecar and init container of the split image: copies files, renders the monitor configuration, and answers
-// HTTP requests of the operator. Carries rules KUBELET40, KUBELET43 and KUBELET44.
+// The sidecar and init container of the split image: copies files, renders the monitor
+// configuration, and answers HTTP requests of the operator. Carries rules KUBELET40, KUBELET43 and
+// KUBELET44.
 import { createHash } from "node:crypto";
 import type { Program, ProgramContext, RunningProgram } from "./container-program.ts";
 import { joinPath } from "./container-program.ts";

@@ -1,5 +1,6 @@
-// fdb-kubernetes-monitor, the program of the unified image, in its three modes. The launcher runs fdbservers as
-// the mounted JSON says and tells by annotations which configuration is active. Rules KUBELET34 to KUBELET39.
+// fdb-kubernetes-monitor, the program of the unified image, in its three modes. The launcher runs
+// fdbservers as the mounted JSON says and tells by annotations which configuration is active.
+// Rules KUBELET34 to KUBELET39.
 import { isProtocolCompatible, parseVersion } from "../model/version.ts";
 import type { Program, ProgramContext, RunningProgram } from "./container-program.ts";
 import { binaryVersion, joinPath } from "./container-program.ts";
@@ -163,11 +164,19 @@ class Launcher implements RunningProgram {
     this.#isIsolated = this.#readIsolation();
     this.#load();
     this.#context.files.onChange(this.#configurationPath, () => this.#load());
-    this.#context.files.onChange(clusterFilePath, () => {
-      const seconds = String(this.#nowSeconds());
-      this.#context.ownPod.annotate({ [launcherAnnotations.clusterFileChange]: seconds });
-    });
+    this.#watchClusterFile();
     this.#context.onPodChange(() => this.#onPodChange());
+  }
+
+  /** The file's first appearance is not a change: the server makes it when it starts. */
+  #watchClusterFile(): void {
+    const { files, ownPod } = this.#context;
+    let isKnown = files.read(clusterFilePath) !== undefined;
+    files.onChange(clusterFilePath, () => {
+      const seconds = String(this.#nowSeconds());
+      if (isKnown) ownPod.annotate({ [launcherAnnotations.clusterFileChange]: seconds });
+      isKnown = true;
+    });
   }
 
   terminate(): void {

@@ -32,7 +32,8 @@ import type { Trace } from "./trace.ts";
 export interface WorldOptions {
   clock: Clock;
   seed: number;
-  nodes?: number;
+  /** How many, spread over the zones, or these very nodes. */
+  nodes?: number | readonly EmulatedNode[];
   zones?: number;
   /** Of every node; see EmulatedNode. */
   nodeCapacity?: Readonly<Record<string, string>>;
@@ -104,7 +105,7 @@ export function startWorld(options: WorldOptions): World {
     network,
     options: {
       ...options.kubelet,
-      nodes: emulatedNodes(options.nodes ?? 6, options.zones ?? 3, options.nodeCapacity),
+      nodes: nodesOf(options),
     },
   });
   const scheduler = startScheduler(part("kube-scheduler"));
@@ -180,6 +181,15 @@ function operatorStarter(parts: OperatorParts) {
     await latest().stopped;
   };
   return { latest, start, stop };
+}
+
+function nodesOf({
+  nodes = 6,
+  zones = 3,
+  nodeCapacity: capacity,
+}: WorldOptions): readonly EmulatedNode[] {
+  if (typeof nodes !== "number") return nodes;
+  return emulatedNodes(nodes, zones, capacity);
 }
 
 export function emulatedNodes(

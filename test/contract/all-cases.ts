@@ -1,10 +1,12 @@
 // Every contract case, in the order of the rules in spec/contract.md.
 import { applyCases } from "./applying.ts";
+import { builtObjectCases } from "./built-objects.ts";
 import type { ContractCase } from "./case.ts";
 import { celCases } from "./cel.ts";
 import { concurrencyCases } from "./concurrency.ts";
 import { configMapCases, eventCases, secretCases, serviceAccountCases } from "./config-kinds.ts";
 import { bindingCases, namespaceCases, nodeCases, serviceCases } from "./core-kinds.ts";
+import { podMistakeCases } from "./pod-mistakes.ts";
 import { podCases } from "./pods.ts";
 import { printerColumnCases } from "./printer-columns.ts";
 import { dryRunCases, fieldValidationCases, generateNameCases } from "./request-options.ts";
@@ -75,6 +77,7 @@ export const allCases: readonly ContractCase[] = [
   ...namespaceCases,
   ...nodeCases,
   ...podCases,
+  ...podMistakeCases,
   ...bindingCases,
   ...evictionCases,
   ...serviceCases,
@@ -90,6 +93,7 @@ export const allCases: readonly ContractCase[] = [
   ...volumeCases,
   ...storageClassCases,
   ...ownResourceCases,
+  ...builtObjectCases,
   ...resourceCases,
   ...nodeSelectorCases,
   ...nodeAffinityCases,

@@ -326,4 +326,68 @@ export const applyCases = capability("server-side apply", [
       ]);
     },
   ],
+  [
+    "[KC16] an update of the status is owned apart from the object",
+    async (target) => {
+      const open = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+      const properties = { spec: open, status: open };
+      const kind = await installWidgets(target, properties, { subresources: { status: {} } });
+      await target.create(kind.path, kind.widget("a", { spec: { x: 1 } }));
+      const changed = await target.patch("merge", kind.at("a", "status"), { status: { y: 1 } });
+      const apiVersion = `${kind.group}/v1`;
+      assert.deepEqual(managers(changed), [
+        owned("contract", { "f:spec": { ".": {}, "f:x": {} } }, "Update", { apiVersion }),
+        owned("contract", { "f:status": { ".": {}, "f:y": {} } }, "Update", {
+          apiVersion,
+          subresource: "status",
+        }),
+      ]);
+    },
+  ],
+  [
+    "[KC16] fields that were created in the ordinary way conflict with an applier",
+    async (target) => {
+      await target.create(target.path("configmaps"), configMap("a"));
+      const path = target.path("configmaps", "a");
+      const response = await target.sendApply(path, configMap("a", { a: "2" }), "one");
+      assertRefusal(response, {
+        status: 409,
+        reason: "Conflict",
+        message: 'Apply failed with 1 conflict: conflict with "contract" using v1: .data.a',
+        causes: [
+          {
+            reason: "FieldManagerConflict",
+            message: 'conflict with "contract" using v1',
+            field: ".data.a",
+          },
+        ],
+      });
+    },
+  ],
+  [
+    "[KC16] the last manager that lets go of everything leaves the list of managers",
+    async (target) => {
+      const path = target.path("configmaps", "a");
+      await target.apply(path, configMap("a", { a: "1" }), "one");
+      await target.apply(path, configMap("a", { b: "1" }), "two");
+      const bare = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } };
+      const left = await target.apply(path, bare, "one");
+      assert.deepEqual(left["data"], { b: "1" });
+      assert.deepEqual(managers(left), [owned("two", { "f:data": { "f:b": {} } })]);
+    },
+  ],
+  [
+    "[KC16] nothing and defaults are owned by nobody",
+    async (target) => {
+      const path = target.path("services", "a");
+      const applied = await target.apply(path, service("a"), "one");
+      assert.deepEqual(at(applied, "metadata.managedFields.0.fieldsV1"), {
+        "f:spec": {
+          "f:ports": {
+            'k:{"port":4500,"protocol":"TCP"}': { ".": {}, "f:name": {}, "f:port": {} },
+          },
+        },
+      });
+    },
+  ],
 ]);

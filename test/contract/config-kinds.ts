@@ -81,6 +81,32 @@ export const configMapCases = capability("ConfigMap", [
       );
     },
   ],
+  [
+    "[KC38] more than 1 MiB of data is refused",
+    async (target) => {
+      await target.refused(
+        { status: 422, reason: "Invalid", causes: [{ field: "[]", reason: "FieldValueTooLong" }] },
+        "POST",
+        target.path("configmaps"),
+        configMap("a", { a: "x".repeat(1024 * 1024 + 1) }),
+      );
+    },
+  ],
+  [
+    "[KC38] more than 256 KiB of annotations are refused",
+    async (target) => {
+      await target.refused(
+        {
+          status: 422,
+          reason: "Invalid",
+          causes: [{ field: "metadata.annotations", reason: "FieldValueTooLong" }],
+        },
+        "POST",
+        target.path("configmaps"),
+        configMap("a", {}, { annotations: { a: "x".repeat(256 * 1024) } }),
+      );
+    },
+  ],
 ]);
 
 export const secretCases = capability("Secret", [

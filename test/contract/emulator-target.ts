@@ -6,38 +6,77 @@ import type { ApiServer } from "../../src/emulator/api-server.ts";
 import { startControllers } from "../../src/emulator/controller-start.ts";
 import { startScheduler } from "../../src/emulator/scheduler.ts";
 import type { StartSchedulerOptions } from "../../src/emulator/scheduler.ts";
+import { serveHttps } from "../../src/emulator/https-server.ts";
 import { KubeClient } from "../../src/kube/client.ts";
+import { httpsTransport } from "../../src/kube/https.ts";
+import type { KubeTransport } from "../../src/kube/transport.ts";
 import { VirtualClock } from "../../src/sim/virtual-clock.ts";
-import type { Need } from "./case.ts";
+import type { ContractCase, Need } from "./case.ts";
 import type { MakeTarget } from "./run-cases.ts";
 import { Target } from "./target.ts";
+import type { TargetBase } from "./target.ts";
 
 export function emulatorTargets(): MakeTarget {
-  return async (index, contractCase) => {
-    const clock = new VirtualClock();
-    const server = createApiServer({ clock, random: seededRandom(index) });
-    const ending = new AbortController();
-    await startParts(contractCase.needs, server, clock, ending.signal);
-    const target = new Target(
-      {
-        kind: "emulator",
-        transport: server.transport("admin"),
-        pause: async () => {
-          await clock.advance(100);
+  return (index, contractCase) =>
+    emulatorTarget(index, contractCase, async (server) => ({
+      transport: server.transport("admin"),
+      close: async () => {},
+    }));
+}
+
+/** The same server, seen over HTTPS. Virtual time passes only while a case waits. */
+export function emulatorHttpsTargets(): MakeTarget {
+  return (index, contractCase) =>
+    emulatorTarget(index, contractCase, async (server) => {
+      const served = await serveHttps(server, { port: 0 });
+      const transport = httpsTransport({
+        server: served.url,
+        certificateAuthority: served.caPem,
+        token: served.token,
+      });
+      return {
+        transport,
+        close: async () => {
+          transport.close();
+          await served.close();
         },
-        pausesMax: 1000,
-        compact: async () => server.compact(),
-        end: async () => {
-          ending.abort();
-          server.stop();
-          await clock.advance(1);
-        },
-      },
-      `case-${index}`,
-    );
-    await target.createNamespace();
-    return target;
+      };
+    });
+}
+
+interface Connection {
+  readonly transport: KubeTransport;
+  close(): Promise<void>;
+}
+
+async function emulatorTarget(
+  index: number,
+  contractCase: ContractCase,
+  connect: (server: ApiServer) => Promise<Connection>,
+): Promise<Target> {
+  const clock = new VirtualClock();
+  const server = createApiServer({ clock, random: seededRandom(index) });
+  const ending = new AbortController();
+  await startParts(contractCase.needs, server, clock, ending.signal);
+  const connection = await connect(server);
+  const base: TargetBase = {
+    kind: "emulator",
+    transport: connection.transport,
+    pause: async () => {
+      await clock.advance(100);
+    },
+    pausesMax: 1000,
+    compact: async () => server.compact(),
+    end: async () => {
+      ending.abort();
+      server.stop();
+      await connection.close();
+      await clock.advance(1);
+    },
   };
+  const target = new Target(base, `case-${index}`);
+  await target.createNamespace();
+  return target;
 }
 
 type CommonParts = Pick<StartSchedulerOptions, "client" | "clock" | "random" | "log" | "signal">;

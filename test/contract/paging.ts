@@ -89,4 +89,24 @@ export const pagingCases = capability("limit and continue", [
       );
     },
   ],
+  [
+    "[KC8] pages of a selector by field",
+    async (target) => {
+      const path = await fiveMaps(target);
+      const list = await target.get(path, { limit: "2", fieldSelector: "metadata.name!=a" });
+      assert.deepEqual(namesOf(list), ["b", "c"]);
+    },
+  ],
+  [
+    "[KC8] a list from any version has everything that was written before",
+    async (target) => {
+      const path = await fiveMaps(target);
+      const before = await target.get(path);
+      const list = await target.get(path, {
+        resourceVersion: text(before, "metadata.resourceVersion"),
+        resourceVersionMatch: "NotOlderThan",
+      });
+      assert.equal(itemsOf(list).length, 5);
+    },
+  ],
 ]);

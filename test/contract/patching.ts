@@ -4,6 +4,7 @@ import { capability } from "./case.ts";
 import { configMap, deployment, pod, service } from "./samples.ts";
 import { asList, at, pick } from "./target.ts";
 import type { Target } from "./target.ts";
+import { installWidgets } from "./widget.ts";
 
 async function made(target: Target): Promise<string> {
   const object = configMap("a", { a: "1", b: "2" }, { labels: { x: "1", y: "2" } });
@@ -337,6 +338,20 @@ export const strategicPatchCases = capability("strategic merge patch", [
         path,
         { data: {} },
         { contentType: "application/json" },
+      );
+    },
+  ],
+  [
+    "[KC14] custom resources know no strategic merge",
+    async (target) => {
+      const kind = await installWidgets(target);
+      await target.create(kind.path, kind.widget("a"));
+      await target.refused(
+        { status: 415, reason: "UnsupportedMediaType" },
+        "PATCH",
+        kind.at("a"),
+        { spec: { x: 1 } },
+        { patch: "strategic" },
       );
     },
   ],

@@ -205,6 +205,72 @@ export const podCases = capability(
         );
       },
     ],
+    [
+      "[KC35] quantities are kept in canonical form",
+      async (target) => {
+        const requests = { cpu: "0.5", memory: "1024Mi", "ephemeral-storage": "1500Mi" };
+        const made = await target.create(target.path("pods"), pod("a", container({ requests })));
+        assert.deepEqual(at(made, "spec.containers.0.resources.requests"), {
+          cpu: "500m",
+          memory: "1Gi",
+          "ephemeral-storage": "1500Mi",
+        });
+      },
+    ],
+    [
+      "[KC35] empty and false values are left out, where they mean nothing",
+      async (target) => {
+        const spec = {
+          hostNetwork: false,
+          nodeSelector: {},
+          volumes: [],
+          terminationGracePeriodSeconds: 0,
+          shareProcessNamespace: false,
+        };
+        const made = await target.create(target.path("pods"), pod("a", spec, { labels: {} }));
+        assert.deepEqual(pick(made["spec"], ...Object.keys(spec)), {
+          hostNetwork: undefined,
+          nodeSelector: undefined,
+          volumes: undefined,
+          terminationGracePeriodSeconds: 0,
+          shareProcessNamespace: false,
+        });
+        assert.equal(at(made, "metadata.labels"), undefined);
+      },
+    ],
+    [
+      "[KC35] init containers, security and spread constraints keep their form",
+      async (target) => {
+        const spec = {
+          initContainers: [{ name: "init", image: "i:1", command: ["x"] }],
+          securityContext: { fsGroup: 4059, runAsNonRoot: true },
+          topologySpreadConstraints: [
+            { maxSkew: 1, topologyKey: "zone", whenUnsatisfiable: "DoNotSchedule" },
+          ],
+          tolerations: [{ key: "a", operator: "Exists" }],
+        };
+        const made = await target.create(target.path("pods"), pod("a", spec));
+        assert.deepEqual(
+          pick(made["spec"], "securityContext", "topologySpreadConstraints", "tolerations.0"),
+          {
+            securityContext: { fsGroup: 4059, runAsNonRoot: true },
+            topologySpreadConstraints: spec.topologySpreadConstraints,
+            "tolerations.0": { key: "a", operator: "Exists" },
+          },
+        );
+        assert.deepEqual(at(made, "spec.initContainers"), [
+          {
+            name: "init",
+            image: "i:1",
+            command: ["x"],
+            resources: {},
+            terminationMessagePath: "/dev/termination-log",
+            terminationMessagePolicy: "File",
+            imagePullPolicy: "IfNotPresent",
+          },
+        ]);
+      },
+    ],
   ],
   "controller-manager",
 );

@@ -2,6 +2,7 @@
 import { machineClock, sleep } from "../../src/env/clock.ts";
 import type { KubeTransport } from "../../src/kube/transport.ts";
 import type { ControlPlane } from "../control-plane.ts";
+import type { MakeTarget } from "./run-cases.ts";
 import { Target } from "./target.ts";
 import type { TargetBase } from "./target.ts";
 
@@ -10,18 +11,19 @@ const clock = machineClock();
 export function realTargets(
   controlPlane: ControlPlane,
   transport: KubeTransport,
-): (index: number) => Promise<Target> {
-  const base: TargetBase = {
+  namespacePrefix = "case",
+): MakeTarget {
+  const base: Omit<TargetBase, "pausesMax"> = {
     kind: "real",
     transport,
     pause: () => sleep(clock, 50),
-    // The real garbage collector looks for new kinds every 30 s only.
-    pausesMax: 2400,
     compact: () => controlPlane.compact(),
     end: async () => {},
   };
-  return async (index) => {
-    const target = new Target(base, `case-${index}`);
+  return async (index, contractCase) => {
+    // The real garbage collector looks for new kinds every 30 s only.
+    const pausesMax = contractCase.needs === "controller-manager" ? 2400 : 600;
+    const target = new Target({ ...base, pausesMax }, `${namespacePrefix}-${index}`);
     await target.createNamespace();
     if (controlPlane.has("kube-controller-manager")) {
       // Pods are forbidden until their namespace has this account.

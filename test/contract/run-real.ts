@@ -5,7 +5,7 @@ import type { ControlPlane } from "../control-plane.ts";
 import type { ContractCase, Need } from "./case.ts";
 import { realTargets } from "./real-target.ts";
 import { runCases } from "./run-cases.ts";
-import type { CaseResult } from "./run-cases.ts";
+import type { CaseResult, MakeTarget } from "./run-cases.ts";
 import { clearCluster } from "./scheduling.ts";
 import type { Target } from "./target.ts";
 
@@ -20,6 +20,7 @@ export interface RealRun {
 export async function runOnControlPlane(
   controlPlane: ControlPlane,
   cases: readonly ContractCase[],
+  namespacePrefix = "case",
 ): Promise<RealRun> {
   const transport = httpsTransport(
     {
@@ -29,22 +30,29 @@ export async function runOnControlPlane(
     },
     { maxSockets: 100 },
   );
-  const makeTarget = realTargets(controlPlane, transport);
+  const makeTarget = realTargets(controlPlane, transport, namespacePrefix);
   const isPossible = (need: Need): boolean => {
     const hasControllers = controlPlane.has("kube-controller-manager");
     if (need === "nothing") return true;
     return hasControllers && (need !== "scheduler" || controlPlane.has("kube-scheduler"));
   };
   const possible = cases.filter((each) => isPossible(each.needs));
-  const ordinary = possible.filter((each) => each.needs !== "scheduler");
+  // The slowest cases wait for controllers, so these come first.
+  const ordinary = [
+    ...possible.filter((each) => each.needs === "controller-manager"),
+    ...possible.filter((each) => each.needs === "nothing"),
+  ];
   const results = await runCases(ordinary, makeTarget, parallelMax);
   const scheduling = possible.filter((each) => each.needs === "scheduler");
   if (scheduling.length > 0) {
-    const janitor = await makeTarget(cases.length);
-    await clearCluster(janitor);
-    await controlPlane.startScheduler();
-    const makeNext = (index: number): ReturnType<typeof makeTarget> =>
-      makeTarget(cases.length + 1 + index);
+    const makeNext: MakeTarget = async (index, each) => {
+      const target = await makeTarget(cases.length + index, each);
+      if (index === 0) {
+        await clearCluster(target);
+        await controlPlane.startScheduler();
+      }
+      return target;
+    };
     const clean = scheduling.map((each) => ({
       ...each,
       run: async (target: Target) => {

@@ -367,6 +367,63 @@ export const volumeZoneCases = capability(
         );
       },
     ],
+    [
+      "[KC60] a claim that waits for its first consumer is bound where the pod can be",
+      async (target) => {
+        await makeNodes(target, threeZones);
+        const storageClassName = target.unique("local");
+        await target.create(target.path("storageclasses"), {
+          apiVersion: "storage.k8s.io/v1",
+          kind: "StorageClass",
+          metadata: { name: storageClassName },
+          provisioner: "kubernetes.io/no-provisioner",
+          volumeBindingMode: "WaitForFirstConsumer",
+        });
+        for (const zone of ["1", "3"]) {
+          const name = target.unique(`v${zone}`);
+          const spec = { storageClassName, ...volumeAffinity(zone) };
+          await target.create(target.path("persistentvolumes"), volume(name, spec));
+          await target.becomes(target.path("persistentvolumes", name), {
+            "status.phase": "Available",
+          });
+        }
+        await target.create(
+          target.path("persistentvolumeclaims"),
+          claim("data", { storageClassName }),
+        );
+        const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "data" } }];
+        assert.equal(await place(target, "p", { volumes, nodeSelector: { name: "c" } }), "c");
+        await target.becomes(target.path("persistentvolumeclaims", "data"), {
+          "status.phase": "Bound",
+          "spec.volumeName": target.unique("v3"),
+        });
+      },
+    ],
+    [
+      "[KC60] no waiting volume for the pod's zone",
+      async (target) => {
+        await makeNodes(target, threeZones);
+        const storageClassName = target.unique("local");
+        await target.create(target.path("storageclasses"), {
+          apiVersion: "storage.k8s.io/v1",
+          kind: "StorageClass",
+          metadata: { name: storageClassName },
+          provisioner: "kubernetes.io/no-provisioner",
+          volumeBindingMode: "WaitForFirstConsumer",
+        });
+        await target.create(
+          target.path("persistentvolumeclaims"),
+          claim("data", { storageClassName }),
+        );
+        const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "data" } }];
+        await refuses(
+          target,
+          "p",
+          { volumes },
+          `0/3 nodes are available: 3 node(s) didn't find available persistent volumes to bind. ${preemptionIsNoHelp(3)}`,
+        );
+      },
+    ],
   ],
   "scheduler",
 );

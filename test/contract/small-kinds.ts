@@ -63,6 +63,14 @@ export const leaseCases = capability("Lease", [
       );
     },
   ],
+  [
+    "[KC45] a lease that does not exist is created by a replacement",
+    async (target) => {
+      const path = target.path("leases", "a");
+      const made = await target.expect(201, "PUT", path, lease("a", { holderIdentity: "one" }));
+      assert.equal(at(made, "spec.holderIdentity"), "one");
+    },
+  ],
 ]);
 
 export const rbacCases = capability("RBAC", [

@@ -57,6 +57,8 @@ const contentTypes: Record<PatchKind, string> = {
   apply: "application/apply-patch+yaml",
 };
 
+export const tableType = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+
 export class Target {
   readonly kind: "emulator" | "real";
   readonly namespace: string;
@@ -121,8 +123,7 @@ export class Target {
 
   /** The server's own table of a list or an object, as `kubectl get` asks for it. */
   async table(path: string): Promise<Json> {
-    const accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
-    const response = await this.#base.transport.request({ method: "GET", path, accept });
+    const response = await this.#base.transport.request({ method: "GET", path, accept: tableType });
     assert.equal(response.status, 200, JSON.stringify(response.body));
     return jsonOf(response.body);
   }
@@ -228,7 +229,7 @@ export class Target {
     });
   }
 
-  watch(path: string, query: Record<string, string> = {}): Watching {
+  watch(path: string, query: Record<string, string> = {}, accept?: string): Watching {
     const events: WatchEvent[] = [];
     const stopper = new AbortController();
     let failure: unknown;
@@ -240,6 +241,7 @@ export class Target {
           path,
           query: { watch: "true", ...query },
           signal: stopper.signal,
+          accept,
           userAgent: "contract/1.0",
         },
         (event) => events.push(event),

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { isKubeError } from "../../src/kube/error.ts";
 import { capability } from "./case.ts";
 import { configMap } from "./samples.ts";
-import { at, itemsOf, pick, text } from "./target.ts";
+import { asList, at, itemsOf, pick, tableType, text } from "./target.ts";
 import type { Json, Target } from "./target.ts";
 import { installWidgets } from "./widget.ts";
 import type { WatchEvent } from "../../src/kube/transport.ts";
@@ -145,6 +145,53 @@ export const watchCases = capability("watch", [
         timeoutSeconds: "1",
       });
       assert.equal(await watching.failure(), undefined);
+    },
+  ],
+  [
+    "[KC9] a watch from version zero starts with what exists",
+    async (target) => {
+      const path = target.path("configmaps");
+      await target.create(path, configMap("a"));
+      const watching = target.watch(path, { resourceVersion: "0" });
+      await watching.until(1);
+      await target.create(path, configMap("b"));
+      assert.deepEqual(summary(await watching.until(2)), ["ADDED a", "ADDED b"]);
+      await watching.stop();
+    },
+  ],
+  [
+    "[KC9] a watch can be had as tables, the first with its columns",
+    async (target) => {
+      const path = target.path("configmaps");
+      await target.create(path, configMap("a"));
+      const watching = target.watch(path, {}, tableType);
+      await watching.until(1);
+      await target.create(path, configMap("b"));
+      const events = await watching.until(2);
+      await watching.stop();
+      const rows = events.map((event) => ({
+        kind: at(event.object, "kind"),
+        columns: asList(at(event.object, "columnDefinitions")).length,
+        name: at(event.object, "rows.0.cells.0"),
+      }));
+      assert.deepEqual(rows, [
+        { kind: "Table", columns: 3, name: "a" },
+        { kind: "Table", columns: 0, name: "b" },
+      ]);
+    },
+  ],
+  [
+    "[KC9] several watches see the same changes",
+    async (target) => {
+      const path = target.path("configmaps");
+      const resourceVersion = await versionNow(target);
+      const watches = [1, 2].map(() => target.watch(path, { resourceVersion }));
+      await target.create(path, configMap("a"));
+      await target.delete(target.path("configmaps", "a"));
+      for (const watching of watches) {
+        assert.deepEqual(summary(await watching.until(2)), ["ADDED a", "DELETED a"]);
+        await watching.stop();
+      }
     },
   ],
 ]);

@@ -207,6 +207,37 @@ test("[KUBELET29] a node that comes back starts its pods again and loses its tai
   const pod = await cluster.pod("sample-log-1");
   assert.equal(pod?.status?.conditions?.find(({ type }) => type === "Ready")?.status, "True");
   assert.equal(pod?.status?.containerStatuses?.[0]?.restartCount, 1);
+  assert.deepEqual(pod?.status?.podIPs, [{ ip: "10.1.0.2" }]);
+  cluster.stop();
+});
+
+test("[KUBELET66] a node that is cut off keeps its processes, and catches up when it is back", async () => {
+  const cluster = await startCluster({ nodeCount: 2 });
+  const sample = podCase("unified/default-stateless");
+  await createSample(cluster, sample, { change: (spec) => (spec.nodeName = "node1") });
+  await cluster.createPod("other", { ...app(), nodeName: "node1" });
+  await cluster.advance(20);
+  await cluster.kubelet.cutNode("node1");
+  await cluster.advance(60);
+  const node = () => cluster.client.get(nodes, { name: "node1" });
+  const ready = async (): Promise<string | undefined> =>
+    (await node()).status?.conditions?.find(({ type }) => type === "Ready")?.status;
+  assert.equal(await ready(), "Unknown");
+  assert.equal(cluster.running().length, 1);
+  const target = { namespace, name: sample.podName };
+  await cluster.client.delete(pods, target, { gracePeriodSeconds: 0 });
+  const spec = JSON.parse(sample.podSpecJSONThatIsHashed) as PodSpec;
+  await cluster.createPod(sample.podName, { ...spec, nodeName: "node2" });
+  await cluster.advance(20);
+  assert.equal(cluster.running().length, 2);
+  await cluster.kubelet.startNode("node1");
+  await cluster.advance(5);
+  assert.equal(await ready(), "True");
+  assert.equal(cluster.running().length, 1);
+  assert.match(cluster.running()[0] ?? "", /--locality_machineid=node2/);
+  const other = await cluster.pod("other");
+  assert.equal(other?.status?.conditions?.find(({ type }) => type === "Ready")?.status, "True");
+  assert.equal(other?.status?.containerStatuses?.[0]?.restartCount, 0);
   cluster.stop();
 });
 

@@ -1,5 +1,5 @@
-// A small emulated cluster for tests of the scheduler, the controllers and the kubelet: virtual time, an API server in
-// process, and a scripted runtime that records which servers were started.
+// A small emulated cluster for tests of the scheduler, the controllers and the kubelet: virtual
+// time, an API server in process, and a scripted runtime that records which servers were started.
 import { silentLog } from "../../src/env/log.ts";
 import { seededRandom } from "../../src/env/random.ts";
 import { createApiServer } from "../../src/emulator/api-server.ts";

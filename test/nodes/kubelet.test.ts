@@ -98,6 +98,21 @@ test("[KUBELET4] init containers run one after another before the containers", a
   cluster.stop();
 });
 
+test("[KUBELET4] a restartable init container starts in its turn and stays", async () => {
+  const cluster = await startCluster({ nodeCount: 1 });
+  const helper = { name: "helper", image: "example/app:1", restartPolicy: "Always" };
+  await cluster.createPod("p", { ...running(), initContainers: [helper] });
+  await cluster.advance(20);
+  const pod = await cluster.pod("p");
+  assert.equal(pod?.status?.phase, "Running");
+  assert.equal(conditionsOf(pod)["Ready"], "True");
+  assert.ok(pod?.status?.initContainerStatuses?.[0]?.state?.running);
+  await cluster.client.delete(pods, { namespace: "default", name: "p" });
+  await cluster.advance(5);
+  assert.equal(await cluster.pod("p"), undefined);
+  cluster.stop();
+});
+
 test("[KUBELET5] the phase follows the containers and the restart policy", async () => {
   const cluster = await startCluster({ nodeCount: 1 });
   const ending = (code: number, restartPolicy: string): PodSpec => ({

@@ -1,4 +1,5 @@
-// Pods of the golden vectors put into a test cluster, with the ConfigMap and the claims that they need.
+// Pods of the golden vectors put into a test cluster, with the ConfigMap and the claims that they
+// need.
 import { readFileSync } from "node:fs";
 import type { Pod, PodSpec } from "../../src/kube/generated/types.ts";
 import { configMaps, persistentVolumeClaims } from "../../src/kube/resource.ts";

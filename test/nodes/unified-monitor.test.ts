@@ -1,4 +1,5 @@
-// The unified image's monitor inside the emulated kubelet: what it accepts, what it tells, and what it restarts.
+// The unified image's monitor inside the emulated kubelet: what it accepts, what it tells, and
+// what it restarts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod } from "../../src/kube/generated/types.ts";
@@ -240,6 +241,8 @@ test("[KUBELET36] a change of the cluster file on disk is told, and node labels 
     (await cluster.pod(sample.podName))?.metadata.annotations?.[
       launcherAnnotations.clusterFileChange
     ];
+  cluster.servers[0]?.spec.files.write("/var/fdb/data/fdb.cluster", "sample:abc@10.0.0.1:4501");
+  await cluster.advance(1);
   assert.equal(await annotation(), undefined);
   cluster.servers[0]?.spec.files.write("/var/fdb/data/fdb.cluster", "sample:def@10.0.0.2:4501");
   await cluster.advance(1);

@@ -1,4 +1,5 @@
-// The pods of the golden vectors, run: their monitors must start exactly the command lines that the vectors expect.
+// The pods of the golden vectors, run: their monitors must start exactly the command lines that
+// the vectors expect.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { standardImages } from "../../src/emulator/kubelet-images.ts";
@@ -16,7 +17,9 @@ import type { PodCase } from "./sample-pods.ts";
 
 const cases = podCases().filter((one) => one.expectedCommandLines !== null);
 
-/** An empty monitor configuration starts nothing; the vectors hold what the operator would look for. */
+/**
+ * An empty monitor configuration starts nothing; the vectors hold what the operator would look for.
+ */
 function expectedOf(one: PodCase): string[] {
   return one.name === "split/empty-monitor-conf" ? [] : (one.expectedCommandLines ?? []);
 }
@@ -51,7 +54,10 @@ function resolveCommandLines(one: PodCase, spec: PodSpec): string[] {
   });
 }
 
-/** The operator writes the service's address when the service has one; the vectors' services have none. */
+/**
+ * The operator writes the service's address when the service has one; the vectors' services have
+ * none.
+ */
 const annotations = { "foundationdb.org/public-ip": "10.0.0.7" };
 
 // The substitutions of the fault domain cases are not those that their own pods would produce.

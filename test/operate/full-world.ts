@@ -14,11 +14,15 @@ import { startScheduler } from "../../src/emulator/scheduler.ts";
 import { silentLog } from "../../src/env/log.ts";
 import { seededRandom } from "../../src/env/random.ts";
 import type { Random } from "../../src/env/random.ts";
+import type { AdminClientFactory } from "../../src/fdb/admin.ts";
 import { KubeClient } from "../../src/kube/client.ts";
 import type { RequestRecord } from "../../src/kube/client.ts";
 import { KubeError } from "../../src/kube/error.ts";
 import type { StorageClass } from "../../src/kube/generated/types.ts";
-import { customResourceDefinitions as definitions, storageClasses } from "../../src/kube/resource.ts";
+import {
+  customResourceDefinitions as definitions,
+  storageClasses,
+} from "../../src/kube/resource.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import type { KubeRequest, KubeTransport } from "../../src/kube/transport.ts";
 import type { Activity } from "../../src/operate/activity.ts";
@@ -50,6 +54,10 @@ export interface FullWorldOptions {
   spec?: Partial<ClusterSpec>;
   operator?: OperatorOptions;
   nodeCapacity?: Readonly<Record<string, string>>;
+  /** Stands between the operator and the database. */
+  admin?: (admin: AdminClientFactory) => AdminClientFactory;
+  /** Called before each request of the operator; what it throws is the request's end. */
+  intercept?: (request: KubeRequest) => Promise<void>;
 }
 
 /** The operator dies at its n-th write, before or after the write reached the server. */
@@ -61,8 +69,8 @@ export interface Crash {
 export interface RunningOperator {
   operator: Operator;
   /** Whether it has met its crash. */
-  isDead(): boolean;
-  stop(): Promise<void>;
+  isDead: () => boolean;
+  stop: () => Promise<void>;
 }
 
 export class FullWorld {
@@ -115,7 +123,7 @@ export class FullWorld {
 
   async #prepare(): Promise<void> {
     for (const definition of customResourceDefinitions) {
-      await this.client.create(definitions, definition as never);
+      await this.client.create(definitions, definition);
     }
     const storageClass: Stored<StorageClass> = {
       apiVersion: "storage.k8s.io/v1",
@@ -133,10 +141,14 @@ export class FullWorld {
 
   startOperator(crash?: Crash): RunningOperator {
     const stop = new AbortController();
-    const mortal = mortalTransport(this.server.transport("operator"), crash);
+    const { intercept, admin = (same) => same } = this.#options;
+    const mortal = mortalTransport(
+      interceptedTransport(this.server.transport("operator"), intercept),
+      crash,
+    );
     const operator = startOperator({
       transport: mortal.transport,
-      admin: this.fdb.admin,
+      admin: admin(this.fdb.admin),
       podNetwork: this.network,
       clock: this.clock,
       random: this.random,
@@ -208,6 +220,20 @@ export class FullWorld {
   #clientOf(userName: string): KubeClient {
     return new KubeClient(this.server.transport(userName), { userAgent: userName });
   }
+}
+
+function interceptedTransport(
+  transport: KubeTransport,
+  intercept: ((request: KubeRequest) => Promise<void>) | undefined,
+): KubeTransport {
+  if (intercept === undefined) return transport;
+  return {
+    watch: (request, onEvent) => transport.watch(request, onEvent),
+    request: async (request) => {
+      await intercept(request);
+      return transport.request(request);
+    },
+  };
 }
 
 /** After its crash nothing that the operator says reaches the server any more. Events do not count as writes. */

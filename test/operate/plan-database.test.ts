@@ -62,7 +62,10 @@ test("[P66] coordinators that cannot be reached prove nothing", () => {
   };
   const plan = world.plan({ database: { ...database, status } });
   assert.deepEqual(commands(plan), []);
-  assert.equal(waitOf(plan), "DatabaseNotReady: A majority of the coordinators cannot be reached yet");
+  assert.equal(
+    waitOf(plan),
+    "DatabaseNotReady: A majority of the coordinators cannot be reached yet",
+  );
 });
 
 test("[P66] a database that is only down is not created again", () => {
@@ -117,7 +120,11 @@ test("[P69] regions are changed one step at a time", () => {
   const world = settled();
   const region = (id: string, priority: number) => ({ datacenters: [{ id, priority }] });
   world.changeSpec({
-    databaseConfiguration: { redundancy_mode: "single", usable_regions: 2, regions: [region("a", 1), region("b", 0)] },
+    databaseConfiguration: {
+      redundancy_mode: "single",
+      usable_regions: 2,
+      regions: [region("a", 1), region("b", 0)],
+    },
   });
   const plan = world.plan();
   assert.match(commands(plan)[0] ?? "", /usable_regions=1 .*priority\\":-1/);
@@ -126,22 +133,50 @@ test("[P69] regions are changed one step at a time", () => {
 
 const dangers: [string, PlanWorld["statusOverlay"], RegExp][] = [
   ["data is not healthy", { data: { state: { name: "healing", healthy: false } } }, /healing/],
-  ["the data distributor does not know yet", { data: { state: { name: "initializing" } } }, /initializing/],
+  [
+    "the data distributor does not know yet",
+    { data: { state: { name: "initializing" } } },
+    /initializing/,
+  ],
   [
     "there are many generations",
-    { recovery_state: { name: "fully_recovered", active_generations: 11, seconds_since_last_recovered: 900 } },
+    {
+      recovery_state: {
+        name: "fully_recovered",
+        active_generations: 11,
+        seconds_since_last_recovered: 900,
+      },
+    },
     /generations/,
   ],
   [
     "the last recovery is fresh",
-    { recovery_state: { name: "fully_recovered", active_generations: 1, seconds_since_last_recovered: 59 } },
+    {
+      recovery_state: {
+        name: "fully_recovered",
+        active_generations: 1,
+        seconds_since_last_recovered: 59,
+      },
+    },
     /less than 60 seconds/,
   ],
   ["a storage server lags", { qos: { worst_data_lag_storage_server: { seconds: 61 } } }, /lags/],
-  ["a storage server is not durable", { qos: { worst_durability_lag_storage_server: { seconds: 61 } } }, /lags/],
+  [
+    "a storage server is not durable",
+    { qos: { worst_durability_lag_storage_server: { seconds: 61 } } },
+    /lags/,
+  ],
   ["a log queue is long", { qos: { worst_queue_bytes_log_server: 251 * 1024 * 1024 } }, /queue/],
-  ["a storage queue is long", { qos: { worst_queue_bytes_storage_server: 251 * 1024 * 1024 } }, /queue/],
-  ["the configuration is unreadable", { messages: [{ name: "unreadable_configuration" }] }, /own configuration/],
+  [
+    "a storage queue is long",
+    { qos: { worst_queue_bytes_storage_server: 251 * 1024 * 1024 } },
+    /queue/,
+  ],
+  [
+    "the configuration is unreadable",
+    { messages: [{ name: "unreadable_configuration" }] },
+    /own configuration/,
+  ],
 ];
 
 for (const [title, overlay, pattern] of dangers) {
@@ -161,7 +196,10 @@ test("[P70] a database that is not available or does not answer is left alone", 
   world.changeSpec({ databaseConfiguration: { redundancy_mode: "double" } });
   const database = world.database();
   assert.ok(database.kind === "seen");
-  const client = { ...database.status.client, database_status: { available: false, healthy: false } };
+  const client = {
+    ...database.status.client,
+    database_status: { available: false, healthy: false },
+  };
   const down = world.plan({ database: { ...database, status: { ...database.status, client } } });
   assert.deepEqual(commands(down), []);
   assert.match(waitOf(down), /^DatabaseUnavailable/);

@@ -33,7 +33,7 @@ function editPod(world: PlanWorld, name: string, edit: (pod: Stored<Pod>) => Sto
 
 function conditionsOf(plan: Plan, processClass: string): (string | undefined)[] {
   const group = plan.status.processGroups?.find((one) => one.processClass === processClass);
-  return group?.processGroupConditions?.map((condition) => condition.type) ?? [];
+  return group?.processGroupConditions?.map((each) => each.type) ?? [];
 }
 
 function condition(plan: Plan, type: string): Condition | undefined {
@@ -91,16 +91,16 @@ test("[P24] a removal is marked once and stays when the spec forgets it", () => 
   const world = settled();
   const id = world.cluster.status?.processGroups?.find((one) => one.processClass === "log");
   world.changeSpec({ processGroupsToRemove: [id?.processGroupID ?? ""] });
-  const marked = world.pass().status.processGroups?.find(
-    (one) => one.processGroupID === id?.processGroupID,
-  );
+  const marked = world
+    .pass()
+    .status.processGroups?.find((one) => one.processGroupID === id?.processGroupID);
   assert.equal(marked?.removalTimestamp, formatTime(world.nowMs));
   assert.equal(marked?.exclusionSkipped, undefined);
   world.nowMs += 60_000;
   world.changeSpec({ processGroupsToRemove: [] });
-  const later = world.plan().status.processGroups?.find(
-    (one) => one.processGroupID === id?.processGroupID,
-  );
+  const later = world
+    .plan()
+    .status.processGroups?.find((one) => one.processGroupID === id?.processGroupID);
   assert.equal(later?.removalTimestamp, marked?.removalTimestamp);
 });
 
@@ -177,7 +177,9 @@ test("[P28] an exclusion that somebody took back is forgotten", () => {
       : group,
   );
   world.cluster = { ...world.cluster, status: { ...status, processGroups } };
-  const group = world.plan().status.processGroups?.find((one) => one.removalTimestamp !== undefined);
+  const group = world
+    .plan()
+    .status.processGroups?.find((one) => one.removalTimestamp !== undefined);
   assert.equal(group?.exclusionTimestamp, undefined);
 });
 
@@ -220,8 +222,14 @@ test("[P34] pending, failing and lingering pods have their conditions", () => {
   const name = podName(world, "stateless");
   const original = world.pods.get(name);
   assert.ok(original !== undefined);
-  const statuses = (original.status?.containerStatuses ?? []).map((one) => ({ ...one, ready: false }));
-  editPod(world, name, (pod) => ({ ...pod, status: { ...pod.status, containerStatuses: statuses } }));
+  const statuses = (original.status?.containerStatuses ?? []).map((one) => ({
+    ...one,
+    ready: false,
+  }));
+  editPod(world, name, (pod) => ({
+    ...pod,
+    status: { ...pod.status, containerStatuses: statuses },
+  }));
   assert.deepEqual(conditionsOf(world.plan(), "stateless"), ["PodFailing"]);
   editPod(world, name, () => ({ ...original, status: { phase: "Pending" } }));
   assert.ok(conditionsOf(world.plan(), "stateless").includes("PodPending"));
@@ -257,7 +265,10 @@ test("[P36] a coordinator that is gone or excluded makes new ones necessary", ()
 });
 
 test("[P36] coordinators known by address although names are wanted are unfit", () => {
-  const world = settled({ ...small, routing: { useDNSInClusterFile: false, defineDNSLocalityFields: true } });
+  const world = settled({
+    ...small,
+    routing: { useDNSInClusterFile: false, defineDNSLocalityFields: true },
+  });
   world.changeSpec({ routing: { useDNSInClusterFile: true } });
   const wait = world.plan().waits.find((one) => one.reason === "CoordinatorsUnfit");
   assert.match(wait?.message ?? "", /host name/);
@@ -313,7 +324,11 @@ test("[P39] resources that are still terminating do not block", () => {
 test("[P75] conditions carry the generation that they judge", () => {
   const plan = settled().plan();
   assert.deepEqual(
-    plan.status.conditions?.map(({ type, status, observedGeneration }) => [type, status, observedGeneration]),
+    plan.status.conditions?.map(({ type, status, observedGeneration }) => [
+      type,
+      status,
+      observedGeneration,
+    ]),
     [
       ["Available", "True", 1],
       ["Degraded", "False", 1],
@@ -397,7 +412,14 @@ test("[P81] an image that cannot be pulled and a crash loop are told apart", () 
       status: {
         phase: "Pending",
         containerStatuses: [
-          { name: "foundationdb", image: "", imageID: "", ready: false, restartCount: 1, state: { waiting } },
+          {
+            name: "foundationdb",
+            image: "",
+            imageID: "",
+            ready: false,
+            restartCount: 1,
+            state: { waiting },
+          },
         ],
       },
     }));
@@ -426,7 +448,12 @@ test("[P84] every wait is in blockedBy, and a reconciled cluster has none", () =
 test("[P85] an action that failed is a wait with its answer", () => {
   const world = new PlanWorld(small);
   const failures = [
-    { step: "addPods", what: "create pod sample-log-1", message: "exceeded quota", retryAtMs: world.nowMs + 4_000 },
+    {
+      step: "addPods",
+      what: "create pod sample-log-1",
+      message: "exceeded quota",
+      retryAtMs: world.nowMs + 4_000,
+    },
   ];
   const [wait] = world.plan({ failures }).waits;
   assert.equal(wait?.reason, "ActionFailed");
@@ -444,4 +471,72 @@ test("[P86] removals and surplus process groups are named until they are gone", 
   const reasons = world.plan().waits.map((wait) => wait.reason);
   assert.ok(reasons.includes("RemovalPending"));
   assert.ok(reasons.includes("ShrinkPending"));
+});
+
+test("[P86] a headless service that nobody asks for is named", () => {
+  const world = settled();
+  world.changeSpec({ routing: { useDNSInClusterFile: false } });
+  const wait = world.plan().waits.find((one) => one.reason === "ServiceSurplus");
+  assert.equal(wait?.object, "service/sample");
+});
+
+test("[P83] a pod that waits for its volume is told as that", () => {
+  const world = new PlanWorld(small);
+  world.pass();
+  const message = "0/6 nodes are available: pod has unbound immediate PersistentVolumeClaims.";
+  editPod(world, podName(world, "storage"), (pod) => ({
+    ...pod,
+    status: {
+      phase: "Pending",
+      conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message }],
+    },
+  }));
+  const [wait] = world.plan().waits;
+  assert.equal(wait?.reason, "VolumePending");
+  assert.match(wait?.message ?? "", /^The volume claims of pod sample-storage-\d+ are not bound/);
+});
+
+test("[P87] until the first answer of the database the last findings stand", () => {
+  const world = settled();
+  const asking = {
+    kind: "missing",
+    reason: "Asking",
+    message: "the first status is being read",
+    sinceMs: world.nowMs,
+  } as const;
+  const before = world.cluster.status;
+  const plan = world.plan({ database: asking });
+  assert.deepEqual(plan.status, before);
+  assert.ok(plan.isReconciled);
+  world.changeSpec({ minimumUptimeSecondsForBounce: 5 });
+  const changed = world.plan({ database: asking });
+  assert.equal(changed.isReconciled, false);
+  assert.equal(changed.status.generations?.reconciled, 1);
+  assert.ok(world.plan().isReconciled);
+});
+
+test("[P89] a pod of an older specification is told as that, also when it cannot start", () => {
+  const world = new PlanWorld(small);
+  world.pass();
+  const waiting = { reason: "ImagePullBackOff", message: "no such image" };
+  editPod(world, podName(world, "log"), (pod) => ({
+    ...pod,
+    status: {
+      phase: "Pending",
+      containerStatuses: [
+        {
+          name: "foundationdb",
+          image: "",
+          imageID: "",
+          ready: false,
+          restartCount: 1,
+          state: { waiting },
+        },
+      ],
+    },
+  }));
+  world.changeSpec({ mainContainer: { imageConfigs: [{ tag: "corrected" }] } });
+  const reasons = world.plan().waits.map((wait) => wait.reason);
+  assert.ok(reasons.includes("PodImageUnavailable"));
+  assert.ok(reasons.includes("PodChangePending"));
 });

@@ -12,7 +12,10 @@ import type { Plan } from "../../src/plan/chain.ts";
 import { newDesiredMemory } from "../../src/plan/desired.ts";
 import { PlanWorld, startMs } from "./plan-world.ts";
 
-const small = { processCounts: { storage: 1, log: 1, stateless: 1 }, databaseConfiguration: { redundancy_mode: "single" } } as const;
+const small = {
+  processCounts: { storage: 1, log: 1, stateless: 1 },
+  databaseConfiguration: { redundancy_mode: "single" },
+} as const;
 
 function settled(spec: ConstructorParameters<typeof PlanWorld>[0] = small): PlanWorld {
   const world = new PlanWorld(spec);
@@ -102,7 +105,10 @@ test("[P42] ids carry the prefix, pods do not", () => {
     assert.match(group.processGroupID ?? "", /^dc1-(storage|log|stateless)-\d+$/);
   }
   const created = plan.actions.find((action) => action.type === "createPod");
-  assert.match(created?.type === "createPod" ? (created.object.metadata.name ?? "") : "", /^sample-/);
+  assert.match(
+    created?.type === "createPod" ? (created.object.metadata.name ?? "") : "",
+    /^sample-/,
+  );
 });
 
 test("[P41] an id that is excluded by locality is not drawn", () => {
@@ -225,7 +231,9 @@ test("[P48] a new pod carries the hash of the configuration that it starts with"
 });
 
 test("[P49] a pod that cannot be built is a wait with the remedy", () => {
-  const containers = [{ name: "foundationdb", image: "foundationdb/fdb-kubernetes-monitor:latest" }];
+  const containers = [
+    { name: "foundationdb", image: "foundationdb/fdb-kubernetes-monitor:latest" },
+  ];
   const processes = { general: { podTemplate: { spec: { containers } } } };
   const plan = new PlanWorld({ ...small, processes }).plan();
   assert.equal(plan.actions.filter((action) => action.type === "createPod").length, 0);
@@ -253,10 +261,14 @@ test("[P52] data of the ConfigMap is replaced, foreign metadata stays", () => {
 test("[P53] a pod that ended is deleted when it is half a minute old", () => {
   const world = settled();
   const name = podOf(world, "stateless");
-  change(world, name, (pod: { status: { phase: string }; metadata: { creationTimestamp: string } }) => {
-    pod.status.phase = "Failed";
-    pod.metadata.creationTimestamp = formatTime(world.nowMs - 10_000);
-  });
+  change(
+    world,
+    name,
+    (pod: { status: { phase: string }; metadata: { creationTimestamp: string } }) => {
+      pod.status.phase = "Failed";
+      pod.metadata.creationTimestamp = formatTime(world.nowMs - 10_000);
+    },
+  );
   const young = world.plan();
   assert.deepEqual(young.actions, []);
   const wait = young.waits.find((one) => one.reason === "PodTerminal");
@@ -311,7 +323,10 @@ test("[P58] too few zones are named with both numbers", () => {
   const world = new PlanWorld({ processCounts: { storage: 3, log: 3, stateless: 1 } });
   world.pass();
   for (const [name, pod] of world.pods) {
-    world.pods.set(name, { ...pod, spec: { ...pod.spec, containers: pod.spec?.containers ?? [], nodeName: "one" } });
+    world.pods.set(name, {
+      ...pod,
+      spec: { ...pod.spec, containers: pod.spec?.containers ?? [], nodeName: "one" },
+    });
   }
   world.nowMs += 2_000;
   world.runPods();
@@ -346,16 +361,19 @@ test("[P60] a pod that did not follow is told again after a minute", () => {
 });
 
 test("[P62] a pod without a node is not told", () => {
-  const world = new PlanWorld({ processCounts: { storage: 1, log: 1, stateless: 2 }, ...{ databaseConfiguration: small.databaseConfiguration } });
+  const world = new PlanWorld({
+    processCounts: { storage: 1, log: 1, stateless: 2 },
+    ...{ databaseConfiguration: small.databaseConfiguration },
+  });
   world.pass();
   world.nowMs += 2_000;
   const late = podOf(world, "stateless");
   world.runPods((pod) => pod.metadata.name !== late);
   world.pass();
   world.pass();
-  const told = world.plan().actions.flatMap((action) =>
-    action.type === "patchPod" ? [action.basis.name] : [],
-  );
+  const told = world
+    .plan()
+    .actions.flatMap((action) => (action.type === "patchPod" ? [action.basis.name] : []));
   assert.equal(told.length, 3);
   assert.ok(!told.includes(late));
 });
@@ -363,10 +381,16 @@ test("[P62] a pod without a node is not told", () => {
 test("[P63] labels of pods and claims are put back together with the note of the node", () => {
   const world = settled();
   const name = podOf(world, "storage");
-  change(world, name, (pod: { metadata: { labels: Record<string, string>; annotations: Record<string, string> } }) => {
-    pod.metadata.labels["foundationdb.org/fdb-process-class"] = "x";
-    delete pod.metadata.annotations[annotationKeys.currentNode];
-  });
+  change(
+    world,
+    name,
+    (pod: {
+      metadata: { labels: Record<string, string>; annotations: Record<string, string> };
+    }) => {
+      pod.metadata.labels["foundationdb.org/fdb-process-class"] = "x";
+      delete pod.metadata.annotations[annotationKeys.currentNode];
+    },
+  );
   const [action, ...others] = world.plan().actions;
   assert.deepEqual(others, []);
   assert.ok(action?.type === "patchPod");
@@ -412,7 +436,10 @@ test("[P20] what says how a pod was made is not corrected", () => {
     pod.metadata.annotations[annotationKeys.ipFamily] = "4";
   });
   const plan = world.plan();
-  assert.deepEqual(plan.actions.filter((action) => action.step === "updateMetadata"), []);
+  assert.deepEqual(
+    plan.actions.filter((action) => action.step === "updateMetadata"),
+    [],
+  );
   const group = plan.status.processGroups?.find((one) => one.processClass === "stateless");
   const types = group?.processGroupConditions?.map((condition) => condition.type) ?? [];
   assert.ok(types.includes("IncorrectPodSpec"));

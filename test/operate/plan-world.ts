@@ -4,11 +4,20 @@ import type { ClusterSpec, FoundationDBCluster } from "../../src/api/cluster.ts"
 import { renderArgument } from "../../src/build/command-line.ts";
 import { annotationKeys } from "../../src/build/labels.ts";
 import type { MonitorConfiguration } from "../../src/build/monitor-configuration.ts";
-import type { ConfigMap, PersistentVolumeClaim, Pod, Service } from "../../src/kube/generated/types.ts";
+import type {
+  ConfigMap,
+  PersistentVolumeClaim,
+  Pod,
+  Service,
+} from "../../src/kube/generated/types.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import { formatTime } from "../../src/kube/time.ts";
-import type { DatabaseStatus, StatusConfiguration, StatusProcess } from "../../src/model/database-status.ts";
+import type {
+  DatabaseStatus,
+  StatusConfiguration,
+  StatusProcess,
+} from "../../src/model/database-status.ts";
 import type { Action, MetadataPatch } from "../../src/plan/action.ts";
 import { planCluster } from "../../src/plan/chain.ts";
 import type { Plan } from "../../src/plan/chain.ts";
@@ -191,7 +200,10 @@ export class PlanWorld {
           seconds_since_last_recovered: 1000,
         },
         ...(isCreated
-          ? { configuration: this.configuration, data: { state: { name: "healthy", healthy: true } } }
+          ? {
+              configuration: this.configuration,
+              data: { state: { name: "healthy", healthy: true } },
+            }
           : {}),
         ...this.statusOverlay,
       },

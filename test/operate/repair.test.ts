@@ -3,7 +3,13 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbBackups } from "../../src/api/backup.ts";
 import { apiVersion, foundationDbClusters } from "../../src/api/cluster.ts";
-import { configMaps, events, persistentVolumeClaims, pods, services } from "../../src/kube/resource.ts";
+import {
+  configMaps,
+  events,
+  persistentVolumeClaims,
+  pods,
+  services,
+} from "../../src/kube/resource.ts";
 import { FullWorld } from "./full-world.ts";
 import type { FullWorldOptions, RunningOperator } from "./full-world.ts";
 
@@ -18,7 +24,10 @@ async function reconciled(
   return { world, running };
 }
 
-async function aPod(world: FullWorld, processClass: string): Promise<{ name: string; uid: string }> {
+async function aPod(
+  world: FullWorld,
+  processClass: string,
+): Promise<{ name: string; uid: string }> {
   const labelSelector = `foundationdb.org/fdb-process-class=${processClass}`;
   const { items } = await world.client.list(pods, { namespace: "default", labelSelector });
   const { name = "", uid = "" } = items[0]?.metadata ?? {};
@@ -80,7 +89,12 @@ test("[P51] a changed or deleted ConfigMap and a deleted service come back", asy
   const { world, running } = await reconciled();
   const key = { namespace: "default", name: "sample-config" };
   const original = await world.client.get(configMaps, key);
-  await world.client.patch(configMaps, key, { data: { "cluster-file": "x", more: "y" } }, { type: "merge" });
+  await world.client.patch(
+    configMaps,
+    key,
+    { data: { "cluster-file": "x", more: "y" } },
+    { type: "merge" },
+  );
   await world.clock.advance(2_000);
   assert.deepEqual((await world.client.get(configMaps, key)).data, original.data);
   await world.client.delete(configMaps, key);
@@ -205,17 +219,46 @@ test("[OP47] the objects of a deleted cluster go with it, and the operator forge
   world.close();
 });
 
+test("[OP47] a cluster made anew under an old name starts from nothing", async () => {
+  const { world, running } = await reconciled();
+  const before = await world.cluster();
+  await world.client.delete(foundationDbClusters, { namespace: "default", name: "sample" });
+  await world.createCluster();
+  await world.clock.advance(60_000);
+  await world.untilReconciled(120_000);
+  const after = await world.cluster();
+  assert.notEqual(after.status?.connectionString, before.status?.connectionString);
+  await running.stop();
+  world.close();
+});
+
+test("[OP37] a new operator leaves a converged cluster alone", async () => {
+  const { world, running } = await reconciled();
+  await running.stop();
+  const before = world.counted();
+  const successor = world.startOperator();
+  await world.clock.advance(120_000);
+  assert.ok(successor.operator.counters().passes > 0);
+  assert.deepEqual(world.counted(), before);
+  await successor.stop();
+  world.close();
+});
+
 test("[OP50] a backup is answered once for each generation", async () => {
   const world = await FullWorld.open({ seed: 15 });
   const running = world.startOperator();
-  const spec = { version: "7.3.79", clusterName: "sample", blobStoreConfiguration: { accountName: "a@b" } };
+  const spec = {
+    version: "7.3.79",
+    clusterName: "sample",
+    blobStoreConfiguration: { accountName: "a@b" },
+  };
   const metadata = { name: "nightly", namespace: "default" };
   await world.client.create(foundationDbBackups, {
     apiVersion,
     kind: "FoundationDBBackup",
     metadata,
     spec,
-  } as never);
+  });
   await world.clock.advance(30_000);
   const backup = await world.client.get(foundationDbBackups, metadata);
   assert.equal(backup.status?.conditions?.[0]?.reason, "NotImplemented");

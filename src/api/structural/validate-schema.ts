@@ -66,7 +66,8 @@ function listErrors(
 }
 
 function tooMany(path: string, count: number, limit: number): FieldError {
-  return fieldError("FieldValueTooMany", path, count, `must have at most ${limit} items`);
+  const items = limit === 1 ? "item" : "items";
+  return fieldError("FieldValueTooMany", path, count, `must have at most ${limit} ${items}`);
 }
 
 function mapErrors(

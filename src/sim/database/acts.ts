@@ -1,5 +1,5 @@
-// Calls across the files of this folder that would otherwise import each other in a circle: bound once in
-// simulated-fdb.ts, reached through the fabric.
+// Calls across the files of this folder that would otherwise import each other in a circle: bound
+// once in simulated-fdb.ts, reached through the fabric.
 import { schedule } from "./database.ts";
 import type { Database } from "./database.ts";
 

@@ -1,5 +1,5 @@
-// The simulated database behind the seam that the operator uses: commands with the checks, texts, delays and time limits of
-// the real tools. [FDB4] [FDB22] [FDB25] [FDB33]
+// The simulated database behind the seam that the operator uses: commands with the checks, texts,
+// delays and time limits of the real tools. [FDB4] [FDB22] [FDB25] [FDB33]
 import type {
   AdminClient,
   AdminClientFactory,
@@ -15,7 +15,7 @@ import { isAcceptingCommits, nextChange } from "./database.ts";
 import type { Database } from "./database.ts";
 import { withDeadline } from "./deadline.ts";
 import type { Deadline } from "./deadline.ts";
-import { exclusionsInProgress, parseExclusionTarget } from "./exclusion.ts";
+import { exclusionSets, exclusionsInProgress, parseExclusionTarget } from "./exclusion.ts";
 import type { ExclusionTarget } from "./exclusion.ts";
 import type { Fabric } from "./fabric.ts";
 import {
@@ -113,7 +113,8 @@ async function configure(
   } else {
     reconfigure(database, next);
   }
-  // A mode that the processes cannot satisfy is committed all the same; only the answer never comes.
+  // A mode that the processes cannot satisfy is committed all the same; only the answer never
+  // comes.
   await untilAccepting(database, deadline);
 }
 
@@ -154,7 +155,8 @@ async function exclude(
   addExclusions(database, targets);
   if (!targets.some((target) => isMatched(database, target))) await deadline.sleep(2_000);
   if (!wait) return;
-  while (hasStateOf(database, targets)) {
+  const sets = exclusionSets(targets);
+  while (exclusionsInProgress(database, sets).length > 0) {
     await deadline.race(nextChange(database));
     await deadline.sleep(500);
   }
@@ -164,21 +166,6 @@ function isMatched(database: Database, target: ExclusionTarget): boolean {
   if (target.kind === "locality") return true;
   return [...database.workers.values()].some(
     (worker) => worker.ip === target.text || worker.endpoint === target.text,
-  );
-}
-
-/** Excluded processes of these targets that still hold storage or log state. */
-function hasStateOf(database: Database, targets: readonly ExclusionTarget[]): boolean {
-  const inProgress = exclusionsInProgress(database);
-  if (inProgress.length === 0) return false;
-  const hasLocality = targets.some((target) => target.kind === "locality");
-  return inProgress.some(
-    (address) =>
-      hasLocality ||
-      targets.some(
-        ({ text }) =>
-          address === text || address.startsWith(`${text}:`) || address.startsWith(`[${text}]:`),
-      ),
   );
 }
 

@@ -1,5 +1,5 @@
-// How a client finds its database: through the coordinators of its connection string, following their forwards, waiting
-// while nobody answers. [FDB4] [FDB5] [FDB33]
+// How a client finds its database: through the coordinators of its connection string, following
+// their forwards, waiting while nobody answers. [FDB4] [FDB5] [FDB33]
 import { randomInteger } from "../../env/random.ts";
 import type { AdminClientOptions } from "../../fdb/admin.ts";
 import { namedFdbError } from "../../fdb/error.ts";
@@ -54,6 +54,7 @@ export function openConnection(fabric: Fabric, options: AdminClientOptions): Cli
     return { location, database };
   };
   const connect = async (deadline: Deadline): Promise<Database> => {
+    if (connected && find().database === connected) return connected;
     let delayMs = fabric.timings.connectMs;
     for (;;) {
       await deadline.sleep(delayMs);

@@ -1,4 +1,5 @@
-// Clients of a database as status lists them: the operator's own, and simulated applications with their versions. [FDB32]
+// Clients of a database as status lists them: the operator's own, and simulated applications with
+// their versions. [FDB32]
 import type { ClusterStatus, SupportedVersion } from "../../model/database-status.ts";
 import type { Database } from "./database.ts";
 import { compareLines, protocolVersion } from "./protocol.ts";

@@ -1,5 +1,6 @@
-// Which changes of configuration FoundationDB refuses, with its own texts. It does not look whether enough halls or
-// datacenters exist: such a change is committed and can leave the database unavailable. [FDB23] [FDB24]
+// Which changes of configuration FoundationDB refuses, with its own texts. It does not look whether
+// enough halls or datacenters exist: such a change is committed and can leave the database
+// unavailable. [FDB23] [FDB24]
 import type { StatusRegion } from "../../model/database-status.ts";
 import type { Configuration, ConfigureRequest } from "./configuration.ts";
 import type { Database } from "./database.ts";

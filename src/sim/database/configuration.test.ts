@@ -1,3 +1,4 @@
+// The words of configure, what is refused, and what is taken although it should not be.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseConfigure, splitWords } from "./configuration.ts";

@@ -1,4 +1,5 @@
-// The configuration of a database: reading the words after `configure`, and how the result appears in status. [FDB22]
+// The configuration of a database: reading the words after `configure`, and how the result appears
+// in status. [FDB22]
 import type { StatusRegion } from "../../model/database-status.ts";
 import { redundancyModes, satelliteModes } from "./redundancy-policy.ts";
 

@@ -1,3 +1,4 @@
+// Quorums, forwards, protocol lines, and databases beside each other.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom } from "../../env/random.ts";
@@ -121,6 +122,34 @@ test("[FDB6] with a majority of coordinators upgraded the old line is an island"
   const status = await sample.call(admin.status(30_000));
   assert.equal(status.client?.database_status?.available, false);
   assert.equal(status.cluster?.incompatible_connections?.length, 5);
+});
+
+test("[FDB2] everything works over IPv6, and with a plain and a TLS address side by side", async () => {
+  const servers = plainServers().map((server, index) => ({
+    ...server,
+    address: `[fd00::${index + 1}]:4500:tls,[fd00::${index + 1}]:4501`,
+  }));
+  const coordinators = ["[fd00::4]:4501", "[fd00::5]:4500:tls", "[fd00::6]:4501"];
+  const sample = await startSample({ servers, coordinators });
+  await sample.call(sample.admin.configure("new double ssd", 60_000));
+  await sample.pass(40);
+  const { cluster } = await sample.status();
+  assert.ok(
+    Object.values(cluster?.processes ?? {}).some(({ address }) => address === "[fd00::1]:4500:tls"),
+  );
+  for (const target of ["fd00::1", "[fd00::1]:4500", "[fd00::1]:4501"]) {
+    await sample.call(sample.admin.exclude([target], { wait: false, timeoutMs: 10_000 }));
+    const status = await sample.status();
+    const excluded = Object.values(status.cluster?.processes ?? {}).filter(
+      (process) => process.excluded,
+    );
+    assert.deepEqual(
+      excluded.map(({ address }) => address),
+      ["[fd00::1]:4500:tls"],
+      target,
+    );
+    await sample.call(sample.admin.include([target], 10_000));
+  }
 });
 
 test("[FDB39] two databases of one simulation know nothing of each other", async () => {

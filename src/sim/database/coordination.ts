@@ -1,5 +1,6 @@
-// Coordinators: which of them answer, whether they are a quorum, what they remember, and to whom they forward. Their
-// registers lie on the disks of the processes that listen at the coordinator addresses. [FDB4] [FDB5]
+// Coordinators: which of them answer, whether they are a quorum, what they remember, and to whom
+// they forward. Their registers lie on the disks of the processes that listen at the coordinator
+// addresses. [FDB4] [FDB5]
 import type { Database } from "./database.ts";
 import { answering } from "./fabric.ts";
 import type { CoordinatorRegister, Fabric } from "./fabric.ts";

@@ -1,4 +1,5 @@
-// Data distribution: the timelines of exclusion and storage loss of a real cluster, and what status makes of them.
+// Data distribution: the timelines of exclusion and storage loss of a real cluster, and what status
+// makes of them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startPlain, summarize } from "./sample-cluster.ts";
@@ -88,6 +89,14 @@ test("[FDB18] excluding a stateless process returns before its roles have moved"
   assert.equal(summarize(status).generation, 4);
 });
 
+test("[FDB18] a waiting exclusion waits for its own targets only", async () => {
+  const sample = await ready();
+  await sample.call(sample.admin.exclude(["10.1.0.1"], { wait: false, timeoutMs: 10_000 }));
+  const targets = ["locality_instance_id:stateless-2"];
+  await sample.call(sample.admin.exclude(targets, { wait: true, timeoutMs: 2_000 }));
+  assert.deepEqual(await sample.call(sample.admin.exclusionsInProgress(10_000)), ["10.1.0.1:4501"]);
+});
+
 test("[FDB18] an unknown address is excluded too", async () => {
   const sample = await ready();
   await sample.call(sample.admin.exclude(["10.9.9.9:4501"], { wait: true, timeoutMs: 10_000 }));
@@ -170,6 +179,14 @@ test("[FDB19] a zone under maintenance is spared", async () => {
   assert.deepEqual(summarize(during).tolerance, [0, 0]);
   await sample.pass(52);
   assert.equal(summarize(await sample.status()).data, "healing");
+});
+
+test("[FDB19] the failure of another zone ends a maintenance", async () => {
+  const sample = await ready();
+  await sample.call(sample.admin.setMaintenanceZone("zone-storage-2", 600, 10_000));
+  sample.cluster.stop("storage-3");
+  await sample.pass(80);
+  assert.equal((await sample.status()).cluster?.maintenance_zone, undefined);
 });
 
 test("[FDB20] a changed configuration makes data distribution start over", async () => {

@@ -1,5 +1,6 @@
-// The state of one simulated database, shared by the files beside this one: members, configuration, transaction system,
-// storage servers and shards. Everything here is the truth; what clients are told is computed in status.ts.
+// The state of one simulated database, shared by the files beside this one: members, configuration,
+// transaction system, storage servers and shards. Everything here is the truth; what clients are
+// told is computed in status.ts.
 import type { Timer } from "../../env/clock.ts";
 import type { ApplicationClient } from "./clients.ts";
 import type { Configuration } from "./configuration.ts";
@@ -119,6 +120,8 @@ export interface RecoveryRecord {
   cause: string;
   generation: number;
   startedMs: number;
+  /** Since when commits were impossible. */
+  stalledSinceMs: number;
   acceptedMs: number | undefined;
 }
 
@@ -230,6 +233,7 @@ export function createDatabase(
       clock: fabric.clock,
       random: fabric.random,
       lockUid: () => database.lockUid,
+      commitFault: () => fabric.commitFault?.(),
       unavailable: () => (isServing(database) ? undefined : nextChange(database)),
       latencyMs: (step) => (step === "commit" ? 3 : 1),
     }),

@@ -1,5 +1,5 @@
-// A time limit around the steps of one call: each wait ends with FdbError 1031 when the limit strikes first, and nothing
-// after it happens.
+// A time limit around the steps of one call: each wait ends with FdbError 1031 when the limit
+// strikes first, and nothing after it happens.
 import type { Clock } from "../../env/clock.ts";
 import { namedFdbError } from "../../fdb/error.ts";
 

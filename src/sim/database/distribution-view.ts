@@ -1,5 +1,6 @@
-// What data distribution says about itself. It knows of a dead server only after its reaction time, shows old figures
-// just after it moved, none while it starts, and calls data healthy that it has not begun to look at. [FDB20] [FDB30]
+// What data distribution says about itself. It knows of a dead server only after its reaction time,
+// shows old figures just after it moved, none while it starts, and calls data healthy that it has
+// not begun to look at. [FDB20] [FDB30]
 import { isAcceptingCommits } from "./database.ts";
 import type { Database, Shard } from "./database.ts";
 import { storagePolicy } from "./storage-policy.ts";

@@ -1,4 +1,5 @@
-// The data distributor: it moves with recoveries, takes a while to start, and only then acts. [FDB20]
+// The data distributor: it moves with recoveries, takes a while to start, and only then acts.
+// [FDB20]
 import { reactLater, recruitStorageLater } from "./acts.ts";
 import { notifyChange, schedule, trace } from "./database.ts";
 import type { Database } from "./database.ts";
@@ -7,7 +8,10 @@ import { randomHex } from "./fabric.ts";
 import { createShards } from "./shards.ts";
 import { recruitStorage, watchFailure } from "./storage-servers.ts";
 
-/** After a recovery: the distributor follows the master, and starts over unless it stays where it was. */
+/**
+ * After a recovery: the distributor follows the master, and starts over unless it stays where it
+ * was.
+ */
 export function moveDistributor(database: Database): void {
   const { distribution, transaction } = database;
   if (!transaction) return;

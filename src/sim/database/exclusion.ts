@@ -1,7 +1,8 @@
-// Exclusions by address (ip, ip:port) and by locality, and who is still holding state under one. [FDB18]
+// Exclusions by address (ip, ip:port) and by locality, and who is still holding state under one.
+// [FDB18]
 import { isIP } from "node:net";
 import type { Database, StorageServer } from "./database.ts";
-import { parseNetworkAddress } from "./network-address.ts";
+import { endpoint, parseNetworkAddress } from "./network-address.ts";
 import type { ServerInstance } from "./server-instance.ts";
 
 export type ExclusionTarget =
@@ -18,51 +19,71 @@ export function parseExclusionTarget(text: string): ExclusionTarget | undefined 
   return { kind: "address", text };
 }
 
-export function hasExclusions(database: Database): boolean {
-  return database.excludedAddresses.size + database.excludedLocalities.size > 0;
+/** What is excluded, and since when; a database is one of these. */
+export interface ExclusionSets {
+  readonly excludedAddresses: ReadonlyMap<string, number>;
+  readonly excludedLocalities: ReadonlyMap<string, number>;
+}
+
+export function exclusionSets(targets: readonly ExclusionTarget[]): ExclusionSets {
+  const of = (kind: ExclusionTarget["kind"]): Map<string, number> =>
+    new Map(targets.filter((target) => target.kind === kind).map(({ text }) => [text, 0]));
+  return { excludedAddresses: of("address"), excludedLocalities: of("locality") };
+}
+
+export function hasExclusions(sets: ExclusionSets): boolean {
+  return sets.excludedAddresses.size + sets.excludedLocalities.size > 0;
 }
 
 /** When the process was excluded first, or undefined while it is not. */
-export function excludedSince(
-  database: Database,
+function excludedSince(
+  sets: ExclusionSets,
   ip: string,
   endpointText: string,
   localities: Readonly<Record<string, string>>,
 ): number | undefined {
-  if (!hasExclusions(database)) return undefined;
-  let since = database.excludedAddresses.get(endpointText) ?? database.excludedAddresses.get(ip);
-  if (database.excludedLocalities.size === 0) return since;
+  let since = sets.excludedAddresses.get(endpointText) ?? sets.excludedAddresses.get(ip);
+  if (sets.excludedLocalities.size === 0) return since;
   for (const [key, value] of Object.entries(localities)) {
-    const at = database.excludedLocalities.get(`locality_${key}:${value}`);
+    const at = sets.excludedLocalities.get(`locality_${key}:${value}`);
     if (at !== undefined && (since === undefined || at < since)) since = at;
   }
   return since;
 }
 
-export function isExcluded(database: Database, instance: ServerInstance): boolean {
-  return excludedSince(database, instance.ip, instance.endpoint, instance.localities) !== undefined;
+/** Any of its addresses, or its place, may be excluded. */
+export function isExcluded(sets: ExclusionSets, instance: ServerInstance): boolean {
+  if (!hasExclusions(sets)) return false;
+  return instance.arguments.publicAddresses.some(
+    (address) =>
+      excludedSince(sets, address.host, endpoint(address), instance.localities) !== undefined,
+  );
 }
 
-export function serverExcludedSince(database: Database, server: StorageServer): number | undefined {
+export function serverExcludedSince(
+  sets: ExclusionSets,
+  server: StorageServer,
+): number | undefined {
+  if (!hasExclusions(sets)) return undefined;
   const ip = server.address.replace(/:\d+$/, "").replace(/^\[|\]$/g, "");
-  return excludedSince(database, ip, server.address, server.localities);
+  return excludedSince(sets, ip, server.address, server.localities);
 }
 
-/** Addresses, without TLS suffix, that are excluded and still hold storage or log state. */
-export function exclusionsInProgress(database: Database): string[] {
-  if (!hasExclusions(database)) return [];
+/**
+ * Addresses, without TLS suffix, that are excluded and still hold storage or log state: of all
+ * exclusions, or of the given ones.
+ */
+export function exclusionsInProgress(database: Database, sets: ExclusionSets = database): string[] {
+  if (!hasExclusions(sets)) return [];
   const addresses = new Set<string>();
   for (const server of database.distribution.servers.values()) {
-    if (serverExcludedSince(database, server) !== undefined) addresses.add(server.address);
+    if (serverExcludedSince(sets, server) !== undefined) addresses.add(server.address);
   }
-  const sets = [
-    ...(database.transaction ? [database.transaction.logs] : []),
-    ...database.oldLogSets,
-  ];
-  for (const set of sets) {
+  const current = database.transaction ? [database.transaction.logs] : [];
+  for (const set of [...current, ...database.oldLogSets]) {
     for (const log of [...set.primary, ...set.satellite, ...set.remote]) {
       const instance = database.workers.get(log.processId);
-      if (instance && isExcluded(database, instance)) addresses.add(instance.endpoint);
+      if (instance && isExcluded(sets, instance)) addresses.add(instance.endpoint);
     }
   }
   return [...addresses].toSorted();

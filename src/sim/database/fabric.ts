@@ -1,9 +1,11 @@
-// What all simulated databases share: time, chance, the network of listening processes, and the disks. A disk is a data
-// directory on a volume and outlives the process and the pod that use it. [FDB3]
+// What all simulated databases share: time, chance, the network of listening processes, and the
+// disks. A disk is a data directory on a volume and outlives the process and the pod that use it.
+// [FDB3]
 import type { Clock, Timer } from "../../env/clock.ts";
 import { randomText } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
 import type { HostResolver } from "../../pod/process-runtime.ts";
+import type { CommitFault } from "../key-value/store.ts";
 import type { Acts } from "./acts.ts";
 import type { Database } from "./database.ts";
 import { endpoint } from "./network-address.ts";
@@ -48,6 +50,8 @@ export interface Fabric {
   readonly databases: Set<Database>;
   /** Running processes without a database to work for. */
   readonly unjoined: Set<ServerInstance>;
+  /** What goes wrong with the next commit of a transaction. */
+  readonly commitFault: (() => CommitFault | undefined) | undefined;
   /** Size of the data that a new database gets. */
   readonly initialBytes: number;
   /** IP addresses and endpoints that nobody reaches. */
@@ -90,7 +94,9 @@ export function isCut(fabric: Fabric, instance: ServerInstance): boolean {
   );
 }
 
-/** The process that answers at an address, if one does. TLS and plain do not understand each other. */
+/**
+ * The process that answers at an address, if one does. TLS and plain do not understand each other.
+ */
 export function answering(fabric: Fabric, address: NetworkAddress): ServerInstance | undefined {
   const host = address.isHostName ? fabric.resolver.resolve(address.host) : address.host;
   if (host === undefined) return undefined;

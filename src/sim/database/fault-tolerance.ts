@@ -1,5 +1,6 @@
-// How many zones may fail: the figures of status, by the same rules as FoundationDB. Coordinators cap them, an old log
-// generation that is still needed lowers them, and -1 means that a failure more is already too much. [FDB26]
+// How many zones may fail: the figures of status, by the same rules as FoundationDB. Coordinators
+// cap them, an old log generation that is still needed lowers them, and -1 means that a failure
+// more is already too much. [FDB26]
 import { askCoordinators } from "./coordination.ts";
 import { mainDatacenter } from "./configuration-check.ts";
 import type { Database, LogRole, LogSet } from "./database.ts";

@@ -1,4 +1,5 @@
-// The truth behind status: what is lost, what is only down, and that chance is the only difference between two histories.
+// The truth behind status: what is lost, what is only down, and that chance is the only difference
+// between two histories.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bytesOfText } from "../../fdb/bytes.ts";
@@ -50,6 +51,15 @@ test("[FDB34] two storages of three down: status is healthy, some reads hang, no
   assert.equal(await count(sample), keys.length);
 });
 
+test("[FDB36] a commit may fail with an unknown result and is tried again", async () => {
+  const faults: ("unknown-committed" | undefined)[] = ["unknown-committed", undefined];
+  const sample = await startPlain({ commitFault: () => faults.shift() });
+  await sample.pass(40);
+  await write(sample);
+  assert.equal(faults.length, 0);
+  assert.equal(await count(sample), keys.length);
+});
+
 test("[FDB34] [FDB36] two volumes of three lost: the shards they shared are gone, and their keys with them", async () => {
   const sample = await ready();
   await write(sample);
@@ -67,6 +77,16 @@ test("[FDB34] [FDB36] two volumes of three lost: the shards they shared are gone
   await sample.pass(10);
   assert.equal(sample.fdb.truth.dataLost().length, 1);
   assert.ok((await count(sample)) < keys.length);
+});
+
+test("[FDB34] a deleted volume whose data has left costs nothing", async () => {
+  const sample = await ready();
+  await write(sample);
+  await sample.call(sample.admin.exclude(["10.1.0.1"], { wait: true, timeoutMs: 200_000 }));
+  sample.cluster.stop("storage-1");
+  sample.fdb.runtime.volumeRemoved?.("storage-1:/var/fdb/data");
+  assert.deepEqual(sample.fdb.truth.dataLost(), []);
+  assert.equal(await count(sample), keys.length);
 });
 
 test("[FDB34] one volume lost at a time, with repair between: nothing is lost", async () => {

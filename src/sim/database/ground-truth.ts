@@ -1,5 +1,5 @@
-// What is really so, whatever status says: which copies of which data exist and live, and when commits were possible.
-// Tests ask here whether data was lost. [FDB34] [FDB35]
+// What is really so, whatever status says: which copies of which data exist and live, and when
+// commits were possible. Tests ask here whether data was lost. [FDB34] [FDB35]
 import type { Database, LogRole, RecoveryRecord, Shard, StorageServer } from "./database.ts";
 import { isServing } from "./database.ts";
 import type { Fabric } from "./fabric.ts";

@@ -1,4 +1,5 @@
-// three_data_hall and three_datacenter: what a real cluster did when a hall or datacenter went, was missing, or was excluded.
+// three_data_hall and three_datacenter: what a real cluster did when a hall or datacenter went, was
+// missing, or was excluded.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

@@ -1,7 +1,9 @@
-// A supervised set of simulated fdbservers without Kubernetes: each has its own address and volume and is started again a
-// moment after it exits, as the processes behind the captures were. For tests of the simulated database.
+// A supervised set of simulated fdbservers without Kubernetes: each has its own address and volume
+// and is started again a moment after it exits, as the processes behind the captures were. For
+// tests of the simulated database.
 import type { Clock } from "../../env/clock.ts";
 import type { ContainerFiles, ServerExit, ServerProcess } from "../../pod/process-runtime.ts";
+import { parseNetworkAddress } from "./network-address.ts";
 import type { SimulatedFdb } from "./simulated-fdb.ts";
 
 export interface LocalServer {
@@ -100,11 +102,9 @@ export function createLocalCluster(
   };
 }
 
-function hostOf(address: string): string {
-  return address
-    .replace(/:tls$/, "")
-    .replace(/:\d+$/, "")
-    .replace(/^\[|\]$/g, "");
+/** The host of the first of the public addresses. */
+function hostOf(addresses: string): string {
+  return parseNetworkAddress(addresses.split(",")[0] ?? "")?.host ?? "";
 }
 
 function argumentsOf(server: LocalServer): string[] {

@@ -1,5 +1,5 @@
-// Roles of the transaction system: made on a process, and whether they are still there. A log lives on a disk, so that
-// it is back when its process is.
+// Roles of the transaction system: made on a process, and whether they are still there. A log lives
+// on a disk, so that it is back when its process is.
 import type { Database, LogRole, Role } from "./database.ts";
 import { randomHex } from "./fabric.ts";
 import type { ServerInstance } from "./server-instance.ts";

@@ -1,5 +1,5 @@
-// The special keys that show and change the database: status, connection string, exclusions, maintenance, lock,
-// coordinators, process classes. [FDB37]
+// The special keys that show and change the database: status, connection string, exclusions,
+// maintenance, lock, coordinators, process classes. [FDB37]
 import { sleep } from "../../env/clock.ts";
 import type { KeyValue } from "../../fdb/admin.ts";
 import { binaryText, bytesOfBinary, bytesOfText, textOfBytes } from "../../fdb/bytes.ts";

@@ -1,5 +1,6 @@
-// The acts of management on a database that is there: configure, exclude, include, coordinators, maintenance. Checked and
-// timed by the admin client (admin-client.ts) and the special keys (management-keys.ts). [FDB18] [FDB22] [FDB25]
+// The acts of management on a database that is there: configure, exclude, include, coordinators,
+// maintenance. Checked and timed by the admin client (admin-client.ts) and the special keys
+// (management-keys.ts). [FDB18] [FDB22] [FDB25]
 import { alphanumerics, randomText } from "../../env/random.ts";
 import { reactLater, recruitStorageLater } from "./acts.ts";
 import type { Configuration } from "./configuration.ts";

@@ -1,4 +1,5 @@
-// Processes come to a database through its coordinators and get lost again; what follows from either. [FDB5] [FDB6] [FDB8]
+// Processes come to a database through its coordinators and get lost again; what follows from
+// either. [FDB5] [FDB6] [FDB8]
 import { recruitStorageLater } from "./acts.ts";
 import { defaultConfiguration } from "./configuration.ts";
 import { isQuorum, askCoordinators, locate } from "./coordination.ts";
@@ -59,7 +60,10 @@ function isWaiting(database: Database, key: string): boolean {
   return !database.isConfigured && clusterKey(database.connection) === key;
 }
 
-/** A quorum of another protocol line takes the database over; processes of the old line are left behind. */
+/**
+ * A quorum of another protocol line takes the database over; processes of the old line are left
+ * behind.
+ */
 function changeProtocol(database: Database, instance: ServerInstance): boolean {
   const { fabric } = database;
   if (isQuorum(askCoordinators(fabric, database.connection, database.version))) return false;
@@ -163,7 +167,10 @@ export function refreshQuorum(database: Database): void {
   }
 }
 
-/** The coordinators remember nothing: its processes start over as members of a database never created. */
+/**
+ * The coordinators remember nothing: its processes start over as members of a database never
+ * created.
+ */
 export function abandonDatabase(database: Database): void {
   trace(database, "abandoned: the coordinators have no record of it");
   for (const worker of Array.from(database.workers.values())) {

@@ -1,5 +1,5 @@
-// Network addresses and connection strings as fdbserver and its clients read them: ip:port, [ipv6]:port, a host name
-// with a port, each with an optional :tls suffix. [FDB2]
+// Network addresses and connection strings as fdbserver and its clients read them: ip:port,
+// [ipv6]:port, a host name with a port, each with an optional :tls suffix. [FDB2]
 import { isIP } from "node:net";
 
 export interface NetworkAddress {

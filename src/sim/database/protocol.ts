@@ -1,4 +1,5 @@
-// Protocol versions: processes and clients understand each other within one major.minor line. [FDB6]
+// Protocol versions: processes and clients understand each other within one major.minor line.
+// [FDB6]
 
 /** "7.3.79" and "7.3.27" both give "7.3". */
 export function protocolLine(version: string): string {
@@ -16,7 +17,9 @@ export function protocolVersion(version: string): string {
   return `fdb00b0${major}${minor}000000`;
 }
 
-/** The oldest line whose files this version still shares its data with: the minor version before. */
+/**
+ * The oldest line whose files this version still shares its data with: the minor version before.
+ */
 export function lowestCompatibleProtocol(version: string): string {
   const [major = 0, minor = 0] = protocolLine(version).split(".").map(Number);
   return `fdb00b0${major}${Math.max(0, minor - 1)}000000`;

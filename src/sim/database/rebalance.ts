@@ -1,5 +1,5 @@
-// Spreading data over new storage servers: shards are split until there is one for each server, and the fullest servers
-// give to the emptiest while the team keeps its policy. [FDB21]
+// Spreading data over new storage servers: shards are split until there is one for each server, and
+// the fullest servers give to the emptiest while the team keeps its policy. [FDB21]
 import type { Database, Shard, StorageServer } from "./database.ts";
 import { isSatisfied } from "./redundancy-policy.ts";
 import { startMove } from "./moves.ts";

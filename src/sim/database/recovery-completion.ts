@@ -1,5 +1,6 @@
-// What follows the first commits of a recovery: remote logs, the end of the old logs, a better transaction system when
-// better processes register, and the way back of a preferred region. [FDB10] [FDB11] [FDB16]
+// What follows the first commits of a recovery: remote logs, the end of the old logs, a better
+// transaction system when better processes register, and the way back of a preferred region.
+// [FDB10] [FDB11] [FDB16]
 import { mainDatacenter } from "./configuration-check.ts";
 import { isAcceptingCommits, notifyChange, schedule, trace } from "./database.ts";
 import type { Database, LogSet } from "./database.ts";
@@ -10,7 +11,9 @@ export function recruitRemoteLogs(database: Database): void {
   schedule(database, "remote", database.fabric.timings.remoteLogsMs, () => tryRemoteLogs(database));
 }
 
-/** The remote region may be gone: then the recovery stays at accepting_commits until it registers. */
+/**
+ * The remote region may be gone: then the recovery stays at accepting_commits until it registers.
+ */
 export function tryRemoteLogs(database: Database): void {
   const { transaction } = database;
   if (!transaction || database.phase !== "accepting_commits" || !isAcceptingCommits(database))
@@ -39,7 +42,10 @@ export function completeRecoveryLater(database: Database): void {
   schedule(database, "complete", delayMs, () => completeRecovery(database), false);
 }
 
-/** Dead storage servers that data distribution has not removed keep the old logs, however long that takes. */
+/**
+ * Dead storage servers that data distribution has not removed keep the old logs, however long that
+ * takes.
+ */
 export function completeRecovery(database: Database): void {
   if (database.phase !== "all_logs_recruited" || database.timers.has("complete")) return;
   for (const server of database.distribution.servers.values()) {

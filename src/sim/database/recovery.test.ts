@@ -1,4 +1,5 @@
-// Recoveries: the table of kills and generations of a real cluster, the steps, and who gets which role.
+// Recoveries: the table of kills and generations of a real cluster, the steps, and who gets which
+// role.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DatabaseStatus } from "../../model/database-status.ts";
@@ -42,6 +43,21 @@ test("[FDB9] killing everything at once is one recovery of two generations", asy
   const record = sample.fdb.truth.databases()[0]?.recoveries.at(-1);
   assert.ok(record?.acceptedMs !== undefined);
 });
+
+for (const [names, leastMs, mostMs] of [
+  [["log-1"], 500, 1_200],
+  [["stateless-1"], 500, 2_700],
+  [["storage-1", "log-1", "log-2", "log-3", "stateless-1", "stateless-2"], 1_500, 2_700],
+] as const) {
+  test(`[FDB8] commits stall for seconds at most when ${names.join(", ")} are killed`, async () => {
+    const sample = await startPlain();
+    await sample.pass(40);
+    await kill(sample, names);
+    const record = sample.fdb.truth.databases()[0]?.recoveries.at(-1);
+    const stallMs = (record?.acceptedMs ?? Infinity) - (record?.stalledSinceMs ?? 0);
+    assert.ok(stallMs >= leastMs && stallMs <= mostMs, `${stallMs}`);
+  });
+}
 
 for (const [names, delta] of [
   [["storage-1"], 0],

@@ -1,6 +1,6 @@
-// Recoveries: from the loss of a transaction role, an exclusion, a configuration or coordinator change to a database that
-// accepts commits again. Each adds two generations: one when the old logs are locked, one when the new state is written.
-// [FDB9] [FDB10] [FDB11]
+// Recoveries: from the loss of a transaction role, an exclusion, a configuration or coordinator
+// change to a database that accepts commits again. Each adds two generations: one when the old logs
+// are locked, one when the new state is written. [FDB9] [FDB10] [FDB11]
 import type { StatusRegion } from "../../model/database-status.ts";
 import { locate, writeCoordinatedState } from "./coordination.ts";
 import { mainDatacenter } from "./configuration-check.ts";
@@ -64,6 +64,7 @@ export function beginRecovery(database: Database, cause: string): void {
     cause,
     generation: database.generation,
     startedMs: nowMs,
+    stalledSinceMs: database.stalledSinceMs,
     acceptedMs: undefined,
   });
   trace(database, `recovery begins generation=${database.generation} cause=${cause}`);
@@ -169,7 +170,9 @@ function chooseRegion(database: Database): RegionChoice | undefined {
   return undefined;
 }
 
-/** The second region takes over only with complete data and after the first was gone for a while. */
+/**
+ * The second region takes over only with complete data and after the first was gone for a while.
+ */
 function mayFailOver(
   database: Database,
   datacenter: { id: string; priority: number } | undefined,
@@ -213,8 +216,10 @@ function acceptCommits(
 ): void {
   if (!database.controller || !database.hasQuorum) return;
   const members = [...plan.logs, ...plan.satelliteLogs, plan.master, ...plan.commitProxies];
-  if (members.some((instance) => instance.database !== database || !instance.isRunning)) {
-    return beginRecovery(database, "a process was lost during recovery");
+  const isExcludedSince =
+    !plan.hasExcluded && members.some((member) => isExcluded(database, member));
+  if (isExcludedSince || members.some((instance) => instance.database !== database)) {
+    return beginRecovery(database, "a process was lost or excluded during recovery");
   }
   database.phase = "writing_coordinated_state";
   database.generation += 1;

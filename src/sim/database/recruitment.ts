@@ -1,5 +1,5 @@
-// Who gets which role of the transaction system: by class fitness, redundancy policy and region. Pure: it only reads the
-// database. [FDB12] [FDB13]
+// Who gets which role of the transaction system: by class fitness, redundancy policy and region.
+// Pure: it only reads the database. [FDB12] [FDB13]
 import { randomPick } from "../../env/random.ts";
 import type { StatusRegion } from "../../model/database-status.ts";
 import {
@@ -28,6 +28,8 @@ export interface RecruitmentPlan {
   satelliteReplication: number;
   primaryDatacenter: string;
   quality: number[];
+  /** There was nobody else for some stateless role. */
+  hasExcluded: boolean;
 }
 
 interface Candidate {
@@ -120,6 +122,7 @@ export function planTransactionSystem(
     satelliteLogs: satellites.members,
     satelliteReplication: satellites.replication,
     primaryDatacenter: datacenter ?? homeOf(database, master),
+    hasExcluded: [master, ...commitProxies].some((instance) => isExcluded(database, instance)),
     quality: [
       Math.max(0, desiredLogs(configuration) - logs.members.length),
       logs.worstFitness,
@@ -140,8 +143,8 @@ function homeOf(database: Database, master: ServerInstance): string {
 const none = { members: [] as ServerInstance[], replication: 0 };
 
 /**
- * As many as desired of the best class, and of worse ones only as many as the policy needs. A process of a better class
- * is never passed over for the number alone.
+ * As many as desired of the best class, and of worse ones only as many as the policy needs. A
+ * process of a better class is never passed over for the number alone.
  */
 function chooseLogs(
   candidates: readonly Candidate[],

@@ -1,3 +1,4 @@
+// Placement policies: the number and the spread of copies.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,5 +1,5 @@
-// Redundancy modes as placement policies over zones, halls and datacenters, and the choice of members that satisfy
-// them. [FDB14]
+// Redundancy modes as placement policies over zones, halls and datacenters, and the choice of
+// members that satisfy them. [FDB14]
 
 export interface Policy {
   replicas: number;
@@ -54,8 +54,8 @@ export interface Placed {
 }
 
 /**
- * The members to use, in order of preference: every kept one, then as few others as the policy needs. Undefined when
- * the candidates cannot satisfy it.
+ * The members to use, in order of preference: every kept one, then as few others as the policy
+ * needs. Undefined when the candidates cannot satisfy it.
  */
 export function selectReplicas<T extends Placed>(
   policy: Policy,

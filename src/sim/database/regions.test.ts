@@ -1,4 +1,5 @@
-// Two regions with satellites: the order in which they must be configured, kills by datacenter, failover and the way back.
+// Two regions with satellites: the order in which they must be configured, kills by datacenter,
+// failover and the way back.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

@@ -1,5 +1,6 @@
-// Data movement: shards leave failed, excluded and unwanted servers, follow a changed policy, and spread over new ones.
-// Progress is known only at its end, so that an idle database has no timer. [FDB15] [FDB19] [FDB21]
+// Data movement: shards leave failed, excluded and unwanted servers, follow a changed policy, and
+// spread over new ones. Progress is known only at its end, so that an idle database has no timer.
+// [FDB15] [FDB19] [FDB21]
 import { reactLater, recruitStorageLater } from "./acts.ts";
 import { isAcceptingCommits, notifyChange, schedule } from "./database.ts";
 import type { Database, Shard, StorageServer } from "./database.ts";
@@ -64,7 +65,9 @@ function isUsable(database: Database, server: StorageServer): boolean {
   return server.diedMs === undefined && !server.isLeaving && !isUnwanted(database, server);
 }
 
-/** Teams follow the regions of the configuration; members without a region wait in the first team. */
+/**
+ * Teams follow the regions of the configuration; members without a region wait in the first team.
+ */
 function alignRegions(database: Database): void {
   const { distribution } = database;
   const regionIds = storageDatacenters(database) ?? [undefined];

@@ -1,5 +1,6 @@
-// The clusters behind the captures, rebuilt on the simulated database and driven by the virtual clock: three storages,
-// three logs and two stateless processes; halls; datacenters; regions. For tests.
+// The clusters behind the captures, rebuilt on the simulated database and driven by the virtual
+// clock: three storages, three logs and two stateless processes; halls; datacenters; regions. For
+// tests.
 import { seededRandom } from "../../env/random.ts";
 import type { AdminClient } from "../../fdb/admin.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
@@ -129,7 +130,10 @@ export function hallServers(halls: number): LocalServer[] {
   return place(2, placements);
 }
 
-/** Three datacenters of two zones, each with a storage and a log; one stateless process in the first. */
+/**
+ * Three datacenters of two zones, each with a storage and a log; one stateless process in the
+ * first.
+ */
 export function datacenterServers(): LocalServer[] {
   const placements: Placement[] = [];
   for (const dc of [1, 2, 3]) {
@@ -148,7 +152,10 @@ export function datacenterServers(): LocalServer[] {
   return place(3, placements);
 }
 
-/** dc1 and dc2 with 2 storages, 3 logs and 2 stateless processes, dc3 and dc4 with 2 logs: own zones all. */
+/**
+ * dc1 and dc2 with 2 storages, 3 logs and 2 stateless processes, dc3 and dc4 with 2 logs: own zones
+ * all.
+ */
 export function regionServers(): LocalServer[] {
   const placements: Placement[] = [];
   const add = (dc: number, processClass: string, count: number): void => {

@@ -1,3 +1,4 @@
+// Command lines, addresses and connection strings as the operator writes them, and what is refused.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseConnectionString, parseNetworkAddress } from "./network-address.ts";

@@ -1,5 +1,5 @@
-// The command line of fdbserver: parsed as the real one does, refused with a message a person would find in the pod's
-// log. [FDB1] [FDB2]
+// The command line of fdbserver: parsed as the real one does, refused with a message a person would
+// find in the pod's log. [FDB1] [FDB2]
 import { parseNetworkAddress } from "./network-address.ts";
 import type { NetworkAddress } from "./network-address.ts";
 

@@ -1,4 +1,5 @@
-// One running fdbserver: what it was started with and where it stands. Starting and stopping is in server-runtime.ts.
+// One running fdbserver: what it was started with and where it stands. Starting and stopping is in
+// server-runtime.ts.
 import type { ServerExit, ServerProcessSpec } from "../../pod/process-runtime.ts";
 import type { Database } from "./database.ts";
 import type { Disk } from "./fabric.ts";

@@ -1,3 +1,4 @@
+// Starting fdbserver: what stops it, and what it finds again on its volume.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { plainCoordinators, plainServers, startPlain, startSample } from "./sample-cluster.ts";

@@ -1,5 +1,6 @@
-// Starts simulated fdbservers for the emulated kubelet: checks the command line, the files and the address as the real
-// one does before it listens, and exits with a message when something is wrong. [FDB1] [FDB2] [FDB3] [FDB7]
+// Starts simulated fdbservers for the emulated kubelet: checks the command line, the files and the
+// address as the real one does before it listens, and exits with a message when something is wrong.
+// [FDB1] [FDB2] [FDB3] [FDB7]
 import type {
   ProcessRuntime,
   ServerExit,
@@ -7,6 +8,7 @@ import type {
   ServerProcessSpec,
 } from "../../pod/process-runtime.ts";
 import { openDisk } from "./fabric.ts";
+import { loseVolume } from "./lost-volume.ts";
 import type { Disk, Fabric } from "./fabric.ts";
 import { allDatabasesRefreshQuorum, joinLater, joinSoon, leave, tryJoin } from "./membership.ts";
 import { endpoint, formatAddress, parseConnectionString } from "./network-address.ts";
@@ -17,7 +19,10 @@ import type { ServerArguments } from "./server-arguments.ts";
 import type { ServerInstance } from "./server-instance.ts";
 
 export function createServerRuntime(fabric: Fabric): ProcessRuntime {
-  return { start: (spec) => startServer(fabric, spec) };
+  return {
+    start: (spec) => startServer(fabric, spec),
+    volumeRemoved: (volumeId) => loseVolume(fabric, volumeId),
+  };
 }
 
 function startServer(fabric: Fabric, spec: ServerProcessSpec): ServerProcess {

@@ -1,4 +1,5 @@
-// Reads wait for a live copy of what they read: a transaction on a shard whose whole team is down hangs. [FDB33] [FDB34]
+// Reads wait for a live copy of what they read: a transaction on a shard whose whole team is down
+// hangs. [FDB33] [FDB34]
 import type { FdbTransaction } from "../../fdb/admin.ts";
 import { binaryText } from "../../fdb/bytes.ts";
 import { nextChange } from "./database.ts";

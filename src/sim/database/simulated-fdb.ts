@@ -1,11 +1,13 @@
-// The simulated FoundationDB as others use it: a runtime for fdbserver processes, clients, the truth about the data, and
-// trouble on demand. One of these may hold several databases, told apart by their coordinators. Rules: spec/database.md.
+// The simulated FoundationDB as others use it: a runtime for fdbserver processes, clients, the
+// truth about the data, and trouble on demand. One of these may hold several databases, told apart
+// by their coordinators. Rules: spec/database.md.
 import type { Clock } from "../../env/clock.ts";
 import { randomUuid } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
 import type { AdminClientFactory } from "../../fdb/admin.ts";
 import type { HostResolver, ProcessRuntime } from "../../pod/process-runtime.ts";
 import type { Acts } from "./acts.ts";
+import type { CommitFault } from "../key-value/store.ts";
 import { createAdminFactory } from "./admin-client.ts";
 import type { ApplicationClient } from "./clients.ts";
 import { locate } from "./coordination.ts";
@@ -36,6 +38,8 @@ export interface SimulatedFdbOptions {
   timings?: Partial<Timings>;
   /** Size of the data that a new database gets. */
   initialBytes?: number;
+  /** Asked at each commit of a transaction with writes: what goes wrong with it. */
+  commitFault?: () => CommitFault | undefined;
   /** Versions with a client beside the operator; all when absent. */
   supportedVersions?: readonly string[];
 }
@@ -50,7 +54,7 @@ export interface SimulatedFdb {
   /** Simulated applications connected to the database behind a connection string. */
   addClient(connectionString: string, client: ApplicationClient): void;
   removeClient(connectionString: string, address: string): void;
-  /** Locks the database as `lock` does; resolves to nothing when it is not there. */
+  /** Locks the database and gives the UID; undefined when it is not there or locked already. */
   lock(connectionString: string): string | undefined;
   unlock(connectionString: string): void;
 }
@@ -82,6 +86,7 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
     unjoined: new Set(),
     joinTimer: undefined,
     joinDelayMs: options.timings?.retryMs ?? defaultTimings.retryMs,
+    commitFault: options.commitFault,
     initialBytes: options.initialBytes ?? defaultInitialBytes,
     cut: new Set(),
     startDelays: new Map(),

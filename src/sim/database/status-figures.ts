@@ -1,5 +1,6 @@
-// Measured figures in status that nothing in the simulation decides: constants of the kind and size a small real cluster
-// shows, so that every reader finds every field. Shared between answers; nobody changes a status.
+// Measured figures in status that nothing in the simulation decides: constants of the kind and size
+// a small real cluster shows, so that every reader finds every field. Shared between answers;
+// nobody changes a status.
 
 const counter = (count: number, hz: number, roughness: number): Figure => ({
   counter: count,

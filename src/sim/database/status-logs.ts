@@ -1,4 +1,5 @@
-// The log generations in status: the present one and the old ones that are still needed. [FDB10] [FDB29]
+// The log generations in status: the present one and the old ones that are still needed. [FDB10]
+// [FDB29]
 import type { StatusLogSet } from "../../model/database-status.ts";
 import type { Database, LogSet } from "./database.ts";
 import { deadLogs, logFaultTolerance } from "./fault-tolerance.ts";

@@ -1,5 +1,5 @@
-// The processes, their roles and the machines in status. A dead process stays listed for a while; one that just came
-// back has no locality and no figures yet. [FDB28] [FDB31]
+// The processes, their roles and the machines in status. A dead process stays listed for a while;
+// one that just came back has no locality and no figures yet. [FDB28] [FDB31]
 import type {
   StatusMachine,
   StatusMessage,

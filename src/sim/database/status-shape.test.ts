@@ -1,4 +1,5 @@
-// Compares the simulated status with captures of a real one: the same fields of the same types in the same states.
+// Compares the simulated status with captures of a real one: the same fields of the same types in
+// the same states.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
@@ -84,7 +85,13 @@ test("[FDB29] status before and just after configure new has the captured fields
   await sample.call(sample.admin.configure("new double ssd", 60_000));
   compare(await sample.status(), "02-just-configured");
   await sample.pass(40);
-  compare(await sample.status(), "03-healthy-double");
+  const healthy = await sample.status();
+  compare(healthy, "03-healthy-double");
+  const real = capture("03-healthy-double");
+  assert.deepEqual(healthy.cluster?.configuration, real.cluster?.configuration);
+  assert.deepEqual(healthy.cluster?.data?.state, real.cluster?.data?.state);
+  assert.deepEqual(healthy.cluster?.fault_tolerance, real.cluster?.fault_tolerance);
+  assert.deepEqual(healthy.client?.database_status, real.client?.database_status);
   await sample.call(sample.admin.configure("logs=4", 60_000));
   compare(await sample.status(), "04-after-configure-logs3");
 });

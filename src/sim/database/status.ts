@@ -1,5 +1,6 @@
-// The machine-readable status: everything a client may learn about the database, in the shape of a real `status json`.
-// It is not the truth: see distribution-view.ts and status-processes.ts for how it lags behind. [FDB27] [FDB29]
+// The machine-readable status: everything a client may learn about the database, in the shape of a
+// real `status json`. It is not the truth: see distribution-view.ts and status-processes.ts for how
+// it lags behind. [FDB27] [FDB29]
 import type { ClusterStatus, DatabaseStatus, StatusMessage } from "../../model/database-status.ts";
 import { describeClients } from "./clients.ts";
 import {
@@ -298,9 +299,7 @@ function describeConfiguration(database: Database): NonNullable<ClusterStatus["c
       ...[...database.excludedLocalities.keys()].toSorted().map((locality) => ({ locality })),
     ],
     grv_proxies: grvProxies,
-    log_engine: configuration.storageEngine.startsWith("memory")
-      ? configuration.storageEngine
-      : "ssd-2",
+    log_engine: "ssd-2",
     log_spill: configuration.logSpill,
     ...(configuration.logVersion > 0 ? { log_version: configuration.logVersion } : {}),
     ...(configuration.logRouters >= 0 ? { log_routers: configuration.logRouters } : {}),

@@ -1,4 +1,5 @@
-// Which storage servers a database wants: by redundancy mode, region, class and exclusion. [FDB14] [FDB17]
+// Which storage servers a database wants: by redundancy mode, region, class and exclusion. [FDB14]
+// [FDB17]
 import { mainDatacenter } from "./configuration-check.ts";
 import type { Database, StorageServer } from "./database.ts";
 import { serverExcludedSince } from "./exclusion.ts";
@@ -27,8 +28,8 @@ export function isFullyReplicated(database: Database): boolean {
 }
 
 /**
- * Log processes lend a storage role where storage processes alone cannot form a team: the datacenters concerned, or
- * "anywhere" without regions.
+ * Log processes lend a storage role where storage processes alone cannot form a team: the
+ * datacenters concerned, or "anywhere" without regions.
  */
 export function borrowingDatacenters(database: Database): Set<string> {
   const own = [...database.distribution.servers.values()].filter(

@@ -1,5 +1,6 @@
-// Storage servers: recruited on storage processes, borrowed from log processes while the policy cannot be met without
-// them, dead and alive, and removed when they are empty and not wanted. [FDB15] [FDB17] [FDB19]
+// Storage servers: recruited on storage processes, borrowed from log processes while the policy
+// cannot be met without them, dead and alive, and removed when they are empty and not wanted.
+// [FDB15] [FDB17] [FDB19]
 import { reactLater, recruitStorageLater } from "./acts.ts";
 import { isAcceptingCommits, notifyChange, schedule, trace, unschedule } from "./database.ts";
 import type { Database, StorageServer } from "./database.ts";
@@ -122,7 +123,10 @@ export function loseStorage(database: Database, instance: ServerInstance): void 
   }
 }
 
-/** After a while of silence the server counts as failed; a zone under maintenance is spared until the end. */
+/**
+ * After a while of silence the server counts as failed; a zone under maintenance is spared until
+ * the end.
+ */
 export function watchFailure(database: Database, server: StorageServer): void {
   if (server.diedMs === undefined || server.isFailed) return;
   const { clock } = database.fabric;
@@ -136,6 +140,8 @@ export function watchFailure(database: Database, server: StorageServer): void {
       const isEarly = failureDueMs(database, server, server.diedMs) > clock.nowMs();
       if (isEarly) return watchFailure(database, server);
       server.isFailed = true;
+      // The failure of another zone ends a maintenance, so that its servers are watched again.
+      if (database.maintenance) endMaintenance(database);
       trace(database, `storage failed ${server.address}`);
       recruitStorageLater(database);
       reactLater(database, 0);
@@ -143,6 +149,12 @@ export function watchFailure(database: Database, server: StorageServer): void {
     },
     false,
   );
+}
+
+function endMaintenance(database: Database): void {
+  database.maintenance = undefined;
+  trace(database, "maintenance ends: another zone failed");
+  for (const server of database.distribution.servers.values()) watchFailure(database, server);
 }
 
 function failureDueMs(database: Database, server: StorageServer, diedMs: number): number {

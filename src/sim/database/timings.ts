@@ -1,5 +1,5 @@
-// How long things take in the simulated database, in milliseconds. The defaults are what a real FoundationDB 7.3 showed;
-// a test may shorten or stretch them.
+// How long things take in the simulated database, in milliseconds. The defaults are what a real
+// FoundationDB 7.3 showed; a test may shorten or stretch them.
 
 export interface Timings {
   /** From the start of an fdbserver to its registration with the cluster controller. */
@@ -38,7 +38,9 @@ export interface Timings {
   datacenterFailureMs: number;
   /** From an exclusion to the first movement of data. */
   exclusionReactionMs: number;
-  /** From the last byte (or the exclusion of an empty server) to the removal of the storage role. */
+  /**
+   * From the last byte (or the exclusion of an empty server) to the removal of the storage role.
+   */
   storageRemovalMs: number;
   /** How long status shows the old figures after data distribution moved. */
   distributorHandoverMs: number;
@@ -46,7 +48,9 @@ export interface Timings {
   distributorAbsentMs: number;
   /** Until data distribution is initialized, from the recovery that moved it. */
   distributorInitializingMs: number;
-  /** From a configuration with larger teams until storage roles borrowed from log processes go away. */
+  /**
+   * From a configuration with larger teams until storage roles borrowed from log processes go away.
+   */
   borrowedStorageMs: number;
   /** Recruitment of a storage role on a process that may have one. */
   storageRecruitmentMs: number;

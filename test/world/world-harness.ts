@@ -14,6 +14,8 @@ import { startWorld } from "../../src/sim/world.ts";
 import type { World, WorldOptions } from "../../src/sim/world.ts";
 
 export type TestWorldOptions = Partial<Omit<WorldOptions, "clock" | "trace">> & {
+  /** Made when absent. */
+  clock?: VirtualClock;
   /** Lines of the trace that are kept; failures print the last ones. */
   keepLines?: number;
 };
@@ -66,7 +68,7 @@ export function clusterOf(
 }
 
 export class TestWorld {
-  readonly clock = new VirtualClock();
+  readonly clock: VirtualClock;
   readonly trace: Trace;
   readonly world: World;
   /** Every request of the operator that has ended. */
@@ -74,12 +76,13 @@ export class TestWorld {
   readonly activities: Activity[] = [];
 
   private constructor(options: TestWorldOptions) {
-    const { keepLines = 200, ...rest } = options;
+    const { keepLines = 200, clock = new VirtualClock(), ...rest } = options;
+    this.clock = clock;
     this.trace = new Trace({ clock: this.clock, keepLines });
     this.world = startWorld({
       ...rest,
       seed: options.seed ?? 1,
-      clock: this.clock,
+      clock,
       trace: this.trace,
       onRequest: (record) => {
         this.requests.push(record);
@@ -246,7 +249,8 @@ export class TestWorld {
       .slice(mark)
       .filter(({ verb }) => verb !== "get" && verb !== "list" && verb !== "watch")
       .map(({ verb, resource, subresource, name }) => {
-        const kind = subresource === undefined ? resource.plural : `${resource.plural}/${subresource}`;
+        const kind =
+          subresource === undefined ? resource.plural : `${resource.plural}/${subresource}`;
         return `${verb} ${kind} ${name ?? ""}`.trim();
       });
   }

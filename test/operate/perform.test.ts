@@ -1,0 +1,332 @@
+// Performing actions and the guard's door, against the emulated API server.
+import { strict as assert } from "node:assert";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { apiVersion, foundationDbClusters } from "../../src/api/cluster.ts";
+import { customResourceDefinitions } from "../../src/api/crd.ts";
+import { createApiServer } from "../../src/emulator/api-server.ts";
+import { silentLog } from "../../src/env/log.ts";
+import { seededRandom } from "../../src/env/random.ts";
+import type { AdminClient } from "../../src/fdb/admin.ts";
+import { KubeClient } from "../../src/kube/client.ts";
+import type { ConfigMap, Pod } from "../../src/kube/generated/types.ts";
+import {
+  configMaps,
+  customResourceDefinitions as definitions,
+  pods,
+} from "../../src/kube/resource.ts";
+import type { Stored } from "../../src/kube/resource.ts";
+import { makeCaches } from "../../src/operate/caches.ts";
+import { Guard } from "../../src/operate/guard.ts";
+import type { GuardedDatabase } from "../../src/operate/guard.ts";
+import { performActions } from "../../src/operate/perform.ts";
+import type { ActionOutcome } from "../../src/operate/perform.ts";
+import type { Action } from "../../src/plan/action.ts";
+import { VirtualClock } from "../../src/sim/virtual-clock.ts";
+
+class Bench {
+  readonly clock = new VirtualClock();
+  readonly client: KubeClient;
+  readonly commands: string[] = [];
+  readonly requests: string[] = [];
+  readonly database: GuardedDatabase;
+  failsToConfigure = false;
+  /** Of two clusters: ours, and a foreign one. */
+  ownerUids: readonly string[] = [];
+  readonly #end = new AbortController();
+  readonly #caches;
+  readonly #server;
+
+  constructor() {
+    const { clock } = this;
+    const random = seededRandom(1);
+    this.#server = createApiServer({ clock, random });
+    this.client = new KubeClient(this.#server.transport("operator"), {
+      userAgent: "operator",
+      onRequest: ({ verb, resource, name }) => {
+        if (verb !== "watch" && verb !== "list")
+          this.requests.push(`${verb} ${resource.plural} ${name}`);
+      },
+    });
+    this.#caches = makeCaches({ client: this.client, clock, random, log: silentLog });
+    const admin: Partial<AdminClient> = {
+      configure: async (text) => {
+        await Promise.resolve();
+        this.commands.push(text);
+        if (this.failsToConfigure) throw new Error("timed out");
+      },
+    };
+    this.database = { namespace: "default", admin: admin as AdminClient, lastWriteMs: 0 };
+  }
+
+  async open(): Promise<this> {
+    for (const definition of customResourceDefinitions) {
+      await this.client.create(definitions, definition);
+    }
+    this.ownerUids = [await this.#createCluster("sample"), await this.#createCluster("foreign")];
+    for (const cache of Object.values(this.#caches)) void cache.start(this.#end.signal);
+    await this.clock.advance(1_000);
+    this.requests.length = 0;
+    return this;
+  }
+
+  async #createCluster(name: string): Promise<string> {
+    const cluster = await this.client.create(foundationDbClusters, {
+      apiVersion,
+      kind: "FoundationDBCluster",
+      metadata: { name, namespace: "default" },
+      spec: { version: "7.3.79" },
+    });
+    return cluster.metadata.uid ?? "";
+  }
+
+  /** The garbage collector takes pods without a living owner, so they have one. */
+  pod(name: string, owner = 0): Stored<Pod> {
+    const uid = this.ownerUids[owner] ?? "";
+    const ownerName = owner === 0 ? "sample" : "foreign";
+    const reference = { apiVersion, kind: "FoundationDBCluster", name: ownerName, uid };
+    return {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name, namespace: "default", ownerReferences: [reference] },
+      spec: { containers: [{ name: "main", image: "image" }] },
+    };
+  }
+
+  createPod(name: string): Action {
+    return { type: "createPod", step: "addPods", object: this.pod(name), processGroupId: name };
+  }
+
+  perform(...actions: Action[]): Promise<ActionOutcome[]> {
+    const { client, clock } = this;
+    const caches = this.#caches;
+    const guard = new Guard({
+      client,
+      caches,
+      clock,
+      evidenceMaximumAgeMs: 60_000,
+      commandTimeoutMs: 10_000,
+    });
+    const network = { request: () => Promise.resolve({ status: 500, body: "" }) };
+    const options = { client, caches, guard, network, parallelMax: 2, sidecarTimeoutMs: 1_000 };
+    const ownerUid = this.ownerUids[0] ?? "";
+    return performActions(options, { ownerUid, database: this.database }, actions);
+  }
+
+  cachedPod(name: string): Stored<Pod> | undefined {
+    return this.#caches.pods.get({ namespace: "default", name });
+  }
+
+  close(): void {
+    this.#end.abort();
+    this.#server.stop();
+  }
+}
+
+function basisOf(object: Stored<Pod>): { name: string; uid: string; resourceVersion: string } {
+  const { name = "", uid = "", resourceVersion = "" } = object.metadata;
+  return { name, uid, resourceVersion };
+}
+
+test("[OP25] writes follow the order of the plan", async () => {
+  const bench = await new Bench().open();
+  const configMap: Stored<ConfigMap> = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "c", namespace: "default" },
+  };
+  const outcomes = await bench.perform(
+    { type: "createConfigMap", step: "updateConfigMap", object: configMap },
+    bench.createPod("a"),
+    bench.createPod("b"),
+    bench.createPod("c"),
+  );
+  assert.deepEqual(
+    outcomes.map((outcome) => outcome.kind),
+    ["done", "done", "done", "done"],
+  );
+  assert.deepEqual(bench.requests, [
+    "create configmaps c",
+    "create pods a",
+    "create pods b",
+    "create pods c",
+  ]);
+  bench.close();
+});
+
+test("[OP29] what was written is in the local copy before the watch tells of it", async () => {
+  const bench = await new Bench().open();
+  await bench.perform(bench.createPod("a"));
+  assert.equal(bench.cachedPod("a")?.metadata.name, "a");
+  bench.close();
+});
+
+test("[OP26] an object that exists already counts as created when it is ours", async () => {
+  const bench = await new Bench().open();
+  await bench.client.create(pods, bench.pod("ours"));
+  await bench.client.create(pods, bench.pod("foreign", 1));
+  const [ours, foreign] = await bench.perform(bench.createPod("ours"), bench.createPod("foreign"));
+  assert.equal(ours?.kind, "done");
+  assert.equal(foreign?.kind, "failed");
+  assert.match(foreign?.kind === "failed" ? foreign.message : "", /already exists/);
+  bench.close();
+});
+
+test("[OP27] a conflict is stale, not failed", async () => {
+  const bench = await new Bench().open();
+  const object: Stored<ConfigMap> = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "c", namespace: "default" },
+    data: { a: "1" },
+  };
+  const stored = await bench.client.create(configMaps, object);
+  await bench.client.update(configMaps, { ...stored, data: { a: "2" } });
+  const basis = { name: "c", uid: stored.metadata.uid ?? "", resourceVersion: "" };
+  const [outcome] = await bench.perform({
+    type: "updateConfigMap",
+    step: "updateConfigMap",
+    object: { ...stored, data: { a: "3" } },
+    basis,
+  });
+  assert.equal(outcome?.kind, "stale");
+  bench.close();
+});
+
+test("[OP28] a failure ends its kind and leaves the rest of the plan alone", async () => {
+  const bench = await new Bench().open();
+  const broken = bench.createPod("Not A Name");
+  const outcomes = await bench.perform(bench.createPod("a"), broken, bench.createPod("b"), {
+    type: "createConfigMap",
+    step: "x",
+    object: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c", namespace: "default" } },
+  });
+  assert.deepEqual(
+    outcomes.map((outcome) => outcome.kind),
+    ["done", "failed", "done"],
+  );
+  assert.deepEqual(bench.requests, [
+    "create pods a",
+    "create pods Not A Name",
+    "create configmaps c",
+  ]);
+  bench.close();
+});
+
+test("[OP30] a patch never hits a successor of the same name", async () => {
+  const bench = await new Bench().open();
+  const stored = await bench.client.create(pods, bench.pod("a"));
+  const patch = { annotations: { told: "yes" } };
+  const action: Action = {
+    type: "patchPod",
+    step: "x",
+    basis: basisOf(stored),
+    patch,
+    processGroupId: "a",
+  };
+  const [first] = await bench.perform(action);
+  assert.equal(first?.kind, "done");
+  await bench.client.delete(pods, { namespace: "default", name: "a" }, { gracePeriodSeconds: 0 });
+  await bench.client.create(pods, bench.pod("a"));
+  const [second] = await bench.perform(action);
+  assert.notEqual(second?.kind, "done");
+  const successor = await bench.client.get(pods, { namespace: "default", name: "a" });
+  assert.equal(successor.metadata.annotations, undefined);
+  bench.close();
+});
+
+async function endedPod(bench: Bench, phase: string): Promise<Stored<Pod>> {
+  const stored = await bench.client.create(pods, bench.pod("a"));
+  const ended = await bench.client.updateStatus(pods, { ...stored, status: { phase } });
+  await bench.clock.advance(100);
+  return ended;
+}
+
+const deleting = (object: Stored<Pod>): Action => ({
+  type: "deletePod",
+  step: "deleteTerminalPods",
+  basis: basisOf(object),
+  processGroupId: "a",
+  because: "terminal",
+});
+
+test("[OP21] a terminal pod is deleted", async () => {
+  const bench = await new Bench().open();
+  const [outcome] = await bench.perform(deleting(await endedPod(bench, "Failed")));
+  assert.equal(outcome?.kind, "done");
+  await bench.clock.advance(100);
+  assert.equal(await bench.client.find(pods, { namespace: "default", name: "a" }), undefined);
+  assert.equal(bench.cachedPod("a"), undefined);
+  bench.close();
+});
+
+test("[OP21] a pod that runs, another one or one that changed is not deleted", async () => {
+  const bench = await new Bench().open();
+  const running = await endedPod(bench, "Running");
+  const [refused] = await bench.perform(deleting(running));
+  assert.deepEqual(refused?.kind === "refused" && refused.reason, "the pod has not ended");
+  const other = { ...running, metadata: { ...running.metadata, uid: "other" } };
+  const [another] = await bench.perform(deleting(other));
+  assert.deepEqual(another?.kind === "refused" && another.reason, "the pod is another one");
+  const failed = await bench.client.updateStatus(pods, { ...running, status: { phase: "Failed" } });
+  await bench.client.updateStatus(pods, {
+    ...failed,
+    status: { phase: "Failed", message: "again" },
+  });
+  await bench.clock.advance(100);
+  const [stale] = await bench.perform(deleting(failed));
+  assert.equal(stale?.kind, "stale");
+  bench.close();
+});
+
+const configuring = (evidenceMs: number): Action => ({
+  type: "configureDatabase",
+  step: "updateDatabaseConfiguration",
+  arguments: "double",
+  isNew: false,
+  evidenceMs,
+});
+
+test("[OP22] a configuration needs a status newer than our own last change and not too old", async () => {
+  const bench = await new Bench().open();
+  const nowMs = bench.clock.nowMs();
+  const [done] = await bench.perform(configuring(nowMs));
+  assert.equal(done?.kind, "done");
+  const [again] = await bench.perform(configuring(nowMs));
+  assert.match(again?.kind === "refused" ? again.reason : "", /older than the last change/);
+  await bench.clock.advance(120_000);
+  const [old] = await bench.perform(configuring(nowMs + 1));
+  assert.match(old?.kind === "refused" ? old.reason : "", /too old/);
+  assert.deepEqual(bench.commands, ["double"]);
+  bench.close();
+});
+
+test("[OP23] a command that failed counts as a change", async () => {
+  const bench = await new Bench().open();
+  bench.failsToConfigure = true;
+  const nowMs = bench.clock.nowMs();
+  const [failed] = await bench.perform(configuring(nowMs));
+  assert.equal(failed?.kind, "failed");
+  assert.equal(bench.database.lastWriteMs, nowMs);
+  const [refused] = await bench.perform(configuring(nowMs));
+  assert.equal(refused?.kind, "refused");
+  bench.close();
+});
+
+test("[OP20] disruptive effects are imported by the guard alone, and nothing else deletes pods", () => {
+  const root = join(import.meta.dirname, "../../src");
+  const files = globSync("{plan,operate,build,api,model}/**/*.ts", { cwd: root }).filter(
+    (file) => !file.endsWith(".test.ts"),
+  );
+  const importers = files.filter((file) =>
+    readFileSync(join(root, file), "utf8").includes('/disruptive-effects.ts"'),
+  );
+  assert.deepEqual(importers, ["operate/guard.ts"]);
+  const callers = files.filter((file) =>
+    /\.(delete\((pods|persistentVolumeClaims)|evictPod\(|configure\(|exclude\(|kill\(|changeCoordinators\()/.test(
+      readFileSync(join(root, file), "utf8"),
+    ),
+  );
+  assert.deepEqual(callers, ["operate/disruptive-effects.ts"]);
+});
