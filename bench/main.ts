@@ -1,5 +1,5 @@
 // `npm run bench`: what creation and a look without work cost for clusters of growing size, and the
-// memory of the operator, each beside its aim. Figures depend on the machine; nothing here is a test.
+// memory of the operator, each beside its aim. The figures are those of one machine: no test.
 import { parseArgs } from "node:util";
 import { runCluster } from "./cluster-run.ts";
 import type { ClusterRun } from "./cluster-run.ts";

@@ -1,5 +1,5 @@
-// Resident memory of the bundled operator in real time: with no cluster, with a small one, and after
-// a rest.
+// Resident memory of the bundled operator in real time: with no cluster, with a small one, and
+// after a rest.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// The parent's side of the measured operator process: starts it, answers its calls from the simulated
-// world, and asks it for its figures.
+// The parent's side of the measured operator process: starts it, answers its calls from the
+// simulated world, and asks it for its figures.
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";

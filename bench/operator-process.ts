@@ -1,5 +1,5 @@
 // The operator alone in a process of its own, to see what it takes: the API server is reached over
-// HTTPS, the database and the pods through the parent process. The benchmark bundles and starts this.
+// HTTPS, the database and the pods through the parent process. The benchmark bundles this file.
 import { destination } from "pino";
 import { machineClock } from "../src/env/clock.ts";
 import { pinoLog } from "../src/env/pino-log.ts";

@@ -1,5 +1,5 @@
 // Which part of the CPU time is the operator's and not the emulated world's. Both run in one thread
-// and call each other, so a sampling profile decides: the innermost frame that belongs to one of them.
+// and call each other, so a sampling profile decides: the innermost frame that belongs to one.
 import { Session } from "node:inspector/promises";
 import type { Profiler } from "node:inspector";
 
@@ -7,7 +7,7 @@ const operatorFrame = /\/src\/(operate|plan|build)\//;
 const worldFrame = /\/src\/(emulator|sim)\//;
 const samplingIntervalMicroseconds = 1000;
 
-/** Runs `work` under the profiler; the share is 0 to 1, of the samples that belong to one of them. */
+/** Runs `work` under the profiler; the share is 0 to 1, of the samples that belong to one. */
 export async function withOperatorShare<T>(
   work: () => Promise<T>,
 ): Promise<{ result: T; share: number }> {

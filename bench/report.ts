@@ -187,14 +187,14 @@ function isMet(candidate: Aim): boolean {
 }
 
 export const footnotes = `\
-Creation aims at half of the Go operator 2.33.0 on a real API server, per process. That one took 117
-to 126 requests and 15 to 18 status writes for 15 processes (8.1 and 1.1 per process), 264 and 14 for
-40 (6.6 and 0.35). Between those sizes the totals are interpolated; above 40 the figures per process
-of the 40-process row hold. Requests are those from the creation of the resource until a minute after
-it is reconciled, events included; watches are not counted.
+Creation aims at half of the Go operator 2.33.0 on a real API server, per process. That one took
+117 to 126 requests and 15 to 18 status writes for 15 processes (8.1 and 1.1 per process), 264 and
+14 for 40 (6.6 and 0.35). Between those sizes the totals are interpolated; above 40 the figures per
+process of the 40-process row hold. Requests are those from the creation of the resource until a
+minute after it is reconciled, events included; watches are not counted.
 CPU is user and system time of all threads, after an unmeasured creation as a warm-up. Creation runs
-in virtual time in one process, so its CPU is that of the emulated Kubernetes, the simulated database
-and the operator together; the operator's part is a share by sampling, without its Kubernetes client.
-A look without work follows an annotation that nobody cares about: the operator compares everything
-with what should be. What should be is remembered as long as the resource asks for the same; a new
-operator fills its caches and computes all of it again.`;
+in virtual time in one process, so its CPU is that of the emulated Kubernetes, the simulated
+database and the operator together; the operator's part is a share by sampling, without its
+Kubernetes client. A look without work follows an annotation that nobody cares about: the operator
+compares everything with what should be. What should be is remembered as long as the resource asks
+for the same; a new operator fills its caches and computes all of it again.`;

@@ -1,5 +1,5 @@
-// The clusters that are measured: eight tenths storage, a tenth logs and a tenth stateless; small ones
-// have at least three logs and nine stateless processes.
+// The clusters that are measured: eight tenths storage, a tenth logs and a tenth stateless; small
+// ones have at least three logs and nine stateless processes.
 import { apiVersion, foundationDbClusters } from "../src/api/cluster.ts";
 import type { FoundationDBCluster } from "../src/api/cluster.ts";
 import type { ObjectMeta } from "../src/kube/object.ts";

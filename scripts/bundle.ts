@@ -7,15 +7,15 @@ import { build } from "esbuild";
 const root = dirname(import.meta.dirname);
 
 /**
- * Packages in the older module form need a `require`. The command line finds the sample cluster from
- * its own folder, so the bundle, one folder below the project, stands in for src/cli.
+ * Packages in the older module form need a `require`. The command line finds the sample cluster
+ * from its own folder, so the bundle, one folder below the project, stands in for src/cli.
  */
 const banner = `import { createRequire as bundleCreateRequire } from "node:module";
 import { join as bundleJoin } from "node:path";
 const require = bundleCreateRequire(import.meta.url);
 const bundleSourceFolder = bundleJoin(import.meta.dirname, "..", "src", "cli");`;
 
-/** Puts an entry point and all that it imports into one readable ES module; gives its size in bytes. */
+/** Puts an entry point and all that it imports into one readable ES module; gives its size. */
 export async function bundle(entry: string, outfile: string): Promise<number> {
   await build({
     absWorkingDir: root,

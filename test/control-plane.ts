@@ -63,6 +63,19 @@ interface Running {
 
 const running = new Set<Running>();
 process.on("exit", () => running.forEach(kill));
+let handlesSignals = false;
+
+/** A signal that ends the process skips its exit event, so the data would stay behind. */
+function cleanUpOnSignals(): void {
+  if (handlesSignals) return;
+  handlesSignals = true;
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(signal, () => {
+      running.forEach(kill);
+      process.kill(process.pid, signal);
+    });
+  }
+}
 
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const say = options.say ?? (() => {});
@@ -72,6 +85,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     children: new Map(),
   };
   running.add(own);
+  cleanUpOnSignals();
   try {
     const withControllerManager =
       options.withControllerManager === "if-present"

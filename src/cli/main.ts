@@ -77,6 +77,12 @@ program
   .description("print the CustomResourceDefinitions, ready for kubectl apply -f -")
   .action(async () => (await import("./crds.ts")).runCrds());
 
+// A reader that has seen enough, such as `head`, is no error.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit(0);
+});
+
 try {
   await program.parseAsync();
 } catch (error) {

@@ -4,7 +4,6 @@ import { decodeBody, undeclaredFields } from "./decode-body.ts";
 import { timeText } from "./decode.ts";
 import {
   differenceOf,
-  hasPath,
   intersectionOf,
   isEmptySet,
   pathsOf,
@@ -162,8 +161,9 @@ function mergeApplied(
   const { resourceVersion: _, ...metadata } = objectAt(config, "metadata");
   const merged = mergeValue(kind.node, live, { ...config, metadata }) as JsonObject;
   if (own !== undefined) {
-    const abandoned = differenceOf(differenceOf(own.fields, fields), ownedByOthers(before, own));
-    removeFields(kind.node, merged, abandoned, fields);
+    const others = ownedByOthers(before, own);
+    const doomed = differenceOf(differenceOf(own.fields, fields), others);
+    removeFields(kind.node, merged, { doomed, kept: fields, others });
   }
   restrictToSubresource(kind, merged, live, options);
   // Compared after defaults would be filled in; a default that equals the live value is no change.
@@ -216,79 +216,88 @@ function mergeValue(node: SchemaNode | undefined, live: unknown, config: unknown
   return cloneJson(config);
 }
 
-/** Live items that are not applied come as early as they can; applied items keep their order. */
+/**
+ * Applied items keep their order. A live item that is not applied comes before the next applied item that
+ * it stood before; live items that the applied order moves are passed over.
+ */
 function mergeItems(node: SchemaNode | undefined, live: unknown[], config: unknown[]): unknown[] {
   const liveItems = indexItems(node, live);
   const applied = config.map((item) => itemElement(node, item));
   const appliedSet = new Set(applied);
-  const waiting = [...liveItems.keys()];
-  const placed = new Set<string>();
+  const liveOrder = [...liveItems.keys()];
   const result: unknown[] = [];
-  const placeLiveOnly = (): void => {
-    while (waiting.length > 0) {
-      const element = waiting[0] ?? "";
-      if (!placed.has(element)) {
-        if (appliedSet.has(element)) return;
-        result.push(liveItems.get(element));
-      }
-      waiting.shift();
+  let next = 0;
+  const placeLiveOnly = (until: string | undefined): void => {
+    for (; next < liveOrder.length; next += 1) {
+      const element = liveOrder[next] ?? "";
+      if (element === until) return;
+      if (!appliedSet.has(element)) result.push(liveItems.get(element));
     }
   };
   for (const [index, element] of applied.entries()) {
-    placeLiveOnly();
-    placed.add(element);
+    const nextShared = applied.slice(index).find((each) => liveItems.has(each));
+    placeLiveOnly(nextShared);
     result.push(mergeValue(node?.items, liveItems.get(element), config[index]));
+    if (liveOrder[next] === element) next += 1;
   }
-  placeLiveOnly();
+  placeLiveOnly(undefined);
   return result;
 }
 
+/** What decides whether a field goes: abandoned fields, those still applied, and those of others. */
+interface Removal {
+  doomed: FieldSet;
+  kept: FieldSet | undefined;
+  others: FieldSet | undefined;
+}
+
+function below({ kept, others }: Removal, element: string, doomed: FieldSet): Removal {
+  return { doomed, kept: kept?.children.get(element), others: others?.children.get(element) };
+}
+
 /** Takes fields out of a merged object; parents that were only there for them go as well. */
-function removeFields(
-  node: SchemaNode | undefined,
-  value: JsonObject,
-  doomed: FieldSet,
-  kept: FieldSet | undefined,
-): void {
-  for (const [element, child] of doomed.children) {
+function removeFields(node: SchemaNode | undefined, value: JsonObject, removal: Removal): void {
+  for (const [element, child] of removal.doomed.children) {
     const key = element.slice(2);
     const member = value[key];
     if (member === undefined) continue;
-    const keptChild = kept?.children.get(element);
-    value[key] = removeFrom(memberNode(node, key), member, child, keptChild);
+    value[key] = removeFrom(memberNode(node, key), member, below(removal, element, child));
     if (value[key] === undefined) delete value[key];
   }
 }
 
-function removeFrom(
-  node: SchemaNode | undefined,
-  value: unknown,
-  doomed: FieldSet,
-  kept: FieldSet | undefined,
-): unknown {
-  if (doomed.isMember && kept === undefined && doomed.children.size === 0) return undefined;
+function removeFrom(node: SchemaNode | undefined, value: unknown, removal: Removal): unknown {
+  const { doomed, kept, others } = removal;
+  // What is still applied, or owned by another manager here or anywhere below, stays.
+  const mayGo = kept === undefined && others === undefined;
+  if (doomed.isMember && mayGo && doomed.children.size === 0) return undefined;
   if (isJsonObject(value)) {
     const copy = { ...value };
-    removeFields(node, copy, doomed, kept);
+    removeFields(node, copy, removal);
     const isEmptied = Object.keys(copy).length === 0 && !jsonEqual(copy, value);
-    return isEmptied && kept === undefined ? undefined : copy;
+    return isEmptied && mayGo ? undefined : copy;
   }
-  if (!Array.isArray(value)) return doomed.isMember && kept === undefined ? undefined : value;
+  if (!Array.isArray(value)) return doomed.isMember && mayGo ? undefined : value;
   const items: unknown[] = [];
   for (const item of value) {
     const element = itemElement(node, item);
     const child = doomed.children.get(element);
-    const keptChild = kept?.children.get(element);
+    const isKept = kept?.children.has(element) === true;
     if (child === undefined) items.push(item);
-    else if (keptChild !== undefined && isJsonObject(item)) {
-      items.push(removeFrom(node?.items, item, child, keptChild));
-    } else if (keptChild !== undefined || !child.isMember) items.push(item);
+    // An item goes when nobody else owns it as such; otherwise it loses the abandoned fields alone.
+    else if (child.isMember && !isKept) continue;
     else if (isJsonObject(item)) {
-      // The item goes when nobody else owns it; its own membership decides.
-      if (!hasPath(child, [])) items.push(item);
-    }
+      const left = removeFrom(node?.items, item, below(removal, element, child));
+      items.push(withKeys(node, item, objectAt(left)));
+    } else items.push(item);
   }
-  return items.length === 0 && kept === undefined ? undefined : items;
+  return items.length === 0 && mayGo ? undefined : items;
+}
+
+/** An item keeps its keys, whoever owns them. */
+function withKeys(node: SchemaNode | undefined, item: JsonObject, left: JsonObject): JsonObject {
+  const keys = (node?.listMapKeys ?? []).filter((key) => item[key] !== undefined);
+  return { ...Object.fromEntries(keys.map((key) => [key, item[key]])), ...left };
 }
 
 interface Conflict {

@@ -94,7 +94,9 @@ class DeploymentController {
       const created = await this.#parts.client.create(replicaSets, set);
       const annotations = { [revisionAnnotation]: String(revision) };
       const body = { metadata: { annotations } };
-      await this.#parts.client.patch(deployments, keyOf(deployment), body, { type: "merge" });
+      // Through the status: a change of annotations alone would count as a new generation.
+      const options = { type: "merge", subresource: "status" } as const;
+      await this.#parts.client.patch(deployments, keyOf(deployment), body, options);
       return created;
     } catch (error) {
       if (!isKubeError(error, "AlreadyExists")) throw error;

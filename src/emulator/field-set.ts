@@ -29,15 +29,6 @@ export function insertPath(set: FieldSet, path: readonly string[]): void {
   current.isMember = true;
 }
 
-export function hasPath(set: FieldSet, path: readonly string[]): boolean {
-  let current: FieldSet | undefined = set;
-  for (const element of path) {
-    current = current.children.get(element);
-    if (current === undefined) return false;
-  }
-  return current.isMember;
-}
-
 export function unionOf(left: FieldSet, right: FieldSet): FieldSet {
   const children = new Map(left.children);
   for (const [element, child] of right.children) {
@@ -78,14 +69,14 @@ export function setsEqual(left: FieldSet, right: FieldSet): boolean {
   return true;
 }
 
-/** Every path of the set, in order. */
+/** Every path of the set: at each level the members first, then what is below them. */
 export function pathsOf(set: FieldSet, prefix: readonly string[] = []): string[][] {
-  const paths: string[][] = set.isMember ? [[...prefix]] : [];
-  for (const element of [...set.children.keys()].sort()) {
-    const child = set.children.get(element);
-    if (child !== undefined) paths.push(...pathsOf(child, [...prefix, element]));
-  }
-  return paths;
+  const children = [...set.children].sort(([left], [right]) => (left < right ? -1 : 1));
+  const members = children.filter(([, child]) => child.isMember);
+  return [
+    ...members.map(([element]) => [...prefix, element]),
+    ...children.flatMap(([element, child]) => pathsOf(child, [...prefix, element])),
+  ];
 }
 
 const parsed = new WeakMap<JsonObject, FieldSet>();

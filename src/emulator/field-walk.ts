@@ -147,7 +147,6 @@ function collect(
   }
   if (shape === "items") {
     const items = indexItems(node, value);
-    if (items.size === 0) insertPath(set, path);
     for (const [element, item] of items) {
       path.push(element);
       insertPath(set, path);

@@ -126,8 +126,10 @@ export class KubeletCore implements KubeletParts {
     return store;
   }
 
+  /** The disk behind a persistent volume is gone with all that was on it. */
   forgetStore(id: string): void {
     this.#stores.delete(id);
+    this.runtime.volumeRemoved?.(id);
   }
 
   /**

@@ -95,27 +95,34 @@ function mergeList(node: SchemaNode | undefined, current: unknown[], change: unk
   const mergeKey = node.patchMergeKey;
   if (mergeKey === undefined)
     return inOrder(mergePrimitives(current, change), change, current, undefined);
-  let result = [...current];
-  for (const item of change) {
-    if (!isJsonObject(item)) throw badRequest("each element of a merge list must be an object");
-    const key = item[mergeKey];
-    if (key === undefined) {
-      const why = `map: ${goMap(item)} does not contain declared merge key: ${mergeKey}`;
-      throw new StatusError(500, "", why);
-    }
-    const sameKey = (candidate: unknown): boolean =>
-      isJsonObject(candidate) && jsonEqual(candidate[mergeKey], key);
-    if (item[directive] === "delete") {
-      result = result.filter((candidate) => !sameKey(candidate));
-      continue;
-    }
-    const index = result.findIndex(sameKey);
+  const changes = change.map((item) => keyedItem(item, mergeKey));
+  const isDeletion = ({ item }: KeyedItem): boolean => item[directive] === "delete";
+  const hasKey = (candidate: unknown, key: unknown): boolean =>
+    isJsonObject(candidate) && jsonEqual(candidate[mergeKey], key);
+  // Deletions come first, wherever they stand: the same patch may delete an item and add it anew.
+  const doomed = changes.filter(isDeletion);
+  const result = current.filter((item) => !doomed.some(({ key }) => hasKey(item, key)));
+  for (const { item, key } of changes.filter((each) => !isDeletion(each))) {
+    const index = result.findIndex((candidate) => hasKey(candidate, key));
     const base = index < 0 ? {} : (result[index] as JsonObject);
     const merged = mergeObject(node.items, base, item) ?? {};
     if (index < 0) result.push(merged);
     else result[index] = merged;
   }
   return inOrder(result, change, current, mergeKey);
+}
+
+interface KeyedItem {
+  item: JsonObject;
+  key: unknown;
+}
+
+function keyedItem(item: unknown, mergeKey: string): KeyedItem {
+  if (!isJsonObject(item)) throw badRequest("each element of a merge list must be an object");
+  const key = item[mergeKey];
+  if (key !== undefined) return { item, key };
+  const why = `map: ${goMap(item)} does not contain declared merge key: ${mergeKey}`;
+  throw new StatusError(500, "", why);
 }
 
 /** A map as Go prints it in an error. */

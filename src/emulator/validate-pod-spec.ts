@@ -49,6 +49,12 @@ function checkEnumeration(
   errors.push(fieldNotSupported(path, value, supported));
 }
 
+/** The order in which the real server looks at a volume's sources; the first one found is right. */
+const sourceOrder = [
+  ...["emptyDir", "hostPath", "gitRepo", "secret", "nfs", "persistentVolumeClaim", "downwardAPI"],
+  ...["configMap", "projected", "csi", "ephemeral", "image"],
+];
+
 function validateVolumes(volumes: unknown[], path: string, errors: FieldError[]): void {
   const names = new Set<string>();
   volumes.forEach((volume, index) => {
@@ -56,6 +62,7 @@ function validateVolumes(volumes: unknown[], path: string, errors: FieldError[])
     if (name === "") errors.push(fieldRequired(`${path}[${index}].name`));
     else checkLabelName(errors, `${path}[${index}].name`, name);
     const sources = Object.keys(objectAt(volume)).filter((key) => key !== "name");
+    sources.sort((left, right) => sourceOrder.indexOf(left) - sourceOrder.indexOf(right));
     for (const extra of sources.slice(1)) {
       const detail = "may not specify more than 1 volume type";
       errors.push(fieldForbidden(`${path}[${index}].${extra}`, detail));

@@ -216,7 +216,7 @@ export function storeChanged(
     if (isJsonObject(object["spec"])) object["spec"] = { ...object["spec"] };
     kind.rules.prepareUpdate(object, live, ruleContext(server, options));
   }
-  bumpGeneration(kind, object, live);
+  if (!isStatus) bumpGeneration(kind, object, live);
   const errors: FieldError[] = [
     ...validateMetadata(kind, object),
     ...validateMetadataUpdate(object, live),
@@ -355,7 +355,12 @@ function bumpGeneration(kind: Kind, object: JsonObject, live: JsonObject): void 
 }
 
 function isDesiredStateChanged(kind: Kind, object: JsonObject, live: JsonObject): boolean {
-  if (!kind.isCustom) return !jsonEqual(object["spec"], live["spec"]);
+  if (!kind.isCustom) {
+    if (!jsonEqual(object["spec"], live["spec"])) return true;
+    // Deployments hand their annotations on to replica sets, so these count as desired state.
+    const annotations = (of: JsonObject): unknown => objectAt(of, "metadata")["annotations"];
+    return kind.kind === "Deployment" && !jsonEqual(annotations(object), annotations(live));
+  }
   const ignored = kind.hasStatus ? ["metadata", "status"] : ["metadata"];
   const keys = new Set([...Object.keys(object), ...Object.keys(live)]);
   return [...keys].some((key) => !ignored.includes(key) && !jsonEqual(object[key], live[key]));

@@ -40,7 +40,7 @@ const setsWithTargets: ReadonlySet<CoordinationSet> = new Set([
 ]);
 
 /** All updates happen or none. Entries of `test` processes are never added. */
-export function updateSets(
+export async function updateSets(
   shared: SharedKeys,
   processGroupIdPrefix: string,
   updates: SetUpdates,
@@ -55,7 +55,7 @@ export function updateSets(
       return isTestProcessGroup(processGroupId) ? undefined : { key, value };
     }),
   );
-  return transactShared(shared, async (transaction) => {
+  await transactShared(shared, async (transaction) => {
     for (const write of writes) {
       if (write === undefined) continue;
       if (write.value === undefined) transaction.clear(write.key);
@@ -82,9 +82,12 @@ export function readSets<Set extends CoordinationSet>(
 }
 
 /** Takes every entry of an instance out of all sets, on the word of a person who knows that it is gone. */
-export function clearInstance(shared: SharedKeys, processGroupIdPrefix: string): Promise<void> {
+export async function clearInstance(
+  shared: SharedKeys,
+  processGroupIdPrefix: string,
+): Promise<void> {
   checkNamePart(processGroupIdPrefix);
-  return transactShared(shared, async (transaction) => {
+  await transactShared(shared, async (transaction) => {
     for (const set of coordinationSets) {
       const { begin, end } = shared.keys.set(set, processGroupIdPrefix);
       transaction.clearRange(begin, end);

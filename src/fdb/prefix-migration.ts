@@ -12,7 +12,7 @@ import type { SharedKeys } from "./shared-keys.ts";
  * Moves what the sets hold for these process groups from their old prefixes to the new one. An entry that is
  * under the new prefix already is newer and stays.
  */
-export function migratePrefix(
+export async function migratePrefix(
   shared: SharedKeys,
   processGroups: readonly SetEntry[],
   newPrefix: string,
@@ -24,8 +24,8 @@ export function migratePrefix(
     const ids = idsByPrefix.get(processGroupIdPrefix) ?? new Set<string>();
     idsByPrefix.set(processGroupIdPrefix, ids.add(processGroupId));
   }
-  return transactShared(shared, async (transaction) => {
-    if (idsByPrefix.size === 0) return;
+  if (idsByPrefix.size === 0) return;
+  await transactShared(shared, async (transaction) => {
     await Promise.all(
       coordinationSets.map((set) => moveSet(transaction, shared.keys, set, idsByPrefix, newPrefix)),
     );

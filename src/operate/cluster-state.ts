@@ -24,6 +24,9 @@ export interface ClusterState {
   readonly database: GuardedDatabase;
   /** By what was tried. */
   readonly failures: Map<string, FailureRecord>;
+  /** What the database is carrying out for us; at most one command at a time. */
+  runningCommand: string | undefined;
+  isClosed: boolean;
   /** Of the pass before; undefined before the first one. */
   waits: readonly Wait[] | undefined;
   /** Events of the pass before. */
@@ -75,6 +78,8 @@ export function newClusterState(
       },
     },
     failures: new Map(),
+    runningCommand: undefined,
+    isClosed: false,
     waits: undefined,
     toldEvents: new Set(),
     statusWrittenMs: 0,
@@ -84,6 +89,7 @@ export function newClusterState(
 }
 
 export function closeClusterState(state: ClusterState): void {
+  state.isClosed = true;
   state.poller.close();
   state.sidecars.close();
 }

@@ -37,6 +37,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     sidecars: state.sidecars.observations(),
     failures: [...state.failures.values()],
     previousWaits: state.waits ?? storedWaits(cluster),
+    runningCommand: state.runningCommand,
     lastDatabaseWriteMs: state.database.lastWriteMs,
     seed: input.seed,
     options: input.options,

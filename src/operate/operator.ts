@@ -103,7 +103,10 @@ class RunningOperator implements Operator {
     });
     this.#caches = makeCaches({ client, clock, random, log, namespace: options.namespace });
     this.#recorder = new EventRecorder({ client, clock, random, log, component: userAgent });
-    this.#reconcile = reconcileOptions(input, client, this.#caches, this.#recorder, this.#metrics);
+    this.#reconcile = {
+      ...reconcileOptions(input, client, this.#caches, this.#recorder, this.#metrics),
+      wake: (key) => this.#queue.add(key),
+    };
     this.#queue = new WorkQueue({
       clock,
       random,
@@ -242,7 +245,7 @@ function reconcileOptions(
   caches: Caches,
   recorder: EventRecorder,
   metrics: Metrics,
-): ReconcileOptions {
+): Omit<ReconcileOptions, "wake"> {
   const { clock, random, log, options = {} } = input;
   const commandTimeoutMs = options.commandTimeoutMs ?? 10_000;
   const guard = new Guard({

@@ -13,7 +13,7 @@ import type { EventRecorder } from "../kube/event-recorder.ts";
 import { parseKeyText } from "../kube/path.ts";
 import type { WorkOutcome } from "../kube/queue.ts";
 import type { Stored } from "../kube/resource.ts";
-import { describeAction } from "../plan/action.ts";
+import { describeAction, isDatabaseCommand } from "../plan/action.ts";
 import type { Action } from "../plan/action.ts";
 import { planCluster } from "../plan/chain.ts";
 import type { Plan } from "../plan/chain.ts";
@@ -26,7 +26,7 @@ import { invalidStatus, problemText } from "./invalid-spec.ts";
 import type { Metrics } from "./metrics.ts";
 import { observeCluster } from "./observe.ts";
 import { performActions } from "./perform.ts";
-import type { ActionOutcome, PerformOptions } from "./perform.ts";
+import type { ActionOutcome, PerformOptions, PerformTarget } from "./perform.ts";
 import { statusDue } from "./status-writes.ts";
 
 export interface ReconcileOptions {
@@ -47,6 +47,8 @@ export interface ReconcileOptions {
   busyPollMs: number;
   restPollMs: number;
   onActivity: (activity: Activity) => void;
+  /** Asks for another pass over a cluster. */
+  wake: (key: string) => void;
 }
 
 const soonMs = 50;
@@ -87,7 +89,7 @@ export async function reconcileCluster(
   recordEvents(options, state, cluster, plan);
   if (plan.isReconciled) noteReconciled(options, cluster, plan);
   const outcomes = await perform(options, key, state, cluster, plan.actions);
-  prepareNext(options, state, plan, outcomes);
+  prepareNext(options, state, plan);
   return { againAfterMs: againAfter(options, state, plan, outcomes, written) };
 }
 
@@ -177,9 +179,32 @@ async function perform(
   });
   if (due.length === 0) return [];
   const target = { ownerUid: cluster.metadata.uid ?? "", database: state.database };
-  const outcomes = await performActions(options.perform, target, due);
+  const [command] = due.filter(isDatabaseCommand);
+  if (command !== undefined && state.runningCommand === undefined) {
+    void runCommand(options, key, state, target, command);
+  }
+  const others = due.filter((action) => !isDatabaseCommand(action));
+  const outcomes = await performActions(options.perform, target, others);
   for (const outcome of outcomes) note(options, key, state, outcome);
   return outcomes;
+}
+
+/** The database may take its time; pods and volumes are looked after meanwhile. */
+async function runCommand(
+  options: ReconcileOptions,
+  key: string,
+  state: ClusterState,
+  target: PerformTarget,
+  command: Action,
+): Promise<void> {
+  state.runningCommand = describeAction(command);
+  const outcomes = await performActions(options.perform, target, [command]);
+  state.runningCommand = undefined;
+  if (state.isClosed) return;
+  for (const outcome of outcomes) note(options, key, state, outcome);
+  // A little later, so that the question is certainly asked after the command ended.
+  options.clock.setTimer(soonMs, () => state.poller.askNow());
+  options.wake(key);
 }
 
 function note(
@@ -215,18 +240,9 @@ function note(
 }
 
 /** Sets up what the next pass wants to know. */
-function prepareNext(
-  options: ReconcileOptions,
-  state: ClusterState,
-  plan: Plan,
-  outcomes: readonly ActionOutcome[],
-): void {
+function prepareNext(options: ReconcileOptions, state: ClusterState, plan: Plan): void {
   const isBusy = !plan.isReconciled || plan.waits.some((wait) => wait.isForDatabase === true);
   state.poller.setIntervalMs(isBusy ? options.busyPollMs : options.restPollMs);
-  if (outcomes.some((outcome) => outcome.action.type === "configureDatabase")) {
-    // A little later, so that the question is certainly asked after the command ended.
-    options.clock.setTimer(soonMs, () => state.poller.askNow());
-  }
   state.sidecars.ask(plan.questions);
 }
 

@@ -70,6 +70,11 @@ export function isDisruptive(action: Action): action is DisruptiveAction {
   return action.type === "deletePod" || action.type === "configureDatabase";
 }
 
+/** Actions that the database carries out. They may take seconds, so no pass waits for them. */
+export function isDatabaseCommand(action: Action): boolean {
+  return action.type === "configureDatabase";
+}
+
 /** The action as a person reads it. */
 export function describeAction(action: Action): string {
   switch (action.type) {

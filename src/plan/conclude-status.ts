@@ -1,5 +1,5 @@
 // Step updateStatus, the last of the chain: the status as it will be written, with everything that the steps decided
-// and the reasons why the cluster is not finished. Rules: spec/plan.md [P35]-[P39], [P75], [P84]-[P86].
+// and the reasons why the cluster is not finished. Rules: spec/plan.md [P35]-[P39], [P75], [P84]-[P88].
 import { routingOf } from "../api/effective.ts";
 import type { BlockedBy, ClusterStatus } from "../api/cluster.ts";
 import { formatTime } from "../kube/time.ts";

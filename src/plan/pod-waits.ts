@@ -1,5 +1,5 @@
 // Why process groups are not healthy, said in the words of the thing that holds them up: the scheduler, the image,
-// the volume, the crash. One wait for each kind of cause, however many pods share it. Rules: spec/plan.md [P81], [P82].
+// the volume, the crash. One wait for each kind of cause, however many pods share it. Rules: spec/plan.md [P81]-[P83], [P89].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";

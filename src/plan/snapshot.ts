@@ -74,6 +74,8 @@ export interface Snapshot {
   readonly failures: readonly ActionFailure[];
   /** The waits of the pass before, so that a wait knows since when it lasts. */
   readonly previousWaits: readonly Pick<Wait, "step" | "reason" | "object" | "sinceMs">[];
+  /** What the database is carrying out for us right now. */
+  readonly runningCommand?: string | undefined;
   /** The time of our own last change to the database, 0 when there was none. */
   readonly lastDatabaseWriteMs: number;
   /** Of all random choices of the plan. */

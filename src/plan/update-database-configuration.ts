@@ -24,7 +24,11 @@ import { nameList } from "./wait.ts";
 const step = "updateDatabaseConfiguration";
 
 export function planDatabaseConfiguration(snapshot: Snapshot, draft: Draft): StepResult {
-  const { database } = snapshot;
+  const { database, runningCommand } = snapshot;
+  if (runningCommand !== undefined) {
+    const message = `The database is asked to ${runningCommand}`;
+    return waiting("CommandRunning", message, "Nothing: it answers within seconds.", 5_000);
+  }
   if (database.kind === "missing" && database.reason === "Asking") {
     const message = "The first status of the database is being read";
     const remedy = "Nothing: a database that has not been created answers after some seconds.";

@@ -4,6 +4,7 @@
 
 export const waitReasons = [
   "ActionFailed",
+  "CommandRunning",
   "ConfigurationConflict",
   "ConfigurationNotInPod",
   "ConfigurationStaged",

@@ -51,7 +51,7 @@ async function checkUnreadable(target: KeysTarget): Promise<void> {
   await put(target, shared.keys.lock(), "\x02dc1\x00");
   const before = await stored(target);
   const lease = { isHeld: true, owner: "dc1", endSeconds: 1, untilMs: 1 } as const;
-  const attempts = [
+  const attempts: (() => Promise<unknown>)[] = [
     () => takeLock(shared, settingsOf("dc1"), handClock()),
     () => extendLock(shared, lease, settingsOf("dc1"), handClock()),
     () => releaseLock(shared, "dc1"),

@@ -66,7 +66,7 @@ async function checkRefusedTargets(target: KeysTarget): Promise<void> {
     { readyForInclusion: new Map([["dc1-log-1", add("a b")]]) },
   ];
   for (const updates of refused) {
-    assert.throws(() => updateSets(target.shared, "dc1", updates), /cannot be the value of/);
+    await assert.rejects(updateSets(target.shared, "dc1", updates), /cannot be the value of/);
   }
   assert.deepEqual(await stored(target), []);
 }
@@ -195,11 +195,11 @@ async function checkNameParts(target: KeysTarget): Promise<void> {
   const { shared } = target;
   const updates = { pendingForRestart: new Map([["dc1-log-1", add()]]) };
   for (const prefix of ["", "dc1/", "a/b"]) {
-    assert.throws(() => updateSets(shared, prefix, updates), /cannot be a part of a key/);
-    assert.throws(() => clearInstance(shared, prefix), /cannot be a part of a key/);
-    assert.throws(() => migratePrefix(shared, [], prefix), /cannot be a part of a key/);
+    await assert.rejects(updateSets(shared, prefix, updates), /cannot be a part of a key/);
+    await assert.rejects(clearInstance(shared, prefix), /cannot be a part of a key/);
+    await assert.rejects(migratePrefix(shared, [], prefix), /cannot be a part of a key/);
     const named = { pendingForRestart: new Map([[prefix, drop]]) };
-    assert.throws(() => updateSets(shared, "dc1", named), /cannot be a part of a key/);
+    await assert.rejects(updateSets(shared, "dc1", named), /cannot be a part of a key/);
   }
   assert.deepEqual(await stored(target), []);
 }

@@ -7,22 +7,11 @@ import { FullWorld } from "./full-world.ts";
 
 const variants: [string, Partial<ClusterSpec>][] = [
   ["the unified image", {}],
-  ["the split image", { imageType: "split" }],
-  ["addresses instead of names", { routing: { useDNSInClusterFile: false } }],
+  ["the split image and several servers per pod", { imageType: "split", storageServersPerPod: 2 }],
   [
     "public addresses of services",
-    { routing: { publicIPSource: "service", useDNSInClusterFile: false } },
-  ],
-  [
-    "services and the split image",
     { imageType: "split", routing: { publicIPSource: "service", useDNSInClusterFile: false } },
   ],
-  ["several servers per pod", { storageServersPerPod: 2, logServersPerPod: 2 }],
-  ["several servers and the split image", { imageType: "split", storageServersPerPod: 2 }],
-  ["a prefix", { processGroupIDPrefix: "dc1" }],
-  ["TLS", { mainContainer: { enableTls: true } }],
-  ["IPv6", { routing: { podIPFamily: 6, useDNSInClusterFile: false } }],
-  ["three copies", { databaseConfiguration: { redundancy_mode: "triple" } }],
 ];
 
 for (const [title, spec] of variants) {

@@ -60,6 +60,40 @@ test("[OP5] a database that never answers holds up neither pods nor labels", asy
   world.close();
 });
 
+test("[OP24] a command that takes long holds up no pod, and is not sent twice", async () => {
+  const sent: string[] = [];
+  const hanging = Promise.withResolvers<void>();
+  const world = await FullWorld.open({
+    seed: 38,
+    spec,
+    admin: (admin) => ({
+      ...admin,
+      open: (options) => ({
+        ...admin.open(options),
+        configure: (text) => {
+          sent.push(text);
+          return hanging.promise;
+        },
+      }),
+    }),
+  });
+  const running = world.startOperator();
+  await world.createCluster();
+  await world.clock.advance(30_000);
+  assert.equal(sent.length, 1);
+  const { status } = await world.cluster();
+  assert.ok(status?.blockedBy?.some((entry) => entry.reason === "CommandRunning"));
+  const { items } = await world.client.list(pods, { namespace: "default" });
+  const { name = "", uid } = items[0]?.metadata ?? {};
+  await world.client.delete(pods, { namespace: "default", name }, { gracePeriodSeconds: 0 });
+  await world.clock.advance(2_000);
+  const pod = await world.client.get(pods, { namespace: "default", name });
+  assert.notEqual(pod.metadata.uid, uid);
+  assert.equal(sent.length, 1);
+  await running.stop();
+  world.close();
+});
+
 test("[OP7] a database that has fallen silent is Unknown after a while, even if its client hangs", async () => {
   let isSilent = false;
   const world = await FullWorld.open({

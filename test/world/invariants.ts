@@ -28,7 +28,7 @@ export class Invariants {
     this.#world = world;
     world.server.context.store.subscribeAll(({ type, storageKey, object }) => {
       const stored = object as unknown as KubeObject;
-      if (storageKey.endsWith("/foundationdbclusters")) this.#checkIds(stored);
+      if (storageKey.endsWith("/foundationdbclusters")) this.#noteIds(stored);
       if (storageKey === "/pods" && type === "ADDED") this.#checkPod(stored);
     });
   }
@@ -69,18 +69,33 @@ export class Invariants {
     this.violations.push(`${atMs} ${text}`);
   }
 
-  /** Ids are only added in this phase of an operator's life: none goes, none comes back. */
-  #checkIds(object: KubeObject): void {
-    const { metadata, status } = object as unknown as FoundationDBCluster;
-    const key = `${metadata.namespace}/${metadata.name}/${metadata.uid}`;
-    const known = this.#ids.get(key) ?? new Set<string>();
-    const present = new Set<string>();
-    for (const { processGroupID = "" } of status?.processGroups ?? []) {
-      if (present.has(processGroupID)) this.#violated(`${key}: ${processGroupID} is there twice`);
-      present.add(processGroupID);
+  #noteIds(object: KubeObject): void {
+    const key = `${object.metadata.namespace}/${object.metadata.name}/${object.metadata.uid}`;
+    this.#ids.set(key, new Set([...(this.#ids.get(key) ?? []), ...idsOf(object)]));
+  }
+
+  /** No process group that is stored may be forgotten; one that comes back must have left something behind. */
+  #checkStatusWrite(place: Place, body: KubeObject): void {
+    const stored = this.#stored(place);
+    if (stored?.metadata.resourceVersion !== body.metadata.resourceVersion) return;
+    const key = `${place.namespace}/${place.name}/${stored?.metadata.uid}`;
+    const written = idsOf(body);
+    const before = new Set(stored === undefined ? [] : idsOf(stored));
+    if (new Set(written).size !== written.length) this.#violated(`${key}: an id is there twice`);
+    for (const id of before)
+      if (!written.includes(id)) this.#violated(`${key}: ${id} was forgotten`);
+    for (const id of written) {
+      const isBack = !before.has(id) && this.#ids.get(key)?.has(id) === true;
+      if (isBack && !this.#hasObject(place, id)) this.#violated(`${key}: ${id} was used again`);
     }
-    for (const id of known) if (!present.has(id)) this.#violated(`${key}: ${id} was forgotten`);
-    this.#ids.set(key, new Set([...known, ...present]));
+  }
+
+  #hasObject({ namespace, name }: Place, id: string): boolean {
+    return ["pods", "persistentvolumeclaims", "services"].some((plural) => {
+      const suffix = plural === "persistentvolumeclaims" ? "-data" : "";
+      const place = { namespace, plural, name: `${name}-${id}${suffix}`, subresource: "" };
+      return this.#stored(place) !== undefined;
+    });
   }
 
   /** A process group has one pod, and only after it was written down. */
@@ -103,11 +118,9 @@ export class Invariants {
     if (request.method === "GET") return;
     const place = placeOf(request.path);
     const { plural, namespace, name } = place;
-    if (
-      plural === "events" ||
-      (plural === "foundationdbclusters" && place.subresource === "status")
-    ) {
-      return;
+    if (plural === "events") return;
+    if (plural === "foundationdbclusters" && place.subresource === "status") {
+      return this.#checkStatusWrite(place, request.body as KubeObject);
     }
     const object = name === "" ? (request.body as KubeObject) : this.#stored(place);
     if (object === undefined) return;
@@ -120,9 +133,9 @@ export class Invariants {
   }
 
   #stored({ plural, namespace, name }: Place): KubeObject | undefined {
-    return this.#world?.server.context.store.get(`/${plural}`, namespace, name) as
-      | KubeObject
-      | undefined;
+    const group = plural === "foundationdbclusters" ? "apps.foundationdb.org" : "";
+    const { store } = this.#world?.server.context ?? {};
+    return store?.get(`${group}/${plural}`, namespace, name) as KubeObject | undefined;
   }
 
   #checkCreation(connectionString: string): void {
@@ -130,6 +143,11 @@ export class Invariants {
     const existing = truth.find((one) => one.connectionString === connectionString);
     if (existing?.isConfigured) this.#violated(`configure new on ${connectionString}`);
   }
+}
+
+function idsOf(cluster: KubeObject): string[] {
+  const { status } = cluster as unknown as FoundationDBCluster;
+  return (status?.processGroups ?? []).map(({ processGroupID = "" }) => processGroupID);
 }
 
 function isOwned(metadata: ObjectMeta): boolean {

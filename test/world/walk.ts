@@ -20,6 +20,8 @@ export interface WalkOptions {
   steps?: number;
   /** Only these kinds of trouble; all when absent. */
   only?: readonly Trouble[];
+  /** Sees the world as it was when the walk failed. */
+  onFailure?: (world: TestWorld) => Promise<void>;
 }
 
 export interface WalkResult {
@@ -100,6 +102,7 @@ export async function walk(seed: number, options: WalkOptions = {}): Promise<Wal
     await walkIn({ world, random, shape, chaos, invariants, made, options });
     return { hash: world.trace.hash(), lines: world.trace.count, troubles: made };
   } catch (error) {
+    await options.onFailure?.(world);
     const message = error instanceof Error ? error.message : String(error);
     throw new Error(
       `seed ${seed}: ${message}\nshape ${JSON.stringify(shape)}\n${made.join("\n")}`,

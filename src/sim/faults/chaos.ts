@@ -1,5 +1,7 @@
 // Everything bad that a random walk does to a world, one function for each kind of trouble, and what heals it all.
 // What it does is drawn from the given generator alone. Rules: spec/world.md [W62].
+import { foundationDbClusters } from "../../api/cluster.ts";
+import type { ClusterStatus } from "../../api/cluster.ts";
 import { randomInteger, randomPick } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
 import { isKubeError } from "../../kube/error.ts";
@@ -21,6 +23,8 @@ export interface ChaosParts {
   road: () => FaultyRoad;
   database: () => SlowDatabase;
 }
+
+const holder = "walk.foundationdb.org/hold";
 
 export type Trouble = (typeof troubles)[number];
 
@@ -46,6 +50,13 @@ export const troubles = [
   "compact history",
   "restart operator",
   "crash operator",
+  "wipe status",
+  "forget connection string",
+  "swap labels",
+  "hold pod",
+  "cordon node",
+  "uncordon node",
+  "lose volume claim",
 ] as const;
 
 export class Chaos {
@@ -96,6 +107,20 @@ export class Chaos {
       case "restart operator":
       case "crash operator":
         return this.#restartOperator(trouble === "crash operator");
+      case "wipe status":
+        return this.#editStatus(() => ({}));
+      case "forget connection string":
+        return this.#editStatus(({ connectionString: _, ...status }) => status);
+      case "swap labels":
+        return this.#swapLabels();
+      case "hold pod":
+        return this.#holdPod();
+      case "cordon node":
+        return this.#cordon(true);
+      case "uncordon node":
+        return this.#cordon(false);
+      case "lose volume claim":
+        return this.#loseVolumeClaim();
       default:
         return this.#changeConditions(trouble);
     }
@@ -107,6 +132,8 @@ export class Chaos {
     this.#changeConditions("quick database");
     this.#healNetwork();
     await this.#startNodes(Infinity);
+    await this.#cordon(false);
+    await this.#releasePods();
   }
 
   #changeConditions(trouble: string): string {
@@ -258,14 +285,99 @@ export class Chaos {
     const found = await this.#list(configMaps);
     if (found.length === 0) return "none";
     const object = randomPick(this.#parts.random, found);
-    // Before a database exists, a connection string in the ConfigMap counts as a person's wish: then only the rest.
-    const hasConnectionString = (object.data?.["cluster-file"] ?? "") !== "";
-    const spoilt = hasConnectionString ? { "cluster-file": "spoilt:spoilt@10.99.99.99:4501" } : {};
-    const patch = { data: { ...spoilt, "running-version": null, stray: "x" } };
+    // A wrong connection string that a starting process has seen stays on its disk for ever: that one is left alone.
+    const keys = Object.keys(object.data ?? {}).filter((key) => key !== "cluster-file");
+    const spoilt = keys.length === 0 ? {} : { [randomPick(this.#parts.random, keys)]: null };
+    const patch = { data: { ...spoilt, stray: "x" } };
     await ignoringRaces(() =>
       this.#parts.world.client.patch(configMaps, keyOf(object), patch, { type: "merge" }),
     );
     return namesOf([object]);
+  }
+
+  /** Somebody edits what only the operator should write. */
+  async #editStatus(edit: (status: ClusterStatus) => ClusterStatus): Promise<string> {
+    const { world, random } = this.#parts;
+    const { items } = await world.client.list(foundationDbClusters);
+    if (items.length === 0) return "none";
+    const cluster = randomPick(random, items);
+    const status = edit(cluster.status ?? {});
+    await ignoringRaces(() =>
+      world.client.updateStatus(foundationDbClusters, { ...cluster, status }),
+    );
+    return namesOf([cluster]);
+  }
+
+  /** Two pods say that they are each other. */
+  async #swapLabels(): Promise<string> {
+    const [one, two] = await this.#somePods(2);
+    if (one === undefined || two === undefined) return "none";
+    for (const [pod, other] of [
+      [one, two],
+      [two, one],
+    ] as const) {
+      const patch = { metadata: { labels: other.metadata.labels } };
+      await ignoringRaces(() =>
+        this.#parts.world.client.patch(pods, keyOf(pod), patch, { type: "merge" }),
+      );
+    }
+    return namesOf([one, two]);
+  }
+
+  /** A finalizer keeps a deleted pod in sight. */
+  async #holdPod(): Promise<string> {
+    const { client } = this.#parts.world;
+    const [pod] = await this.#somePods(1);
+    if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return "none";
+    const patch = { metadata: { finalizers: [holder] } };
+    await ignoringRaces(async () => {
+      await client.patch(pods, keyOf(pod), patch, { type: "merge" });
+      await client.delete(pods, keyOf(pod));
+    });
+    return namesOf([pod]);
+  }
+
+  async #releasePods(): Promise<void> {
+    const { client } = this.#parts.world;
+    for (const pod of (await client.list(pods)).items) {
+      if (pod.metadata.finalizers?.includes(holder) !== true) continue;
+      const patch = { metadata: { finalizers: null } };
+      await ignoringRaces(() => client.patch(pods, keyOf(pod), patch, { type: "merge" }));
+    }
+  }
+
+  async #cordon(isCordoned: boolean): Promise<string> {
+    const { world, random } = this.#parts;
+    const names = world.kubelet.nodeNames();
+    const chosen = isCordoned ? [randomPick(random, names)] : names;
+    const patch = { spec: { unschedulable: isCordoned ? true : null } };
+    for (const name of chosen) {
+      await ignoringRaces(() => world.client.patch(nodes, { name }, patch, { type: "merge" }));
+    }
+    return chosen.join(" ");
+  }
+
+  /** A volume is gone with its pod; only while everything else is well, since two such losses may be one too many. */
+  async #loseVolumeClaim(): Promise<string> {
+    const { world } = this.#parts;
+    const found = await this.#somePods(Infinity);
+    const [pod] = found.filter(({ spec }) =>
+      spec?.volumes?.some((volume) => volume.persistentVolumeClaim !== undefined),
+    );
+    const isWhole = world.fdb.truth.databases().every(({ isAvailable, replicas }) => {
+      const live = replicas.map((shard) => shard.replicas.filter((one) => one.isLive).length);
+      return isAvailable && live.every((count) => count >= 2);
+    });
+    const isSafe =
+      isWhole &&
+      this.#cut.size + this.#stopped.size === 0 &&
+      found.every(({ status }) => status?.phase === "Running");
+    if (pod === undefined || !isSafe) return "none";
+    const claim = `${pod.metadata.name ?? ""}-data`;
+    const key = { name: claim, ...namespaceOf(pod) };
+    await ignoringRaces(() => world.client.delete(persistentVolumeClaims, key));
+    await ignoringRaces(() => world.client.delete(pods, keyOf(pod)));
+    return claim;
   }
 
   async #restartOperator(isCrash: boolean): Promise<string> {
@@ -284,6 +396,10 @@ async function ignoringRaces(act: () => Promise<unknown>): Promise<void> {
   } catch (error) {
     if (!isKubeError(error, "NotFound") && !isKubeError(error, "Conflict")) throw error;
   }
+}
+
+function namespaceOf({ metadata }: KubeObject): { namespace?: string } {
+  return metadata.namespace === undefined ? {} : { namespace: metadata.namespace };
 }
 
 function namesOf(objects: readonly KubeObject[]): string {
