@@ -335,6 +335,19 @@ export const deploymentCases = capability(
       },
     ],
     [
+      "[KC44] a changed annotation counts as a change of the deployment, a label does not",
+      async (target) => {
+        await target.create(target.path("deployments"), deployment("a", { replicas: 0 }));
+        const path = target.path("deployments", "a");
+        const labelled = await target.patch("merge", path, { metadata: { labels: { x: "1" } } });
+        const noted = await target.patch("merge", path, { metadata: { annotations: { x: "1" } } });
+        assert.deepEqual(
+          [at(labelled, "metadata.generation"), at(noted, "metadata.generation")],
+          [1, 2],
+        );
+      },
+    ],
+    [
       "[KC44] the selector cannot change",
       async (target) => {
         await target.create(target.path("deployments"), deployment("a", { replicas: 0 }));
