@@ -67,6 +67,9 @@ async function runReal(): Promise<{
     withControllerManager: "if-present",
     emulatedVersion: values["emulated-version"],
     say,
+  }).catch((error: unknown) => {
+    console.error(`contract: ${error instanceof Error ? error.message : String(error)}`);
+    process.exit(1);
   });
   try {
     say(`real control plane: ${controlPlane.source}`);

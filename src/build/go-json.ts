@@ -59,7 +59,8 @@ const scalarEncoders: Readonly<Record<string, Encoder>> = {
   string: (value) => goText(textOf(value)),
   bool: (value) => (value === true ? "true" : "false"),
   int: (value) => String(typeof value === "number" ? value : 0),
-  Quantity: (value) => goText(isAbsent(value) ? "0" : canonicalQuantity(textOf(value))),
+  Quantity: (value) =>
+    goText(isAbsent(value) ? "0" : (canonicalQuantity(textOf(value)) ?? textOf(value))),
   IntOrString: (value) =>
     typeof value === "string" ? goText(value) : String(typeof value === "number" ? value : 0),
   Time: (value) => (isAbsent(value) ? "null" : goText(wholeSeconds(textOf(value)))),

@@ -2,7 +2,7 @@
 // reported and dropped, quantities and times become canonical, and what the real server would not write
 // back (empty lists, false flags that are no pointers) disappears.
 import { isJsonObject, type JsonObject } from "./json.ts";
-import { canonicalQuantity } from "./quantity.ts";
+import { canonicalQuantity } from "../model/quantity.ts";
 import type { SchemaNode } from "./schema-node.ts";
 
 export class DecodeError extends Error {}

@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { arrayAt, objectAt, stringAt, valueAt, type JsonObject } from "./json.ts";
-import { canonicalQuantity, compareQuantities } from "./quantity.ts";
+import { canonicalQuantity, compareQuantities } from "../model/quantity.ts";
 import {
   crdPath,
   inDefault,

@@ -1,6 +1,6 @@
 // A pod's quality of service class, from the resources of its containers.
 import { arrayAt, objectAt, stringAt, type JsonObject } from "./json.ts";
-import { compareQuantities } from "./quantity.ts";
+import { compareQuantities } from "../model/quantity.ts";
 
 export function qualityOfService(spec: JsonObject): "BestEffort" | "Burstable" | "Guaranteed" {
   const containers = [...arrayAt(spec, "containers"), ...arrayAt(spec, "initContainers")];

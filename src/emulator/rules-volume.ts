@@ -12,7 +12,7 @@ import {
   type JsonObject,
 } from "./json.ts";
 import type { KindRules } from "./kind.ts";
-import { compareQuantities } from "./quantity.ts";
+import { compareQuantities } from "../model/quantity.ts";
 import {
   fieldForbidden,
   fieldInvalid,

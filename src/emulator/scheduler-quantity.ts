@@ -1,5 +1,5 @@
 // Kubernetes quantities as plain numbers, as the scheduler and the volume controller compare them.
-import { parseQuantity } from "./quantity.ts";
+import { nanosOf } from "../model/quantity.ts";
 
 const amounts = new Map<string, number>();
 const amountsMax = 4096;
@@ -10,8 +10,7 @@ function scaled(quantity: string | number | undefined, nanoPerUnit: bigint): num
   const key = `${nanoPerUnit} ${text}`;
   let amount = amounts.get(key);
   if (amount === undefined) {
-    const nano = parseQuantity(text)?.nano ?? 0n;
-    amount = Number((nano + nanoPerUnit - 1n) / nanoPerUnit);
+    amount = Number((nanosOf(text) + nanoPerUnit - 1n) / nanoPerUnit);
     if (amounts.size < amountsMax) amounts.set(key, amount);
   }
   return amount;

@@ -1,7 +1,7 @@
 // The rules for a pod's spec that matter here: names, images, ports, mounts, resources, enumerations.
 import { arrayAt, isJsonObject, objectAt, stringAt, type JsonObject } from "./json.ts";
 import { labelRule, nameProblems } from "./object-metadata.ts";
-import { compareQuantities, parseQuantity } from "./quantity.ts";
+import { compareQuantities, nanosOf } from "../model/quantity.ts";
 import {
   fieldDuplicate,
   fieldForbidden,
@@ -196,7 +196,7 @@ function validateResources(resources: JsonObject, path: string, errors: FieldErr
 function checkAmounts(amounts: JsonObject, path: string, errors: FieldError[]): void {
   for (const name of Object.keys(amounts).sort()) {
     const amount = String(amounts[name]);
-    if ((parseQuantity(amount)?.nano ?? 0n) >= 0n) continue;
+    if (nanosOf(amount) >= 0n) continue;
     errors.push(fieldInvalid(`${path}[${name}]`, amount, "must be greater than or equal to 0"));
   }
 }

@@ -123,13 +123,14 @@ function formatDecimal(nanos: bigint, isExponent: boolean): string {
 const canonicalTexts = new Map<string, string>();
 const rememberedTexts = 1000;
 
-/** The text as the API server would give it back; a text that is no quantity stays as it is. */
-export function canonicalQuantity(given: string | number): string {
+/** The text as the API server would give it back; undefined when it is no quantity. */
+export function canonicalQuantity(given: string | number): string | undefined {
   const text = String(given);
   const known = canonicalTexts.get(text);
   if (known !== undefined) return known;
   const quantity = parseQuantity(text);
-  const canonical = quantity.ok ? formatQuantity(quantity.value) : text;
+  if (!quantity.ok) return undefined;
+  const canonical = formatQuantity(quantity.value);
   if (canonicalTexts.size >= rememberedTexts) canonicalTexts.clear();
   canonicalTexts.set(text, canonical);
   return canonical;
@@ -141,7 +142,8 @@ export function compareQuantities(a: string | number, b: string | number): numbe
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-function nanosOf(text: string | number): bigint {
+/** A text that is no quantity counts as zero. */
+export function nanosOf(text: string | number): bigint {
   const quantity = parseQuantity(String(text));
   return quantity.ok ? quantity.value.nanos : 0n;
 }

@@ -66,7 +66,10 @@ async function checkRefusedTargets(target: KeysTarget): Promise<void> {
     { readyForInclusion: new Map([["dc1-log-1", add("a b")]]) },
   ];
   for (const updates of refused) {
-    await assert.rejects(updateSets(target.shared, "dc1", updates), /cannot be the value of/);
+    await assert.rejects(
+      target.finish(updateSets(target.shared, "dc1", updates)),
+      /cannot be the value of/,
+    );
   }
   assert.deepEqual(await stored(target), []);
 }
@@ -195,11 +198,20 @@ async function checkNameParts(target: KeysTarget): Promise<void> {
   const { shared } = target;
   const updates = { pendingForRestart: new Map([["dc1-log-1", add()]]) };
   for (const prefix of ["", "dc1/", "a/b"]) {
-    await assert.rejects(updateSets(shared, prefix, updates), /cannot be a part of a key/);
-    await assert.rejects(clearInstance(shared, prefix), /cannot be a part of a key/);
-    await assert.rejects(migratePrefix(shared, [], prefix), /cannot be a part of a key/);
+    await assert.rejects(
+      target.finish(updateSets(shared, prefix, updates)),
+      /cannot be a part of a key/,
+    );
+    await assert.rejects(target.finish(clearInstance(shared, prefix)), /cannot be a part of a key/);
+    await assert.rejects(
+      target.finish(migratePrefix(shared, [], prefix)),
+      /cannot be a part of a key/,
+    );
     const named = { pendingForRestart: new Map([[prefix, drop]]) };
-    await assert.rejects(updateSets(shared, "dc1", named), /cannot be a part of a key/);
+    await assert.rejects(
+      target.finish(updateSets(shared, "dc1", named)),
+      /cannot be a part of a key/,
+    );
   }
   assert.deepEqual(await stored(target), []);
 }

@@ -108,7 +108,11 @@ function typeName(name: string): string {
 function scalarType(name: string, schema: Schema): string {
   if (name.endsWith("IntOrString")) return "number | string";
   if (name.endsWith("Quantity")) return "string | number";
-  return schema["type"] === "string" ? "string" : schema["type"] === undefined ? "unknown" : "Record<string, unknown>";
+  return schema["type"] === "string"
+    ? "string"
+    : schema["type"] === undefined
+      ? "unknown"
+      : "Record<string, unknown>";
 }
 
 function typeOf(schema: Schema): string {
