@@ -1,6 +1,6 @@
 // `fdb-operator dev`, which is `npm start`: a whole world in this process, shown as it comes up and then kept running for
 // kubectl. Rules: spec/cli.md [CLI3]-[CLI5], [CLI9].
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
@@ -8,6 +8,8 @@ import { kubeconfigText, serveHttps } from "../emulator/https-server.ts";
 import type { ServedApi } from "../emulator/https-server.ts";
 import { machineClock, sleep } from "../env/clock.ts";
 import type { Clock } from "../env/clock.ts";
+import type { Log } from "../env/log.ts";
+import { pinoLog } from "../env/pino-log.ts";
 import type { Activity } from "../operate/activity.ts";
 import { startWorld } from "../sim/world.ts";
 import type { World } from "../sim/world.ts";
@@ -30,6 +32,7 @@ export interface DevOptions {
   timeout: number;
   port?: number;
   kubeconfig?: string;
+  log?: string;
 }
 
 /** What the command needs of the machine, so that a test can stand in for it. */
@@ -56,12 +59,18 @@ export async function runDev(options: DevOptions): Promise<void> {
 }
 
 export async function runDevOn(options: DevOptions, host: DevHost): Promise<void> {
+  if (options.zones > options.nodes) {
+    throw new CommandError(
+      `--zones ${options.zones} needs at least as many nodes: raise --nodes or lower --zones`,
+    );
+  }
   const documents = await documentsOf(options);
   const recent: string[] = [];
   const clock = machineClock(options.speed);
   const startedMs = clock.nowMs();
+  const log = openLog(options.log, clock);
   const world = startWorld({
-    ...{ clock, seed: options.seed, nodes: options.nodes, zones: options.zones },
+    ...{ clock, seed: options.seed, nodes: options.nodes, zones: options.zones, log: log?.log },
     onActivity: reporter(host.output, recent, startedMs),
   });
   let served: ServedApi | undefined;
@@ -84,7 +93,22 @@ export async function runDevOn(options: DevOptions, host: DevHost): Promise<void
     await world.stop();
     await served?.close();
     clock.stop();
+    log?.close();
     if (kubeconfig !== undefined) rmSync(kubeconfig, { force: true });
+  }
+}
+
+function openLog(
+  file: string | undefined,
+  clock: Clock,
+): { log: Log; close: () => void } | undefined {
+  if (file === undefined) return undefined;
+  try {
+    const descriptor = openSync(file, "w");
+    const destination = { write: (text: string) => void writeSync(descriptor, text) };
+    return { log: pinoLog({ clock, destination }), close: () => closeSync(descriptor) };
+  } catch (error) {
+    throw new CommandError(`cannot write the log ${file}: ${(error as Error).message}`);
   }
 }
 

@@ -36,6 +36,7 @@ program
     ).argParser(integer(0, 65535)),
   )
   .option("--kubeconfig <file>", "where to write the kubeconfig")
+  .option("--log <file>", "write the structured log of all parts to this file, as JSON lines")
   .action(async (options: DevOptions) => (await import("./dev.ts")).runDev(options));
 
 program

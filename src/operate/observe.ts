@@ -32,7 +32,8 @@ export function observeCluster(input: ObserveInput): Snapshot {
     pods: objectsOf(caches.pods, cluster),
     pvcs: objectsOf(caches.pvcs, cluster),
     services: objectsOf(caches.services, cluster),
-    configMap: caches.configMaps.get({ namespace: cluster.metadata.namespace, name }),
+    // By name alone it could be somebody else's, whose data must not be overwritten.
+    configMap: objectsOf(caches.configMaps, cluster).get(name),
     database: freshEnough(state.poller.latest, input),
     sidecars: state.sidecars.observations(),
     failures: [...state.failures.values()],

@@ -103,9 +103,28 @@ test("[CLI4] a taken port gives one line that says what to do", async () => {
   );
 });
 
+test("[CLI10] dev --log writes a structured log with cluster and step on every line of the operator", async () => {
+  const file = write("logged.yaml", smallCluster.replace("CPU", "100m"));
+  const log = join(folder, "log");
+  const args = ["dev", "--once", "-f", file, "--speed", "100", "--log", log];
+  const result = await runCommand([...args, "--kubeconfig", join(folder, "unused")]);
+  assert.equal(result.code, 0);
+  const lines = readFileSync(log, "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const actions = lines.filter(({ message }) => message === "action performed");
+  assert.ok(actions.length > 5);
+  for (const { level, cluster, step } of actions) {
+    assert.deepEqual([level, cluster, typeof step], ["info", "default/small", "string"]);
+  }
+});
+
 const mistakes: [name: string, args: string[], expected: RegExp][] = [
   ["an unknown flag", ["dev", "--nodse", "3"], /unknown option '--nodse'.*--nodes.*--help/],
   ["a bad number", ["dev", "--nodes", "many"], /'--nodes <count>'.*whole number from 1 to 500/],
+  ["more zones than nodes", ["dev", "--nodes", "2"], /--zones 3 needs at least as many nodes/],
+  ["an unwritable log", ["dev", "--log", join(folder, "none", "log")], /cannot write the log/],
   ["an unknown command", ["start"], /unknown command 'start'/],
   ["a missing file", ["dev", "-f", "none.yaml"], /cannot read none\.yaml: there is no such file/],
   [

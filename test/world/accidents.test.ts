@@ -1,0 +1,191 @@
+// Accidents and bad neighbours: two operators at once, names that are taken, missing permissions, a power cut. Nothing
+// of it may lose data or keep an innocent cluster from working. Rules: spec/world.md [W80]-[W89].
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
+import type { BlockedBy } from "../../src/api/cluster.ts";
+import {
+  configMaps,
+  persistentVolumeClaims,
+  pods,
+  storageClasses,
+} from "../../src/kube/resource.ts";
+import type { KubeRequest, KubeResponse, KubeTransport } from "../../src/kube/transport.ts";
+import { hourMs, minuteMs, small, tiny, TestWorld } from "./world-harness.ts";
+
+const namespace = "default";
+
+async function untilBlocked(world: TestWorld, reason: string): Promise<BlockedBy> {
+  let found: BlockedBy | undefined;
+  await world.until(async () => {
+    const { status } = await world.cluster();
+    found = status?.blockedBy?.find((entry) => entry.reason === reason);
+    return found !== undefined;
+  }, `blocked by ${reason}`);
+  assert.ok(found !== undefined);
+  return found;
+}
+
+/** The API server refuses some requests of the operator. */
+function refusing(isRefused: (request: KubeRequest) => boolean) {
+  return (transport: KubeTransport): KubeTransport => ({
+    watch: (request, onEvent) => transport.watch(request, onEvent),
+    async request(request): Promise<KubeResponse> {
+      if (!isRefused(request)) return transport.request(request);
+      const message = "user fdb-operator cannot do this here";
+      const head = { apiVersion: "v1", kind: "Status", status: "Failure" };
+      const body = { ...head, reason: "Forbidden", message, code: 403 };
+      return { status: 403, body };
+    },
+  });
+}
+
+test("[W80] two operators at once make one cluster, not two", async () => {
+  await TestWorld.run({}, async (world) => {
+    world.world.startOperator();
+    await world.createCluster(small);
+    await world.untilReconciled();
+    await world.clock.advance(5 * minuteMs);
+    const { status } = await world.cluster();
+    assert.equal(status?.processGroups?.length, 9);
+    assert.equal((await world.pods()).length, 9);
+    world.assertDataSafe();
+    const mark = world.requests.length;
+    await world.clock.advance(10 * minuteMs);
+    assert.deepEqual(world.writesSince(mark), []);
+  });
+});
+
+test("[W81] a cluster that is deleted and made again at once comes up as a new one", async () => {
+  await TestWorld.runWithCluster({ spec: small }, async (world) => {
+    const before = await world.cluster();
+    await world.client.delete(foundationDbClusters, { namespace, name: "sample" });
+    await world.createCluster(small);
+    await world.untilReconciled(10 * minuteMs);
+    const after = await world.cluster();
+    assert.notEqual(after.metadata.uid, before.metadata.uid);
+    assert.equal((await world.pods()).length, 9);
+    for (const pod of await world.pods()) {
+      assert.equal(pod.metadata.ownerReferences?.[0]?.uid, after.metadata.uid);
+    }
+  });
+});
+
+test("[W82] objects that a deleted resource left behind are taken up by its successor with their data", async () => {
+  await TestWorld.runWithCluster({ spec: small }, async (world) => {
+    const before = await world.cluster();
+    const key = { namespace, name: "sample" };
+    await world.client.delete(foundationDbClusters, key, { propagationPolicy: "Orphan" });
+    await world.clock.advance(5_000);
+    assert.equal((await world.pods()).length, 9);
+    await world.createCluster(small);
+    await world.untilReconciled(10 * minuteMs);
+    const after = await world.cluster();
+    assert.equal(after.status?.connectionString, before.status?.connectionString);
+    const ids = (cluster: typeof before) =>
+      cluster.status?.processGroups?.map((group) => group.processGroupID);
+    assert.deepEqual(ids(after), ids(before));
+    world.assertDataSafe();
+  });
+});
+
+test("[W83] a ConfigMap of somebody else under our name is left alone and named", async () => {
+  await TestWorld.run({}, async (world) => {
+    const data = { precious: "data" };
+    const metadata = { namespace, name: "sample-config" };
+    await world.client.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata, data });
+    await world.createCluster(tiny);
+    const entry = await untilBlocked(world, "ActionFailed");
+    assert.match(entry.message, /sample-config/);
+    await world.clock.advance(10 * minuteMs);
+    assert.deepEqual((await world.client.get(configMaps, metadata)).data, data);
+    await world.client.delete(configMaps, metadata);
+    await world.untilReconciled();
+  });
+});
+
+test("[W84] a refused write is told in the server's words and repeated until it is allowed", async () => {
+  let isRefused = true;
+  const wrapTransport = refusing(
+    ({ method, path }) => isRefused && method === "POST" && path.endsWith("/pods"),
+  );
+  await TestWorld.run({ wrapTransport }, async (world) => {
+    await world.createCluster(tiny);
+    const entry = await untilBlocked(world, "ActionFailed");
+    assert.match(entry.message, /create pod sample-.*user fdb-operator cannot do this here/);
+    const mark = world.requests.length;
+    await world.clock.advance(hourMs);
+    const writes = world.writesSince(mark).length;
+    assert.ok(writes <= 3 * 70, `${writes} writes in an hour`);
+    isRefused = false;
+    await world.untilReconciled();
+  });
+});
+
+test("[W85] an operator that may not write events works all the same", async () => {
+  const wrapTransport = refusing(({ path }) => path.includes("/events"));
+  await TestWorld.run({ wrapTransport }, async (world) => {
+    await world.createCluster(tiny);
+    await world.untilReconciled();
+  });
+});
+
+test("[W86] without a storage class the volumes are named as the cause", async () => {
+  await TestWorld.run({}, async (world) => {
+    await world.client.delete(storageClasses, { name: "standard" });
+    await world.createCluster(tiny);
+    await world.until(async () => {
+      const { status } = await world.cluster();
+      const reasons = status?.blockedBy?.map(({ reason }) => reason) ?? [];
+      return reasons.includes("VolumePending") || reasons.includes("PodUnschedulable");
+    }, "the volume is named");
+    const { status } = await world.cluster();
+    assert.match(JSON.stringify(status?.blockedBy), /olume/);
+  });
+});
+
+test("[W87] a power cut of all nodes is reported and survived with all data", async () => {
+  await TestWorld.runWithCluster({ spec: small }, async (world) => {
+    const names = world.world.kubelet.nodeNames();
+    for (const name of names) await world.world.kubelet.stopNode(name);
+    await world.until(async () => {
+      const { status } = await world.cluster();
+      return status?.conditions?.find(({ type }) => type === "Available")?.status !== "True";
+    }, "the cluster is not available");
+    await world.clock.advance(hourMs);
+    for (const name of names) await world.world.kubelet.startNode(name);
+    await world.clock.advance(minuteMs);
+    await world.untilReconciled(15 * minuteMs);
+    assert.equal((await world.pods()).length, 9);
+    world.assertDataSafe();
+  });
+});
+
+test("[W88] waiting costs next to nothing: a cluster that cannot come up causes few writes", async () => {
+  const nodeCapacity = { cpu: "100m", memory: "1Gi", pods: "20" };
+  await TestWorld.run({ nodes: 3, nodeCapacity }, async (world) => {
+    await world.createCluster(small);
+    await untilBlocked(world, "PodUnschedulable");
+    await world.clock.advance(10 * minuteMs);
+    const mark = world.requests.length;
+    await world.clock.advance(hourMs);
+    const writes = world.writesSince(mark);
+    assert.ok(writes.length <= 2, writes.join("\n"));
+  });
+});
+
+test("[W89] a locked database is reported, and the report goes with the lock", async () => {
+  await TestWorld.runWithCluster({}, async (world) => {
+    const degraded = async (): Promise<string | undefined> => {
+      const { status } = await world.cluster();
+      return status?.conditions?.find(({ type }) => type === "Degraded")?.reason;
+    };
+    const connectionString = (await world.cluster()).status?.connectionString ?? "";
+    world.world.fdb.lock(connectionString);
+    await world.until(async () => (await degraded()) === "DatabaseLocked", "the lock is told");
+    world.world.fdb.unlock(connectionString);
+    await world.until(async () => (await degraded()) === "Healthy", "the report is gone");
+    assert.equal((await world.client.list(persistentVolumeClaims, { namespace })).items.length, 2);
+    assert.equal((await world.client.list(pods, { namespace })).items.length, 3);
+  });
+});
