@@ -28,7 +28,7 @@ test("[HOUSE2] every source file opens with a comment that says what it is for",
   assert.deepEqual(silent, []);
 });
 
-test("[HOUSE3] clock, chance, timers and the environment are touched only at the seams", () => {
+test("[HOUSE3] clock, chance, timers, language and the environment are touched only at the seams", () => {
   const banned: [RegExp, string][] = [
     [/\bDate\.now\(/, "clock.nowMs()"],
     [/\bnew Date\(\)/, "new Date(clock.nowMs())"],
@@ -40,6 +40,10 @@ test("[HOUSE3] clock, chance, timers and the environment are touched only at the
     [/\bAbortSignal\.timeout\(/, "clock.setTimer() and an AbortController"],
     [/(?<![.\w])fetch\(/, "KubeTransport or PodNetwork"],
     [/\bprocess\.env\b/, "an argument read in main.ts"],
+    [
+      /\blocaleCompare\(|\btoLocale|\bIntl\./,
+      "an order and a form that no machine's language changes",
+    ],
   ];
   const seams =
     /^src\/env\/|\/main\.ts$|^src\/kube\/https\.ts$|^src\/kube\/kubeconfig\.ts$|^src\/emulator\/https-server\.ts$/;
@@ -93,8 +97,12 @@ test("[HOUSE5] every rule that a test cites is written down, and every written r
   for (const file of sources.filter(
     (name) => name.endsWith(".test.ts") || name.startsWith("test/"),
   )) {
-    for (const match of read(file).matchAll(/\[([A-Z]+\d+[a-z]?)\]/g))
-      cited.set(match[1] ?? "", file);
+    // Only the beginning of a text counts: that is where a title names its rules.
+    for (const [titles] of read(file).matchAll(/["'`](\[[A-Z]+\d+[a-z]?\]\s?)+/g)) {
+      for (const match of titles.matchAll(/\[([A-Z]+\d+[a-z]?)\]/g)) {
+        cited.set(match[1] ?? "", file);
+      }
+    }
   }
   const prefixes = new Set([...written.keys()].map((id) => id.replace(/\d.*$/, "")));
   const unknown = [...cited].filter(
@@ -102,6 +110,18 @@ test("[HOUSE5] every rule that a test cites is written down, and every written r
   );
   const untested = [...written].filter(([id]) => !cited.has(id));
   assert.deepEqual({ unknown, untested }, { unknown: [], untested: [] });
+});
+
+test("[HOUSE5] SPEC.md lists every file of rules with the letters of its rules", () => {
+  const table = read("SPEC.md");
+  const missing = files
+    .filter((name) => /^spec\/.*\.md$/.test(name))
+    .filter((file) => {
+      const ids = [...read(file).matchAll(/^- \[([A-Z]+)\d/gm)].map((match) => match[1] ?? "");
+      const letters = [...new Set(ids)].toSorted().join(", ");
+      return !table.includes(`| [${file}](${file}) | ${letters} |`);
+    });
+  assert.deepEqual(missing, []);
 });
 
 test("[HOUSE6] nothing names a machine's folders or a package registry, and no marker is left over", () => {

@@ -54,6 +54,19 @@ test("[API8] rules and the operator's checks are asked in spite of fields of wro
   );
 });
 
+test("[API8] names that every JavaScript object knows are unknown fields like others", () => {
+  const spec = JSON.parse(
+    '{"version":"7.3.63","constructor":{"a":1},"toString":"x","__proto__":{"version":"7.1.0"},"processCounts":{"valueOf":3}}',
+  ) as object;
+  const findings = validateDocument(document("FoundationDBCluster", spec));
+  assert.deepEqual(findings.map(({ field }) => field).toSorted(), [
+    "spec.__proto__",
+    "spec.constructor",
+    "spec.processCounts.valueOf",
+    "spec.toString",
+  ]);
+});
+
 test("[API8] a resource without a spec, a version or a name is refused", () => {
   assert.deepEqual(lines({ apiVersion, kind: "FoundationDBCluster", metadata: {} }), [
     "metadata.name: Required value: name or generateName is required",

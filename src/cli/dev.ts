@@ -1,7 +1,7 @@
 // `fdb-operator dev`, which is `npm start`: a whole world in this process, shown as it comes up and then kept running for
 // kubectl. Rules: spec/cli.md [CLI3]-[CLI5], [CLI9].
 import { closeSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { join, resolve as absolutePath } from "node:path";
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { kubeconfigText, serveHttps } from "../emulator/https-server.ts";
@@ -80,13 +80,13 @@ export async function runDevOn(options: DevOptions, host: DevHost): Promise<void
     await world.started;
     kubeconfig = writeKubeconfig(served, options.kubeconfig);
     host.output.line(
-      `Emulated Kubernetes on ${served.url}: ${options.nodes} nodes in ${options.zones} zones, seed ${options.seed}, ${options.speed} times real time`,
+      `Emulated Kubernetes on ${served.url}: ${counted(options.nodes, "node")} in ${counted(options.zones, "zone")}, seed ${options.seed}, ${options.speed} times real time`,
     );
     await createResources(world.client, world.transport, documents);
     await watchUntilReconciled(world, options, host, recent, startedMs);
     if (options.once || host.signal.aborted) return;
     const [cluster] = await clustersOf(world);
-    for (const line of invitation(kubeconfig, cluster)) host.output.line(line);
+    for (const line of invitation(kubeconfig, cluster, options.speed)) host.output.line(line);
     await aborted(host.signal);
     host.output.line("Stopping.");
   } finally {
@@ -138,16 +138,33 @@ async function serve(world: World, port: number): Promise<ServedApi> {
   }
 }
 
+/** A file of the user's is never overwritten, nor removed at the end; another run's file has another port in its name. */
 function writeKubeconfig(served: ServedApi, wanted: string | undefined): string {
-  const file = wanted ?? join(root, ".state", "kubeconfig");
+  const text = kubeconfigText(served);
   try {
-    mkdirSync(dirname(file), { recursive: true });
+    if (wanted !== undefined) {
+      writeFileSync(wanted, text, { mode: 0o600, flag: "wx" });
+      return absolutePath(wanted);
+    }
+    const folder = join(root, ".state");
+    const file = join(
+      folder,
+      served.port === defaultPort ? "kubeconfig" : `kubeconfig-${served.port}`,
+    );
+    mkdirSync(folder, { recursive: true });
     rmSync(file, { force: true });
-    writeFileSync(file, kubeconfigText(served), { mode: 0o600 });
+    writeFileSync(file, text, { mode: 0o600, flag: "wx" });
+    return file;
   } catch (error) {
-    throw new CommandError(`cannot write the kubeconfig ${file}: ${(error as Error).message}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    const isThere = code === "EEXIST" && wanted !== undefined;
+    const why = isThere ? "the file exists: remove it or name another" : message;
+    throw new CommandError(`cannot write the kubeconfig ${wanted ?? root}: ${why}`);
   }
-  return file;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 async function watchUntilReconciled(
@@ -225,21 +242,32 @@ function reporter(
   };
 }
 
-function invitation(kubeconfig: string, cluster: FoundationDBCluster | undefined): string[] {
-  const shown = relative(process.cwd(), kubeconfig);
-  const file = shown.startsWith("..") ? kubeconfig : shown;
+function invitation(
+  kubeconfig: string,
+  cluster: FoundationDBCluster | undefined,
+  speed: number,
+): string[] {
   const { name = "", namespace = "default" } = cluster?.metadata ?? {};
   const where = namespace === "default" ? "" : ` -n ${namespace}`;
   const pod = `$(kubectl get pod${where} -l foundationdb.org/fdb-cluster-name=${name} -o name | head -1)`;
   return [
     "",
-    `kubeconfig: ${file}`,
+    `kubeconfig: ${kubeconfig}`,
     "Three things to try in another terminal:",
-    `  export KUBECONFIG=${file}`,
+    `  export KUBECONFIG=${shellWord(kubeconfig)}`,
     `  1. kubectl get fdb,pods${where} -o wide`,
     `  2. kubectl delete${where} ${pod} --wait=false; kubectl get pods${where} -w`,
     `  3. kubectl patch fdb ${name}${where} --type merge -p '{"spec":{"processCounts":{"storage":5}}}'`,
+    ...(speed <= 1
+      ? []
+      : [
+          `Time runs ${speed} times as fast here, so kubectl shows ages that it computes itself (describe, events) as <invalid>.`,
+        ]),
     "Ctrl-C stops everything.",
     "",
   ];
+}
+
+function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,5 +1,6 @@
 // Reads the YAML or JSON documents of a file, with errors that a person can act on: file, document and line.
 import { readFileSync } from "node:fs";
+import type { Document } from "yaml";
 import type { KubeObject } from "../kube/object.ts";
 import { CommandError } from "./command-error.ts";
 
@@ -20,12 +21,27 @@ export async function readDocuments(file: string): Promise<SourceDocument[]> {
     if (problem !== undefined) {
       const line = problem.linePos?.[0].line;
       const place = line === undefined ? file : `${file}:${line}`;
-      throw new CommandError(`${place}: ${problem.message.split("\n")[0]}`);
+      throw new CommandError(`${place}: ${firstSentence(problem.message)}`);
     }
-    const value: unknown = document.toJS();
+    const value = valueOf(document, file, index + 1);
     if (value === null || value === undefined) return [];
     return expandLists(value, file, index + 1);
   });
+}
+
+/** The library adds the place, which stands before the message already, and an excerpt. */
+function firstSentence(message: string): string {
+  return (message.split("\n")[0] ?? "").replace(/ at line \d+, column \d+:?$/, "");
+}
+
+/** Aliases are resolved only here: one without its anchor, or a file that multiplies itself, is refused. */
+function valueOf(document: Document.Parsed, file: string, number: number): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error;
+    throw new CommandError(`${file}, document ${number}: ${error.message}`);
+  }
 }
 
 function readText(file: string): string {

@@ -21,14 +21,19 @@ program
   .option("-f, --file <file>", "resources to create instead of the sample (repeatable)", collect)
   .option("--nodes <count>", "number of nodes", integer(1, 500), 6)
   .option("--zones <count>", "number of zones over which the nodes are spread", integer(1, 50), 3)
-  .option("--speed <factor>", "virtual seconds per real second", positive, 20)
+  .option("--speed <factor>", "virtual seconds per real second", between(0.01, 1000), 20)
   .option("--seed <number>", "seed of everything that is random", integer(0, 2 ** 31), 1)
   .option(
     "--once",
     "stop when everything is reconciled: exit code 0, otherwise 1 with the reason",
     false,
   )
-  .option("--timeout <seconds>", "real seconds after which --once gives up", positive, 120)
+  .option(
+    "--timeout <seconds>",
+    "real seconds after which --once gives up",
+    between(0.001, 1_000_000),
+    120,
+  )
   .addOption(
     new Option(
       "--port <port>",
@@ -111,12 +116,14 @@ function integer(from: number, to: number): (text: string) => number {
   };
 }
 
-function positive(text: string): number {
-  const value = Number(text);
-  if (!Number.isFinite(value) || value <= 0) {
-    throw new InvalidArgumentError("It must be a number above 0.");
-  }
-  return value;
+function between(from: number, to: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!(value >= from && value <= to)) {
+      throw new InvalidArgumentError(`It must be a number from ${from} to ${to}.`);
+    }
+    return value;
+  };
 }
 
 /** Errors of commander are one line that names the program and says what to do. */

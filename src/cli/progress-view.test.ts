@@ -53,6 +53,25 @@ test("[CLI1] no line is wider than the terminal, colours not counted", () => {
   }
 });
 
+test("[CLI1] a narrow terminal still shows the counts of a class", () => {
+  const lines = renderProgress(state, { width: 39, hasColor: false });
+  assert.equal(lines[2], "  log          ●●●●        4 of 4");
+});
+
+test("[CLI2] the live region is never higher than the screen, so that all of it can be redrawn", () => {
+  const written: string[] = [];
+  const stream = {
+    isTTY: true,
+    columns: 80,
+    rows: 4,
+    write: (text: string) => void written.push(text),
+  };
+  const output = openOutput(stream, false);
+  output.live(["1", "2", "3", "4", "5"]);
+  output.live(["6"]);
+  assert.deepEqual(written, ["1\n2\n3\n", "\u001b[3A\u001b[0J6\n"]);
+});
+
 test("[CLI1] a long time is shown with hours", () => {
   assert.equal(formatElapsed(3_725_000), "1:02:05");
 });

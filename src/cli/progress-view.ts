@@ -34,12 +34,15 @@ export function renderProgress(state: ProgressState, options: ViewOptions): stri
   const paint = (style: Style, text: string): string =>
     options.hasColor ? styleText(style, text, { validateStream: false }) : text;
   const lines = [
-    [
-      paint("bold", state.name),
-      state.version,
-      state.redundancyMode,
-      formatElapsed(state.elapsedMs),
-    ].join("  "),
+    clip(
+      [
+        paint("bold", state.name),
+        state.version,
+        state.redundancyMode,
+        formatElapsed(state.elapsedMs),
+      ].join("  "),
+      options,
+    ),
     "",
     ...state.classes.map((entry) => renderClass(entry, options, paint)),
     "",
@@ -59,12 +62,20 @@ export function renderProgress(state: ProgressState, options: ViewOptions): stri
   return lines;
 }
 
+/** A narrow terminal gets narrow columns, so that the counts stay in sight. */
+function layout({ width }: ViewOptions): { nameWidth: number; barWidth: number; barMax: number } {
+  return width < 60
+    ? { nameWidth: 12, barWidth: 12, barMax: 12 }
+    : { nameWidth: 18, barWidth: 20, barMax: 30 };
+}
+
 function renderClass(
   entry: ClassProgress,
   options: ViewOptions,
   paint: (style: Style, text: string) => string,
 ): string {
-  const shown = Math.min(entry.desired, 30);
+  const { nameWidth, barWidth, barMax } = layout(options);
+  const shown = Math.min(entry.desired, barMax);
   const full = entry.desired === 0 ? 0 : Math.floor((entry.ready / entry.desired) * shown);
   const bar = paint("green", "●".repeat(full)) + paint("gray", "○".repeat(shown - full));
   const troubles = Object.entries(entry.troubles)
@@ -72,7 +83,7 @@ function renderClass(
     .map(([name, count]) => `${name} ${count}`)
     .join(", ");
   const counts = `${entry.ready} of ${entry.desired}`;
-  const text = `  ${entry.processClass.padEnd(18)} ${bar}${" ".repeat(Math.max(1, 20 - shown))}${counts}`;
+  const text = `  ${entry.processClass.padEnd(nameWidth)} ${bar}${" ".repeat(Math.max(1, barWidth - shown))}${counts}`;
   return clip(troubles === "" ? text : `${text}  ${paint("yellow", troubles)}`, options);
 }
 
@@ -84,7 +95,8 @@ function renderCondition(
   const isGood =
     (entry.status === "True") === (entry.type !== "Degraded" && entry.type !== "Progressing");
   const mark = paint(isGood ? "green" : "yellow", entry.status.padEnd(8));
-  return clip(`  ${entry.type.padEnd(18)} ${mark} ${entry.reason}: ${entry.message}`, options);
+  const name = entry.type.padEnd(layout(options).nameWidth);
+  return clip(`  ${name} ${mark} ${entry.reason}: ${entry.message}`, options);
 }
 
 export function formatElapsed(elapsedMs: number): string {

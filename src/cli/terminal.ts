@@ -17,6 +17,7 @@ export interface Output {
 export interface OutputStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
   write(text: string): unknown;
 }
 
@@ -45,15 +46,17 @@ function interactiveOutput(stream: OutputStream, hasColor: boolean): Output {
     },
     hasColor,
     get width() {
-      return Math.max(40, (stream.columns ?? 100) - 1);
+      return Math.max(10, (stream.columns ?? 100) - 1);
     },
     line(text) {
       stream.write(`${erase()}${text}\n`);
       height = 0;
     },
     live(lines) {
-      stream.write(`${erase()}${lines.map((text) => `${text}\n`).join("")}`);
-      height = lines.length;
+      // Lines that have scrolled away cannot be redrawn, so that the region never exceeds the screen.
+      const shown = lines.slice(0, Math.max(1, (stream.rows ?? 1000) - 1));
+      stream.write(`${erase()}${shown.map((text) => `${text}\n`).join("")}`);
+      height = shown.length;
     },
     settle() {
       height = 0;

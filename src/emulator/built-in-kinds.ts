@@ -94,7 +94,7 @@ const facts: readonly KindFacts[] = [
   {
     ...{ group: "", kind: "Service", plural: "services", definition: `${core}.Service` },
     ...{ shortNames: ["svc"], categories: ["all"], hasStatus: true, returnsDeleted: true },
-    ...{ nameForm: "serviceLabel", rules: serviceRules },
+    ...{ nameForm: "label", rules: serviceRules },
   },
   {
     ...{ group: "apps", kind: "Deployment", plural: "deployments", shortNames: ["deploy"] },

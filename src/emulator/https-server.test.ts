@@ -81,6 +81,27 @@ test("[KAS62] bodies are JSON or YAML, warnings come as headers, and duplicates 
   assert.equal(broken.status, 400);
 });
 
+test("[KAS65] a member __proto__ is refused, and paths of odd forms find nothing", async (context) => {
+  const { served } = await serve(context);
+  const path = inDefault("configmaps");
+  await ask(served, "POST", path, { body: '{"metadata":{"name":"a"}}' });
+  const contentType = "application/merge-patch+json";
+  for (const body of [
+    '{"data":{"__proto__":"x"}}',
+    '{"metadata":{"\\u005f_proto__":{"labels":{"polluted":"yes"}}}}',
+  ]) {
+    const refused = await ask(served, "PATCH", `${path}/a`, { body, contentType });
+    assert.equal(refused.status, 400, body);
+  }
+  const pointer = '[{"op":"add","path":"/metadata/__proto__/polluted","value":"yes"}]';
+  const patched = { body: pointer, contentType: "application/json-patch+json" };
+  await ask(served, "PATCH", `${path}/a`, patched);
+  assert.equal(Reflect.get({}, "polluted"), undefined);
+  for (const odd of ["//evil/api/v1/pods", "/api/v1/namespaces/%2e%2e/pods/%zz", "/%00"]) {
+    assert.equal((await ask(served, "GET", odd)).status, 404, odd);
+  }
+});
+
 test("[KAS62] a watch is a stream of lines", async (context) => {
   const { server, served } = await serve(context);
   const path = inDefault("configmaps");
@@ -128,6 +149,10 @@ test("[KAS62] the protobuf of kubectl's typed commands is read", () => {
     ...{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "name" }, data: { k: "v" } },
   });
   assert.equal(decodeProtobuf(Buffer.from("not a message")), undefined);
+  const unknownField = Buffer.concat([raw, text(9, "x")]);
+  const more = Buffer.concat([Buffer.from("k8s\0"), text(1, type), text(2, unknownField)]);
+  assert.equal(decodeProtobuf(more), undefined);
+  assert.equal(decodeProtobuf(message.subarray(0, -1)), undefined);
 });
 
 test("[KAS10] members that a text names twice are found with their path", () => {

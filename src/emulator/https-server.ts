@@ -105,10 +105,12 @@ function isTrue(text: string | undefined): boolean {
 const methods = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"]);
 
 async function readRequest(incoming: IncomingMessage): Promise<ServerRequest> {
-  const url = new URL(incoming.url ?? "/", "https://localhost");
   const method = incoming.method === "HEAD" ? "GET" : (incoming.method ?? "GET");
   if (!methods.has(method))
     throw new StatusError(405, "MethodNotAllowed", "method not allowed", {});
+  // Put behind a host, so that a path that begins with two slashes is not taken for one.
+  const url = URL.parse(`https://localhost${incoming.url ?? "/"}`);
+  if (url === null) throw badRequest("the path of the request is not valid");
   const contentType = incoming.headers["content-type"] ?? "";
   const bytes = await readBytes(incoming);
   const isBinary = contentType.includes("protobuf") || contentType.includes("cbor");
@@ -159,11 +161,29 @@ function readBinary(bytes: Buffer): unknown {
 function parseBody(text: string, contentType: string): unknown {
   const mediaType = contentType.split(";")[0]?.trim() ?? "";
   try {
-    if (!mediaType.includes("yaml") || text.startsWith("{")) return JSON.parse(text);
-    return parseYaml(text);
+    const isJson = !mediaType.includes("yaml") || text.startsWith("{");
+    return withPlainNames(isJson ? JSON.parse(text) : parseYaml(text), text);
   } catch (error) {
+    if (error instanceof StatusError) throw error;
     throw badRequest(`the body of the request is not valid: ${(error as Error).message}`);
   }
+}
+
+/**
+ * An object of this language cannot hold a member of this name like any other, and one that is copied
+ * carelessly changes what the copy inherits. No resource needs it, so that it is refused at the door.
+ */
+function withPlainNames(body: unknown, text: string): unknown {
+  if (/proto__|\\u00|\\x/i.test(text) && hasReservedName(body)) {
+    throw badRequest('a member of the name "__proto__" is not supported');
+  }
+  return body;
+}
+
+function hasReservedName(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (Object.hasOwn(value, "__proto__")) return true;
+  return Object.values(value).some(hasReservedName);
 }
 
 function answerOnce(api: ApiServer, request: ServerRequest, response: ServerResponse): void {

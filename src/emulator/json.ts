@@ -1,4 +1,4 @@
-// Plain JSON values: copying, freezing, comparing. The store hands out frozen objects, so every writer
+// Plain JSON values: copying, reading, comparing. The store hands out frozen objects, so every writer
 // starts from a copy.
 
 export type JsonObject = Record<string, unknown>;
@@ -22,15 +22,6 @@ function cloneValue(value: unknown): unknown {
     if (member !== undefined) copy[key] = cloneValue(member);
   }
   return copy;
-}
-
-export function deepFreeze<T>(value: T): T {
-  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    if (Array.isArray(value)) for (const item of value) deepFreeze(item);
-    else for (const key in value) deepFreeze((value as JsonObject)[key]);
-  }
-  return value;
 }
 
 /** Equality of JSON values; the order of members does not matter, and undefined means absent. */

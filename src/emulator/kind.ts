@@ -52,7 +52,7 @@ export interface Kind {
   readonly createsOnUpdate: boolean;
   /** Whether a delete answers with the deleted object instead of a Status. */
   readonly returnsDeleted: boolean;
-  readonly nameForm: "subdomain" | "label" | "serviceLabel" | "path";
+  readonly nameForm: "subdomain" | "label" | "path";
   /** Where its objects are kept; two versions or groups may share one place. */
   readonly storageKey: string;
   /** The version in which objects are kept. */

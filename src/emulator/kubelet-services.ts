@@ -109,15 +109,20 @@ export class ServiceRouter {
     if (isNamed) {
       const name = `${hostname}.${subdomain ?? ""}.${namespace}.svc.${this.#core.options.dnsDomain}`;
       this.#hostNames.set(key, name);
-      this.#core.network.setHostName(
-        name,
-        (pod.status?.podIPs ?? []).map(({ ip }) => ip),
-      );
+      this.#core.network.setHostName(name, addressesFor(filed.service, pod));
     } else if (known !== undefined) {
       this.#hostNames.delete(key);
       this.#core.network.setHostName(known, []);
     }
   }
+}
+
+/** DNS tells the addresses of the service's families only. */
+function addressesFor(service: Service, pod: Pod): string[] {
+  const families = service.spec?.ipFamilies;
+  return (pod.status?.podIPs ?? [])
+    .map(({ ip }) => ip)
+    .filter((ip) => families?.includes(ip.includes(":") ? "IPv6" : "IPv4") ?? true);
 }
 
 function isBehind(service: Service, pod: Pod): boolean {

@@ -20,6 +20,7 @@ import {
   stringAt,
   type JsonObject,
 } from "./json.ts";
+import { deepFreeze } from "../kube/freeze.ts";
 import { kindApiVersion, type Kind } from "./kind.ts";
 import type { WriteOptions } from "./server-context.ts";
 

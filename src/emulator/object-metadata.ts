@@ -12,22 +12,18 @@ import {
 
 const labelForm = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const subdomainForm = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const serviceForm = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 const qualifiedNameForm = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 
 const startAndEnd = "and must start and end with an alphanumeric character";
-export const subdomainRule =
+const subdomainRule =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', " +
   `${startAndEnd} (e.g. 'example.com', regex used for validation is ` +
   "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-export const labelRule =
+const dotRule = "must not contain dots";
+const labelRule =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', " +
   `${startAndEnd} (e.g. 'my-name',  or '123-abc', regex used for validation is ` +
   "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-const serviceRule =
-  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an " +
-  "alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', " +
-  "regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 const namePartRule =
   "name part must consist of alphanumeric characters, '-', '_' or '.', " +
   `${startAndEnd} (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is ` +
@@ -43,9 +39,7 @@ export function nameProblems(form: Kind["nameForm"], name: string): string[] {
     case "path":
       return pathProblems(name);
     case "label":
-      return problems(name, labelForm, 63, labelRule);
-    case "serviceLabel":
-      return problems(name, serviceForm, 63, serviceRule);
+      return problems(name, labelForm, 63, subdomainForm.test(name) ? dotRule : labelRule);
     default:
       return problems(name, subdomainForm, 253, subdomainRule);
   }
@@ -53,7 +47,7 @@ export function nameProblems(form: Kind["nameForm"], name: string): string[] {
 
 function problems(name: string, form: RegExp, limit: number, rule: string): string[] {
   const found: string[] = [];
-  if (name.length > limit) found.push(`must be no more than ${limit} bytes`);
+  if (name.length > limit) found.push(`must be no more than ${limit} characters`);
   if (!form.test(name)) found.push(rule);
   return found;
 }
@@ -106,7 +100,10 @@ export function qualifiedNameProblems(key: string): string[] {
   if (parts.length === 2) {
     const prefix = parts[0] ?? "";
     if (prefix === "") found.push("prefix part must be non-empty");
-    else if (!subdomainForm.test(prefix)) found.push(`prefix part ${subdomainRule}`);
+    else {
+      if (prefix.length > 253) found.push("prefix part must be no more than 253 bytes");
+      if (!subdomainForm.test(prefix)) found.push(`prefix part ${subdomainRule}`);
+    }
   }
   if (name === "") found.push("name part must be non-empty");
   else if (name.length > 63) found.push("name part must be no more than 63 bytes");
@@ -180,13 +177,12 @@ function validateFinalizers(finalizers: unknown[]): FieldError[] {
   for (const [index, finalizer] of finalizers.entries()) {
     const text = String(finalizer);
     if (standardFinalizers.has(text)) continue;
-    const path = `metadata.finalizers[${index}]`;
     for (const problem of qualifiedNameProblems(text)) {
-      errors.push(fieldInvalid(path, text, problem));
+      errors.push(fieldInvalid("metadata.finalizers", text, problem));
     }
     if (!text.includes("/") && qualifiedNameProblems(text).length === 0) {
       const detail = "name is neither a standard finalizer name nor is it fully qualified";
-      errors.push(fieldInvalid(path, text, detail));
+      errors.push(fieldInvalid(`metadata.finalizers[${index}]`, text, detail));
     }
   }
   if (finalizers.includes("foregroundDeletion") && finalizers.includes("orphan")) {

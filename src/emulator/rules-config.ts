@@ -55,7 +55,7 @@ function keyErrors(data: JsonObject, path: string): FieldError[] {
   const errors: FieldError[] = [];
   for (const key of Object.keys(data).sort()) {
     if (key.length > 253) {
-      errors.push(fieldInvalid(`${path}[${key}]`, key, "must be no more than 253 bytes"));
+      errors.push(fieldInvalid(`${path}[${key}]`, key, "must be no more than 253 characters"));
     }
     if (!keyForm.test(key)) errors.push(fieldInvalid(`${path}[${key}]`, key, keyRule));
   }

@@ -38,6 +38,9 @@ export const podRules: KindRules = {
     const spec = ensureObject(pod, "spec");
     admitServiceAccount(pod, spec, context);
     setDefault(spec, "priority", 0);
+    // A negative grace period, which old objects may have, counts as the shortest one.
+    if (Number(spec["terminationGracePeriodSeconds"]) < 0)
+      spec["terminationGracePeriodSeconds"] = 1;
     setDefault(spec, "preemptionPolicy", "PreemptLowerPriority");
     spec["tolerations"] = withNotReadyTolerations(arrayAt(spec, "tolerations"));
     pod["status"] = { phase: "Pending", qosClass: qualityOfService(spec) };

@@ -12,6 +12,7 @@ import {
   type JsonObject,
 } from "./json.ts";
 import type { KindRules } from "./kind.ts";
+import { nameProblems } from "./object-metadata.ts";
 import { compareQuantities } from "../model/quantity.ts";
 import {
   fieldForbidden,
@@ -75,6 +76,18 @@ function validateClaim(claim: JsonObject): FieldError[] {
   if (storage === undefined) errors.push(fieldRequired("spec.resources[storage]"));
   else if (compareQuantities(String(storage), "0") <= 0) {
     errors.push(fieldInvalid("spec.resources[storage]", storage, "must be greater than zero"));
+  }
+  errors.push(...classAndModeErrors(spec));
+  return errors;
+}
+
+function classAndModeErrors(spec: JsonObject): FieldError[] {
+  const className = stringAt(spec, "storageClassName");
+  const problems = className === "" ? [] : nameProblems("subdomain", className);
+  const errors = problems.map((detail) => fieldInvalid("spec.storageClassName", className, detail));
+  const modes = ["Block", "Filesystem"];
+  if (!modes.includes(stringAt(spec, "volumeMode"))) {
+    errors.push(fieldNotSupported("spec.volumeMode", spec["volumeMode"], modes));
   }
   return errors;
 }
@@ -149,6 +162,12 @@ export const volumeRules: KindRules = {
     }
     const hasSource = Object.keys(spec).some((key) => !volumeFields.has(key));
     if (!hasSource) errors.push(fieldRequired("spec", "must specify a volume type"));
+    const policies = ["Delete", "Recycle", "Retain"];
+    if (!policies.includes(stringAt(spec, "persistentVolumeReclaimPolicy"))) {
+      const policy = spec["persistentVolumeReclaimPolicy"];
+      errors.push(fieldNotSupported("spec.persistentVolumeReclaimPolicy", policy, policies));
+    }
+    errors.push(...classAndModeErrors(spec));
     return errors;
   },
 };

@@ -4,6 +4,7 @@ import { ensureObject, jsonEqual, objectAt, type JsonObject } from "./json.ts";
 import type { KindRules } from "./kind.ts";
 import { matchesLabels, objectSelector } from "./selectors.ts";
 import { fieldInvalid, fieldRequired, type FieldError } from "./status.ts";
+import { negativeErrors, validateRollout } from "./validate-rollout.ts";
 import { validatePodSpec } from "./validate-pod-spec.ts";
 
 export const deploymentRules: KindRules = {
@@ -24,7 +25,10 @@ export const deploymentRules: KindRules = {
   prepareCreate(deployment) {
     deployment["status"] = {};
   },
-  validate: (deployment) => validateWorkload(deployment),
+  validate: (deployment) => [
+    ...validateWorkload(deployment),
+    ...validateRollout(objectAt(deployment, "spec")),
+  ],
   validateUpdate: validateSelectorUpdate,
 };
 
@@ -38,7 +42,10 @@ export const replicaSetRules: KindRules = {
   prepareCreate(set) {
     set["status"] = { replicas: 0 };
   },
-  validate: (set) => validateWorkload(set),
+  validate: (set) => [
+    ...validateWorkload(set),
+    ...negativeErrors(objectAt(set, "spec"), "minReadySeconds"),
+  ],
   validateUpdate: validateSelectorUpdate,
 };
 
@@ -50,11 +57,7 @@ function defaultTemplate(spec: JsonObject): void {
 
 function validateWorkload(object: JsonObject): FieldError[] {
   const spec = objectAt(object, "spec");
-  const errors: FieldError[] = [];
-  const replicas = spec["replicas"];
-  if (typeof replicas === "number" && replicas < 0) {
-    errors.push(fieldInvalid("spec.replicas", replicas, "must be greater than or equal to 0"));
-  }
+  const errors: FieldError[] = negativeErrors(spec, "replicas");
   const labels = objectAt(spec, "template", "metadata")["labels"] ?? null;
   const selector = objectSelector(spec["selector"]);
   if (spec["selector"] === undefined) errors.push(fieldRequired("spec.selector"));

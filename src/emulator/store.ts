@@ -1,6 +1,7 @@
 // The objects of all kinds, one revision counter, and the history of changes that watches and consistent
 // lists read. Objects in the store are deep-frozen and handed out as they are. [KAS1] [KAS2]
 import type { JsonObject } from "./json.ts";
+import { deepFreeze } from "../kube/freeze.ts";
 import { deepFreeze } from "./json.ts";
 
 export interface StoreEvent {

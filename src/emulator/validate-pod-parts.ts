@@ -15,11 +15,10 @@ const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
 
 /** What concerns the pod as a whole. */
 export function validatePodParts(spec: JsonObject, path: string): FieldError[] {
-  const nodeName = stringAt(spec, "nodeName");
   return [
-    ...(nodeName === "" ? [] : nameProblems("subdomain", nodeName)).map((detail) =>
-      fieldInvalid(`${path}.nodeName`, nodeName, detail),
-    ),
+    ...nameErrors(spec, "nodeName", "subdomain", path),
+    ...nameErrors(spec, "hostname", "label", path),
+    ...nameErrors(spec, "subdomain", "label", path),
     ...eachOf(spec, "volumes", path, claimErrors),
     ...eachOf(spec, "tolerations", path, tolerationErrors),
     ...eachOf(spec, "topologySpreadConstraints", path, spreadErrors),
@@ -31,6 +30,17 @@ export function validatePodParts(spec: JsonObject, path: string): FieldError[] {
       podAffinityErrors(objectAt(spec, "affinity", kind), `${path}.affinity.${kind}`),
     ),
   ];
+}
+
+function nameErrors(
+  spec: JsonObject,
+  key: string,
+  form: "subdomain" | "label",
+  path: string,
+): FieldError[] {
+  const name = stringAt(spec, key);
+  if (name === "") return [];
+  return nameProblems(form, name).map((detail) => fieldInvalid(`${path}.${key}`, name, detail));
 }
 
 /** What concerns one container beyond its name and image. */
@@ -82,9 +92,8 @@ export function portNameProblems(name: string): string[] {
   if (name.length > 15) problems.push("must be no more than 15 characters");
   if (!/^[-a-z0-9]+$/.test(name)) {
     problems.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
-  } else if (!/[a-z]/.test(name)) {
-    problems.push("must contain at least one letter (a-z)");
   }
+  if (!/[a-z]/.test(name)) problems.push("must contain at least one letter (a-z)");
   if (name.includes("--")) problems.push("must not contain consecutive hyphens");
   if (name.startsWith("-") || name.endsWith("-")) {
     problems.push("must not begin or end with a hyphen");

@@ -1,6 +1,6 @@
 // The rules for a pod's spec that matter here: names, images, ports, mounts, resources, enumerations.
 import { arrayAt, isJsonObject, objectAt, stringAt, type JsonObject } from "./json.ts";
-import { labelRule, nameProblems } from "./object-metadata.ts";
+import { nameProblems } from "./object-metadata.ts";
 import { compareQuantities, nanosOf } from "../model/quantity.ts";
 import {
   fieldDuplicate,
@@ -74,7 +74,7 @@ function validateVolumes(volumes: unknown[], path: string, errors: FieldError[])
 }
 
 function checkLabelName(errors: FieldError[], path: string, name: string): void {
-  if (nameProblems("label", name).length > 0) errors.push(fieldInvalid(path, name, labelRule));
+  for (const problem of nameProblems("label", name)) errors.push(fieldInvalid(path, name, problem));
 }
 
 function validateContainer(

@@ -14,6 +14,8 @@ import { SidecarReader } from "./sidecar-reader.ts";
 export interface FailureRecord extends ActionFailure {
   /** Failures in a row. */
   count: number;
+  /** A command to the database, not a write to the API server. */
+  isCommand: boolean;
 }
 
 export interface ClusterState {

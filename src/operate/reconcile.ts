@@ -53,6 +53,8 @@ export interface ReconcileOptions {
 
 const soonMs = 50;
 const staleMs = 250;
+/** So long a failed command is remembered when it is not tried again. */
+const commandMemoryMs = 30_000;
 
 export async function reconcileCluster(
   options: ReconcileOptions,
@@ -170,8 +172,10 @@ async function perform(
 ): Promise<ActionOutcome[]> {
   const nowMs = options.clock.nowMs();
   const planned = new Set(actions.map(describeAction));
-  for (const what of [...state.failures.keys()]) {
-    if (!planned.has(what)) state.failures.delete(what);
+  for (const [what, failure] of [...state.failures]) {
+    // After a refused command a pass first waits for news of the database: its failures must outlive such a pass.
+    const forgetMs = failure.isCommand ? failure.retryAtMs + commandMemoryMs : 0;
+    if (!planned.has(what) && nowMs >= forgetMs) state.failures.delete(what);
   }
   const due = actions.filter((action) => {
     const failure = state.failures.get(describeAction(action));
@@ -233,7 +237,8 @@ function note(
   const count = (state.failures.get(text)?.count ?? 0) + 1;
   const retryAtMs = atMs + Math.min(60_000, 1000 * 2 ** (count - 1));
   const { message } = outcome;
-  state.failures.set(text, { step: action.step, what: text, message, retryAtMs, count });
+  const isCommand = isDatabaseCommand(action);
+  state.failures.set(text, { step: action.step, what: text, message, retryAtMs, count, isCommand });
   options.metrics.count("actionsFailed");
   options.log.warn("action failed", { ...fields, error: message });
   options.onActivity({ type: "action", cluster, atMs, action, text, error: message });
@@ -291,7 +296,9 @@ async function reportInvalid(
 ): Promise<WorkOutcome> {
   const atMs = options.clock.nowMs();
   const status = invalidStatus(cluster, problems, atMs);
-  if (!isSameJson(cluster.status, status)) {
+  // A stored report means that an operator before this one has told of it already.
+  const isStored = isSameJson(cluster.status, status);
+  if (!isStored) {
     const written = await writeStatus(options, state, cluster, status);
     if (written === "conflict") return { againAfterMs: staleMs };
     if (written === "held") return { againAfterMs: options.statusIntervalMs };
@@ -300,7 +307,7 @@ async function reportInvalid(
     state.reportedGeneration = cluster.metadata.generation;
     options.metrics.count("invalidSpecs");
     const text = problemText(problems);
-    options.recorder.record(cluster, "Warning", "ClusterSpec not valid", text);
+    if (!isStored) options.recorder.record(cluster, "Warning", "ClusterSpec not valid", text);
     options.log.warn("spec not valid", { cluster: key, problems: text });
     const texts = problems.map((problem) => `${problem.field}: ${problem.message}`);
     options.onActivity({ type: "invalid", cluster: key, atMs, problems: texts });

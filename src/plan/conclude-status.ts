@@ -7,6 +7,7 @@ import { isMarkedForRemoval } from "../model/process-group.ts";
 import { coordinatorProblem } from "./coordinator-validity.ts";
 import { podWaits } from "./pod-waits.ts";
 import { judgeReconciliation } from "./reconciliation.ts";
+import { replacementNeed } from "./replacement-need.ts";
 import { databaseStatus, isStatusPending } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { statusConditions } from "./status-conditions.ts";
@@ -27,6 +28,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
   const { cluster, nowMs } = snapshot;
   const database = databaseStatus(snapshot);
   const coordinators = coordinatorsFinding(snapshot, draft);
+  const replacement = replacementNeed(snapshot, draft);
   const status: StatusFields = {
     ...draft.status,
     hasIncorrectConfigMap:
@@ -45,6 +47,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     live: database && isAvailable(snapshot) ? liveOf(database, snapshot) : undefined,
     desired: draft.desired.configuration,
     isStatusPending: isStatusPending(snapshot),
+    needsReplacement: replacement.waits.length > 0,
     hasActions: draft.actions.length > 0,
   });
   const found = causesFirst([
@@ -53,6 +56,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     ...podWaits(snapshot, draft),
     ...coordinators.waits,
     ...groupWaits(draft),
+    ...replacement.waits,
     ...serviceWaits(snapshot, status),
   ]);
   const waits = isReconciled ? [] : datedWaits(found, snapshot.previousWaits, nowMs);
@@ -61,6 +65,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     status,
     groups: draft.groups,
     waits,
+    oldVolumes: replacement.oldVolumes,
     isReconciled,
     actionCount: draft.actions.length,
   });

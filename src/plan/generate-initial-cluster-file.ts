@@ -45,10 +45,10 @@ export function planInitialClusterFile(snapshot: Snapshot, draft: Draft): StepRe
   const configuration = draft.desired.configuration;
   const wanted = desiredCoordinatorCount(configuration);
   const survey = surveyPods(snapshot, draft);
-  const waits = startingWait(survey, wanted);
-  if (waits !== undefined) return { waits: [waits], stop: true };
-
   const rules = initialRules(draft, wanted);
+  const wait = startingWait(survey, rules.count);
+  if (wait !== undefined) return { waits: [wait], stop: true };
+
   const choice = chooseDistributed(survey.candidates, rules);
   if (choice.missing > 0) {
     const zones = new Set(survey.candidates.map((one) => one.localities[localityKeys.zone])).size;

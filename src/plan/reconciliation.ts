@@ -23,6 +23,8 @@ export interface ReconciliationInput {
   desired: DatabaseConfiguration;
   /** The database has not been looked at yet, so that nothing new can be said about it. */
   isStatusPending: boolean;
+  /** Some process groups can be as wanted only through successors. */
+  needsReplacement: boolean;
   /** The plan still wants to do something. */
   hasActions: boolean;
 }
@@ -56,6 +58,7 @@ export function judgeReconciliation(input: ReconciliationInput): Reconciliation 
   const isReconciled =
     blocking.length === 0 &&
     !input.hasActions &&
+    !input.needsReplacement &&
     (!input.isStatusPending || reconciledBefore === generation) &&
     desiredProcessGroups === reconciledProcessGroups;
   const reconciled = isReconciled ? generation : reconciledBefore;

@@ -19,6 +19,8 @@ export interface ConditionsInput {
   status: StatusFields;
   groups: readonly ProcessGroup[];
   waits: readonly Wait[];
+  /** Ids of process groups that have a volume, though not one of the wanted specification. */
+  oldVolumes: ReadonlySet<string>;
   isReconciled: boolean;
   actionCount: number;
 }
@@ -91,9 +93,11 @@ function reconciled({ snapshot, waits, isReconciled, actionCount }: ConditionsIn
 const personNeeded: ReadonlySet<string> = new Set([
   "ConfigurationConflict",
   "ConfigureDisabled",
+  "ConnectionStringLost",
   "PodChangePending",
   "ProcessNeedsRestart",
   "RemovalPending",
+  "ReplacementPending",
   "ServiceSurplus",
   "ShrinkPending",
 ]);
@@ -118,7 +122,7 @@ const troubles: readonly GroupCondition[] = [
 ];
 
 /** Something that works less well than it should; a cluster that is only being created is not degraded. */
-function degraded({ snapshot, status, groups }: ConditionsInput): Judgement {
+function degraded({ snapshot, status, groups, oldVolumes }: ConditionsInput): Judgement {
   if (!status.configured) return judge("False", "NotConfigured", "There is no database yet");
   const database = databaseStatus(snapshot);
   const lock = database?.cluster?.database_lock_state;
@@ -132,7 +136,8 @@ function degraded({ snapshot, status, groups }: ConditionsInput): Judgement {
   for (const trouble of troubles) {
     const ids = groups
       .filter((group) => !isMarkedForRemoval(group) && hasCondition(group, trouble))
-      .map((group) => group.processGroupID);
+      .map((group) => group.processGroupID)
+      .filter((id) => trouble !== "MissingPVC" || !oldVolumes.has(id));
     if (ids.length > 0) return judge("True", trouble, `${trouble}: ${nameList(ids)}`);
   }
   if (database === undefined) {

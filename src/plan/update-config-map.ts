@@ -2,6 +2,7 @@
 // added to. Rules: spec/plan.md [P51], [P52].
 import type { ConfigMap } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
+import { lostConnectionString } from "./lost-connection-string.ts";
 import { mergedMap } from "./merged-map.ts";
 import { missingMetadata } from "./metadata-check.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -11,6 +12,9 @@ import type { Draft, StepResult } from "./step.ts";
 const step = "updateConfigMap";
 
 export function planConfigMap(snapshot: Snapshot, draft: Draft): StepResult {
+  // Without its connection string a ConfigMap would stop the processes that run.
+  const lost = lostConnectionString(snapshot, draft);
+  if (lost !== undefined) return { waits: [lost], stop: true };
   const wanted = draft.desired.configMap;
   const live = snapshot.configMap;
   if (live === undefined) return { actions: [{ type: "createConfigMap", step, object: wanted }] };

@@ -29,12 +29,18 @@ export function planPodConfig(snapshot: Snapshot, draft: Draft): StepResult {
     const pod = podToTell(snapshot, draft, group);
     if (pod === undefined) continue;
     const state = podConfigurationState(snapshot, draft.desired, group, pod);
-    if (state === "current") continue;
+    if (state === "current" || (state === "outdated" && !canFollow(group, pod))) continue;
     if (pod.status?.phase === "Running") behind.push(pod.metadata.name ?? "");
     actions.push(...tell(snapshot, draft, group, pod, state));
   }
   if (behind.length === 0) return { actions };
   return { actions, waits: [behindWait(behind)] };
+}
+
+/** A monitor of another version leaves a configuration alone whose version it does not have: it needs a new pod. */
+function canFollow(group: ProcessGroup, pod: Stored<Pod>): boolean {
+  const isUnified = shapeOfPod(pod).imageType === "unified";
+  return !isUnified || !hasCondition(group, "IncorrectSidecarImage");
 }
 
 function podToTell(snapshot: Snapshot, draft: Draft, group: ProcessGroup): Stored<Pod> | undefined {

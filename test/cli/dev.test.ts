@@ -120,17 +120,43 @@ test("[CLI10] dev --log writes a structured log with cluster and step on every l
   }
 });
 
+/** Ten lists of ten references each to the list before: 10^8 values in 400 bytes. */
+function aliasBomb(): string {
+  const lines = ["apiVersion: v1", "kind: Secret", "l0: &l0 [x, x, x, x, x, x, x, x, x, x]"];
+  for (let level = 1; level < 8; level += 1) {
+    const items = Array.from({ length: 10 }, () => `*l${level - 1}`).join(", ");
+    lines.push(`l${level}: &l${level} [${items}]`);
+  }
+  return lines.join("\n");
+}
+
 const mistakes: [name: string, args: string[], expected: RegExp][] = [
   ["an unknown flag", ["dev", "--nodse", "3"], /unknown option '--nodse'.*--nodes.*--help/],
   ["a bad number", ["dev", "--nodes", "many"], /'--nodes <count>'.*whole number from 1 to 500/],
   ["more zones than nodes", ["dev", "--nodes", "2"], /--zones 3 needs at least as many nodes/],
   ["an unwritable log", ["dev", "--log", join(folder, "none", "log")], /cannot write the log/],
+  ["a speed out of reach", ["dev", "--speed", "1e9"], /'--speed <factor>'.*from 0\.01 to 1000/],
+  [
+    "a kubeconfig that exists",
+    ["dev", "--once", "--kubeconfig", write("mine", "precious")],
+    /cannot write the kubeconfig .*mine: the file exists: remove it or name another/,
+  ],
   ["an unknown command", ["start"], /unknown command 'start'/],
   ["a missing file", ["dev", "-f", "none.yaml"], /cannot read none\.yaml: there is no such file/],
   [
     "a file that is no YAML",
     ["dev", "-f", write("broken.yaml", "a: [1\nb: 2")],
-    /broken\.yaml:\d+: /,
+    /broken\.yaml:\d+: [^:]*\n$/,
+  ],
+  [
+    "an alias without an anchor",
+    ["dev", "-f", write("alias.yaml", "apiVersion: v1\nkind: Secret\nmetadata: *none")],
+    /alias\.yaml, document 1: Unresolved alias/,
+  ],
+  [
+    "a file that multiplies itself",
+    ["validate", "-f", write("bomb.yaml", aliasBomb())],
+    /bomb\.yaml, document 1: Excessive alias count/,
   ],
   [
     "a file without a cluster",
@@ -154,6 +180,12 @@ const mistakes: [name: string, args: string[], expected: RegExp][] = [
   ],
   ["validate without a file", ["validate"], /required option '-f, --file <file>'/],
 ];
+
+test("[CLI5] a kubeconfig that was there before is neither overwritten nor removed", async () => {
+  const file = write("own", "precious");
+  await runCommand(["dev", "--once", "--kubeconfig", file]);
+  assert.equal(readFileSync(file, "utf8"), "precious");
+});
 
 for (const [name, args, expected] of mistakes) {
   test(`[CLI4] ${name} gives one line on standard error and a non-zero exit code`, async () => {

@@ -6,6 +6,7 @@ import { celCases } from "./cel.ts";
 import { concurrencyCases } from "./concurrency.ts";
 import { configMapCases, eventCases, secretCases, serviceAccountCases } from "./config-kinds.ts";
 import { bindingCases, namespaceCases, nodeCases, serviceCases } from "./core-kinds.ts";
+import { deploymentMistakeCases, otherMistakeCases, serviceMistakeCases } from "./mistakes.ts";
 import { podMistakeCases } from "./pod-mistakes.ts";
 import { podCases } from "./pods.ts";
 import { printerColumnCases } from "./printer-columns.ts";
@@ -78,6 +79,9 @@ export const allCases: readonly ContractCase[] = [
   ...nodeCases,
   ...podCases,
   ...podMistakeCases,
+  ...serviceMistakeCases,
+  ...deploymentMistakeCases,
+  ...otherMistakeCases,
   ...bindingCases,
   ...evictionCases,
   ...serviceCases,

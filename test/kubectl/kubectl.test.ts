@@ -102,6 +102,9 @@ const pod = (name: string): object => ({
   spec: { containers: [{ name: "main", image: "image:1" }] },
 });
 
+const rulesText = '[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]';
+const budgetText = '50%{"matchLabels":{"a":"b"}}';
+
 describe("kubectl", { skip }, () => {
   before(async () => {
     if (!hasKubectl) return;
@@ -230,12 +233,25 @@ describe("kubectl", { skip }, () => {
     assert.equal((await kubectl(["auth", "can-i", "delete", "pods"])).trim(), "yes");
   });
 
-  test("[KAS64] typed commands create namespaces, config maps and secrets", async () => {
+  test("[KAS64] typed commands, which send protobuf, create what they say", async () => {
     await kubectl(["create", "namespace", "typed"]);
     await kubectl(["create", "configmap", "c", "-n", "typed", "--from-literal=a=b"]);
     await kubectl(["create", "secret", "generic", "s", "-n", "typed", "--from-literal=a=b"]);
     const data = await kubectl(["get", "secret", "s", "-n", "typed", "-o", "jsonpath={.data.a}"]);
     assert.equal(data, "Yg==");
+    const inTyped = ["-n", "typed"];
+    await kubectl(["create", "deployment", "d", ...inTyped, "--image=i:1", "--replicas=2"]);
+    await kubectl(["create", "service", "clusterip", "v", ...inTyped, "--tcp=80:named"]);
+    await kubectl(["create", "role", "r", ...inTyped, "--verb=get", "--resource=pods"]);
+    await kubectl(["create", "rolebinding", "b", ...inTyped, "--role=r", "--user=u"]);
+    await kubectl(["create", "pdb", "p", ...inTyped, "--selector=a=b", "--min-available=50%"]);
+    const read = (what: string, path: string): Promise<string> =>
+      kubectl(["get", ...what.split("/"), ...inTyped, "-o", `jsonpath=${path}`]);
+    assert.equal(await read("deployment/d", "{.spec.replicas} {..containers[*].image}"), "2 i:1");
+    assert.equal(await read("service/v", "{.spec.ports[*]['port','targetPort']}"), "80 named");
+    assert.equal(await read("role/r", "{.rules}"), rulesText);
+    assert.equal(await read("rolebinding/b", "{.roleRef.name} {.subjects[*].name}"), "r u");
+    assert.equal(await read("pdb/p", "{.spec.minAvailable}{.spec.selector}"), budgetText);
     await kubectl(["delete", "namespace", "typed"]);
     assert.notEqual((await run(["get", "namespace", "typed"])).code, 0);
   });

@@ -21,10 +21,10 @@ const spec = (more: Partial<PodSpec> = {}): PodSpec => ({
 test("[KUBELET27] a service's address leads to its ready pods, or to all when it says so", async () => {
   const cluster = await startCluster({ nodeCount: 1 });
   const ports = [{ port: 80 }];
-  const clusterIP = "10.96.0.10";
+  const clusterIP = "10.0.96.10";
   await createService(cluster, "strict", { clusterIP, ports, selector: { app: "a" } });
   await createService(cluster, "early", {
-    clusterIP: "10.96.0.11",
+    clusterIP: "10.0.96.11",
     ports,
     selector: { app: "a", id: "1" },
     publishNotReadyAddresses: true,
@@ -34,7 +34,7 @@ test("[KUBELET27] a service's address leads to its ready pods, or to all when it
   await cluster.createPod("p", { containers }, { labels: { app: "a", id: "1" } });
   await cluster.advance(10);
   assert.equal(cluster.network.route(clusterIP), clusterIP);
-  assert.equal(cluster.network.route("10.96.0.11"), "10.1.0.1");
+  assert.equal(cluster.network.route("10.0.96.11"), "10.1.0.1");
   cluster.network.listen("10.1.0.1", 80, false, () => ({ status: 200, body: "" }));
   await cluster.advance(1);
   assert.equal(cluster.network.route(clusterIP), "10.1.0.1");

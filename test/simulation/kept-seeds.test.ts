@@ -10,9 +10,14 @@ const nodeTroubles: WalkOptions = {
 
 const kept: [seed: number, options: WalkOptions, story: string][] = [
   [
-    3,
+    11,
     nodeTroubles,
     "a split pod came back from a stopped node under another address and was read as before",
+  ],
+  [
+    1,
+    { steps: 20 },
+    "a status that was wiped before coordinators were chosen was taken for a lost connection string",
   ],
 ];
 

@@ -1,9 +1,11 @@
 // Accidents and bad neighbours: two operators at once, names that are taken, missing permissions, a power cut. Nothing
-// of it may lose data or keep an innocent cluster from working. Rules: spec/world.md [W80]-[W89].
+// of it may lose data or keep an innocent cluster from working. Rules: spec/world.md [W80]-[W90].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { BlockedBy } from "../../src/api/cluster.ts";
+import type { AdminClientFactory } from "../../src/fdb/admin.ts";
+import { FdbError, fdbCommandFailed } from "../../src/fdb/error.ts";
 import {
   configMaps,
   persistentVolumeClaims,
@@ -187,5 +189,105 @@ test("[W89] a locked database is reported, and the report goes with the lock", a
     await world.until(async () => (await degraded()) === "Healthy", "the report is gone");
     assert.equal((await world.client.list(persistentVolumeClaims, { namespace })).items.length, 2);
     assert.equal((await world.client.list(pods, { namespace })).items.length, 3);
+  });
+});
+
+test("[W90] a command that the database refuses is told in its words and repeated with growing pauses", async () => {
+  let refused = 0;
+  const refusal = "ERROR: this cannot be done now";
+  const wrapAdmin = (admin: AdminClientFactory): AdminClientFactory => ({
+    ...admin,
+    open(options) {
+      const client = admin.open(options);
+      return {
+        ...client,
+        async configure(text, timeoutMs) {
+          if (text.startsWith("new ")) return client.configure(text, timeoutMs);
+          refused += 1;
+          throw new FdbError(fdbCommandFailed, refusal);
+        },
+      };
+    },
+  });
+  await TestWorld.runWithCluster({ spec: small, wrapAdmin }, async (world) => {
+    await world.changeSpec({ databaseConfiguration: { resolvers: 2 } });
+    const entry = await untilBlocked(world, "ActionFailed");
+    assert.ok(entry.message.includes(refusal), entry.message);
+    await world.clock.advance(hourMs);
+    assert.ok(refused >= 10 && refused <= 75, `${refused} commands in an hour`);
+    assert.notEqual((await world.cluster()).status?.blockedBy, undefined);
+  });
+});
+
+test("[W93] ten clusters come up side by side in hardly more time than one", async () => {
+  const creation = async (count: number): Promise<number> => {
+    let tookMs = 0;
+    await TestWorld.run({ nodes: 12, seed: 4 }, async (world) => {
+      const startedMs = world.clock.nowMs();
+      const names = Array.from({ length: count }, (_, index) => `cluster-${index}`);
+      for (const name of names) await world.createCluster(tiny, { name });
+      for (const name of names) await world.untilReconciled(5 * minuteMs, { name });
+      tookMs = world.clock.nowMs() - startedMs;
+      world.assertDataSafe(count);
+    });
+    return tookMs;
+  };
+  const one = await creation(1);
+  const ten = await creation(10);
+  assert.ok(ten <= one + 10_000, `one: ${one} ms, ten: ${ten} ms`);
+});
+
+test("[W93] a cluster whose database does not answer does not hold up another", async () => {
+  await TestWorld.run({}, async (world) => {
+    await world.createCluster(tiny, { name: "lost" });
+    await world.untilReconciled(5 * minuteMs, { name: "lost" });
+    for (const pod of await world.pods()) {
+      world.world.network.cut(pod.status?.podIP ?? "");
+      world.world.fdb.faults.cutAddress(pod.status?.podIP ?? "");
+    }
+    await world.clock.advance(minuteMs);
+    await world.createCluster(tiny);
+    const tookMs = await world.untilReconciled();
+    assert.ok(tookMs <= 40_000, `${tookMs} ms`);
+    const { status } = await world.cluster({ name: "lost" });
+    const available = status?.conditions?.find(({ type }) => type === "Available");
+    assert.notEqual(available?.status, "True");
+  });
+});
+
+for (const imageType of ["unified", "split"] as const) {
+  test(`[W94] [P92] a lost connection string is asked for, not made up (${imageType} image)`, async () => {
+    await TestWorld.runWithCluster({ spec: { ...small, imageType } }, async (world) => {
+      const before = await world.cluster();
+      const connectionString = before.status?.connectionString ?? "";
+      await world.during(world.world.stopOperator(), minuteMs, "the operator stops");
+      await world.client.updateStatus(foundationDbClusters, { ...before, status: {} });
+      await world.client.delete(configMaps, { namespace, name: "sample-config" });
+      world.world.startOperator();
+      const entry = await untilBlocked(world, "ConnectionStringLost");
+      assert.match(entry.remedy ?? "", /seedConnectionString/);
+      await world.clock.advance(10 * minuteMs);
+      assert.equal((await world.cluster()).status?.connectionString, undefined);
+      world.assertDataSafe();
+      await world.changeSpec({ seedConnectionString: connectionString });
+      await world.untilReconciled();
+      assert.equal((await world.cluster()).status?.connectionString, connectionString);
+      assert.equal((await world.pods()).length, 9);
+      world.assertDataSafe();
+    });
+  });
+}
+
+test("[P92] a status that is wiped before coordinators were chosen is no loss", async () => {
+  const nodeCapacity = { cpu: "10m", memory: "1Gi", pods: "20" };
+  await TestWorld.run({ nodes: 3, nodeCapacity }, async (world) => {
+    await world.createCluster(tiny);
+    await untilBlocked(world, "PodUnschedulable");
+    const before = await world.cluster();
+    await world.client.updateStatus(foundationDbClusters, { ...before, status: {} });
+    await world.clock.advance(minuteMs);
+    await world.world.kubelet.addNode({ name: "large", zone: "zone-1" });
+    await world.untilReconciled();
+    assert.equal((await world.pods()).length, 3);
   });
 });

@@ -132,6 +132,14 @@ for (const imageType of ["unified", "split"] as const) {
 }
 
 for (const imageType of ["unified", "split"] as const) {
+  test(`[W7] with podIPFamily 6 DNS names lead to IPv6 addresses (${imageType} image)`, async () => {
+    await created({ ...small, imageType, routing: { podIPFamily: 6 } }, async (world) => {
+      const { status } = await world.cluster();
+      assert.match(status?.connectionString ?? "", /@sample-log-\d+\.sample\.default\./);
+      for (const line of await commandLines(world)) assert.match(line, /--public_address=\[fd00:/);
+    });
+  });
+
   test(`[W7] with podIPFamily 6 processes speak IPv6 (${imageType} image)`, async () => {
     const routing = { podIPFamily: 6, useDNSInClusterFile: false };
     await created({ ...small, imageType, routing }, async (world) => {

@@ -4,6 +4,11 @@ import type { FoundationDBCluster } from "../../src/api/cluster.ts";
 import type { AdminClient, AdminClientFactory } from "../../src/fdb/admin.ts";
 import type { KubeObject, ObjectMeta } from "../../src/kube/object.ts";
 import type { KubeRequest, KubeTransport } from "../../src/kube/transport.ts";
+import {
+  parseProcessGroupId,
+  podNameOf,
+  volumeClaimNameOf,
+} from "../../src/model/process-group-id.ts";
 import type { World } from "../../src/sim/world.ts";
 
 const idLabel = "foundationdb.org/fdb-process-group-id";
@@ -92,8 +97,10 @@ export class Invariants {
 
   #hasObject({ namespace, name }: Place, id: string): boolean {
     return ["pods", "persistentvolumeclaims", "services"].some((plural) => {
-      const suffix = plural === "persistentvolumeclaims" ? "-data" : "";
-      const place = { namespace, plural, name: `${name}-${id}${suffix}`, subresource: "" };
+      const podName = podNameOf(name, parseProcessGroupId(id)?.processClass ?? "", id);
+      const isClaim = plural === "persistentvolumeclaims";
+      const objectName = isClaim ? volumeClaimNameOf(podName) : podName;
+      const place = { namespace, plural, name: objectName, subresource: "" };
       return this.#stored(place) !== undefined;
     });
   }

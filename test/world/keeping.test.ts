@@ -2,6 +2,7 @@
 // alone. Rules: spec/world.md [W30]-[W44].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { foundationDbBackups } from "../../src/api/backup.ts";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import {
   configMaps,
@@ -331,5 +332,28 @@ test("[W44] an available database stays available while one pod after the other 
       await world.untilReconciled();
       world.assertDataSafe();
     }
+  });
+});
+
+test("[W41] what was told about an invalid spec or a backup is not told again by the next operator", async () => {
+  await TestWorld.run({}, async (world) => {
+    const customParameters = ["knob_a_b=1", "knob_a_b=2"];
+    await world.createCluster({ processes: { general: { customParameters } } });
+    await world.client.create(foundationDbBackups, {
+      ...{ apiVersion: "apps.foundationdb.org/v1beta2", kind: "FoundationDBBackup" },
+      metadata: { namespace, name: "daily" },
+      spec: {
+        ...{ version: "7.3.63", clusterName: "sample" },
+        blobStoreConfiguration: { accountName: "account@host" },
+      },
+    });
+    await world.clock.advance(minuteMs);
+    assert.equal((await world.events("ClusterSpec not valid")).length, 1);
+    assert.equal((await world.events("NotImplemented")).length, 1);
+    await world.during(world.world.stopOperator(), minuteMs, "the operator stops");
+    const mark = world.requests.length;
+    world.world.startOperator();
+    await world.clock.advance(10 * minuteMs);
+    assert.deepEqual(world.writesSince(mark), []);
   });
 });

@@ -47,6 +47,7 @@ export function shapeOf(random: Random): Shape {
     {},
     { publicIPSource: "service", useDNSInClusterFile: false },
   ] as const);
+  const isDualStack = !("publicIPSource" in routing) && random.next() < 0.3;
   return {
     nodes: randomInteger(random, 2, 3) * zones,
     zones,
@@ -61,7 +62,11 @@ export function shapeOf(random: Random): Shape {
         stateless: randomInteger(random, 2, 4),
       },
       storageServersPerPod: randomInteger(random, 1, 2),
-      routing,
+      routing: isDualStack ? { ...routing, podIPFamily: 6 } : routing,
+      ...(random.next() < 0.3 ? { mainContainer: { enableTls: true } } : {}),
+      ...(random.next() < 0.3 ? { processGroupIDPrefix: "west" } : {}),
+      ...(random.next() < 0.3 ? { version: "7.1.57" } : {}),
+      logServersPerPod: randomInteger(random, 1, 2),
     },
   };
 }
@@ -93,7 +98,7 @@ export async function walk(seed: number, options: WalkOptions = {}): Promise<Wal
   const chaos = new Chaos({
     world: world.world,
     random,
-    labelSelector: "foundationdb.org/fdb-cluster-name",
+    labelKey: "foundationdb.org/fdb-cluster-name",
     road: () => present(road),
     database: () => present(database),
   });
@@ -125,30 +130,30 @@ interface Walk {
   options: WalkOptions;
 }
 
-async function walkIn(walk: Walk): Promise<void> {
-  const { world, shape, chaos, invariants } = walk;
+async function walkIn(course: Walk): Promise<void> {
+  const { world, shape, chaos, invariants } = course;
   const startMs = world.clock.nowMs();
   const bystanders = await createBystanders(world);
   for (const name of shape.clusters) await world.createCluster(shape.spec, { name });
   if (shape.startsInPeace) {
     for (const name of shape.clusters) await world.untilReconciled(5 * minuteMs, { name });
   }
-  const { steps = 12, only = troubles } = walk.options;
+  const { steps = 12, only = troubles } = course.options;
   for (let step = 0; step < steps; step += 1) {
-    const trouble = randomPick(walk.random, only);
+    const trouble = randomPick(course.random, only);
     const atSeconds = (world.clock.nowMs() - startMs) / 1000;
     const hit = await world.during(chaos.make(trouble), 5 * minuteMs, trouble);
-    walk.made.push(`${atSeconds} s: ${trouble} ${hit}`);
+    course.made.push(`${atSeconds} s: ${trouble} ${hit}`);
     world.trace.append("chaos", trouble, hit);
-    await world.clock.advance(randomInteger(walk.random, 100, 60_000));
+    await world.clock.advance(randomInteger(course.random, 100, 60_000));
     assert.deepEqual(invariants.violations, []);
   }
-  walk.made.push(`${(world.clock.nowMs() - startMs) / 1000} s: heal`);
+  course.made.push(`${(world.clock.nowMs() - startMs) / 1000} s: heal`);
   await world.during(chaos.heal(), minuteMs, "healing");
   for (const name of shape.clusters) await untilSettled(world, 30 * minuteMs, name);
   await world.clock.advance(3 * minuteMs);
   for (const name of shape.clusters) await untilSettled(world, 5 * minuteMs, name);
-  await atRest(walk, bystanders);
+  await atRest(course, bystanders);
 }
 
 /** Coordinators that met on one node stay there: moving them is nobody's business in this walk. */
@@ -167,8 +172,8 @@ function untilSettled(world: TestWorld, limitMs: number, name: string): Promise<
   return world.until(isSettled, "the cluster is settled", limitMs, { name });
 }
 
-async function atRest(walk: Walk, bystanders: string[]): Promise<void> {
-  const { world, shape, invariants } = walk;
+async function atRest(course: Walk, bystanders: string[]): Promise<void> {
+  const { world, shape, invariants } = course;
   world.assertDataSafe(shape.clusters.length);
   assert.deepEqual(await versionsOfBystanders(world), bystanders, "somebody else's objects");
   await world.clock.advance(5 * minuteMs);

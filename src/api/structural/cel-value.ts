@@ -1,7 +1,7 @@
 // JSON values as CEL sees them by their schema: integers, timestamps and durations have types of
 // their own, and field names that are no CEL identifiers are escaped.
 import { isList, isMap } from "./json-value.ts";
-import { additionalSchema } from "./prune.ts";
+import { additionalSchema, propertySchema } from "./member-schema.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
 /**
@@ -23,7 +23,7 @@ export function celValue(
   const additional = additionalSchema(schema);
   const members: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(value)) {
-    const property = schema?.properties?.[name];
+    const property = propertySchema(schema, name);
     const celName = property === undefined ? name : escapedName(name);
     if (fields !== "all" && !fields.has(celName)) continue;
     // An explicit null of a nullable field reads as absent.

@@ -1,7 +1,7 @@
 // What of an old object a part of a new one continues, and whether it is still the same. Items of a
 // list with keys are followed by their keys; no other list can tell which item became which.
 import { isDeepEqual, isList, isMap, type JsonMap } from "./json-value.ts";
-import { additionalSchema } from "./prune.ts";
+import { additionalSchema, propertySchema } from "./member-schema.ts";
 import { shownValue } from "./field-error.ts";
 import { reaches } from "./schema-search.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
@@ -50,7 +50,7 @@ export function isUnchanged(schema: StructuralSchema, value: unknown, old: unkno
 function membersUnchanged(schema: StructuralSchema, value: JsonMap, old: JsonMap): boolean {
   const additional = additionalSchema(schema);
   return Object.entries(value).every(([name, member]) => {
-    const memberSchema = schema.properties?.[name] ?? additional;
+    const memberSchema = propertySchema(schema, name) ?? additional;
     if (!Object.hasOwn(old, name)) return false;
     if (memberSchema === undefined) return isDeepEqual(member, old[name]);
     return isUnchanged(memberSchema, member, old[name]);

@@ -2,7 +2,7 @@
 // allowed takes the default too, or disappears when there is none. Below an absent parent nothing
 // is written.
 import { isList, isMap, type JsonMap } from "./json-value.ts";
-import { additionalSchema } from "./prune.ts";
+import { additionalSchema, propertySchema } from "./member-schema.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
 /** Returns the same reference when nothing changes. */
@@ -31,7 +31,7 @@ function defaultedMap(schema: StructuralSchema, map: JsonMap): JsonMap {
   }
   const additional = additionalSchema(schema);
   for (const [name, member] of Object.entries(changed ?? map)) {
-    const memberSchema = schema.properties?.[name] ?? additional;
+    const memberSchema = propertySchema(schema, name) ?? additional;
     if (memberSchema === undefined) continue;
     if (isRefusedNull(memberSchema, member) && memberSchema.default === undefined) {
       delete (changed ??= { ...map })[name];

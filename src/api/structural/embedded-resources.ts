@@ -1,7 +1,7 @@
 // A resource inside a resource says what it is, also when it did not change.
 import { fieldError, type FieldError } from "./field-error.ts";
 import { isList, isMap, memberPath } from "./json-value.ts";
-import { additionalSchema } from "./prune.ts";
+import { additionalSchema, propertySchema } from "./member-schema.ts";
 import { reaches } from "./schema-search.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
@@ -29,7 +29,7 @@ export function embeddedErrors(
   return [
     ...missing.map((name) => fieldError("FieldValueRequired", memberPath(path, name), "", "")),
     ...Object.entries(value).flatMap(([name, member]) => {
-      const memberSchema = schema.properties?.[name] ?? additional;
+      const memberSchema = propertySchema(schema, name) ?? additional;
       if (memberSchema === undefined) return [];
       return embeddedErrors(memberSchema, member, memberPath(path, name));
     }),

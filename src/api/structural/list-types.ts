@@ -2,7 +2,7 @@
 import { keyFields, keyOf } from "./correlation.ts";
 import { fieldError, shownValue, type FieldError } from "./field-error.ts";
 import { isList, isMap, memberPath } from "./json-value.ts";
-import { additionalSchema } from "./prune.ts";
+import { additionalSchema, propertySchema } from "./member-schema.ts";
 import { reaches } from "./schema-search.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
@@ -28,7 +28,7 @@ export function listTypeErrors(
   }
   const additional = additionalSchema(schema);
   return Object.entries(value).flatMap(([name, member]) => {
-    const property = schema.properties?.[name];
+    const property = propertySchema(schema, name);
     const memberSchema = property ?? additional;
     if (memberSchema === undefined) return [];
     const place = property === undefined ? `${path}[${name}]` : memberPath(path, name);

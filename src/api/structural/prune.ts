@@ -1,5 +1,6 @@
 // Removal of fields that a schema does not know, as the API server does before it stores an object.
 // The paths of what was removed are what `fieldValidation=Strict` refuses and `Warn` warns of.
+import { additionalSchema, propertySchema } from "./member-schema.ts";
 import { isList, isMap, memberPath, type JsonMap } from "./json-value.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
@@ -92,7 +93,7 @@ function prunedMap(
       if (metadata !== member) (changed ??= { ...map })[name] = metadata;
       continue;
     }
-    const property = schema?.properties?.[name];
+    const property = propertySchema(schema, name);
     if (property === undefined && schema?.additionalProperties === undefined) {
       if (isPreserved) continue;
       paths.push(memberPath(path, name));
@@ -114,12 +115,4 @@ function prunedMetadata(metadata: unknown, path: string, paths: string[]): unkno
   if (unknownNames.length === 0) return metadata;
   for (const name of unknownNames) paths.push(memberPath(path, name));
   return Object.fromEntries(Object.entries(metadata).filter(([name]) => metadataFields.has(name)));
-}
-
-/** `additionalProperties: true` allows any name but gives no schema for what is below. */
-export function additionalSchema(
-  schema: StructuralSchema | undefined,
-): StructuralSchema | undefined {
-  const additional = schema?.additionalProperties;
-  return typeof additional === "object" ? additional : undefined;
 }

@@ -5,7 +5,7 @@ import { celValue } from "./cel-value.ts";
 import { compiledRule, type Answer } from "./cel.ts";
 import { fieldError, omittedValue, type FieldError, type FieldErrorReason } from "./field-error.ts";
 import { isList, isMap, memberPath } from "./json-value.ts";
-import { additionalSchema } from "./prune.ts";
+import { additionalSchema, propertySchema } from "./member-schema.ts";
 import { reaches } from "./schema-search.ts";
 import type { StructuralSchema, ValidationRule } from "./structural-schema.ts";
 
@@ -41,7 +41,7 @@ export function ruleErrors(
   } else if (isMap(value)) {
     const additional = additionalSchema(schema);
     for (const [name, member] of Object.entries(value)) {
-      const property = schema.properties?.[name];
+      const property = propertySchema(schema, name);
       const memberSchema = property ?? additional;
       if (memberSchema === undefined) continue;
       const place = property === undefined ? `${path}[${name}]` : memberPath(path, name);

@@ -7,7 +7,7 @@ import { correlatedItem, isUnchanged } from "./correlation.ts";
 import { numberErrors } from "./validate-number.ts";
 import { stringErrors } from "./validate-string.ts";
 import { isInteger, typeErrors } from "./validate-type.ts";
-import { additionalSchema } from "./prune.ts";
+import { additionalSchema, propertySchema } from "./member-schema.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
 /** Paths of errors that the server attaches to no field are the empty string here. */
@@ -94,7 +94,7 @@ function mapErrors(
   const oldMap = isMap(old) ? old : undefined;
   const additional = additionalSchema(schema);
   for (const name of names) {
-    const memberSchema = schema.properties?.[name] ?? additional;
+    const memberSchema = propertySchema(schema, name) ?? additional;
     if (memberSchema === undefined) continue;
     errors.push(...schemaErrors(memberSchema, map[name], memberPath(path, name), oldMap?.[name]));
   }

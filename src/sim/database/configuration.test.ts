@@ -58,6 +58,10 @@ test("[FDB22] quotes group and vanish, a backslash keeps the next character", ()
     { datacenters: [{ id: "a=b", priority: 1 }] },
   ]);
   assert.equal(parseConfigure('regions=[{"datacenters":[{"id":"a","priority":1}]}]'), undefined);
+  const plain = 'regions=[{\\"datacenters\\":[{\\"id\\":\\"a\\"}]}]';
+  assert.deepEqual(parseConfigure(plain)?.changes.regions, [
+    { datacenters: [{ id: "a", priority: 0 }] },
+  ]);
 });
 
 test("[FDB23] new on an existing database, an incomplete new, and an engine without migration are refused", async () => {

@@ -173,7 +173,18 @@ function parseRegions(text: string): StatusRegion[] | undefined {
     return undefined;
   }
   if (!Array.isArray(value)) return undefined;
-  return value.every(isRegion) ? value : undefined;
+  return value.every(isRegion) ? value.map(withPriorities) : undefined;
+}
+
+/** A datacenter without a priority has 0. */
+function withPriorities(region: StatusRegion): StatusRegion {
+  return {
+    ...region,
+    datacenters: region.datacenters.map((datacenter) => ({
+      ...datacenter,
+      priority: datacenter.priority ?? 0,
+    })),
+  };
 }
 
 function isRegion(value: unknown): value is StatusRegion {
@@ -187,8 +198,8 @@ function isRegion(value: unknown): value is StatusRegion {
 
 function isDatacenter(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
-  if (!("id" in value) || !("priority" in value)) return false;
-  return typeof value.id === "string" && typeof value.priority === "number";
+  if (!("id" in value) || typeof value.id !== "string") return false;
+  return !("priority" in value) || typeof value.priority === "number";
 }
 
 /** Words as fdbcli splits them: quotes group and vanish, a backslash keeps the next character. */
