@@ -4,6 +4,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -57,7 +58,7 @@ function run([script, ...rest]) {
     });
   }
   child.on("exit", (code, signal) => {
-    process.exitCode = signal === null ? (code ?? 1) : 128 + 15;
+    process.exitCode = signal === null ? (code ?? 1) : 128 + (constants.signals[signal] ?? 15);
   });
 }
 

@@ -17,6 +17,24 @@ function versionOf(index: number) {
   return version;
 }
 
+function schemasBelow(schema: StructuralSchema): StructuralSchema[] {
+  const { properties = {}, items, additionalProperties } = schema;
+  const below = [...Object.values(properties), items, additionalProperties];
+  return [schema, ...below.flatMap((part) => (typeof part === "object" ? schemasBelow(part) : []))];
+}
+
+test("[API9] a pattern that may begin anywhere in a text has a limit of length", () => {
+  const patterns = customResources
+    .flatMap((resource) => schemasBelow(resource.schema))
+    .filter(({ pattern }) => pattern !== undefined);
+  assert.ok(patterns.length > 20);
+  const unlimited = patterns.filter(
+    ({ pattern = "", maxLength }) =>
+      !(pattern.startsWith("^") && pattern.endsWith("$")) && maxLength === undefined,
+  );
+  assert.deepEqual(unlimited, []);
+});
+
 test("[API1] the three kinds have the names and columns that users know", () => {
   const summary = customResourceDefinitions.map(({ metadata, spec }) => ({
     name: metadata?.name,

@@ -49,7 +49,8 @@ const defaultPort = 7443;
 
 export async function runDev(options: DevOptions): Promise<void> {
   const stop = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort());
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.once(name, () => stop.abort());
   const hasColor = process.stdout.isTTY && process.stdout.hasColors();
   await runDevOn(options, {
     output: openOutput(process.stdout, hasColor),

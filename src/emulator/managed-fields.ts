@@ -13,7 +13,6 @@ import {
 import { compareFields } from "./field-walk.ts";
 import {
   arrayAt,
-  deepFreeze,
   ensureObject,
   isJsonObject,
   objectAt,

@@ -2,7 +2,6 @@
 // lists read. Objects in the store are deep-frozen and handed out as they are. [KAS1] [KAS2]
 import type { JsonObject } from "./json.ts";
 import { deepFreeze } from "../kube/freeze.ts";
-import { deepFreeze } from "./json.ts";
 
 export interface StoreEvent {
   revision: number;

@@ -27,6 +27,26 @@ test("[KUBE70] a log line is one JSON object with the clock's time, the level an
   );
 });
 
+test("[KUBE70] a field called message keeps its value beside the line's own message", () => {
+  const lines: string[] = [];
+  const log = pinoLog({ clock, destination: { write: (line) => lines.push(line) } });
+  log.info("waiting", { reason: "PodPending", message: "2 pods have no node" });
+  const {
+    level: _level,
+    time: _time,
+    ...rest
+  } = JSON.parse(lines[0] ?? "") as object & {
+    level: string;
+    time: string;
+  };
+  assert.equal(lines[0]?.match(/"message"/g)?.length, 1);
+  assert.deepEqual(rest, {
+    reason: "PodPending",
+    detail: "2 pods have no node",
+    message: "waiting",
+  });
+});
+
 test("[KUBE71] an error in a log line is data with its codes", () => {
   const lines: string[] = [];
   const log = pinoLog({ clock, destination: { write: (line) => lines.push(line) } });

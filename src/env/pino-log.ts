@@ -30,15 +30,22 @@ export function pinoLog(options: PinoLogOptions): Log {
 function logOver(logger: Logger): Log {
   const write = (level: LogLevel) => (message: string, fields?: LogFields) => {
     if (fields === undefined) logger[level](message);
-    else logger[level](fields, message);
+    else logger[level](distinct(fields), message);
   };
   return {
     debug: write("debug"),
     info: write("info"),
     warn: write("warn"),
     error: write("error"),
-    with: (fields) => logOver(logger.child(fields)),
+    with: (fields) => logOver(logger.child(distinct(fields))),
   };
+}
+
+/** A field with the name of the line's own text would stand beside it, and readers would keep only one of them. */
+function distinct(fields: LogFields): LogFields {
+  if (!("message" in fields)) return fields;
+  const { message: detail, ...rest } = fields;
+  return { ...rest, detail };
 }
 
 /** An error as data: name, message, stack and its own codes, but nothing else that hangs on it. */

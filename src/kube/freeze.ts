@@ -1,8 +1,9 @@
-// Makes plain data immutable, so that a cached object cannot be changed by one of its many readers.
+// Makes plain data immutable, so that an object that is kept cannot be changed by one of its many readers.
 
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
-  for (const child of Object.values(value)) deepFreeze(child);
+  if (Array.isArray(value)) for (const item of value) deepFreeze(item);
+  else for (const key in value) deepFreeze(value[key]);
   return value;
 }

@@ -199,7 +199,7 @@ export class LeaderElector {
       await this.#options.client.update(leases, { ...held, spec });
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      this.#log.warn("the lease could not be given back", { message });
+      this.#log.warn("the lease could not be given back", { error: message });
     }
   }
 }

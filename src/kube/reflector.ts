@@ -271,7 +271,7 @@ export class Reflector<T extends KubeObject> {
     const reason = error instanceof KubeError ? error.reason : "Unknown";
     // A forgotten history is the server's ordinary business; anything else deserves a look.
     const level = isHistoryGone(error) ? "info" : "warn";
-    this.#log[level]("list and watch interrupted", { reason, message, pauseMs });
+    this.#log[level]("list and watch interrupted", { reason, error: message, pauseMs });
     await sleep(clock, pauseMs, signal);
   }
 }
