@@ -19,6 +19,7 @@ export const goProcess = {
 export const aims = {
   /** Of the Go operator's requests and status writes. */
   shareOfGo: 0.5,
+  knobRecoveries: 1,
   noOp: { groups: 500, cpuMs: 25, writes: 0 },
   growth: { from: 100, to: 2000, factor: 1.5 },
   memoryMiB: 100,

@@ -1,9 +1,20 @@
-// `npm run bench`: what creation and a look without work cost for clusters of growing size, and the
-// memory of the operator, each beside its aim. The figures are those of one machine: no test.
+// `npm run bench`: what creation, a look without work and the operations of a cluster's life cost for
+// clusters of growing size, and the memory of the operator, each beside its aim. The CPU and memory
+// figures are those of one machine: no test.
 import { parseArgs } from "node:util";
 import { runCluster } from "./cluster-run.ts";
 import type { ClusterRun } from "./cluster-run.ts";
 import { runMemory } from "./memory.ts";
+import type { MemoryRun } from "./memory.ts";
+import {
+  operationAims,
+  operationFootnotes,
+  operationsTable,
+  requestsTable,
+  unfinishedLines,
+} from "./operation-report.ts";
+import { runOperations } from "./operation-run.ts";
+import type { OperationRun } from "./operation-run.ts";
 import {
   allAims,
   creationTable,
@@ -15,28 +26,35 @@ import {
 } from "./report.ts";
 import type { Aim } from "./report.ts";
 
-const usage = `usage: npm run bench -- [--sizes 20,100] [--quick] [--json] [--no-memory]
+const usage = `usage: npm run bench -- [--sizes 20,100] [--quick] [--operations] [--json] [--no-memory]
   --sizes      process groups, separated by commas (default 20,100,500,2000; with --quick 20,100)
   --quick      small sizes, fewer repetitions and a shorter rest
+  --operations only changes, losses and upgrades of a running cluster, at 20 and 200 process groups
+               (with --quick at 20)
   --json       figures as JSON instead of tables
   --no-memory  leave out the operator in a process of its own`;
 
 const seed = 1;
 const memoryGroups = 15;
+const smallOperations = [20];
+const allOperations = [20, 200];
+
+const nothing = { memory: undefined, runs: [] };
 
 interface Options {
   sizes: number[];
   isQuick: boolean;
   isJson: boolean;
   hasMemory: boolean;
+  areOnlyOperations: boolean;
 }
 
-const options = readOptions();
-if (options === undefined) {
+const wished = readOptions();
+if (wished === undefined) {
   process.stderr.write(`${usage}\n`);
   process.exitCode = 2;
 } else {
-  await main(options);
+  await main(wished);
 }
 
 function readOptions(): Options | undefined {
@@ -48,6 +66,7 @@ function readOptions(): Options | undefined {
         quick: { type: "boolean", default: false },
         json: { type: "boolean", default: false },
         memory: { type: "boolean", default: true },
+        operations: { type: "boolean", default: false },
         help: { type: "boolean", default: false },
       },
     });
@@ -56,19 +75,50 @@ function readOptions(): Options | undefined {
     const isUsable = sizes.every((size) => Number.isInteger(size) && size >= 15 && size <= 10_000);
     if (values.help || !isUsable) return undefined;
     const { quick: isQuick, json: isJson, memory: hasMemory } = values;
-    return { sizes, isQuick, isJson, hasMemory };
+    return { sizes, isQuick, isJson, hasMemory, areOnlyOperations: values.operations };
   } catch {
     // An unknown flag: the usage says what there is.
     return undefined;
   }
 }
 
-async function main({ sizes, isQuick, isJson, hasMemory }: Options): Promise<void> {
+async function main(options: Options): Promise<void> {
   const progress = progressTo(process.stderr);
+  const { memory, runs } = options.areOnlyOperations ? nothing : await measure(options, progress);
+  const operations: OperationRun[] = [];
+  for (const groups of options.isQuick ? smallOperations : allOperations) {
+    operations.push(...(await runOperations({ groups, seed, progress })));
+  }
+  progress("");
+  const judged = [...allAims(runs, memory), ...operationAims(operations)];
+  if (options.isJson) {
+    const figures = { seed, runs, memory, operations, aims: judged };
+    process.stdout.write(`${JSON.stringify(figures, undefined, 2)}\n`);
+    return;
+  }
+  const missed = judged.filter(({ isMet }) => !isMet);
+  const tables = [creationTable, noOpTable, restartTable, growthTable];
+  const texts = [
+    ...(runs.length === 0 ? [] : tables.map((table) => table(runs))),
+    memory === undefined ? "" : memoryTable(memory),
+    operationsTable(operations),
+    requestsTable(operations),
+    unfinishedLines(operations),
+    runs.length === 0 ? "" : `${footnotes}\n`,
+    operationFootnotes,
+    missed.length === 0
+      ? `\nAll ${judged.length} aims are met.`
+      : `\n${missed.length} of ${judged.length} aims are MISSED: ${namesOf(missed)}`,
+  ];
+  for (const text of texts) if (text !== "") process.stdout.write(`${text}\n`);
+}
+
+/** Everything but operations: memory, and clusters of growing size. */
+async function measure(
+  { sizes, isQuick, hasMemory }: Options,
+  progress: (text: string) => void,
+): Promise<{ memory: MemoryRun | undefined; runs: ClusterRun[] }> {
   const noOpRuns = isQuick ? 9 : 25;
-  const show = (text: string): void => {
-    if (!isJson && text !== "") process.stdout.write(`${text}\n`);
-  };
   // Memory comes first: it takes real time, and the parent must not be slowed down by a full heap.
   const memory = hasMemory
     ? await runMemory({ groups: memoryGroups, seed, restSeconds: isQuick ? 5 : 30, progress })
@@ -80,20 +130,7 @@ async function main({ sizes, isQuick, isJson, hasMemory }: Options): Promise<voi
     progress(`${groups} process groups`);
     runs.push(await runCluster({ groups, seed, noOpRuns, progress }));
   }
-  progress("");
-  for (const table of [creationTable, noOpTable, restartTable, growthTable]) show(table(runs));
-  if (memory !== undefined) show(memoryTable(memory));
-  const judged = allAims(runs, memory);
-  const missed = judged.filter(({ isMet }) => !isMet);
-  show(footnotes);
-  show(
-    missed.length === 0
-      ? `\nAll ${judged.length} aims are met.`
-      : `\n${missed.length} of ${judged.length} aims are MISSED: ${namesOf(missed)}`,
-  );
-  if (isJson) {
-    process.stdout.write(`${JSON.stringify({ seed, runs, memory, aims: judged }, undefined, 2)}\n`);
-  }
+  return { memory, runs };
 }
 
 function namesOf(missed: readonly Aim[]): string {

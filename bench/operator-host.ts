@@ -3,11 +3,20 @@
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import type { AdminClient } from "../src/fdb/admin.ts";
-import { isFdbError } from "../src/fdb/error.ts";
+import type { AdminClient, FdbTransaction } from "../src/fdb/admin.ts";
 import type { KubeConnection } from "../src/kube/kubeconfig.ts";
 import type { World } from "../src/sim/world.ts";
+import { errorOf, failureOf } from "./bridge.ts";
 import type { Figures, FromOperator, ToOperator } from "./bridge.ts";
+
+/** One run of a transaction's body in the operator process. */
+interface Attempt {
+  transaction: FdbTransaction;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+  /** Of a write that the database refused. */
+  refusal?: unknown;
+}
 
 export class OperatorHost {
   /** From the start of the process until the operator works. */
@@ -15,12 +24,18 @@ export class OperatorHost {
   readonly #child: ChildProcess;
   readonly #world: World;
   readonly #databases = new Map<number, AdminClient>();
+  readonly #attempts = new Map<number, Attempt>();
+  #lastAttempt = 0;
   readonly #waiting: { type: FromOperator["type"]; resolve: (message: FromOperator) => void }[] =
     [];
 
   private constructor(file: string, world: World) {
     this.#world = world;
-    this.#child = fork(file, [], { stdio: ["ignore", "inherit", "inherit", "ipc"], execArgv: [] });
+    this.#child = fork(file, [], {
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+      execArgv: [],
+      serialization: "advanced",
+    });
     this.#child.on("message", (message) => this.#receive(message as FromOperator));
   }
 
@@ -86,6 +101,14 @@ export class OperatorHost {
         return;
       case "callDatabase":
         return this.#answer(message.call, () => this.#callDatabase(message));
+      case "transact":
+        return this.#answer(message.call, () => this.#transact(message));
+      case "read":
+        return this.#answer(message.call, () => this.#read(message));
+      case "write":
+        return this.#write(message);
+      case "endAttempt":
+        return this.#endAttempt(message);
       case "callPod":
         return this.#answer(message.call, () => this.#world.network.request(message.request));
       default: {
@@ -96,9 +119,55 @@ export class OperatorHost {
     }
   }
 
-  #callDatabase({ client, method, args }: FromOperator & { type: "callDatabase" }) {
+  #database(client: number): AdminClient {
     const database = this.#databases.get(client);
     if (database === undefined) throw new Error(`database client ${client} is closed`);
+    return database;
+  }
+
+  /** The body runs in the other process; its value stays there. */
+  #transact({ client, call, options }: FromOperator & { type: "transact" }): Promise<void> {
+    return this.#database(client).transact(async (transaction) => {
+      this.#lastAttempt += 1;
+      const attempt = this.#lastAttempt;
+      try {
+        await new Promise<void>((resolve, reject) => {
+          this.#attempts.set(attempt, { transaction, resolve, reject });
+          this.#send({ type: "attempt", call, attempt });
+        });
+      } finally {
+        this.#attempts.delete(attempt);
+      }
+    }, options);
+  }
+
+  #read({ attempt, method, args }: FromOperator & { type: "read" }): Promise<unknown> {
+    const transaction = this.#attempts.get(attempt)?.transaction;
+    if (transaction === undefined) throw new Error(`attempt ${attempt} is over`);
+    const read = transaction[method] as (...args: unknown[]) => Promise<unknown>;
+    return read.apply(transaction, args);
+  }
+
+  #write({ attempt: id, method, args }: FromOperator & { type: "write" }): void {
+    const attempt = this.#attempts.get(id);
+    if (attempt === undefined) return;
+    try {
+      const write = attempt.transaction[method] as (...args: unknown[]) => void;
+      write.apply(attempt.transaction, args);
+    } catch (error) {
+      attempt.refusal ??= error;
+    }
+  }
+
+  #endAttempt({ attempt: id, failure }: FromOperator & { type: "endAttempt" }): void {
+    const attempt = this.#attempts.get(id);
+    if (failure !== undefined) attempt?.reject(errorOf(failure));
+    else if (attempt?.refusal !== undefined) attempt.reject(attempt.refusal);
+    else attempt?.resolve();
+  }
+
+  #callDatabase({ client, method, args }: FromOperator & { type: "callDatabase" }) {
+    const database = this.#database(client);
     const call = database[method] as (...args: unknown[]) => Promise<unknown>;
     return call.apply(database, args);
   }
@@ -108,9 +177,7 @@ export class OperatorHost {
       try {
         return { type: "answer", call, value: await work() };
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
-        const fdbCode = isFdbError(error) ? { fdbCode: error.code } : {};
-        return { type: "answer", call, failure: { message, ...fdbCode } };
+        return { type: "answer", call, failure: failureOf(error) };
       }
     };
     void run().then((answer) => this.#send(answer));

@@ -4,14 +4,25 @@ import { destination } from "pino";
 import { machineClock } from "../src/env/clock.ts";
 import { pinoLog } from "../src/env/pino-log.ts";
 import { machineRandom } from "../src/env/random.ts";
-import type { AdminClient, AdminClientFactory } from "../src/fdb/admin.ts";
-import { FdbError } from "../src/fdb/error.ts";
+import type {
+  AdminClient,
+  AdminClientFactory,
+  FdbTransaction,
+  TransactionOptions,
+} from "../src/fdb/admin.ts";
 import { httpsTransport } from "../src/kube/https.ts";
 import { startOperator } from "../src/operate/operator.ts";
 import { PodUnreachableError } from "../src/pod/network.ts";
 import type { PodNetwork, PodResponse } from "../src/pod/network.ts";
-import { databaseMethods } from "./bridge.ts";
-import type { DatabaseMethod, FailureOnBridge, FromOperator, ToOperator } from "./bridge.ts";
+import { databaseMethods, errorOf, failureOf } from "./bridge.ts";
+import type {
+  DatabaseMethod,
+  FailureOnBridge,
+  FromOperator,
+  ReadMethod,
+  ToOperator,
+  WriteMethod,
+} from "./bridge.ts";
 
 interface OpenCall {
   resolve: (value: unknown) => void;
@@ -19,6 +30,10 @@ interface OpenCall {
   errorOf: (failure: FailureOnBridge) => Error;
 }
 
+type RunBody = (transaction: FdbTransaction) => Promise<void>;
+
+/** Bodies of transactions that are under way, by the call that began them. */
+const openBodies = new Map<number, RunBody>();
 const openCalls = new Map<number, OpenCall>();
 const ending = new AbortController();
 let calls = 0;
@@ -36,6 +51,9 @@ function receive(message: ToOperator): void {
       return measure();
     case "stop":
       return ending.abort();
+    case "attempt":
+      void attempt(message);
+      return;
     case "answer": {
       const call = openCalls.get(message.call);
       openCalls.delete(message.call);
@@ -84,12 +102,12 @@ function send(message: FromOperator): void {
 
 function ask(
   message: (call: number) => FromOperator,
-  errorOf: OpenCall["errorOf"],
+  toError: OpenCall["errorOf"] = errorOf,
 ): Promise<unknown> {
   calls += 1;
   const call = calls;
   return new Promise((resolve, reject) => {
-    openCalls.set(call, { resolve, reject, errorOf });
+    openCalls.set(call, { resolve, reject, errorOf: toError });
     send(message(call));
   });
 }
@@ -118,15 +136,69 @@ function remoteDatabase(client: number): AdminClient {
   const methodOf =
     (method: DatabaseMethod) =>
     (...args: unknown[]): Promise<unknown> =>
-      ask(
-        (call) => ({ type: "callDatabase", call, client, method, args }),
-        ({ message, fdbCode }) =>
-          fdbCode === undefined ? new Error(message) : new FdbError(fdbCode, message),
-      );
+      ask((call) => ({ type: "callDatabase", call, client, method, args }));
   const methods = Object.fromEntries(databaseMethods.map((name) => [name, methodOf(name)]));
   return {
     ...(methods as unknown as Pick<AdminClient, DatabaseMethod>),
-    transact: () => Promise.reject(new Error("transactions do not cross the bridge")),
+    transact: (body, options) => transact(client, body, options),
     close: () => send({ type: "closeDatabase", client }),
+  };
+}
+
+/** The parent says when the body is to run, again after a conflict; its last outcome counts. */
+async function transact<T>(
+  client: number,
+  body: (transaction: FdbTransaction) => Promise<T>,
+  options: TransactionOptions,
+): Promise<T> {
+  let begun = 0;
+  let outcome: { value: T } | { error: unknown } | undefined;
+  const run: RunBody = async (transaction) => {
+    outcome = undefined;
+    try {
+      outcome = { value: await body(transaction) };
+    } catch (error) {
+      outcome = { error };
+      throw error;
+    }
+  };
+  try {
+    await ask((call) => {
+      begun = call;
+      openBodies.set(call, run);
+      return { type: "transact", call, client, options };
+    });
+  } catch (error) {
+    const last = outcome as { value: T } | { error: unknown } | undefined;
+    // An error of the body itself comes back as it was thrown.
+    throw last !== undefined && "error" in last ? last.error : error;
+  } finally {
+    openBodies.delete(begun);
+  }
+  const last = outcome as { value: T } | { error: unknown } | undefined;
+  if (last === undefined || !("value" in last)) throw new Error("a transaction without a body");
+  return last.value;
+}
+
+async function attempt({ call, attempt: id }: ToOperator & { type: "attempt" }): Promise<void> {
+  try {
+    await openBodies.get(call)?.(remoteTransaction(id));
+    send({ type: "endAttempt", attempt: id });
+  } catch (error) {
+    send({ type: "endAttempt", attempt: id, failure: failureOf(error) });
+  }
+}
+
+function remoteTransaction(id: number): FdbTransaction {
+  const read = (method: ReadMethod, args: unknown[]): Promise<unknown> =>
+    ask((call) => ({ type: "read", call, attempt: id, method, args }));
+  const write = (method: WriteMethod, args: unknown[]): void =>
+    send({ type: "write", attempt: id, method, args });
+  return {
+    get: (...args) => read("get", args) as ReturnType<FdbTransaction["get"]>,
+    getRange: (...args) => read("getRange", args) as ReturnType<FdbTransaction["getRange"]>,
+    set: (...args) => write("set", args),
+    clear: (...args) => write("clear", args),
+    clearRange: (...args) => write("clearRange", args),
   };
 }

@@ -1,7 +1,13 @@
 // Conditions in the form that all Kubernetes tools know (`kubectl wait --for=condition=...`).
 import { array, enumeration, integer, object, required, string, type TypeOf } from "./schema.ts";
 
-export type ConditionType = "Available" | "Reconciled" | "Progressing" | "Degraded";
+/** DeletionHeld is there only while a deleted cluster is kept. */
+export type ConditionType =
+  | "Available"
+  | "Reconciled"
+  | "Progressing"
+  | "Degraded"
+  | "DeletionHeld";
 
 const conditionSchema = object(
   {

@@ -29,13 +29,22 @@ const generalNames = [
   "group",
 ];
 
+/**
+ * A command line of more than 10000 characters may be shown cut short in a status; it would then never look right, and
+ * its process would be restarted for ever. The rest of the line needs less than 2000.
+ */
+const lengthMax = 8_000;
+
 export function parameterProblems(
   parameters: readonly string[],
   path: string,
   owners: ParameterOwners,
 ): readonly ValidationProblem[] {
+  const length = parameters.reduce((sum, parameter) => sum + parameter.length + 3, 0);
+  const remedy = "use fewer or shorter parameters";
+  const long = problem(path, length, `all of it together is ${length} characters long`, remedy);
   const seen = new Set<string>();
-  return parameters.flatMap((parameter, index) => {
+  const problems = parameters.flatMap((parameter, index) => {
     const field = `${path}[${index}]`;
     const formProblem = parameterFormProblem(parameter, field);
     if (formProblem !== undefined) return [formProblem];
@@ -54,6 +63,7 @@ export function parameterProblems(
     }
     return [];
   });
+  return length > lengthMax ? [...problems, long] : problems;
 }
 
 function parameterFormProblem(parameter: string, field: string): ValidationProblem | undefined {

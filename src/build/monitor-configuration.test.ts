@@ -84,6 +84,17 @@ test("[B26] [B38] only a split pod with one server keeps its data at the root", 
   }
 });
 
+test("[B26] a pod keeps its data folder when the spec asks for the other image type", () => {
+  for (const imageType of ["split", "unified"] as const) {
+    const target = { processClass: "storage", imageType, serverCount: 1 };
+    const [before, after] = (["split", "unified"] as const).map((wanted) =>
+      expectedCommandLine(clusterWith({ imageType: wanted }), target, 1, substitutions),
+    );
+    const folder = /--datadir=\S+/;
+    assert.equal(folder.exec(before ?? "")?.[0], folder.exec(after ?? "")?.[0]);
+  }
+});
+
 test("[B27] a listen address needs pods that know their own", () => {
   assert.ok(!line({}, { hasListenIPsForAllPods: false }).includes("listen_address"));
   assert.ok(!line({ useExplicitListenAddress: false }).includes("listen_address"));

@@ -2,7 +2,6 @@
 // environment variables that will hold them, ports by the number of the process. The unified image's monitor reads it as
 // JSON. Carries the rules B22 to B31 of spec/build.md.
 import {
-  imageTypeOf,
   logGroupOf,
   needsExplicitListenAddress,
   processSettingsOf,
@@ -74,7 +73,7 @@ function serverArguments(cluster: NormalCluster, target: MonitorTarget): Monitor
     literal(`--class=${target.processClass}`),
     literal("--logdir=/var/log/fdb-trace-logs"),
     literal(`--loggroup=${logGroupOf(cluster)}`),
-    ...dataArguments(cluster, target),
+    ...dataArguments(target),
     joined(literal("--locality_instance_id="), variable("FDB_INSTANCE_ID")),
     joined(literal("--locality_machineid="), variable("FDB_MACHINE_ID")),
     zoneArgument(spec),
@@ -90,9 +89,12 @@ function serverArguments(cluster: NormalCluster, target: MonitorTarget): Monitor
   ];
 }
 
-/** Only a split pod with one server keeps its data at the root of the volume. */
-function dataArguments(cluster: NormalCluster, target: MonitorTarget): MonitorArgument[] {
-  if (target.serverCount <= 1 && imageTypeOf(cluster.spec) !== "unified") {
+/**
+ * Only a split pod with one server keeps its data at the root of the volume. What the pod is counts, not what the spec
+ * wants: a pod of the other image type that is restarted before its replacement must find its data again.
+ */
+function dataArguments(target: MonitorTarget): MonitorArgument[] {
+  if (target.serverCount <= 1 && target.imageType !== "unified") {
     return [literal("--datadir=/var/fdb/data")];
   }
   return [

@@ -7,7 +7,7 @@ import type { NormalCluster } from "./normalise.ts";
 import type { PodSubject } from "./pod-subject.ts";
 
 /** A label that no node has. */
-const noScheduleLabel = "foundationdb.org/no-schedule-allowed";
+export const noScheduleLabel = "foundationdb.org/no-schedule-allowed";
 
 export function podAffinity(
   cluster: NormalCluster,

@@ -58,8 +58,9 @@ export function podSpec(cluster: NormalCluster, subject: PodSubject): Built<PodS
   );
   if (!initContainers.ok) return initContainers;
   const affinity = podAffinity(cluster, subject, template?.affinity);
+  const { initContainers: _, ...rest } = template ?? {};
   return built({
-    ...template,
+    ...rest,
     volumes: podVolumes(cluster, subject, podName, template?.volumes ?? []),
     ...(initContainers.value.length > 0 ? { initContainers: initContainers.value } : {}),
     containers: containers.value,

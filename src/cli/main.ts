@@ -1,17 +1,12 @@
 // The command line `fdb-operator`. Each command lives in its own file and is loaded only when it is called.
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import { CommandError } from "./command-error.ts";
+import { InvalidArgumentError, Option } from "commander";
 import type { DevOptions } from "./dev.ts";
+import { addExplainCommand, newProgram, runProgram } from "./program.ts";
 import type { RenderOptions } from "./render.ts";
+import type { SimulateOptions } from "./simulate.ts";
 import type { ValidateOptions } from "./validate.ts";
-import { version } from "./version.ts";
 
-const program = new Command("fdb-operator")
-  .description("Runs FoundationDB clusters on Kubernetes.")
-  .version(version, "-V, --version", "print the version and exit")
-  .helpOption("-h, --help", "show help")
-  .configureOutput({ outputError: (text, write) => write(oneLine(text)) })
-  .exitOverride();
+const program = newProgram("fdb-operator", "Runs FoundationDB clusters on Kubernetes.");
 
 program
   .command("dev")
@@ -83,24 +78,21 @@ program
   .description("print the CustomResourceDefinitions, ready for kubectl apply -f -")
   .action(async () => (await import("./crds.ts")).runCrds());
 
-// A reader that has seen enough, such as `head`, is no error.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
-  process.exit(0);
-});
+program
+  .command("simulate")
+  .description(
+    "live through the lives of clusters in virtual time, with random wishes and troubles; exit code 1 if one goes wrong",
+  )
+  .option("--seeds <count>", "how many seeds", integer(1, 1_000_000), 10)
+  .addOption(
+    new Option("--seed <number>", "the first seed (default: drawn)").argParser(integer(0, 2 ** 31)),
+  )
+  .option("--steps <count>", "random things that happen in each life", integer(0, 1000), 20)
+  .action(async (options: SimulateOptions) => (await import("./simulate.ts")).runSimulate(options));
 
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode;
-  } else if (error instanceof CommandError) {
-    process.stderr.write(`fdb-operator: ${error.message}\n`);
-    process.exitCode = error.exitCode;
-  } else {
-    throw error;
-  }
-}
+addExplainCommand(program);
+
+await runProgram(program);
 
 function collect(value: string, previous: string[] | undefined): string[] {
   return [...(previous ?? []), value];
@@ -124,17 +116,4 @@ function between(from: number, to: number): (text: string) => number {
     }
     return value;
   };
-}
-
-/** Errors of commander are one line that names the program and says what to do. */
-function oneLine(message: string): string {
-  const parts = message
-    .split("\n")
-    .map((part) => part.trim())
-    .filter((part) => part !== "");
-  const text = parts
-    .join(" ")
-    .replace(/^error: /, "")
-    .replace(/\.$/, "");
-  return `fdb-operator: ${text} (--help shows what is possible)\n`;
 }

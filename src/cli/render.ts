@@ -9,7 +9,7 @@ import type { PersistentVolumeClaim, Pod, Service } from "../kube/generated/type
 import type { Stored } from "../kube/resource.ts";
 import { planCluster } from "../plan/chain.ts";
 import { newDesiredMemory } from "../plan/desired.ts";
-import { defaultPlanOptions } from "../plan/snapshot.ts";
+import { defaultPlanOptions, nothingRemembered } from "../plan/snapshot.ts";
 import { CommandError } from "./command-error.ts";
 import { readDocuments } from "./documents.ts";
 import type { SourceDocument } from "./documents.ts";
@@ -67,7 +67,8 @@ export function renderCluster(
       ...{ nowMs: 0, pods, pvcs, services, configMap: undefined, sidecars: new Map() },
       cluster: normalCluster(cluster),
       database: { kind: "missing", reason: "NoConnectionString", message: "", sinceMs: 0 },
-      ...{ failures: [], previousWaits: [], lastDatabaseWriteMs: 0, seed: options.seed },
+      ...nothingRemembered,
+      seed: options.seed,
       options: defaultPlanOptions,
       memory: newDesiredMemory(),
     });

@@ -59,11 +59,11 @@ const firstBackOffMs = 10_000;
 const longestBackOffMs = 300_000;
 
 export class ContainerRunner {
-  readonly container: Container;
   readonly isInit: boolean;
   readonly logs = new LogRing();
   previousLogs: LogRing | undefined;
   readonly #host: ContainerHost;
+  #container: Container;
   #state: ContainerState;
   #lastState: ContainerState = {};
   #restartCount: number;
@@ -79,11 +79,15 @@ export class ContainerRunner {
 
   constructor(host: ContainerHost, container: Container, start: ContainerStart) {
     this.#host = host;
-    this.container = container;
+    this.#container = container;
     this.isInit = start.isInit;
     this.#restartCount = start.restartCount;
     this.#state = { waiting: { reason: start.waitsFor } };
     this.#isProbedReady = container.readinessProbe === undefined;
+  }
+
+  get container(): Container {
+    return this.#container;
   }
 
   /** An init container that keeps running beside the containers. */
@@ -181,6 +185,22 @@ export class ContainerRunner {
     if (this.#program === undefined) return;
     this.#later(graceMs, () => this.#kill());
     this.#program.terminate();
+  }
+
+  /** Another image means another run, at once and whatever went wrong with the image before. */
+  changeImage(image: string | undefined, graceMs: number): void {
+    if (image === this.#container.image) return;
+    this.#container = { ...this.#container, image };
+    const isInitDone = this.isInit && !this.isRestartable && this.exitCode === 0;
+    if (this.#isStopped || isInitDone) return;
+    this.#backOffMs = 0;
+    this.#pullBackOffMs = 0;
+    if (this.#program !== undefined) {
+      const message = `Container ${this.#container.name} definition changed, will be restarted`;
+      this.#host.emit("Normal", "Killing", message);
+      return this.restart(graceMs);
+    }
+    if (this.#timer !== undefined) this.begin();
   }
 
   #start(image: ContainerImage): void {

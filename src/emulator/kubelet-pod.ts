@@ -102,6 +102,7 @@ export class PodWorker {
       if (isShorter) this.#stopContainers();
       return;
     }
+    this.#changeImages(pod);
     const isSame =
       isEqual(before.metadata.annotations, pod.metadata.annotations) &&
       isEqual(before.metadata.labels, pod.metadata.labels);
@@ -112,6 +113,15 @@ export class PodWorker {
         for (const changed of [...listeners]) changed();
       }
     });
+  }
+
+  /** The image is the one thing that may change in a running container. */
+  #changeImages(pod: Stored<Pod>): void {
+    const graceMs = (pod.spec?.terminationGracePeriodSeconds ?? 30) * 1000;
+    const { initContainers = [], containers = [] } = pod.spec ?? {};
+    for (const { name, image } of [...initContainers, ...containers]) {
+      this.container(name)?.changeImage(image, graceMs);
+    }
   }
 
   /** The kubelet reaches the API server again. */

@@ -50,6 +50,15 @@ class Series<T> {
     }
   }
 
+  /** The states of all series with these label values. */
+  matching(labels: Labels): T[] {
+    return [...this.#series.values()]
+      .filter(({ labels: held }) =>
+        Object.entries(labels).every(([name, value]) => held[name] === value),
+      )
+      .map(({ state }) => state);
+  }
+
   lines(print: (labels: Labels, state: T) => string[]): string[] {
     const head = [
       `# HELP ${this.name} ${escapeHelp(this.help)}`,
@@ -74,6 +83,11 @@ export class Counter implements Metric {
   add(labels: Labels = {}, amount = 1): void {
     if (amount < 0) throw new RangeError(`${this.name} only counts up`);
     this.#series.of(labels).value += amount;
+  }
+
+  /** The sum over all series with these label values. */
+  total(labels: Labels = {}): number {
+    return this.#series.matching(labels).reduce((sum, { value }) => sum + value, 0);
   }
 
   remove(labels: Labels): void {

@@ -1,5 +1,5 @@
 // Which process groups are staged for an upgrade, over all instances: the one that restarts the database waits
-// until every process is listed. The keys are those of the Go operator. Carries rules LOCK30 to LOCK33.
+// until every process is listed. The keys are those of the Go operator. Carries rules LOCK30 to LOCK34.
 import { bytesOfText, textOfBytes } from "./bytes.ts";
 import { isLeaseCurrent } from "./lock.ts";
 import type { LockLease } from "./lock.ts";
@@ -33,6 +33,20 @@ export function readPendingUpgrades(
       ids.add(id);
     }
     return ids;
+  });
+}
+
+/** Process groups that will not take part after all, whatever the version was; entries of others stay. */
+export function withdrawPendingUpgrades(
+  shared: SharedKeys,
+  processGroupIds: readonly string[],
+): Promise<void> {
+  const ids = new Set(processGroupIds);
+  const { begin, end } = shared.keys.pendingUpgrades();
+  return transactShared(shared, async (transaction) => {
+    for (const { key, value } of await transaction.getRange(begin, end)) {
+      if (ids.has(textOfBytes(value))) transaction.clear(key);
+    }
   });
 }
 

@@ -1,15 +1,18 @@
 // Connections from kubeconfig files and from a pod's files.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import {
   KubeconfigError,
+  connectionOfPerson,
   inClusterConnection,
   parseKubeconfig,
   readKubeconfig,
 } from "./kubeconfig.ts";
+import type { KubeConnection } from "./kubeconfig.ts";
+import { execCredential } from "./exec-credential.ts";
 
 const config = `
 apiVersion: v1
@@ -94,4 +97,69 @@ test("[KUBE18] in a pod the mounted service account is the connection", () => {
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test("[E17] the kubeconfig of a person: named, from the environment, from the home folder, or none", () => {
+  const folder = mkdtempSync(join(tmpdir(), "fdb-operator-kubeconfig-"));
+  try {
+    const write = (name: string, server: string): string => {
+      const path = join(folder, name);
+      mkdirSync(join(path, ".."), { recursive: true });
+      writeFileSync(path, config.replace("https://127.0.0.1:6443", server));
+      return path;
+    };
+    const named = write("named", "https://named");
+    const listed = write("listed", "https://listed");
+    write(".kube/config", "https://home");
+    const absent = join(folder, "absent");
+    const find = (path: string | undefined, environment: Record<string, string>) =>
+      connectionOfPerson(path, undefined, environment)?.server;
+    const home = { HOME: folder };
+    assert.equal(find(named, { KUBECONFIG: listed }), "https://named");
+    assert.equal(
+      find(undefined, { ...home, KUBECONFIG: [absent, listed].join(delimiter) }),
+      "https://listed",
+    );
+    assert.equal(find(undefined, home), "https://home");
+    assert.equal(find(undefined, { HOME: absent }), undefined);
+    assert.throws(() => find(undefined, { ...home, KUBECONFIG: absent }), KubeconfigError);
+    assert.equal(connectionOfPerson(named, "plain", {})?.token, "secret");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("[E18] a person signs in by the command that the kubeconfig names", () => {
+  const signInBy = (code: string): KubeConnection | undefined => {
+    const folder = mkdtempSync(join(tmpdir(), "fdb-operator-kubeconfig-"));
+    try {
+      const path = join(folder, "config");
+      const exec = {
+        command: process.execPath,
+        args: ["-e", code],
+        env: [{ name: "A", value: "b" }],
+      };
+      writeFileSync(path, config.replace("{ command: login }", JSON.stringify(exec)));
+      return connectionOfPerson(path, "command", {});
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  };
+  const print =
+    "const { spec, kind } = JSON.parse(process.env.KUBERNETES_EXEC_INFO);" +
+    "const token = kind + spec.interactive + process.env.A;" +
+    "console.log(JSON.stringify({ status: { token, clientCertificateData: 'C', clientKeyData: 'K' } }))";
+  const { token, clientCertificate, clientKey } = signInBy(print) ?? {};
+  assert.deepEqual([token, clientCertificate, clientKey], ["ExecCredentialfalseb", "C", "K"]);
+  assert.throws(
+    () => signInBy("console.error('expired'); process.exit(3)"),
+    /exit code 3: expired$/,
+  );
+  assert.throws(() => signInBy("console.log('hello')"), /printed no credential$/);
+  assert.throws(() => signInBy("console.log('{}')"), /without a status$/);
+  const missing = config.replace("command: login", "command: no-such-program, installHint: get it");
+  assert.throws(
+    () => parseKubeconfig(missing, "x", "command", (settings) => execCredential(settings, {})),
+    /cannot run no-such-program to sign in: .*ENOENT.*\(get it\)/,
+  );
 });

@@ -1,8 +1,10 @@
 // Where the API server is and who we are there: from a kubeconfig file, or from the files that Kubernetes
 // mounts into every pod. Carries rules KUBE16 to KUBE18.
-import { readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { delimiter, dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
+import { execCredential } from "./exec-credential.ts";
+import type { ExecCredential } from "./exec-credential.ts";
 
 export interface KubeConnection {
   /** Base URL, for example https://127.0.0.1:6443. */
@@ -35,17 +37,29 @@ export class KubeconfigError extends Error {
 
 type Entry = Readonly<Record<string, unknown>>;
 
-export function readKubeconfig(path: string, contextName?: string): KubeConnection {
+/** Carries out the command by which a user signs in. */
+type SignIn = (settings: Entry) => ExecCredential;
+
+export function readKubeconfig(
+  path: string,
+  contextName?: string,
+  signIn?: SignIn,
+): KubeConnection {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
     throw new KubeconfigError(path, `cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
-  return parseKubeconfig(text, path, contextName);
+  return parseKubeconfig(text, path, contextName, signIn);
 }
 
-export function parseKubeconfig(text: string, path: string, contextName?: string): KubeConnection {
+export function parseKubeconfig(
+  text: string,
+  path: string,
+  contextName?: string,
+  signIn?: SignIn,
+): KubeConnection {
   let document: unknown;
   try {
     document = parse(text);
@@ -61,12 +75,7 @@ export function parseKubeconfig(text: string, path: string, contextName?: string
   const cluster = named(document, "clusters", "cluster", textOf(context["cluster"]) ?? "", path);
   const userName = textOf(context["user"]);
   const user = userName === undefined ? {} : named(document, "users", "user", userName, path);
-  if (user["exec"] !== undefined && user["token"] === undefined) {
-    throw new KubeconfigError(
-      path,
-      `user "${userName}" signs in by a command (exec), which is not supported; use a token or a client certificate`,
-    );
-  }
+  const signedIn = credentialOf(user, userName ?? "", path, signIn);
   const server = textOf(cluster["server"]);
   if (server === undefined || !URL.canParse(server)) {
     throw new KubeconfigError(
@@ -78,14 +87,57 @@ export function parseKubeconfig(text: string, path: string, contextName?: string
   return {
     server,
     certificateAuthority: material(cluster, "certificate-authority", path),
-    clientCertificate: material(user, "client-certificate", path),
-    clientKey: material(user, "client-key", path),
-    token: textOf(user["token"]),
+    clientCertificate: signedIn.clientCertificate ?? material(user, "client-certificate", path),
+    clientKey: signedIn.clientKey ?? material(user, "client-key", path),
+    token: textOf(user["token"]) ?? signedIn.token,
     tokenFile: tokenFile === undefined ? undefined : resolve(dirname(path), tokenFile),
     verifyServer: cluster["insecure-skip-tls-verify"] !== true,
     serverName: textOf(cluster["tls-server-name"]),
     namespace: textOf(context["namespace"]),
   };
+}
+
+function credentialOf(
+  user: Entry,
+  userName: string,
+  path: string,
+  signIn: SignIn | undefined,
+): ExecCredential {
+  const settings = user["exec"];
+  if (!isEntry(settings) || user["token"] !== undefined) return {};
+  if (signIn === undefined) {
+    throw new KubeconfigError(
+      path,
+      `user "${userName}" signs in by a command (exec), which is not supported; use a token or a client certificate`,
+    );
+  }
+  try {
+    return signIn(settings);
+  } catch (error) {
+    throw new KubeconfigError(path, error instanceof Error ? error.message : String(error));
+  }
+}
+
+/**
+ * The connection that kubectl would use: the named file, then the first existing one of KUBECONFIG, then the file in
+ * the home folder, then the pod's own. Undefined when there is none.
+ */
+export function connectionOfPerson(
+  path: string | undefined,
+  contextName: string | undefined,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): KubeConnection | undefined {
+  const read = (file: string): KubeConnection =>
+    readKubeconfig(file, contextName, (settings) => execCredential(settings, environment));
+  if (path !== undefined) return read(path);
+  const listed = (environment["KUBECONFIG"] ?? "").split(delimiter).filter((part) => part !== "");
+  const home = environment["HOME"] ?? environment["USERPROFILE"];
+  const usual = home === undefined || listed.length > 0 ? [] : [join(home, ".kube", "config")];
+  const found = [...listed, ...usual].find((file) => existsSync(file));
+  if (found !== undefined) return read(found);
+  const [missing] = listed;
+  if (missing !== undefined) return read(missing);
+  return inClusterConnection(environment);
 }
 
 const serviceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount";

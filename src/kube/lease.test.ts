@@ -6,7 +6,7 @@ import { VirtualClock } from "../sim/virtual-clock.ts";
 import { KubeClient } from "./client.ts";
 import { KubeError } from "./error.ts";
 import type { Lease } from "./generated/types.ts";
-import { LeaderElector } from "./lease.ts";
+import { LeaderElector, defaultLeaseName } from "./lease.ts";
 import type { Stored } from "./resource.ts";
 import { statusAnswer } from "./scripted-transport.ts";
 import type { KubeRequest, KubeResponse, KubeTransport } from "./transport.ts";
@@ -50,7 +50,7 @@ function worldOf() {
       client: new KubeClient(server, { userAgent: identity }),
       clock,
       random: seededRandom(identity.charCodeAt(0)),
-      lease: { namespace: "db", name: "operator" },
+      lease: { namespace: "db" },
       identity,
     });
     const stop = new AbortController();
@@ -64,6 +64,20 @@ function worldOf() {
   };
   return { clock, history, start };
 }
+
+test("[KUBE66] without a name of its own, the lease is that of the Go operator", async () => {
+  const { clock, start } = worldOf();
+  const server = new LeaseServer();
+  const { stop } = start("a", server);
+  await clock.advance(1);
+  assert.deepEqual(
+    [server.lease?.metadata.namespace, server.lease?.metadata.name],
+    ["db", defaultLeaseName],
+  );
+  assert.equal(defaultLeaseName, "fdb-kubernetes-operator");
+  stop.abort();
+  await clock.advance(1);
+});
 
 test("[KUBE60] exactly one instance leads, and its lease has times with six digits", async () => {
   const { clock, history, start } = worldOf();

@@ -1,6 +1,6 @@
 // Leader election by a Lease: of several instances one works, the others wait. Whether a lease has run out is
 // judged by how long we have seen it unchanged on our own clock, so that skewed clocks do no harm. Carries
-// rules KUBE60 to KUBE65.
+// rules KUBE60 to KUBE66.
 import { sleep } from "../env/clock.ts";
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
@@ -15,13 +15,16 @@ import { leases } from "./resource.ts";
 import type { Stored } from "./resource.ts";
 import { formatMicroTime } from "./time.ts";
 
+/** The one that the Go operator takes by default, so that the two never work at the same time. */
+export const defaultLeaseName = "fdb-kubernetes-operator";
+
 export interface LeaderElectorOptions {
   client: KubeClient;
   clock: Clock;
   random: Random;
   log?: Log;
-  /** The Lease that the instances share. */
-  lease: ObjectKey;
+  /** The Lease that the instances share; its name is the default one when absent. */
+  lease: { namespace: string; name?: string };
   /** Who we are: different for each instance. */
   identity: string;
   /** Others take over when a lease was not renewed for this long. Whole seconds. */
@@ -40,6 +43,7 @@ interface Seen {
 
 export class LeaderElector {
   readonly #options: LeaderElectorOptions;
+  readonly #lease: ObjectKey;
   readonly #durationMs: number;
   readonly #log: Log;
   #seen: Seen | undefined;
@@ -49,6 +53,7 @@ export class LeaderElector {
 
   constructor(options: LeaderElectorOptions) {
     this.#options = options;
+    this.#lease = { name: defaultLeaseName, ...options.lease };
     this.#durationMs = options.durationMs ?? 15_000;
     this.#log = (options.log ?? silentLog).with({ identity: options.identity });
   }
@@ -122,7 +127,8 @@ export class LeaderElector {
 
   /** Tries to take or renew the lease once; failures are only logged, the next attempt comes soon. */
   async #attempt(): Promise<boolean> {
-    const { client, clock, lease } = this.#options;
+    const { client, clock } = this.#options;
+    const lease = this.#lease;
     const startedAtMs = clock.nowMs();
     try {
       const current = await client.find(leases, lease);
@@ -161,7 +167,7 @@ export class LeaderElector {
   }
 
   #fresh(nowMs: number): Stored<Lease> {
-    const { name, namespace } = this.#options.lease;
+    const { name, namespace } = this.#lease;
     return {
       apiVersion: "coordination.k8s.io/v1",
       kind: "Lease",

@@ -50,3 +50,12 @@ export function coordinatorsOf(text: string): readonly string[] {
   const connection = parseConnectionString(text);
   return connection.ok ? connection.value.coordinators : [];
 }
+
+/** Whether two connection strings may lead to one database: a change of coordinators reaches some of them earlier. */
+export function isSameDatabase(left: string | undefined, right: string | undefined): boolean {
+  if (left === undefined || right === undefined) return false;
+  const [one, other] = [parseConnectionString(left), parseConnectionString(right)];
+  if (!one.ok || !other.ok || one.value.description !== other.value.description) return false;
+  const known = new Set(one.value.coordinators);
+  return other.value.coordinators.some((coordinator) => known.has(coordinator));
+}

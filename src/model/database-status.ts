@@ -168,6 +168,7 @@ export interface StatusProcess {
   class_source?: string;
   command_line?: string;
   degraded?: boolean;
+  disk?: { busy?: number; free_bytes?: number; total_bytes?: number; [other: string]: unknown };
   excluded?: boolean;
   fault_domain?: string;
   locality?: Record<string, string>;

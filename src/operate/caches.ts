@@ -10,10 +10,17 @@ import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";
 import type { KubeClient } from "../kube/client.ts";
-import type { ConfigMap, PersistentVolumeClaim, Pod, Service } from "../kube/generated/types.ts";
+import type {
+  ConfigMap,
+  Node,
+  PersistentVolumeClaim,
+  Pod,
+  Service,
+} from "../kube/generated/types.ts";
 import type { KubeObject, ObjectMeta } from "../kube/object.ts";
 import { Reflector } from "../kube/reflector.ts";
-import { configMaps, persistentVolumeClaims, pods, services } from "../kube/resource.ts";
+import type { ReflectorOptions } from "../kube/reflector.ts";
+import { configMaps, nodes, persistentVolumeClaims, pods, services } from "../kube/resource.ts";
 import type { Resource, Stored } from "../kube/resource.ts";
 
 export interface CacheOptions {
@@ -23,6 +30,8 @@ export interface CacheOptions {
   log: Log;
   /** All namespaces when absent. */
   namespace?: string;
+  /** Nodes belong to no namespace, so looking at them needs a permission of its own. */
+  watchesNodes?: boolean;
 }
 
 export interface Caches {
@@ -33,6 +42,8 @@ export interface Caches {
   pvcs: Reflector<Stored<PersistentVolumeClaim>>;
   services: Reflector<Stored<Service>>;
   configMaps: Reflector<Stored<ConfigMap>>;
+  /** Absent when the operator may not look at nodes. */
+  nodes?: Reflector<Stored<Node>>;
 }
 
 export const clusterIndex = "cluster";
@@ -68,7 +79,13 @@ export function makeCaches(options: CacheOptions): Caches {
     pvcs: reflectOwned(persistentVolumeClaims),
     services: reflectOwned(services),
     configMaps: reflectOwned(configMaps),
+    ...(options.watchesNodes === true ? { nodes: new Reflector(nodeOptions(options)) } : {}),
   };
+}
+
+function nodeOptions(options: CacheOptions): ReflectorOptions<Stored<Node>> {
+  const { namespace: _, watchesNodes: __, ...shared } = options;
+  return { ...shared, resource: nodes, transform: withoutManagedFields };
 }
 
 /** Nobody here reads managedFields, and they are often larger than the rest. */

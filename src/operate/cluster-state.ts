@@ -1,15 +1,23 @@
 // What the operator keeps in memory about one cluster. All of it can be lost: the next pass finds it again.
+import type { FoundationDBCluster } from "../api/cluster.ts";
+import { locksOf } from "../api/effective.ts";
 import type { Clock } from "../env/clock.ts";
 import type { AdminClientFactory } from "../fdb/admin.ts";
+import { OperatorKeys } from "../fdb/keys.ts";
 import { newDesiredMemory } from "../plan/desired.ts";
 import type { DesiredMemory } from "../plan/desired.ts";
-import type { ActionFailure } from "../plan/snapshot.ts";
+import type { SafetyView } from "../plan/safety/view.ts";
+import type { ActionFailure, ActionRefusal } from "../plan/snapshot.ts";
 import type { Wait } from "../plan/wait.ts";
 import type { PodNetwork } from "../pod/network.ts";
 import { DatabasePoller } from "./database-poller.ts";
-import type { GuardedDatabase } from "./guard.ts";
+import { DatabaseReader } from "./database-reader.ts";
+import type { Guard, GuardedDatabase } from "./guard.ts";
+import { Ledger } from "./ledger.ts";
 import { OwnWrites } from "./own-writes.ts";
 import { SidecarReader } from "./sidecar-reader.ts";
+import { StatusMemory } from "./status-memory.ts";
+import type { ToldWaits } from "./transition-events.ts";
 
 export interface FailureRecord extends ActionFailure {
   /** Failures in a row. */
@@ -26,6 +34,10 @@ export interface ClusterState {
   readonly database: GuardedDatabase;
   /** By what was tried. */
   readonly failures: Map<string, FailureRecord>;
+  /** By what was refused, as of the pass before. */
+  readonly refusals: Map<string, ActionRefusal>;
+  readonly reader: DatabaseReader;
+  readonly statuses: StatusMemory;
   /** What the database is carrying out for us; at most one command at a time. */
   runningCommand: string | undefined;
   isClosed: boolean;
@@ -33,6 +45,8 @@ export interface ClusterState {
   waits: readonly Wait[] | undefined;
   /** Events of the pass before. */
   toldEvents: ReadonlySet<string>;
+  /** Waits for which an event was made. */
+  toldWaits: ToldWaits;
   statusWrittenMs: number;
   /** Tells our own writes to the resource from those of others. */
   readonly ownWrites: OwnWrites;
@@ -44,16 +58,27 @@ export interface StateOptions {
   clock: Clock;
   admin: AdminClientFactory;
   network: PodNetwork;
+  guard: Guard;
   statusTimeoutMs: number;
   sidecarTimeoutMs: number;
 }
 
-export function newClusterState(
-  options: StateOptions,
-  cluster: { clusterUid: string; namespace: string },
-  onNews: () => void,
-): ClusterState {
-  const { clock, admin, network } = options;
+/** What the state of one cluster asks about the rest of the operator. */
+export interface StateLinks {
+  clusterUid: string;
+  namespace: string;
+  /** The resource as it is now. */
+  cluster: () => FoundationDBCluster | undefined;
+  /** Everything that the checks before a disruptive act look at, as of now. */
+  observe: () => SafetyView | undefined;
+  /** Other resources of the same database. */
+  peers: () => readonly GuardedDatabase[];
+  onNews: () => void;
+}
+
+export function newClusterState(options: StateOptions, links: StateLinks): ClusterState {
+  const { clock, admin, network, guard } = options;
+  const { onNews } = links;
   const poller = new DatabasePoller({
     clock,
     admin,
@@ -67,26 +92,68 @@ export function newClusterState(
     minimumIntervalMs: 500,
     onAnswer: onNews,
   });
+  const database = newGuardedDatabase(poller, links);
+  const reader = new DatabaseReader({
+    clock,
+    admin,
+    client: () => poller.client,
+    target: () => poller.target,
+    shared: () => {
+      const shared = database.shared();
+      return shared && { keys: shared.keys, owner: shared.settings.owner };
+    },
+    verifyExclusion: (targets, timeoutMs) => guard.verifyExclusion(database, targets, timeoutMs),
+    timeoutMs: 10_000,
+    verificationTimeoutMs: 30_000,
+    minimumIntervalMs: 2_000,
+    onAnswer: onNews,
+  });
   return {
-    clusterUid: cluster.clusterUid,
+    clusterUid: links.clusterUid,
     poller,
     sidecars,
+    reader,
+    statuses: new StatusMemory(),
     memory: newDesiredMemory(),
-    database: {
-      namespace: cluster.namespace,
-      lastWriteMs: 0,
-      get admin() {
-        return poller.client;
-      },
-    },
+    database,
     failures: new Map(),
+    refusals: new Map(),
     runningCommand: undefined,
     isClosed: false,
     waits: undefined,
     toldEvents: new Set(),
+    toldWaits: undefined,
     statusWrittenMs: 0,
     ownWrites: new OwnWrites(),
     reportedGeneration: undefined,
+  };
+}
+
+function newGuardedDatabase(poller: DatabasePoller, links: StateLinks): GuardedDatabase {
+  return {
+    namespace: links.namespace,
+    lastWriteMs: 0,
+    ledger: new Ledger(),
+    isActing: false,
+    lease: undefined,
+    get admin() {
+      return poller.client;
+    },
+    observe: links.observe,
+    peers: links.peers,
+    shared() {
+      const cluster = links.cluster();
+      const admin = poller.client;
+      if (cluster === undefined || admin === undefined) return undefined;
+      const { keyPrefix, durationMinutes } = locksOf(cluster.spec);
+      return {
+        keys: { admin, keys: new OperatorKeys(keyPrefix) },
+        settings: {
+          owner: cluster.spec.processGroupIDPrefix ?? "",
+          durationMs: durationMinutes * 60_000,
+        },
+      };
+    },
   };
 }
 
@@ -94,4 +161,5 @@ export function closeClusterState(state: ClusterState): void {
   state.isClosed = true;
   state.poller.close();
   state.sidecars.close();
+  state.reader.close();
 }

@@ -44,6 +44,17 @@ export class DatabasePoller {
     return this.#client;
   }
 
+  get target(): DatabaseTarget | undefined {
+    return this.#target;
+  }
+
+  /** As the database tells it, or as it was given. */
+  get connectionString(): string | undefined {
+    const { latest } = this;
+    const told = latest.kind === "seen" ? latest.status.cluster?.connection_string : undefined;
+    return told ?? this.#target?.connectionString;
+  }
+
   /** Points the poller at a database. Another connection string or version means a new client. */
   follow(target: DatabaseTarget | undefined): void {
     if (this.#isClosed || isSameTarget(this.#target, target)) return;

@@ -1,31 +1,52 @@
-// The one door for danger: every action that can take something away from a database is checked here against
-// evidence, and performed here, or refused with a reason. Rules: spec/operate.md [OP20]-[OP23].
+// The one door for danger: every act that can take something away from a database is checked here against the newest
+// evidence, performed here, and written down; or it is refused with a reason.
+// Rules: spec/operate.md [OP20]-[OP23], spec/safety.md [S70]-[S86], [S90]-[S95].
 import type { Clock } from "../env/clock.ts";
 import type { AdminClient } from "../fdb/admin.ts";
+import { hasTimeLeft, takeLock } from "../fdb/lock.ts";
+import type { LockLease, LockRefusal, LockSettings } from "../fdb/lock.ts";
+import type { SharedKeys } from "../fdb/shared-keys.ts";
 import type { KubeClient } from "../kube/client.ts";
+import { isKubeError } from "../kube/error.ts";
+import { formatTime } from "../kube/time.ts";
+import { takesNothing } from "../plan/action.ts";
 import type { DisruptiveAction } from "../plan/action.ts";
+import { actRefusal } from "../plan/safety/act-refusal.ts";
+import { refusal } from "../plan/safety/refusal.ts";
+import type { Refusal } from "../plan/safety/refusal.ts";
+import type { SafetyView } from "../plan/safety/view.ts";
 import type { Caches } from "./caches.ts";
-import { configureDatabase, deletePod } from "./disruptive-effects.ts";
+import { awaitExclusion, carryOut } from "./disruptive-effects.ts";
+import type { Ledger } from "./ledger.ts";
 
 export interface GuardOptions {
   client: KubeClient;
   caches: Caches;
   clock: Clock;
-  /** A status older than this proves nothing. */
-  evidenceMaximumAgeMs: number;
   /** Time limit of a command to the database. */
   commandTimeoutMs: number;
 }
 
 /** What the guard must know about the database whose pods and settings are at stake. */
 export interface GuardedDatabase {
-  namespace: string;
-  admin: AdminClient | undefined;
+  readonly namespace: string;
+  readonly admin: AdminClient | undefined;
   /** The time of our own last disruptive write to this database; the guard keeps it current. */
   lastWriteMs: number;
+  readonly ledger: Ledger;
+  /** An act is under way; at most one at a time, also over all resources that share the database. */
+  isActing: boolean;
+  /** What is known at this moment; undefined when the resource is gone. */
+  readonly observe: () => SafetyView | undefined;
+  /** The same database as other resources look after it. */
+  readonly peers: () => readonly GuardedDatabase[];
+  /** The keys that the instances share, and who we are among them. */
+  readonly shared: () => { keys: SharedKeys; settings: LockSettings } | undefined;
+  /** The lock as it was taken last. */
+  lease: LockLease | undefined;
 }
 
-export type GuardOutcome = { isPerformed: true } | { isPerformed: false; reason: string };
+export type GuardOutcome = { isPerformed: true } | { isPerformed: false; refusal: Refusal };
 
 export class Guard {
   readonly #options: GuardOptions;
@@ -36,58 +57,131 @@ export class Guard {
 
   /** Throws only when the write itself failed. */
   async perform(database: GuardedDatabase, action: DisruptiveAction): Promise<GuardOutcome> {
-    const refusal = this.#refusal(database, action);
-    if (refusal !== undefined) return { isPerformed: false, reason: refusal };
-    await this.#effect(database, action);
+    const isHarmless = takesNothing(action);
+    if (!isHarmless && [database, ...database.peers()].some((each) => each.isActing)) {
+      return refused(refusal("ActInFlight", "another act is under way"));
+    }
+    const first = this.#refusal(database, action);
+    if (first !== undefined) return refused(first);
+    if (isHarmless) {
+      await this.#carryOut(database, action, undefined);
+      return { isPerformed: true };
+    }
+    database.isActing = true;
+    try {
+      return await this.#act(database, action);
+    } finally {
+      database.isActing = false;
+    }
+  }
+
+  /** Resolves when the targets hold nothing any more; they must be excluded already, so this changes nothing. */
+  async verifyExclusion(
+    database: GuardedDatabase,
+    targets: readonly string[],
+    timeoutMs: number,
+  ): Promise<void> {
+    const view = database.observe();
+    const status = view?.database.kind === "seen" ? view.database.status : undefined;
+    const servers = status?.cluster?.configuration?.excluded_servers ?? [];
+    const excluded = new Set(servers.flatMap(({ address, locality }) => address ?? locality ?? []));
+    const missing = targets.filter((target) => !excluded.has(target));
+    if (database.admin === undefined) throw new Error("there is no connection to the database");
+    if (missing.length > 0) throw new Error(`${missing.join(", ")} is not excluded`);
+    await awaitExclusion(database.admin, targets, timeoutMs);
+  }
+
+  async #act(database: GuardedDatabase, action: DisruptiveAction): Promise<GuardOutcome> {
+    let lease: LockLease | undefined;
+    const isUnlocked = database.observe()?.options.disabledChecks?.has("lock") === true;
+    if (action.needsLock && !isUnlocked) {
+      const lock = await this.#takeLock(database);
+      if ("reason" in lock) return refused(lock);
+      lease = lock;
+      // Time has passed since the first look.
+      const second = this.#refusal(database, action);
+      if (second !== undefined) return refused(second);
+    }
+    await this.#carryOut(database, action, lease);
     return { isPerformed: true };
   }
 
-  #refusal(database: GuardedDatabase, action: DisruptiveAction): string | undefined {
-    switch (action.type) {
-      case "deletePod":
-        return this.#refusalOfDelete(database, action);
-      case "configureDatabase":
-        return this.#refusalOfConfigure(database, action);
+  #refusal(database: GuardedDatabase, action: DisruptiveAction): Refusal | undefined {
+    const view = database.observe();
+    if (view === undefined) return refusal("EvidenceStale", "the resource is gone");
+    if (needsConnection(action) && database.admin === undefined) {
+      return refusal("DatabaseUnreachable", "there is no connection to the database");
     }
+    return actRefusal(view, action);
   }
 
-  /** A pod that ended cannot be missed, but it must still be the pod that was seen. */
-  #refusalOfDelete(
-    database: GuardedDatabase,
-    action: DisruptiveAction & { type: "deletePod" },
-  ): string | undefined {
-    const { namespace } = database;
-    const pod = this.#options.caches.pods.get({ namespace, name: action.basis.name });
-    if (pod === undefined || pod.metadata.uid !== action.basis.uid) return "the pod is another one";
-    const phase = pod.status?.phase;
-    if (phase !== "Failed" && phase !== "Succeeded") return "the pod has not ended";
-    return undefined;
-  }
-
-  #refusalOfConfigure(
-    database: GuardedDatabase,
-    action: DisruptiveAction & { type: "configureDatabase" },
-  ): string | undefined {
-    if (database.admin === undefined) return "there is no connection to the database";
-    if (action.evidenceMs <= database.lastWriteMs) {
-      return "the status is older than the last change to the database";
+  /** Each act takes the lock anew, which extends it: so it is never used after somebody else could have it. */
+  async #takeLock(database: GuardedDatabase): Promise<LockLease | Refusal> {
+    const shared = database.shared();
+    if (shared === undefined) {
+      return refusal("DatabaseUnreachable", "there is no connection to the database");
     }
-    const ageMs = this.#options.clock.nowMs() - action.evidenceMs;
-    if (ageMs > this.#options.evidenceMaximumAgeMs) return "the status is too old";
-    return undefined;
+    const result = await takeLock(shared.keys, shared.settings, this.#options.clock);
+    database.lease = result.isHeld ? result : undefined;
+    if (!result.isHeld) return refusal("LockHeld", lockText(result));
+    const nowMs = this.#options.clock.nowMs();
+    if (hasTimeLeft(result, nowMs, this.#options.commandTimeoutMs)) return result;
+    return refusal("LockHeld", "the lock is too short for a command to the database");
   }
 
-  async #effect(database: GuardedDatabase, action: DisruptiveAction): Promise<void> {
+  async #carryOut(
+    database: GuardedDatabase,
+    action: DisruptiveAction,
+    lease: LockLease | undefined,
+  ): Promise<void> {
     const { client, caches, clock, commandTimeoutMs } = this.#options;
-    if (action.type === "deletePod") {
-      return deletePod(client, caches.pods, database.namespace, action.basis);
-    }
-    if (database.admin === undefined) throw new Error("a command needs a connection");
+    const { namespace, admin, ledger } = database;
+    const view = database.observe();
+    if (view === undefined) return;
+    const isHarmless = takesNothing(action);
+    const record = isHarmless ? undefined : ledger.begin(view, action, clock.nowMs());
+    const shared = database.shared()?.keys;
+    const mayGoOn = (): boolean =>
+      lease === undefined || hasTimeLeft(lease, clock.nowMs(), commandTimeoutMs);
+    const tools = {
+      client,
+      caches,
+      clock,
+      namespace,
+      admin,
+      shared,
+      lease,
+      commandTimeoutMs,
+      mayGoOn,
+    };
     try {
-      await configureDatabase(database.admin, action.arguments, commandTimeoutMs);
+      await carryOut(tools, action);
+    } catch (error) {
+      const isNothing = isKubeError(error, "Conflict") && record?.entry.podUids.length === 1;
+      if (record !== undefined && isNothing) ledger.forget(record);
+      throw error;
     } finally {
       // A command that failed may have been carried out all the same, so its time counts too.
-      database.lastWriteMs = clock.nowMs();
+      if (record !== undefined) {
+        database.lastWriteMs = clock.nowMs();
+        ledger.end(record, clock.nowMs());
+      }
     }
   }
+}
+
+function refused(reason: Refusal): GuardOutcome {
+  return { isPerformed: false, refusal: reason };
+}
+
+function needsConnection(action: DisruptiveAction): boolean {
+  if (action.type === "deletePods") return action.maintenance !== undefined;
+  return action.type !== "removeProcessGroups";
+}
+
+function lockText(lock: LockRefusal): string {
+  if (lock.reason === "ownerDenied") return "this instance is on the deny list of the database";
+  const owner = lock.owner === "" ? "an instance without a prefix" : `"${lock.owner ?? "nobody"}"`;
+  const until = lock.untilMs === undefined ? "" : ` until ${formatTime(lock.untilMs)}`;
+  return `the lock of the database is held by ${owner}${until}`;
 }

@@ -4,7 +4,9 @@ import type { ClusterStatus, Condition, FoundationDBCluster } from "../api/clust
 import { describeProblem } from "../api/problem.ts";
 import type { ValidationProblem } from "../api/problem.ts";
 import { formatTime } from "../kube/time.ts";
-import { datedConditions } from "../plan/status-conditions.ts";
+import type { DatabaseObservation } from "../plan/snapshot.ts";
+import { datedConditions, judgeAvailability } from "../plan/status-conditions.ts";
+import type { Judgement } from "../plan/status-conditions.ts";
 
 export const invalidSpecReason = "InvalidSpec";
 
@@ -12,9 +14,11 @@ export function invalidStatus(
   cluster: FoundationDBCluster,
   problems: readonly ValidationProblem[],
   nowMs: number,
+  database: DatabaseObservation,
 ): ClusterStatus {
   const message = problemText(problems).slice(0, 4096);
   const invalid = { status: "False", reason: invalidSpecReason, message } as const;
+  const isConfigured = cluster.status?.configured === true;
   const before = new Map((cluster.status?.conditions ?? []).map((entry) => [entry.type, entry]));
   const since = cluster.status?.blockedBy?.find(
     (entry) => entry.reason === invalidSpecReason,
@@ -22,8 +26,8 @@ export function invalidStatus(
   return {
     ...cluster.status,
     conditions: datedConditions(cluster, nowMs, {
-      Available: kept(before.get("Available"), message),
-      Degraded: kept(before.get("Degraded"), message),
+      Available: availability(cluster, database) ?? kept(before.get("Available"), message),
+      Degraded: isConfigured ? unjudged : kept(before.get("Degraded"), message),
       Progressing: invalid,
       Reconciled: invalid,
     }),
@@ -38,11 +42,23 @@ export function invalidStatus(
   };
 }
 
-/** Nobody looks at the database of a resource that cannot be understood, so the last finding stands. */
-function kept(
-  condition: Condition | undefined,
-  message: string,
-): Pick<Condition, "status" | "reason" | "message"> {
+const unjudged = {
+  status: "Unknown",
+  reason: invalidSpecReason,
+  message: "Process groups are not looked at while the spec is refused",
+} as const;
+
+/** The database is still watched, whatever the spec says; undefined when there is nothing new to say about it. */
+function availability(
+  cluster: FoundationDBCluster,
+  database: DatabaseObservation,
+): Judgement | undefined {
+  const isPending = database.kind === "missing" && database.reason === "Asking";
+  if (cluster.status?.configured !== true || isPending) return undefined;
+  return judgeAvailability(true, database);
+}
+
+function kept(condition: Condition | undefined, message: string): Judgement {
   if (condition === undefined) return { status: "Unknown", reason: invalidSpecReason, message };
   return { status: condition.status, reason: condition.reason, message: condition.message };
 }

@@ -1,30 +1,200 @@
-// Counters of what the operator did. All of them exist at 0 from the start, so that rates do.
+// Numbers about the operator's work, as Prometheus reads them: what it did, how it ended, how long it took. What can
+// be read off the resources themselves is in metrics-cluster.ts. Rules: spec/explain.md [E30]-[E34].
+import { MetricsRegistry } from "../env/metrics.ts";
+import type { Counter, Histogram } from "../env/metrics.ts";
+import type { Action } from "../plan/action.ts";
+import { chain } from "../plan/chain.ts";
+import type { Plan } from "../plan/chain.ts";
+import type { DatabaseObservation } from "../plan/snapshot.ts";
 
-const counterNames = [
-  "passes",
-  "passesFailed",
-  "actions",
-  "actionsFailed",
-  "actionsRefused",
-  "statusWrites",
-  "statusConflicts",
-  "invalidSpecs",
-] as const;
+/** A record, so that a new type of action cannot be forgotten. */
+const actionTypes: Readonly<Record<Action["type"], true>> = {
+  changeCoordinators: true,
+  configureDatabase: true,
+  copyToPod: true,
+  createConfigMap: true,
+  createPod: true,
+  createPvc: true,
+  createService: true,
+  deletePods: true,
+  deleteService: true,
+  excludeProcesses: true,
+  includeProcesses: true,
+  killProcesses: true,
+  patchPod: true,
+  patchPvc: true,
+  registerPendingUpgrade: true,
+  releaseLock: true,
+  removeProcessGroups: true,
+  resetMaintenanceZone: true,
+  setFinalizer: true,
+  updateConfigMap: true,
+  updateDenyList: true,
+  updateMaintenanceList: true,
+  updatePodImage: true,
+  updateService: true,
+  withdrawPendingUpgrade: true,
+};
 
-export type CounterName = (typeof counterNames)[number];
-export type Counters = Readonly<Record<CounterName, number>>;
+/** "outdated": the object was another one by the time of the write. */
+const actionOutcomes = ["done", "failed", "refused", "outdated"] as const;
+export type ActionResult = (typeof actionOutcomes)[number];
 
-export class Metrics {
-  readonly #counters = Object.fromEntries(counterNames.map((name) => [name, 0])) as Record<
-    CounterName,
+/** A step may have several places in the chain. */
+const stepNames = [...new Set(chain.map((step) => step.name))];
+const stepOutcomes = ["acted", "waited", "passed"] as const;
+
+const durationBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** The counts that tests and benchmarks look at. */
+export type Counters = Readonly<
+  Record<
+    | "passes"
+    | "passesFailed"
+    | "actions"
+    | "actionsFailed"
+    | "actionsRefused"
+    | "statusWrites"
+    | "statusConflicts"
+    | "invalidSpecs",
     number
-  >;
+  >
+>;
 
-  count(name: CounterName, amount = 1): void {
-    this.#counters[name] += amount;
+export class OperatorMetrics {
+  readonly registry = new MetricsRegistry();
+  readonly #passes: Counter;
+  readonly #passesFailed: Counter;
+  readonly #actions: Counter;
+  readonly #statusWrites: Counter;
+  readonly #invalidSpecs: Counter;
+  readonly #steps: Counter;
+  readonly #duration: Histogram;
+  readonly #recoveries: Counter;
+  readonly #coordinatorChanges: Counter;
+  /** By cluster: the generation of the last status. */
+  readonly #generations = new Map<string, number>();
+
+  constructor() {
+    const { registry } = this;
+    this.#passes = registry.counter("fdb_operator_reconciles_total", "Passes over a cluster.");
+    this.#passesFailed = registry.counter(
+      "fdb_operator_reconcile_errors_total",
+      "Passes that ended with an error.",
+    );
+    this.#duration = registry.histogram(
+      "fdb_operator_reconcile_duration_seconds",
+      "Time from the start of a pass to its end.",
+      durationBounds,
+    );
+    this.#actions = registry.counter("fdb_operator_actions_total", "Actions and how they ended.", {
+      type: Object.keys(actionTypes),
+      outcome: actionOutcomes,
+    });
+    this.#steps = registry.counter(
+      "fdb_operator_steps_total",
+      "What the steps of passes came to: an action, a wait, or neither.",
+      { step: stepNames, outcome: stepOutcomes },
+    );
+    this.#statusWrites = registry.counter(
+      "fdb_operator_status_writes_total",
+      "Writes of the status of a cluster.",
+      { outcome: ["written", "conflict"] },
+    );
+    this.#invalidSpecs = registry.counter(
+      "fdb_operator_invalid_specs_total",
+      "Generations of resources that were refused.",
+    );
+    const cluster = { namespace: [], name: [] };
+    this.#recoveries = registry.counter(
+      "fdb_operator_recoveries_total",
+      "Recoveries of the database that were seen.",
+      cluster,
+    );
+    this.#coordinatorChanges = registry.counter(
+      "fdb_operator_coordinator_changes_total",
+      "Changes of coordinators that were carried out.",
+      cluster,
+    );
+  }
+
+  passBegan(): void {
+    this.#passes.add();
+  }
+
+  passEnded(durationMs: number): void {
+    this.#duration.observe({}, durationMs / 1000);
+  }
+
+  passFailed(): void {
+    this.#passesFailed.add();
+  }
+
+  statusWritten(outcome: "written" | "conflict"): void {
+    this.#statusWrites.add({ outcome });
+  }
+
+  specRefused(): void {
+    this.#invalidSpecs.add();
+  }
+
+  /** `cluster` is namespace and name. */
+  actionEnded(cluster: string, action: Action, outcome: ActionResult): void {
+    this.#actions.add({ type: action.type, outcome });
+    const isChange =
+      action.type === "changeCoordinators" ||
+      (action.type === "excludeProcesses" && action.coordinators !== undefined);
+    if (isChange && outcome === "done") this.#coordinatorChanges.add(labelsOf(cluster));
+  }
+
+  planned(plan: Pick<Plan, "actions" | "waits">): void {
+    const acting = new Set(plan.actions.map((action) => action.step));
+    const waiting = new Set(plan.waits.map((wait) => wait.step));
+    for (const step of stepNames) {
+      const outcome = acting.has(step) ? "acted" : waiting.has(step) ? "waited" : "passed";
+      this.#steps.add({ step, outcome });
+    }
+  }
+
+  /** A database that recovered speaks of a higher generation. */
+  observed(cluster: string, database: DatabaseObservation): void {
+    const known = this.#generations.get(cluster);
+    if (known === undefined) this.#begin(cluster);
+    const generation =
+      database.kind === "seen" ? (database.status.cluster?.generation ?? 0) : (known ?? 0);
+    if (known !== undefined && known > 0 && generation > known) {
+      this.#recoveries.add(labelsOf(cluster));
+    }
+    this.#generations.set(cluster, Math.max(generation, known ?? 0));
+  }
+
+  forget(cluster: string): void {
+    this.#generations.delete(cluster);
+    this.#recoveries.remove(labelsOf(cluster));
+    this.#coordinatorChanges.remove(labelsOf(cluster));
   }
 
   counters(): Counters {
-    return { ...this.#counters };
+    return {
+      passes: this.#passes.total(),
+      passesFailed: this.#passesFailed.total(),
+      actions: this.#actions.total({ outcome: "done" }),
+      actionsFailed: this.#actions.total({ outcome: "failed" }),
+      actionsRefused: this.#actions.total({ outcome: "refused" }),
+      statusWrites: this.#statusWrites.total({ outcome: "written" }),
+      statusConflicts: this.#statusWrites.total({ outcome: "conflict" }),
+      invalidSpecs: this.#invalidSpecs.total(),
+    };
   }
+
+  /** The series of a cluster exist from its first pass. */
+  #begin(cluster: string): void {
+    this.#recoveries.add(labelsOf(cluster), 0);
+    this.#coordinatorChanges.add(labelsOf(cluster), 0);
+  }
+}
+
+function labelsOf(cluster: string): { namespace: string; name: string } {
+  const [namespace = "", name = ""] = cluster.split("/");
+  return { namespace, name };
 }

@@ -3,11 +3,15 @@
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { labelsOf } from "../api/effective.ts";
 import { configMapName } from "../build/config-map.ts";
+import type { Node, Pod } from "../kube/generated/types.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { keyOf, keyText } from "../kube/path.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { Stored } from "../kube/resource.ts";
 import { parseTime } from "../kube/time.ts";
+import { describeAction } from "../plan/action.ts";
+import type { DisruptiveAction } from "../plan/action.ts";
+import { isDisabled } from "../plan/safety/view.ts";
 import type { DatabaseObservation, PlanOptions, Snapshot } from "../plan/snapshot.ts";
 import type { Wait, WaitReason } from "../plan/wait.ts";
 import { clusterIndex } from "./caches.ts";
@@ -24,30 +28,83 @@ export interface ObserveInput {
 }
 
 export function observeCluster(input: ObserveInput): Snapshot {
-  const { cluster, caches, state } = input;
+  const { cluster, caches, state, nowMs } = input;
   const name = configMapName(cluster.metadata.name ?? "");
+  const pods = objectsOf(caches.pods, cluster);
+  state.statuses.note(state.poller.latest, { cluster, pods });
+  const { statuses } = state.statuses;
+  noteContradictions(
+    state,
+    state.database.ledger.settle({ cluster, pods, nowMs, statuses }),
+    nowMs,
+  );
+  const databases = [state.database, ...state.database.peers()];
   return {
-    nowMs: input.nowMs,
+    nowMs,
     cluster,
-    pods: objectsOf(caches.pods, cluster),
+    pods,
     pvcs: objectsOf(caches.pvcs, cluster),
     services: objectsOf(caches.services, cluster),
     // By name alone it could be somebody else's, whose data must not be overwritten.
     configMap: objectsOf(caches.configMaps, cluster).get(name),
+    nodes: nodesOf(caches, pods),
     database: freshEnough(state.poller.latest, input),
+    statuses,
+    knowledge: state.reader.knowledge,
+    ledger: databases.flatMap(({ ledger }) => ledger.entries()),
+    lostZones: state.statuses.lostZones(nowMs),
     sidecars: state.sidecars.observations(),
     failures: [...state.failures.values()],
+    refusals: [...state.refusals.values()],
     previousWaits: state.waits ?? storedWaits(cluster),
     runningCommand: state.runningCommand,
-    lastDatabaseWriteMs: state.database.lastWriteMs,
+    lastDatabaseWriteMs: isDisabled(input, "freshness")
+      ? 0
+      : Math.max(...databases.map(({ lastWriteMs }) => lastWriteMs)),
     seed: input.seed,
     options: input.options,
     memory: state.memory,
   };
 }
 
+/** An act that succeeded and had no effect is a failure like any other, and is tried again like any other. */
+function noteContradictions(
+  state: ClusterState,
+  actions: readonly DisruptiveAction[],
+  nowMs: number,
+): void {
+  for (const action of actions) {
+    const what = describeAction(action);
+    const message = "the command succeeded, and the database shows no effect of it";
+    const retryAtMs = nowMs + 10_000;
+    state.failures.set(what, {
+      step: action.step,
+      what,
+      message,
+      retryAtMs,
+      count: 1,
+      isCommand: true,
+    });
+  }
+}
+
+/** Only those that the pods are on: a big Kubernetes has many others. */
+function nodesOf(caches: Caches, pods: ReadonlyMap<string, Stored<Pod>>): Snapshot["nodes"] {
+  if (caches.nodes === undefined) return undefined;
+  const found = new Map<string, Stored<Node>>();
+  for (const pod of pods.values()) {
+    const name = pod.spec?.nodeName ?? "";
+    const node = name === "" ? undefined : caches.nodes.get({ name });
+    if (node !== undefined) found.set(name, node);
+  }
+  return found;
+}
+
 /** A status that is too old says nothing about the present, whatever keeps newer ones from coming. */
-function freshEnough(latest: DatabaseObservation, input: ObserveInput): DatabaseObservation {
+export function freshEnough(
+  latest: DatabaseObservation,
+  input: Pick<ObserveInput, "nowMs" | "options">,
+): DatabaseObservation {
   const { statusMaximumAgeMs } = input.options;
   if (latest.kind !== "seen" || input.nowMs - latest.observedMs <= statusMaximumAgeMs)
     return latest;

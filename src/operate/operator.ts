@@ -18,19 +18,29 @@ import type { KubeObject } from "../kube/object.ts";
 import { keyOf, keyText, parseKeyText } from "../kube/path.ts";
 import { WorkQueue } from "../kube/queue.ts";
 import type { WorkOutcome } from "../kube/queue.ts";
+import type { Node } from "../kube/generated/types.ts";
 import type { Reflector } from "../kube/reflector.ts";
+import type { Stored } from "../kube/resource.ts";
 import type { KubeTransport } from "../kube/transport.ts";
+import { isNodeReady } from "../plan/safety/view.ts";
+import type { SafetyView } from "../plan/safety/view.ts";
+import { isSameJson } from "../plan/same-json.ts";
 import { defaultPlanOptions } from "../plan/snapshot.ts";
-import type { PlanOptions } from "../plan/snapshot.ts";
+import type { PlanOptions, SafetyCheck } from "../plan/snapshot.ts";
 import type { PodNetwork } from "../pod/network.ts";
+import { isSameDatabase } from "../model/connection-string.ts";
 import type { Activity } from "./activity.ts";
 import { clusterKeysOf, makeCaches } from "./caches.ts";
 import type { Caches } from "./caches.ts";
 import { closeClusterState, newClusterState } from "./cluster-state.ts";
 import type { ClusterState } from "./cluster-state.ts";
+import { isLeftAlone } from "../plan/deletion-protection.ts";
 import { Guard } from "./guard.ts";
-import { Metrics } from "./metrics.ts";
+import type { GuardedDatabase } from "./guard.ts";
+import { registerClusterMetrics } from "./metrics-cluster.ts";
+import { OperatorMetrics } from "./metrics.ts";
 import type { Counters } from "./metrics.ts";
+import { observeCluster } from "./observe.ts";
 import { reconcileCluster } from "./reconcile.ts";
 import type { ReconcileOptions } from "./reconcile.ts";
 import { answerUnimplemented } from "./unimplemented.ts";
@@ -50,6 +60,8 @@ export interface OperatorOptions {
   sidecarTimeoutMs?: number;
   parallelWrites?: number;
   userAgent?: string;
+  /** Whether nodes are looked at; by default when no namespace is given, since they belong to none. */
+  watchesNodes?: boolean;
   plan?: Partial<PlanOptions>;
 }
 
@@ -66,6 +78,8 @@ export interface OperatorInput {
   onActivity?: (activity: Activity) => void;
   /** Called for every request to the API server. */
   onRequest?: (record: RequestRecord) => void;
+  /** Only tests switch checks off, to show that something goes wrong without them. */
+  disabledChecks?: ReadonlySet<SafetyCheck>;
 }
 
 export interface Operator {
@@ -74,6 +88,8 @@ export interface Operator {
   /** Resolves when the signal was given and everything under way has ended. */
   readonly stopped: Promise<void>;
   counters(): Counters;
+  /** All metrics in Prometheus' text form. */
+  metricsText(): string;
 }
 
 export function startOperator(input: OperatorInput): Operator {
@@ -88,7 +104,7 @@ class RunningOperator implements Operator {
   readonly #queue: WorkQueue;
   readonly #otherQueue: WorkQueue;
   readonly #recorder: EventRecorder;
-  readonly #metrics = new Metrics();
+  readonly #metrics = new OperatorMetrics();
   readonly #states = new Map<string, ClusterState>();
   readonly #reconcile: ReconcileOptions;
 
@@ -101,7 +117,12 @@ class RunningOperator implements Operator {
       ...(input.onRequest === undefined ? {} : { onRequest: input.onRequest }),
       onWarning: (text) => log.warn("the API server warns", { text }),
     });
-    this.#caches = makeCaches({ client, clock, random, log, namespace: options.namespace });
+    const { namespace, watchesNodes = namespace === undefined } = options;
+    this.#caches = makeCaches({ client, clock, random, log, namespace, watchesNodes });
+    registerClusterMetrics(this.#metrics.registry, {
+      clusters: () => this.#caches.clusters.list(),
+      nowMs: () => clock.nowMs(),
+    });
     this.#recorder = new EventRecorder({ client, clock, random, log, component: userAgent });
     this.#reconcile = {
       ...reconcileOptions(input, client, this.#caches, this.#recorder, this.#metrics),
@@ -129,8 +150,12 @@ class RunningOperator implements Operator {
     return this.#metrics.counters();
   }
 
+  metricsText(): string {
+    return this.#metrics.registry.text();
+  }
+
   #reflectors(): Reflector<never>[] {
-    return Object.values(this.#caches);
+    return Object.values(this.#caches) as Reflector<never>[];
   }
 
   async #start(): Promise<void> {
@@ -174,8 +199,17 @@ class RunningOperator implements Operator {
         for (const key of keys) if (this.#isCluster(key)) this.#soon(key);
       });
     }
+    this.#caches.nodes?.onChange(({ object, old }) => {
+      if (old !== undefined && isSameForPods(object, old)) return;
+      for (const key of this.#clustersOn(object.metadata.name ?? "")) this.#soon(key);
+    });
     backups.onChange(({ object }) => this.#other(foundationDbBackups.plural, object));
     restores.onChange(({ object }) => this.#other(foundationDbRestores.plural, object));
+  }
+
+  #clustersOn(nodeName: string): ReadonlySet<string> {
+    const onNode = this.#caches.pods.list().filter((pod) => pod.spec?.nodeName === nodeName);
+    return new Set(onNode.flatMap(clusterKeysOf).filter((key) => this.#isCluster(key)));
   }
 
   #isCluster(key: string): boolean {
@@ -196,7 +230,7 @@ class RunningOperator implements Operator {
     const uid = cluster?.metadata.uid ?? "";
     // A cluster made anew under an old name shares nothing with its predecessor.
     if (this.#states.get(key)?.clusterUid !== uid) this.#drop(key);
-    if (cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) {
+    if (cluster === undefined || isLeftAlone(cluster)) {
       this.#drop(key);
       return {};
     }
@@ -207,19 +241,49 @@ class RunningOperator implements Operator {
     const known = this.#states.get(key);
     if (known !== undefined) return known;
     const { clock, admin, podNetwork: network, options = {} } = this.#input;
-    const state = newClusterState(
+    const cluster = (): Stored<FoundationDBCluster> | undefined =>
+      this.#caches.clusters.get(parseKeyText(key));
+    const state: ClusterState = newClusterState(
       {
         clock,
         admin,
         network,
+        guard: this.#reconcile.perform.guard,
         statusTimeoutMs: options.statusTimeoutMs ?? 20_000,
         sidecarTimeoutMs: options.sidecarTimeoutMs ?? 5_000,
       },
-      { clusterUid, namespace: parseKeyText(key).namespace ?? "" },
-      () => this.#queue.add(key),
+      {
+        clusterUid,
+        namespace: parseKeyText(key).namespace ?? "",
+        cluster,
+        observe: () => this.#observe(cluster(), state),
+        peers: () => this.#peersOf(state),
+        onNews: () => this.#queue.add(key),
+      },
     );
     this.#states.set(key, state);
     return state;
+  }
+
+  /** The newest of everything, for the checks right before an act. */
+  #observe(
+    cluster: Stored<FoundationDBCluster> | undefined,
+    state: ClusterState,
+  ): SafetyView | undefined {
+    if (cluster === undefined) return undefined;
+    const { plan } = this.#reconcile;
+    const nowMs = this.#input.clock.nowMs();
+    const caches = this.#caches;
+    return observeCluster({ cluster, caches, state, nowMs, seed: 0, options: plan });
+  }
+
+  /** Other resources behind whose connection string the same database is. */
+  #peersOf(state: ClusterState): GuardedDatabase[] {
+    const own = state.poller.connectionString;
+    if (own === undefined) return [];
+    return [...this.#states.values()]
+      .filter((other) => other !== state && isSameDatabase(other.poller.connectionString, own))
+      .map((other) => other.database);
   }
 
   #drop(key: string): void {
@@ -227,12 +291,13 @@ class RunningOperator implements Operator {
     if (state === undefined) return;
     closeClusterState(state);
     this.#states.delete(key);
+    this.#metrics.forget(key);
     this.#input.onActivity?.({ type: "gone", cluster: key, atMs: this.#input.clock.nowMs() });
   }
 
   #noteError(key: string, error: unknown): void {
     if (error === undefined) return;
-    this.#metrics.count("passesFailed");
+    this.#metrics.passFailed();
     const text = error instanceof Error ? error.message : String(error);
     const stack = error instanceof Error ? error.stack : undefined;
     this.#input.log.error("a pass failed", { key, error: text, stack });
@@ -244,7 +309,7 @@ function reconcileOptions(
   client: KubeClient,
   caches: Caches,
   recorder: EventRecorder,
-  metrics: Metrics,
+  metrics: OperatorMetrics,
 ): Omit<ReconcileOptions, "wake"> {
   const { clock, random, log, options = {} } = input;
   const commandTimeoutMs = options.commandTimeoutMs ?? 10_000;
@@ -252,7 +317,6 @@ function reconcileOptions(
     client,
     caches,
     clock,
-    evidenceMaximumAgeMs: 60_000,
     commandTimeoutMs,
   });
   return {
@@ -271,13 +335,20 @@ function reconcileOptions(
       parallelMax: options.parallelWrites ?? 16,
       sidecarTimeoutMs: options.sidecarTimeoutMs ?? 5_000,
     },
-    plan: { ...defaultPlanOptions, ...options.plan },
+    plan: { ...defaultPlanOptions, ...options.plan, disabledChecks: input.disabledChecks },
     validate: validator(input.admin),
     statusIntervalMs: options.statusIntervalMs ?? 10_000,
     busyPollMs: options.busyPollMs ?? 1_000,
     restPollMs: options.restPollMs ?? 30_000,
     onActivity: input.onActivity ?? (() => {}),
   };
+}
+
+/** What a node tells the clusters on it: whether it is ready, and what it does not want on it. */
+function isSameForPods(left: Stored<Node>, right: Stored<Node>): boolean {
+  return (
+    isNodeReady(left) === isNodeReady(right) && isSameJson(left.spec?.taints, right.spec?.taints)
+  );
 }
 
 /** A resource is judged once for each version of it. */

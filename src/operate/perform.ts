@@ -1,5 +1,10 @@
 // Turns the actions of a plan into writes: idempotent, in the plan's order, equal kinds side by side. What can take
 // something away from the database goes through the guard. Rules: spec/operate.md [OP25]-[OP30].
+import { foundationDbClusters } from "../api/cluster.ts";
+import { updateDenyList } from "../fdb/deny-list.ts";
+import { releaseLock } from "../fdb/lock.ts";
+import { removeFromMaintenanceList } from "../fdb/maintenance-list.ts";
+import { registerPendingUpgrades, withdrawPendingUpgrades } from "../fdb/pending-upgrades.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/error.ts";
 import type { KubeObject } from "../kube/object.ts";
@@ -7,7 +12,9 @@ import type { Reflector } from "../kube/reflector.ts";
 import { configMaps, persistentVolumeClaims, pods, services } from "../kube/resource.ts";
 import type { Resource } from "../kube/resource.ts";
 import { isDisruptive } from "../plan/action.ts";
-import type { Action, MetadataPatch, ObjectBasis } from "../plan/action.ts";
+import type { Action, DisruptiveAction, MetadataPatch, ObjectBasis } from "../plan/action.ts";
+import { deletionProtection } from "../plan/deletion-protection.ts";
+import type { Refusal } from "../plan/safety/refusal.ts";
 import type { PodNetwork } from "../pod/network.ts";
 import type { Caches } from "./caches.ts";
 import type { Guard, GuardedDatabase } from "./guard.ts";
@@ -27,12 +34,13 @@ export type ActionOutcome =
   | { kind: "done"; action: Action }
   /** The object had changed meanwhile: the next pass decides anew. */
   | { kind: "stale"; action: Action }
-  | { kind: "refused"; action: Action; reason: string }
+  | { kind: "refused"; action: Action; refusal: Refusal }
   | { kind: "failed"; action: Action; message: string };
 
 export interface PerformTarget {
   /** The cluster's uid: objects that exist already must belong to it. */
   ownerUid: string;
+  clusterName: string;
   database: GuardedDatabase;
 }
 
@@ -52,6 +60,22 @@ export async function performActions(
     outcomes.push(...results);
   }
   return outcomes;
+}
+
+/**
+ * Tries commands one after the other until one is not refused; whether there was one. The others were decided on a
+ * database that it has changed, so they are decided anew. Without an outcome there is nothing more to do.
+ */
+export async function carryOutFirst(
+  commands: readonly Action[],
+  perform: (command: Action) => Promise<ActionOutcome | undefined>,
+): Promise<boolean> {
+  for (const command of commands) {
+    const outcome = await perform(command);
+    if (outcome === undefined) return false;
+    if (outcome.kind !== "refused") return true;
+  }
+  return false;
 }
 
 /** Neighbours of one type run side by side; disruptive actions one by one. */
@@ -74,7 +98,7 @@ async function performOne(
   try {
     if (isDisruptive(action)) {
       const outcome = await options.guard.perform(target.database, action);
-      if (!outcome.isPerformed) return { kind: "refused", action, reason: outcome.reason };
+      if (!outcome.isPerformed) return { kind: "refused", action, refusal: outcome.refusal };
     } else {
       await write(options, target, action);
     }
@@ -92,7 +116,7 @@ async function performOne(
 async function write(
   options: PerformOptions,
   target: PerformTarget,
-  action: Exclude<Action, { type: "deletePod" | "configureDatabase" }>,
+  action: Exclude<Action, DisruptiveAction>,
 ): Promise<void> {
   const { caches } = options;
   switch (action.type) {
@@ -114,6 +138,14 @@ async function write(
       return patch(options, target, persistentVolumeClaims, caches.pvcs, action);
     case "copyToPod":
       return copyToPod(options, action);
+    case "updatePodImage":
+      return updatePodImage(options, target, action);
+    case "deleteService":
+      return deleteService(options, target, action.basis);
+    case "setFinalizer":
+      return setFinalizer(options, target, action.isPresent);
+    default:
+      return writeKeys(target, action);
   }
 }
 
@@ -176,5 +208,90 @@ async function copyToPod(
     });
     if (answer.status >= 300)
       throw new Error(`the sidecar answered ${answer.status} to ${endpoint}`);
+  }
+}
+
+/** The image of a container is one of the few things that a running pod lets itself be changed in. */
+async function updatePodImage(
+  options: PerformOptions,
+  target: PerformTarget,
+  action: Action & { type: "updatePodImage" },
+): Promise<void> {
+  const { name, uid } = action.basis;
+  const containers = [{ name: action.container, image: action.image }];
+  const body = { metadata: { uid }, spec: { containers } };
+  const key = { namespace: target.database.namespace, name };
+  const pod = await options.client.patch(pods, key, body, { type: "strategic" });
+  options.caches.pods.observeWrite(pod);
+}
+
+async function deleteService(
+  options: PerformOptions,
+  target: PerformTarget,
+  basis: ObjectBasis,
+): Promise<void> {
+  const key = { namespace: target.database.namespace, name: basis.name };
+  const known = options.caches.services.get(key);
+  const { uid, resourceVersion } = basis;
+  try {
+    const preconditions = { uid, resourceVersion };
+    const answer = await options.client.delete(services, key, { preconditions });
+    if (known !== undefined) options.caches.services.observeDelete(known, answer);
+  } catch (error) {
+    // Somebody else was faster; that it is gone is what we wanted.
+    if (!isKubeError(error, "NotFound")) throw error;
+  }
+}
+
+/** The finalizers of others are kept; the version in the patch makes a change meanwhile a Conflict. */
+async function setFinalizer(
+  options: PerformOptions,
+  target: PerformTarget,
+  isPresent: boolean,
+): Promise<void> {
+  const key = { namespace: target.database.namespace, name: target.clusterName };
+  const cluster = options.caches.clusters.get(key);
+  if (cluster === undefined) return;
+  const others = (cluster.metadata.finalizers ?? []).filter((name) => name !== deletionProtection);
+  const finalizers = isPresent ? [...others, deletionProtection] : others;
+  const { uid, resourceVersion } = cluster.metadata;
+  const body = { metadata: { uid, resourceVersion, finalizers } };
+  const stored = await options.client.patch(foundationDbClusters, key, body, { type: "merge" });
+  // The last finalizer of a cluster that is being deleted takes it along: then there is nothing to keep.
+  if (stored.metadata.deletionTimestamp === undefined) options.caches.clusters.observeWrite(stored);
+}
+
+type KeyAction = Extract<
+  Action,
+  {
+    type:
+      | "updateDenyList"
+      | "registerPendingUpgrade"
+      | "withdrawPendingUpgrade"
+      | "updateMaintenanceList"
+      | "releaseLock";
+  }
+>;
+
+/** Writes to the keys that all instances of the database share. */
+async function writeKeys(target: PerformTarget, action: KeyAction): Promise<void> {
+  const { database } = target;
+  const shared = database.shared();
+  if (shared === undefined) throw new Error("there is no connection to the database");
+  switch (action.type) {
+    case "updateDenyList":
+      return updateDenyList(shared.keys, [
+        ...action.add.map((id) => ({ id, allow: false })),
+        ...action.remove.map((id) => ({ id, allow: true })),
+      ]);
+    case "registerPendingUpgrade":
+      return registerPendingUpgrades(shared.keys, action.version, action.processGroupIds);
+    case "withdrawPendingUpgrade":
+      return withdrawPendingUpgrades(shared.keys, action.processGroupIds);
+    case "updateMaintenanceList":
+      return removeFromMaintenanceList(shared.keys, action.remove);
+    case "releaseLock":
+      await releaseLock(shared.keys, shared.settings.owner);
+      database.lease = undefined;
   }
 }

@@ -17,17 +17,19 @@ import { describeAction, isDatabaseCommand } from "../plan/action.ts";
 import type { Action } from "../plan/action.ts";
 import { planCluster } from "../plan/chain.ts";
 import type { Plan } from "../plan/chain.ts";
+import { isLeftAlone, isProtectionOver } from "../plan/deletion-protection.ts";
 import { isSameJson } from "../plan/same-json.ts";
 import type { PlanOptions } from "../plan/snapshot.ts";
 import type { Activity } from "./activity.ts";
 import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import { invalidStatus, problemText } from "./invalid-spec.ts";
-import type { Metrics } from "./metrics.ts";
-import { observeCluster } from "./observe.ts";
-import { performActions } from "./perform.ts";
+import type { OperatorMetrics } from "./metrics.ts";
+import { freshEnough, observeCluster } from "./observe.ts";
+import { carryOutFirst, performActions } from "./perform.ts";
 import type { ActionOutcome, PerformOptions, PerformTarget } from "./perform.ts";
 import { statusDue } from "./status-writes.ts";
+import { databaseEvents, waitEvents } from "./transition-events.ts";
 
 export interface ReconcileOptions {
   clock: Clock;
@@ -36,7 +38,7 @@ export interface ReconcileOptions {
   client: KubeClient;
   caches: Caches;
   recorder: EventRecorder;
-  metrics: Metrics;
+  metrics: OperatorMetrics;
   perform: PerformOptions;
   plan: PlanOptions;
   /** Finds what is wrong with a spec beyond its schema. */
@@ -53,6 +55,7 @@ export interface ReconcileOptions {
 
 const soonMs = 50;
 const staleMs = 250;
+const refusedMs = 1_000;
 /** So long a failed command is remembered when it is not tried again. */
 const commandMemoryMs = 30_000;
 
@@ -62,15 +65,16 @@ export async function reconcileCluster(
   state: ClusterState,
 ): Promise<WorkOutcome> {
   const cluster = options.caches.clusters.get(parseKeyText(key));
-  if (cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) return {};
+  if (cluster === undefined || isLeftAlone(cluster)) return {};
+  if (isProtectionOver(cluster)) return endProtection(options, key, state, cluster);
   if (cluster.spec.skip === true) {
     state.poller.follow(undefined);
     return {};
   }
-  options.metrics.count("passes");
+  options.metrics.passBegan();
+  follow(state, cluster);
   const problems = options.validate(cluster);
   if (problems.length > 0) return reportInvalid(options, key, state, cluster, problems);
-  follow(state, cluster);
 
   const nowMs = options.clock.nowMs();
   const snapshot = observeCluster({
@@ -83,8 +87,10 @@ export async function reconcileCluster(
   });
   state.sidecars.keepOnly(snapshot.pods);
   const plan = planCluster(snapshot);
+  options.metrics.observed(key, snapshot.database);
+  options.metrics.planned(plan);
   state.waits = plan.waits;
-  tell(options, key, plan);
+  tell(options, key, plan, nowMs);
   const written = await writeStatus(options, state, cluster, plan.status);
   if (written === "conflict") return { againAfterMs: staleMs };
   // What was observed or decided is told only when it is stored, so that a lost race tells nothing twice.
@@ -92,7 +98,21 @@ export async function reconcileCluster(
   if (plan.isReconciled) noteReconciled(options, cluster, plan);
   const outcomes = await perform(options, key, state, cluster, plan.actions);
   prepareNext(options, state, plan);
+  options.metrics.passEnded(options.clock.nowMs() - nowMs);
   return { againAfterMs: againAfter(options, state, plan, outcomes, written) };
+}
+
+/** Somebody deleted the cluster and does not want it kept: it goes, and nothing else is done for it. */
+async function endProtection(
+  options: ReconcileOptions,
+  key: string,
+  state: ClusterState,
+  cluster: Stored<FoundationDBCluster>,
+): Promise<WorkOutcome> {
+  state.poller.follow(undefined);
+  const action: Action = { type: "setFinalizer", step: "protectFromDeletion", isPresent: false };
+  const outcomes = await perform(options, key, state, cluster, [action]);
+  return outcomes.every(({ kind }) => kind === "done") ? {} : { againAfterMs: staleMs };
 }
 
 /** A decision that could not be carried out is taken again in the next pass; it is told once. */
@@ -103,11 +123,17 @@ function recordEvents(
   plan: Plan,
 ): void {
   const told = state.toldEvents;
-  state.toldEvents = new Set(plan.events.map((event) => `${event.reason}/${event.message}`));
-  for (const { type, reason, message } of plan.events) {
-    if (!told.has(`${reason}/${message}`)) {
-      options.recorder.record(cluster, type, reason, message);
-    }
+  const events = [...plan.events, ...databaseEvents(cluster.status, plan.status)];
+  state.toldEvents = new Set(events.map((event) => `${event.reason}/${event.message}`));
+  const fresh = events.filter((event) => !told.has(`${event.reason}/${event.message}`));
+  const waiting = waitEvents(plan.waits, state.toldWaits, cluster.status, options.clock.nowMs());
+  state.toldWaits = waiting.told;
+  // A step that tells of its wait in its own words has told it.
+  const untold = waiting.events.filter(
+    (event) => !events.some(({ message }) => message === event.message),
+  );
+  for (const { type, reason, message } of [...fresh, ...untold]) {
+    options.recorder.record(cluster, type, reason, message);
   }
 }
 
@@ -123,14 +149,16 @@ function follow(state: ClusterState, cluster: Stored<FoundationDBCluster>): void
   });
 }
 
-function tell(options: ReconcileOptions, cluster: string, plan: Plan): void {
-  const atMs = options.clock.nowMs();
+function tell(options: ReconcileOptions, cluster: string, plan: Plan, atMs: number): void {
   const { waits, status, isReconciled } = plan;
   options.onActivity({ type: "waits", cluster, atMs, waits });
   options.onActivity({ type: "status", cluster, atMs, status, isReconciled });
   for (const wait of waits) {
     const { step, reason, message } = wait;
-    if (wait.sinceMs === atMs) options.log.info("waiting", { cluster, step, reason, message });
+    // Only a wait that begins in this very pass is news.
+    if (wait.sinceMs === atMs) {
+      options.log.info("waiting", { cluster, step, reason, detail: message });
+    }
   }
 }
 
@@ -153,12 +181,12 @@ async function writeStatus(
     options.caches.clusters.observeWrite(stored);
     const isChangedByOthers = state.ownWrites.end(stored.metadata.resourceVersion);
     state.statusWrittenMs = nowMs;
-    options.metrics.count("statusWrites");
+    options.metrics.statusWritten("written");
     return due === "now" || isChangedByOthers ? "decision" : "news";
   } catch (error) {
     state.ownWrites.end(undefined);
     if (!isKubeError(error, "Conflict") && !isKubeError(error, "NotFound")) throw error;
-    options.metrics.count("statusConflicts");
+    options.metrics.statusWritten("conflict");
     return "conflict";
   }
 }
@@ -172,6 +200,9 @@ async function perform(
 ): Promise<ActionOutcome[]> {
   const nowMs = options.clock.nowMs();
   const planned = new Set(actions.map(describeAction));
+  for (const what of [...state.refusals.keys()]) {
+    if (!planned.has(what)) state.refusals.delete(what);
+  }
   for (const [what, failure] of [...state.failures]) {
     // After a refused command a pass first waits for news of the database: its failures must outlive such a pass.
     const forgetMs = failure.isCommand ? failure.retryAtMs + commandMemoryMs : 0;
@@ -182,10 +213,11 @@ async function perform(
     return failure === undefined || failure.retryAtMs <= nowMs;
   });
   if (due.length === 0) return [];
-  const target = { ownerUid: cluster.metadata.uid ?? "", database: state.database };
-  const [command] = due.filter(isDatabaseCommand);
-  if (command !== undefined && state.runningCommand === undefined) {
-    void runCommand(options, key, state, target, command);
+  const { uid: ownerUid = "", name: clusterName = "" } = cluster.metadata;
+  const target = { ownerUid, clusterName, database: state.database };
+  const commands = due.filter(isDatabaseCommand);
+  if (commands.length > 0 && state.runningCommand === undefined) {
+    void runCommands(options, key, state, target, commands);
   }
   const others = due.filter((action) => !isDatabaseCommand(action));
   const outcomes = await performActions(options.perform, target, others);
@@ -193,19 +225,26 @@ async function perform(
   return outcomes;
 }
 
-/** The database may take its time; pods and volumes are looked after meanwhile. */
-async function runCommand(
+/**
+ * The database may take its time; pods and volumes are looked after meanwhile. Only one command is carried out for each
+ * decision, since it changes what the others were decided on; one that is refused changes nothing.
+ */
+async function runCommands(
   options: ReconcileOptions,
   key: string,
   state: ClusterState,
   target: PerformTarget,
-  command: Action,
+  commands: readonly Action[],
 ): Promise<void> {
-  state.runningCommand = describeAction(command);
-  const outcomes = await performActions(options.perform, target, [command]);
-  state.runningCommand = undefined;
-  if (state.isClosed) return;
-  for (const outcome of outcomes) note(options, key, state, outcome);
+  const isCarriedOut = await carryOutFirst(commands, async (command) => {
+    state.runningCommand = describeAction(command);
+    const [outcome] = await performActions(options.perform, target, [command]);
+    state.runningCommand = undefined;
+    if (outcome !== undefined && !state.isClosed) note(options, key, state, outcome);
+    return state.isClosed ? undefined : outcome;
+  });
+  // What was refused is looked at again when something has changed, and after a while.
+  if (!isCarriedOut) return;
   // A little later, so that the question is certainly asked after the command ended.
   options.clock.setTimer(soonMs, () => state.poller.askNow());
   options.wake(key);
@@ -223,25 +262,48 @@ function note(
   const fields = { cluster, step: action.step, action: text };
   if (outcome.kind === "done") {
     state.failures.delete(text);
-    options.metrics.count("actions");
+    state.refusals.delete(text);
+    noteBypass(options, cluster, action);
+    options.metrics.actionEnded(cluster, action, "done");
     options.log.info("action performed", fields);
     options.onActivity({ type: "action", cluster, atMs, action, text });
     if (action.type === "copyToPod") state.sidecars.noteCopied(action.podName);
+    state.reader.noteWrite(action);
     return;
   }
-  if (outcome.kind === "stale") return options.log.debug("the object had changed", fields);
+  if (outcome.kind === "stale") {
+    options.metrics.actionEnded(cluster, action, "outdated");
+    return options.log.debug("the object had changed", fields);
+  }
   if (outcome.kind === "refused") {
-    options.metrics.count("actionsRefused");
-    return options.log.info("the guard refused", { ...fields, reason: outcome.reason });
+    options.metrics.actionEnded(cluster, action, "refused");
+    const { reason, message } = outcome.refusal;
+    if (state.refusals.get(text)?.reason !== reason) {
+      options.log.info("the guard refused", { ...fields, reason, message });
+    }
+    state.refusals.set(text, { step: action.step, what: text, reason, message });
+    return;
   }
   const count = (state.failures.get(text)?.count ?? 0) + 1;
   const retryAtMs = atMs + Math.min(60_000, 1000 * 2 ** (count - 1));
   const { message } = outcome;
   const isCommand = isDatabaseCommand(action);
   state.failures.set(text, { step: action.step, what: text, message, retryAtMs, count, isCommand });
-  options.metrics.count("actionsFailed");
+  options.metrics.actionEnded(cluster, action, "failed");
   options.log.warn("action failed", { ...fields, error: message });
   options.onActivity({ type: "action", cluster, atMs, action, text, error: message });
+}
+
+/** What somebody removed without proof is said aloud, since nobody can take it back. */
+function noteBypass(options: ReconcileOptions, key: string, action: Action): void {
+  if (action.type !== "removeProcessGroups") return;
+  const ids = action.groups
+    .filter(({ proof }) => proof === "exclusionSkipped")
+    .map(({ processGroupId }) => processGroupId);
+  const cluster = options.caches.clusters.get(parseKeyText(key));
+  if (ids.length === 0 || cluster === undefined) return;
+  const message = `Removed without exclusion, as asked for: ${ids.join(", ")}`;
+  options.recorder.record(cluster, "Warning", "RemovedWithoutExclusion", message.slice(0, 1000));
 }
 
 /** Sets up what the next pass wants to know. */
@@ -249,6 +311,7 @@ function prepareNext(options: ReconcileOptions, state: ClusterState, plan: Plan)
   const isBusy = !plan.isReconciled || plan.waits.some((wait) => wait.isForDatabase === true);
   state.poller.setIntervalMs(isBusy ? options.busyPollMs : options.restPollMs);
   state.sidecars.ask(plan.questions);
+  state.reader.ask(plan.databaseQuestions);
 }
 
 /** At rest it is enough to notice that the database has fallen silent; events and its statuses come by themselves. */
@@ -266,6 +329,7 @@ function againAfter(
     times.push(soonMs);
   }
   if (outcomes.some((outcome) => outcome.kind === "stale")) times.push(staleMs);
+  if (outcomes.some((outcome) => outcome.kind === "refused")) times.push(refusedMs);
   for (const failure of state.failures.values()) {
     times.push(Math.max(soonMs, failure.retryAtMs - nowMs));
   }
@@ -295,17 +359,22 @@ async function reportInvalid(
   problems: readonly ValidationProblem[],
 ): Promise<WorkOutcome> {
   const atMs = options.clock.nowMs();
-  const status = invalidStatus(cluster, problems, atMs);
+  const database = freshEnough(state.poller.latest, { nowMs: atMs, options: options.plan });
+  const status = invalidStatus(cluster, problems, atMs, database);
+  state.poller.setIntervalMs(options.restPollMs);
   // A stored report means that an operator before this one has told of it already.
   const isStored = isSameJson(cluster.status, status);
   if (!isStored) {
     const written = await writeStatus(options, state, cluster, status);
     if (written === "conflict") return { againAfterMs: staleMs };
     if (written === "held") return { againAfterMs: options.statusIntervalMs };
+    for (const { type, reason, message } of databaseEvents(cluster.status, status)) {
+      options.recorder.record(cluster, type, reason, message);
+    }
   }
   if (state.reportedGeneration !== cluster.metadata.generation) {
     state.reportedGeneration = cluster.metadata.generation;
-    options.metrics.count("invalidSpecs");
+    options.metrics.specRefused();
     const text = problemText(problems);
     if (!isStored) options.recorder.record(cluster, "Warning", "ClusterSpec not valid", text);
     options.log.warn("spec not valid", { cluster: key, problems: text });

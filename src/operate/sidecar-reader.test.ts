@@ -57,6 +57,20 @@ test("[P31] an answer holds substitutions and the hashes of the files that are t
   );
 });
 
+test("[U26] a sidecar that is asked for files says which of them it has", async () => {
+  const { clock, reader } = bench((request) =>
+    request.path === "is_present/bin/7.3.63/fdbserver"
+      ? { status: 200, body: "OK" }
+      : answered(request),
+  );
+  const files = ["bin/7.3.63/fdbserver", "bin/7.3.99/fdbserver"];
+  reader.ask([{ ...question, files }]);
+  await clock.advance(1);
+  const found = reader.observations().get("a");
+  assert.ok(found?.kind === "answered");
+  assert.deepEqual(found.presentFiles, ["bin/7.3.63/fdbserver"]);
+});
+
 test("[OP14] a pod is asked at most twice a second, its successor at once", async () => {
   const { clock, reader, requests } = bench(answered);
   reader.ask([question]);

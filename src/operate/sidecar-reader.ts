@@ -105,10 +105,12 @@ async function readSidecar(
       path,
       timeoutMs: options.timeoutMs,
     });
+  const { files = [] } = question;
   try {
-    const [substitutions, ...hashes] = await Promise.all([
+    const [substitutions, hashes, presences] = await Promise.all([
       get("substitutions"),
-      ...watchedFiles.map((file) => get(`check_hash/${file}`)),
+      Promise.all(watchedFiles.map((file) => get(`check_hash/${file}`))),
+      Promise.all(files.map((file) => get(`is_present/${file}`))),
     ]);
     if (substitutions.status !== 200) {
       return { kind: "unreachable", message: `the sidecar answered ${substitutions.status}` };
@@ -122,6 +124,9 @@ async function readSidecar(
           return [file, answer?.status === 200 ? answer.body.trim() : undefined];
         }),
       ),
+      ...(files.length === 0
+        ? {}
+        : { presentFiles: files.filter((_, index) => presences[index]?.status === 200) }),
     };
   } catch (error) {
     // Nobody answering is a fact about the pod, which the plan reports as SidecarUnreachable.

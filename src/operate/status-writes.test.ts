@@ -81,3 +81,12 @@ for (const [title, change] of news) {
     assert.equal(statusDue(stored, { ...stored, ...change }), "later");
   });
 }
+
+test("[E8] a wait that lasts is renewed every five minutes", () => {
+  const at = (retryAt: string): ClusterStatus => ({
+    ...stored,
+    blockedBy: [{ step: "addPods", reason: "PodPending", message: "m", retryAt }],
+  });
+  assert.equal(statusDue(stored, at("2026-01-01T00:04:59Z")), "unchanged");
+  assert.equal(statusDue(stored, at("2026-01-01T00:05:00Z")), "later");
+});

@@ -1,7 +1,8 @@
 // When a changed status is written. What others or our own next steps rest on is written at once; what only tells of
 // progress is collected for a while, so that bringing up a cluster takes a handful of writes.
-// Rules: spec/operate.md [OP31]-[OP34].
+// Rules: spec/operate.md [OP31]-[OP34], spec/explain.md [E8].
 import type { ClusterStatus } from "../api/cluster.ts";
+import { parseTime } from "../kube/time.ts";
 import { isSameJson } from "../plan/same-json.ts";
 
 export type StatusDue = "unchanged" | "now" | "later";
@@ -10,7 +11,18 @@ export type StatusDue = "unchanged" | "now" | "later";
 export function statusDue(stored: ClusterStatus | undefined, next: ClusterStatus): StatusDue {
   if (stored === undefined) return "now";
   if (isUrgent(stored, next)) return "now";
-  return isSameJson(forComparison(stored), forComparison(next)) ? "unchanged" : "later";
+  const isSame = isSameJson(forComparison(stored), forComparison(next));
+  return isSame && !areWaitsOutdated(stored, next) ? "unchanged" : "later";
+}
+
+/** By the next look at a lasting wait a reader sees that an operator is there, so it is renewed now and then. */
+const renewWaitsMs = 300_000;
+
+function areWaitsOutdated(stored: ClusterStatus, next: ClusterStatus): boolean {
+  const [was, is] = [stored, next].map(({ blockedBy = [] }) =>
+    Math.max(0, ...blockedBy.map(({ retryAt }) => parseTime(retryAt) ?? 0)),
+  );
+  return (was ?? 0) > 0 && (is ?? 0) - (was ?? 0) >= renewWaitsMs;
 }
 
 /** When a wait is looked at again is no news. */

@@ -2,6 +2,7 @@
 // the disruptive ones among them pass the guard first. Rules: spec/plan.md [P1]-[P4].
 import type { ConfigMap, PersistentVolumeClaim, Pod, Service } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
+import { nameList } from "./wait.ts";
 
 /** Values to merge into an object's metadata; null removes a key. */
 export interface MetadataPatch {
@@ -47,32 +48,138 @@ export type Action =
       endpoints: readonly ("copy_files" | "copy_monitor_conf")[];
       processGroupId: string;
     })
-  | DisruptiveAction;
-
-/** Actions that can take something away from the database: only the guard performs them. */
-export type DisruptiveAction =
   | (ActionBase & {
-      type: "deletePod";
+      /** Changes the image of one container of a running pod; the pod stays. */
+      type: "updatePodImage";
       basis: ObjectBasis;
+      container: string;
+      image: string;
       processGroupId: string;
-      because: "terminal";
     })
   | (ActionBase & {
-      type: "configureDatabase";
-      /** The text after "configure". */
-      arguments: string;
-      isNew: boolean;
-      /** When the status that the decision rests on was observed. */
-      evidenceMs: number;
-    });
+      /** Instances (by their prefix) that may not, or may again, take the lock. */
+      type: "updateDenyList";
+      add: readonly string[];
+      remove: readonly string[];
+    })
+  | (ActionBase & {
+      type: "registerPendingUpgrade";
+      version: string;
+      processGroupIds: readonly string[];
+    })
+  | (ActionBase & {
+      /** They will not take part in an upgrade after all. */
+      type: "withdrawPendingUpgrade";
+      processGroupIds: readonly string[];
+    })
+  | (ActionBase & { type: "updateMaintenanceList"; remove: readonly string[] })
+  | (ActionBase & { type: "deleteService"; basis: ObjectBasis })
+  | (ActionBase & { type: "releaseLock" })
+  | (ActionBase & { type: "setFinalizer"; isPresent: boolean })
+  | DisruptiveAction;
 
-export function isDisruptive(action: Action): action is DisruptiveAction {
-  return action.type === "deletePod" || action.type === "configureDatabase";
+/**
+ * Acts that can take something away from the database. Each is one act, with one check and one charge, whatever it
+ * contains. Only the guard performs them.
+ */
+export type DisruptiveAction = ActionBase & {
+  /** When the status that the decision rests on was asked for; 0 when there is none. */
+  evidenceMs: number;
+  /** Whether the database lock must be held meanwhile: locks are in use and the step is one that locks. */
+  needsLock: boolean;
+} & (
+    | {
+        type: "deletePods";
+        /** "unstarted": outdated and without a process, so that nothing is lost with it. */
+        because: "terminal" | "unstarted" | "buggify" | "incompatible" | "update";
+        pods: readonly PodOrder[];
+        /** Announced to the database first. */
+        maintenance?: { zone: string; seconds: number; processGroupIds: readonly string[] };
+      }
+    | { type: "removeProcessGroups"; groups: readonly RemovalOrder[] }
+    | {
+        type: "configureDatabase";
+        /** The text after "configure". */
+        arguments: string;
+        isNew: boolean;
+      }
+    | {
+        type: "excludeProcesses";
+        targets: readonly string[];
+        processGroupIds: readonly string[];
+        /** Changed first, in the same act, when a coordinator is among the targets. */
+        coordinators?: readonly string[];
+      }
+    | { type: "changeCoordinators"; addresses: readonly string[] }
+    | {
+        type: "includeProcesses";
+        targets: readonly string[];
+        processGroupIds: readonly string[];
+      }
+    | {
+        type: "killProcesses";
+        /** Without TLS suffix. */
+        addresses: readonly string[];
+        processGroupIds: readonly string[];
+        isUpgrade: boolean;
+      }
+    | { type: "resetMaintenanceZone" }
+  );
+
+export interface PodOrder {
+  basis: ObjectBasis;
+  processGroupId: string;
 }
 
-/** Actions that the database carries out. They may take seconds, so no pass waits for them. */
+export interface RemovalOrder {
+  processGroupId: string;
+  pod?: ObjectBasis;
+  pvc?: ObjectBasis;
+  service?: ObjectBasis;
+  /** Why its data is not needed any more. */
+  proof: "certificate" | "exclusionSkipped" | "stateless";
+}
+
+const disruptiveTypes: ReadonlySet<string> = new Set<DisruptiveAction["type"]>([
+  "deletePods",
+  "removeProcessGroups",
+  "configureDatabase",
+  "excludeProcesses",
+  "changeCoordinators",
+  "includeProcesses",
+  "killProcesses",
+  "resetMaintenanceZone",
+]);
+
+const commandTypes: ReadonlySet<string> = new Set<Action["type"]>([
+  "configureDatabase",
+  "excludeProcesses",
+  "changeCoordinators",
+  "includeProcesses",
+  "killProcesses",
+  "resetMaintenanceZone",
+  "updateDenyList",
+  "registerPendingUpgrade",
+  "withdrawPendingUpgrade",
+  "updateMaintenanceList",
+  "releaseLock",
+]);
+
+export function isDisruptive(action: Action): action is DisruptiveAction {
+  return disruptiveTypes.has(action.type);
+}
+
+/** The pods run nothing: they ended, or they have not started. */
+export function takesNothing(action: DisruptiveAction): boolean {
+  if (action.type !== "deletePods") return false;
+  return action.because === "terminal" || action.because === "unstarted";
+}
+
+/** Actions that the database takes part in. They may take seconds, so no pass waits for them. */
 export function isDatabaseCommand(action: Action): boolean {
-  return action.type === "configureDatabase";
+  if (commandTypes.has(action.type)) return true;
+  if (!isDisruptive(action)) return false;
+  return action.needsLock || (action.type === "deletePods" && action.maintenance !== undefined);
 }
 
 /** The action as a person reads it. */
@@ -91,10 +198,47 @@ export function describeAction(action: Action): string {
       return `update metadata of ${kindOf(action.type)} ${action.basis.name}`;
     case "copyToPod":
       return `copy configuration into pod ${action.podName}`;
-    case "deletePod":
-      return `delete ${action.because} pod ${action.basis.name}`;
+    case "updatePodImage":
+      return `change the image of ${action.container} in pod ${action.basis.name}`;
+    case "updateDenyList":
+      return `change the deny list: ${[...action.add, ...action.remove].join(", ")}`;
+    case "registerPendingUpgrade":
+      return `announce that ${nameList(action.processGroupIds)} can go to ${action.version}`;
+    case "withdrawPendingUpgrade":
+      return `take back that ${nameList(action.processGroupIds)} can be upgraded`;
+    case "updateMaintenanceList":
+      return `end the maintenance of ${nameList(action.remove)}`;
+    case "deleteService":
+      return `delete service ${action.basis.name}`;
+    case "releaseLock":
+      return "release the lock";
+    case "setFinalizer":
+      return action.isPresent ? "set the finalizer" : "remove the finalizer";
+    default:
+      return describeDisruption(action);
+  }
+}
+
+function describeDisruption(action: DisruptiveAction): string {
+  switch (action.type) {
+    case "deletePods": {
+      const names = action.pods.map((pod) => pod.basis.name);
+      return `delete pods ${nameList(names)} (${action.because})`;
+    }
+    case "removeProcessGroups":
+      return `remove ${nameList(action.groups.map((group) => group.processGroupId))}`;
     case "configureDatabase":
       return `configure ${action.arguments}`;
+    case "excludeProcesses":
+      return `exclude ${nameList(action.processGroupIds)}`;
+    case "changeCoordinators":
+      return `change coordinators to ${action.addresses.join(", ")}`;
+    case "includeProcesses":
+      return `include ${nameList(action.targets)}`;
+    case "killProcesses":
+      return `restart ${nameList(action.processGroupIds)}`;
+    case "resetMaintenanceZone":
+      return "end the maintenance of the zone";
   }
 }
 

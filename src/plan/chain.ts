@@ -6,27 +6,59 @@ import { planNewProcessGroups } from "./add-process-groups.ts";
 import { planPods } from "./add-pods.ts";
 import { planServices } from "./add-services.ts";
 import { planVolumeClaims } from "./add-pvcs.ts";
+import { planBounce } from "./bounce-processes.ts";
+import { planCoordinators } from "./change-coordinators.ts";
+import { planClientCheck } from "./check-client-compatibility.ts";
 import { concludeStatus } from "./conclude-status.ts";
+import { planBuggifiedPods } from "./delete-pods-for-buggification.ts";
+import { planDeletionProtection } from "./deletion-protection.ts";
 import { planTerminalPods } from "./delete-terminal-pods.ts";
 import { planInitialClusterFile } from "./generate-initial-cluster-file.ts";
+import { planMaintenance } from "./maintenance-mode.ts";
 import { mergedPatch } from "./metadata-check.ts";
+import { distinctQuestions } from "./questions.ts";
+import type { DatabaseQuestion } from "./questions.ts";
+import { planShrink } from "./choose-removals.ts";
+import { planExclusions } from "./exclude-processes.ts";
+import { planRemovals } from "./remove-process-groups.ts";
+import { planServiceRemoval } from "./remove-services.ts";
+import { planFailedReplacements } from "./replace-failed.ts";
+import { planMisconfiguredReplacements } from "./replace-misconfigured.ts";
+import { planIncompatibleRemoval } from "./remove-incompatible-processes.ts";
 import { sidecarQuestions } from "./sidecar-questions.ts";
 import type { SidecarQuestion } from "./sidecar-questions.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft, PlanEvent, Step } from "./step.ts";
 import { planConfigMap } from "./update-config-map.ts";
 import { planDatabaseConfiguration } from "./update-database-configuration.ts";
+import { lockRelease, planLockConfiguration } from "./update-lock-configuration.ts";
 import { planMetadata } from "./update-metadata.ts";
 import { planPodConfig } from "./update-pod-config.ts";
+import { planIdlePods } from "./update-pods-idle.ts";
+import { planPodUpdates } from "./update-pods.ts";
+import { planSidecarVersions } from "./update-sidecar-versions.ts";
 import { planObservedStatus } from "./update-status.ts";
 import type { Wait } from "./wait.ts";
 
 /** Between updateStatus, which begins and ends every pass. */
 export const chain: readonly Step[] = [
+  // A finalizer for a cluster that must not be deleted by mistake.
+  { name: "protectFromDeletion", run: planDeletionProtection },
+  // Who may not take the lock.
+  { name: "updateLockConfiguration", run: planLockConfiguration },
   // The ConfigMap that all pods mount.
   { name: "updateConfigMap", run: planConfigMap },
+  // A change of version is possible, and all clients could follow.
+  { name: "checkClientCompatibility", run: planClientCheck },
+  // Pods that should begin or end to misbehave for a test.
+  { name: "deletePodsForBuggification", run: planBuggifiedPods },
   // Pods that ended for good make room for their successors.
   { name: "deleteTerminalPods", run: planTerminalPods },
+  // Pods of an older specification that have not started lose nothing by being made anew.
+  { name: "updatePods", run: planIdlePods },
+  // Process groups that cannot be made right in place, and those that have failed for long, are replaced.
+  { name: "replaceMisconfiguredProcessGroups", run: planMisconfiguredReplacements },
+  { name: "replaceFailedProcessGroups", run: planFailedReplacements },
   // Every class gets its number of process groups.
   { name: "addProcessGroups", run: planNewProcessGroups },
   // The headless service, and services with public addresses.
@@ -37,12 +69,32 @@ export const chain: readonly Step[] = [
   { name: "addPods", run: planPods },
   // The first coordinators of a new database.
   { name: "generateInitialClusterFile", run: planInitialClusterFile },
+  // Processes that stayed behind in an upgrade come back with the right version.
+  { name: "removeIncompatibleProcesses", run: planIncompatibleRemoval },
+  // Binaries for an upgrade in which all processes change at once.
+  { name: "updateSidecarVersions", run: planSidecarVersions },
   // A changed ConfigMap reaches the pods.
   { name: "updatePodConfig", run: planPodConfig },
   // Labels and annotations are put back.
   { name: "updateMetadata", run: planMetadata },
   // The database is created and keeps its configuration.
   { name: "updateDatabaseConfiguration", run: planDatabaseConfiguration },
+  // Classes that are too large choose who goes.
+  { name: "chooseRemovals", run: planShrink },
+  // Who goes is excluded, so that the database moves everything away.
+  { name: "excludeProcesses", run: planExclusions },
+  // Coordinators that are gone or unfit give way to others.
+  { name: "changeCoordinators", run: planCoordinators },
+  // Processes with an old command line start anew, all at once.
+  { name: "bounceProcesses", run: planBounce },
+  // A maintenance ends when its processes are back.
+  { name: "maintenanceModeChecker", run: planMaintenance },
+  // Pods of an older specification are made anew, one fault domain after the other.
+  { name: "updatePods", run: planPodUpdates },
+  // Who holds nothing any more loses pod and volume, and leaves.
+  { name: "removeProcessGroups", run: planRemovals },
+  // The headless service when nobody needs its names.
+  { name: "removeServices", run: planServiceRemoval },
 ];
 
 export interface Plan {
@@ -53,16 +105,20 @@ export interface Plan {
   events: readonly PlanEvent[];
   /** Sidecars that the next pass should know more about. */
   questions: readonly SidecarQuestion[];
+  /** What only a question to the database can tell. */
+  databaseQuestions: readonly DatabaseQuestion[];
   isReconciled: boolean;
 }
 
 export function planCluster(snapshot: Snapshot, steps: readonly Step[] = chain): Plan {
   const observed = planObservedStatus(snapshot);
   const events: PlanEvent[] = [...observed.events];
+  const asked: DatabaseQuestion[] = [];
   let draft: Draft = { ...observed, actions: [], waits: [] };
   for (const step of steps) {
     const result = step.run(snapshot, draft);
     events.push(...(result.events ?? []));
+    asked.push(...(result.questions ?? []));
     draft = {
       status: result.status === undefined ? draft.status : { ...draft.status, ...result.status },
       groups: result.groups ?? draft.groups,
@@ -73,8 +129,12 @@ export function planCluster(snapshot: Snapshot, steps: readonly Step[] = chain):
     if (result.stop === true) break;
   }
   const conclusion = concludeStatus(snapshot, draft);
+  const release = lockRelease(snapshot, conclusion.isReconciled);
+  asked.push(...(release.questions ?? []));
   const questions = sidecarQuestions(snapshot, draft);
-  return { ...conclusion, actions: onePatchPerObject(draft.actions), events, questions };
+  const actions = onePatchPerObject(appended(draft.actions, release.actions));
+  const databaseQuestions = distinctQuestions(asked);
+  return { ...conclusion, actions, events, questions, databaseQuestions };
 }
 
 function appended<T>(list: readonly T[], more: readonly T[] | undefined): readonly T[] {

@@ -3,20 +3,23 @@
 import { routingOf } from "../api/effective.ts";
 import type { BlockedBy, ClusterStatus } from "../api/cluster.ts";
 import { formatTime } from "../kube/time.ts";
-import { isMarkedForRemoval } from "../model/process-group.ts";
+import { describeAction } from "./action.ts";
 import { coordinatorProblem } from "./coordinator-validity.ts";
+import { diskWaits } from "./disk-space.ts";
 import { podWaits } from "./pod-waits.ts";
 import { judgeReconciliation } from "./reconciliation.ts";
-import { replacementNeed } from "./replacement-need.ts";
+import { refusalRemedies } from "./safety/refusal.ts";
 import { databaseStatus, isStatusPending } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { statusConditions } from "./status-conditions.ts";
 import type { Draft, StatusFields } from "./step.ts";
 import { isAvailable } from "./update-status.ts";
+import { hasWrongDenyList } from "./update-lock-configuration.ts";
 import { isConfigMapCurrent } from "./update-config-map.ts";
 import { liveOf } from "./update-database-configuration.ts";
-import { datedWaits, nameList } from "./wait.ts";
+import { datedWaits } from "./wait.ts";
 import type { NewWait, Wait } from "./wait.ts";
+import { causesFirst } from "./wait-rank.ts";
 
 export interface Conclusion {
   status: ClusterStatus;
@@ -27,8 +30,6 @@ export interface Conclusion {
 export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
   const { cluster, nowMs } = snapshot;
   const database = databaseStatus(snapshot);
-  const coordinators = coordinatorsFinding(snapshot, draft);
-  const replacement = replacementNeed(snapshot, draft);
   const status: StatusFields = {
     ...draft.status,
     hasIncorrectConfigMap:
@@ -37,7 +38,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     hasIncorrectServiceConfig:
       snapshot.services.has(cluster.metadata.name ?? "") !==
       routingOf(cluster.spec).needsHeadlessService,
-    needsNewCoordinators: coordinators.isNeeded,
+    needsNewCoordinators: needsCoordinators(snapshot, draft),
   };
   const { isReconciled, ...counts } = judgeReconciliation({
     cluster,
@@ -47,27 +48,25 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     live: database && isAvailable(snapshot) ? liveOf(database, snapshot) : undefined,
     desired: draft.desired.configuration,
     isStatusPending: isStatusPending(snapshot),
-    needsReplacement: replacement.waits.length > 0,
-    hasActions: draft.actions.length > 0,
+    hasWrongDenyList: hasWrongDenyList(snapshot, status),
+    hasActions: draft.actions.length > 0 || isInclusionPending(draft) || isActUnseen(snapshot),
   });
   const found = causesFirst([
     ...failureWaits(snapshot),
+    ...refusalWaits(snapshot),
     ...draft.waits,
     ...podWaits(snapshot, draft),
-    ...coordinators.waits,
-    ...groupWaits(draft),
-    ...replacement.waits,
-    ...serviceWaits(snapshot, status),
+    ...diskWaits(snapshot),
   ]);
   const waits = isReconciled ? [] : datedWaits(found, snapshot.previousWaits, nowMs);
+  const refused = new Set(snapshot.refusals.map(({ what }) => what));
   const conditions = statusConditions({
     snapshot,
     status,
     groups: draft.groups,
     waits,
-    oldVolumes: replacement.oldVolumes,
     isReconciled,
-    actionCount: draft.actions.length,
+    actionCount: draft.actions.filter((action) => !refused.has(describeAction(action))).length,
   });
   return {
     waits,
@@ -82,21 +81,9 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
   };
 }
 
-/** Pods that cannot start explain most of what else is waited for, so they are named before it. */
-const causes: ReadonlySet<string> = new Set([
-  "ActionFailed",
-  "PodCrashLooping",
-  "PodImageUnavailable",
-  "PodTemplateUnusable",
-  "PodUnschedulable",
-  "ServiceAddressMissing",
-  "SidecarUnreachable",
-  "VolumePending",
-]);
-
-function causesFirst(waits: readonly NewWait[]): NewWait[] {
-  const isCause = (wait: NewWait): boolean => causes.has(wait.reason);
-  return [...waits.filter(isCause), ...waits.filter((wait) => !isCause(wait))];
+/** A process group without objects stands in the list until the database has forgotten it: a matter of seconds. */
+function isInclusionPending(draft: Draft): boolean {
+  return draft.waits.some((wait) => wait.reason === "InclusionPending");
 }
 
 function toBlockedBy(wait: Wait): BlockedBy {
@@ -111,16 +98,18 @@ function toBlockedBy(wait: Wait): BlockedBy {
   };
 }
 
-/** Only a database that answers can tell; until then the last finding stands. */
-function coordinatorsFinding(
-  snapshot: Snapshot,
-  draft: Draft,
-): { isNeeded: boolean; waits: NewWait[] } {
+/** Until a status shows the end of a restart, what it shows may be what was before. */
+function isActUnseen({ ledger }: Snapshot): boolean {
+  return ledger.some(({ type }) => type === "deletePods" || type === "killProcesses");
+}
+
+/** Only a database that answers can tell; until then the last finding stands. Step changeCoordinators says why. */
+function needsCoordinators(snapshot: Snapshot, draft: Draft): boolean {
   const database = databaseStatus(snapshot);
   const { connectionString = "", configured } = draft.status;
-  if (!configured || connectionString === "") return { isNeeded: false, waits: [] };
+  if (!configured || connectionString === "") return false;
   if (database === undefined || !isAvailable(snapshot)) {
-    return { isNeeded: draft.status.needsNewCoordinators === true, waits: [] };
+    return draft.status.needsNewCoordinators === true;
   }
   const problem = coordinatorProblem({
     spec: snapshot.cluster.spec,
@@ -128,71 +117,7 @@ function coordinatorsFinding(
     connectionString,
     status: database,
   });
-  if (problem === undefined) return { isNeeded: false, waits: [] };
-  const wait: NewWait = {
-    step: "changeCoordinators",
-    reason: "CoordinatorsUnfit",
-    message: problem,
-    retryAfterMs: 15_000,
-    remedy:
-      "Bring the process back, or change the coordinators with `fdbcli --exec 'coordinators auto'`.",
-    isForDatabase: true,
-  };
-  return { isNeeded: true, waits: [wait] };
-}
-
-/** Process groups that are too many or marked for removal stay until somebody takes them out of the database. */
-function groupWaits(draft: Draft): NewWait[] {
-  const marked = draft.groups.filter(isMarkedForRemoval).map((group) => group.processGroupID);
-  const waits: NewWait[] = [];
-  if (marked.length > 0) {
-    waits.push({
-      step: "removeProcessGroups",
-      reason: "RemovalPending",
-      message: `Marked for removal and still there: ${nameList(marked)}`,
-      retryAfterMs: 60_000,
-      remedy: "Exclude them with fdbcli, wait until they hold nothing, then delete pod and volume.",
-    });
-  }
-  const surplus = surplusClasses(draft);
-  if (surplus.length > 0) {
-    waits.push({
-      step: "chooseRemovals",
-      reason: "ShrinkPending",
-      message: `More process groups than wanted: ${surplus.join(", ")}`,
-      retryAfterMs: 60_000,
-      remedy: "Name the ones to go in spec.processGroupsToRemove.",
-    });
-  }
-  return waits;
-}
-
-/** Nobody but a person can know whether clients still use the names that the service gives. */
-function serviceWaits(snapshot: Snapshot, status: StatusFields): NewWait[] {
-  const name = snapshot.cluster.metadata.name ?? "";
-  if (status.hasIncorrectServiceConfig !== true || !snapshot.services.has(name)) return [];
-  return [
-    {
-      step: "removeServices",
-      reason: "ServiceSurplus",
-      message: `The headless service ${name} is not needed any more`,
-      object: `service/${name}`,
-      retryAfterMs: 60_000,
-      remedy: "Delete it when no coordinator is known by a host name any more.",
-    },
-  ];
-}
-
-function surplusClasses(draft: Draft): string[] {
-  const counts: Readonly<Record<string, number | undefined>> = draft.desired.counts;
-  const present = new Map<string, number>();
-  for (const group of draft.groups) {
-    if (isMarkedForRemoval(group)) continue;
-    present.set(group.processClass, (present.get(group.processClass) ?? 0) + 1);
-  }
-  return [...present]
-    .filter(([processClass, count]) => count > (counts[processClass] ?? 0))
-    .map(([processClass]) => processClass);
+  return problem !== undefined;
 }
 
 function failureWaits(snapshot: Snapshot): NewWait[] {
@@ -202,5 +127,17 @@ function failureWaits(snapshot: Snapshot): NewWait[] {
     message: `Could not ${failure.what}: ${failure.message}`,
     retryAfterMs: Math.max(0, failure.retryAtMs - snapshot.nowMs),
     remedy: "The answer names the cause: a quota, a missing permission, an admission webhook.",
+  }));
+}
+
+/** What was decided and then refused at the door is a wait like any other. */
+function refusalWaits(snapshot: Snapshot): NewWait[] {
+  return snapshot.refusals.map(({ step, what, reason, message }) => ({
+    step,
+    reason,
+    message: `Not now: ${what}. ${message.charAt(0).toUpperCase()}${message.slice(1)}`,
+    retryAfterMs: 2_000,
+    remedy: refusalRemedies[reason] ?? "Nothing, when it passes by itself.",
+    isForDatabase: true,
   }));
 }

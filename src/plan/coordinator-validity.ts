@@ -2,7 +2,7 @@
 // Rules: spec/plan.md [P36], [P37].
 import { routingOf } from "../api/effective.ts";
 import type { ClusterSpec } from "../api/cluster.ts";
-import { addressesInCommandLine, formatAddress, isTls } from "../model/address.ts";
+import { addressesInCommandLine, formatAddress, isTls, parseAddress } from "../model/address.ts";
 import type { ProcessAddress } from "../model/address.ts";
 import { coordinatorsOf } from "../model/connection-string.ts";
 import {
@@ -25,10 +25,11 @@ export interface CoordinatorInput {
 /** The first thing wrong with the coordinators, as a sentence; undefined when they are as they should be. */
 export function coordinatorProblem(input: CoordinatorInput): string | undefined {
   const wanted = new Set(coordinatorsOf(input.connectionString));
+  const hosts = hostsOf(wanted);
   const healthy = new Set<string>();
   const found: StatusProcess[] = [];
   for (const process of processesOf(input.status)) {
-    const address = coordinatorAddress(input, process, wanted);
+    const address = coordinatorAddress(input, process, wanted, hosts);
     if (address === undefined) continue;
     const problem = processProblem(input, process, address);
     if (problem !== undefined) return problem;
@@ -40,21 +41,83 @@ export function coordinatorProblem(input: CoordinatorInput): string | undefined 
   return spreadProblem(input, found);
 }
 
+/**
+ * Coordinators that nobody serves: the client cannot reach them, or no process of the status is known by their name or
+ * address. A coordinator known by its host name is found by the name that its process reports.
+ */
+export function missingCoordinators(status: DatabaseStatus, connectionString: string): string[] {
+  const served = new Set<string>();
+  for (const process of processesOf(status)) {
+    const addresses = announcedAddresses(process);
+    const dnsName = localityOf(process, localityKeys.dnsName);
+    for (const address of addresses.ok ? addresses.value : []) {
+      const names = [address, { ...address, fromHostname: true }, ...named(address, dnsName)];
+      for (const name of names) served.add(formatAddress(name));
+    }
+  }
+  const unreachable = new Set(
+    (status.client?.coordinators?.coordinators ?? [])
+      .filter((coordinator) => !coordinator.reachable)
+      .map((coordinator) => coordinator.address),
+  );
+  return coordinatorsOf(connectionString)
+    .filter((address) => unreachable.has(address) || !served.has(address))
+    .toSorted();
+}
+
+/**
+ * Processes without a listener of the wanted kind. Coordinators change from plain to TLS, or back, only when every
+ * process has both.
+ */
+export function processesWithoutListener(input: CoordinatorInput): string[] {
+  const usesTls = input.spec.mainContainer?.enableTls === true;
+  return processesOf(input.status)
+    .filter((process) => {
+      if (isTest(process.class_type ?? "") || process.address === undefined) return false;
+      const addresses = announcedAddresses(process);
+      return !addresses.ok || addresses.value.every((address) => isTls(address) !== usesTls);
+    })
+    .map((process) => localityOf(process, localityKeys.instance) || (process.address ?? ""));
+}
+
 /** The name under which the process serves as coordinator; undefined when it does not. */
 function coordinatorAddress(
   input: CoordinatorInput,
   process: StatusProcess,
   wanted: ReadonlySet<string>,
+  hosts: ReadonlySet<string>,
 ): string | undefined {
   if (isTest(process.class_type ?? "") || process.locality === undefined) return undefined;
-  const addresses = addressesInCommandLine(process.command_line ?? "");
+  const addresses = announcedAddresses(process);
   if (!addresses.ok) return undefined;
   const usesTls = input.spec.mainContainer?.enableTls === true;
   const address = addresses.value.find((each) => isTls(each) === usesTls);
   if (address === undefined) return undefined;
   const dnsName = localityOf(process, localityKeys.dnsName);
+  // Most processes are no coordinators, and this is asked in every pass.
+  if (!hosts.has(address.host) && !hosts.has(dnsName)) return undefined;
   const names = [address, { ...address, fromHostname: true }, ...named(address, dnsName)];
   return names.map(formatAddress).find((text) => wanted.has(text));
+}
+
+function hostsOf(addresses: ReadonlySet<string>): ReadonlySet<string> {
+  const hosts = [...addresses].flatMap((text) => {
+    const address = parseAddress(text);
+    return address.ok ? [address.value.host] : [];
+  });
+  return new Set(hosts);
+}
+
+const announced = new WeakMap<StatusProcess, ReturnType<typeof addressesInCommandLine>>();
+
+/** A status never changes, so each of its command lines is read once. */
+function announcedAddresses(process: StatusProcess): ReturnType<typeof addressesInCommandLine> {
+  let addresses = announced.get(process);
+  if (addresses === undefined) {
+    addresses = addressesInCommandLine(process.command_line ?? "");
+    announced.set(process, addresses);
+  }
+  return addresses;
 }
 
 function named(address: ProcessAddress, dnsName: string): ProcessAddress[] {

@@ -2,7 +2,7 @@
 // Rules: spec/plan.md [P53].
 import { parseTime } from "../kube/time.ts";
 import { hasCondition } from "../model/process-group.ts";
-import type { Action } from "./action.ts";
+import type { Action, PodOrder } from "./action.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft, StepResult } from "./step.ts";
 import { nameList } from "./wait.ts";
@@ -10,7 +10,7 @@ import { nameList } from "./wait.ts";
 const step = "deleteTerminalPods";
 
 export function planTerminalPods(snapshot: Snapshot, draft: Draft): StepResult {
-  const actions: Action[] = [];
+  const pods: PodOrder[] = [];
   const young: string[] = [];
   let retryAfterMs = Infinity;
   for (const group of draft.groups) {
@@ -28,8 +28,13 @@ export function planTerminalPods(snapshot: Snapshot, draft: Draft): StepResult {
       continue;
     }
     const basis = { name, uid, resourceVersion };
-    const processGroupId = group.processGroupID;
-    actions.push({ type: "deletePod", step, basis, processGroupId, because: "terminal" });
+    pods.push({ basis, processGroupId: group.processGroupID });
+  }
+  const actions: Action[] = [];
+  if (pods.length > 0) {
+    const evidenceMs = snapshot.database.kind === "seen" ? snapshot.database.observedMs : 0;
+    const because = "terminal";
+    actions.push({ type: "deletePods", step, because, pods, evidenceMs, needsLock: false });
   }
   if (young.length === 0) return { actions };
   const wait = {

@@ -65,10 +65,12 @@ type Inputs = Pick<
   | "connectionString"
 >;
 
+/** `configurationVersion` is the one that monitors are told to run; that of the resource when absent. */
 export function desiredFor(
   memory: DesiredMemory,
   cluster: FoundationDBCluster,
   status: Inputs,
+  configurationVersion = cluster.spec.version,
 ): Desired {
   const { uid, generation, name, namespace } = cluster.metadata;
   const inputs: Inputs = {
@@ -80,9 +82,13 @@ export function desiredFor(
     hasListenIPsForAllPods: status.hasListenIPsForAllPods,
     connectionString: status.connectionString,
   };
-  const signature = JSON.stringify([uid, generation, name, namespace, inputs]);
+  const signature = JSON.stringify([
+    ...[uid, generation, name, namespace],
+    ...[inputs, configurationVersion],
+  ]);
   if (memory.desired === undefined || memory.signature !== signature) {
-    memory.desired = new Desired(normalCluster({ ...cluster, status: inputs }));
+    const normal = normalCluster({ ...cluster, status: inputs });
+    memory.desired = new Desired(normal, configurationVersion);
     memory.signature = signature;
   }
   return memory.desired;
@@ -90,6 +96,8 @@ export function desiredFor(
 
 export class Desired {
   readonly cluster: NormalCluster;
+  /** The same with the version that monitors are told to run. */
+  readonly #configured: NormalCluster;
   readonly configMap: Stored<ConfigMap>;
   readonly headlessService: Stored<Service> | undefined;
   readonly counts: ProcessCounts;
@@ -108,9 +116,13 @@ export class Desired {
   readonly #texts = new Map<string, string>();
   readonly #sameConfigurations = new Map<string, Map<string, boolean>>();
 
-  constructor(cluster: NormalCluster) {
+  constructor(cluster: NormalCluster, configurationVersion: string = cluster.spec.version) {
     this.cluster = cluster;
-    this.configMap = configMap(cluster) as Stored<ConfigMap>;
+    this.#configured =
+      configurationVersion === cluster.spec.version
+        ? cluster
+        : { ...cluster, spec: { ...cluster.spec, version: configurationVersion } };
+    this.configMap = configMap(this.#configured) as Stored<ConfigMap>;
     this.headlessService = headlessService(cluster) as Stored<Service> | undefined;
     this.counts = desiredProcessCounts(cluster.spec);
     this.configuration = desiredConfiguration(cluster.spec.databaseConfiguration ?? {});
@@ -184,9 +196,12 @@ export class Desired {
     return patch;
   }
 
-  sidecarImage(processClass: string): string {
-    return remembered(this.#texts, `image/${processClass}`, () => {
-      const image = desiredSidecarImage(this.cluster, processClass);
+  /** Of the wanted version unless another one is given. */
+  sidecarImage(processClass: string, version: string = this.cluster.spec.version): string {
+    return remembered(this.#texts, `image/${processClass}/${version}`, () => {
+      const { cluster } = this;
+      const versioned = { ...cluster, spec: { ...cluster.spec, version } };
+      const image = desiredSidecarImage(versioned, processClass);
       return image.ok ? image.value : "";
     });
   }
@@ -216,7 +231,7 @@ export class Desired {
     const target = targetOf(group, live);
     const key = `monitor/${target.processClass}/${target.serverCount}/${target.ipFamily ?? 0}`;
     const wanted = remembered(this.#texts, key, () =>
-      monitorJson(monitorConfiguration(this.cluster, target)),
+      monitorJson(monitorConfiguration(this.#configured, target)),
     );
     if (text === wanted) return true;
     const known = remembered(this.#sameConfigurations, key, () => new Map<string, boolean>());

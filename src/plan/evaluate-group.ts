@@ -10,6 +10,7 @@ import type { StatusProcess } from "../model/database-status.ts";
 import { isStateful, isTest } from "../model/process-class.ts";
 import {
   addCondition,
+  hasCondition,
   isLeaving,
   isMarkedForRemoval,
   markForRemoval,
@@ -24,6 +25,8 @@ import { shapeOfPod } from "./pod-shape.ts";
 import { podConfigurationState } from "./pod-configuration.ts";
 import type { UpgradeState } from "./running-version.ts";
 import type { Snapshot } from "./snapshot.ts";
+import { withTaints } from "./taints.ts";
+import type { TaintOption } from "./taints.ts";
 
 export interface EvaluationContext {
   snapshot: Snapshot;
@@ -36,6 +39,7 @@ export interface EvaluationContext {
   toRemove: ReadonlySet<string>;
   toRemoveWithoutExclusion: ReadonlySet<string>;
   failedPodMs: number;
+  taintOptions: readonly TaintOption[];
 }
 
 export function evaluateGroup(context: EvaluationContext, entry: ProcessGroup): ProcessGroup {
@@ -78,7 +82,8 @@ function withoutPod(context: EvaluationContext, group: ProcessGroup): ProcessGro
 }
 
 function withPod(context: EvaluationContext, group: ProcessGroup, pod: Stored<Pod>): ProcessGroup {
-  const { nowMs } = context.snapshot;
+  const { snapshot } = context;
+  const { nowMs } = snapshot;
   const shape = shapeOfPod(pod);
   const isPilingUp = isMarkedForRemoval(group) || !context.isAvailable;
   let result = removeCondition(group, "MissingPod");
@@ -92,7 +97,10 @@ function withPod(context: EvaluationContext, group: ProcessGroup, pod: Stored<Po
   result = evaluateProcesses(context, result, pod);
   result = withSpecification(context, result, pod);
   result = withVolumeClaim(context, result);
-  return withPhase(result, pod, nowMs);
+  result = withPhase(result, pod, nowMs);
+  if (hasCondition(result, "PodPending")) return result;
+  const node = snapshot.nodes?.get(pod.spec?.nodeName ?? "");
+  return withTaints(result, node, context.taintOptions, nowMs);
 }
 
 function withSpecification(

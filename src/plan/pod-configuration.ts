@@ -1,12 +1,14 @@
 // Whether a pod runs with the configuration of the ConfigMap. The truth is what the pod says: the unified
 // monitor writes its active configuration into an annotation, the split sidecar hashes its files. The
-// annotation last-applied-config-map only says what the pod was told last. Rules: spec/plan.md [P30], [P31].
+// annotation last-applied-config-map only says what the pod was told last.
+// Rules: spec/plan.md [P30], [P31], spec/upgrade.md [U26].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { annotationKeys } from "../build/labels.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import type { Desired } from "./desired.ts";
 import { shapeOfPod } from "./pod-shape.ts";
+import { upgradeStateOf } from "./running-version.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** "untold": the pod must be told that the ConfigMap changed; "outdated": it was told and has not followed yet. */
@@ -31,7 +33,37 @@ export function podConfigurationState(
   const isCurrent = Object.entries(expected).every(
     ([file, hash]) => sidecar.fileHashes[file] === hash,
   );
-  return isCurrent ? "current" : "outdated";
+  if (!isCurrent) return "outdated";
+  const binary = stagedBinary(desired, group, pod);
+  if (binary === undefined) return "current";
+  const isPresent = sidecar.presentFiles?.includes(binary) === true;
+  const isNamed = sidecar.substitutions["BINARY_DIR"]?.endsWith(directoryOf(binary)) === true;
+  return isPresent && isNamed ? "current" : "unknown";
+}
+
+/**
+ * The binary of the wanted version that a split pod must have before all processes change to it, as its sidecar knows
+ * it; undefined when none is needed beside that of the pod's own image. The monitor of a unified pod looks itself.
+ */
+export function stagedBinary(
+  desired: Desired,
+  group: ProcessGroup,
+  pod: Stored<Pod>,
+): string | undefined {
+  const { spec, status } = desired.cluster;
+  const { isUpgrading, isCompatible } = upgradeStateOf(
+    status?.runningVersion || spec.version,
+    spec.version,
+  );
+  if (!isUpgrading || isCompatible) return undefined;
+  const { imageType, sidecarImage } = shapeOfPod(pod);
+  const isStaged = sidecarImage === desired.sidecarImage(group.processClass);
+  if (imageType !== "split" || !isStaged) return undefined;
+  return `bin/${spec.version}/fdbserver`;
+}
+
+function directoryOf(path: string): string {
+  return `/${path.slice(0, path.lastIndexOf("/"))}`;
 }
 
 export interface Substitutions {

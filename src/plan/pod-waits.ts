@@ -4,6 +4,7 @@ import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { hasAnyCondition, hasCondition, isMarkedForRemoval } from "../model/process-group.ts";
+import { claimTrouble, holdersOf, nodeTrouble, suspectParameters } from "./pod-trouble.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
 import type { NewWait, WaitReason } from "./wait.ts";
@@ -45,8 +46,15 @@ const tellings: Partial<Record<WaitReason, Telling>> = {
     remedy: "Nothing for a while; then look at the pods (kubectl describe pod).",
   },
   PodTerminating: {
-    text: (names, _, isOne) => `${names} ${isOne ? "is" : "are"} being deleted`,
-    remedy: "If it takes long, look at the node: its kubelet may be down.",
+    text: (names, detail, isOne) =>
+      `${names} ${isOne ? "is" : "are"} being deleted${detail === "" ? "" : `, ${detail}`}`,
+    remedy:
+      "If it takes long, look at the node, whose kubelet may be down, and at the pod's finalizers.",
+  },
+  NodeNotReady: {
+    text: (names, detail, isOne) =>
+      `${names} ${isOne ? "is" : "are"} lost with the node: ${detail}`,
+    remedy: "Bring the node back. One that is gone for good: delete its Node object.",
   },
   PodNotReady: {
     text: (names) => `A container of ${names} is not ready`,
@@ -57,38 +65,34 @@ const tellings: Partial<Record<WaitReason, Telling>> = {
     remedy: "Look at the sidecar's log and at network policies between the operator and the pod.",
   },
   ProcessesMissing: {
-    text: (names) => `The database does not see the processes of ${names}`,
-    remedy: "Nothing for a while; then look at the pod's log and the network.",
+    text: (names, detail) => `The database does not see the processes of ${names}${detail}`,
+    remedy:
+      "Nothing for a while; then look at the pod's log (fdbserver says there why it ends) and the network.",
     isForDatabase: true,
-  },
-  ProcessNeedsRestart: {
-    text: (names, _, isOne) => `${names} ${isOne ? "runs" : "run"} with an old command line`,
-    remedy: "Restart the processes with `fdbcli --exec 'kill; kill ADDRESS; sleep 5'`.",
-    isForDatabase: true,
-  },
-  PodChangePending: {
-    text: (names, _, isOne) =>
-      `${names} ${isOne ? "was" : "were"} made from an older specification`,
-    remedy: "Delete the pods one fault domain at a time: they come back as specified.",
   },
 };
 
 export function podWaits(snapshot: Snapshot, draft: Draft): NewWait[] {
-  const byReason = new Map<WaitReason, { cause: Cause; names: string[] }>();
+  const byReason = new Map<WaitReason, { cause: Cause; details: Set<string>; names: string[] }>();
   for (const group of draft.groups) {
     if (isMarkedForRemoval(group) || !hasAnyCondition(group)) continue;
     const name = draft.desired.podName(group);
     const pod = snapshot.pods.get(name);
     if (pod === undefined) continue;
-    for (const cause of causesOf(snapshot, draft, group, pod)) {
-      const known = byReason.get(cause.reason);
-      if (known === undefined) byReason.set(cause.reason, { cause, names: [name] });
-      else known.names.push(name);
+    const cause = causeOf(snapshot, draft, group, pod);
+    if (cause === undefined) continue;
+    const known = byReason.get(cause.reason);
+    if (known === undefined) {
+      byReason.set(cause.reason, { cause, details: new Set([cause.detail]), names: [name] });
+      continue;
     }
+    known.names.push(name);
+    known.details.add(cause.detail);
   }
-  return [...byReason.values()].flatMap(({ cause, names }) => {
+  return [...byReason.values()].flatMap(({ cause, details, names }) => {
     const telling = tellings[cause.reason];
-    return telling === undefined ? [] : [toWait(cause, names, telling)];
+    const detail = [...details].slice(0, 3).join("; ");
+    return telling === undefined ? [] : [toWait({ ...cause, detail }, names, telling)];
   });
 }
 
@@ -106,30 +110,18 @@ function toWait(cause: Cause, names: readonly string[], telling: Telling): NewWa
   };
 }
 
-/** What holds the pod up, and besides that it was made from an older specification. */
-function causesOf(
-  snapshot: Snapshot,
-  draft: Draft,
-  group: ProcessGroup,
-  pod: Stored<Pod>,
-): Cause[] {
-  const isOld =
-    hasCondition(group, "IncorrectPodSpec") || hasCondition(group, "IncorrectSidecarImage");
-  const isDeleting = pod.metadata.deletionTimestamp !== undefined;
-  const held = causeOf(snapshot, draft, group, pod);
-  return [
-    ...(held === undefined ? [] : [held]),
-    ...(isOld && !isDeleting ? [plain("PodChangePending", "updatePods")] : []),
-  ];
-}
-
+/** What holds the pod up. Old specifications and command lines are told by the steps that change them. */
 function causeOf(
   snapshot: Snapshot,
   draft: Draft,
   group: ProcessGroup,
   pod: Stored<Pod>,
 ): Cause | undefined {
-  if (pod.metadata.deletionTimestamp !== undefined) return plain("PodTerminating", "addPods");
+  const onNode = nodeTrouble(snapshot, pod);
+  if (onNode !== undefined) return { reason: "NodeNotReady", step: "addPods", detail: onNode };
+  if (pod.metadata.deletionTimestamp !== undefined) {
+    return { reason: "PodTerminating", step: "addPods", detail: holdersOf(pod) };
+  }
   const started = containerCause(pod);
   if (started !== undefined) return started;
   if (hasCondition(group, "PodPending")) return pendingCause(snapshot, draft, group, pod);
@@ -140,17 +132,20 @@ function causeOf(
     return { reason: "SidecarUnreachable", step: "updatePodConfig", detail };
   }
   if (hasCondition(group, "MissingProcesses")) {
-    const isStarted = (draft.status.connectionString ?? "") !== "";
-    return isStarted ? plain("ProcessesMissing", "updateStatus") : undefined;
-  }
-  // A configuration on its way explains a wrong command line; updatePodConfig speaks of that itself.
-  if (hasCondition(group, "IncorrectConfigMap")) return undefined;
-  // A pod that has to be made anew starts its processes anew too.
-  const isOld = hasCondition(group, "IncorrectPodSpec");
-  if (hasCondition(group, "IncorrectCommandLine") && !isOld) {
-    return plain("ProcessNeedsRestart", "bounceProcesses");
+    const isStarted =
+      (draft.status.connectionString ?? "") !== "" && !isSeedSilent(snapshot, draft);
+    const detail = suspectParameters(snapshot, group.processClass);
+    return isStarted ? { reason: "ProcessesMissing", step: "updateStatus", detail } : undefined;
   }
   return undefined;
+}
+
+/** Where the coordinators of a seed do not answer, our own processes have nowhere to report. */
+function isSeedSilent({ cluster, database }: Snapshot, draft: Draft): boolean {
+  if (draft.status.configured === true || !cluster.spec.seedConnectionString) return false;
+  return (
+    database.kind === "missing" || database.status.client?.coordinators?.quorum_reachable !== true
+  );
 }
 
 function plain(reason: WaitReason, step: string): Cause {
@@ -168,9 +163,9 @@ function pendingCause(
   if (scheduled?.status === "False" && scheduled.reason === "Unschedulable") {
     const detail = scheduled.message ?? "the scheduler gives no reason";
     const claim = snapshot.pvcs.get(draft.desired.pvc(group)?.object.metadata.name ?? "");
-    const isForVolume =
-      claim !== undefined && claim.status?.phase !== "Bound" && /PersistentVolume/.test(detail);
-    return { reason: isForVolume ? "VolumePending" : "PodUnschedulable", step, detail };
+    const ofClaim = claimTrouble(claim, detail);
+    if (ofClaim !== undefined) return { reason: "VolumePending", step, detail: ofClaim };
+    return { reason: "PodUnschedulable", step, detail };
   }
   return { reason: "PodPending", step, detail: "" };
 }

@@ -23,8 +23,8 @@ export interface ReconciliationInput {
   desired: DatabaseConfiguration;
   /** The database has not been looked at yet, so that nothing new can be said about it. */
   isStatusPending: boolean;
-  /** Some process groups can be as wanted only through successors. */
-  needsReplacement: boolean;
+  /** Instances that should or should not be on the deny list and are not or are. */
+  hasWrongDenyList: boolean;
   /** The plan still wants to do something. */
   hasActions: boolean;
 }
@@ -58,7 +58,6 @@ export function judgeReconciliation(input: ReconciliationInput): Reconciliation 
   const isReconciled =
     blocking.length === 0 &&
     !input.hasActions &&
-    !input.needsReplacement &&
     (!input.isStatusPending || reconciledBefore === generation) &&
     desiredProcessGroups === reconciledProcessGroups;
   const reconciled = isReconciled ? generation : reconciledBefore;
@@ -108,6 +107,7 @@ function noteStatus(input: ReconciliationInput, flags: Set<Flag>): void {
   if (status.hasIncorrectConfigMap) flags.add("needsMonitorConfUpdate");
   if (status.hasIncorrectServiceConfig) flags.add("needsServiceUpdate");
   if (status.needsNewCoordinators) flags.add("needsCoordinatorChange");
+  if (input.hasWrongDenyList) flags.add("needsLockConfigurationChanges");
   const wantsTls = cluster.spec.mainContainer?.enableTls === true;
   const { tls = false, nonTLS = false } = status.requiredAddresses ?? {};
   if (tls !== wantsTls || nonTLS === wantsTls) flags.add("hasExtraListeners");

@@ -1,5 +1,5 @@
 // Which version a database runs: the one that most of its processes report, the newer one in a tie.
-// Rules: spec/plan.md [P21].
+// Rules: spec/plan.md [P21], spec/upgrade.md [U30]-[U33].
 import type { DatabaseStatus } from "../model/database-status.ts";
 import {
   compareVersions,
@@ -8,6 +8,7 @@ import {
   parseVersion,
 } from "../model/version.ts";
 import type { Version } from "../model/version.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 /** Processes with an unreadable version do not vote; without any vote the answer is `current`. */
 export function runningVersionOf(status: DatabaseStatus | undefined, current: string): string {
@@ -28,6 +29,25 @@ export function runningVersionOf(status: DatabaseStatus | undefined, current: st
     }
   }
   return winner === undefined ? current : formatVersion(winner.version);
+}
+
+/** An answer that is older says nothing about the present. */
+const answerMaximumAgeMs = 120_000;
+
+/**
+ * What is known without any process that reports. While all processes change at once, a client of the old version does
+ * not reach them any more; then the version counts whose client reaches the coordinators. A lost status is remembered
+ * by the ConfigMap.
+ */
+export function lastRunningVersion(snapshot: Snapshot): string {
+  const { spec, status } = snapshot.cluster;
+  const stored =
+    status?.runningVersion || snapshot.configMap?.data?.["running-version"] || spec.version;
+  const { isUpgrading, isCompatible } = upgradeStateOf(stored, spec.version);
+  const answer = snapshot.knowledge.reachableVersion;
+  if (!isUpgrading || isCompatible || answer === undefined) return stored;
+  const isFresh = snapshot.nowMs - answer.observedMs <= answerMaximumAgeMs;
+  return isFresh && answer.version === spec.version ? answer.version : stored;
 }
 
 export interface UpgradeState {

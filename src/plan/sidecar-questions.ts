@@ -1,6 +1,6 @@
 // Which sidecars of split pods must be asked before more can be said. Rules: spec/plan.md [P32].
 import { hasCondition } from "../model/process-group.ts";
-import { podConfigurationState } from "./pod-configuration.ts";
+import { podConfigurationState, stagedBinary } from "./pod-configuration.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
@@ -11,6 +11,8 @@ export interface SidecarQuestion {
   run: string;
   host: string;
   useTls: boolean;
+  /** Files whose presence matters. */
+  files?: readonly string[];
 }
 
 /** Pods that never answered, or whose files are not the wanted ones yet. */
@@ -27,6 +29,8 @@ export function sidecarQuestions(snapshot: Snapshot, draft: Draft): SidecarQuest
     const isAnswered = snapshot.sidecars.get(podName)?.kind === "answered";
     const state = podConfigurationState(snapshot, draft.desired, group, pod);
     if (isAnswered && state === "current") return [];
-    return [{ podName, run: shape.sidecarRun, host, useTls: shape.usesSidecarTls }];
+    const binary = stagedBinary(draft.desired, group, pod);
+    const files = binary === undefined ? {} : { files: [binary] };
+    return [{ podName, run: shape.sidecarRun, host, useTls: shape.usesSidecarTls, ...files }];
   });
 }

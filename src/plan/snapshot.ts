@@ -2,11 +2,20 @@
 // and the sidecars said and when, the time, and the seed of every random choice. A plan is a function of it
 // and of nothing else. Rules: spec/plan.md [P1], [P8].
 import type { FoundationDBCluster } from "../api/cluster.ts";
-import type { ConfigMap, PersistentVolumeClaim, Pod, Service } from "../kube/generated/types.ts";
+import type {
+  ConfigMap,
+  Node,
+  PersistentVolumeClaim,
+  Pod,
+  Service,
+} from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
+import type { DisruptiveAction } from "./action.ts";
 import type { DesiredMemory } from "./desired.ts";
-import type { Wait } from "./wait.ts";
+import { nothingKnown } from "./questions.ts";
+import type { DatabaseKnowledge } from "./questions.ts";
+import type { Wait, WaitReason } from "./wait.ts";
 
 export type DatabaseObservation =
   | { kind: "seen"; status: DatabaseStatus; observedMs: number }
@@ -26,6 +35,8 @@ export type SidecarObservation =
       kind: "answered";
       substitutions: Readonly<Record<string, string>>;
       fileHashes: Readonly<Record<string, string | undefined>>;
+      /** Of the files that it was asked about, those that it has. */
+      presentFiles?: readonly string[];
       /** The pod was asked to copy its files after it gave this answer, so the hashes say nothing any more. */
       isBeforeCopy?: boolean;
     }
@@ -40,6 +51,40 @@ export interface ActionFailure {
   retryAtMs: number;
 }
 
+/** An action of the pass before that the guard refused: a wait, until it is allowed or not wanted any more. */
+export interface ActionRefusal {
+  step: string;
+  what: string;
+  reason: WaitReason;
+  message: string;
+}
+
+/** A status that told everything, with the time at which it was asked for. */
+export interface SeenStatus {
+  readonly status: DatabaseStatus;
+  readonly observedMs: number;
+}
+
+/** One of our own disruptive acts whose end no status shows yet. */
+export interface LedgerEntry {
+  readonly type: DisruptiveAction["type"];
+  readonly beganMs: number;
+  /** When the act ended. */
+  readonly atMs: number;
+  readonly processGroupIds: readonly string[];
+  /** Fault domains that it takes down; none for a restart in place, which is not charged by zone. */
+  readonly zones: readonly string[];
+  /** Addresses of the processes that it hit. */
+  readonly addresses: readonly string[];
+  /** When the processes that it hit had begun, by processKey, so that their successors are recognised. */
+  readonly starts: ReadonlyMap<string, number>;
+  /** The pods that it deleted. */
+  readonly podUids: readonly string[];
+}
+
+/** Checks that a test can switch off, to show that something goes wrong without them. */
+export type SafetyCheck = "budget" | "freshness" | "certificate" | "lock";
+
 export interface PlanOptions {
   /** A pod in phase Failed or Succeeded is left alone until it is this old. */
   terminalPodMinimumAgeMs: number;
@@ -49,15 +94,42 @@ export interface PlanOptions {
   configurationMinimumUptimeSeconds: number;
   /** A status older than this is no base for a statement about the database. */
   statusMaximumAgeMs: number;
+  /** A status older than this is no base for a disruptive act. */
+  evidenceMaximumAgeMs: number;
+  /** How long a coordinator may be gone before another one takes its place. */
+  coordinatorMissingMs: number;
+  /** Minimum time since the last recovery before a change of coordinators. */
+  coordinatorMinimumUptimeSeconds: number;
+  /** Whether pods go whose processes speak another protocol than the database. On when absent. */
+  restartsIncompatibleProcesses?: boolean;
+  /** Minimum uptime before a cluster controller is restarted for the sake of dead testers. */
+  controllerRescueMinimumUptimeSeconds: number;
+  /** An entry of the maintenance list for another zone is left to its owner for so long. */
+  maintenanceWaitMs: number;
+  /** An entry of the maintenance list is forgotten after so long. */
+  maintenanceStaleMs: number;
   /** run_loop_busy from which a process counts as overloaded; undefined switches the check off. */
   highRunLoopBusyThreshold?: number;
+  /** Only tests switch checks off, in the steps and in the guard alike. */
+  disabledChecks?: ReadonlySet<SafetyCheck>;
+  /** Minimum time since the last recovery before an exclusion that costs another one. */
+  exclusionMinimumUptimeSeconds: number;
+  /** Whether a change of user or group of the containers replaces the process group. */
+  replacesOnSecurityContextChange?: boolean;
 }
 
 export const defaultPlanOptions: PlanOptions = {
   terminalPodMinimumAgeMs: 30_000,
   firstConfigureWaitMs: 60_000,
   configurationMinimumUptimeSeconds: 60,
+  coordinatorMissingMs: 60_000,
+  coordinatorMinimumUptimeSeconds: 60,
+  controllerRescueMinimumUptimeSeconds: 3_600,
+  maintenanceWaitMs: 300_000,
+  maintenanceStaleMs: 14_400_000,
   statusMaximumAgeMs: 120_000,
+  evidenceMaximumAgeMs: 60_000,
+  exclusionMinimumUptimeSeconds: 120,
 };
 
 export interface Snapshot {
@@ -68,10 +140,21 @@ export interface Snapshot {
   readonly pvcs: ReadonlyMap<string, Stored<PersistentVolumeClaim>>;
   readonly services: ReadonlyMap<string, Stored<Service>>;
   readonly configMap: Stored<ConfigMap> | undefined;
+  /** By name; undefined when the operator may not look at nodes. */
+  readonly nodes: ReadonlyMap<string, Stored<Node>> | undefined;
   readonly database: DatabaseObservation;
+  /** The last two complete statuses, the newest first. */
+  readonly statuses: readonly SeenStatus[];
+  /** Answers to the questions of earlier passes. */
+  readonly knowledge: DatabaseKnowledge;
+  /** The oldest first. */
+  readonly ledger: readonly LedgerEntry[];
+  /** Fault domains of processes of other instances that were seen lately and are gone, each with the reason. */
+  readonly lostZones?: ReadonlyMap<string, string>;
   /** By pod name; only pods of the split image have an entry. */
   readonly sidecars: ReadonlyMap<string, SidecarObservation>;
   readonly failures: readonly ActionFailure[];
+  readonly refusals: readonly ActionRefusal[];
   /** The waits of the pass before, so that a wait knows since when it lasts. */
   readonly previousWaits: readonly Pick<Wait, "step" | "reason" | "object" | "sinceMs">[];
   /** What the database is carrying out for us right now. */
@@ -84,6 +167,19 @@ export interface Snapshot {
   /** Derived data kept between passes; it never changes a result. */
   readonly memory: DesiredMemory;
 }
+
+/** The memory of an operator that has just started. */
+export const nothingRemembered = {
+  nodes: undefined,
+  statuses: [],
+  knowledge: nothingKnown,
+  ledger: [],
+  failures: [],
+  refusals: [],
+  previousWaits: [],
+  runningCommand: undefined,
+  lastDatabaseWriteMs: 0,
+} satisfies Partial<Snapshot>;
 
 /** The first answer is under way: until it comes, the last finding about the database stands. */
 export function isStatusPending(snapshot: Snapshot): boolean {

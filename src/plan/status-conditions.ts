@@ -5,27 +5,28 @@ import type {
   ConditionType,
   ProcessGroupStatus as ProcessGroup,
 } from "../api/cluster.ts";
+import { heldMessage, isDeletionHeld } from "./deletion-protection.ts";
 import { formatTime } from "../kube/time.ts";
 import { hasCondition, isMarkedForRemoval } from "../model/process-group.ts";
 import type { ConditionType as GroupCondition } from "../model/process-group.ts";
 import { databaseStatus, isStatusPending } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { StatusFields } from "./step.ts";
+import { unavailabilityOf } from "./unavailability.ts";
 import type { Wait } from "./wait.ts";
 import { nameList } from "./wait.ts";
+import { concernOf } from "./wait-concern.ts";
 
 export interface ConditionsInput {
   snapshot: Snapshot;
   status: StatusFields;
   groups: readonly ProcessGroup[];
   waits: readonly Wait[];
-  /** Ids of process groups that have a volume, though not one of the wanted specification. */
-  oldVolumes: ReadonlySet<string>;
   isReconciled: boolean;
   actionCount: number;
 }
 
-type Judgement = Pick<Condition, "status" | "reason" | "message">;
+export type Judgement = Pick<Condition, "status" | "reason" | "message">;
 
 export function statusConditions(input: ConditionsInput): Condition[] {
   const { cluster, nowMs } = input.snapshot;
@@ -34,6 +35,9 @@ export function statusConditions(input: ConditionsInput): Condition[] {
     Degraded: lastFinding(input, "Degraded") ?? degraded(input),
     Progressing: progressing(input),
     Reconciled: reconciled(input),
+    ...(isDeletionHeld(cluster)
+      ? { DeletionHeld: judge("True", "DeletionProtection", heldMessage) }
+      : {}),
   });
 }
 
@@ -41,7 +45,7 @@ export function statusConditions(input: ConditionsInput): Condition[] {
 export function datedConditions(
   cluster: Snapshot["cluster"],
   nowMs: number,
-  judgements: Readonly<Record<ConditionType, Judgement>>,
+  judgements: Readonly<Partial<Record<ConditionType, Judgement>>>,
 ): Condition[] {
   const old = new Map((cluster.status?.conditions ?? []).map((entry) => [entry.type, entry]));
   return Object.entries(judgements).map(([type, judgement]) => {
@@ -64,19 +68,26 @@ function lastFinding({ snapshot }: ConditionsInput, type: ConditionType): Judgem
 }
 
 function available({ snapshot, status }: ConditionsInput): Judgement {
-  if (!status.configured) {
+  return judgeAvailability(status.configured === true, snapshot.database);
+}
+
+/** A database that does not answer is neither available nor not. */
+export function judgeAvailability(
+  isConfigured: boolean,
+  database: Snapshot["database"],
+): Judgement {
+  if (!isConfigured) {
     return judge("False", "NotConfigured", "The database has not been created yet");
   }
-  const database = databaseStatus(snapshot);
-  if (database === undefined) {
-    return judge("Unknown", "StatusMissing", "The database does not answer");
+  if (database.kind === "missing") {
+    const why = database.message === "" ? "" : `: ${database.message}`;
+    return judge("Unknown", "StatusMissing", `The database does not answer${why}`);
   }
-  if (status.health?.available === true) {
+  if (database.status.client?.database_status?.available === true) {
     return judge("True", "DatabaseAvailable", "The database answers reads and writes");
   }
-  const recovery = database.cluster?.recovery_state;
-  const state = recovery?.description ?? recovery?.name ?? "it gives no reason";
-  return judge("False", "DatabaseUnavailable", `The database is not available: ${state}`);
+  const why = unavailabilityOf(database.status);
+  return judge("False", "DatabaseUnavailable", `The database is not available: ${why}`);
 }
 
 function reconciled({ snapshot, waits, isReconciled, actionCount }: ConditionsInput): Judgement {
@@ -89,22 +100,9 @@ function reconciled({ snapshot, waits, isReconciled, actionCount }: ConditionsIn
   return judge("False", "Reconciling", `Generation ${generation} is being brought about`);
 }
 
-/** Waits of these kinds end only when a person does something. */
-const personNeeded: ReadonlySet<string> = new Set([
-  "ConfigurationConflict",
-  "ConfigureDisabled",
-  "ConnectionStringLost",
-  "PodChangePending",
-  "ProcessNeedsRestart",
-  "RemovalPending",
-  "ReplacementPending",
-  "ServiceSurplus",
-  "ShrinkPending",
-]);
-
 function progressing({ waits, isReconciled, actionCount }: ConditionsInput): Judgement {
   if (isReconciled) return judge("False", "ReconciliationComplete", "There is nothing to do");
-  const moving = waits.find((wait) => !personNeeded.has(wait.reason));
+  const moving = waits.find((wait) => concernOf(wait.reason) !== "person");
   if (actionCount > 0) return judge("True", "Acting", "Changes are being made");
   if (moving !== undefined) return judge("True", moving.reason, moving.message);
   const [stuck] = waits;
@@ -122,7 +120,7 @@ const troubles: readonly GroupCondition[] = [
 ];
 
 /** Something that works less well than it should; a cluster that is only being created is not degraded. */
-function degraded({ snapshot, status, groups, oldVolumes }: ConditionsInput): Judgement {
+function degraded({ snapshot, status, groups }: ConditionsInput): Judgement {
   if (!status.configured) return judge("False", "NotConfigured", "There is no database yet");
   const database = databaseStatus(snapshot);
   const lock = database?.cluster?.database_lock_state;
@@ -136,8 +134,7 @@ function degraded({ snapshot, status, groups, oldVolumes }: ConditionsInput): Ju
   for (const trouble of troubles) {
     const ids = groups
       .filter((group) => !isMarkedForRemoval(group) && hasCondition(group, trouble))
-      .map((group) => group.processGroupID)
-      .filter((id) => trouble !== "MissingPVC" || !oldVolumes.has(id));
+      .map((group) => group.processGroupID);
     if (ids.length > 0) return judge("True", trouble, `${trouble}: ${nameList(ids)}`);
   }
   if (database === undefined) {

@@ -3,6 +3,7 @@
 import type { ClusterStatus, ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { Action } from "./action.ts";
 import type { Desired } from "./desired.ts";
+import type { DatabaseQuestion } from "./questions.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { NewWait } from "./wait.ts";
 
@@ -33,6 +34,8 @@ export interface StepResult {
   /** Fields of the status that the step sets. */
   status?: Partial<StatusFields>;
   groups?: readonly ProcessGroup[];
+  /** What the step would like to know from the database. */
+  questions?: readonly DatabaseQuestion[];
   /** No further step but the last one runs in this pass. */
   stop?: boolean;
 }

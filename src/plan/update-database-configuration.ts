@@ -18,6 +18,7 @@ import { podConfigurationState } from "./pod-configuration.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
+import { unavailabilityOf } from "./unavailability.ts";
 import type { NewWait, WaitReason } from "./wait.ts";
 import { nameList } from "./wait.ts";
 
@@ -46,8 +47,7 @@ export function planDatabaseConfiguration(snapshot: Snapshot, draft: Draft): Ste
   const { status, observedMs } = database;
   if (!draft.status.configured) return planFirst(snapshot, draft, status, observedMs);
   if (status.client?.database_status?.available !== true) {
-    const description = status.cluster?.recovery_state?.description ?? "it gives no reason";
-    const message = `The database is not available: ${description}`;
+    const message = `The database is not available: ${unavailabilityOf(status)}`;
     return waiting("DatabaseUnavailable", message, unreachableRemedy, 2_000);
   }
   return planChange(snapshot, draft, status, observedMs);
@@ -78,7 +78,7 @@ function planFirst(
   }
   const problem = hallsProblem(status, draft.desired.configuration.redundancy_mode ?? "");
   if (problem !== undefined) return unsafe(snapshot, problem);
-  return configure(draft.desired.configuration, true, evidenceMs);
+  return configure(draft.desired.configuration, { isNew: true, needsLock: false, evidenceMs });
 }
 
 /** Coordinators that have never heard of a database say so; an unreachable quorum proves nothing. */
@@ -91,7 +91,7 @@ function isNeverCreated(status: DatabaseStatus): boolean {
 
 function notReadyMessage(status: DatabaseStatus): string {
   if (status.client?.coordinators?.quorum_reachable !== true) {
-    return "A majority of the coordinators cannot be reached yet";
+    return `The database is not available yet: ${unavailabilityOf(status)}`;
   }
   const recovery = status.cluster?.recovery_state;
   return recovery === undefined
@@ -138,10 +138,15 @@ function planChange(
   if (isForeignChange(snapshot, draft, live)) return conflict(live);
   const next = nextConfiguration(live, final);
   const danger =
-    configurationDanger(snapshot, status, draft.status.runningVersion ?? "") ??
-    hallsProblem(status, modeChange(live, next));
+    configurationDanger(
+      snapshot,
+      status,
+      draft.status.runningVersion ?? "",
+      next.redundancy_mode,
+    ) ?? hallsProblem(status, modeChange(live, next));
   if (danger !== undefined) return unsafe(snapshot, danger);
-  const result = configure(next, false, evidenceMs);
+  const needsLock = locksOf(spec).isEnabled;
+  const result = configure(next, { isNew: false, needsLock, evidenceMs });
   if (isSameConfiguration(next, final)) return result;
   const message = "The database reaches the wanted regions in several steps";
   const remedy = "Nothing: the next step follows when the database has taken this one.";
@@ -186,18 +191,17 @@ function conflict(live: DatabaseConfiguration): StepResult {
 
 function configure(
   configuration: DatabaseConfiguration,
-  isNew: boolean,
-  evidenceMs: number,
+  how: { isNew: boolean; needsLock: boolean; evidenceMs: number },
 ): StepResult {
   const text = configureArguments(configuration);
   if (!text.ok) {
     const remedy = "Correct spec.databaseConfiguration.";
     return waiting("ConfigurationUnsafe", text.error, remedy, 60_000);
   }
-  const command = isNew ? `new ${text.value}` : text.value;
+  const command = how.isNew ? `new ${text.value}` : text.value;
   const message = `Setting database configuration to \`${text.value}\``;
   return {
-    actions: [{ type: "configureDatabase", step, arguments: command, isNew, evidenceMs }],
+    actions: [{ type: "configureDatabase", step, arguments: command, ...how }],
     events: [{ type: "Normal", reason: "ConfiguringDatabase", message }],
   };
 }

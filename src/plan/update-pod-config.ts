@@ -10,6 +10,7 @@ import { conditionOf, hasCondition } from "../model/process-group.ts";
 import type { Action } from "./action.ts";
 import { podConfigurationState } from "./pod-configuration.ts";
 import { shapeOfPod } from "./pod-shape.ts";
+import { upgradeStateOf } from "./running-version.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
@@ -19,6 +20,8 @@ import { nameList } from "./wait.ts";
 const step = "updatePodConfig";
 /** A pod that did not follow is told again after this time. */
 const repeatMs = 60_000;
+/** A monitor that was told before the new binaries came does not look again by itself; more and more rarely. */
+const repeatInUpgradeMs = 2_000;
 
 export function planPodConfig(snapshot: Snapshot, draft: Draft): StepResult {
   // Pods are told only of a ConfigMap that exists: one that is about to be written cannot be mounted yet.
@@ -65,7 +68,8 @@ function tell(
 ): Action[] {
   const nowSeconds = Math.floor(snapshot.nowMs / 1000);
   const seen = Number(pod.metadata.annotations?.[annotationKeys.outdatedConfigMapSeen] ?? 0);
-  const isRepeat = state === "outdated" && (nowSeconds - seen) * 1000 >= repeatMs;
+  const pauseMs = isJumping(draft) ? pauseInUpgrade(snapshot, group) : repeatMs;
+  const isRepeat = state === "outdated" && (nowSeconds - seen) * 1000 >= pauseMs;
   if (state === "untold" || (isRepeat && pod.status?.phase === "Running")) {
     const { name = "", uid = "", resourceVersion = "" } = pod.metadata;
     const annotations = {
@@ -90,6 +94,19 @@ function tell(
       processGroupId: group.processGroupID,
     },
   ];
+}
+
+/** A quarter of the time for which it has been behind. */
+function pauseInUpgrade(snapshot: Snapshot, group: ProcessGroup): number {
+  const sinceSeconds = conditionOf(group, "IncorrectConfigMap")?.timestamp;
+  const behindMs = sinceSeconds === undefined ? 0 : snapshot.nowMs - sinceSeconds * 1000;
+  return Math.min(repeatMs, Math.max(repeatInUpgradeMs, behindMs / 4));
+}
+
+function isJumping(draft: Draft): boolean {
+  const { spec, status } = draft.desired.cluster;
+  const state = upgradeStateOf(status?.runningVersion || spec.version, spec.version);
+  return state.isUpgrading && !state.isCompatible;
 }
 
 function behindWait(podNames: readonly string[]): NewWait {

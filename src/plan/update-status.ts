@@ -18,11 +18,12 @@ import { discoverGroups } from "./discovery.ts";
 import { evaluateGroup } from "./evaluate-group.ts";
 import type { EvaluationContext } from "./evaluate-group.ts";
 import { shapeOfPod } from "./pod-shape.ts";
-import { runningVersionOf, upgradeStateOf } from "./running-version.ts";
+import { lastRunningVersion, runningVersionOf, upgradeStateOf } from "./running-version.ts";
 import { databaseStatus, isStatusPending } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { PlanEvent, StatusFields } from "./step.ts";
 import { liveOf } from "./update-database-configuration.ts";
+import { configurationVersion } from "./upgrade-staging.ts";
 
 export interface Observed {
   status: StatusFields;
@@ -39,7 +40,9 @@ export function planObservedStatus(snapshot: Snapshot): Observed {
     processClass: labels.processClassLabels[0] ?? "",
   });
   const { status, events } = observedFields(snapshot, discovered);
-  const desired = desiredFor(snapshot.memory, snapshot.cluster, status);
+  const running = status.runningVersion ?? snapshot.cluster.spec.version;
+  const version = configurationVersion(snapshot, running, discovered);
+  const desired = desiredFor(snapshot.memory, snapshot.cluster, status, version);
   const context = evaluationContext(snapshot, desired, status);
   const groups = discovered.map((group) => evaluateGroup(context, group));
   return { status, groups, desired, events };
@@ -49,7 +52,7 @@ function observedFields(
   snapshot: Snapshot,
   groups: readonly ProcessGroup[],
 ): { status: StatusFields; events: PlanEvent[] } {
-  const { spec, status: stored } = snapshot.cluster;
+  const { status: stored } = snapshot.cluster;
   const { processGroups: _, conditions: __, blockedBy: ___, ...old }: ClusterStatus = stored ?? {};
   const database = databaseStatus(snapshot);
   const connection = connectionStringOf(snapshot);
@@ -58,7 +61,7 @@ function observedFields(
     ...old,
     ...observedShapes(snapshot, groups),
     ...(connection.text === "" ? {} : { connectionString: connection.text }),
-    runningVersion: runningVersionOf(database, old.runningVersion || spec.version),
+    runningVersion: runningVersionOf(database, lastRunningVersion(snapshot)),
     configured: old.configured === true || isConfigured(snapshot),
     requiredAddresses: requiredAddressesOf(snapshot),
     health: healthOf(snapshot),
@@ -76,6 +79,7 @@ function evaluationContext(
 ): EvaluationContext {
   const { spec } = snapshot.cluster;
   const database = databaseStatus(snapshot);
+  const automation = automationOf(spec);
   return {
     snapshot,
     desired,
@@ -85,7 +89,8 @@ function evaluationContext(
     upgrade: upgradeStateOf(status.runningVersion ?? spec.version, spec.version),
     toRemove: new Set(spec.processGroupsToRemove ?? []),
     toRemoveWithoutExclusion: new Set(spec.processGroupsToRemoveWithoutExclusion ?? []),
-    failedPodMs: automationOf(spec).failedPodDurationSeconds * 1000,
+    failedPodMs: automation.failedPodDurationSeconds * 1000,
+    taintOptions: automation.replacements.taintReplacementOptions,
   };
 }
 

@@ -23,7 +23,7 @@ import { customResourceDefinitions, storageClasses } from "../kube/resource.ts";
 import type { KubeTransport } from "../kube/transport.ts";
 import type { Activity } from "../operate/activity.ts";
 import { startOperator } from "../operate/operator.ts";
-import type { Operator, OperatorOptions } from "../operate/operator.ts";
+import type { Operator, OperatorInput, OperatorOptions } from "../operate/operator.ts";
 import { createSimulatedFdb } from "./database/simulated-fdb.ts";
 import type { SimulatedFdb, SimulatedFdbOptions } from "./database/simulated-fdb.ts";
 import { traceLog } from "./trace-log.ts";
@@ -49,6 +49,8 @@ export interface WorldOptions {
   wrapAdmin?: (admin: AdminClientFactory) => AdminClientFactory;
   onActivity?: (activity: Activity) => void;
   onRequest?: (record: RequestRecord) => void;
+  /** Only for tests that show what goes wrong without a check. */
+  disabledChecks?: OperatorInput["disabledChecks"];
 }
 
 export interface World {
@@ -169,6 +171,7 @@ function operatorStarter(parts: OperatorParts) {
       options: parts.operator,
       signal: ending.signal,
       onRequest: parts.onRequest,
+      disabledChecks: parts.disabledChecks,
       onActivity(activity) {
         if (activity.type === "action") trace?.append("operator", activity.text, activity.error);
         parts.onActivity?.(activity);

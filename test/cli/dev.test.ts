@@ -115,6 +115,7 @@ test("[CLI10] dev --log writes a structured log with cluster and step on every l
     .map((line) => JSON.parse(line) as Record<string, unknown>);
   const actions = lines.filter(({ message }) => message === "action performed");
   assert.ok(actions.length > 5);
+  assert.ok(lines.some(({ message, reason }) => message === "waiting" && reason !== undefined));
   for (const { level, cluster, step } of actions) {
     assert.deepEqual([level, cluster, typeof step], ["info", "default/small", "string"]);
   }

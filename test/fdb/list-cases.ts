@@ -11,6 +11,7 @@ import {
   clearPendingUpgrades,
   readPendingUpgrades,
   registerPendingUpgrades,
+  withdrawPendingUpgrades,
 } from "../../src/fdb/pending-upgrades.ts";
 import { UnreadableValueError } from "../../src/fdb/shared-keys.ts";
 import { handClock, heldLease, put, settingsOf, stored } from "./keys-case.ts";
@@ -77,6 +78,15 @@ async function checkUpgradesCleared(target: KeysTarget): Promise<void> {
   assert.equal((await stored(target)).length, 1, "only the lock is left");
 }
 
+async function checkUpgradesWithdrawn(target: KeysTarget): Promise<void> {
+  const { shared, partner } = target;
+  await target.finish(registerPendingUpgrades(shared, "7.1.67", ["dc1-log-1"]));
+  await target.finish(registerPendingUpgrades(shared, "7.3.79", ["dc1-log-1", "dc1-log-2"]));
+  await target.finish(registerPendingUpgrades(partner, "7.3.79", ["dc2-log-1"]));
+  await target.finish(withdrawPendingUpgrades(shared, ["dc1-log-1", "dc1-log-2"]));
+  assert.deepEqual(await stored(target), ["/upgrades/7.3.79/dc2-log-1 = dc2-log-1"]);
+}
+
 async function checkUnreadableUpgrade(target: KeysTarget): Promise<void> {
   await put(target, target.shared.keys.pendingUpgrade("7.3.79", "dc1-log-1"), "dc1-log-2");
   await assert.rejects(
@@ -127,6 +137,7 @@ const plain: readonly (readonly [string, KeysCase["run"]])[] = [
   ["[LOCK31] upgrades are read for exactly one version", checkUpgradesOfVersion],
   ["[LOCK32] all upgrades are cleared, with a current lease only", checkUpgradesCleared],
   ["[LOCK33] an upgrade whose value is another process group is an error", checkUnreadableUpgrade],
+  ["[LOCK34] announcements are taken back, those of others stay", checkUpgradesWithdrawn],
   ["[LOCK40] maintenance is stored as the Go operator does", checkMaintenanceBytes],
   ["[LOCK41] a maintenance value that is too short counts as 0", checkMaintenanceValues],
   ["[LOCK42] process groups are taken off the maintenance list", checkMaintenanceRemoval],

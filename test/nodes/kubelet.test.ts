@@ -385,6 +385,30 @@ test("[KUBELET22] a container whose liveness probe keeps failing is restarted", 
   cluster.stop();
 });
 
+test("[KUBELET67] a container whose image changes restarts with it, and the others go on", async () => {
+  const cluster = await startCluster({ nodeCount: 1 });
+  const containers = ["main", "side"].map((name) => ({ name, image: "busybox:1" }));
+  await cluster.createPod("p", { containers });
+  await cluster.advance(10);
+  const change = async (image: string): Promise<string[]> => {
+    const body = { spec: { containers: [{ name: "side", image }] } };
+    const key = { namespace: "default", name: "p" };
+    await cluster.client.patch(pods, key, body, { type: "strategic" });
+    await cluster.advance(10);
+    const statuses = (await cluster.pod("p"))?.status?.containerStatuses ?? [];
+    return statuses.map(({ name, image: one, restartCount, ready }) =>
+      [name, one, restartCount, ready].join(" "),
+    );
+  };
+  assert.deepEqual(await change("busybox:2"), ["main busybox:1 0 true", "side busybox:2 1 true"]);
+  const [, missing] = await change("foundationdb/foundationdb:nowhere");
+  assert.match(missing ?? "", /nowhere \d false/);
+  const [main, side] = await change("busybox:3");
+  assert.equal(main, "main busybox:1 0 true");
+  assert.match(side ?? "", /^side busybox:3 \d true$/);
+  cluster.stop();
+});
+
 test("[KUBELET23] an evicted pod fails and stays", async () => {
   const cluster = await startCluster({ nodeCount: 1 });
   await cluster.createPod("p", running());

@@ -14,7 +14,7 @@ import type { Stored } from "../../src/kube/resource.ts";
 import type { DatabaseStatus, StatusProcess } from "../../src/model/database-status.ts";
 import { planCluster } from "../../src/plan/chain.ts";
 import { newDesiredMemory } from "../../src/plan/desired.ts";
-import { defaultPlanOptions } from "../../src/plan/snapshot.ts";
+import { defaultPlanOptions, nothingRemembered } from "../../src/plan/snapshot.ts";
 
 function load<T extends KubeObject>(file: string, namespace?: string): Map<string, T> {
   const path = join(import.meta.dirname, "../data/go-operator", file);
@@ -81,9 +81,7 @@ test("[P88] a cluster of the Go operator is taken over without any action", () =
     configMap: load<Stored<ConfigMap>>("configmaps.yaml", namespace).get(`${name}-config`),
     database: { kind: "seen", status, observedMs: nowMs },
     sidecars: new Map(),
-    failures: [],
-    previousWaits: [],
-    lastDatabaseWriteMs: 0,
+    ...nothingRemembered,
     seed: 1,
     options: defaultPlanOptions,
     memory: newDesiredMemory(),

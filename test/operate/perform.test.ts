@@ -20,9 +20,13 @@ import type { Stored } from "../../src/kube/resource.ts";
 import { makeCaches } from "../../src/operate/caches.ts";
 import { Guard } from "../../src/operate/guard.ts";
 import type { GuardedDatabase } from "../../src/operate/guard.ts";
-import { performActions } from "../../src/operate/perform.ts";
+import { Ledger } from "../../src/operate/ledger.ts";
+import { carryOutFirst, performActions } from "../../src/operate/perform.ts";
 import type { ActionOutcome } from "../../src/operate/perform.ts";
+import type { DatabaseStatus } from "../../src/model/database-status.ts";
 import type { Action } from "../../src/plan/action.ts";
+import type { SafetyView } from "../../src/plan/safety/view.ts";
+import { defaultPlanOptions, nothingRemembered } from "../../src/plan/snapshot.ts";
 import { VirtualClock } from "../../src/sim/virtual-clock.ts";
 
 class Bench {
@@ -32,6 +36,8 @@ class Bench {
   readonly requests: string[] = [];
   readonly database: GuardedDatabase;
   failsToConfigure = false;
+  /** When the newest status was asked for; now when absent. */
+  statusMs: number | undefined;
   /** Of two clusters: ours, and a foreign one. */
   ownerUids: readonly string[] = [];
   readonly #end = new AbortController();
@@ -57,7 +63,38 @@ class Bench {
         if (this.failsToConfigure) throw new Error("timed out");
       },
     };
-    this.database = { namespace: "default", admin: admin as AdminClient, lastWriteMs: 0 };
+    this.database = {
+      namespace: "default",
+      admin: admin as AdminClient,
+      lastWriteMs: 0,
+      ledger: new Ledger(),
+      isActing: false,
+      lease: undefined,
+      observe: () => this.#view(),
+      peers: () => [],
+      shared: () => undefined,
+    };
+  }
+
+  /** A healthy database, as of now. */
+  #view(): SafetyView {
+    const { clock, database } = this;
+    const names = this.#caches.pods.list().map((pod) => [pod.metadata.name ?? "", pod] as const);
+    const nowMs = clock.nowMs();
+    return {
+      ...nothingRemembered,
+      nowMs,
+      cluster: {
+        apiVersion,
+        kind: "FoundationDBCluster",
+        metadata: {},
+        spec: { version: "7.3.79" },
+      },
+      pods: new Map(names),
+      database: { kind: "seen", status: healthyStatus(), observedMs: this.statusMs ?? nowMs },
+      lastDatabaseWriteMs: database.lastWriteMs,
+      options: defaultPlanOptions,
+    };
   }
 
   async open(): Promise<this> {
@@ -105,13 +142,13 @@ class Bench {
       client,
       caches,
       clock,
-      evidenceMaximumAgeMs: 60_000,
       commandTimeoutMs: 10_000,
     });
     const network = { request: () => Promise.resolve({ status: 500, body: "" }) };
     const options = { client, caches, guard, network, parallelMax: 2, sidecarTimeoutMs: 1_000 };
     const ownerUid = this.ownerUids[0] ?? "";
-    return performActions(options, { ownerUid, database: this.database }, actions);
+    const target = { ownerUid, clusterName: "sample", database: this.database };
+    return performActions(options, target, actions);
   }
 
   cachedPod(name: string): Stored<Pod> | undefined {
@@ -127,6 +164,17 @@ class Bench {
 function basisOf(object: Stored<Pod>): { name: string; uid: string; resourceVersion: string } {
   const { name = "", uid = "", resourceVersion = "" } = object.metadata;
   return { name, uid, resourceVersion };
+}
+
+function healthyStatus(): DatabaseStatus {
+  return JSON.parse(
+    readFileSync(join(import.meta.dirname, "../data/fdb/status/03-healthy-double.json"), "utf8"),
+  ) as DatabaseStatus;
+}
+
+function reasonOf(outcome: ActionOutcome | undefined): string {
+  if (outcome?.kind !== "refused") return "";
+  return `${outcome.refusal.reason}: ${outcome.refusal.message}`;
 }
 
 test("[OP25] writes follow the order of the plan", async () => {
@@ -244,11 +292,12 @@ async function endedPod(bench: Bench, phase: string): Promise<Stored<Pod>> {
 }
 
 const deleting = (object: Stored<Pod>): Action => ({
-  type: "deletePod",
+  type: "deletePods",
   step: "deleteTerminalPods",
-  basis: basisOf(object),
-  processGroupId: "a",
+  pods: [{ basis: basisOf(object), processGroupId: "a" }],
   because: "terminal",
+  evidenceMs: 0,
+  needsLock: false,
 });
 
 test("[OP21] a terminal pod is deleted", async () => {
@@ -265,10 +314,10 @@ test("[OP21] a pod that runs, another one or one that changed is not deleted", a
   const bench = await new Bench().open();
   const running = await endedPod(bench, "Running");
   const [refused] = await bench.perform(deleting(running));
-  assert.deepEqual(refused?.kind === "refused" && refused.reason, "the pod has not ended");
+  assert.deepEqual(reasonOf(refused), "EvidenceStale: the pod has not ended");
   const other = { ...running, metadata: { ...running.metadata, uid: "other" } };
   const [another] = await bench.perform(deleting(other));
-  assert.deepEqual(another?.kind === "refused" && another.reason, "the pod is another one");
+  assert.deepEqual(reasonOf(another), "EvidenceStale: the pod is another one");
   const failed = await bench.client.updateStatus(pods, { ...running, status: { phase: "Failed" } });
   await bench.client.updateStatus(pods, {
     ...failed,
@@ -286,6 +335,7 @@ const configuring = (evidenceMs: number): Action => ({
   arguments: "double",
   isNew: false,
   evidenceMs,
+  needsLock: false,
 });
 
 test("[OP22] a configuration needs a status newer than our own last change and not too old", async () => {
@@ -294,10 +344,10 @@ test("[OP22] a configuration needs a status newer than our own last change and n
   const [done] = await bench.perform(configuring(nowMs));
   assert.equal(done?.kind, "done");
   const [again] = await bench.perform(configuring(nowMs));
-  assert.match(again?.kind === "refused" ? again.reason : "", /older than the last change/);
+  assert.match(reasonOf(again), /older than our own last act/);
   await bench.clock.advance(120_000);
   const [old] = await bench.perform(configuring(nowMs + 1));
-  assert.match(old?.kind === "refused" ? old.reason : "", /too old/);
+  assert.match(reasonOf(old), /more than 60 seconds old/);
   assert.deepEqual(bench.commands, ["double"]);
   bench.close();
 });
@@ -314,19 +364,49 @@ test("[OP23] a command that failed counts as a change", async () => {
   bench.close();
 });
 
-test("[OP20] disruptive effects are imported by the guard alone, and nothing else deletes pods", () => {
+test("[S97] a command that is refused does not hold up those after it, one that is carried out does", async () => {
+  const tried: string[] = [];
+  const attempt =
+    (results: Readonly<Record<string, ActionOutcome["kind"]>>) =>
+    async (action: Action): Promise<ActionOutcome | undefined> => {
+      await Promise.resolve();
+      tried.push(action.step);
+      const kind = results[action.step] ?? "done";
+      if (kind === "refused") {
+        return { kind, action, refusal: { reason: "LockHeld", message: "by another" } };
+      }
+      return kind === "failed" ? { kind, action, message: "no" } : { kind, action };
+    };
+  const commands = ["a", "b", "c"].map((step) => ({ ...configuring(0), step }));
+  assert.equal(await carryOutFirst(commands, attempt({ a: "refused", b: "failed" })), true);
+  assert.deepEqual(tried.splice(0), ["a", "b"]);
+  const none = attempt({ a: "refused", b: "refused", c: "refused" });
+  assert.equal(await carryOutFirst(commands, none), false);
+  assert.deepEqual(tried.splice(0), ["a", "b", "c"]);
+});
+
+test("[OP20] disruptive effects are imported by the guard alone, and nothing else deletes or commands", () => {
   const root = join(import.meta.dirname, "../../src");
-  const files = globSync("{plan,operate,build,api,model}/**/*.ts", { cwd: root }).filter(
+  const files = globSync("{plan,operate,build,api,model,cli,fdb}/**/*.ts", { cwd: root }).filter(
     (file) => !file.endsWith(".test.ts"),
   );
-  const importers = files.filter((file) =>
-    readFileSync(join(root, file), "utf8").includes('/disruptive-effects.ts"'),
-  );
+  const textOf = (file: string): string => readFileSync(join(root, file), "utf8");
+  const importers = files.filter((file) => textOf(file).includes('/disruptive-effects.ts"'));
   assert.deepEqual(importers, ["operate/guard.ts"]);
-  const callers = files.filter((file) =>
-    /\.(delete\((pods|persistentVolumeClaims)|evictPod\(|configure\(|exclude\(|kill\(|changeCoordinators\()/.test(
-      readFileSync(join(root, file), "utf8"),
+  const guards = files.filter((file) => /new Guard\(/.test(textOf(file)));
+  assert.deepEqual(guards, ["operate/operator.ts"]);
+  const commands =
+    "configure|exclude|include|kill|changeCoordinators|setMaintenanceZone|resetMaintenanceZone|evictPod";
+  const callers = files.filter((file) => new RegExp(`[^.]\\.(${commands})\\(`).test(textOf(file)));
+  assert.deepEqual(callers, ["operate/disruptive-effects.ts"]);
+  // Beside the guard only the headless service, which no process needs, is deleted.
+  const deleters = files.flatMap((file) =>
+    [...textOf(file).matchAll(/client\.delete\(([a-zA-Z]+)/g)].map(
+      ([, what]) => `${file}: ${what}`,
     ),
   );
-  assert.deepEqual(callers, ["operate/disruptive-effects.ts"]);
+  assert.deepEqual(deleters, [
+    "operate/disruptive-effects.ts: resource",
+    "operate/perform.ts: services",
+  ]);
 });

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import type { DatabaseStatus } from "../../src/model/database-status.ts";
 import type { Plan } from "../../src/plan/chain.ts";
+import { configurationDanger } from "../../src/plan/configuration-safety.ts";
 import { hallsProblem } from "../../src/plan/hall-readiness.ts";
 import { PlanWorld } from "./plan-world.ts";
 
@@ -64,7 +65,7 @@ test("[P66] coordinators that cannot be reached prove nothing", () => {
   assert.deepEqual(commands(plan), []);
   assert.equal(
     waitOf(plan),
-    "DatabaseNotReady: A majority of the coordinators cannot be reached yet",
+    "DatabaseNotReady: The database is not available yet: a majority of the coordinators cannot be reached",
   );
 });
 
@@ -207,6 +208,28 @@ test("[P70] a database that is not available or does not answer is left alone", 
   const silent = world.plan();
   assert.deepEqual(commands(silent), []);
   assert.match(waitOf(silent), /^DatabaseUnreachable/);
+});
+
+test("[S87] the fallback of the running mode is set while data is not healthy, other modes are not", () => {
+  const live = { redundancy_mode: "three_data_hall" };
+  const status = (state: object): DatabaseStatus => ({
+    cluster: {
+      configuration: live,
+      data: { state },
+      recovery_state: {
+        name: "all_logs_recruited",
+        active_generations: 3,
+        seconds_since_last_recovered: 90,
+      },
+    },
+  });
+  const snapshot = new PlanWorld(small).snapshot();
+  const healing = status({ name: "healing", healthy: false });
+  const danger = (mode: string): string | undefined =>
+    configurationDanger(snapshot, healing, "7.3.79", mode);
+  assert.equal(danger("three_data_hall_fallback"), undefined);
+  assert.match(danger("triple") ?? "", /not healthy: healing/);
+  assert.match(danger("three_datacenter_fallback") ?? "", /not healthy: healing/);
 });
 
 test("[P71] with configureDatabase off nothing is set", () => {

@@ -45,16 +45,33 @@ test("[P2] the steps have their documented names and order", () => {
   assert.deepEqual(
     chain.map((step) => step.name),
     [
+      "protectFromDeletion",
+      "updateLockConfiguration",
       "updateConfigMap",
+      "checkClientCompatibility",
+      "deletePodsForBuggification",
       "deleteTerminalPods",
+      "updatePods",
+      "replaceMisconfiguredProcessGroups",
+      "replaceFailedProcessGroups",
       "addProcessGroups",
       "addServices",
       "addPVCs",
       "addPods",
       "generateInitialClusterFile",
+      "removeIncompatibleProcesses",
+      "updateSidecarVersions",
       "updatePodConfig",
       "updateMetadata",
       "updateDatabaseConfiguration",
+      "chooseRemovals",
+      "excludeProcesses",
+      "changeCoordinators",
+      "bounceProcesses",
+      "maintenanceModeChecker",
+      "updatePods",
+      "removeProcessGroups",
+      "removeServices",
     ],
   );
 });
@@ -274,7 +291,7 @@ test("[P53] a pod that ended is deleted when it is half a minute old", () => {
   const wait = young.waits.find((one) => one.reason === "PodTerminal");
   assert.equal(wait?.retryAtMs, world.nowMs + 20_000);
   world.nowMs += 20_000;
-  assert.deepEqual(texts(world.plan()), [`deleteTerminalPods: delete terminal pod ${name}`]);
+  assert.deepEqual(texts(world.plan()), [`deleteTerminalPods: delete pods ${name} (terminal)`]);
 });
 
 test("[P54] coordinators are chosen when no candidate is still starting", () => {
@@ -408,8 +425,9 @@ test("[P64] the note of a claim's specification is never rewritten", () => {
   claim.metadata.annotations[annotationKeys.lastAppliedSpec] = "older";
   world.pvcs.set(name, claim);
   const plan = world.plan();
-  assert.deepEqual(plan.actions, []);
-  const group = plan.status.processGroups?.find((one) => one.processClass === "storage");
+  assert.ok(plan.actions.every((action) => action.type !== "patchPvc"));
+  const group = plan.status.processGroups?.find((one) => one.removalTimestamp !== undefined);
+  assert.equal(`sample-${group?.processGroupID}-data`, name, "it is replaced instead");
   assert.deepEqual(
     group?.processGroupConditions?.map((condition) => condition.type),
     ["MissingPVC"],
@@ -440,7 +458,7 @@ test("[P20] what says how a pod was made is not corrected", () => {
     plan.actions.filter((action) => action.step === "updateMetadata"),
     [],
   );
-  const group = plan.status.processGroups?.find((one) => one.processClass === "stateless");
+  const group = plan.status.processGroups?.find((one) => `sample-${one.processGroupID}` === name);
   const types = group?.processGroupConditions?.map((condition) => condition.type) ?? [];
   assert.ok(types.includes("IncorrectPodSpec"));
   assert.ok(!types.includes("IncorrectPodMetadata"));

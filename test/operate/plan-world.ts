@@ -23,7 +23,7 @@ import { planCluster } from "../../src/plan/chain.ts";
 import type { Plan } from "../../src/plan/chain.ts";
 import { newDesiredMemory } from "../../src/plan/desired.ts";
 import type { DesiredMemory } from "../../src/plan/desired.ts";
-import { defaultPlanOptions } from "../../src/plan/snapshot.ts";
+import { defaultPlanOptions, nothingRemembered } from "../../src/plan/snapshot.ts";
 import type { DatabaseObservation, SidecarObservation, Snapshot } from "../../src/plan/snapshot.ts";
 import type { Wait } from "../../src/plan/wait.ts";
 
@@ -67,9 +67,8 @@ export class PlanWorld {
       configMap: this.configMap,
       database: this.database(),
       sidecars: this.sidecars,
-      failures: [],
+      ...nothingRemembered,
       previousWaits: this.waits,
-      lastDatabaseWriteMs: 0,
       seed: this.seed,
       options: defaultPlanOptions,
       memory: this.memory,
@@ -128,8 +127,8 @@ export class PlanWorld {
         return this.#patch(this.pods, action.basis.name, action.patch);
       case "patchPvc":
         return this.#patch(this.pvcs, action.basis.name, action.patch);
-      case "deletePod":
-        this.pods.delete(action.basis.name);
+      case "deletePods":
+        for (const { basis } of action.pods) this.pods.delete(basis.name);
         return;
       case "configureDatabase":
         this.commands.push(action.arguments);
@@ -307,16 +306,18 @@ function processOf(commandLine: string, version: string): StatusProcess {
   for (const [, key, value] of commandLine.matchAll(/--locality_(\w+)=(\S+)/g)) {
     locality[key ?? ""] = value ?? "";
   }
+  const processClass = /--class=(\S+)/.exec(commandLine)?.[1] ?? "";
   return {
     address: (/--public_address=(\S+)/.exec(commandLine)?.[1] ?? "").replace(/[[\]]/g, ""),
-    class_type: /--class=(\S+)/.exec(commandLine)?.[1] ?? "",
+    class_type: processClass,
     command_line: commandLine,
     version,
     locality,
     excluded: false,
     uptime_seconds: 100,
     messages: [],
-    roles: [],
+    // Without any role a status would count as incomplete.
+    roles: processClass === "stateless" ? [{ role: "grv_proxy" }] : [],
   };
 }
 

@@ -94,6 +94,11 @@ export function isCut(fabric: Fabric, instance: ServerInstance): boolean {
   );
 }
 
+/** A process behind a service is reached at the address of the service and at its own, where its host name leads. */
+export function reachableAt(from: ServerInstance["arguments"]): readonly NetworkAddress[] {
+  return [...from.publicAddresses, ...from.listenAddresses];
+}
+
 /**
  * The process that answers at an address, if one does. TLS and plain do not understand each other.
  */
@@ -102,7 +107,7 @@ export function answering(fabric: Fabric, address: NetworkAddress): ServerInstan
   if (host === undefined) return undefined;
   const instance = fabric.listening.get(endpoint({ host, port: address.port }));
   if (!instance || isCut(fabric, instance)) return undefined;
-  const own = instance.arguments.publicAddresses.find(
+  const own = reachableAt(instance.arguments).find(
     (candidate) => candidate.host === host && candidate.port === address.port,
   );
   return own?.useTls === address.useTls ? instance : undefined;

@@ -1,6 +1,7 @@
 // Command lines, addresses and connection strings as the operator writes them, and what is refused.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { reachableAt } from "./fabric.ts";
 import { parseConnectionString, parseNetworkAddress } from "./network-address.ts";
 import { parseServerArguments } from "./server-arguments.ts";
 
@@ -113,4 +114,15 @@ test("[FDB2] a connection string may follow comments, and nothing else", () => {
   ]) {
     assert.equal(parseConnectionString(text), undefined, text);
   }
+});
+
+test("[FDB40] a process behind a service is reached at both its addresses", () => {
+  const behind = ["--public_address=10.96.0.7:4501", "--listen_address=10.1.38.94:4501"];
+  const parsed = parseServerArguments([
+    ...usual.filter((one) => !one.includes("address")),
+    ...behind,
+  ]);
+  assert.ok("arguments" in parsed);
+  const hosts = reachableAt(parsed.arguments).map((address) => address.host);
+  assert.deepEqual(hosts, ["10.96.0.7", "10.1.38.94"]);
 });

@@ -7,7 +7,7 @@ import type {
   ServerProcess,
   ServerProcessSpec,
 } from "../../pod/process-runtime.ts";
-import { openDisk } from "./fabric.ts";
+import { openDisk, reachableAt } from "./fabric.ts";
 import { loseVolume } from "./lost-volume.ts";
 import type { Disk, Fabric } from "./fabric.ts";
 import { allDatabasesRefreshQuorum, joinLater, joinSoon, leave, tryJoin } from "./membership.ts";
@@ -36,7 +36,7 @@ function startServer(fabric: Fabric, spec: ServerProcessSpec): ServerProcess {
   }
   const instance = prepared(resolve);
   fabric.trace(`fdbserver ${instance.endpoint} starts in ${spec.pod.name}`);
-  for (const address of instance.arguments.publicAddresses) {
+  for (const address of reachableAt(instance.arguments)) {
     fabric.listening.set(endpoint(address), instance);
   }
   const delayMs = fabric.timings.registerMs + takeStartDelay(fabric, instance);
@@ -176,7 +176,7 @@ function stopServer(
   if (!instance.isRunning) return;
   instance.isRunning = false;
   fabric.trace(`fdbserver ${instance.endpoint} stops: ${exit.message}`);
-  for (const address of instance.arguments.publicAddresses) {
+  for (const address of reachableAt(instance.arguments)) {
     const key = endpoint(address);
     if (fabric.listening.get(key) === instance) fabric.listening.delete(key);
   }

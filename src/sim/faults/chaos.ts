@@ -55,6 +55,12 @@ export class Chaos {
     return makers[trouble](this.#target);
   }
 
+  /** Whether something is broken that does not pass by itself. */
+  get isOngoing(): boolean {
+    const { stoppedNodes, cutAddresses } = this.#target;
+    return stoppedNodes.size + cutAddresses.size > 0;
+  }
+
   /** Takes back everything that would not pass by itself. */
   async heal(): Promise<void> {
     const target = this.#target;

@@ -1,0 +1,308 @@
+// What is to be said about a cluster, as data: whether it serves, what is being done, what waits for what, and what a
+// person can do. A pure function of Kubernetes objects and the time. Rules: spec/explain.md [E1]-[E9].
+import type { Condition, FoundationDBCluster } from "../api/cluster.ts";
+import type { Event, Node, PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
+import type { Stored } from "../kube/resource.ts";
+import { formatTime, parseTime } from "../kube/time.ts";
+import { concernOf } from "../plan/wait-concern.ts";
+import type { Concern } from "../plan/wait-concern.ts";
+import { groupTroubles, meaningOf } from "./explain-groups.ts";
+import type { GroupTrouble } from "./explain-groups.ts";
+import { objectTroubles, recentEvents } from "./explain-objects.ts";
+import type { ObjectTrouble, ToldEvent } from "./explain-objects.ts";
+import { staleFacts } from "./explain-staleness.ts";
+import { formatAge } from "./explain-words.ts";
+
+/** Everything that the page rests on. Lists that could not be read are undefined and named in `unread`. */
+export interface ExplainInput {
+  cluster: Stored<FoundationDBCluster>;
+  pods: readonly Stored<Pod>[] | undefined;
+  pvcs: readonly Stored<PersistentVolumeClaim>[] | undefined;
+  events: readonly Stored<Event>[] | undefined;
+  /** Those on which the pods are, as far as one may look at them. */
+  nodes: readonly Stored<Node>[] | undefined;
+  /** What could not be read, and why. */
+  unread: readonly string[];
+}
+
+export type Verdict =
+  | "deleting"
+  | "unseen"
+  | "paused"
+  | "unknown"
+  | "invalid"
+  | "down"
+  | "starting"
+  | "stuck"
+  | "degraded"
+  | "working"
+  | "healthy";
+
+export interface ExplainedFact {
+  answer: "yes" | "no" | "unknown";
+  text: string;
+  /** Since when the answer is so. */
+  since?: string;
+}
+
+export interface ExplainedWait {
+  step: string;
+  reason: string;
+  message: string;
+  object?: string;
+  since?: string;
+  retryAt?: string;
+  remedy?: string;
+  concern: Concern;
+}
+
+export interface ExplainPage {
+  cluster: string;
+  namespace: string;
+  /** The time at which the page was made. */
+  asOf: string;
+  verdict: Verdict;
+  headline: string;
+  version: { wanted: string; running?: string };
+  redundancyMode: string;
+  serving: ExplainedFact;
+  /** Whether all data has all its copies and all processes run. */
+  sound: ExplainedFact;
+  /** Whether everything is as the resource wants it. */
+  reconciled: ExplainedFact & { generation: number; reconciledGeneration?: number };
+  doing: readonly string[];
+  waits: readonly ExplainedWait[];
+  processGroups: { total: number; inTrouble: number; troubles: readonly GroupTrouble[] };
+  /** What Kubernetes says of the pods and volumes of the cluster. */
+  objects: readonly ObjectTrouble[];
+  recent: readonly ToldEvent[];
+  /** Why what is reported may not be so any more; empty when it is fresh. */
+  stale: readonly string[];
+  unread: readonly string[];
+}
+
+export function explainCluster(input: ExplainInput, nowMs: number): ExplainPage {
+  const { cluster } = input;
+  const { metadata, spec, status = {} } = cluster;
+  const stale = staleFacts(input, nowMs);
+  const isStale = stale.length > 0;
+  const waits = explainedWaits(cluster, nowMs);
+  const facts = {
+    serving: servingFact(cluster, isStale),
+    sound: soundFact(cluster, isStale),
+    reconciled: reconciledFact(cluster, isStale),
+  };
+  const verdict = verdictOf(input, facts, waits, isStale);
+  const groups = status.processGroups ?? [];
+  const troubles = groupTroubles(groups);
+  return {
+    cluster: metadata.name ?? "",
+    namespace: metadata.namespace ?? "",
+    asOf: formatTime(nowMs),
+    verdict,
+    headline: headlineOf(verdict, facts, waits, cluster, nowMs),
+    version: {
+      wanted: spec.version,
+      ...(status.runningVersion === undefined ? {} : { running: status.runningVersion }),
+    },
+    redundancyMode: spec.databaseConfiguration?.redundancy_mode ?? "double",
+    ...facts,
+    doing: doingOf(cluster, verdict),
+    waits,
+    processGroups: {
+      total: groups.length,
+      inTrouble: new Set(troubles.flatMap((trouble) => trouble.ids)).size,
+      troubles,
+    },
+    objects: objectTroubles(input),
+    recent: recentEvents(input, nowMs),
+    stale,
+    unread: input.unread,
+  };
+}
+
+type Facts = Pick<ExplainPage, "serving" | "sound" | "reconciled">;
+
+function conditionOf(cluster: FoundationDBCluster, type: string): Condition | undefined {
+  return cluster.status?.conditions?.find((condition) => condition.type === type);
+}
+
+/** The last value of a fact that nobody keeps current is not its value. */
+function fact(
+  condition: Condition | undefined,
+  isStale: boolean,
+  texts: { true: string; false: string; isGoodWhen: "True" | "False" },
+): ExplainedFact {
+  if (condition === undefined) return { answer: "unknown", text: "nobody has looked yet" };
+  const since = condition.lastTransitionTime;
+  if (isStale) {
+    const last = condition.status === "True" ? texts.true : texts.false;
+    const text =
+      condition.status === "Unknown" ? condition.message : `it was last told that ${last}`;
+    return { answer: "unknown", text, since };
+  }
+  if (condition.status === "Unknown") {
+    return { answer: "unknown", text: condition.message, since };
+  }
+  const isGood = condition.status === texts.isGoodWhen;
+  const isTrue = condition.status === "True";
+  return { answer: isGood ? "yes" : "no", text: isTrue ? texts.true : texts.false, since };
+}
+
+function servingFact(cluster: FoundationDBCluster, isStale: boolean): ExplainedFact {
+  const condition = conditionOf(cluster, "Available");
+  return fact(condition, isStale, {
+    isGoodWhen: "True",
+    true: "the database serves reads and writes",
+    false: asClause(condition?.message ?? ""),
+  });
+}
+
+function soundFact(cluster: FoundationDBCluster, isStale: boolean): ExplainedFact {
+  const condition = conditionOf(cluster, "Degraded");
+  if (condition?.reason === "NotConfigured") {
+    return { answer: "unknown", text: asClause(condition.message) };
+  }
+  return fact(condition, isStale, {
+    isGoodWhen: "False",
+    true: troubleText(condition),
+    false: asClause(condition?.message ?? ""),
+  });
+}
+
+/** A condition of process groups is said in words. */
+function troubleText(condition: Condition | undefined): string {
+  const { reason = "", message = "" } = condition ?? {};
+  const meaning = meaningOf(reason);
+  if (meaning === undefined) return asClause(message);
+  return `${message.replace(`${reason}: `, "")}: ${meaning}`;
+}
+
+function reconciledFact(cluster: FoundationDBCluster, isStale: boolean): ExplainPage["reconciled"] {
+  const generation = cluster.metadata.generation ?? 0;
+  const reconciledGeneration = cluster.status?.generations?.reconciled;
+  const found = fact(conditionOf(cluster, "Reconciled"), isStale, {
+    isGoodWhen: "True",
+    true: `generation ${generation} of the resource is in force`,
+    false: `generation ${generation} of the resource is not in force yet`,
+  });
+  return {
+    ...found,
+    generation,
+    ...(reconciledGeneration === undefined ? {} : { reconciledGeneration }),
+  };
+}
+
+/** What usually passes and has not for so long deserves a look. */
+const usualMs = 3_600_000;
+
+function explainedWaits(cluster: FoundationDBCluster, nowMs: number): ExplainedWait[] {
+  return (cluster.status?.blockedBy ?? []).map((entry) => {
+    const concern = concernOf(entry.reason);
+    const isLong = nowMs - (parseTime(entry.since) ?? nowMs) >= usualMs;
+    return { ...entry, concern: concern === "passing" && isLong ? "look" : concern };
+  });
+}
+
+function verdictOf(
+  { cluster }: ExplainInput,
+  { serving, sound, reconciled }: Facts,
+  waits: readonly ExplainedWait[],
+  isStale: boolean,
+): Verdict {
+  if (cluster.metadata.deletionTimestamp !== undefined) return "deleting";
+  if (cluster.spec.skip === true) return "paused";
+  if (cluster.status?.conditions === undefined) return "unseen";
+  if (isStale) return "unknown";
+  if (serving.answer === "no" && cluster.status.configured === true) return "down";
+  if (waits.some((wait) => wait.reason === "InvalidSpec")) return "invalid";
+  if (cluster.status.configured !== true) {
+    return waits.some((wait) => wait.concern !== "passing") ? "stuck" : "starting";
+  }
+  if (serving.answer !== "yes") return serving.answer === "no" ? "down" : "unknown";
+  if (reconciled.answer === "no" && waits.some((wait) => wait.concern === "person")) return "stuck";
+  if (sound.answer === "no") return "degraded";
+  return reconciled.answer === "yes" ? "healthy" : "working";
+}
+
+function headlineOf(
+  verdict: Verdict,
+  { serving, sound, reconciled }: Facts,
+  waits: readonly ExplainedWait[],
+  cluster: FoundationDBCluster,
+  nowMs: number,
+): string {
+  const count = waits.filter((wait) => wait.concern !== "passing").length;
+  const things = count === 1 ? "one thing needs" : `${count} things need`;
+  const look = count === 0 ? "the operator is at work" : `${things} a look`;
+  switch (verdict) {
+    case "deleting":
+      return "The cluster is being deleted.";
+    case "unseen":
+      return "No operator has looked at this cluster: is one running that watches its namespace?";
+    case "paused":
+      return "The operator leaves this cluster alone (spec.skip is true), so nobody knows how it is.";
+    case "unknown":
+      return `NOBODY KNOWS whether the database serves: ${serving.text}.`;
+    case "invalid":
+      return `The spec is invalid: nothing is changed until it is corrected.${servingWords(serving)}`;
+    case "down":
+      return `THE DATABASE IS DOWN${lasting(nowMs, serving)}: ${serving.text}; ${look}.`;
+    case "starting":
+      return "The database does not exist yet; the operator is bringing it up.";
+    case "stuck":
+      return cluster.status?.configured === true
+        ? `The database serves reads and writes, but the operator is stuck: ${things} a person.`
+        : `The database does not exist yet, and it does not come up by itself: ${things} a look.`;
+    case "degraded":
+      return `The database serves reads and writes, but not as well as it should: ${sound.text}.`;
+    case "working":
+      return `The database serves reads and writes, and ${look}.`;
+    case "healthy":
+      return `Healthy${lasting(nowMs, serving, sound, reconciled)}: the database serves reads and writes, and everything is as specified.`;
+  }
+}
+
+/** " for 12m": since the youngest of these facts is so. */
+function lasting(nowMs: number, ...facts: readonly ExplainedFact[]): string {
+  const times = facts.flatMap(({ since }) => parseTime(since) ?? []);
+  return times.length === 0 ? "" : ` for ${formatAge(nowMs - Math.max(...times))}`;
+}
+
+function servingWords(serving: ExplainedFact): string {
+  return serving.answer === "yes" ? " The database serves reads and writes." : "";
+}
+
+/** What is still to be brought about, from status.generations, in words. */
+const goals: readonly [string, string][] = [
+  ["needsConfigurationChange", "configure the database"],
+  ["needsGrow", "add process groups"],
+  ["needsShrink", "take out process groups"],
+  ["needsCoordinatorChange", "change the coordinators"],
+  ["needsMonitorConfUpdate", "bring the ConfigMap up to date"],
+  ["needsBounce", "restart processes with their new arguments"],
+  ["needsPodDeletion", "make pods anew that were made from an older specification"],
+  ["needsServiceUpdate", "bring the services up to date"],
+  ["hasExtraListeners", "finish the change between TLS and plain connections"],
+  ["hasPendingRemoval", "wait until removed pods and volumes are gone"],
+  ["hasUnhealthyProcess", "get all process groups healthy"],
+  ["missingDatabaseStatus", "get the database available"],
+  ["needsLockConfigurationChanges", "bring the deny list of the lock up to date"],
+];
+
+function doingOf(cluster: FoundationDBCluster, verdict: Verdict): string[] {
+  if (["deleting", "unseen", "paused", "invalid", "healthy"].includes(verdict)) return [];
+  const flags: Readonly<Record<string, number | undefined>> = cluster.status?.generations ?? {};
+  return goals.filter(([flag]) => flags[flag] !== undefined).map(([, text]) => text);
+}
+
+function asClause(text: string): string {
+  return /^[A-Z][a-z]* /.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
+}
+
+/** How long ago something was; undefined for a text that is no time. */
+export function ageMs(page: ExplainPage, time: string | undefined): number | undefined {
+  const atMs = parseTime(time);
+  const nowMs = parseTime(page.asOf);
+  return atMs === undefined || nowMs === undefined ? undefined : nowMs - atMs;
+}

@@ -1,0 +1,166 @@
+// Reads what the page rests on from Kubernetes, and turns what goes wrong into one line that says what to do. Only the
+// cluster itself is needed: what else may not be read is left out and named. Rules: spec/explain.md [E13]-[E15].
+import { foundationDbClusters } from "../api/cluster.ts";
+import type { FoundationDBCluster } from "../api/cluster.ts";
+import { labelsOf } from "../api/effective.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { isKubeError } from "../kube/error.ts";
+import type { KubeObject } from "../kube/object.ts";
+import { events, nodes, persistentVolumeClaims, pods } from "../kube/resource.ts";
+import type { Resource, Stored } from "../kube/resource.ts";
+import { CommandError } from "./command-error.ts";
+import type { ExplainInput } from "./explain-page.ts";
+
+export interface ClusterKey {
+  namespace: string;
+  name: string;
+}
+
+export async function readExplainInput(
+  client: KubeClient,
+  key: ClusterKey,
+  server: string,
+): Promise<ExplainInput> {
+  const cluster = await readCluster(client, key, server);
+  const { namespace } = key;
+  const unread: string[] = [];
+  const attempt = async <T>(what: string, read: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isKubeError(error)) throw error;
+      unread.push(`${what}: ${error.reason === "Forbidden" ? "not allowed" : error.message}`);
+      return undefined;
+    }
+  };
+  const [ownPods, ownClaims, told] = await Promise.all([
+    attempt("pods", () => ownObjects(client, pods, cluster, namespace)),
+    attempt("volume claims", () => ownObjects(client, persistentVolumeClaims, cluster, namespace)),
+    attempt("events", async () => (await client.listAll(events, { namespace })).items),
+  ]);
+  const nodeNames = [...new Set((ownPods ?? []).flatMap((pod) => pod.spec?.nodeName ?? []))];
+  const found = await attempt("nodes", () =>
+    Promise.all(nodeNames.toSorted().map((name) => client.find(nodes, { name }))),
+  );
+  return {
+    cluster,
+    pods: ownPods,
+    pvcs: ownClaims,
+    events: told,
+    nodes: found?.filter((node) => node !== undefined),
+    unread: unread.toSorted(),
+  };
+}
+
+async function readCluster(
+  client: KubeClient,
+  key: ClusterKey,
+  server: string,
+): Promise<Stored<FoundationDBCluster>> {
+  try {
+    return await client.get(foundationDbClusters, key);
+  } catch (error) {
+    if (!isKubeError(error)) throw error;
+    if (error.reason === "NotFound") throw await notFound(client, key, error.message);
+    throw commandErrorOf(error.reason, error.message, server);
+  }
+}
+
+export function commandErrorOf(reason: string, message: string, server: string): CommandError {
+  if (reason === "Forbidden") {
+    return new CommandError(`not allowed: ${message} (ask for a role that may read it)`);
+  }
+  if (reason === "Unauthorized") {
+    return new CommandError(`${server} does not accept the credentials of the kubeconfig`);
+  }
+  if (reason === "Unreachable" || reason === "Timeout") {
+    const why = message.replace(/^[A-Z]+ \S+: /, "");
+    return new CommandError(`cannot reach the API server ${server}: ${why}`);
+  }
+  return new CommandError(`${server} answers: ${message}`);
+}
+
+/** A name that is not there is often only mistyped, or in another namespace. */
+async function notFound(
+  client: KubeClient,
+  { namespace, name }: ClusterKey,
+  message: string,
+): Promise<CommandError> {
+  if (!message.includes(name)) {
+    return new CommandError("this Kubernetes has no FoundationDBCluster resources (no such CRD)");
+  }
+  const problem = `there is no FoundationDBCluster ${name} in namespace ${namespace}`;
+  const all = await clustersEverywhere(client, namespace);
+  const elsewhere = all.find((one) => one.name === name);
+  if (elsewhere !== undefined) {
+    return new CommandError(
+      `${problem}, but one in ${elsewhere.namespace} (-n ${elsewhere.namespace})`,
+    );
+  }
+  const here = all.filter((one) => one.namespace === namespace).map((one) => one.name);
+  const similar = similarNames(name, here);
+  if (similar.length > 0)
+    return new CommandError(`${problem}; did you mean ${similar.join(", ")}?`);
+  const others = all.slice(0, 5).map((one) => `${one.namespace}/${one.name}`);
+  const hint = others.length === 0 ? "there is none at all" : `there are ${others.join(", ")}`;
+  return new CommandError(`${problem}; ${hint}`);
+}
+
+/** Whoever may not look everywhere looks into the one namespace. */
+async function clustersEverywhere(client: KubeClient, namespace: string): Promise<ClusterKey[]> {
+  for (const options of [{}, { namespace }]) {
+    try {
+      const { items } = await client.listAll(foundationDbClusters, options);
+      return items.map(({ metadata }) => ({
+        namespace: metadata.namespace ?? "",
+        name: metadata.name ?? "",
+      }));
+    } catch (error) {
+      if (!isKubeError(error)) throw error;
+    }
+  }
+  return [];
+}
+
+/** Names that contain one another or differ in few letters, the nearest first. */
+export function similarNames(name: string, names: readonly string[]): string[] {
+  const limit = Math.max(2, Math.floor(name.length / 3));
+  return names
+    .map((other) => ({ other, distance: editDistance(name, other) }))
+    .filter(
+      ({ other, distance }) => distance <= limit || other.includes(name) || name.includes(other),
+    )
+    .toSorted(
+      (left, right) => left.distance - right.distance || (left.other < right.other ? -1 : 1),
+    )
+    .slice(0, 3)
+    .map(({ other }) => other);
+}
+
+function editDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let at = 1; at <= left.length; at += 1) {
+    const next = [at];
+    for (let to = 1; to <= right.length; to += 1) {
+      const replaced = (row[to - 1] ?? 0) + (left[at - 1] === right[to - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[to] ?? 0) + 1, (next[to - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
+}
+
+/** Objects with the labels of the cluster, and those that it owns whatever their labels say. */
+async function ownObjects<T extends KubeObject>(
+  client: KubeClient,
+  resource: Resource<T>,
+  cluster: Stored<FoundationDBCluster>,
+  namespace: string,
+): Promise<T[]> {
+  const wanted = Object.entries(labelsOf(cluster).matchLabels);
+  const { items } = await client.listAll(resource, { namespace });
+  return items.filter(({ metadata }) => {
+    const isOwned = metadata.ownerReferences?.some((owner) => owner.uid === cluster.metadata.uid);
+    return isOwned === true || wanted.every(([key, value]) => metadata.labels?.[key] === value);
+  });
+}

@@ -1,0 +1,209 @@
+// The page as text: the most important sentence first, then what to do. Fits the width of the terminal; colour only
+// where it is asked for. Rules: spec/explain.md [E10]-[E12].
+import { styleText } from "node:util";
+import { ageMs } from "./explain-page.ts";
+import type { ExplainedFact, ExplainedWait, ExplainPage, Verdict } from "./explain-page.ts";
+import { formatAge, wrap } from "./explain-words.ts";
+
+export interface TextOptions {
+  width: number;
+  hasColor: boolean;
+}
+
+type Style = Parameters<typeof styleText>[0];
+
+const idsMax = 6;
+const objectsMax = 12;
+
+export function renderExplanation(page: ExplainPage, options: TextOptions): string {
+  const writer = new Writer(page, options);
+  writer.head();
+  writer.facts();
+  writer.stale();
+  writer.waits();
+  writer.groups();
+  writer.objects();
+  writer.recent();
+  writer.unread();
+  return `${writer.lines.join("\n")}\n`;
+}
+
+const colors: Readonly<Record<Verdict, Style>> = {
+  deleting: "yellow",
+  unseen: "yellow",
+  paused: "yellow",
+  unknown: "red",
+  invalid: "red",
+  down: "red",
+  starting: "cyan",
+  stuck: "red",
+  degraded: "yellow",
+  working: "cyan",
+  healthy: "green",
+};
+
+class Writer {
+  readonly lines: string[] = [];
+  readonly #page: ExplainPage;
+  readonly #options: TextOptions;
+
+  constructor(page: ExplainPage, options: TextOptions) {
+    this.#page = page;
+    this.#options = { ...options, width: Math.max(40, options.width) };
+  }
+
+  head(): void {
+    const { namespace, cluster, version, redundancyMode, verdict, headline, asOf } = this.#page;
+    const running = version.running ?? version.wanted;
+    const upgrade = running === version.wanted ? running : `${running} (wanted: ${version.wanted})`;
+    const title = `${namespace}/${cluster}`;
+    this.lines.push(
+      `${this.#paint("bold", title)}  FoundationDB ${upgrade}, ${redundancyMode}  ${asOf}`,
+      "",
+    );
+    for (const line of wrap(headline, this.#options.width)) {
+      this.lines.push(this.#paint(["bold", colors[verdict]].flat() as Style, line));
+    }
+  }
+
+  facts(): void {
+    const { serving, sound, reconciled, doing, verdict } = this.#page;
+    if (verdict === "unseen") return;
+    this.lines.push("");
+    this.#fact("Serves", serving);
+    this.#fact("Sound", sound);
+    this.#fact("As specified", reconciled);
+    if (doing.length > 0) this.#row("Still to do", doing.join("; "));
+  }
+
+  stale(): void {
+    if (this.#page.stale.length === 0) return;
+    this.#section("Old news");
+    for (const text of this.#page.stale) this.#item("!", text, "yellow");
+  }
+
+  waits(): void {
+    const { waits } = this.#page;
+    if (waits.length === 0) return;
+    this.#section("Waits for");
+    waits.forEach((wait, index) => this.#wait(wait, index + 1));
+  }
+
+  groups(): void {
+    const { troubles, inTrouble, total } = this.#page.processGroups;
+    if (troubles.length === 0) return;
+    this.#section(`Process groups in trouble: ${inTrouble} of ${total}`);
+    let condition = "";
+    for (const trouble of troubles) {
+      if (trouble.condition !== condition) {
+        condition = trouble.condition;
+        this.#item("-", trouble.meaning === "" ? condition : `${condition}: ${trouble.meaning}`);
+      }
+      const age = this.#age(trouble.since);
+      const shown = trouble.ids.slice(0, idsMax).join(", ");
+      const more = trouble.ids.length > idsMax ? ` and ${trouble.ids.length - idsMax} more` : "";
+      const count = `${trouble.ids.length} of ${trouble.total} ${trouble.processClass}`;
+      this.#item("   ", `${count}${age === "" ? "" : ` for ${age}`}: ${shown}${more}`);
+    }
+  }
+
+  objects(): void {
+    const { objects } = this.#page;
+    if (objects.length === 0) return;
+    this.#section("Kubernetes says");
+    const byText = Map.groupBy(objects, ({ object, text }) => `${object.split("/")[0]} ${text}`);
+    for (const alike of [...byText.values()].slice(0, objectsMax)) {
+      const [first] = alike;
+      if (first === undefined) continue;
+      const age = this.#age(alike.map(({ since = "" }) => since).toSorted()[0]);
+      const names = alike.map(({ object }) => object).slice(0, 3);
+      const more = alike.length > 3 ? ` and ${alike.length - 3} more` : "";
+      const list = `${names.join(", ")}${more}`;
+      this.#item("-", `${list}: ${first.text}${age === "" ? "" : ` (${age})`}`);
+    }
+    const rest = byText.size - objectsMax;
+    if (rest > 0) this.#item("-", `and ${rest} more (-o json lists them)`);
+  }
+
+  recent(): void {
+    const { recent } = this.#page;
+    if (recent.length === 0) return;
+    this.#section("Told in the last hour");
+    for (const event of recent) {
+      const times = event.count > 1 ? `, ${event.count} times` : "";
+      const text = `${this.#age(event.at)} ago${times}: ${event.reason}: ${event.message}`;
+      this.#item(event.type === "Warning" ? "!" : "-", text);
+    }
+  }
+
+  unread(): void {
+    const { unread } = this.#page;
+    if (unread.length === 0) return;
+    this.#section("Could not be read");
+    for (const text of unread) this.#item("-", text);
+  }
+
+  #wait(wait: ExplainedWait, number: number): void {
+    const age = this.#age(wait.since);
+    const since = age === "" ? "" : `, for ${age}`;
+    const head = `${wait.reason} (${wait.step})${since}${this.#nextLook(wait)}`;
+    const style = wait.concern === "passing" ? undefined : "yellow";
+    this.#item(`${number}.`, head, style);
+    for (const line of wrap(wait.message, this.#options.width - 5)) this.lines.push(`     ${line}`);
+    if (wait.reason === "InvalidSpec" && wait.object !== undefined) {
+      this.lines.push(`     Field: ${wait.object}`);
+    }
+    const remedy = wait.remedy ?? "";
+    if (remedy === "") return;
+    wrap(remedy, this.#options.width - 11).forEach((line, index) => {
+      const label = index === 0 ? this.#paint("bold", "Do:") : "   ";
+      this.lines.push(`     ${label}  ${line}`);
+    });
+  }
+
+  /** The stored time of the next look is renewed only now and then, so it may have passed. */
+  #nextLook({ retryAt }: ExplainedWait): string {
+    const passedMs = ageMs(this.#page, retryAt);
+    if (passedMs === undefined || this.#page.stale.length > 0) return "";
+    if (passedMs >= 0) return "; looked at again and again";
+    return `; next look within ${formatAge(-passedMs)}`;
+  }
+
+  #fact(label: string, { answer, text, since }: ExplainedFact): void {
+    const age = this.#age(since);
+    const word = answer === "unknown" ? "not known" : answer;
+    const style = answer === "yes" ? "green" : answer === "no" ? "red" : "yellow";
+    this.#row(label, `${word}${age === "" ? "" : ` (for ${age})`}: ${text}`, style);
+  }
+
+  #row(label: string, text: string, style?: Style): void {
+    const indent = 16;
+    wrap(text, this.#options.width - indent).forEach((line, index) => {
+      const head = index === 0 ? `  ${label}`.padEnd(indent) : " ".repeat(indent);
+      const [first = "", ...rest] = line.split(" ");
+      const isMarked = index === 0 && style !== undefined;
+      this.lines.push(head + (isMarked ? [this.#paint(style, first), ...rest].join(" ") : line));
+    });
+  }
+
+  #section(title: string): void {
+    this.lines.push("", this.#paint("bold", title));
+  }
+
+  #item(mark: string, text: string, style?: Style): void {
+    const indent = mark.length + 3;
+    wrap(text, this.#options.width - indent).forEach((line, index) => {
+      const shown = style !== undefined && index === 0 ? this.#paint(style, line) : line;
+      this.lines.push(index === 0 ? `  ${mark} ${shown}` : `${" ".repeat(indent)}${shown}`);
+    });
+  }
+
+  #age(time: string | undefined): string {
+    const age = ageMs(this.#page, time);
+    return age === undefined ? "" : formatAge(age);
+  }
+
+  #paint(style: Style, text: string): string {
+    return this.#options.hasColor ? styleText(style, text, { validateStream: false }) : text;
+  }
+}

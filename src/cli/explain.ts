@@ -1,0 +1,64 @@
+// `fdb-operator explain` and `kubectl fdb explain`: one page about one cluster, from Kubernetes objects alone.
+// Rules: spec/explain.md [E10]-[E15].
+import type { Clock } from "../env/clock.ts";
+import { machineClock } from "../env/clock.ts";
+import { KubeClient } from "../kube/client.ts";
+import { httpsTransport } from "../kube/https.ts";
+import { KubeconfigError, connectionOfPerson } from "../kube/kubeconfig.ts";
+import type { KubeConnection } from "../kube/kubeconfig.ts";
+import { CommandError } from "./command-error.ts";
+import { explainCluster } from "./explain-page.ts";
+import { readExplainInput } from "./explain-read.ts";
+import { renderExplanation } from "./explain-text.ts";
+import type { TextOptions } from "./explain-text.ts";
+
+export interface ExplainOptions {
+  namespace?: string;
+  kubeconfig?: string;
+  context?: string;
+  output: "text" | "json";
+}
+
+export async function runExplain(name: string, options: ExplainOptions): Promise<void> {
+  const connection = connectionOf(options);
+  const transport = httpsTransport(connection, { requestTimeoutMs: 15_000 });
+  const clock = machineClock();
+  try {
+    const client = new KubeClient(transport, { userAgent: "fdb-operator-explain" });
+    const key = { name, namespace: options.namespace ?? connection.namespace ?? "default" };
+    const text = await explainText(client, key, connection.server, clock, options.output, {
+      width: process.stdout.isTTY ? process.stdout.columns : 100,
+      hasColor: process.stdout.isTTY && process.stdout.hasColors(),
+    });
+    process.stdout.write(text);
+  } finally {
+    transport.close();
+    clock.stop();
+  }
+}
+
+export async function explainText(
+  client: KubeClient,
+  key: { namespace: string; name: string },
+  server: string,
+  clock: Clock,
+  output: ExplainOptions["output"],
+  options: TextOptions,
+): Promise<string> {
+  const page = explainCluster(await readExplainInput(client, key, server), clock.nowMs());
+  if (output === "json") return `${JSON.stringify(page, null, 2)}\n`;
+  return renderExplanation(page, options);
+}
+
+function connectionOf(options: ExplainOptions): KubeConnection {
+  try {
+    const connection = connectionOfPerson(options.kubeconfig, options.context);
+    if (connection !== undefined) return connection;
+  } catch (error) {
+    if (error instanceof KubeconfigError) throw new CommandError(error.message);
+    throw error;
+  }
+  throw new CommandError(
+    "no kubeconfig: name one with --kubeconfig FILE or KUBECONFIG, or put it at ~/.kube/config",
+  );
+}

@@ -1,0 +1,68 @@
+// What the command lines `fdb-operator` and `kubectl fdb` share: how mistakes are told, and the commands that both have.
+import { Command, CommanderError, Option } from "commander";
+import { CommandError } from "./command-error.ts";
+import type { ExplainOptions } from "./explain.ts";
+import { version } from "./version.ts";
+
+export function newProgram(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .version(version, "-V, --version", "print the version and exit")
+    .helpOption("-h, --help", "show help")
+    .configureOutput({ outputError: (text, write) => write(oneLine(name, text)) })
+    .exitOverride();
+}
+
+export function addExplainCommand(program: Command): void {
+  program
+    .command("explain")
+    .description(
+      "say in one page how a cluster is: whether it serves, what is being done, what waits for what, and what to do",
+    )
+    .argument("<cluster>", "name of the FoundationDBCluster")
+    .option("-n, --namespace <name>", "its namespace (default: the one of the context)")
+    .option("--kubeconfig <file>", "kubeconfig to use (default: KUBECONFIG, then ~/.kube/config)")
+    .option("--context <name>", "context of the kubeconfig")
+    .addOption(
+      new Option("-o, --output <form>", "how to print the page")
+        .choices(["text", "json"])
+        .default("text"),
+    )
+    .action(async (name: string, options: ExplainOptions) =>
+      (await import("./explain.ts")).runExplain(name, options),
+    );
+}
+
+/** Runs what the arguments of the process ask for; mistakes are one line and an exit code. */
+export async function runProgram(program: Command): Promise<void> {
+  // A reader that has seen enough, such as `head`, is no error.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit(0);
+  });
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      process.exitCode = error.exitCode;
+    } else if (error instanceof CommandError) {
+      process.stderr.write(`${program.name()}: ${error.message}\n`);
+      process.exitCode = error.exitCode;
+    } else {
+      throw error;
+    }
+  }
+}
+
+/** Errors of commander are one line that names the program and says what to do. */
+function oneLine(name: string, message: string): string {
+  const parts = message
+    .split("\n")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+  const text = parts
+    .join(" ")
+    .replace(/^error: /, "")
+    .replace(/\.$/, "");
+  return `${name}: ${text} (--help shows what is possible)\n`;
+}

@@ -1,0 +1,258 @@
+// Asks a database in the background what its status does not tell. A pass says what it would like to know, goes on, and
+// a later pass finds the answers with their times. Rules: spec/safety.md [S1]-[S8].
+import type { Clock } from "../env/clock.ts";
+import type { AdminClient, AdminClientFactory } from "../fdb/admin.ts";
+import { readDenyList } from "../fdb/deny-list.ts";
+import { readLock } from "../fdb/lock.ts";
+import { readMaintenanceList } from "../fdb/maintenance-list.ts";
+import { readPendingUpgrades } from "../fdb/pending-upgrades.ts";
+import type { SharedKeys } from "../fdb/shared-keys.ts";
+import type { Action } from "../plan/action.ts";
+import { questionKey } from "../plan/questions.ts";
+import type { DatabaseKnowledge, DatabaseQuestion } from "../plan/questions.ts";
+import { isSameJson } from "../plan/same-json.ts";
+import type { DatabaseTarget } from "./database-poller.ts";
+
+export interface DatabaseReaderOptions {
+  clock: Clock;
+  admin: AdminClientFactory;
+  /** The client of the database that is followed now, for whom it belongs to. */
+  client: () => AdminClient | undefined;
+  target: () => DatabaseTarget | undefined;
+  shared: () => { keys: SharedKeys; owner: string } | undefined;
+  /** A waiting exclusion; the guard's, since it is the only one that may exclude. */
+  verifyExclusion: (targets: readonly string[], timeoutMs: number) => Promise<void>;
+  timeoutMs: number;
+  /** How long a waiting exclusion is waited for. */
+  verificationTimeoutMs: number;
+  /** An answered question is not asked again before this time has passed. */
+  minimumIntervalMs: number;
+  /** Called when an answer brings something new. */
+  onAnswer: () => void;
+}
+
+/** A confirmed exclusion stays true while it stands; it is asked for again before it runs out. */
+const verificationIntervalMs = 120_000;
+const backOffMaximumMs = 60_000;
+
+/** What the writes to shared keys make out of date. */
+const changedParts: Readonly<
+  Partial<Record<Action["type"], Exclude<keyof DatabaseKnowledge, "verified">>>
+> = {
+  updateDenyList: "denyList",
+  registerPendingUpgrade: "pendingUpgrades",
+  withdrawPendingUpgrade: "pendingUpgrades",
+  updateMaintenanceList: "maintenanceList",
+  releaseLock: "lock",
+};
+
+interface Entry {
+  isAsking: boolean;
+  /** Not before this time. */
+  nextMs: number;
+  failures: number;
+}
+
+export class DatabaseReader {
+  readonly #options: DatabaseReaderOptions;
+  readonly #entries = new Map<string, Entry>();
+  #knowledge: DatabaseKnowledge = { verified: new Map() };
+  #client: AdminClient | undefined;
+  #isClosed = false;
+
+  constructor(options: DatabaseReaderOptions) {
+    this.#options = options;
+  }
+
+  get knowledge(): DatabaseKnowledge {
+    this.#followClient();
+    return this.#knowledge;
+  }
+
+  ask(questions: readonly DatabaseQuestion[]): void {
+    this.#followClient();
+    const nowMs = this.#options.clock.nowMs();
+    this.#forgetOthers(questions);
+    for (const question of questions) {
+      const key = questionKey(question);
+      const known = this.#entries.get(key);
+      if (known !== undefined && (known.isAsking || nowMs < known.nextMs)) continue;
+      const entry = { isAsking: true, nextMs: 0, failures: known?.failures ?? 0 };
+      this.#entries.set(key, entry);
+      void this.#answer(question, entry);
+    }
+  }
+
+  /** Our own write has changed what was read: an answer from before it, also one under way, says nothing any more. */
+  noteWrite(action: Action): void {
+    const part = changedParts[action.type];
+    if (part === undefined) return;
+    const { [part]: _, ...rest } = this.#knowledge;
+    this.#knowledge = rest;
+    for (const key of [...this.#entries.keys()]) {
+      if (key === part || key.startsWith(`${part}/`)) this.#entries.delete(key);
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** Another connection is another database as far as anybody knows: what was learnt about the old one is void. */
+  #followClient(): void {
+    const client = this.#options.client();
+    if (client === this.#client) return;
+    this.#client = client;
+    this.#entries.clear();
+    this.#knowledge = { verified: new Map() };
+  }
+
+  /** Questions that nobody asks any more are forgotten with their back-off. */
+  #forgetOthers(questions: readonly DatabaseQuestion[]): void {
+    const asked = new Set(questions.map(questionKey));
+    for (const [key, entry] of this.#entries) {
+      if (!asked.has(key) && !entry.isAsking) this.#entries.delete(key);
+    }
+  }
+
+  async #answer(question: DatabaseQuestion, entry: Entry): Promise<void> {
+    const { clock, onAnswer, minimumIntervalMs } = this.#options;
+    const client = this.#client;
+    const observedMs = clock.nowMs();
+    const found = await this.#read(question, observedMs);
+    entry.isAsking = false;
+    if (this.#isClosed || client !== this.#client) return;
+    if (this.#entries.get(questionKey(question)) !== entry) return;
+    if (found === undefined) {
+      entry.failures += 1;
+      const backOffMs = Math.min(backOffMaximumMs, 1000 * 2 ** (entry.failures - 1));
+      entry.nextMs = clock.nowMs() + backOffMs;
+      return;
+    }
+    entry.failures = 0;
+    const intervalMs =
+      question.type === "verifyExclusion" ? verificationIntervalMs : minimumIntervalMs;
+    entry.nextMs = clock.nowMs() + intervalMs;
+    const isNews = !isSameJson(contentOf(this.#knowledge), contentOf(found));
+    this.#knowledge = found;
+    if (isNews) onAnswer();
+  }
+
+  /** The knowledge with the answer in it; undefined when there was none in time. */
+  async #read(
+    question: DatabaseQuestion,
+    observedMs: number,
+  ): Promise<DatabaseKnowledge | undefined> {
+    try {
+      const part = await this.#partOf(question, observedMs);
+      if (part === undefined) return undefined;
+      if (question.type !== "verifyExclusion") return { ...this.#knowledge, ...part };
+      const verified = new Map(this.#knowledge.verified);
+      verified.set(question.processGroupId, { targets: question.targets, completedMs: observedMs });
+      return { ...this.#knowledge, verified };
+    } catch {
+      // No answer is an answer too: the step that asked goes on waiting, and the question is asked again later.
+      return undefined;
+    }
+  }
+
+  async #partOf(
+    question: DatabaseQuestion,
+    observedMs: number,
+  ): Promise<Partial<DatabaseKnowledge> | undefined> {
+    const { timeoutMs, verificationTimeoutMs } = this.#options;
+    switch (question.type) {
+      case "exclusions":
+        return this.#exclusions(observedMs);
+      case "verifyExclusion":
+        await this.#options.verifyExclusion(question.targets, verificationTimeoutMs);
+        return {};
+      case "reachableVersion":
+        return this.#reachableVersion(question.versions, observedMs);
+      default:
+        break;
+    }
+    const shared = this.#options.shared();
+    if (shared === undefined) return undefined;
+    const keys = { ...shared.keys, timeoutMs };
+    switch (question.type) {
+      case "denyList":
+        return { denyList: { ids: await readDenyList(keys), observedMs } };
+      case "maintenanceList":
+        return { maintenanceList: { entries: await readMaintenanceList(keys), observedMs } };
+      case "pendingUpgrades": {
+        const { version } = question;
+        const ids = [...(await readPendingUpgrades(keys, version))].sort();
+        return { pendingUpgrades: { version, ids, observedMs } };
+      }
+      case "lock":
+        return this.#lock(keys, shared.owner, observedMs);
+    }
+  }
+
+  async #exclusions(observedMs: number): Promise<Partial<DatabaseKnowledge> | undefined> {
+    const { timeoutMs } = this.#options;
+    if (this.#client === undefined) return undefined;
+    const [excluded, inProgress] = await Promise.all([
+      this.#client.excluded(timeoutMs),
+      this.#client.exclusionsInProgress(timeoutMs),
+    ]);
+    return { exclusions: { excluded, inProgress, observedMs } };
+  }
+
+  async #lock(
+    keys: SharedKeys,
+    self: string,
+    observedMs: number,
+  ): Promise<Partial<DatabaseKnowledge>> {
+    const lock = await readLock(keys);
+    const untilMs = lock === undefined ? 0 : (lock.endSeconds + 1) * 1000;
+    const isHeld = lock?.owner === self && untilMs > observedMs;
+    return { lock: { isHeld, owner: lock?.owner ?? "", untilMs, observedMs } };
+  }
+
+  /** The first of the versions whose client reaches a majority of the coordinators. */
+  async #reachableVersion(
+    versions: readonly string[],
+    observedMs: number,
+  ): Promise<Partial<DatabaseKnowledge> | undefined> {
+    const target = this.#options.target();
+    if (target === undefined) return undefined;
+    for (const version of versions) {
+      if (!this.#options.admin.isVersionSupported(version)) continue;
+      if (await this.#reaches({ ...target, version })) {
+        return { reachableVersion: { version, observedMs } };
+      }
+    }
+    return undefined;
+  }
+
+  async #reaches(target: DatabaseTarget): Promise<boolean> {
+    const client = this.#options.admin.open(target);
+    try {
+      const status = await client.status(this.#options.timeoutMs);
+      const hasProcesses = Object.keys(status.cluster?.processes ?? {}).length > 0;
+      return status.client?.coordinators?.quorum_reachable === true && hasProcesses;
+    } catch {
+      // A client of the wrong version gets no answer, which is what is being found out.
+      return false;
+    } finally {
+      client.close();
+    }
+  }
+}
+
+/** What an answer says, without when it was said. */
+function contentOf(knowledge: DatabaseKnowledge): unknown {
+  const { exclusions, denyList, pendingUpgrades, maintenanceList, lock, reachableVersion } =
+    knowledge;
+  return [
+    [...knowledge.verified],
+    [exclusions?.excluded, exclusions?.inProgress],
+    denyList?.ids,
+    [pendingUpgrades?.version, pendingUpgrades?.ids],
+    maintenanceList && [...maintenanceList.entries],
+    [lock?.isHeld, lock?.owner, lock?.untilMs],
+    reachableVersion?.version,
+  ];
+}

@@ -1,0 +1,104 @@
+// Our own disruptive acts on one database, kept until a status shows how each of them ended. It lives in memory: after a
+// restart the pods and the first status tell the same. Rules: spec/safety.md [S40]-[S46].
+import { parseAddress, withoutFlags } from "../model/address.ts";
+import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
+import { processesOf } from "../model/locality.ts";
+import type { DisruptiveAction } from "../plan/action.ts";
+import { chargedGroups } from "../plan/safety/act-refusal.ts";
+import { ledgerVerdict } from "../plan/safety/ledger-verdict.ts";
+import { processesOfInstance, startsOf, zoneOfGroup } from "../plan/safety/view.ts";
+import type { SafetyView } from "../plan/safety/view.ts";
+import type { LedgerEntry } from "../plan/snapshot.ts";
+
+export interface LedgerRecord {
+  entry: LedgerEntry;
+  readonly action: DisruptiveAction;
+}
+
+export class Ledger {
+  #records: LedgerRecord[] = [];
+
+  entries(): LedgerEntry[] {
+    return this.#records.map(({ entry }) => entry);
+  }
+
+  /** Written down before it begins, so that it counts even if its answer never comes. */
+  begin(view: SafetyView, action: DisruptiveAction, nowMs: number): LedgerRecord {
+    const record = { entry: entryOf(view, action, nowMs), action };
+    this.#records.push(record);
+    return record;
+  }
+
+  end(record: LedgerRecord, nowMs: number): void {
+    record.entry = { ...record.entry, atMs: nowMs };
+  }
+
+  /** Takes back an act that certainly did not happen. */
+  forget(record: LedgerRecord): void {
+    this.#records = this.#records.filter((each) => each !== record);
+  }
+
+  /** Drops the acts that have ended; those that had no effect although they succeeded are the answer. */
+  settle(view: Pick<SafetyView, "cluster" | "pods" | "nowMs" | "statuses">): DisruptiveAction[] {
+    const contradicted: DisruptiveAction[] = [];
+    const [newest] = view.statuses;
+    this.#records = this.#records.filter(({ entry, action }) => {
+      const verdict = ledgerVerdict(entry, view, newest);
+      if (verdict === "contradicted") contradicted.push(action);
+      return verdict === "open";
+    });
+    return contradicted;
+  }
+}
+
+function entryOf(view: SafetyView, action: DisruptiveAction, nowMs: number): LedgerEntry {
+  const processGroupIds = groupIdsOf(action);
+  const seen = view.database.kind === "seen" ? view.database : undefined;
+  const processes = seen === undefined ? [] : processesHit(seen.status, action, processGroupIds);
+  const zones = chargedGroups(view, action).map((group) => zoneOfGroup(view, group));
+  return {
+    type: action.type,
+    beganMs: nowMs,
+    atMs: nowMs,
+    processGroupIds,
+    zones: [...new Set(zones)],
+    addresses: processes.flatMap((process) => process.address ?? []),
+    starts: seen === undefined ? new Map() : startsOf(seen, processes),
+    podUids: podUidsOf(action),
+  };
+}
+
+/** A restart is told by addresses, and may hit processes of other instances too. */
+function processesHit(
+  status: DatabaseStatus,
+  action: DisruptiveAction,
+  ids: readonly string[],
+): StatusProcess[] {
+  if (action.type !== "killProcesses") return ids.flatMap((id) => processesOfInstance(status, id));
+  const killed = new Set(action.addresses);
+  return processesOf(status).filter((process) => {
+    const address = parseAddress(process.address ?? "");
+    return address.ok && killed.has(withoutFlags(address.value));
+  });
+}
+
+function groupIdsOf(action: DisruptiveAction): readonly string[] {
+  switch (action.type) {
+    case "deletePods":
+      return action.pods.map((pod) => pod.processGroupId);
+    case "removeProcessGroups":
+      return action.groups.map((group) => group.processGroupId);
+    case "excludeProcesses":
+    case "includeProcesses":
+    case "killProcesses":
+      return action.processGroupIds;
+    default:
+      return [];
+  }
+}
+
+function podUidsOf(action: DisruptiveAction): string[] {
+  if (action.type === "deletePods") return action.pods.map((pod) => pod.basis.uid);
+  if (action.type !== "removeProcessGroups") return [];
+  return action.groups.flatMap((group) => group.pod?.uid ?? []);
+}

@@ -1,0 +1,131 @@
+// Gauges that are read off the resources whenever they are asked for, under the names that dashboards of the Go
+// operator know, and what the cluster waits for. Rules: spec/explain.md [E30], [E32], [E33].
+import type { FoundationDBCluster } from "../api/cluster.ts";
+import type { Gauge, Labels, LabelValues, MetricsRegistry } from "../env/metrics.ts";
+import type { Stored } from "../kube/resource.ts";
+import { parseTime } from "../kube/time.ts";
+import { processClasses } from "../model/process-class.ts";
+import { desiredProcessCounts } from "../model/process-counts.ts";
+import { conditionTypes, isMarkedForRemoval } from "../model/process-group.ts";
+import { waitReasons } from "../plan/wait.ts";
+
+export interface ClusterMetricsSource {
+  clusters: () => readonly Stored<FoundationDBCluster>[];
+  nowMs: () => number;
+}
+
+/** Every gauge has a value for each cluster that exists, and none for one that is gone. */
+export function registerClusterMetrics(
+  registry: MetricsRegistry,
+  source: ClusterMetricsSource,
+): void {
+  const gauges = clusterGauges(registry);
+  const shown = new Map<string, Labels>();
+  registry.onCollect(() => {
+    const present = new Set<string>();
+    for (const cluster of source.clusters()) {
+      const { namespace = "", name = "" } = cluster.metadata;
+      const labels = { namespace, name };
+      present.add(`${namespace}/${name}`);
+      shown.set(`${namespace}/${name}`, labels);
+      setResource(gauges, labels, cluster);
+      setGroups(gauges, labels, cluster);
+      setWaits(gauges, labels, cluster, source.nowMs());
+    }
+    for (const [key, labels] of shown) {
+      if (present.has(key)) continue;
+      shown.delete(key);
+      for (const gauge of Object.values(gauges)) gauge.remove(labels);
+    }
+  });
+}
+
+type Gauges = ReturnType<typeof clusterGauges>;
+
+function clusterGauges(registry: MetricsRegistry) {
+  const gauge = (name: string, help: string, more: LabelValues = {}): Gauge =>
+    registry.gauge(`fdb_operator_${name}`, help, { namespace: [], name: [], ...more });
+  const processClass = { process_class: [] };
+  return {
+    created: gauge("cluster_created_time", "Unix time of the resource's creation."),
+    status: gauge("cluster_status", "What the database says of itself.", { status_type: [] }),
+    latest: gauge("cluster_latest_reconciled_status", "The last generation that was reconciled."),
+    reconciled: gauge("cluster_reconciled_status", "1 when the newest generation is reconciled."),
+    toRemove: gauge("process_groups_to_remove_total", "Process groups that the spec names to go."),
+    toRemoveAtOnce: gauge(
+      "process_group_to_remove_without_exclusion_total",
+      "Process groups that the spec names to go without exclusion.",
+    ),
+    groups: gauge("process_group_total", "Process groups by class and condition.", {
+      ...processClass,
+      condition: [],
+    }),
+    marked: gauge(
+      "process_group_marked_removal",
+      "Process groups marked for removal.",
+      processClass,
+    ),
+    excluded: gauge("process_group_marked_excluded", "Excluded process groups.", processClass),
+    desired: gauge("desired_process_group_total", "Wanted process groups.", processClass),
+    blocked: gauge("blocked", "What the cluster waits for, by reason.", { reason: [] }),
+    waitAge: gauge("wait_age_seconds", "How long the oldest wait of a reason lasts.", {
+      reason: [],
+    }),
+  };
+}
+
+function setResource(gauges: Gauges, labels: Labels, cluster: Stored<FoundationDBCluster>): void {
+  const { metadata, spec, status = {} } = cluster;
+  const { health = {}, generations = {} } = status;
+  const isReconciled = generations.reconciled === metadata.generation;
+  gauges.created.set(labels, (parseTime(metadata.creationTimestamp) ?? 0) / 1000);
+  const state = (type: string, value: number): void =>
+    gauges.status.set({ ...labels, status_type: type }, value);
+  state("health", Number(health.healthy === true));
+  state("available", Number(health.available === true));
+  state("replication", Number(health.fullReplication === true));
+  state("datamovementpriority", health.dataMovementPriority ?? 0);
+  gauges.latest.set(labels, generations.reconciled ?? 0);
+  gauges.reconciled.set(labels, Number(isReconciled));
+  gauges.toRemove.set(labels, spec.processGroupsToRemove?.length ?? 0);
+  gauges.toRemoveAtOnce.set(labels, spec.processGroupsToRemoveWithoutExclusion?.length ?? 0);
+}
+
+/** Without any condition a process group counts as Ready. */
+function setGroups(gauges: Gauges, labels: Labels, cluster: Stored<FoundationDBCluster>): void {
+  const groups = cluster.status?.processGroups ?? [];
+  const wanted: Readonly<Record<string, number | undefined>> = desiredProcessCounts(cluster.spec);
+  for (const processClass of processClasses) {
+    const own = groups.filter((group) => group.processClass === processClass);
+    const byClass = { ...labels, process_class: processClass };
+    for (const condition of conditionTypes) {
+      const count = own.filter(({ processGroupConditions = [] }) =>
+        condition === "Ready"
+          ? processGroupConditions.length === 0
+          : processGroupConditions.some(({ type }) => type === condition),
+      ).length;
+      gauges.groups.set({ ...byClass, condition }, count);
+    }
+    gauges.marked.set(byClass, own.filter(isMarkedForRemoval).length);
+    gauges.excluded.set(
+      byClass,
+      own.filter(({ exclusionTimestamp }) => exclusionTimestamp !== undefined).length,
+    );
+    gauges.desired.set(byClass, wanted[processClass] ?? 0);
+  }
+}
+
+function setWaits(
+  gauges: Gauges,
+  labels: Labels,
+  cluster: Stored<FoundationDBCluster>,
+  nowMs: number,
+): void {
+  const waits = cluster.status?.blockedBy ?? [];
+  for (const reason of [...waitReasons, "InvalidSpec"]) {
+    const own = waits.filter((wait) => wait.reason === reason);
+    const ages = own.map((wait) => nowMs - (parseTime(wait.since) ?? nowMs));
+    gauges.blocked.set({ ...labels, reason }, own.length);
+    gauges.waitAge.set({ ...labels, reason }, Math.max(0, ...ages) / 1000);
+  }
+}

@@ -1,0 +1,63 @@
+// What is remembered of earlier statuses of one database: the last two that told everything, and where the processes of
+// other instances were, so that their loss is noticed. Rules: spec/safety.md [S35], [S47], [S48].
+import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
+import { isTest } from "../model/process-class.ts";
+import { statusGap } from "../plan/safety/evidence.ts";
+import { groupsOf, knownDeadAddresses, processKey } from "../plan/safety/view.ts";
+import type { SafetyView } from "../plan/safety/view.ts";
+import type { DatabaseObservation, SeenStatus } from "../plan/snapshot.ts";
+
+/** By then FoundationDB has repaired what it lost, and its own figures tell the rest. */
+const memoryMs = 600_000;
+
+interface ForeignProcess {
+  zone: string;
+  seenMs: number;
+}
+
+export class StatusMemory {
+  #statuses: readonly SeenStatus[] = [];
+  readonly #foreign = new Map<string, ForeignProcess>();
+
+  /** The newest first, at most two. */
+  get statuses(): readonly SeenStatus[] {
+    return this.#statuses;
+  }
+
+  /** Takes in an observation; one that is known already or does not tell everything changes nothing. */
+  note(latest: DatabaseObservation, view: Pick<SafetyView, "cluster" | "pods">): void {
+    if (latest.kind !== "seen" || latest.observedMs === this.#statuses[0]?.observedMs) return;
+    if (statusGap(latest.status, knownDeadAddresses(view)) !== undefined) return;
+    const { status, observedMs } = latest;
+    this.#statuses = [{ status, observedMs }, ...this.#statuses].slice(0, 2);
+    this.#noteForeign(latest, view);
+  }
+
+  /** Fault domains in which a process of another instance reported lately and does not any more. */
+  lostZones(nowMs: number): ReadonlyMap<string, string> {
+    const lost = new Map<string, string>();
+    const newestMs = this.#statuses[0]?.observedMs ?? 0;
+    for (const [key, { zone, seenMs }] of this.#foreign) {
+      if (seenMs >= newestMs || nowMs - seenMs > memoryMs) continue;
+      if (!lost.has(zone)) lost.set(zone, `${key} does not report`);
+    }
+    return lost;
+  }
+
+  #noteForeign(seen: SeenStatus, view: Pick<SafetyView, "cluster">): void {
+    const own = new Set(groupsOf(view).map((group) => group.processGroupID));
+    for (const process of processesOf(seen.status)) {
+      const key = processKey(process);
+      const isOwn = own.has(localityOf(process, localityKeys.instance));
+      if (isOwn || process.excluded === true || isTest(process.class_type ?? "")) {
+        this.#foreign.delete(key);
+        continue;
+      }
+      const zone = localityOf(process, localityKeys.zone);
+      this.#foreign.set(key, { zone, seenMs: seen.observedMs });
+    }
+    for (const [key, { seenMs }] of this.#foreign) {
+      if (seen.observedMs - seenMs > memoryMs) this.#foreign.delete(key);
+    }
+  }
+}

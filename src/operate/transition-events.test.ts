@@ -1,0 +1,99 @@
+// Tests of the events that tell of changes.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { ClusterStatus, Condition } from "../api/cluster.ts";
+import { formatTime } from "../kube/time.ts";
+import { waitReasons } from "../plan/wait.ts";
+import type { Wait, WaitReason } from "../plan/wait.ts";
+import { concernOf } from "../plan/wait-concern.ts";
+import { databaseEvents, lookAfterMs, waitEvents } from "./transition-events.ts";
+
+const startMs = 1_700_000_000_000;
+
+function wait(reason: WaitReason, sinceMs = startMs, message = `waits: ${reason}`): Wait {
+  return { step: "addPods", reason, message, sinceMs, retryAtMs: sinceMs + 1000, remedy: "" };
+}
+
+test("[E20] a wait that only a person can end is told when it starts, and once", () => {
+  const first = waitEvents([wait("ConfigureDisabled")], new Set(), undefined, startMs);
+  assert.deepEqual(first.events, [
+    { type: "Warning", reason: "ConfigureDisabled", message: "waits: ConfigureDisabled" },
+  ]);
+  const changed = wait("ConfigureDisabled", startMs, "other words");
+  const second = waitEvents([changed], first.told, undefined, startMs + 5000);
+  assert.deepEqual(second.events, []);
+  const ended = waitEvents([], second.told, undefined, startMs + 6000);
+  const anew = wait("ConfigureDisabled", startMs + 7000);
+  assert.equal(waitEvents([anew], ended.told, undefined, startMs + 7000).events.length, 1);
+});
+
+test("[E20] a wait that may pass by itself is told when it lasts", () => {
+  const waits = [wait("PodUnschedulable"), wait("PodUnschedulable")];
+  const early = waitEvents(waits, new Set(), undefined, startMs + lookAfterMs - 1);
+  assert.deepEqual(early.events, []);
+  const late = waitEvents(waits, early.told, undefined, startMs + lookAfterMs);
+  assert.deepEqual(
+    late.events.map(({ reason }) => reason),
+    ["PodUnschedulable"],
+  );
+  assert.deepEqual(waitEvents(waits, late.told, undefined, startMs + 2 * lookAfterMs).events, []);
+});
+
+test("[E21] a usual wait is never told", () => {
+  const passing = waitReasons.filter((reason) => concernOf(reason) === "passing");
+  assert.ok(passing.includes("PodPending") && passing.includes("CommandRunning"));
+  const waits = passing.map((reason) => wait(reason));
+  assert.deepEqual(waitEvents(waits, new Set(), undefined, startMs + 1e9).events, []);
+});
+
+test("[E22] an operator that starts does not repeat what its predecessor told", () => {
+  const stored: ClusterStatus = {
+    blockedBy: [
+      { step: "addPods", reason: "VolumePending", message: "", since: formatTime(startMs) },
+    ],
+  };
+  const waits = [wait("VolumePending"), wait("PodCrashLooping")];
+  const { events } = waitEvents(waits, undefined, stored, startMs + 2 * lookAfterMs);
+  assert.deepEqual(
+    events.map(({ reason }) => reason),
+    ["PodCrashLooping"],
+  );
+});
+
+function statusWith(...conditions: Pick<Condition, "type" | "status" | "reason">[]): ClusterStatus {
+  return {
+    conditions: conditions.map((condition) => ({
+      ...condition,
+      message: `because ${condition.reason}`,
+      lastTransitionTime: formatTime(startMs),
+    })),
+  };
+}
+
+test("[E23] the loss and the return of the database are told, its creation is not", () => {
+  const none = statusWith({ type: "Available", status: "False", reason: "NotConfigured" });
+  const up = statusWith({ type: "Available", status: "True", reason: "DatabaseAvailable" });
+  const down = statusWith({ type: "Available", status: "Unknown", reason: "StatusMissing" });
+  assert.deepEqual(databaseEvents(undefined, none), []);
+  assert.deepEqual(databaseEvents(none, up), []);
+  assert.deepEqual(databaseEvents(up, up), []);
+  assert.deepEqual(databaseEvents(up, down), [
+    { type: "Warning", reason: "StatusMissing", message: "because StatusMissing" },
+  ]);
+  assert.deepEqual(databaseEvents(down, up), [
+    { type: "Normal", reason: "DatabaseAvailable", message: "because DatabaseAvailable" },
+  ]);
+});
+
+test("[E23] a lock of the database is told when it is set and when it is gone", () => {
+  const free = statusWith({ type: "Degraded", status: "False", reason: "Healthy" });
+  const locked = statusWith({ type: "Degraded", status: "True", reason: "DatabaseLocked" });
+  assert.deepEqual(databaseEvents(free, locked), [
+    { type: "Warning", reason: "DatabaseLocked", message: "because DatabaseLocked" },
+  ]);
+  assert.deepEqual(databaseEvents(locked, locked), []);
+  assert.deepEqual(
+    databaseEvents(locked, free).map(({ type, reason }) => [type, reason]),
+    [["Normal", "DatabaseUnlocked"]],
+  );
+});

@@ -1,0 +1,74 @@
+// Events about how the cluster is, told when it changes and not while it stays so: a wait that concerns people is one
+// Warning, the loss of the database another. Pure. Rules: spec/explain.md [E20]-[E23].
+import type { ClusterStatus, Condition } from "../api/cluster.ts";
+import { formatTime } from "../kube/time.ts";
+import type { PlanEvent } from "../plan/step.ts";
+import type { Wait } from "../plan/wait.ts";
+import { concernOf } from "../plan/wait-concern.ts";
+
+/** A wait that may pass by itself is told when it has lasted for so long. */
+export const lookAfterMs = 60_000;
+
+/** Waits that were told already, by step, reason and beginning. Undefined before the first pass. */
+export type ToldWaits = ReadonlySet<string> | undefined;
+
+export function waitEvents(
+  waits: readonly Wait[],
+  told: ToldWaits,
+  stored: ClusterStatus | undefined,
+  nowMs: number,
+): { events: PlanEvent[]; told: ReadonlySet<string> } {
+  // What the status had before this operator started was told by the one before it.
+  const before =
+    told ??
+    new Set((stored?.blockedBy ?? []).map((entry) => keyOf(entry.step, entry.reason, entry.since)));
+  const events: PlanEvent[] = [];
+  const due = new Set<string>();
+  for (const wait of waits) {
+    const concern = concernOf(wait.reason);
+    const ageMs = nowMs - wait.sinceMs;
+    if (concern === "passing" || (concern === "look" && ageMs < lookAfterMs)) continue;
+    const key = keyOf(wait.step, wait.reason, formatTime(wait.sinceMs));
+    if (!due.has(key) && !before.has(key)) {
+      events.push({ type: "Warning", reason: wait.reason, message: wait.message });
+    }
+    due.add(key);
+  }
+  return { events, told: due };
+}
+
+function keyOf(step: string, reason: string, since: string | undefined): string {
+  return `${step}/${reason}/${since ?? ""}`;
+}
+
+/** What became of the database between two statuses of the resource. */
+export function databaseEvents(
+  before: ClusterStatus | undefined,
+  after: ClusterStatus,
+): PlanEvent[] {
+  return [...availability(before, after), ...lock(before, after)];
+}
+
+function availability(before: ClusterStatus | undefined, after: ClusterStatus): PlanEvent[] {
+  const was = conditionOf(before, "Available");
+  const is = conditionOf(after, "Available");
+  if (was === undefined || is === undefined || was.status === is.status) return [];
+  // A new database is announced when everything is reconciled.
+  if (was.reason === "NotConfigured") return [];
+  const type = is.status === "True" ? "Normal" : "Warning";
+  return [{ type, reason: is.reason, message: is.message }];
+}
+
+function lock(before: ClusterStatus | undefined, after: ClusterStatus): PlanEvent[] {
+  const was = conditionOf(before, "Degraded")?.reason === "DatabaseLocked";
+  const is = conditionOf(after, "Degraded");
+  if (is === undefined || was === (is.reason === "DatabaseLocked")) return [];
+  if (!was) return [{ type: "Warning", reason: is.reason, message: is.message }];
+  return [
+    { type: "Normal", reason: "DatabaseUnlocked", message: "The database is not locked any more" },
+  ];
+}
+
+function conditionOf(status: ClusterStatus | undefined, type: string): Condition | undefined {
+  return status?.conditions?.find((condition) => condition.type === type);
+}

@@ -1,0 +1,31 @@
+// Whether the database can take a restart of processes now. Rules: spec/restart.md [T25]-[T27].
+import type { DatabaseStatus } from "../model/database-status.ts";
+import { processesOf } from "../model/locality.ts";
+import { isTest } from "../model/process-class.ts";
+import { hasRecoveryState, parseVersion } from "../model/version.ts";
+import { availabilityProblem, generationsProblem } from "./safety/common-checks.ts";
+
+/** How long everything has been running undisturbed: since the last recovery, and since the youngest process started. */
+export function uptimeSecondsOf(status: DatabaseStatus, runningVersion: string): number {
+  const version = parseVersion(runningVersion);
+  const recovered = status.cluster?.recovery_state?.seconds_since_last_recovered;
+  const times: number[] = [];
+  if (version !== undefined && hasRecoveryState(version) && recovered !== undefined) {
+    times.push(recovered);
+  }
+  for (const process of processesOf(status)) {
+    if (isTest(process.class_type ?? "") || process.excluded === true) continue;
+    const { uptime_seconds: uptime } = process;
+    if (uptime !== undefined && uptime > 0) times.push(uptime);
+  }
+  return times.length === 0 ? 0 : Math.min(...times);
+}
+
+/** What speaks against a restart, as a clause without numbers that change by themselves. */
+export function bounceDanger(status: DatabaseStatus): string | undefined {
+  const problem = availabilityProblem(status) ?? generationsProblem(status);
+  if (problem !== undefined) return problem;
+  const impact = status.cluster?.bounce_impact;
+  if (impact?.can_clean_bounce !== false) return undefined;
+  return `the database could not restart cleanly: ${impact.reason ?? "it gives no reason"}`;
+}

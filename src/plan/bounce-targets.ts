@@ -1,0 +1,166 @@
+// Which processes have to be restarted so that they run with the command line that the resource wants, and what has
+// to happen before one restart serves them all. Rules: spec/restart.md [T20]-[T24], [T34].
+import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
+import { automationOf } from "../api/effective.ts";
+import { annotationKeys } from "../build/labels.ts";
+import { parseTime } from "../kube/time.ts";
+import { parseAddress, withoutFlags } from "../model/address.ts";
+import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
+import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
+import { isTest } from "../model/process-class.ts";
+import { conditionOf, hasCondition } from "../model/process-group.ts";
+import { hasTesterCleanup, parseVersion } from "../model/version.ts";
+import type { Snapshot } from "./snapshot.ts";
+import type { Draft } from "./step.ts";
+import { unreachableAddresses } from "./unreachable-processes.ts";
+
+export interface BounceTargets {
+  /** Sorted; every process of a group counts, however many servers its pod has. */
+  groups: readonly BounceTarget[];
+  /** Groups whose pods have not taken over the newest configuration yet. */
+  unsynced: readonly string[];
+  /** Groups whose processes do not report and are still waited for. */
+  starting: readonly string[];
+  /** Groups that need a restart and that buggify keeps out of it. */
+  ignored: readonly string[];
+  /** Groups that started with the newest configuration and yet show another command line: restarts change nothing. */
+  stubborn: readonly string[];
+}
+
+export interface BounceTarget {
+  processGroupId: string;
+  processes: readonly StatusProcess[];
+}
+
+export function bounceTargets(
+  snapshot: Snapshot,
+  draft: Draft,
+  status: DatabaseStatus,
+): BounceTargets {
+  const byGroup = processesByInstance(status);
+  const ignoring = new Set(snapshot.cluster.spec.buggify?.ignoreDuringRestart ?? []);
+  const groups: BounceTarget[] = [];
+  const unsynced: string[] = [];
+  const starting: string[] = [];
+  const ignored: string[] = [];
+  const stubborn: string[] = [];
+  for (const group of draft.groups) {
+    const id = group.processGroupID;
+    if (isTest(group.processClass) || hasCondition(group, "ResourcesTerminating")) continue;
+    if (isLost(snapshot, group)) continue;
+    if (hasCondition(group, "IncorrectConfigMap")) unsynced.push(id);
+    else if (hasCondition(group, "MissingProcesses") && isKnown(group)) starting.push(id);
+    if (!isMatching(draft, group)) continue;
+    const processes = byGroup.get(id) ?? [];
+    if (processes.length === 0) continue;
+    if (ignoring.has(id)) ignored.push(id);
+    else if (isStubborn(snapshot, draft, group, processes)) stubborn.push(id);
+    else groups.push({ processGroupId: id, processes });
+  }
+  return { groups, unsynced, starting, ignored, stubborn };
+}
+
+/** A pod that has not followed is told again every minute, so this is ample time for it to have the configuration. */
+const followedMs = 900_000;
+
+/** Without this a command line that can never be as expected would cost a recovery every few minutes, for ever. */
+function isStubborn(
+  snapshot: Snapshot,
+  draft: Draft,
+  group: ProcessGroup,
+  processes: readonly StatusProcess[],
+): boolean {
+  const { metadata } = snapshot.pods.get(draft.desired.podName(group)) ?? {};
+  if (metadata === undefined || snapshot.database.kind !== "seen") return false;
+  const told = Number(metadata.annotations?.[annotationKeys.outdatedConfigMapSeen] ?? 0) * 1000;
+  const knownMs = Math.max(told, parseTime(metadata.creationTimestamp) ?? 0);
+  const { observedMs } = snapshot.database;
+  return processes.every(
+    ({ uptime_seconds: uptime }) =>
+      uptime !== undefined && observedMs - uptime * 1000 > knownMs + followedMs,
+  );
+}
+
+/** Its processes have reported before; a new group starts with the newest configuration anyway. */
+function isKnown(group: ProcessGroup): boolean {
+  return (group.faultDomain ?? "") !== "";
+}
+
+/** It has been gone for so long that nobody waits for it: it will start with the new configuration. */
+export function isLost(snapshot: Snapshot, group: ProcessGroup): boolean {
+  const { ignoreMissingProcessesSeconds, ignorePendingPodsMs } = automationOf(
+    snapshot.cluster.spec,
+  );
+  const lasts = (type: "MissingProcesses" | "PodPending", limitMs: number): boolean => {
+    const sinceSeconds = conditionOf(group, type)?.timestamp;
+    return sinceSeconds !== undefined && snapshot.nowMs - sinceSeconds * 1000 > limitMs;
+  };
+  return (
+    lasts("MissingProcesses", ignoreMissingProcessesSeconds * 1000) ||
+    lasts("PodPending", ignorePendingPodsMs)
+  );
+}
+
+/** While listeners change between TLS and plain, pods are not made anew, so their processes must be restarted. */
+function isMatching(draft: Draft, group: ProcessGroup): boolean {
+  return (
+    hasCondition(group, "IncorrectCommandLine") &&
+    !hasCondition(group, "IncorrectConfigMap") &&
+    !hasCondition(group, "SidecarUnreachable") &&
+    (isConvertingTls(draft) || !hasCondition(group, "IncorrectPodSpec"))
+  );
+}
+
+/** Processes listen in both ways until the coordinators have moved. */
+export function isConvertingTls(draft: Draft): boolean {
+  const { tls = false, nonTLS = false } = draft.status.requiredAddresses ?? {};
+  return tls && nonTLS;
+}
+
+/** Without those that the database lists and cannot reach: they are gone or going, and no command finds them. */
+function processesByInstance(status: DatabaseStatus): Map<string, StatusProcess[]> {
+  const found = new Map<string, StatusProcess[]>();
+  const unreachable = unreachableAddresses(status);
+  for (const process of processesOf(status)) {
+    const id = localityOf(process, localityKeys.instance);
+    if (id === "" || process.address === undefined) continue;
+    if (unreachable.has(process.address)) continue;
+    const sharing = found.get(id);
+    if (sharing) sharing.push(process);
+    else found.set(id, [process]);
+  }
+  return found;
+}
+
+/** Addresses as `kill` wants them, sorted and without repetition. */
+export function killAddresses(processes: readonly StatusProcess[]): string[] {
+  const texts = processes.flatMap((process) => {
+    const address = parseAddress(process.address ?? "");
+    return address.ok ? [withoutFlags(address.value)] : [];
+  });
+  return [...new Set(texts)].sort();
+}
+
+/**
+ * Some versions remember testers that are gone until their cluster controller restarts, and report them as unreachable
+ * all the while. That controller, when it is so; restarting it is only worth its recovery in a calm database.
+ */
+export function controllerToRescue(
+  snapshot: Snapshot,
+  status: DatabaseStatus,
+  uptimeSeconds: number,
+  runningVersion: string,
+): StatusProcess | undefined {
+  const version = parseVersion(runningVersion);
+  if (version === undefined || hasTesterCleanup(version)) return undefined;
+  if (uptimeSeconds <= snapshot.options.controllerRescueMinimumUptimeSeconds) return undefined;
+  const unreachable = unreachableAddresses(status);
+  const processes = processesOf(status);
+  const hasDeadTester = processes.some(
+    (process) => isTest(process.class_type ?? "") && unreachable.has(process.address ?? ""),
+  );
+  if (!hasDeadTester) return undefined;
+  return processes.find((process) =>
+    process.roles?.some((role) => role.role === "cluster_controller"),
+  );
+}

@@ -1,0 +1,180 @@
+// Step changeCoordinators: puts other processes in the place of coordinators that are gone or not as they should be. A
+// change costs one recovery, so it waits for what may come back and never follows another recovery closely.
+// Rules: spec/restart.md [T1]-[T16].
+import { isTls, parseAddress } from "../model/address.ts";
+import { coordinatorsOf } from "../model/connection-string.ts";
+import type { DatabaseStatus } from "../model/database-status.ts";
+import { isMarkedForRemoval } from "../model/process-group.ts";
+import type { DisruptiveAction } from "./action.ts";
+import { chooseCoordinators } from "./choose-coordinators.ts";
+import {
+  coordinatorProblem,
+  missingCoordinators,
+  processesWithoutListener,
+} from "./coordinator-validity.ts";
+import type { CoordinatorInput } from "./coordinator-validity.ts";
+import {
+  calmRemedy,
+  evidenceOf,
+  hold,
+  isHold,
+  needsLock,
+  refusalOf,
+  sentence,
+} from "./restart-evidence.ts";
+import type { Evidence, Hold } from "./restart-evidence.ts";
+import { generationsProblem, recoveryProblem } from "./safety/common-checks.ts";
+import { isFullyRecovered } from "./safety/evidence.ts";
+import { databaseStatus } from "./snapshot.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { nothing } from "./step.ts";
+import type { Draft, PlanEvent, StepResult } from "./step.ts";
+import type { NewWait } from "./wait.ts";
+import { nameList } from "./wait.ts";
+
+const step = "changeCoordinators";
+
+export function planCoordinators(snapshot: Snapshot, draft: Draft): StepResult {
+  const status = databaseStatus(snapshot);
+  const { configured, connectionString = "" } = draft.status;
+  if (!configured || connectionString === "" || status === undefined) return nothing;
+  if (status.client?.database_status?.available !== true) return nothing;
+  const input: CoordinatorInput = {
+    spec: snapshot.cluster.spec,
+    configuration: draft.desired.configuration,
+    connectionString,
+    status,
+  };
+  const problem = coordinatorProblem(input);
+  if (problem === undefined) return nothing;
+  const deferral = deferralOf(input);
+  if (deferral !== undefined) {
+    const events: PlanEvent[] = isDeferralNew(snapshot)
+      ? [{ type: "Normal", reason: "DeferringCoordinatorChange", message: deferral.message }]
+      : [];
+    return { waits: [unfitWait(problem, deferral, deferralObject)], events };
+  }
+  const evidence = evidenceOf(snapshot, draft);
+  if (isHold(evidence)) return { waits: [unfitWait(problem, evidence)] };
+  const danger = changeDanger(snapshot, draft, input);
+  if (danger !== undefined) return { waits: [unfitWait(problem, danger)] };
+  return change(snapshot, draft, input, problem, evidence);
+}
+
+function change(
+  snapshot: Snapshot,
+  draft: Draft,
+  input: CoordinatorInput,
+  problem: string,
+  { evidenceMs }: Evidence,
+): StepResult {
+  const choice = chooseCoordinators({ ...input, avoided: leavingGroups(draft) });
+  if (!choice.ok) {
+    const remedy =
+      "Bring back processes in more fault domains, or let other classes be coordinators.";
+    const waits = [unfitWait(problem, hold("CoordinatorsUnfit", choice.problem, remedy, 15_000))];
+    return { waits };
+  }
+  const { addresses } = choice;
+  const action: DisruptiveAction = {
+    type: "changeCoordinators",
+    step,
+    addresses,
+    evidenceMs,
+    needsLock: needsLock(snapshot),
+  };
+  const refusal = refusalOf(snapshot, action);
+  if (refusal !== undefined) return { waits: [unfitWait(problem, refusal)] };
+  const message = `Choosing ${addresses.join(", ")} as coordinators: ${problem}`;
+  return {
+    actions: [action],
+    events: [{ type: "Normal", reason: "ChangingCoordinators", message }],
+  };
+}
+
+/** Process groups that must not become coordinators. */
+export function leavingGroups(draft: Draft): ReadonlySet<string> {
+  return new Set(draft.groups.filter(isMarkedForRemoval).map((group) => group.processGroupID));
+}
+
+/**
+ * Only a move between plain and TLS needs every process to have both listeners first; a coordinator that died is
+ * replaced whatever a process elsewhere listens on.
+ */
+function deferralOf(input: CoordinatorInput): Hold | undefined {
+  const usesTls = input.spec.mainContainer?.enableTls === true;
+  const isConversion = coordinatorsOf(input.connectionString).some((text) => {
+    const address = parseAddress(text);
+    return address.ok && isTls(address.value) !== usesTls;
+  });
+  if (!isConversion) return undefined;
+  const late = processesWithoutListener(input);
+  if (late.length === 0) return undefined;
+  const kind = usesTls ? "TLS" : "plain";
+  const message = `Not all processes have a ${kind} address yet: ${nameList(late)}`;
+  const remedy = "Nothing: they get one when they are restarted.";
+  return hold("CoordinatorsUnfit", message, remedy, 15_000);
+}
+
+const deferralObject = "database/listeners";
+
+function isDeferralNew(snapshot: Snapshot): boolean {
+  const isKnown = snapshot.previousWaits.some(
+    (wait) => wait.step === step && wait.object === deferralObject,
+  );
+  return !isKnown;
+}
+
+/**
+ * A coordinator that is gone gets a minute to come back: that is how long a pod needs that is made anew, and how long
+ * FoundationDB itself waits before it gives up a process. After any recovery the database gets a minute to settle, so
+ * that one change never follows another in a row. A change that nothing urges waits for a calm database as well.
+ */
+function changeDanger(snapshot: Snapshot, draft: Draft, input: CoordinatorInput): Hold | undefined {
+  const { status } = input;
+  const { coordinatorMinimumUptimeSeconds: minimum, coordinatorMissingMs } = snapshot.options;
+  const missing = missingCoordinators(status, input.connectionString);
+  if (missing.length > 0) {
+    const goneMs = snapshot.nowMs - unfitSinceMs(snapshot);
+    if (goneMs < coordinatorMissingMs) {
+      const remedy = "Nothing: it comes back, or another one takes its place.";
+      const message = "It may come back within a minute";
+      return hold("CoordinatorsUnfit", message, remedy, Math.max(1, coordinatorMissingMs - goneMs));
+    }
+  } else {
+    const unrest = unrestOf(status);
+    if (unrest !== undefined) {
+      return hold("CoordinatorsUnfit", sentence(unrest), calmRemedy, 5_000);
+    }
+  }
+  const early = recoveryProblem(status, minimum, draft.status.runningVersion ?? "");
+  return early === undefined
+    ? undefined
+    : hold("CoordinatorsUnfit", sentence(early), calmRemedy, 5_000);
+}
+
+function unrestOf(status: DatabaseStatus): string | undefined {
+  const many = generationsProblem(status);
+  if (many !== undefined || isFullyRecovered(status)) return many;
+  const name = status.cluster?.recovery_state?.name ?? "it does not tell its state";
+  return `the database has not fully recovered: ${name}`;
+}
+
+function unfitSinceMs(snapshot: Snapshot): number {
+  const times = snapshot.previousWaits
+    .filter((wait) => wait.step === step && wait.reason === "CoordinatorsUnfit")
+    .map((wait) => wait.sinceMs);
+  return times.length === 0 ? snapshot.nowMs : Math.min(...times);
+}
+
+function unfitWait(problem: string, held: Hold, object?: string): NewWait {
+  return {
+    step,
+    reason: "CoordinatorsUnfit",
+    message: `${problem}. ${held.message}`,
+    ...(object === undefined ? {} : { object }),
+    remedy: held.remedy,
+    retryAfterMs: held.retryAfterMs,
+    isForDatabase: true,
+  };
+}

@@ -1,0 +1,78 @@
+// Coordinators on process groups that are on their way out. Where such a group is excluded, its act changes the
+// coordinators too; where it skips the exclusion, they are changed by an act of their own, since a coordinator is never
+// removed. Rules: spec/removal.md [R42], [R45].
+import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
+import { locksOf } from "../api/effective.ts";
+import type { DatabaseStatus } from "../model/database-status.ts";
+import { isLeaving, isMarkedForRemoval } from "../model/process-group.ts";
+import type { DisruptiveAction } from "./action.ts";
+import { chooseCoordinators } from "./choose-coordinators.ts";
+import type { CoordinatorChoice } from "./choose-coordinators.ts";
+import { evidenceMsOf, refusalOf } from "./removal-evidence.ts";
+import { generationsProblem, recoveryProblem } from "./safety/common-checks.ts";
+import { isCoordinator } from "./safety/coordinators.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { nothing } from "./step.ts";
+import type { Draft, StepResult } from "./step.ts";
+import { nameList } from "./wait.ts";
+
+const step = "excludeProcesses";
+
+/** Process groups whose objects may go, but for this. */
+export function leavingCoordinators(
+  snapshot: Snapshot,
+  draft: Draft,
+  status: DatabaseStatus,
+): readonly ProcessGroup[] {
+  return draft.groups.filter((group) => isLeaving(group) && isCoordinator(snapshot, status, group));
+}
+
+/** None of those that are marked for removal. */
+export function coordinatorsThatStay(draft: Draft, status: DatabaseStatus): CoordinatorChoice {
+  const leaving = draft.groups.filter(isMarkedForRemoval).map((group) => group.processGroupID);
+  return chooseCoordinators({
+    spec: draft.desired.cluster.spec,
+    configuration: draft.desired.configuration,
+    connectionString: draft.status.connectionString ?? "",
+    status,
+    avoided: new Set(leaving),
+  });
+}
+
+export function planLeavingCoordinators(
+  snapshot: Snapshot,
+  draft: Draft,
+  status: DatabaseStatus,
+): StepResult {
+  const found = leavingCoordinators(snapshot, draft, status);
+  if (found.length === 0) return nothing;
+  const ids = found.map((group) => group.processGroupID);
+  const minimumSeconds = snapshot.options.exclusionMinimumUptimeSeconds;
+  const choice = coordinatorsThatStay(draft, status);
+  const problem =
+    generationsProblem(status) ??
+    recoveryProblem(status, minimumSeconds, draft.status.runningVersion ?? "") ??
+    (choice.ok ? undefined : choice.problem);
+  if (problem !== undefined || !choice.ok) return waiting(ids, problem ?? "");
+  const action: DisruptiveAction = {
+    type: "changeCoordinators",
+    step,
+    evidenceMs: evidenceMsOf(snapshot),
+    needsLock: locksOf(draft.desired.cluster.spec).isEnabled,
+    addresses: choice.addresses,
+  };
+  const refusal = refusalOf(snapshot, draft.groups, action);
+  if (refusal !== undefined) return waiting(ids, refusal.message);
+  const message = `Choosing ${choice.addresses.join(", ")} as coordinators: ${nameList(ids)} leaves`;
+  return {
+    actions: [action],
+    events: [{ type: "Normal", reason: "ChangingCoordinators", message }],
+  };
+}
+
+function waiting(ids: readonly string[], problem: string): StepResult {
+  const message = `Still a coordinator, though to be removed: ${nameList(ids)}; ${problem}`;
+  const remedy = "Let other processes come up in more fault domains, or change them with fdbcli.";
+  const reason = "ExclusionPostponed";
+  return { waits: [{ step, reason, message, retryAfterMs: 5_000, remedy, isForDatabase: true }] };
+}

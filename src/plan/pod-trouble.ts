@@ -1,0 +1,50 @@
+// What keeps a pod from running when its own status does not say it: a node that is gone, a finalizer, a claim that is
+// being deleted, parameters that fdbserver may refuse. Rules: spec/explain.md [E42]-[E45].
+import { processSettingsOf } from "../api/effective.ts";
+import type { PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
+import type { Stored } from "../kube/resource.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { nameList } from "./wait.ts";
+
+/** What is wrong with the node of a pod; undefined when it is well, or nobody may look. */
+export function nodeTrouble(snapshot: Snapshot, pod: Stored<Pod>): string | undefined {
+  const name = pod.spec?.nodeName ?? "";
+  if (snapshot.nodes === undefined || name === "") return undefined;
+  const node = snapshot.nodes.get(name);
+  if (node === undefined) return `node ${name} does not exist any more`;
+  const ready = node.status?.conditions?.find((condition) => condition.type === "Ready");
+  if (ready === undefined || ready.status === "True") return undefined;
+  const why = ready.message || ready.reason || "no reason is given";
+  return `node ${name} is not ready: ${why}`;
+}
+
+/** Who holds back an object that is being deleted; empty when nobody does. */
+export function holdersOf(object: Stored<Pod> | Stored<PersistentVolumeClaim>): string {
+  const finalizers = object.metadata.finalizers ?? [];
+  return finalizers.length === 0 ? "" : `held back by ${nameList(finalizers)}`;
+}
+
+/** What is known about a claim that keeps its pod from being scheduled. */
+export function claimTrouble(
+  claim: Stored<PersistentVolumeClaim> | undefined,
+  scheduler: string,
+): string | undefined {
+  if (claim === undefined || !/persistentvolumeclaim/i.test(scheduler)) return undefined;
+  if (claim.metadata.deletionTimestamp !== undefined) {
+    const holders = holdersOf(claim);
+    return `the claim ${claim.metadata.name} is being deleted${holders === "" ? "" : `, ${holders}`}`;
+  }
+  if (claim.status?.phase === "Bound") return undefined;
+  const name = claim.spec?.storageClassName;
+  const of =
+    name === undefined || name === "" ? "it names no storage class" : `storage class ${name}`;
+  return `${scheduler} (${of})`;
+}
+
+/** A running pod without processes has often been given something that ends fdbserver at once. */
+export function suspectParameters(snapshot: Snapshot, processClass: string): string {
+  const settings = processSettingsOf(snapshot.cluster.spec, processClass);
+  const parameters = settings.customParameters ?? [];
+  if (parameters.length === 0) return "";
+  return `; fdbserver may refuse a custom parameter: ${nameList(parameters)}`;
+}

@@ -1,0 +1,72 @@
+// What only a question to the database can tell. A step that needs such knowledge asks for it; the question is answered
+// in the background, and a later pass finds the answer, with its time, in the snapshot. Rules: spec/safety.md [S1]-[S8].
+
+export type DatabaseQuestion =
+  /** The management keys: what is excluded, and which of it still holds state. */
+  | { type: "exclusions" }
+  /** A waiting `exclude`, which must return complete. */
+  | { type: "verifyExclusion"; processGroupId: string; targets: readonly string[] }
+  | { type: "denyList" }
+  | { type: "pendingUpgrades"; version: string }
+  | { type: "maintenanceList" }
+  | { type: "lock" }
+  /** Which version reaches the coordinators while statuses fail during an incompatible upgrade. */
+  | { type: "reachableVersion"; versions: readonly string[] };
+
+/** Every answer carries the time at which its question was asked. A field is absent until it has been answered. */
+export interface DatabaseKnowledge {
+  readonly exclusions?: {
+    readonly excluded: readonly string[];
+    readonly inProgress: readonly string[];
+    readonly observedMs: number;
+  };
+  /** By process group; `completedMs` is when the waiting exclusion was asked for. */
+  readonly verified: ReadonlyMap<
+    string,
+    { readonly targets: readonly string[]; readonly completedMs: number }
+  >;
+  readonly denyList?: { readonly ids: readonly string[]; readonly observedMs: number };
+  readonly pendingUpgrades?: {
+    readonly version: string;
+    readonly ids: readonly string[];
+    readonly observedMs: number;
+  };
+  /** Process groups under maintenance, with the unix second at which their entry was made. */
+  readonly maintenanceList?: {
+    readonly entries: ReadonlyMap<string, number>;
+    readonly observedMs: number;
+  };
+  /** The lock as this instance sees it: `isHeld` by us. */
+  readonly lock?: {
+    readonly isHeld: boolean;
+    readonly owner: string;
+    readonly untilMs: number;
+    readonly observedMs: number;
+  };
+  readonly reachableVersion?: { readonly version: string; readonly observedMs: number };
+}
+
+export const nothingKnown: DatabaseKnowledge = { verified: new Map() };
+
+/** Questions with the same key are the same question. */
+export function questionKey(question: DatabaseQuestion): string {
+  switch (question.type) {
+    case "verifyExclusion":
+      return `verifyExclusion/${question.processGroupId}/${[...question.targets].sort().join(",")}`;
+    case "pendingUpgrades":
+      return `pendingUpgrades/${question.version}`;
+    case "reachableVersion":
+      return `reachableVersion/${question.versions.join(",")}`;
+    default:
+      return question.type;
+  }
+}
+
+export function distinctQuestions(questions: readonly DatabaseQuestion[]): DatabaseQuestion[] {
+  const found = new Map<string, DatabaseQuestion>();
+  for (const question of questions) {
+    const key = questionKey(question);
+    if (!found.has(key)) found.set(key, question);
+  }
+  return [...found.values()];
+}

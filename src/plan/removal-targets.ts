@@ -1,0 +1,91 @@
+// How exclusions name process groups: by the locality of their id or by their addresses, what of a group is excluded
+// already, and which entries of the database's list are the group's own. Rules: spec/removal.md [R30]-[R34], [R72].
+import { automationOf } from "../api/effective.ts";
+import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
+import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
+import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
+import { instanceLocality } from "../model/process-group-id.ts";
+import { hasLocalityExclusions, parseVersion } from "../model/version.ts";
+import { hostOf } from "./safety/view.ts";
+
+/** Wanted, and understood by every process of the running version. */
+export function usesLocalities(spec: ClusterSpec, runningVersion: string): boolean {
+  const version = parseVersion(runningVersion);
+  return (
+    automationOf(spec).useLocalitiesForExclusion &&
+    version !== undefined &&
+    hasLocalityExclusions(version)
+  );
+}
+
+/** What the database lists as excluded. */
+export interface Exclusions {
+  readonly localities: ReadonlySet<string>;
+  /** As listed: an IP address, or one with a port. */
+  readonly addresses: ReadonlySet<string>;
+}
+
+export function exclusionsOf(status: DatabaseStatus): Exclusions {
+  const servers = status.cluster?.configuration?.excluded_servers ?? [];
+  return {
+    localities: new Set(servers.flatMap((server) => server.locality ?? [])),
+    addresses: new Set(servers.flatMap((server) => server.address ?? [])),
+  };
+}
+
+/** What has to be excluded so that the whole group is; nothing when it is so already, or cannot be named. */
+export function missingTargets(
+  exclusions: Exclusions,
+  group: ProcessGroup,
+  byLocality: boolean,
+): string[] {
+  const locality = instanceLocality(group.processGroupID);
+  if (exclusions.localities.has(locality)) return [];
+  if (byLocality) return [locality];
+  return knownAddresses(group).filter((address) => !exclusions.addresses.has(address));
+}
+
+/** Neither a locality nor an address names the group. */
+export function isUnnameable(group: ProcessGroup, byLocality: boolean): boolean {
+  return !byLocality && knownAddresses(group).length === 0;
+}
+
+/** Entries of the list that name this group and nobody else: its locality, and every port of its addresses. */
+export function ownExclusions(exclusions: Exclusions, group: ProcessGroup): string[] {
+  const locality = instanceLocality(group.processGroupID);
+  const hosts = new Set(knownAddresses(group).map(hostOf));
+  const addresses = [...exclusions.addresses].filter((address) => hosts.has(hostOf(address)));
+  return [...(exclusions.localities.has(locality) ? [locality] : []), ...addresses.sort()];
+}
+
+function knownAddresses(group: ProcessGroup): string[] {
+  return (group.addresses ?? []).filter((address) => address !== "");
+}
+
+type ProcessesById = ReadonlyMap<string, readonly StatusProcess[]>;
+
+/** A status never changes, so it is sorted out once however often it is asked. */
+const known = new WeakMap<DatabaseStatus, ProcessesById>();
+
+/** Processes of the whole database by the id of their process group. */
+export function processesByInstance(status: DatabaseStatus): ProcessesById {
+  const found = known.get(status) ?? sortedOut(status);
+  known.set(status, found);
+  return found;
+}
+
+function sortedOut(status: DatabaseStatus): ProcessesById {
+  const found = new Map<string, StatusProcess[]>();
+  for (const process of processesOf(status)) {
+    const id = localityOf(process, localityKeys.instance);
+    if (id === "") continue;
+    const sharing = found.get(id);
+    if (sharing) sharing.push(process);
+    else found.set(id, [process]);
+  }
+  return found;
+}
+
+export function hasRole(process: StatusProcess, role: string): boolean {
+  return (process.roles ?? []).some((entry) => entry.role === role);
+}

@@ -1,0 +1,274 @@
+// Step removeProcessGroups: pods, volumes and services of process groups that hold nothing any more are deleted, a
+// fault domain at a time; when they are gone, the process groups leave. Rules: spec/removal.md [R50]-[R77].
+import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
+import { automationOf } from "../api/effective.ts";
+import type { DatabaseStatus } from "../model/database-status.ts";
+import { isStateful } from "../model/process-class.ts";
+import {
+  hasCondition,
+  isExcluded,
+  isLeaving,
+  isMarkedForRemoval,
+  setExcluded,
+} from "../model/process-group.ts";
+import type { DisruptiveAction, RemovalOrder } from "./action.ts";
+import { planInclusions } from "./include-processes.ts";
+import type { DatabaseQuestion } from "./questions.ts";
+import { chooseRemovals, remainingPauseMs } from "./removal-choice.ts";
+import type { RemovalRules } from "./removal-choice.ts";
+import { evidenceMsOf, isOccupied, refusalOf, statusProblemOf } from "./removal-evidence.ts";
+import { hasLiveObjects, isGone, objectsOfGroup } from "./removal-objects.ts";
+import type { GroupObjects } from "./removal-objects.ts";
+import { judgeRemoval } from "./removal-judgement.ts";
+import { removalWait } from "./removal-waits.ts";
+import { hasDesiredFaultTolerance } from "./safety/fault-tolerance.ts";
+import { databaseStatus } from "./snapshot.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { nothing } from "./step.ts";
+import type { Draft, PlanEvent, StepResult } from "./step.ts";
+import { nameList } from "./wait.ts";
+import type { NewWait } from "./wait.ts";
+
+const step = "removeProcessGroups";
+
+interface Member {
+  group: ProcessGroup;
+  objects: GroupObjects;
+}
+
+export function planRemovals(snapshot: Snapshot, draft: Draft): StepResult {
+  const members = draft.groups
+    .filter(isMarkedForRemoval)
+    .map((group) => ({ group, objects: objectsOfGroup(snapshot, draft.desired, group) }));
+  if (members.length === 0) return nothing;
+  const status = databaseStatus(snapshot);
+  const evidence = statusProblemOf(snapshot);
+  if (status === undefined || evidence !== undefined) {
+    const why = evidence ?? "the database does not answer";
+    return { waits: [removalWait("RemovalPending", members.map(idOf), why, 2_000)] };
+  }
+  const present = members.filter(
+    ({ group, objects }) => !isLeaving(group) || hasLiveObjects(objects),
+  );
+  const ending = members.filter((member) => !present.includes(member));
+  const removal = planDeletions(snapshot, draft, status, present);
+  const gone = ending.filter(({ objects }) => isGone(objects)).map(groupOf);
+  const farewell = planInclusions(snapshot, draft, status, gone);
+  // Who is gone stays as a memory of the last deletion while others are waiting for their turn.
+  const isPaused =
+    present.length > 0 && remainingPauseMs(draft.groups, rulesOf(snapshot, draft)) > 0;
+  const groups = removal.groups.filter(
+    (group) => isPaused || !farewell.leaving.has(group.processGroupID),
+  );
+  const waits = [...removal.waits, ...farewell.waits, ...deletionWaits(ending)];
+  const { questions } = removal;
+  if (isOccupied(snapshot, draft)) return { groups, waits, questions };
+  const { actions, events } = removal.actions.length > 0 ? removal : farewell;
+  return { groups, waits, questions, actions, events };
+}
+
+function deletionWaits(ending: readonly Member[]): NewWait[] {
+  const deleting = ending.filter(({ objects }) => !isGone(objects));
+  if (deleting.length === 0) return [];
+  const objects = deleting.flatMap((member) => member.objects.deleting);
+  const why = `Kubernetes is deleting ${nameList(objects)}`;
+  return [removalWait("RemovalPending", deleting.map(idOf), why, 15_000)];
+}
+
+function groupOf(member: Member): ProcessGroup {
+  return member.group;
+}
+
+function idOf(member: Member): string {
+  return member.group.processGroupID;
+}
+
+function rulesOf(snapshot: Snapshot, draft: Draft): RemovalRules {
+  const { removalMode, waitBetweenRemovalsSeconds } = automationOf(draft.desired.cluster.spec);
+  const { nowMs } = snapshot;
+  return { mode: removalMode, pauseSeconds: waitBetweenRemovalsSeconds, nowMs };
+}
+
+interface Deletions {
+  /** All process groups, with those newly proven empty marked as excluded. */
+  groups: readonly ProcessGroup[];
+  actions: readonly DisruptiveAction[];
+  events: readonly PlanEvent[];
+  waits: readonly NewWait[];
+  questions: readonly DatabaseQuestion[];
+}
+
+function planDeletions(
+  snapshot: Snapshot,
+  draft: Draft,
+  status: DatabaseStatus,
+  present: readonly Member[],
+): Deletions {
+  const resting = restingMembers(snapshot, draft, present);
+  const judged = judgeRemoval(
+    snapshot,
+    draft,
+    status,
+    present.filter((member) => !resting.includes(member)).map(groupOf),
+  );
+  const removable = new Map<string, ProcessGroup>();
+  for (const group of judged.removable) {
+    const proven = isExcluded(group) ? group : setExcluded(group, snapshot.nowMs);
+    removable.set(group.processGroupID, proven);
+  }
+  const groups = draft.groups.map((group) => removable.get(group.processGroupID) ?? group);
+  const free = present.filter((member) => removable.has(idOf(member)));
+  const { waits: objectWaits, ready, begun } = sortOut(draft, free);
+  const waits = [...judged.waits, ...objectWaits];
+  if (resting.length > 0) waits.push(pauseWait(snapshot, draft, resting.map(idOf)));
+  const result = { groups, actions: [], events: [], waits, questions: judged.questions };
+  const mode = status.cluster?.configuration?.redundancy_mode;
+  const problem = hasDesiredFaultTolerance(status, mode);
+  if (problem !== undefined && ready.length + begun.length > 0) {
+    const ids = [...ready, ...begun].map(idOf);
+    waits.push(removalWait("FaultToleranceReduced", ids, problem, 5_000));
+    return result;
+  }
+  const { chosen, wait } = chooseNow(snapshot, draft, ready);
+  if (wait !== undefined) waits.push(wait);
+  const found = allowedAct(snapshot, groups, [...begun, ...chosen]);
+  if (found.wait !== undefined) waits.push(found.wait);
+  if (found.action === undefined) return result;
+  const ids = new Set(found.action.groups.map((order) => order.processGroupId));
+  const told = chosen.filter((member) => ids.has(idOf(member)));
+  return { ...result, actions: [found.action], events: told.length === 0 ? [] : [eventOf(told)] };
+}
+
+/** During the pause, those that were proven before are not looked at: they are judged anew when it is over. */
+function restingMembers(
+  snapshot: Snapshot,
+  draft: Draft,
+  present: readonly Member[],
+): readonly Member[] {
+  const rules = rulesOf(snapshot, draft);
+  if (rules.mode === "All" || remainingPauseMs(draft.groups, rules) <= 0) return [];
+  const blocked = new Set(draft.desired.cluster.spec.buggify?.blockRemoval ?? []);
+  return present.filter(
+    (member) =>
+      isExcluded(member.group) &&
+      !hasCondition(member.group, "ResourcesTerminating") &&
+      member.objects.problem === undefined &&
+      !blocked.has(idOf(member)),
+  );
+}
+
+function pauseWait(snapshot: Snapshot, draft: Draft, ids: readonly string[]): NewWait {
+  const remainingMs = remainingPauseMs(draft.groups, rulesOf(snapshot, draft));
+  const why = "the pause after the last removal is not over";
+  return removalWait("RemovalPending", ids, why, remainingMs);
+}
+
+type RemovalAction = DisruptiveAction & { type: "removeProcessGroups" };
+
+/** All of them; or those that are proven; or one fault domain of those that are not, which the budget may refuse. */
+function allowedAct(
+  snapshot: Snapshot,
+  groups: readonly ProcessGroup[],
+  members: readonly Member[],
+): { action?: RemovalAction; wait?: NewWait } {
+  const unproven = members.filter(({ group }) => group.exclusionSkipped === true);
+  const proven = members.filter((member) => !unproven.includes(member));
+  const zone = unproven[0]?.group.faultDomain;
+  const oneZone = unproven.filter(({ group }) => group.faultDomain === zone);
+  let wait: NewWait | undefined;
+  for (const attempt of [members, proven, oneZone]) {
+    if (attempt.length === 0) continue;
+    const action: RemovalAction = {
+      type: "removeProcessGroups",
+      step,
+      evidenceMs: evidenceMsOf(snapshot),
+      needsLock: false,
+      groups: attempt.map(orderOf),
+    };
+    const refusal = refusalOf(snapshot, groups, action);
+    if (refusal === undefined) return wait === undefined ? { action } : { action, wait };
+    wait = removalWait(refusal.reason, attempt.map(idOf), refusal.message, 2_000);
+  }
+  return wait === undefined ? {} : { wait };
+}
+
+interface Sorted {
+  waits: NewWait[];
+  /** Nothing of them has been deleted yet. */
+  ready: readonly Member[];
+  /** Some of their objects are being deleted or gone; the rest follows without a pause. */
+  begun: readonly Member[];
+}
+
+function sortOut(draft: Draft, free: readonly Member[]): Sorted {
+  const blocked = new Set(draft.desired.cluster.spec.buggify?.blockRemoval ?? []);
+  const waits: NewWait[] = [];
+  const ready: Member[] = [];
+  const begun: Member[] = [];
+  const kept = free.filter((member) => blocked.has(idOf(member)));
+  if (kept.length > 0) {
+    const why = "buggify.blockRemoval names them";
+    waits.push(removalWait("RemovalBlocked", kept.map(idOf), why, 60_000));
+  }
+  for (const member of free) {
+    if (kept.includes(member)) continue;
+    const { problem } = member.objects;
+    if (problem !== undefined) {
+      waits.push(removalWait("RemovalBlocked", [idOf(member)], problem, 60_000));
+      continue;
+    }
+    const isBegun = hasCondition(member.group, "ResourcesTerminating");
+    (isBegun ? begun : ready).push(member);
+  }
+  return { waits, ready, begun };
+}
+
+function chooseNow(
+  snapshot: Snapshot,
+  draft: Draft,
+  ready: readonly Member[],
+): { chosen: readonly Member[]; wait?: NewWait } {
+  if (ready.length === 0) return { chosen: [] };
+  const ids = ready.map(idOf);
+  const choice = chooseRemovals(ready.map(groupOf), draft.groups, rulesOf(snapshot, draft));
+  if (choice.kind === "never") {
+    const why = "automationOptions.removalMode is None";
+    return { chosen: [], wait: removalWait("RemovalBlocked", ids, why, 60_000) };
+  }
+  if (choice.kind === "later") {
+    return { chosen: [], wait: pauseWait(snapshot, draft, ids) };
+  }
+  const chosen = ready.filter(({ group }) => choice.chosen.includes(group));
+  const rest = ready.filter((member) => !chosen.includes(member)).map(idOf);
+  if (rest.length === 0) return { chosen };
+  const why = "process groups of another fault domain go first";
+  return { chosen, wait: removalWait("RemovalPending", rest, why, 5_000) };
+}
+
+function orderOf({ group, objects }: Member): RemovalOrder {
+  const { pod, pvc, service } = objects;
+  const proof =
+    group.exclusionSkipped === true
+      ? "exclusionSkipped"
+      : isStateful(group.processClass)
+        ? "certificate"
+        : "stateless";
+  return {
+    processGroupId: group.processGroupID,
+    ...(pod === undefined ? {} : { pod }),
+    ...(pvc === undefined ? {} : { pvc }),
+    ...(service === undefined ? {} : { service }),
+    proof,
+  };
+}
+
+/** A removal that nothing proves to be harmless is a warning, also when somebody asked for it. */
+function eventOf(chosen: readonly Member[]): PlanEvent {
+  const ids = chosen.map(idOf).join(", ");
+  const skipped = chosen.filter(({ group }) => group.exclusionSkipped === true).map(idOf);
+  if (skipped.length === 0) {
+    return { type: "Normal", reason: "RemovingProcesses", message: `Removing ${ids}` };
+  }
+  const message = `Removing ${ids}; not excluded before: ${skipped.join(", ")}`;
+  return { type: "Warning", reason: "RemovingProcesses", message };
+}

@@ -1,0 +1,96 @@
+// Step replaceMisconfiguredProcessGroups: process groups whose pod or volume cannot be made right in place are marked
+// for removal, and their classes get new ones. Rules: spec/removal.md [R5]-[R9].
+import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
+import { automationOf } from "../api/effective.ts";
+import { isExcluded, isMarkedForRemoval, markForRemoval } from "../model/process-group.ts";
+import { misconfigurationOf } from "./misconfiguration.ts";
+import { upgradeStateOf } from "./running-version.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { nothing } from "./step.ts";
+import type { Draft, PlanEvent, StepResult } from "./step.ts";
+import { nameList } from "./wait.ts";
+import type { NewWait } from "./wait.ts";
+
+const step = "replaceMisconfiguredProcessGroups";
+
+export function planMisconfiguredReplacements(snapshot: Snapshot, draft: Draft): StepResult {
+  const found: { group: ProcessGroup; cause: string }[] = [];
+  const doomed = deletedPods(draft);
+  for (const group of draft.groups) {
+    if (doomed.has(group.processGroupID)) continue;
+    const cause = misconfigurationOf(snapshot, draft.desired, group);
+    if (cause !== undefined) found.push({ group, cause });
+  }
+  if (found.length === 0) return nothing;
+  const ids = found.map(({ group }) => group.processGroupID);
+  const interruption = interruptionOf(draft);
+  if (interruption !== undefined) return { waits: [postponed(ids, interruption)] };
+  const limit = automationOf(draft.desired.cluster.spec).maxConcurrentReplacements;
+  const inFlight = draft.groups.filter((group) => isMarkedForRemoval(group) && !isExcluded(group));
+  const room = Math.max(0, limit - inFlight.length);
+  const chosen = found.slice(0, room);
+  const waits = room < found.length ? [limited(ids.slice(room), limit, inFlight.length)] : [];
+  if (chosen.length === 0) return { waits };
+  const marked = new Set(chosen.map(({ group }) => group.processGroupID));
+  const groups = draft.groups.map((group) =>
+    marked.has(group.processGroupID) ? markForRemoval(group, snapshot.nowMs) : group,
+  );
+  return { groups, waits, events: eventsOf(chosen) };
+}
+
+/** Process groups whose pods an earlier step of this pass deletes: they come back as specified. */
+function deletedPods(draft: Draft): ReadonlySet<string> {
+  return new Set(
+    draft.actions.flatMap((action) =>
+      action.type === "deletePods" ? action.pods.map((pod) => pod.processGroupId) : [],
+    ),
+  );
+}
+
+/** While command lines of all processes are about to change together, no process group is taken out. */
+function interruptionOf(draft: Draft): string | undefined {
+  const { spec } = draft.desired.cluster;
+  const upgrade = upgradeStateOf(draft.status.runningVersion ?? spec.version, spec.version);
+  if (upgrade.isUpgrading && !upgrade.isCompatible) {
+    return `the database is being brought to version ${spec.version}`;
+  }
+  const { tls, nonTLS } = draft.status.requiredAddresses ?? {};
+  return tls === true && nonTLS === true ? "TLS is being switched" : undefined;
+}
+
+/** One event for each cause, however many process groups share it. */
+function eventsOf(chosen: readonly { group: ProcessGroup; cause: string }[]): PlanEvent[] {
+  const byCause = new Map<string, string[]>();
+  for (const { group, cause } of chosen) {
+    const ids = byCause.get(cause) ?? [];
+    byCause.set(cause, [...ids, group.processGroupID]);
+  }
+  return [...byCause].map(([cause, ids]) => {
+    const message = `Replacing ${nameList(ids)}: ${cause}`;
+    return { type: "Normal", reason: "ReplacingProcesses", message };
+  });
+}
+
+function postponed(ids: readonly string[], interruption: string): NewWait {
+  return {
+    step,
+    reason: "ReplacementPostponed",
+    message: `${nameList(ids)} will be replaced later: ${interruption}`,
+    retryAfterMs: 5_000,
+    remedy: "Nothing: it goes on when the change before it is complete.",
+    isForDatabase: true,
+  };
+}
+
+function limited(ids: readonly string[], limit: number, inFlight: number): NewWait {
+  return {
+    step,
+    reason: "ReplacementLimited",
+    message:
+      `${nameList(ids)} must be replaced, but ${inFlight} removals are under way and ` +
+      `automationOptions.maxConcurrentReplacements allows ${limit}`,
+    retryAfterMs: 60_000,
+    remedy: "Nothing: each is replaced when one before it is done. Raise the limit to go faster.",
+    isForDatabase: true,
+  };
+}

@@ -1,0 +1,304 @@
+// Each refusal of the one door with its reason, on a small healthy database in which one thing is changed.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { DisruptiveAction, RemovalOrder } from "../action.ts";
+import { actRefusal } from "./act-refusal.ts";
+import type { SafetyCheck } from "../snapshot.ts";
+import { defaultPlanOptions } from "../snapshot.ts";
+import {
+  emptySampleProcess,
+  killSample,
+  sampleDatabase,
+  sampleEntry,
+  sampleGroup,
+  sampleNowMs,
+  viewOf,
+} from "./sample-view.ts";
+import type { Sample } from "./sample-view.ts";
+import type { SafetyView } from "./view.ts";
+
+const base = { step: "test", evidenceMs: sampleNowMs - 1_000, needsLock: false };
+
+function deleting(
+  ids: readonly string[],
+  because: "terminal" | "unstarted" | "buggify" | "incompatible" | "update" = "update",
+): DisruptiveAction {
+  const pods = ids.map((id) => ({
+    basis: { name: `sample-${id}`, uid: `uid-${id}`, resourceVersion: "1" },
+    processGroupId: id,
+  }));
+  return { ...base, type: "deletePods", because, pods };
+}
+
+function removing(...orders: [string, RemovalOrder["proof"]][]): DisruptiveAction {
+  const groups = orders.map(([processGroupId, proof]) => ({ processGroupId, proof }));
+  return { ...base, type: "removeProcessGroups", groups };
+}
+
+const killing: DisruptiveAction = {
+  ...base,
+  type: "killProcesses",
+  addresses: ["10.0.1.1:4501"],
+  processGroupIds: ["log-1"],
+  isUpgrade: false,
+};
+const excluding: DisruptiveAction = {
+  ...base,
+  type: "excludeProcesses",
+  targets: ["locality_instance_id:storage-1"],
+  processGroupIds: ["storage-1"],
+};
+const configuring: DisruptiveAction = {
+  ...base,
+  type: "configureDatabase",
+  arguments: "triple",
+  isNew: false,
+};
+const including: DisruptiveAction = { ...excluding, type: "includeProcesses" };
+const moving: DisruptiveAction = { ...base, type: "changeCoordinators", addresses: [] };
+const resetting: DisruptiveAction = { ...base, type: "resetMaintenanceZone" };
+
+function reasonOf(
+  sample: Sample,
+  action: DisruptiveAction,
+  overrides: Partial<SafetyView> = {},
+): string {
+  const refusal = actRefusal(viewOf(sample, overrides), action);
+  return refusal === undefined ? "" : `${refusal.reason}: ${refusal.message}`;
+}
+
+function off(check: SafetyCheck): Partial<SafetyView> {
+  return { options: { ...defaultPlanOptions, disabledChecks: new Set([check]) } };
+}
+
+function marked(id: string): Sample {
+  const sample = sampleDatabase();
+  sampleGroup(sample, id).removalTimestamp = "2026-01-01T00:00:00Z";
+  return sample;
+}
+
+const whole = [killing, excluding, configuring, including, moving, deleting(["storage-1"])];
+
+test("[S70] on a healthy database each act is allowed", () => {
+  const sample = sampleDatabase();
+  for (const action of [...whole, resetting]) assert.equal(reasonOf(sample, action), "");
+});
+
+test("[S70] no act rests on a decision from before our own last act, or on an old one", () => {
+  const sample = sampleDatabase();
+  for (const action of [...whole, resetting]) {
+    const lastDatabaseWriteMs = sampleNowMs - 1_000;
+    assert.match(reasonOf(sample, action, { lastDatabaseWriteMs }), /^EvidenceStale: .*own last/);
+    const old = { ...action, evidenceMs: sampleNowMs - 60_001 };
+    assert.match(reasonOf(sample, old), /^EvidenceStale: .*60 seconds old/);
+  }
+});
+
+test("[S70] the newest status counts, not only the one that was decided on", () => {
+  const sample = sampleDatabase();
+  const silence = { kind: "missing" as const, reason: "Unreachable" as const };
+  const database = { ...silence, message: "timed out", sinceMs: sampleNowMs };
+  for (const action of [...whole, resetting]) {
+    assert.match(reasonOf(sample, action, { database }), /^DatabaseUnreachable: .*timed out/);
+  }
+});
+
+test("[S71] no act rests on an incomplete status", () => {
+  for (const action of whole) {
+    const sample = sampleDatabase();
+    sample.status.cluster?.messages?.push({ name: "status_incomplete" });
+    assert.match(reasonOf(sample, action), /^StatusIncomplete/);
+  }
+});
+
+test("[S72] without a hall or region: exclusion, coordinators and configuration go on, removals do not", () => {
+  const sample = marked("storage-1");
+  emptySampleProcess(sample, "storage-1");
+  assert.equal(reasonOf(sample, removing(["storage-1", "certificate"])), "");
+  const recovery = sample.status.cluster?.recovery_state;
+  if (recovery) recovery.name = "all_logs_recruited";
+  for (const action of [excluding, moving, configuring]) assert.equal(reasonOf(sample, action), "");
+  const refused = reasonOf(sample, removing(["storage-1", "certificate"]));
+  assert.match(refused, /^StatusIncomplete: .*fully recovered/);
+});
+
+test("[S73] a new database needs no whole status, a pod that ended needs none at all", () => {
+  const sample = sampleDatabase();
+  sample.status = { client: {} };
+  assert.equal(reasonOf(sample, { ...configuring, isNew: true }), "");
+  const pod = sample.pods.get("sample-log-1");
+  assert.ok(pod);
+  assert.match(reasonOf(sample, deleting(["log-1"], "terminal")), /has not ended/);
+  sample.pods.set("sample-log-1", { ...pod, status: { phase: "Failed" } });
+  const ended = { ...deleting(["log-1"], "terminal"), evidenceMs: 0 };
+  assert.equal(reasonOf(sample, ended, { lastDatabaseWriteMs: sampleNowMs }), "");
+});
+
+test("[S73] a pod that has not started takes nothing with it, one that has started does", () => {
+  const sample = sampleDatabase();
+  const pod = sample.pods.get("sample-storage-1");
+  assert.ok(pod);
+  const action = { ...deleting(["storage-1"], "unstarted"), evidenceMs: 0 };
+  assert.match(reasonOf(sample, action), /has started/);
+  sample.pods.set("sample-storage-1", { ...pod, status: { phase: "Pending" } });
+  assert.match(reasonOf(sample, action), /has started/);
+  killSample(sample, "storage-1");
+  assert.equal(reasonOf(sample, action), "");
+});
+
+test("[S74] only the pods that were looked at are deleted", () => {
+  const sample = sampleDatabase();
+  const pod = sample.pods.get("sample-log-1");
+  assert.ok(pod);
+  sample.pods.set("sample-log-1", { ...pod, metadata: { ...pod.metadata, uid: "successor" } });
+  for (const because of ["terminal", "update", "buggify", "incompatible"] as const) {
+    assert.match(reasonOf(sample, deleting(["log-1"], because)), /^EvidenceStale: .*another one/);
+  }
+});
+
+test("[S75] while processes restart nothing else happens", () => {
+  const sample = sampleDatabase();
+  const entry = sampleEntry({ type: "killProcesses", processGroupIds: ["log-1"] });
+  for (const action of [...whole, resetting]) {
+    assert.match(reasonOf(sample, action, { ledger: [entry] }), /^ActInFlight: a restart.*log-1/);
+  }
+});
+
+test("[S75] pods of processes that cannot speak with the database do not wait for a restart", () => {
+  const sample = sampleDatabase();
+  const ledger = [sampleEntry({ type: "killProcesses", processGroupIds: ["log-1"] })];
+  assert.match(reasonOf(sample, deleting(["log-1"], "incompatible"), { ledger }), /^ActInFlight/);
+  killSample(sample, "log-1");
+  assert.equal(reasonOf(sample, deleting(["log-1"], "incompatible"), { ledger }), "");
+});
+
+test("[S76] processes restart only when no other act is under way", () => {
+  const sample = sampleDatabase();
+  const entry = sampleEntry({ type: "excludeProcesses", processGroupIds: ["storage-1"] });
+  assert.match(reasonOf(sample, killing, { ledger: [entry] }), /^ActInFlight: another act/);
+  assert.equal(reasonOf(sample, including, { ledger: [entry] }), "");
+});
+
+test("[S77] a restart in place is not charged, but nothing may be down beyond the budget", () => {
+  const sample = sampleDatabase();
+  sample.pods.delete("sample-log-2");
+  assert.equal(reasonOf(sample, killing), "");
+  sample.pods.delete("sample-storage-3");
+  assert.match(reasonOf(sample, killing), /^BudgetExhausted: .*can lose 1 zone.*log-2/);
+});
+
+test("[S78] pods of two zones are not taken down together at a fault tolerance of one", () => {
+  const sample = sampleDatabase();
+  assert.equal(reasonOf(sample, deleting(["storage-1", "log-1"])), "");
+  assert.match(reasonOf(sample, deleting(["storage-1", "storage-2"])), /^BudgetExhausted/);
+});
+
+test("[S78] nor one after the other, whoever took the first one down", () => {
+  const sample = sampleDatabase();
+  const ledger = [sampleEntry({ zones: ["zone-2"], processGroupIds: ["storage-2"] })];
+  assert.match(reasonOf(sample, deleting(["storage-1"]), { ledger }), /^BudgetExhausted.*own act/);
+  killSample(sample, "storage-3");
+  assert.match(reasonOf(sample, deleting(["storage-1"])), /^BudgetExhausted.*storage-3/);
+});
+
+test("[S79] a pod in which the database has nothing costs nothing", () => {
+  const sample = sampleDatabase();
+  killSample(sample, "storage-3");
+  killSample(sample, "storage-1");
+  assert.equal(reasonOf(sample, deleting(["storage-1"])), "");
+  assert.equal(reasonOf(sample, deleting(["storage-1"], "incompatible")), "");
+  assert.match(reasonOf(sample, deleting(["storage-2"], "incompatible")), /^BudgetExhausted/);
+});
+
+test("[S80] faults that people inject are their own act, but only on the pods that they saw", () => {
+  const sample = sampleDatabase();
+  sample.status.cluster?.messages?.push({ name: "status_incomplete" });
+  const action = { ...deleting(["storage-1", "storage-2", "log-3"], "buggify"), evidenceMs: 0 };
+  assert.equal(reasonOf(sample, action), "");
+});
+
+test("[S81] no act leaves less than a majority of the coordinators", () => {
+  const sample = sampleDatabase();
+  const configuration = sample.status.cluster?.configuration;
+  if (configuration) configuration.redundancy_mode = "triple";
+  const figures = sample.status.cluster?.fault_tolerance;
+  if (figures) {
+    figures.max_zone_failures_without_losing_availability = 2;
+    figures.max_zone_failures_without_losing_data = 2;
+  }
+  assert.equal(reasonOf(sample, deleting(["storage-1", "storage-2"])), "");
+  assert.equal(reasonOf(sample, deleting(["log-1"])), "");
+  const both = deleting(["log-1", "log-2"]);
+  assert.match(reasonOf(sample, both), /^BudgetExhausted: only 1 of 3 coordinators/);
+  assert.match(reasonOf(sample, both, off("budget")), /only 1 of 3 coordinators/);
+  const [first] = sample.status.client?.coordinators?.coordinators ?? [];
+  if (first) first.reachable = false;
+  assert.match(reasonOf(sample, deleting(["log-2"])), /only 1 of 3 coordinators/);
+  assert.equal(reasonOf(sample, deleting(["storage-2"])), "");
+});
+
+test("[S81] coordinators that our own acts or other people took down are not counted as left", () => {
+  const sample = sampleDatabase();
+  const ledger = [sampleEntry({ processGroupIds: ["log-1"], zones: ["zone-1"] })];
+  assert.match(reasonOf(sample, deleting(["log-2"]), { ledger, ...off("budget") }), /only 1 of 3/);
+  sample.pods.delete("sample-log-3");
+  assert.match(reasonOf(sample, deleting(["log-2"]), off("budget")), /only 1 of 3/);
+});
+
+test("[S82] objects of a stateful group go only with a certificate", () => {
+  const sample = marked("storage-1");
+  const action = removing(["storage-1", "certificate"]);
+  assert.match(reasonOf(sample, action), /^CertificateMissing: storage-1: it is not excluded/);
+  emptySampleProcess(sample, "storage-1");
+  assert.equal(reasonOf(sample, action), "");
+  const [fresh] = viewOf(sample).statuses;
+  assert.ok(fresh);
+  assert.match(reasonOf(sample, action, { statuses: [fresh] }), /second fresh status/);
+});
+
+test("[S82] one missing certificate refuses the whole act", () => {
+  const sample = marked("storage-1");
+  emptySampleProcess(sample, "storage-1");
+  sampleGroup(sample, "storage-2").removalTimestamp = "2026-01-01T00:00:00Z";
+  const action = removing(["storage-1", "certificate"], ["storage-2", "certificate"]);
+  assert.match(reasonOf(sample, action), /^CertificateMissing: storage-2/);
+});
+
+test("[S83] a group that is not marked for removal, or is a coordinator, stays", () => {
+  const unmarked = sampleDatabase();
+  emptySampleProcess(unmarked, "storage-1");
+  assert.match(reasonOf(unmarked, removing(["storage-1", "certificate"])), /not marked/);
+  const coordinator = marked("log-1");
+  sampleGroup(coordinator, "log-1").exclusionSkipped = true;
+  const refused = reasonOf(coordinator, removing(["log-1", "exclusionSkipped"]));
+  assert.match(refused, /^CertificateMissing: log-1 is a coordinator/);
+});
+
+test("[S84] skipping the exclusion must have been asked for, and is charged to the budget", () => {
+  const sample = marked("storage-1");
+  const action = removing(["storage-1", "exclusionSkipped"]);
+  assert.match(reasonOf(sample, action), /^CertificateMissing: .*nobody allowed/);
+  sampleGroup(sample, "storage-1").exclusionSkipped = true;
+  assert.equal(reasonOf(sample, action), "");
+  killSample(sample, "storage-2");
+  assert.match(reasonOf(sample, action), /^BudgetExhausted/);
+  killSample(sample, "storage-1");
+  assert.equal(reasonOf(sample, action), "");
+});
+
+test("[S85] only a group that keeps no data goes as stateless", () => {
+  const stateless = marked("stateless-1");
+  assert.equal(reasonOf(stateless, removing(["stateless-1", "stateless"])), "");
+  const storage = marked("storage-1");
+  assert.match(reasonOf(storage, removing(["storage-1", "stateless"])), /keeps data/);
+});
+
+test("[S86] each check can be switched off by itself, and only for tests", () => {
+  const two = deleting(["storage-1", "storage-2"]);
+  assert.equal(reasonOf(sampleDatabase(), two, off("budget")), "");
+  const late = { lastDatabaseWriteMs: sampleNowMs };
+  assert.equal(reasonOf(sampleDatabase(), excluding, { ...late, ...off("freshness") }), "");
+  const action = removing(["storage-1", "certificate"]);
+  assert.equal(reasonOf(marked("storage-1"), action, off("certificate")), "");
+  assert.match(reasonOf(sampleDatabase(), two, off("certificate")), /^BudgetExhausted/);
+});

@@ -1,0 +1,218 @@
+// The checks of the one door: whether a disruptive act may happen now. A pure function of what is known at this moment,
+// so that the guard asks it right before it acts. Rules: spec/safety.md [S70]-[S86].
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { isStateful } from "../../model/process-class.ts";
+import { isMarkedForRemoval } from "../../model/process-group.ts";
+import type { DatabaseStatus } from "../../model/database-status.ts";
+import type { Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { takesNothing } from "../action.ts";
+import type { DisruptiveAction, RemovalOrder } from "../action.ts";
+import { disruptionBudget, mayTakeDown } from "./budget.ts";
+import { removalProblem } from "./certificate.ts";
+import { isCoordinator, majorityProblem } from "./coordinators.ts";
+import { evidenceRefusal, freshnessRefusal, isFullyRecovered, staleRefusal } from "./evidence.ts";
+import type { EvidenceLimits } from "./evidence.ts";
+import { refusal } from "./refusal.ts";
+import type { Refusal } from "./refusal.ts";
+import {
+  groupsOf,
+  isDisabled,
+  knownDeadAddresses,
+  processesOfInstance,
+  zoneOfGroup,
+} from "./view.ts";
+import type { SafetyView } from "./view.ts";
+
+/** Why the act may not happen now; undefined when it may. */
+export function actRefusal(view: SafetyView, action: DisruptiveAction): Refusal | undefined {
+  const changed = changedObjects(view, action);
+  if (changed !== undefined) return refusal("EvidenceStale", changed);
+  // A pod that ended, or has not started, takes nothing with it.
+  if (takesNothing(action)) return undefined;
+  return (
+    evidenceProblem(view, action) ?? flightProblem(view, action) ?? particularProblem(view, action)
+  );
+}
+
+/** The objects that the act was decided on must still be those that exist. */
+function changedObjects(view: SafetyView, action: DisruptiveAction): string | undefined {
+  if (action.type !== "deletePods") return undefined;
+  for (const { basis, processGroupId } of action.pods) {
+    const pod = view.pods.get(basis.name);
+    if (pod === undefined || pod.metadata.uid !== basis.uid) return "the pod is another one";
+    const phase = pod.status?.phase;
+    const isTerminal = phase === "Failed" || phase === "Succeeded";
+    if (action.because === "terminal" && !isTerminal) return "the pod has not ended";
+    if (action.because === "unstarted" && hasStarted(view, pod, processGroupId)) {
+      return "the pod has started";
+    }
+  }
+  return undefined;
+}
+
+/** Its containers run, or the database knows a process of it. */
+function hasStarted(view: SafetyView, pod: Stored<Pod>, processGroupId: string): boolean {
+  const phase = pod.status?.phase ?? "Pending";
+  if (phase !== "Pending" || view.database.kind !== "seen") return phase !== "Pending";
+  return processesOfInstance(view.database.status, processGroupId).length > 0;
+}
+
+function limitsOf(view: SafetyView): EvidenceLimits {
+  return {
+    lastWriteMs: view.lastDatabaseWriteMs,
+    nowMs: view.nowMs,
+    maximumAgeMs: view.options.evidenceMaximumAgeMs,
+    isKnownDead: knownDeadAddresses(view),
+  };
+}
+
+/** A new database has nothing to show, and faults that people inject need no healthy database. */
+function needsWholeStatus(action: DisruptiveAction): boolean {
+  if (action.type === "configureDatabase") return !action.isNew;
+  if (action.type === "deletePods") return action.because === "update";
+  return action.type !== "resetMaintenanceZone";
+}
+
+function evidenceProblem(view: SafetyView, action: DisruptiveAction): Refusal | undefined {
+  const limits = limitsOf(view);
+  const judged = isDisabled(view, "freshness")
+    ? { ...limits, lastWriteMs: -Infinity, maximumAgeMs: Infinity }
+    : limits;
+  // The decision may rest on an older status than the one that is known by now.
+  const stale = staleRefusal(action.evidenceMs, judged);
+  if (stale !== undefined && !isInjected(action)) return stale;
+  if (needsWholeStatus(action)) return evidenceRefusal(view.database, judged);
+  if (isInjected(action) || action.type === "configureDatabase") return undefined;
+  return freshnessRefusal(view.database, judged);
+}
+
+function isInjected(action: DisruptiveAction): boolean {
+  return action.type === "deletePods" && action.because === "buggify";
+}
+
+/** While processes restart in place nothing else happens, and they restart only when nothing else happens. */
+function flightProblem(view: SafetyView, action: DisruptiveAction): Refusal | undefined {
+  if (isInjected(action) || isApart(view, action) || isDisabled(view, "budget")) return undefined;
+  const isAlone = action.type === "killProcesses";
+  const entry = view.ledger.find(({ type }) => isAlone || type === "killProcesses");
+  if (entry === undefined) return undefined;
+  const what = entry.type === "killProcesses" ? "a restart is not over" : "another act is not over";
+  return refusal("ActInFlight", `${what}: ${entry.processGroupIds.slice(0, 3).join(", ")}`);
+}
+
+/** Pods of processes that cannot speak with the database are no part of it; a restart may even wait for their return. */
+function isApart(view: SafetyView, action: DisruptiveAction): boolean {
+  if (action.type !== "deletePods" || action.because !== "incompatible") return false;
+  return chargedGroups(view, action).length === 0;
+}
+
+function particularProblem(view: SafetyView, action: DisruptiveAction): Refusal | undefined {
+  if (view.database.kind !== "seen") return undefined;
+  const { status } = view.database;
+  switch (action.type) {
+    case "deletePods": {
+      if (action.because === "buggify") return undefined;
+      const groups = groupsNamed(view, action.pods);
+      const living = groups.filter((group) => isServing(group, status));
+      return majorityRefusal(view, status, living) ?? budgetRefusal(view, living);
+    }
+    case "removeProcessGroups":
+      return removalRefusal(view, status, action.groups);
+    case "killProcesses":
+      return isDisabled(view, "budget") ? undefined : restartRefusal(view);
+    default:
+      return undefined;
+  }
+}
+
+function groupsNamed(
+  view: SafetyView,
+  orders: readonly { processGroupId: string }[],
+): ProcessGroup[] {
+  const ids = new Set(orders.map((order) => order.processGroupId));
+  return groupsOf(view).filter((group) => ids.has(group.processGroupID));
+}
+
+/** Whether the database has something to lose in it: a process reports that is not both excluded and idle. */
+function isServing(group: ProcessGroup, status: DatabaseStatus): boolean {
+  const processes = processesOfInstance(status, group.processGroupID);
+  return processes.some((process) => process.excluded !== true || (process.roles ?? []).length > 0);
+}
+
+function majorityRefusal(
+  view: SafetyView,
+  status: DatabaseStatus,
+  groups: readonly ProcessGroup[],
+): Refusal | undefined {
+  const problem = majorityProblem(view, status, groups);
+  return problem === undefined ? undefined : refusal("BudgetExhausted", problem);
+}
+
+function budgetRefusal(view: SafetyView, groups: readonly ProcessGroup[]): Refusal | undefined {
+  if (groups.length === 0 || isDisabled(view, "budget")) return undefined;
+  const zones = groups.map((group) => zoneOfGroup(view, group));
+  const problem = mayTakeDown(disruptionBudget(view), zones);
+  return problem === undefined ? undefined : refusal("BudgetExhausted", problem);
+}
+
+/** A restart in place is not charged by zone, but it needs a database that could bear its worst end. */
+function restartRefusal(view: SafetyView): Refusal | undefined {
+  const budget = disruptionBudget(view);
+  if (budget.downZones.size <= budget.tolerance) return undefined;
+  return refusal("BudgetExhausted", budget.reason);
+}
+
+function removalRefusal(
+  view: SafetyView,
+  status: DatabaseStatus,
+  orders: readonly RemovalOrder[],
+): Refusal | undefined {
+  if (!isFullyRecovered(status) && !isDisabled(view, "certificate")) {
+    return refusal("StatusIncomplete", "the database has not fully recovered");
+  }
+  const known = new Map(groupsOf(view).map((group) => [group.processGroupID, group]));
+  const charged: ProcessGroup[] = [];
+  for (const order of orders) {
+    const id = order.processGroupId;
+    const group = known.get(id);
+    if (group === undefined || !isMarkedForRemoval(group)) {
+      return refusal("CertificateMissing", `${id} is not marked for removal`);
+    }
+    if (isCoordinator(view, status, group)) {
+      return refusal("CertificateMissing", `${id} is a coordinator`);
+    }
+    const problem = isDisabled(view, "certificate") ? undefined : proofProblem(view, group, order);
+    if (problem !== undefined) return refusal("CertificateMissing", `${id}: ${problem}`);
+    if (order.proof !== "certificate" && isServing(group, status)) charged.push(group);
+  }
+  return majorityRefusal(view, status, charged) ?? budgetRefusal(view, charged);
+}
+
+/** Whether the reason that the order gives is true. */
+function proofProblem(
+  view: SafetyView,
+  group: ProcessGroup,
+  order: RemovalOrder,
+): string | undefined {
+  switch (order.proof) {
+    case "certificate":
+      return removalProblem(view, group);
+    case "exclusionSkipped":
+      return group.exclusionSkipped === true ? undefined : "nobody allowed to skip its exclusion";
+    case "stateless":
+      return isStateful(group.processClass) ? "it keeps data" : undefined;
+  }
+}
+
+/** What the act takes down until it is over, for the ledger: fault domains of groups that the database has to miss. */
+export function chargedGroups(view: SafetyView, action: DisruptiveAction): ProcessGroup[] {
+  if (view.database.kind !== "seen") return [];
+  const { status } = view.database;
+  if (action.type === "deletePods") {
+    return groupsNamed(view, action.pods).filter((group) => isServing(group, status));
+  }
+  if (action.type !== "removeProcessGroups") return [];
+  const orders = action.groups.filter(({ proof }) => proof !== "certificate");
+  return groupsNamed(view, orders).filter((group) => isServing(group, status));
+}

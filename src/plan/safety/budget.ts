@@ -1,0 +1,71 @@
+// How many more fault domains may be taken down: what FoundationDB says it can lose, less everything that is down
+// already, for whatever reason. Rules: spec/safety.md [S30]-[S39].
+import type { DatabaseStatus } from "../../model/database-status.ts";
+import { redundancyOf } from "../../model/redundancy.ts";
+import { downZones } from "./down-zones.ts";
+import { isDisabled } from "./view.ts";
+import type { SafetyView } from "./view.ts";
+
+export interface DisruptionBudget {
+  /** Never negative. */
+  zonesAllowed: number;
+  /** What the database could lose if nothing were down. */
+  tolerance: number;
+  downZones: ReadonlySet<string>;
+  /** How the number came about, for people. */
+  reason: string;
+}
+
+export function disruptionBudget(view: SafetyView): DisruptionBudget {
+  if (isDisabled(view, "budget")) return unlimited;
+  const down = downZones(view);
+  const status = view.database.kind === "seen" ? view.database.status : undefined;
+  const tolerance = status === undefined ? 0 : toleranceOf(status);
+  return {
+    zonesAllowed: Math.max(0, tolerance - down.size),
+    tolerance,
+    downZones: new Set(down.keys()),
+    reason: reasonOf(tolerance, down),
+  };
+}
+
+const unlimited: DisruptionBudget = {
+  zonesAllowed: Infinity,
+  tolerance: Infinity,
+  downZones: new Set(),
+  reason: "the budget is switched off",
+};
+
+/** The lower one of FoundationDB's two figures, and no more than the mode promises. Unknown is none. */
+function toleranceOf(status: DatabaseStatus): number {
+  const { fault_tolerance: figures, configuration, maintenance_zone: zone } = status.cluster ?? {};
+  const data = figures?.max_zone_failures_without_losing_data ?? 0;
+  const availability = figures?.max_zone_failures_without_losing_availability ?? 0;
+  // The figures leave out a zone under maintenance, which is counted as down here.
+  const maintained = (zone ?? "") === "" ? 0 : 1;
+  const told = Math.min(data, availability) + maintained;
+  return Math.max(0, Math.min(told, redundancyOf(configuration?.redundancy_mode).faultTolerance));
+}
+
+function reasonOf(tolerance: number, down: ReadonlyMap<string, string>): string {
+  const zones = tolerance === 1 ? "1 zone" : `${tolerance} zones`;
+  const first = [...down].slice(0, 3).map(([zone, why]) => `${zone} (${why})`);
+  const rest = down.size > first.length ? ` and ${down.size - first.length} more` : "";
+  const list = down.size === 0 ? "none is down" : `down: ${first.join(", ")}${rest}`;
+  return `the database can lose ${zones}; ${list}`;
+}
+
+/** Why these fault domains may not be taken down now, as a clause; undefined when they may. */
+export function mayTakeDown(budget: DisruptionBudget, zones: Iterable<string>): string | undefined {
+  const all = new Set([...budget.downZones, ...zones]);
+  return all.size <= budget.tolerance ? undefined : budget.reason;
+}
+
+/** As many of the fault domains, in the given order, as may be taken down together. */
+export function affordableZones(budget: DisruptionBudget, zones: readonly string[]): string[] {
+  const chosen: string[] = [];
+  for (const zone of zones) {
+    if (mayTakeDown(budget, [...chosen, zone]) === undefined) chosen.push(zone);
+  }
+  return chosen;
+}

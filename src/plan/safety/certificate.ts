@@ -1,0 +1,157 @@
+// The proof that the database does not need a stateful process group any more, without which neither its pod nor its
+// volume goes. It rests on two fresh statuses, so it runs out with them. Rules: spec/safety.md [S60]-[S66].
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { parseTime } from "../../kube/time.ts";
+import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
+import { instanceLocality } from "../../model/process-group-id.ts";
+import { conditionOf } from "../../model/process-group.ts";
+import { shapeOfPod } from "../pod-shape.ts";
+import type { SeenStatus } from "../snapshot.ts";
+import { isCoordinator } from "./coordinators.ts";
+import { isFullyRecovered, statusProblem, statusGap } from "./evidence.ts";
+import { logProblem, replicationProblem } from "./fault-tolerance.ts";
+import {
+  hostOf,
+  incarnationToleranceMs,
+  isDisabled,
+  knownDeadAddresses,
+  podOf,
+  processesOfInstance,
+  startedMs,
+} from "./view.ts";
+import type { SafetyView } from "./view.ts";
+
+/** A waiting exclusion that returned longer ago than this has to be asked for again. */
+const verificationMaximumAgeMs = 300_000;
+/** A group without any address never had data if its pod has not been placed for so long. */
+const pendingMinimumSeconds = 3_600;
+
+/** What is missing in the proof, as a clause; undefined when the group may go. */
+export function removalProblem(view: SafetyView, group: ProcessGroup): string | undefined {
+  if (isDisabled(view, "certificate")) return undefined;
+  const { database } = view;
+  const isKnownDead = knownDeadAddresses(view);
+  const evidence = statusProblem(database, {
+    lastWriteMs: view.lastDatabaseWriteMs,
+    nowMs: view.nowMs,
+    maximumAgeMs: view.options.evidenceMaximumAgeMs,
+    isKnownDead,
+  });
+  if (evidence !== undefined || database.kind === "missing") return evidence;
+  if (isCoordinator(view, database.status, group)) return "it is a coordinator";
+  if (!isFullyRecovered(database.status)) return "the database has not fully recovered";
+  const pair = freshPair(view, isKnownDead);
+  if (typeof pair === "string") return pair;
+  const [newest, older] = pair;
+  const problem = incarnationProblem(view, group, newest, older);
+  if (problem !== undefined) return problem;
+  return hasAbsentProcesses(view, group) ? absenceProblem(view, group, newest.status) : undefined;
+}
+
+/** Whether a process of the group does not report, so that a waiting exclusion must tell what became of its data. */
+export function hasAbsentProcesses(view: SafetyView, group: ProcessGroup): boolean {
+  const newest = view.statuses[0];
+  if (newest === undefined) return false;
+  const pod = podOf(view, group);
+  const servers = pod === undefined ? 1 : shapeOfPod(pod).servers;
+  return processesOfInstance(newest.status, group.processGroupID).length < servers;
+}
+
+function freshPair(
+  view: SafetyView,
+  isKnownDead: (address: string) => boolean,
+): [SeenStatus, SeenStatus] | string {
+  const [newest, older] = view.statuses.filter(
+    ({ observedMs, status }) =>
+      observedMs > view.lastDatabaseWriteMs &&
+      view.nowMs - observedMs <= view.options.evidenceMaximumAgeMs &&
+      statusGap(status, isKnownDead) === undefined,
+  );
+  if (newest === undefined || older === undefined) return "a second fresh status is awaited";
+  if (![newest, older].every(({ status }) => isFullyRecovered(status))) {
+    return "the database recovered only just now";
+  }
+  return [newest, older];
+}
+
+/** Every process that reports is excluded and idle in both statuses, and it is the same one in both. */
+function incarnationProblem(
+  view: SafetyView,
+  group: ProcessGroup,
+  newest: SeenStatus,
+  older: SeenStatus,
+): string | undefined {
+  const id = group.processGroupID;
+  const before = processesOfInstance(older.status, id);
+  const after = processesOfInstance(newest.status, id);
+  for (const process of [...after, ...before]) {
+    const problem = processProblem(process);
+    if (problem !== undefined) return problem;
+  }
+  if (before.length !== after.length) return "its processes came or went between two statuses";
+  for (const process of after) {
+    const twin = before.find(({ address }) => address === process.address);
+    const [now, then] = [startedMs(newest, process), twin && startedMs(older, twin)];
+    if (now === undefined || then === undefined) return "its processes do not tell their uptime";
+    if (Math.abs(now - then) > incarnationToleranceMs) return "its processes have just restarted";
+  }
+  return podProblem(view, group, newest, after);
+}
+
+function processProblem(process: StatusProcess): string | undefined {
+  if (process.excluded !== true) return "it is not excluded";
+  const roles = process.roles;
+  if (roles === undefined) return "its roles are unknown";
+  if (roles.length === 0) return undefined;
+  return `it still has roles: ${[...new Set(roles.map(({ role }) => role))].sort().join(", ")}`;
+}
+
+/** A pod that is younger than every process which reports for it has not been heard of yet. */
+function podProblem(
+  view: SafetyView,
+  group: ProcessGroup,
+  newest: SeenStatus,
+  processes: readonly StatusProcess[],
+): string | undefined {
+  const createdMs = parseTime(podOf(view, group)?.metadata.creationTimestamp);
+  if (createdMs === undefined || processes.length === 0) return undefined;
+  const isOfPod = (process: StatusProcess): boolean =>
+    (startedMs(newest, process) ?? 0) >= createdMs - incarnationToleranceMs;
+  return processes.some(isOfPod) ? undefined : "its pod is younger than the processes that report";
+}
+
+/** The rules for a process that is not in the status: dead, or never born. */
+function absenceProblem(
+  view: SafetyView,
+  group: ProcessGroup,
+  status: DatabaseStatus,
+): string | undefined {
+  const excluded = new Set<string>();
+  for (const { address, locality } of status.cluster?.configuration?.excluded_servers ?? []) {
+    if (address !== undefined) excluded.add(address);
+    if (locality !== undefined) excluded.add(locality);
+  }
+  const locality = instanceLocality(group.processGroupID);
+  const hosts = [...new Set((group.addresses ?? []).map(hostOf))];
+  const isByLocality = excluded.has(locality);
+  if (!isByLocality && hosts.length === 0) return addresslessProblem(view, group);
+  if (!isByLocality && !hosts.every((host) => excluded.has(host))) {
+    return "it does not report, and not all of its addresses are excluded";
+  }
+  const verified = view.knowledge.verified.get(group.processGroupID);
+  const targets = new Set(verified?.targets);
+  const isCovered = isByLocality ? targets.has(locality) : hosts.every((host) => targets.has(host));
+  const isFresh =
+    verified !== undefined && view.nowMs - verified.completedMs <= verificationMaximumAgeMs;
+  if (!isCovered || !isFresh) {
+    return "it does not report, and the database has not confirmed that its data is elsewhere";
+  }
+  return replicationProblem(status) ?? logProblem(status);
+}
+
+/** Nothing names it, so nothing can exclude it: it may go only if its pod has been without a place for long. */
+function addresslessProblem(view: SafetyView, group: ProcessGroup): string | undefined {
+  const since = conditionOf(group, "PodPending")?.timestamp;
+  if (since !== undefined && view.nowMs / 1000 - since > pendingMinimumSeconds) return undefined;
+  return "it has no known address, so the database cannot be asked about it";
+}

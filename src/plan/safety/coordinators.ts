@@ -1,0 +1,86 @@
+// Coordinators and the acts that could hit them: a coordinator is never removed, and no act may leave less than a
+// majority of them at work. Rules: spec/safety.md [S66], [S81].
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { coordinatorsOf } from "../../model/connection-string.ts";
+import type { DatabaseStatus } from "../../model/database-status.ts";
+import { localityKeys, localityOf } from "../../model/locality.ts";
+import { podNameOf } from "../../model/process-group-id.ts";
+import { shapeOfPod } from "../pod-shape.ts";
+import { groupProblem } from "./down-zones.ts";
+import { groupsOf, hostOf, podOf, processesByInstance, processesOfInstance } from "./view.ts";
+import type { SafetyView } from "./view.ts";
+
+/** Whether the group serves as a coordinator, by any name under which a client may know it. */
+export function isCoordinator(
+  view: SafetyView,
+  status: DatabaseStatus,
+  group: ProcessGroup,
+): boolean {
+  const processes = processesOfInstance(status, group.processGroupID);
+  if (processes.some((process) => process.roles?.some(({ role }) => role === "coordinator"))) {
+    return true;
+  }
+  const named = new Set(coordinatorAddresses(view, status).map(hostOf));
+  return hostsOfGroup(view, status, group).some((host) => named.has(host));
+}
+
+function coordinatorAddresses(view: SafetyView, status: DatabaseStatus): string[] {
+  const listed = status.client?.coordinators?.coordinators ?? [];
+  const text = status.cluster?.connection_string ?? view.cluster.status?.connectionString ?? "";
+  return [...new Set([...listed.map(({ address }) => address), ...coordinatorsOf(text)])];
+}
+
+/** Addresses and names that belong to the group: those it has, those it had, and the name of its pod. */
+function hostsOfGroup(view: SafetyView, status: DatabaseStatus, group: ProcessGroup): string[] {
+  const hosts = new Set((group.addresses ?? []).map(hostOf));
+  const pod = podOf(view, group);
+  if (pod !== undefined) for (const ip of shapeOfPod(pod).publicIps) hosts.add(hostOf(ip));
+  for (const process of processesOfInstance(status, group.processGroupID)) {
+    hosts.add(hostOf(process.address ?? ""));
+    const name = localityOf(process, localityKeys.dnsName);
+    if (name !== "") hosts.add(name);
+  }
+  // A process that does not report is known by the name that the headless service gives its pod.
+  const { name: cluster = "", namespace = "" } = view.cluster.metadata;
+  const podName = podNameOf(cluster, group.processClass, group.processGroupID);
+  for (const address of coordinatorAddresses(view, status)) {
+    const host = hostOf(address);
+    if (host.startsWith(`${podName}.${cluster}.${namespace}.`)) hosts.add(host);
+  }
+  return [...hosts];
+}
+
+/** Why an act on these groups would leave too few coordinators, as a clause; undefined when it would not. */
+export function majorityProblem(
+  view: SafetyView,
+  status: DatabaseStatus,
+  hit: readonly ProcessGroup[],
+): string | undefined {
+  const listed = status.client?.coordinators?.coordinators ?? [];
+  const needed = Math.floor(listed.length / 2) + 1;
+  const lost = hostsOfLost(view, status, hit);
+  const left = listed.filter(
+    ({ address, reachable }) => reachable && !lost.has(hostOf(address)),
+  ).length;
+  if (left >= needed) return undefined;
+  const isHit = listed.some(({ address }) => lost.hit.has(hostOf(address)));
+  if (!isHit) return undefined;
+  return `only ${left} of ${listed.length} coordinators would be left, and ${needed} are needed`;
+}
+
+function hostsOfLost(
+  view: SafetyView,
+  status: DatabaseStatus,
+  hit: readonly ProcessGroup[],
+): { has: (host: string) => boolean; hit: ReadonlySet<string> } {
+  const inFlight = new Set(view.ledger.flatMap((entry) => entry.processGroupIds));
+  const hosts = new Set<string>();
+  const processes = processesByInstance(status);
+  for (const group of groupsOf(view)) {
+    const isDown =
+      inFlight.has(group.processGroupID) || groupProblem(view, group, processes) !== undefined;
+    if (isDown) for (const host of hostsOfGroup(view, status, group)) hosts.add(host);
+  }
+  const hitHosts = new Set(hit.flatMap((group) => hostsOfGroup(view, status, group)));
+  return { has: (host) => hosts.has(host) || hitHosts.has(host), hit: hitHosts };
+}

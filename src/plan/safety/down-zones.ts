@@ -1,0 +1,54 @@
+// Which fault domains are down or not ready, and why, whoever took them down: pods, nodes, processes of this resource,
+// what other instances lost, and our own acts that no status shows yet. Rules: spec/safety.md [S30]-[S37].
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import type { StatusProcess } from "../../model/database-status.ts";
+import { isTest } from "../../model/process-class.ts";
+import { isExcluded } from "../../model/process-group.ts";
+import { shapeOfPod } from "../pod-shape.ts";
+import { groupsOf, isNodeReady, isPodReady, podOf, processesByInstance } from "./view.ts";
+import type { SafetyView } from "./view.ts";
+
+/** By fault domain, the reason as a clause. Groups that never reported are no loss: nothing rests on them. */
+export function downZones(view: SafetyView): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  const note = (zone: string, why: string): void => {
+    if (!found.has(zone)) found.set(zone, why);
+  };
+  const status = view.database.kind === "seen" ? view.database.status : undefined;
+  const processes = status && processesByInstance(status);
+  for (const group of groupsOf(view)) {
+    const why = groupProblem(view, group, processes);
+    if (why !== undefined) note(group.faultDomain ?? group.processGroupID, why);
+  }
+  for (const [zone, why] of view.lostZones ?? []) note(zone, why);
+  for (const { zones, type } of view.ledger) {
+    for (const zone of zones) note(zone, `our own act is not over (${type})`);
+  }
+  const zone = status?.cluster?.maintenance_zone ?? "";
+  if (zone !== "") note(zone, "it is under maintenance");
+  return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/**
+ * Why the group serves the database less than it should; undefined when it does, or when it does not matter. Without a
+ * status only pods and nodes are judged.
+ */
+export function groupProblem(
+  view: SafetyView,
+  group: ProcessGroup,
+  processes: ReadonlyMap<string, readonly StatusProcess[]> | undefined,
+): string | undefined {
+  if (isTest(group.processClass) || !group.faultDomain || isExcluded(group)) return undefined;
+  const id = group.processGroupID;
+  const own = processes?.get(id) ?? [];
+  const isIdle = own.every(({ excluded, roles = [] }) => excluded === true && roles.length === 0);
+  if (own.length > 0 && isIdle) return undefined;
+  const pod = podOf(view, group);
+  if (pod === undefined) return `the pod of ${id} is gone`;
+  if (pod.metadata.deletionTimestamp !== undefined) return `the pod of ${id} is going`;
+  if (!isPodReady(pod)) return `the pod of ${id} is not ready`;
+  const node = view.nodes?.get(pod.spec?.nodeName ?? "");
+  if (node !== undefined && !isNodeReady(node)) return `the node of ${id} is not ready`;
+  const isMissing = processes !== undefined && own.length < shapeOfPod(pod).servers;
+  return isMissing ? `${id} does not report` : undefined;
+}

@@ -1,0 +1,38 @@
+// How the guard says no: a reason that people find in status.blockedBy and docs/errors.md, and a sentence.
+// Rules: spec/safety.md [S96].
+import type { WaitReason } from "../wait.ts";
+
+export type RefusalReason = Extract<
+  WaitReason,
+  | "ActInFlight"
+  | "BudgetExhausted"
+  | "CertificateMissing"
+  | "DatabaseUnreachable"
+  | "EvidenceStale"
+  | "LockHeld"
+  | "StatusIncomplete"
+>;
+
+export interface Refusal {
+  readonly reason: RefusalReason;
+  readonly message: string;
+}
+
+export function refusal(reason: RefusalReason, message: string): Refusal {
+  return { reason, message };
+}
+
+/** What a person can do about a refusal. */
+export const refusalRemedies: Readonly<Partial<Record<WaitReason, string>>> = {
+  ActInFlight: "Nothing: it goes on when the processes of the act before are back.",
+  BudgetExhausted: "Bring back the pods, nodes or processes that are down.",
+  CertificateMissing:
+    "Nothing, while data moves; if it lasts, look at `fdbcli --exec exclude` and at free disk space.",
+  DatabaseUnreachable:
+    "Look at the pods of the coordinators and at `fdbcli --exec 'status details'` in one of them.",
+  EvidenceStale: "Nothing: a newer status is being read.",
+  LockHeld:
+    "Wait for the other instance, or put it on lockOptions.denyList if it is gone for good.",
+  StatusIncomplete:
+    "Look at `fdbcli --exec 'status details'`: the database does not tell everything about itself.",
+};

@@ -1,0 +1,154 @@
+// What the checks before a disruptive act look at, and how the parts of it belong together: a process group, its pod,
+// its processes in a status, its fault domain. Rules: spec/safety.md [S17], [S18], [S31]-[S36].
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { locksOf } from "../../api/effective.ts";
+import type { Node, Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { parseAddress } from "../../model/address.ts";
+import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
+import { localityKeys, localityOf, processesOf } from "../../model/locality.ts";
+import { podNameOf } from "../../model/process-group-id.ts";
+import { shapeOfPod } from "../pod-shape.ts";
+import type { SafetyCheck, SeenStatus, Snapshot } from "../snapshot.ts";
+
+export type SafetyView = Pick<
+  Snapshot,
+  | "nowMs"
+  | "cluster"
+  | "pods"
+  | "nodes"
+  | "database"
+  | "statuses"
+  | "knowledge"
+  | "ledger"
+  | "lostZones"
+  | "lastDatabaseWriteMs"
+  | "options"
+>;
+
+export function isDisabled(view: Pick<SafetyView, "options">, check: SafetyCheck): boolean {
+  return view.options.disabledChecks?.has(check) === true;
+}
+
+export function groupsOf(view: Pick<SafetyView, "cluster">): readonly ProcessGroup[] {
+  return view.cluster.status?.processGroups ?? [];
+}
+
+export function podOf(
+  view: Pick<SafetyView, "cluster" | "pods">,
+  group: ProcessGroup,
+): Stored<Pod> | undefined {
+  const { name = "" } = view.cluster.metadata;
+  return view.pods.get(podNameOf(name, group.processClass, group.processGroupID));
+}
+
+/** All processes that report as a process group, also those of an earlier pod that linger in the status. */
+export function processesOfInstance(status: DatabaseStatus, id: string): StatusProcess[] {
+  const entries = Object.entries(status.cluster?.processes ?? {}).filter(
+    ([, process]) => localityOf(process, localityKeys.instance) === id,
+  );
+  return entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, process]) => process);
+}
+
+/** The same for all process groups at once. */
+export function processesByInstance(
+  status: DatabaseStatus | undefined,
+): ReadonlyMap<string, readonly StatusProcess[]> {
+  const found = new Map<string, StatusProcess[]>();
+  for (const process of status === undefined ? [] : processesOf(status)) {
+    const id = localityOf(process, localityKeys.instance);
+    const sharing = found.get(id);
+    if (sharing === undefined) found.set(id, [process]);
+    else sharing.push(process);
+  }
+  return found;
+}
+
+/** The fault domain that an act on the group is charged to; a group that never reported is its own. */
+export function zoneOfGroup(view: SafetyView, group: ProcessGroup): string {
+  const { nodeName } = podOf(view, group)?.spec ?? {};
+  return group.faultDomain || nodeName || group.processGroupID;
+}
+
+/** The time at which the process began, by the clock of the database. */
+export function startedMs(seen: SeenStatus, process: StatusProcess): number | undefined {
+  if (process.uptime_seconds === undefined) return undefined;
+  const { cluster_controller_timestamp: seconds } = seen.status.cluster ?? {};
+  const takenMs = seconds === undefined ? seen.observedMs : seconds * 1000;
+  return takenMs - process.uptime_seconds * 1000;
+}
+
+/** When each process began; of two that report as the same one, the younger. */
+export function startsOf(
+  seen: SeenStatus,
+  processes: readonly StatusProcess[],
+): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const process of processes) {
+    const started = startedMs(seen, process);
+    const key = processKey(process);
+    if (started === undefined || key === "") continue;
+    found.set(key, Math.max(found.get(key) ?? -Infinity, started));
+  }
+  return found;
+}
+
+/** What a process keeps over a restart, even one that changes its address. */
+export function processKey(process: StatusProcess): string {
+  return (
+    localityOf(process, localityKeys.process) ||
+    localityOf(process, localityKeys.instance) ||
+    (process.address ?? "")
+  );
+}
+
+/** Uptimes are told every few seconds, so two readings of one process may differ by this much. */
+export const incarnationToleranceMs = 8_000;
+
+/** Pods without readiness probes count as ready when their containers run. */
+export function isPodReady(pod: Stored<Pod>): boolean {
+  if (pod.metadata.deletionTimestamp !== undefined || pod.status?.phase !== "Running") return false;
+  const statuses = pod.status.containerStatuses ?? [];
+  return statuses.length > 0 && statuses.every((status) => status.ready);
+}
+
+export function isNodeReady(node: Stored<Node>): boolean {
+  const ready = node.status?.conditions?.find((condition) => condition.type === "Ready");
+  return ready === undefined || ready.status === "True";
+}
+
+/** The host of an address without port and brackets; the text itself when it cannot be read. */
+export function hostOf(address: string): string {
+  const parsed = parseAddress(address);
+  return parsed.ok ? parsed.value.host : address;
+}
+
+/**
+ * Whether nobody can be behind the address any more: it is that of a process group whose pod is gone, is going or does
+ * not run, or nobody has it although all processes of the database are this resource's.
+ */
+export function knownDeadAddresses(
+  view: Pick<SafetyView, "cluster" | "pods">,
+): (address: string) => boolean {
+  // Most statuses miss nobody, so the addresses are gathered when somebody asks.
+  let known: ReturnType<typeof knownHosts> | undefined;
+  return (address) => {
+    known ??= knownHosts(view);
+    const host = hostOf(address);
+    const isShared = locksOf(view.cluster.spec).isEnabled;
+    return !known.alive.has(host) && (known.dead.has(host) || !isShared);
+  };
+}
+
+function knownHosts(view: Pick<SafetyView, "cluster" | "pods">) {
+  const alive = new Set<string>();
+  const dead = new Set<string>();
+  for (const pod of view.pods.values()) {
+    const isAlive = isPodReady(pod);
+    for (const ip of shapeOfPod(pod).publicIps) (isAlive ? alive : dead).add(hostOf(ip));
+  }
+  for (const group of groupsOf(view)) {
+    for (const address of group.addresses ?? []) dead.add(hostOf(address));
+  }
+  return { alive, dead };
+}

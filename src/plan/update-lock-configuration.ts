@@ -1,0 +1,71 @@
+// Step updateLockConfiguration: the instances that may not take the lock stand in the database as they stand in
+// lockOptions.denyList, and the lock goes back when there is nothing left to do. Rules: spec/upgrade.md [U60]-[U66].
+import { locksOf } from "../api/effective.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { nothing } from "./step.ts";
+import type { Draft, StatusFields, StepResult } from "./step.ts";
+
+const step = "updateLockConfiguration";
+/** Others may change the list as well, so that it is looked at again now and then. */
+const renewMs = 600_000;
+
+export interface DenyListChange {
+  add: readonly string[];
+  remove: readonly string[];
+}
+
+export function planLockConfiguration(snapshot: Snapshot, draft: Draft): StepResult {
+  const { denyList } = locksOf(snapshot.cluster.spec);
+  const hasList = draft.status.locks?.lockDenyList !== undefined;
+  if (!isUsed(snapshot, draft.status)) return hasList ? { status: { locks: {} } } : nothing;
+  const known = snapshot.knowledge.denyList;
+  const questions = [{ type: "denyList" as const }];
+  if (known === undefined) return { questions };
+  const change = denyListChange(denyList, known.ids);
+  const locks = { lockDenyList: [...known.ids].sort() };
+  const isChanged = change.add.length > 0 || change.remove.length > 0;
+  if (!isChanged) {
+    const isOld = snapshot.nowMs - known.observedMs > renewMs;
+    return { status: { locks }, ...(isOld ? { questions } : {}) };
+  }
+  return { questions, status: { locks }, actions: [{ type: "updateDenyList", step, ...change }] };
+}
+
+function isUsed(snapshot: Snapshot, status: StatusFields): boolean {
+  const { isEnabled, denyList } = locksOf(snapshot.cluster.spec);
+  return isEnabled && denyList.length > 0 && status.configured === true;
+}
+
+/** Instances that the resource does not name stay as they are. */
+export function denyListChange(
+  wanted: readonly { readonly id: string; readonly allow: boolean }[],
+  stored: readonly string[],
+): DenyListChange {
+  const denied = new Set(stored);
+  const byId = new Map(wanted.map(({ id, allow }) => [id, allow]));
+  const add = [...byId].filter(([id, allow]) => !allow && !denied.has(id)).map(([id]) => id);
+  const remove = [...byId].filter(([id, allow]) => allow && denied.has(id)).map(([id]) => id);
+  return { add: add.sort(), remove: remove.sort() };
+}
+
+/** A list that has not been read yet may be anything. */
+export function hasWrongDenyList(snapshot: Snapshot, status: StatusFields): boolean {
+  if (!isUsed(snapshot, status)) return false;
+  if (status.locks?.lockDenyList === undefined) return true;
+  const { denyList } = locksOf(snapshot.cluster.spec);
+  const { add, remove } = denyListChange(denyList, status.locks.lockDenyList);
+  return add.length > 0 || remove.length > 0;
+}
+
+/** What the last step adds when everything is as it should be: nobody is kept waiting for a lock that is not used. */
+export function lockRelease(snapshot: Snapshot, isReconciled: boolean): StepResult {
+  if (!isReconciled || !locksOf(snapshot.cluster.spec).isEnabled) return nothing;
+  const known = snapshot.knowledge.lock;
+  if (known === undefined || known.observedMs < snapshot.lastDatabaseWriteMs) {
+    return { questions: [{ type: "lock" }] };
+  }
+  const isHeld = known.isHeld && known.untilMs > snapshot.nowMs;
+  return isHeld
+    ? { questions: [{ type: "lock" }], actions: [{ type: "releaseLock", step }] }
+    : nothing;
+}

@@ -1,0 +1,51 @@
+// Which of the outdated pods go next: all, those of one fault domain, or a single one. Rules: spec/restart.md [T47]-[T49].
+import type { PodDeletionMode } from "../api/automation-options.ts";
+import type { PodUpdate } from "./update-pods-selection.ts";
+
+export interface PodChoice {
+  zone: string;
+  updates: readonly PodUpdate[];
+}
+
+export interface ChoiceContext {
+  mode: PodDeletionMode;
+  /** The fault domain that the database treats as under maintenance, or "". */
+  maintenanceZone: string;
+  /** Fault domains in which something is down already: taking the rest of them costs nothing more. */
+  downZones: ReadonlySet<string>;
+}
+
+/** Undefined when nothing may go: the mode forbids it, or a foreign maintenance leaves no fault domain. */
+export function choosePods(
+  updates: readonly PodUpdate[],
+  context: ChoiceContext,
+): PodChoice | undefined {
+  if (updates.length === 0 || context.mode === "None") return undefined;
+  if (context.mode === "All") return { zone: "", updates };
+  const zones = zonesOf(updates).filter((choice) => isOpen(choice, context));
+  const [first] = zones.toSorted((left, right) => compareZones(left, right, context));
+  if (first === undefined || context.mode === "Zone") return first;
+  return { zone: first.zone, updates: first.updates.slice(0, 1) };
+}
+
+function zonesOf(updates: readonly PodUpdate[]): PodChoice[] {
+  const byZone = new Map<string, PodUpdate[]>();
+  for (const update of updates) {
+    const sharing = byZone.get(update.zone);
+    if (sharing) sharing.push(update);
+    else byZone.set(update.zone, [update]);
+  }
+  return [...byZone].map(([zone, found]) => ({ zone, updates: found }));
+}
+
+/** While another fault domain is under maintenance, the database counts on the storage servers everywhere else. */
+function isOpen(choice: PodChoice, { maintenanceZone }: ChoiceContext): boolean {
+  if (maintenanceZone === "" || maintenanceZone === choice.zone) return true;
+  return choice.updates.every((update) => update.group.processClass !== "storage");
+}
+
+function compareZones(left: PodChoice, right: PodChoice, context: ChoiceContext): number {
+  const rank = ({ zone }: PodChoice): number =>
+    zone === context.maintenanceZone ? 0 : context.downZones.has(zone) ? 1 : 2;
+  return rank(left) - rank(right) || (left.zone < right.zone ? -1 : 1);
+}

@@ -1,0 +1,45 @@
+// How a deletion of outdated pods is ordered and told. Rules: spec/restart.md [T53], [T55].
+import type { DisruptiveAction } from "./action.ts";
+import { isNewWait } from "./restart-evidence.ts";
+import type { Snapshot } from "./snapshot.ts";
+import type { PlanEvent, StepResult } from "./step.ts";
+import type { PodUpdate } from "./update-pods-selection.ts";
+import { nameList } from "./wait.ts";
+
+const step = "updatePods";
+
+type PodDeletion = DisruptiveAction & { type: "deletePods" };
+
+export function deletionOf(
+  because: "unstarted" | "update",
+  updates: readonly PodUpdate[],
+): Pick<PodDeletion, "because" | "pods" | "step" | "type"> {
+  const pods = updates.map(({ group, pod }) => {
+    const { name = "", uid = "", resourceVersion = "" } = pod.metadata;
+    return { basis: { name, uid, resourceVersion }, processGroupId: group.processGroupID };
+  });
+  return { type: "deletePods", step, because, pods };
+}
+
+export function updatingEvent(updates: readonly PodUpdate[], where: string): PlanEvent {
+  const message = `Recreating pods ${where}: ${podNames(updates)}`;
+  return { type: "Normal", reason: "UpdatingPods", message };
+}
+
+/** Deletion mode None: people delete pods themselves, and are told which. */
+export function leftAlone(snapshot: Snapshot, updates: readonly PodUpdate[]): StepResult {
+  const message =
+    `Pods were made from an older specification: ${podNames(updates)}, ` +
+    "but automationOptions.deletionMode is None";
+  const remedy =
+    "Delete them one fault domain at a time, or choose another automationOptions.deletionMode.";
+  const isNew = isNewWait(snapshot, step, "PodChangePending");
+  return {
+    waits: [{ step, reason: "PodChangePending", message, remedy, retryAfterMs: 60_000 }],
+    events: isNew ? [{ type: "Normal", reason: "NeedsPodsDeletion", message }] : [],
+  };
+}
+
+export function podNames(updates: readonly PodUpdate[]): string {
+  return nameList(updates.map(({ pod }) => pod.metadata.name ?? ""));
+}

@@ -1,0 +1,165 @@
+// Step updatePods: deletes pods that were made from an older specification, so that they come back as specified with
+// their volumes: one fault domain after the other, each when the one before is really back.
+// Rules: spec/restart.md [T40]-[T56].
+import { automationOf } from "../api/effective.ts";
+import type { DatabaseStatus } from "../model/database-status.ts";
+import type { DisruptiveAction } from "./action.ts";
+import { isConvertingTls } from "./bounce-targets.ts";
+import { evidenceOf, hold, isHold, needsLock, refusalOf, sentence } from "./restart-evidence.ts";
+import type { Evidence, Hold } from "./restart-evidence.ts";
+import { upgradeStateOf } from "./running-version.ts";
+import { affordableZones, disruptionBudget } from "./safety/budget.ts";
+import type { DisruptionBudget } from "./safety/budget.ts";
+import { hasDesiredFaultTolerance } from "./safety/fault-tolerance.ts";
+import { databaseStatus } from "./snapshot.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { nothing } from "./step.ts";
+import type { Draft, StepResult } from "./step.ts";
+import { deletionOf, leftAlone, podNames, updatingEvent } from "./update-pods-order.ts";
+import { choosePods } from "./update-pods-choice.ts";
+import type { PodChoice } from "./update-pods-choice.ts";
+import { selectPods, unavailableZones } from "./update-pods-selection.ts";
+import type { PodSelection, PodUpdate } from "./update-pods-selection.ts";
+
+const step = "updatePods";
+
+export function planPodUpdates(snapshot: Snapshot, draft: Draft): StepResult {
+  const selection = selectPods(snapshot, draft, databaseStatus(snapshot));
+  if (selection.updates.length === 0) return nothing;
+  const interruption = interruptionOf(draft);
+  if (interruption !== undefined) return held(selection, interruption);
+  if (automationOf(snapshot.cluster.spec).deletionMode === "None") {
+    return leftAlone(snapshot, selection.updates);
+  }
+  const evidence = evidenceOf(snapshot, draft);
+  if (isHold(evidence)) return held(selection, evidence);
+  const chosen = choose(snapshot, draft, selection, evidence.status);
+  return "reason" in chosen
+    ? held(selection, chosen)
+    : deleteChosen(snapshot, selection, chosen, evidence);
+}
+
+/** Changes that touch every process together come first: a pod made now would have to be made again. */
+function interruptionOf(draft: Draft): Hold | undefined {
+  const { spec } = draft.desired.cluster;
+  const upgrade = upgradeStateOf(draft.status.runningVersion ?? spec.version, spec.version);
+  const remedy = "Nothing: it goes on when that change is complete.";
+  if (upgrade.isUpgrading && !upgrade.isCompatible) {
+    const message = `The database is being brought to version ${spec.version} first`;
+    return hold("PodUpdateHeld", message, remedy, 5_000);
+  }
+  if (!isConvertingTls(draft)) return undefined;
+  return hold("PodUpdateHeld", "TLS is being switched first", remedy, 5_000);
+}
+
+function choose(
+  snapshot: Snapshot,
+  draft: Draft,
+  selection: PodSelection,
+  status: DatabaseStatus,
+): PodChoice | Hold {
+  const { deletionMode, maxZonesWithUnavailablePods } = automationOf(snapshot.cluster.spec);
+  if (selection.unsettled !== undefined) {
+    const remedy = "Nothing for a while; then look at that pod.";
+    return hold("PodUpdateHeld", selection.unsettled, remedy, 2_000);
+  }
+  const down = unavailableZones(snapshot, draft);
+  const limited = withinLimit(selection.updates, down, maxZonesWithUnavailablePods);
+  if ("reason" in limited) return limited;
+  const problem = hasDesiredFaultTolerance(status, draft.desired.configuration.redundancy_mode);
+  if (problem !== undefined) {
+    const remedy = "Nothing while data moves; otherwise bring back what is missing.";
+    return hold("PodUpdateHeld", sentence(problem), remedy, 5_000);
+  }
+  const budget = disruptionBudget(snapshot);
+  const maintenanceZone = status.cluster?.maintenance_zone ?? "";
+  const context = { mode: deletionMode, maintenanceZone, downZones: budget.downZones };
+  const choice = choosePods(limited.updates, context);
+  if (choice === undefined) {
+    const message = `Fault domain ${maintenanceZone} is under maintenance`;
+    const remedy = 'Wait until it ends, or end it with `fdbcli --exec "maintenance off"`.';
+    return hold("PodUpdateHeld", message, remedy, 15_000);
+  }
+  return affordable(budget, choice);
+}
+
+/** Also when all pods may go at once, only as many fault domains go together as the database can lose. */
+function affordable(budget: DisruptionBudget, choice: PodChoice): PodChoice | Hold {
+  const zones = [...new Set(choice.updates.map((update) => update.zone))].sort();
+  const free = zones.filter((zone) => budget.downZones.has(zone));
+  const rest = zones.filter((zone) => !budget.downZones.has(zone));
+  const chosen = new Set(affordableZones(budget, [...free, ...rest]));
+  const updates = choice.updates.filter((update) => chosen.has(update.zone));
+  if (updates.length > 0) return { zone: choice.zone, updates };
+  const remedy =
+    budget.tolerance === 0
+      ? "The database cannot lose anything: replace the pods (podUpdateStrategy) or add redundancy."
+      : "Bring back the pods, nodes or processes that are down.";
+  return hold("PodUpdateHeld", sentence(budget.reason), remedy, 5_000);
+}
+
+/** With the limit reached, only pods in fault domains that suffer anyway are made anew; beyond it none. */
+function withinLimit(
+  updates: readonly PodUpdate[],
+  down: ReadonlySet<string>,
+  limit: number,
+): { updates: readonly PodUpdate[] } | Hold {
+  if (down.size < limit) return { updates };
+  const rest = down.size === limit ? updates.filter((update) => down.has(update.zone)) : [];
+  if (rest.length > 0) return { updates: rest };
+  const message = `Pods are unavailable in as many fault domains as maxZonesWithUnavailablePods allows`;
+  return hold("PodUpdateHeld", message, "Bring back the pods that are not available.", 15_000);
+}
+
+function deleteChosen(
+  snapshot: Snapshot,
+  selection: PodSelection,
+  choice: PodChoice,
+  { evidenceMs }: Evidence,
+): StepResult {
+  const { deletionMode } = automationOf(snapshot.cluster.spec);
+  const action: DisruptiveAction = {
+    ...deletionOf("update", choice.updates),
+    evidenceMs,
+    needsLock: deletionMode !== "All" && needsLock(snapshot),
+    ...maintenanceOf(snapshot, choice),
+  };
+  const refusal = refusalOf(snapshot, action);
+  if (refusal !== undefined) return held(selection, refusal);
+  const where = deletionMode === "All" ? "all at once" : `in fault domain ${choice.zone}`;
+  return { actions: [action], events: [updatingEvent(choice.updates, where)] };
+}
+
+/** Storage servers that come back soon keep their data: the database is told, so that it moves none of it. */
+function maintenanceOf(
+  snapshot: Snapshot,
+  choice: PodChoice,
+): Pick<DisruptiveAction & { type: "deletePods" }, "maintenance"> {
+  const { maintenanceMode, deletionMode } = automationOf(snapshot.cluster.spec);
+  if (!maintenanceMode.usesChecker || deletionMode === "All") return {};
+  const processGroupIds = choice.updates
+    .filter(({ group }) => group.processClass === "storage")
+    .map(({ group }) => group.processGroupID);
+  if (processGroupIds.length === 0) return {};
+  const { timeSeconds: seconds } = maintenanceMode;
+  return { maintenance: { zone: choice.zone, seconds, processGroupIds } };
+}
+
+function held(selection: PodSelection, reason: Hold): StepResult {
+  return {
+    waits: [
+      {
+        step,
+        reason: "PodUpdateHeld",
+        message: `${purposeOf(selection.updates)}. ${reason.message}`,
+        remedy: reason.remedy,
+        retryAfterMs: reason.retryAfterMs,
+        isForDatabase: true,
+      },
+    ],
+  };
+}
+
+function purposeOf(updates: readonly PodUpdate[]): string {
+  return `Pods were made from an older specification: ${podNames(updates)}`;
+}

@@ -1,0 +1,115 @@
+// How far the pods are prepared for an upgrade in which all processes change at once: their sidecars run the new image
+// and put the new binaries into place. Only then the configuration names the new version, so that a process which
+// restarts earlier comes back with the version that the others run. Rules: spec/upgrade.md [U20]-[U25].
+import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
+import { automationOf, imageTypeOf } from "../api/effective.ts";
+import { normalCluster } from "../build/normalise.ts";
+import { desiredSidecarImage } from "../build/pod.ts";
+import type { Pod } from "../kube/generated/types.ts";
+import type { Stored } from "../kube/resource.ts";
+import { formatVersion, parseVersion } from "../model/version.ts";
+import { podNameOf } from "../model/process-group-id.ts";
+import { conditionOf, hasCondition, isLeaving } from "../model/process-group.ts";
+import { isLost } from "./bounce-targets.ts";
+import { shapeOfPod } from "./pod-shape.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { upgradeVerdict } from "./upgrade-verdict.ts";
+
+export interface StagingView {
+  readonly podName: (group: ProcessGroup) => string;
+  readonly sidecarImage: (processClass: string) => string;
+}
+
+/** The version that the ConfigMap tells the monitors of unified pods to run. */
+export function configurationVersion(
+  snapshot: Snapshot,
+  runningVersion: string,
+  groups: readonly ProcessGroup[],
+): string {
+  const wanted = snapshot.cluster.spec.version;
+  const verdict = upgradeVerdict(snapshot, runningVersion);
+  switch (verdict.kind) {
+    case "none":
+    case "compatible":
+      return wanted;
+    case "refused":
+    case "held":
+      return runningVersion;
+    default:
+  }
+  // What was announced stays announced: pods that follow already must not be called back and forth.
+  if (isAnnounced(snapshot)) return wanted;
+  if (verdict.kind === "unknown") return runningVersion;
+  return unstagedPods(snapshot, groups, viewOf(snapshot)).length === 0 ? wanted : runningVersion;
+}
+
+function viewOf(snapshot: Snapshot): StagingView {
+  const cluster = normalCluster(snapshot.cluster);
+  return {
+    podName: ({ processClass, processGroupID }) =>
+      podNameOf(cluster.metadata.name ?? "", processClass, processGroupID),
+    sidecarImage: (processClass) => {
+      const image = desiredSidecarImage(cluster, processClass);
+      return image.ok ? image.value : "";
+    },
+  };
+}
+
+/** Whether the stored ConfigMap names the wanted version; true where it names none. */
+export function isAnnounced(snapshot: Snapshot): boolean {
+  const wanted = parseVersion(snapshot.cluster.spec.version);
+  const name = wanted === undefined ? "" : formatVersion(wanted);
+  // Entries that the resource itself gives are not the operator's to announce anything with.
+  const given = snapshot.cluster.spec.configMap?.data ?? {};
+  const texts = Object.entries(snapshot.configMap?.data ?? {})
+    .filter(([key]) => key.startsWith("fdbmonitor-conf-") && key.endsWith("-json"))
+    .filter(([key]) => given[key] === undefined)
+    .map(([, text]) => text);
+  return snapshot.configMap !== undefined && texts.every((text) => versionIn(text) === name);
+}
+
+function versionIn(text: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const version = (value as { version?: unknown } | null)?.version;
+    return typeof version === "string" ? version : undefined;
+  } catch {
+    // A person may overlay the entry with anything; it announces nothing then.
+    return undefined;
+  }
+}
+
+/** Names of the pods whose sidecar does not run the image of the wanted version yet; sorted as the groups are. */
+export function unstagedPods(
+  snapshot: Snapshot,
+  groups: readonly ProcessGroup[],
+  view: StagingView,
+): string[] {
+  return groups.flatMap((group) => {
+    if (!isAwaited(snapshot, group)) return [];
+    const podName = view.podName(group);
+    const pod = snapshot.pods.get(podName);
+    return pod !== undefined && isStaged(pod, view.sidecarImage(group.processClass))
+      ? []
+      : [podName];
+  });
+}
+
+/** A group that is leaving or that has been gone for long keeps nobody waiting. */
+export function isAwaited(snapshot: Snapshot, group: ProcessGroup): boolean {
+  if (hasCondition(group, "ResourcesTerminating") || isLeaving(group)) return false;
+  if (isLost(snapshot, group)) return false;
+  const sinceSeconds = conditionOf(group, "MissingPod")?.timestamp ?? Infinity;
+  const { ignoreMissingProcessesSeconds } = automationOf(snapshot.cluster.spec);
+  return snapshot.nowMs / 1000 - sinceSeconds <= ignoreMissingProcessesSeconds;
+}
+
+function isStaged(pod: Stored<Pod>, image: string): boolean {
+  const shape = shapeOfPod(pod);
+  return shape.sidecarImage === image && shape.isSidecarReady;
+}
+
+/** Pods of another image type are about to be replaced: their sidecars are left as they are. */
+export function hasWantedImageType(snapshot: Snapshot, pod: Stored<Pod>): boolean {
+  return shapeOfPod(pod).imageType === imageTypeOf(snapshot.cluster.spec);
+}

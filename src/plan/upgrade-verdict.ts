@@ -1,0 +1,42 @@
+// Whether a cluster may go from the version that it runs to the version that its resource wants, and in which way.
+// Rules: spec/upgrade.md [U1]-[U6].
+import { isVersionChangeAllowed, parseVersion } from "../model/version.ts";
+import { upgradeStateOf } from "./running-version.ts";
+import { databaseStatus } from "./snapshot.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { unsupportedClients } from "./unsupported-clients.ts";
+import type { UnsupportedClient } from "./unsupported-clients.ts";
+
+export type UpgradeVerdict =
+  /** The wanted version runs. */
+  | { kind: "none" }
+  /** Old and new processes understand each other, so pods change one after the other. */
+  | { kind: "compatible" }
+  /** There is no way from the one version to the other. */
+  | { kind: "refused" }
+  /** Clients could not follow. */
+  | { kind: "held"; clients: readonly UnsupportedClient[] }
+  /** The database does not say who its clients are. */
+  | { kind: "unknown" }
+  /** All processes change at once, after everything has been prepared. */
+  | { kind: "allowed" };
+
+export function upgradeVerdict(snapshot: Snapshot, runningVersion: string): UpgradeVerdict {
+  const { spec } = snapshot.cluster;
+  const { isUpgrading, isCompatible } = upgradeStateOf(runningVersion, spec.version);
+  if (!isUpgrading) return { kind: "none" };
+  if (isCompatible) return { kind: "compatible" };
+  const [running, target] = [parseVersion(runningVersion), parseVersion(spec.version)];
+  if (running === undefined || target === undefined) return { kind: "none" };
+  if (!isVersionChangeAllowed(running, target)) return { kind: "refused" };
+  if (spec.ignoreUpgradabilityChecks === true) return { kind: "allowed" };
+  const status = databaseStatus(snapshot);
+  const clients = status && unsupportedClients(status, spec, target);
+  if (clients === undefined) return { kind: "unknown" };
+  return clients.length > 0 ? { kind: "held", clients } : { kind: "allowed" };
+}
+
+/** All processes must change at once. */
+export function isJump(verdict: UpgradeVerdict): boolean {
+  return verdict.kind === "held" || verdict.kind === "unknown" || verdict.kind === "allowed";
+}

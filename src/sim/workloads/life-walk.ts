@@ -1,0 +1,389 @@
+// The walk of a life: a reconciled cluster drawn from a seed, twenty random things that happen to it (wishes of its
+// owner, troubles, acts of people, deaths of the operator), then peace. Rules: spec/world.md [W66]-[W69].
+import { apiVersion, foundationDbClusters } from "../../api/cluster.ts";
+import type { FoundationDBCluster } from "../../api/cluster.ts";
+import { keyedRandom } from "../../env/keyed-random.ts";
+import { randomInteger, randomPick } from "../../env/random.ts";
+import type { Random } from "../../env/random.ts";
+import type { AdminClient } from "../../fdb/admin.ts";
+import type { RequestRecord } from "../../kube/client.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { Chaos } from "../faults/chaos.ts";
+import type { Trouble } from "../faults/chaos.ts";
+import { faultyRoad } from "../faults/faulty-transport.ts";
+import type { FaultyRoad } from "../faults/faulty-transport.ts";
+import { laggingWatch } from "../faults/lagging-watch.ts";
+import { OperatorLife } from "../faults/mortal-operator.ts";
+import { slowDatabase } from "../faults/slow-database.ts";
+import type { SlowDatabase } from "../faults/slow-database.ts";
+import { Trace } from "../trace.ts";
+import { VirtualClock } from "../virtual-clock.ts";
+import { startWorld } from "../world.ts";
+import type { World, WorldOptions } from "../world.ts";
+import { actAsHuman, humanActs, takeForeignLock } from "./human-acts.ts";
+import { lifeShapeOf } from "./life-shape.ts";
+import type { LifeShape } from "./life-shape.ts";
+import { makeWish, wishNames } from "./spec-changes.ts";
+import { Watchman } from "./watchman.ts";
+
+export interface LifeOptions {
+  steps?: number;
+  disabledChecks?: WorldOptions["disabledChecks"];
+  /** Gets every line of the history. */
+  onLine?: (line: string) => void;
+}
+
+export interface LifeResult {
+  seed: number;
+  shape: LifeShape;
+  /** What happened to the cluster, in order. */
+  events: string[];
+  /** Why it failed; absent when all was well. */
+  failure?: string;
+  /** Last lines of the history. */
+  lastLines: readonly string[];
+  hash: string;
+  virtualMinutes: number;
+}
+
+const minuteMs = 60_000;
+const namespace = "default";
+const name = "life";
+
+const peacefulTroubles: readonly Trouble[] = [
+  "bad road",
+  "good road",
+  "slow database",
+  "quick database",
+  "compact history",
+  "restart operator",
+];
+
+const podTroubles: readonly Trouble[] = [
+  "delete pod",
+  "delete several pods",
+  "kill pod without grace",
+  "evict pod",
+  "crash processes",
+  "stop node",
+  "start node",
+  "remove node",
+  "cut network",
+  "heal network",
+  "lose volume claim",
+  "cordon node",
+  "uncordon nodes",
+];
+
+/** Never throws for what goes wrong in the world: the result says it. */
+export async function walkLife(seed: number, options: LifeOptions = {}): Promise<LifeResult> {
+  const life = new LifeWalk(seed, options);
+  let failure: string | undefined;
+  try {
+    await life.run();
+  } catch (error) {
+    failure = error instanceof Error ? error.message : String(error);
+  }
+  const result = life.result();
+  try {
+    await life.close();
+  } catch (error) {
+    failure ??= `the world does not end: ${String(error)}`;
+  }
+  return failure === undefined ? result : { ...result, failure };
+}
+
+class LifeWalk {
+  readonly #seed: number;
+  readonly #options: LifeOptions;
+  readonly #random: Random;
+  readonly #shape: LifeShape;
+  readonly #clock = new VirtualClock();
+  readonly #trace: Trace;
+  readonly #watchman = new Watchman();
+  readonly #requests: RequestRecord[] = [];
+  readonly #events: string[] = [];
+  readonly #world: World;
+  readonly #chaos: Chaos;
+  readonly #lag = { lagMs: 0 };
+  readonly #startMs = this.#clock.nowMs();
+  #life = new OperatorLife();
+  #road: FaultyRoad | undefined;
+  #database: SlowDatabase | undefined;
+
+  constructor(seed: number, options: LifeOptions) {
+    this.#seed = seed;
+    this.#options = options;
+    const random = keyedRandom(seed, "life");
+    this.#random = random;
+    this.#shape = lifeShapeOf(random);
+    this.#trace = new Trace({
+      clock: this.#clock,
+      keepLines: 300,
+      onLine: (line) => {
+        // The server may refuse a pass its writes; anything else that ends one is a mistake of ours.
+        if (/ a pass failed /.test(line) && !line.includes('"stack":"KubeError')) {
+          this.#watchman.violations.push(line);
+        }
+        options.onLine?.(line);
+      },
+    });
+    const { nodes, zones } = this.#shape;
+    this.#world = startWorld({
+      ...{ clock: this.#clock, seed, trace: this.#trace, nodes, zones },
+      nodeCapacity: { cpu: "8", memory: "32Gi", pods: "100" },
+      disabledChecks: options.disabledChecks,
+      wrapTransport: (transport) => this.#wrapTransport(transport),
+      wrapAdmin: (admin) => {
+        const before = this.#database?.conditions;
+        this.#database = slowDatabase(
+          this.#life.admin(this.#watchman.inspectCommands(admin)),
+          this.#clock,
+          random,
+        );
+        Object.assign(this.#database.conditions, before);
+        return this.#database.admin;
+      },
+      onRequest: (record) => this.#requests.push(record),
+    });
+    this.#chaos = new Chaos({
+      world: this.#world,
+      random,
+      labelKey: "foundationdb.org/fdb-cluster-name",
+      road: () => present(this.#road),
+      database: () => present(this.#database),
+    });
+    this.#watchman.watch(this.#world, () => this.#chaos.isOngoing);
+  }
+
+  #wrapTransport(transport: Parameters<typeof faultyRoad>[0]): FaultyRoad["transport"] {
+    this.#life = new OperatorLife();
+    const before = this.#road?.conditions;
+    const inspected = this.#watchman.inspect(transport);
+    const mortal = this.#life.transport(inspected);
+    const lagging = laggingWatch(mortal, this.#clock, this.#lag);
+    this.#road = faultyRoad(lagging, this.#clock, this.#random);
+    Object.assign(this.#road.conditions, before, { isClosed: false });
+    return this.#road.transport;
+  }
+
+  async run(): Promise<void> {
+    await this.#during(this.#world.started, "the start of the world");
+    const cluster: Stored<FoundationDBCluster> = {
+      apiVersion,
+      kind: "FoundationDBCluster",
+      metadata: { name, namespace },
+      spec: this.#shape.spec,
+    };
+    await this.#world.client.create(foundationDbClusters, cluster);
+    await this.#untilAtRest(10 * minuteMs, "the cluster comes up");
+    await this.#advance(2 * minuteMs);
+    this.#lag.lagMs = this.#shape.lagMs;
+    const { steps = 20 } = this.#options;
+    for (let step = 0; step < steps; step += 1) await this.#step();
+    this.#note("peace");
+    this.#watchman.noteDisturbance();
+    await this.#during(this.#chaos.heal(), "healing");
+    await this.#humanAct("include");
+    this.#lag.lagMs = 0;
+    await this.#untilAtRest(180 * minuteMs, "the cluster comes to rest");
+    await this.#advance(10 * minuteMs);
+    await this.#untilAtRest(10 * minuteMs, "the cluster stays at rest");
+    const mark = this.#requests.length;
+    await this.#advance(10 * minuteMs);
+    this.#checkSilence(mark);
+    this.#checkDatabase();
+  }
+
+  result(): LifeResult {
+    return {
+      seed: this.#seed,
+      shape: this.#shape,
+      events: this.#events,
+      lastLines: this.#trace.lines(),
+      hash: this.#trace.hash(),
+      virtualMinutes: Math.round((this.#clock.nowMs() - this.#startMs) / minuteMs),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#during(this.#world.stop(), "the end of the world");
+  }
+
+  async #step(): Promise<void> {
+    const random = this.#random;
+    const chance = random.next();
+    if (chance < 0.5) await this.#wish();
+    else if (chance < 0.65) await this.#crash();
+    else if (chance < 0.72) await this.#humanAct(randomPick(random, humanActs));
+    else if (chance < 0.78) await this.#foreignLock();
+    else await this.#trouble();
+    await this.#advance(randomPick(random, [1_000, 10_000, 30_000, 90_000, 240_000]));
+  }
+
+  async #wish(): Promise<void> {
+    const cluster = await this.#cluster();
+    const groups = cluster.status?.processGroups ?? [];
+    const wish = randomPick(this.#random, wishNames);
+    const change = makeWish(wish, {
+      random: this.#random,
+      spec: cluster.spec,
+      shape: this.#shape,
+      processGroupIds: groups
+        .filter((group) => group.removalTimestamp === undefined)
+        .map((group) => group.processGroupID),
+    });
+    this.#note(`wish: ${wish} ${JSON.stringify(change)}`);
+    const key = { namespace, name };
+    await this.#world.client.patch(foundationDbClusters, key, { spec: change }, { type: "merge" });
+  }
+
+  /** The operator dies at one of its next writes, and another takes its place. */
+  async #crash(): Promise<void> {
+    const moment = randomPick(this.#random, ["before", "after"] as const);
+    const write = randomInteger(this.#random, 1, 40);
+    const life = this.#life;
+    life.dieAt({ write, moment });
+    // A cluster at rest has nothing to write, so something is asked for first.
+    await this.#wish();
+    const untilMs = this.#clock.nowMs() + 2 * minuteMs;
+    while (!life.isDead && this.#clock.nowMs() < untilMs) {
+      const stepMs = this.#clock.nowMs() + 5_000;
+      await this.#clock.run({ until: () => life.isDead, untilMs: Math.min(stepMs, untilMs) });
+      this.#watchman.look();
+    }
+    const how = life.isDead ? `${moment} write ${write}` : "between writes";
+    this.#note(`the operator dies ${how}`);
+    if (!life.isDead) present(this.#road).conditions.isClosed = true;
+    await this.#during(this.#world.stopOperator(), "the end of the operator");
+    await this.#advance(randomPick(this.#random, [0, 1_000, 20_000]));
+    this.#world.startOperator();
+  }
+
+  /** Only with locks in use does the operator ask whose turn it is. */
+  async #foreignLock(): Promise<void> {
+    const { spec } = await this.#cluster();
+    if (spec.lockOptions?.disableLocks !== false) return;
+    const admin = await this.#openAdmin();
+    const durationMs = randomPick(this.#random, [30_000, 120_000, 300_000]);
+    const taking = takeForeignLock(admin, this.#clock, durationMs);
+    const untilMs = await this.#during(taking, "somebody else's lock");
+    admin.close();
+    if (untilMs !== undefined) this.#watchman.foreignLockUntilMs = untilMs;
+    this.#note(`an operator elsewhere ${untilMs === undefined ? "gets no lock" : "has the lock"}`);
+    await this.#wish();
+  }
+
+  async #openAdmin(): Promise<AdminClient> {
+    const { status, spec } = await this.#cluster();
+    return this.#world.fdb.admin.open({
+      name: "person",
+      connectionString: status?.connectionString ?? "",
+      version: status?.runningVersion ?? spec.version,
+    });
+  }
+
+  async #humanAct(act: (typeof humanActs)[number]): Promise<void> {
+    if (act === "coordinators" && !this.#shape.isCalm) return;
+    const admin = await this.#openAdmin();
+    this.#watchman.noteDisturbance();
+    const done = await this.#during(actAsHuman(act, admin, this.#random), "a person's act");
+    admin.close();
+    this.#note(`person: ${act} ${done}`);
+  }
+
+  async #trouble(): Promise<void> {
+    const kinds = this.#shape.isCalm ? peacefulTroubles : [...peacefulTroubles, ...podTroubles];
+    const trouble = randomPick(this.#random, kinds);
+    if (podTroubles.includes(trouble)) this.#watchman.noteDisturbance();
+    const hit = await this.#during(this.#chaos.make(trouble), trouble);
+    this.#note(`trouble: ${trouble} ${hit}`);
+  }
+
+  #note(text: string): void {
+    const seconds = (this.#clock.nowMs() - this.#startMs) / 1000;
+    this.#events.push(`${seconds} s ${text}`);
+    this.#trace.append("walk", text);
+  }
+
+  #cluster(): Promise<Stored<FoundationDBCluster>> {
+    return this.#world.client.get(foundationDbClusters, { namespace, name });
+  }
+
+  /** Time passes under the eyes of the watchman. */
+  async #advance(ms: number): Promise<void> {
+    const untilMs = this.#clock.nowMs() + ms;
+    while (this.#clock.nowMs() < untilMs) {
+      await this.#clock.advance(Math.min(5_000, untilMs - this.#clock.nowMs()));
+      this.#watchman.look();
+      const [violation] = this.#watchman.violations;
+      if (violation !== undefined) throw new Error(violation);
+    }
+  }
+
+  async #untilAtRest(limitMs: number, what: string): Promise<void> {
+    const startMs = this.#clock.nowMs();
+    while (!(await this.#isAtRest())) {
+      if (this.#clock.nowMs() - startMs >= limitMs) {
+        throw new Error(`not within ${limitMs / minuteMs} minutes: ${what}\n${await this.#why()}`);
+      }
+      await this.#advance(5_000);
+    }
+  }
+
+  async #isAtRest(): Promise<boolean> {
+    const { metadata, status } = await this.#cluster();
+    return (
+      status?.generations?.reconciled === metadata.generation &&
+      status?.health?.available === true &&
+      (status.processGroups ?? []).every((group) => group.removalTimestamp === undefined)
+    );
+  }
+
+  async #why(): Promise<string> {
+    const { status } = await this.#cluster();
+    const waits = (status?.blockedBy ?? []).map(
+      ({ step, reason, message }) => `  ${step}: ${reason}: ${message}`,
+    );
+    const groups = (status?.processGroups ?? []).flatMap((group) => {
+      const conditions = (group.processGroupConditions ?? []).map(({ type }) => type);
+      const marks = [...(group.removalTimestamp === undefined ? [] : ["leaving"]), ...conditions];
+      return marks.length === 0 ? [] : [`  ${group.processGroupID}: ${marks.join(" ")}`];
+    });
+    return [JSON.stringify(status?.generations), ...waits, ...groups].join("\n");
+  }
+
+  #checkSilence(mark: number): void {
+    const writes = this.#requests
+      .slice(mark)
+      .filter(({ verb }) => !["get", "list", "watch"].includes(verb))
+      .map(({ verb, resource, name: object }) => `${verb} ${resource.plural} ${object ?? ""}`);
+    if (writes.length > 0) throw new Error(`writes at rest: ${writes.join(", ")}`);
+  }
+
+  #checkDatabase(): void {
+    const found = this.#world.fdb.truth.databases().filter(({ isConfigured }) => isConfigured);
+    if (found.length !== 1) throw new Error(`${found.length} databases`);
+    for (const database of found) {
+      const isWell = database.isAvailable && !database.areLogsLost && !database.isForgotten;
+      if (!isWell) throw new Error("the database is not well");
+    }
+  }
+
+  async #during<T>(promise: Promise<T>, what: string): Promise<T> {
+    let isDone = false;
+    const done = (): void => {
+      isDone = true;
+    };
+    promise.then(done, done);
+    const untilMs = this.#clock.nowMs() + 10 * minuteMs;
+    await this.#clock.run({ until: () => isDone, untilMs });
+    if (!isDone) throw new Error(`it takes too long: ${what}`);
+    return promise;
+  }
+}
+
+function present<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("there is no operator yet");
+  return value;
+}

@@ -1,0 +1,265 @@
+// Looks at what the operator does to a database, with the truth beside it: every deletion of a pod or volume as it
+// reaches the server, every time without commits. Rules: spec/world.md [W68].
+import type { FoundationDBCluster } from "../../api/cluster.ts";
+import type { AdminClient, AdminClientFactory } from "../../fdb/admin.ts";
+import type { Pod } from "../../kube/generated/types.ts";
+import type { KubeTransport } from "../../kube/transport.ts";
+import { podNameOf } from "../../model/process-group-id.ts";
+import type { World } from "../world.ts";
+
+const classLabel = "foundationdb.org/fdb-process-class";
+const idLabel = "foundationdb.org/fdb-process-group-id";
+
+/** One recovery with everything that belongs to it: noticing, electing, starting processes. */
+export const longestRecoveryMs = 20_000;
+/** By then every status that the operator may act on shows it. */
+const statusAgeMs = 60_000;
+/** What others did may be felt for so long. */
+const disturbanceMs = 120_000;
+
+type ProcessGroup = NonNullable<
+  NonNullable<FoundationDBCluster["status"]>["processGroups"]
+>[number];
+
+interface Place {
+  plural: string;
+  name: string;
+}
+
+export class Watchman {
+  readonly violations: string[] = [];
+  readonly #pods = new Map<string, Pod>();
+  /** The last pod of each name that served. */
+  readonly #served = new Map<string, Pod>();
+  readonly #disturbances: { fromMs: number; toMs: number }[] = [];
+  #world: World | undefined;
+  #cluster: FoundationDBCluster | undefined;
+  #isDisturbed: () => boolean = () => false;
+  #availableMs = Infinity;
+
+  watch(world: World, isDisturbed: () => boolean): void {
+    this.#world = world;
+    this.#isDisturbed = isDisturbed;
+    world.server.context.store.subscribeAll(({ type, storageKey, name, object }) => {
+      if (storageKey.endsWith("/foundationdbclusters")) {
+        this.#cluster = object as unknown as FoundationDBCluster;
+      }
+      if (storageKey !== "/pods") return;
+      const pod = object as unknown as Pod;
+      if (type === "DELETED") this.#pods.delete(name);
+      else this.#pods.set(name, pod);
+      if (isServing(pod) && type !== "DELETED") this.#served.set(name, pod);
+    });
+  }
+
+  /** Somebody else than the operator has done something to the database. */
+  noteDisturbance(): void {
+    const nowMs = this.#nowMs();
+    this.#disturbances.push({ fromMs: nowMs - 5_000, toMs: nowMs + disturbanceMs });
+  }
+
+  /** To be called now and then, since some disturbances last. */
+  look(): void {
+    if (this.#isDisturbed()) this.noteDisturbance();
+    const { truth } = this.#theWorld().fdb;
+    this.#noteAvailability();
+    for (const lost of truth.dataLost()) this.#violated(`data lost: ${JSON.stringify(lost)}`);
+    for (const database of truth.databases()) {
+      // The first is the creation: before it there was nothing to commit to.
+      for (const record of database.recoveries.slice(1)) {
+        if (record.acceptedMs === undefined) continue;
+        this.#checkStall(record.cause, record.stalledSinceMs, record.acceptedMs);
+      }
+    }
+  }
+
+  inspect(transport: KubeTransport): KubeTransport {
+    return {
+      watch: (request, onEvent) => transport.watch(request, onEvent),
+      request: (request) => {
+        if (request.method === "DELETE") this.#checkDeletion(placeOf(request.path));
+        return transport.request(request);
+      },
+    };
+  }
+
+  /** Somebody else holds the lock of the database until then. */
+  foreignLockUntilMs = 0;
+
+  inspectCommands(admin: AdminClientFactory): AdminClientFactory {
+    const check = (command: string): void => {
+      const isLocked = this.#nowMs() < this.foreignLockUntilMs;
+      if (isLocked) this.#violated(`${command} while somebody else holds the lock`);
+    };
+    const inspected = (client: AdminClient): AdminClient => ({
+      ...client,
+      kill: (addresses, timeoutMs) => {
+        check("kill");
+        this.#checkAvailable("processes are restarted");
+        return client.kill(addresses, timeoutMs);
+      },
+      exclude: (targets, options) => {
+        if (!options.wait) check("exclude");
+        return client.exclude(targets, options);
+      },
+      changeCoordinators: (addresses, timeoutMs) => {
+        check("coordinators");
+        return client.changeCoordinators(addresses, timeoutMs);
+      },
+    });
+    return { ...admin, open: (options) => inspected(admin.open(options)) };
+  }
+
+  readonly #judged = new Set<number>();
+
+  #checkStall(cause: string, fromMs: number, toMs: number): void {
+    if (this.#judged.has(toMs)) return;
+    this.#judged.add(toMs);
+    if (toMs - fromMs <= longestRecoveryMs) return;
+    const isOthers = this.#disturbances.some((one) => one.fromMs <= toMs && one.toMs >= fromMs);
+    if (!isOthers) this.#violated(`no commits for ${toMs - fromMs} ms: ${cause}`);
+  }
+
+  #checkDeletion({ plural, name }: Place): void {
+    if (plural !== "pods" && plural !== "persistentvolumeclaims") return;
+    const podName = plural === "pods" ? name : name.replace(/-data$/, "");
+    const group = this.#groupOf(podName);
+    const label = this.#served.get(podName)?.metadata.labels?.[idLabel];
+    const id = group?.processGroupID ?? label ?? "";
+    if (group?.removalTimestamp !== undefined || plural !== "pods") {
+      if (group?.exclusionSkipped !== true) this.#checkEmpty(plural, name, id);
+      return;
+    }
+    this.#checkBudget(podName);
+    this.#checkCoordinators(podName);
+  }
+
+  /** What is removed for good holds no copy that anybody counts on. */
+  #checkEmpty(plural: string, name: string, id: string): void {
+    const held = this.#theWorld()
+      .fdb.truth.replicas()
+      .filter(({ replicas }) =>
+        replicas.some(({ localities }) => localities["instance_id"] === id),
+      );
+    if (held.length > 0) {
+      this.#violated(`${plural} ${name} is deleted while ${held.length} shards have a copy there`);
+    }
+  }
+
+  #checkBudget(podName: string): void {
+    const pod = this.#served.get(podName);
+    const zone = pod?.spec?.nodeName;
+    if (pod === undefined || zone === undefined || !holdsData(pod)) return;
+    const down = this.#downZones();
+    if (down.has(zone)) return;
+    this.#checkAvailable(`pod ${podName} is taken down`);
+    if (down.size + 1 > this.#tolerance()) {
+      const others = [...down].sort().join(", ");
+      this.#violated(`pod ${podName} on ${zone} is taken down while these are: ${others}`);
+    }
+  }
+
+  #noteAvailability(): void {
+    const databases = this.#theWorld().fdb.truth.databases();
+    if (databases.some(({ isAvailable }) => isAvailable)) this.#availableMs = this.#nowMs();
+  }
+
+  /** A database that is known to be unavailable is not disturbed further. */
+  #checkAvailable(what: string): void {
+    this.#noteAvailability();
+    const awayMs = this.#nowMs() - this.#availableMs;
+    if (awayMs > statusAgeMs) {
+      this.#violated(`${what} while the database has been away for ${awayMs} ms`);
+    }
+  }
+
+  #downZones(): Set<string> {
+    const down = new Set<string>();
+    for (const [name, pod] of this.#served) {
+      const group = this.#groupOf(name);
+      const zone = pod.spec?.nodeName;
+      if (group === undefined || group.removalTimestamp !== undefined) continue;
+      if (!holdsData(pod) || zone === undefined) continue;
+      const present = this.#pods.get(name);
+      if (present === undefined || !isServing(present)) down.add(zone);
+    }
+    return down;
+  }
+
+  #tolerance(): number {
+    const modes = [this.#cluster?.spec, this.#cluster?.status].map(
+      (part) => part?.databaseConfiguration?.redundancy_mode ?? "double",
+    );
+    return Math.min(...modes.map((mode) => (mode === "triple" ? 2 : mode === "single" ? 0 : 1)));
+  }
+
+  /** A majority of the coordinators stays up. */
+  #checkCoordinators(podName: string): void {
+    for (const { connectionString, isConfigured } of this.#theWorld().fdb.truth.databases()) {
+      if (!isConfigured) continue;
+      const coordinators = (connectionString.split("@")[1] ?? "").split(",");
+      const pods = coordinators.map((address) => this.#podAt(address));
+      if (!pods.includes(podName)) continue;
+      const lost = pods.filter((name) => {
+        const pod = name === undefined ? undefined : this.#pods.get(name);
+        return name === podName || pod === undefined || !isServing(pod);
+      });
+      if (lost.length > (coordinators.length - 1) / 2) {
+        this.#violated(`pod ${podName} is taken down: ${lost.length} coordinators would be away`);
+      }
+    }
+  }
+
+  #podAt(address: string): string | undefined {
+    for (const [name, pod] of this.#served) {
+      if (address.startsWith(`${name}.`)) return name;
+      const ips = [
+        ...(pod.status?.podIPs ?? []).map(({ ip }) => ip),
+        pod.metadata.annotations?.["foundationdb.org/public-ip"] ?? "",
+      ];
+      if (ips.some((ip) => address.startsWith(`${ip}:`) || address.startsWith(`[${ip}]:`))) {
+        return name;
+      }
+    }
+    return undefined;
+  }
+
+  #groupOf(podName: string): ProcessGroup | undefined {
+    const { metadata, status } = this.#cluster ?? {};
+    return status?.processGroups?.find(
+      ({ processGroupID, processClass }) =>
+        podNameOf(metadata?.name ?? "", processClass, processGroupID) === podName,
+    );
+  }
+
+  #violated(text: string): void {
+    const line = `${this.#nowMs()} ${text}`;
+    if (!this.violations.includes(line)) this.violations.push(line);
+  }
+
+  #nowMs(): number {
+    return this.#theWorld().clock.nowMs();
+  }
+
+  #theWorld(): World {
+    if (this.#world === undefined) throw new Error("there is no world to watch");
+    return this.#world;
+  }
+}
+
+function holdsData({ metadata }: Pod): boolean {
+  return ["storage", "log", "transaction"].includes(metadata.labels?.[classLabel] ?? "");
+}
+
+function isServing({ metadata, status }: Pod): boolean {
+  if (metadata.deletionTimestamp !== undefined || status?.phase !== "Running") return false;
+  return (
+    status.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ===
+    true
+  );
+}
+
+function placeOf(path: string): Place {
+  const [, plural = "", name = ""] = /\/namespaces\/[^/]+\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+  return { plural, name };
+}

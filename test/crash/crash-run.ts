@@ -1,0 +1,161 @@
+// One life of a cluster through a scenario, with at most one crash of the operator: at a chosen write, before it leaves
+// or after it was carried out. A new operator takes over a little later. Rules: spec/crash.md.
+import type { AdminClient, AdminClientFactory } from "../../src/fdb/admin.ts";
+import type { KubeTransport } from "../../src/kube/transport.ts";
+import { OperatorLife } from "../../src/sim/faults/mortal-operator.ts";
+import type { Death } from "../../src/sim/faults/mortal-operator.ts";
+import { longestRecoveryMs } from "../../src/sim/workloads/watchman.ts";
+import { untilSettled } from "../world/removal-harness.ts";
+import { longestStallMs } from "../world/restart-harness.ts";
+import { TestWorld, minuteMs } from "../world/world-harness.ts";
+import { finalState } from "./final-state.ts";
+import type { FinalState } from "./final-state.ts";
+import type { Scenario } from "./scenarios.ts";
+
+export interface CrashRun {
+  /** Writes of the first operator from the change on, as people read them. */
+  writes: string[];
+  hasCrashed: boolean;
+  end: End;
+}
+
+/** What a crash must not change. */
+export interface End extends FinalState {
+  /** How often the database was told to create itself, and its processes to restart. */
+  creations: number;
+  restarts: number;
+  /** Whether at some time commits stood still for longer than a recovery takes. */
+  isStallTooLong: boolean;
+  /** Whether a cluster at rest was written to. */
+  isRestless: boolean;
+}
+
+const pauseMs = 5_000;
+/** Everything that follows a change, deferred removals and inclusions too, has happened by then. */
+const settleMs = 2 * minuteMs;
+const limitMs = 20 * minuteMs;
+
+export async function runScenario(scenario: Scenario, death?: Death): Promise<CrashRun> {
+  const record = new WriteRecord();
+  const world = await TestWorld.open({
+    seed: scenario.seed ?? 1,
+    nodes: 7,
+    keepLines: 60,
+    wrapTransport: (transport) => record.transport(transport),
+    wrapAdmin: (admin) => record.admin(admin),
+  });
+  try {
+    if (scenario.startsWithCluster) {
+      await world.createCluster(scenario.spec);
+      await world.untilReconciled();
+      await world.clock.advance(minuteMs);
+    }
+    const startMs = world.clock.nowMs();
+    const first = record.life;
+    record.restarts = 0;
+    record.names.length = 0;
+    first.dieAt(death);
+    await scenario.change(world, scenario.spec);
+    if (death !== undefined) await takeOver(world, record);
+    const end = await endOf(world, record);
+    const isStallTooLong =
+      scenario.startsWithCluster && longestStallMs(world, startMs) > longestRecoveryMs;
+    const writes = Array.from({ length: first.writes }, (_, index) => record.nameOf(index + 1));
+    return { writes, hasCrashed: first.isDead, end: { ...end, isStallTooLong } };
+  } finally {
+    await world.close();
+  }
+}
+
+/** Waits for the death of the operator; another one begins a little later. */
+async function takeOver(world: TestWorld, record: WriteRecord): Promise<void> {
+  const { life } = record;
+  const untilMs = world.clock.nowMs() + limitMs;
+  await world.clock.run({ until: () => life.isDead, untilMs });
+  await world.during(world.world.stopOperator(), minuteMs, "the end of the dead operator");
+  await world.clock.advance(pauseMs);
+  record.life = new OperatorLife();
+  world.world.startOperator();
+}
+
+async function endOf(world: TestWorld, record: WriteRecord): Promise<Omit<End, "isStallTooLong">> {
+  await untilSettled(world, limitMs);
+  await world.clock.advance(settleMs);
+  await untilSettled(world, limitMs);
+  const state = await finalState(world);
+  const { writes } = record.life;
+  await world.clock.advance(minuteMs);
+  const { creations, restarts, life } = record;
+  return { ...state, creations, restarts, isRestless: life.writes !== writes };
+}
+
+/** Stands between the operator of the moment and the world, and knows what was written. */
+class WriteRecord {
+  life = new OperatorLife();
+  /** By number; a transaction has no name, since most of them write nothing. */
+  readonly names: string[] = [];
+  creations = 0;
+  restarts = 0;
+
+  nameOf(write: number): string {
+    return this.names[write] ?? "transaction";
+  }
+
+  transport(transport: KubeTransport): KubeTransport {
+    const { life } = this;
+    return life.transport({
+      watch: (request, onEvent) => transport.watch(request, onEvent),
+      request: (request) => {
+        if (request.method !== "GET" && !request.path.includes("/events")) {
+          this.#note(life, `${request.method} ${request.path.split("/").slice(-3).join("/")}`);
+        }
+        return transport.request(request);
+      },
+    });
+  }
+
+  admin(admin: AdminClientFactory): AdminClientFactory {
+    const { life } = this;
+    return life.admin({ ...admin, open: (options) => this.#client(admin.open(options), life) });
+  }
+
+  #client(client: AdminClient, life: OperatorLife): AdminClient {
+    return {
+      ...client,
+      configure: (text, timeoutMs) => {
+        if (text.startsWith("new ")) this.creations += 1;
+        this.#note(life, `configure ${text}`);
+        return client.configure(text, timeoutMs);
+      },
+      exclude: (targets, options) => {
+        this.#note(life, `exclude ${targets.join(" ")}`);
+        return client.exclude(targets, options);
+      },
+      include: (targets, timeoutMs) => {
+        this.#note(life, `include ${targets.join(" ")}`);
+        return client.include(targets, timeoutMs);
+      },
+      kill: (addresses, timeoutMs) => {
+        this.restarts += 1;
+        this.#note(life, `kill ${addresses.join(" ")}`);
+        return client.kill(addresses, timeoutMs);
+      },
+      changeCoordinators: (addresses, timeoutMs) => {
+        this.#note(life, `coordinators ${addresses.join(" ")}`);
+        return client.changeCoordinators(addresses, timeoutMs);
+      },
+      setMaintenanceZone: (zone, seconds, timeoutMs) => {
+        this.#note(life, `maintenance on ${zone}`);
+        return client.setMaintenanceZone(zone, seconds, timeoutMs);
+      },
+      resetMaintenanceZone: (timeoutMs) => {
+        this.#note(life, "maintenance off");
+        return client.resetMaintenanceZone(timeoutMs);
+      },
+    };
+  }
+
+  #note(life: OperatorLife, name: string): void {
+    this.names[life.writes] ??= name;
+  }
+}

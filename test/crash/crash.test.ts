@@ -1,0 +1,121 @@
+// A sample of the crashes that `npm run crashes` enumerates, and the proof that its comparison notices what is wrong.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { bytesOfText, concatBytes } from "../../src/fdb/bytes.ts";
+import { operatorKeys } from "../../src/fdb/keys.ts";
+import { configMaps } from "../../src/kube/resource.ts";
+import { person } from "../world/removal-harness.ts";
+import { TestWorld, tiny } from "../world/world-harness.ts";
+import { runScenario } from "./crash-run.ts";
+import type { CrashRun } from "./crash-run.ts";
+import { crashAt, differencesOf } from "./enumerate.ts";
+import { finalState } from "./final-state.ts";
+import { scenarios, variant } from "./scenarios.ts";
+import type { Scenario } from "./scenarios.ts";
+
+/** How many writes of each scenario are tried besides the commands to the database. */
+const sampledWrites = 3;
+
+for (const scenario of scenarios) {
+  test(`[CR1][CR2][CR3][CR4] ${scenario.name}: a crash at a write leads to the same end`, async () => {
+    const whole = await runScenario(scenario);
+    assertWell(scenario, whole);
+    const chosen = sampleOf(whole);
+    assert.ok(chosen.length >= sampledWrites);
+    for (const write of chosen) {
+      for (const moment of ["before", "after"] as const) {
+        const { name, failure } = await crashAt(scenario, whole, { write, moment });
+        assert.equal(failure, undefined, `crash ${moment} write ${write} (${name})`);
+      }
+    }
+  });
+}
+
+/** The first command of each kind to the database, and some of the other writes. */
+function sampleOf({ writes }: CrashRun): number[] {
+  const chosen = new Set<number>();
+  const seen = new Set<string>();
+  writes.forEach((name, index) => {
+    const [verb = ""] = name.split(" ");
+    const isCommand = verb === verb.toLowerCase() && verb !== "transaction";
+    if (isCommand && !seen.has(verb)) chosen.add(index + 1);
+    seen.add(verb);
+  });
+  const step = Math.ceil(writes.length / sampledWrites);
+  for (let write = Math.ceil(step / 2); write <= writes.length; write += step) chosen.add(write);
+  return [...chosen].toSorted((one, other) => one - other);
+}
+
+function assertWell(scenario: Scenario, { writes, end }: CrashRun): void {
+  assert.ok(writes.length >= 8, `${writes.length} writes`);
+  const { isDataLost, isAvailable, areCopiesComplete, isRestless, isStallTooLong } = end;
+  assert.ok(isAvailable && areCopiesComplete && !isDataLost && !isRestless && !isStallTooLong);
+  assert.deepEqual([end.excluded, end.operatorKeys, end.conditions], [[], [], []]);
+  assert.deepEqual([end.creations, end.restarts], [1, scenario.restarts]);
+  assert.equal(end.commandLines.length, 3, "one command line for each class");
+}
+
+test("[CR5] an incompatible upgrade that died around its restart has one restart and one version", async () => {
+  const scenario = scenarios.find(({ name }) => name === "incompatible-upgrade");
+  assert.ok(scenario !== undefined);
+  const whole = await runScenario(scenario);
+  const write = whole.writes.findIndex((name) => name.startsWith("kill ")) + 1;
+  assert.ok(write > 0);
+  for (const death of [
+    { write: write - 1, moment: "after" },
+    { write: write + 1, moment: "before" },
+  ] as const) {
+    const { hasCrashed, end } = await runScenario(scenario, death);
+    assert.ok(hasCrashed);
+    assert.deepEqual([end.restarts, end.versions, end.runningVersion], [1, ["7.3.63"], "7.3.63"]);
+  }
+});
+
+test("[CR4][CR5] a pod that the dead operator deleted and did not make anew costs no command to its old process", async () => {
+  const upgrade = scenarios.find(({ name }) => name === "incompatible-upgrade");
+  assert.ok(upgrade !== undefined);
+  const scenario = variant(upgrade, { seed: 7, spec: {} });
+  const whole = await runScenario(scenario);
+  const isMadeAnew = (name: string, index: number): boolean =>
+    name.endsWith("/pods") && (whole.writes[index - 1] ?? "").startsWith("DELETE default/pods");
+  const chosen = whole.writes.flatMap((name, index) =>
+    isMadeAnew(name, index) ? [index + 1] : [],
+  );
+  assert.ok(chosen.length >= 2);
+  for (const write of chosen) {
+    const { failure } = await crashAt(scenario, whole, { write, moment: "before" });
+    assert.equal(failure, undefined, `crash before write ${write}`);
+  }
+});
+
+test("[CR6] the comparison notices what is left over and what differs", async () => {
+  await TestWorld.runWithCluster({ nodes: 3, spec: tiny }, async (world) => {
+    const before = await finalState(world);
+    await world.during(world.world.stopOperator(), 60_000, "the operator stops");
+    await person(world, async (client) => {
+      await client.exclude(["10.9.9.9"], { wait: false, timeoutMs: 10_000 });
+      const key = concatBytes(operatorKeys().prefix, bytesOfText("/readyForRestart/storage-1"));
+      await client.transact(async (transaction) => transaction.set(key, new Uint8Array(1)), {
+        timeoutMs: 10_000,
+        accessSystemKeys: true,
+      });
+    });
+    const stray = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "stray", namespace: "default" },
+    };
+    await world.client.create(configMaps, stray);
+    const after = await finalState(world);
+    const rest = { creations: 1, restarts: 0, isStallTooLong: false, isRestless: false };
+    const expected = { ...before, ...rest };
+    const fields = (other: typeof expected): string[] =>
+      differencesOf(expected, other).map((line) => line.split(":")[0] ?? "");
+    assert.deepEqual(fields(expected), []);
+    assert.deepEqual(fields({ ...after, ...rest }), ["excluded", "operatorKeys", "objects"]);
+    const commandLines = before.commandLines.map((line) => `${line} --knob_other=1`);
+    const classes = { ...before.classes, storage: 2 };
+    const other = { ...expected, commandLines, classes, restarts: 1, creations: 2 };
+    assert.deepEqual(fields(other), ["classes", "commandLines", "creations", "restarts"]);
+  });
+});

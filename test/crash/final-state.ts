@@ -1,0 +1,122 @@
+// What has to be the same after a crash as without one: everything that a person or a program can see of a cluster at
+// rest, but for ids, addresses and nodes.
+import { operatorKeys } from "../../src/fdb/keys.ts";
+import { prefixEnd, printableBytes } from "../../src/fdb/bytes.ts";
+import type { AdminClient } from "../../src/fdb/admin.ts";
+import { configMaps, persistentVolumeClaims, pods, services } from "../../src/kube/resource.ts";
+import type { DatabaseStatus } from "../../src/model/database-status.ts";
+import { person } from "../world/removal-harness.ts";
+import type { TestWorld } from "../world/world-harness.ts";
+
+export interface FinalState {
+  /** Generation and what of it is in force. */
+  reconciled: string;
+  classes: Record<string, number>;
+  conditions: string[];
+  runningVersion: string | undefined;
+  images: string[];
+  /** Of the processes that the database lists, with everything replaced that belongs to one of them only. */
+  commandLines: string[];
+  versions: string[];
+  coordinators: number;
+  excluded: string[];
+  maintenanceZone: string;
+  /** What is left under the operators' prefix, but for the lock. */
+  operatorKeys: string[];
+  objects: Record<string, number>;
+  databases: number;
+  isAvailable: boolean;
+  isDataLost: boolean;
+  /** All copies of all data live on disks that exist. */
+  areCopiesComplete: boolean;
+}
+
+const keys = operatorKeys();
+
+export async function finalState(world: TestWorld): Promise<FinalState> {
+  const { metadata, status, spec } = await world.cluster();
+  const groups = status?.processGroups ?? [];
+  const database = await person(world, readDatabase);
+  const { truth } = world.world.fdb;
+  const found = truth.databases().filter((one) => one.isConfigured);
+  const processes = Object.values(database.status.cluster?.processes ?? {});
+  return {
+    reconciled: `${metadata.generation} ${JSON.stringify(status?.generations)} ${spec.version}`,
+    classes: countOf(groups.map(({ processClass }) => processClass)),
+    conditions: groups.flatMap(({ processGroupConditions, removalTimestamp }) => [
+      ...(processGroupConditions ?? []).map(({ type }) => type),
+      ...(removalTimestamp === undefined ? [] : ["on its way out"]),
+    ]),
+    runningVersion: status?.runningVersion,
+    images: await imagesOf(world),
+    commandLines: distinct(processes.map((process) => anonymous(process.command_line ?? ""))),
+    versions: distinct(processes.map((process) => process.version ?? "")),
+    coordinators: (status?.connectionString ?? "").split(",").length,
+    excluded: database.excluded,
+    maintenanceZone: database.status.cluster?.maintenance_zone ?? "",
+    operatorKeys: database.keys,
+    objects: await objectsOf(world),
+    databases: found.length,
+    isAvailable: found.every((one) => one.isAvailable),
+    isDataLost:
+      truth.dataLost().length > 0 || found.some((one) => one.areLogsLost || one.isForgotten),
+    areCopiesComplete: truth
+      .replicas()
+      .every(({ replicas }) => replicas.every((replica) => replica.isLive && replica.isOnDisk)),
+  };
+}
+
+interface DatabaseContent {
+  status: DatabaseStatus;
+  excluded: string[];
+  keys: string[];
+}
+
+async function readDatabase(client: AdminClient): Promise<DatabaseContent> {
+  const entries = await client.transact(
+    (transaction) => transaction.getRange(keys.prefix, prefixEnd(keys.prefix)),
+    { timeoutMs: 10_000, readSystemKeys: true },
+  );
+  const lock = printableBytes(keys.lock());
+  return {
+    status: await client.status(10_000),
+    excluded: await client.excluded(10_000),
+    keys: entries.map(({ key }) => printableBytes(key)).filter((key) => key !== lock),
+  };
+}
+
+async function imagesOf(world: TestWorld): Promise<string[]> {
+  const containers = (await world.pods()).flatMap(({ spec }) => [
+    ...(spec?.containers ?? []),
+    ...(spec?.initContainers ?? []),
+  ]);
+  return distinct(containers.map(({ image }) => image ?? ""));
+}
+
+async function objectsOf(world: TestWorld): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const resource of [pods, persistentVolumeClaims, services, configMaps]) {
+    const { items } = await world.client.list(resource as typeof pods, { namespace: "default" });
+    counts[resource.plural] = items.length;
+  }
+  return counts;
+}
+
+/** A command line without what tells one process of a class from another. */
+function anonymous(commandLine: string): string {
+  return commandLine
+    .replaceAll(/\[?\b\d+\.\d+\.\d+\.\d+\]?(?=:)/g, "ADDRESS")
+    .replaceAll(/\b(storage|log|stateless)-\d+\b/g, "$1-NUMBER")
+    .replaceAll(/\bnode-\d+\b/g, "NODE")
+    .replaceAll(/\bzone-\d+\b/g, "ZONE");
+}
+
+function countOf(names: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const name of names.toSorted()) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}
+
+function distinct(texts: readonly string[]): string[] {
+  return [...new Set(texts)].toSorted();
+}

@@ -1,0 +1,91 @@
+// The six changes of a cluster at whose every write the operator is crashed, each as small as it can be and still need
+// every kind of write. Rules: spec/crash.md.
+import type { ClusterSpec } from "../../src/api/cluster.ts";
+import { groups } from "../world/removal-harness.ts";
+import { knobs } from "../world/restart-harness.ts";
+import type { TestWorld } from "../world/world-harness.ts";
+
+export interface Scenario {
+  name: string;
+  /** The cluster before the change. */
+  spec: Partial<ClusterSpec>;
+  /** Whether the cluster is there, and at rest, when the writes begin to count. */
+  startsWithCluster: boolean;
+  change: (world: TestWorld, spec: Partial<ClusterSpec>) => Promise<unknown>;
+  seed?: number;
+  /** Restarts in place that the change takes: none where new pods bring it about. */
+  restarts: number;
+}
+
+/** With locks, so that what the operator writes into the database is counted and crashed at, too. */
+const base: Partial<ClusterSpec> = {
+  version: "7.3.63",
+  databaseConfiguration: { redundancy_mode: "double" },
+  lockOptions: { disableLocks: false },
+  minimumUptimeSecondsForBounce: 20,
+  automationOptions: { waitBetweenRemovalsSeconds: 0 },
+};
+
+const five = { ...base, processCounts: { storage: 2, log: 2, stateless: 1 } };
+const seven = { ...base, processCounts: { storage: 3, log: 3, stateless: 1 } };
+const three: Partial<ClusterSpec> = {
+  ...base,
+  databaseConfiguration: { redundancy_mode: "single" },
+  processCounts: { storage: 1, log: 1, stateless: 1 },
+};
+
+export const scenarios: readonly Scenario[] = [
+  {
+    name: "create",
+    spec: five,
+    startsWithCluster: false,
+    change: (world, spec) => world.createCluster(spec),
+    restarts: 0,
+  },
+  {
+    name: "scale-down",
+    spec: seven,
+    startsWithCluster: true,
+    change: (world) => world.changeSpec({ processCounts: five.processCounts }),
+    restarts: 0,
+  },
+  {
+    name: "knob",
+    spec: three,
+    startsWithCluster: true,
+    change: (world) => world.changeSpec(knobs("knob_min_trace_severity=5")),
+    restarts: 1,
+  },
+  {
+    name: "replace",
+    spec: { ...seven, processCounts: { storage: 3, log: 2, stateless: 1 } },
+    startsWithCluster: true,
+    change: async (world) => {
+      const [first] = await groups(world, "storage");
+      return world.changeSpec({ processGroupsToRemove: [first?.processGroupID ?? ""] });
+    },
+    restarts: 0,
+  },
+  {
+    name: "patch-upgrade",
+    spec: five,
+    startsWithCluster: true,
+    change: (world) => world.changeSpec({ version: "7.3.79" }),
+    restarts: 0,
+  },
+  {
+    name: "incompatible-upgrade",
+    spec: { ...five, version: "7.1.57" },
+    startsWithCluster: true,
+    change: (world) => world.changeSpec({ version: "7.3.63" }),
+    restarts: 1,
+  },
+];
+
+/** The same changes under other circumstances. */
+export function variant(
+  scenario: Scenario,
+  { seed, spec }: { seed: number; spec: Partial<ClusterSpec> },
+): Scenario {
+  return { ...scenario, seed, spec: { ...scenario.spec, ...spec } };
+}

@@ -1,0 +1,305 @@
+// The guard at work: locks, effects that are read back, one act at a time, and what is written down of them.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { AdminClient, FdbTransaction } from "../../src/fdb/admin.ts";
+import { encodeLock, operatorKeys } from "../../src/fdb/keys.ts";
+import type { Caches } from "../../src/operate/caches.ts";
+import { Guard } from "../../src/operate/guard.ts";
+import type { GuardOutcome, GuardedDatabase } from "../../src/operate/guard.ts";
+import { Ledger } from "../../src/operate/ledger.ts";
+import type { KubeClient } from "../../src/kube/client.ts";
+import type { DisruptiveAction } from "../../src/plan/action.ts";
+import { defaultPlanOptions } from "../../src/plan/snapshot.ts";
+import type { SafetyCheck } from "../../src/plan/snapshot.ts";
+import {
+  excludeSample,
+  sampleDatabase,
+  sampleNowMs,
+  viewOf,
+} from "../../src/plan/safety/sample-view.ts";
+import { VirtualClock } from "../../src/sim/virtual-clock.ts";
+
+const keys = operatorKeys();
+
+class Door {
+  readonly clock = new VirtualClock(sampleNowMs);
+  readonly sample = sampleDatabase();
+  readonly commands: string[] = [];
+  readonly excluded = new Set<string>();
+  readonly stored = new Map<string, Uint8Array>();
+  readonly peers: GuardedDatabase[] = [];
+  /** A command that is answered with success and does nothing. */
+  isIneffective = false;
+  disabledChecks: ReadonlySet<SafetyCheck> = new Set();
+  /** Runs while a command is under way. */
+  during: () => void | Promise<void> = () => {};
+  readonly database: GuardedDatabase;
+
+  constructor() {
+    const { clock, sample } = this;
+    const ledger = new Ledger();
+    this.database = {
+      namespace: "default",
+      admin: this.#admin(),
+      lastWriteMs: 0,
+      ledger,
+      isActing: false,
+      lease: undefined,
+      observe: () =>
+        viewOf(sample, {
+          nowMs: clock.nowMs(),
+          database: { kind: "seen", status: sample.status, observedMs: clock.nowMs() },
+          ledger: ledger.entries(),
+          lastDatabaseWriteMs: this.database.lastWriteMs,
+          options: { ...defaultPlanOptions, disabledChecks: this.disabledChecks },
+        }),
+      peers: () => this.peers,
+      shared: () => ({
+        keys: { admin: this.#admin(), keys },
+        settings: { owner: "dc1", durationMs: 600_000 },
+      }),
+    };
+  }
+
+  perform(action: DisruptiveAction): Promise<GuardOutcome> {
+    return this.guard().perform(this.database, action);
+  }
+
+  guard(): Guard {
+    return new Guard({
+      client: {} as KubeClient,
+      caches: {} as Caches,
+      clock: this.clock,
+      commandTimeoutMs: 10_000,
+    });
+  }
+
+  #admin(): AdminClient {
+    const command = async (text: string, effect: () => void): Promise<void> => {
+      this.commands.push(text);
+      await this.during();
+      if (!this.isIneffective) effect();
+    };
+    const admin: Partial<AdminClient> = {
+      configure: (text) => command(`configure ${text}`, () => {}),
+      exclude: (targets, { wait }) =>
+        command(`exclude ${targets.join(" ")}${wait ? " and wait" : ""}`, () => {
+          for (const target of targets) this.excluded.add(target);
+        }),
+      include: (targets) =>
+        command(`include ${targets.join(" ")}`, () => {
+          for (const target of targets) this.excluded.delete(target);
+        }),
+      excluded: () => Promise.resolve([...this.excluded]),
+      kill: (addresses) => command(`kill ${addresses.join(" ")}`, () => {}),
+      changeCoordinators: async (addresses) => {
+        await command(`coordinators ${addresses.join(" ")}`, () => {});
+        return `sample:def@${this.isIneffective ? "10.0.1.1:4501" : addresses.join(",")}`;
+      },
+      resetMaintenanceZone: () => command("maintenance off", () => {}),
+      transact: (body) => body(plainTransaction(this.stored)),
+    };
+    return admin as AdminClient;
+  }
+}
+
+/** All that the operator's keys need: a map without concurrency. */
+function plainTransaction(stored: Map<string, Uint8Array>): FdbTransaction {
+  const text = (key: Uint8Array): string => Buffer.from(key).toString("latin1");
+  return {
+    get: (key) => Promise.resolve(stored.get(text(key))),
+    getRange: (begin, end) =>
+      Promise.resolve(
+        [...stored]
+          .filter(([key]) => key >= text(begin) && key < text(end))
+          .map(([key, value]) => ({ key: Buffer.from(key, "latin1"), value })),
+      ),
+    set: (key, value) => void stored.set(text(key), value),
+    clear: (key) => void stored.delete(text(key)),
+    clearRange: (begin, end) => {
+      for (const key of [...stored.keys()]) {
+        if (key >= text(begin) && key < text(end)) stored.delete(key);
+      }
+    },
+  };
+}
+
+function base(needsLock = false) {
+  return { step: "test", evidenceMs: sampleNowMs, needsLock };
+}
+
+const target = "locality_instance_id:storage-1";
+
+function excluding(needsLock = false): DisruptiveAction & { type: "excludeProcesses" } {
+  return {
+    ...base(needsLock),
+    type: "excludeProcesses",
+    targets: [target],
+    processGroupIds: ["storage-1"],
+  };
+}
+
+function reasonOf(outcome: GuardOutcome): string {
+  if (outcome.isPerformed) return "";
+  return `${outcome.refusal.reason}: ${outcome.refusal.message}`;
+}
+
+test("[S40] an act stands in the ledger from its beginning, and its end is our last write", async () => {
+  const door = new Door();
+  let during = 0;
+  door.during = async () => {
+    during = door.database.ledger.entries().length;
+    await door.clock.advance(3_000);
+  };
+  const outcome = await door.perform({
+    ...base(),
+    type: "killProcesses",
+    addresses: ["10.0.1.1:4501"],
+    processGroupIds: ["log-1"],
+    isUpgrade: false,
+  });
+  assert.equal(outcome.isPerformed, true);
+  assert.equal(during, 1);
+  const [entry] = door.database.ledger.entries();
+  assert.equal(entry?.beganMs, sampleNowMs);
+  assert.equal(entry?.atMs, sampleNowMs + 3_000);
+  assert.deepEqual(entry?.zones, []);
+  assert.deepEqual([...(entry?.starts ?? [])], [["log-1", sampleNowMs - 3_600_000]]);
+  assert.equal(door.database.lastWriteMs, sampleNowMs + 3_000);
+});
+
+test("[S90] an exclusion or inclusion that succeeded without effect is a failure", async () => {
+  const door = new Door();
+  door.isIneffective = true;
+  await assert.rejects(door.perform(excluding()), /exclusion of .*storage-1 had no effect/);
+  assert.equal(door.database.lastWriteMs, sampleNowMs);
+  const other = new Door();
+  other.excluded.add(target);
+  other.isIneffective = true;
+  const including: DisruptiveAction = { ...excluding(), type: "includeProcesses" };
+  await assert.rejects(other.perform(including), /inclusion of .*storage-1 had no effect/);
+  other.isIneffective = false;
+  await other.clock.advance(1_000);
+  const again = await other.perform({ ...including, evidenceMs: sampleNowMs + 1_000 });
+  assert.equal(again.isPerformed, true);
+});
+
+test("[S91] coordinators that are not the ones asked for are a failure", async () => {
+  const door = new Door();
+  const addresses = ["10.0.0.1:4501", "10.0.0.2:4501", "10.0.0.3:4501"];
+  door.isIneffective = true;
+  const changing: DisruptiveAction = { ...base(), type: "changeCoordinators", addresses };
+  await assert.rejects(door.perform(changing), /coordinators are 10\.0\.1\.1:4501/);
+  const other = new Door();
+  assert.equal((await other.perform(changing)).isPerformed, true);
+});
+
+test("[S92] coordinators are changed before the exclusion, in one act", async () => {
+  const door = new Door();
+  const coordinators = ["10.0.0.2:4501"];
+  await door.perform({ ...excluding(), coordinators });
+  assert.deepEqual(door.commands, ["coordinators 10.0.0.2:4501", `exclude ${target}`]);
+  assert.equal(door.database.ledger.entries().length, 1);
+});
+
+test("[S92] whoever restarts for an upgrade clears its announcements first", async () => {
+  const door = new Door();
+  const announced = Buffer.from(keys.pendingUpgrade("7.4.1", "log-1")).toString("latin1");
+  door.stored.set(announced, Buffer.from("log-1"));
+  let isCleared = false;
+  door.during = () => {
+    isCleared = !door.stored.has(announced);
+  };
+  const outcome = await door.perform({
+    ...base(true),
+    type: "killProcesses",
+    addresses: ["10.0.1.1:4501"],
+    processGroupIds: ["log-1"],
+    isUpgrade: true,
+  });
+  assert.equal(outcome.isPerformed, true);
+  assert.ok(isCleared);
+});
+
+test("[S93] one act at a time, also over the resources that share a database", async () => {
+  const door = new Door();
+  const other = new Door();
+  other.peers.push(door.database);
+  let seen = ["", ""];
+  door.during = async () => {
+    seen = [reasonOf(await door.perform(excluding())), reasonOf(await other.perform(excluding()))];
+  };
+  await door.perform({ ...base(), type: "configureDatabase", arguments: "triple", isNew: false });
+  for (const reason of seen) assert.match(reason, /^ActInFlight: another act is under way/);
+  assert.deepEqual(other.commands, []);
+  other.database.lastWriteMs = 0;
+  assert.equal((await other.perform(excluding())).isPerformed, true);
+});
+
+const lockKey = Buffer.from(keys.lock()).toString("latin1");
+
+test("[S94] an act that needs the lock takes it, and is refused with owner and end when another has it", async () => {
+  const door = new Door();
+  assert.equal((await door.perform(excluding(true))).isPerformed, true);
+  assert.ok(door.stored.has(lockKey));
+  assert.equal(door.database.lease?.owner, "dc1");
+  const other = new Door();
+  const endSeconds = sampleNowMs / 1000 + 300;
+  other.stored.set(lockKey, encodeLock({ owner: "dc2", startSeconds: 1, endSeconds }));
+  const reason = reasonOf(await other.perform(excluding(true)));
+  assert.match(reason, /^LockHeld: .*held by "dc2" until 2026-01-02T00:05:01Z/);
+  assert.deepEqual(other.commands, []);
+  other.disabledChecks = new Set(["lock"]);
+  assert.equal((await other.perform(excluding(true))).isPerformed, true);
+});
+
+test("[S94] an instance on the deny list is told so", async () => {
+  const door = new Door();
+  const entry = Buffer.from(keys.denyListEntry("dc1")).toString("latin1");
+  door.stored.set(entry, Buffer.from("dc1"));
+  assert.match(reasonOf(await door.perform(excluding(true))), /^LockHeld: .*deny list/);
+});
+
+test("[S94] after the lock was taken everything is looked at again", async () => {
+  const door = new Door();
+  const { shared } = door.database;
+  const slow: GuardedDatabase = {
+    ...door.database,
+    shared: () => {
+      door.sample.status.cluster?.messages?.push({ name: "status_incomplete" });
+      return shared();
+    },
+  };
+  const outcome = await door.guard().perform(slow, excluding(true));
+  assert.match(reasonOf(outcome), /^StatusIncomplete/);
+  assert.deepEqual(door.commands, []);
+});
+
+test("[S95] no command begins when the lock might run out before it ends", async () => {
+  const door = new Door();
+  const { shared } = door.database;
+  const short: GuardedDatabase = {
+    ...door.database,
+    shared: () => {
+      const found = shared();
+      return found && { ...found, settings: { ...found.settings, durationMs: 15_000 } };
+    },
+  };
+  const outcome = await door.guard().perform(short, excluding(true));
+  assert.match(reasonOf(outcome), /^LockHeld: .*too short/);
+  const late = new Door();
+  const coordinators = ["10.0.0.2:4501"];
+  late.during = async () => void (await late.clock.advance(585_000));
+  await assert.rejects(late.perform({ ...excluding(true), coordinators }), /lock ran out/);
+  assert.deepEqual(late.commands, ["coordinators 10.0.0.2:4501"]);
+});
+
+test("[S7] a waiting exclusion is sent only for what is excluded already", async () => {
+  const door = new Door();
+  const guard = door.guard();
+  await assert.rejects(guard.verifyExclusion(door.database, [target], 1_000), /is not excluded/);
+  assert.deepEqual(door.commands, []);
+  excludeSample(door.sample, { locality: target });
+  await guard.verifyExclusion(door.database, [target], 1_000);
+  assert.deepEqual(door.commands, [`exclude ${target} and wait`]);
+});

@@ -1,0 +1,380 @@
+// Changes of version on plain objects: what is possible, who holds it up, how pods are prepared.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { SupportedVersion } from "../../src/model/database-status.ts";
+import type { Plan } from "../../src/plan/chain.ts";
+import { actRefusal } from "../../src/plan/safety/act-refusal.ts";
+import { PlanWorld } from "./plan-world.ts";
+import { UpgradeWorld, client, newVersion, oldVersion } from "./upgrade-world.ts";
+
+function waitOf(plan: Plan, step: string): string {
+  const wait = plan.waits.find((one) => one.step === step);
+  return wait === undefined ? "" : `${wait.reason}: ${wait.message}`;
+}
+
+const changes: readonly [from: string, to: string, verdict: string][] = [
+  ["7.1.57", "7.1.60", ""],
+  ["7.1.57", "7.1.40", ""],
+  ["7.1.57", "7.3.63", ""],
+  ["7.3.63", "7.3.27", ""],
+  ["7.3.63", "7.1.57", "VersionChangeRefused"],
+  ["7.3.63", "7.2.9", "VersionChangeRefused"],
+];
+
+test("[U1][U2] A17 versions go up and down within a line, and otherwise only up", () => {
+  for (const [from, to, verdict] of changes) {
+    const world = new UpgradeWorld({ version: from });
+    world.changeSpec({ version: to });
+    const plan = world.plan();
+    const wait = waitOf(plan, "checkClientCompatibility");
+    assert.equal(wait.split(":")[0], verdict, `${from} to ${to}: ${wait}`);
+    if (verdict === "") continue;
+    assert.match(wait, new RegExp(`${from} cannot be changed to ${to}`));
+    assert.deepEqual(
+      plan.actions.map((action) => action.type),
+      [],
+      "nothing is prepared",
+    );
+  }
+});
+
+test("[U3] within a line pods are made for the new version at once, and nobody is restarted in place", () => {
+  const world = new UpgradeWorld({
+    version: "7.3.27",
+    automationOptions: { podUpdateStrategy: "Delete" },
+  });
+  world.changeSpec({ version: "7.3.63" });
+  const plan = world.pass();
+  const groups = plan.status.processGroups ?? [];
+  assert.ok(
+    groups.every(({ processGroupConditions: found = [] }) =>
+      found.some(({ type }) => type === "IncorrectPodSpec"),
+    ),
+  );
+  assert.deepEqual(world.kills, []);
+  assert.deepEqual(world.imageChanges, []);
+  assert.equal(world.announced(), "7.3.63");
+});
+
+const clientTable: readonly [what: string, clients: SupportedVersion[], blocked: boolean][] = [
+  ["none", [], false],
+  ["an old one", [client("10.9.0.1:4000", oldVersion)], true],
+  ["one of the target's line", [client("10.9.0.1:4000", "7.3.1")], false],
+  ["a newer one", [client("10.9.0.1:4000", "7.4.5")], false],
+  [
+    "the operator",
+    [client("10.9.0.1:4000", oldVersion, { logGroup: "fdb-kubernetes-operator" })],
+    false,
+  ],
+  ["an unknown protocol", [client("10.9.0.1:4000", oldVersion, { protocol: "Unknown" })], false],
+  ["an unreadable address", [client("[::", oldVersion)], true],
+  ["an unreadable version", [client("10.9.0.1:4000", "nightly")], true],
+  [
+    "an old one beside those that can follow",
+    [client("10.9.0.1:4000", oldVersion), client("10.9.0.2:4000", newVersion)],
+    true,
+  ],
+];
+
+test("[U10][U11][U12] B22 which clients hold a jump up", () => {
+  for (const [what, clients, isBlocked] of clientTable) {
+    const world = new UpgradeWorld();
+    world.showClients(clients);
+    world.changeSpec({ version: newVersion });
+    const plan = world.pass();
+    const wait = waitOf(plan, "checkClientCompatibility");
+    assert.equal(wait.startsWith("ClientsIncompatible"), isBlocked, `${what}: ${wait}`);
+    assert.equal(world.imageChanges.length > 0, !isBlocked, what);
+  }
+});
+
+test("[U11] B22 whoever runs fdbcli on a machine of the database is not asked", () => {
+  const world = new UpgradeWorld();
+  const host = Object.values(world.processes)[0]?.address?.split(":")[0] ?? "";
+  world.showClients([client(`${host}:51000`, oldVersion), client("10.9.0.1:1", oldVersion)]);
+  world.changeSpec({ version: newVersion });
+  const wait = waitOf(world.plan(), "checkClientCompatibility");
+  assert.match(wait, /10\.9\.0\.1:1 /);
+  assert.ok(!wait.includes(host));
+});
+
+test("[U13] the wait and the event name address, log group and version", () => {
+  const world = new UpgradeWorld();
+  world.showClients([client("10.9.0.1:4000", oldVersion, { logGroup: "shop" })]);
+  world.changeSpec({ version: newVersion });
+  const plan = world.plan();
+  const wait = waitOf(plan, "checkClientCompatibility");
+  assert.match(wait, /10\.9\.0\.1:4000 \(log group shop, version 7\.1\.57\)/);
+  const events = plan.events.filter(({ reason }) => reason === "UnsupportedClient");
+  assert.equal(events.length, 1);
+  assert.equal(events[0]?.type, "Warning");
+});
+
+test("[U11] A20 log groups of the resource replace the default, an empty list does not", () => {
+  const clients = [
+    client("10.9.0.1:1", oldVersion, { logGroup: "batch" }),
+    client("10.9.0.2:1", oldVersion, { logGroup: "fdb-kubernetes-operator" }),
+  ];
+  const blockedWith = (ignoreLogGroupsForUpgrade: string[]): string => {
+    const world = new UpgradeWorld({ automationOptions: { ignoreLogGroupsForUpgrade } });
+    world.showClients(clients);
+    world.changeSpec({ version: newVersion });
+    return waitOf(world.plan(), "checkClientCompatibility");
+  };
+  assert.match(blockedWith(["batch"]), /10\.9\.0\.2/);
+  assert.doesNotMatch(blockedWith(["batch"]), /10\.9\.0\.1/);
+  assert.match(blockedWith([]), /10\.9\.0\.1/);
+  assert.equal(blockedWith(["batch", "fdb-kubernetes-operator"]), "");
+});
+
+test("[U4] a jump waits for a status that tells of clients, unless it is told not to ask", () => {
+  const world = new UpgradeWorld();
+  const { clients: _, ...rest } = world.statusOverlay;
+  world.statusOverlay = rest;
+  world.changeSpec({ version: newVersion });
+  const plan = world.pass();
+  assert.deepEqual(world.imageChanges, []);
+  assert.match(waitOf(plan, "checkClientCompatibility"), /^StatusIncomplete/);
+  world.changeSpec({ ignoreUpgradabilityChecks: true });
+  world.pass();
+  assert.equal(world.imageChanges.length, world.pods.size);
+});
+
+test("[U5] while clients hold the jump up, a lost pod is made anew with a configuration that it can run", () => {
+  const world = new UpgradeWorld();
+  world.showClients([client("10.9.0.1:4000", oldVersion)]);
+  world.changeSpec({ version: newVersion });
+  world.pass();
+  const [name = ""] = world.pods.keys();
+  world.pods.delete(name);
+  world.pass();
+  const images = (world.pods.get(name)?.spec?.containers ?? []).map(({ image }) => image);
+  assert.ok(
+    images.every((image) => image?.endsWith(oldVersion)),
+    images.join(),
+  );
+  assert.equal(world.announced(), oldVersion);
+});
+
+test("[U6] the verdict follows the running version, also when the wanted one was changed twice", () => {
+  const world = new UpgradeWorld();
+  world.changeSpec({ version: newVersion });
+  world.pass();
+  world.changeSpec({ version: "7.1.60" });
+  assert.equal(waitOf(world.plan(), "checkClientCompatibility"), "");
+});
+
+test("[U14] when the last client has gone the jump goes on", () => {
+  const world = new UpgradeWorld();
+  world.showClients([client("10.9.0.1:4000", oldVersion)]);
+  world.changeSpec({ version: newVersion });
+  world.prepare();
+  assert.deepEqual([world.imageChanges, world.kills], [[], []]);
+  world.showClients([]);
+  world.prepare();
+  assert.equal(world.kills.length > 0, true);
+});
+
+test("[U20] every sidecar gets the new image in place, and only the sidecar", () => {
+  const world = new UpgradeWorld();
+  world.changeSpec({ version: newVersion });
+  const plan = world.pass();
+  assert.equal(world.imageChanges.length, world.pods.size);
+  assert.ok(world.sidecarImages().every((image) => image.endsWith(`:${newVersion}`)));
+  for (const pod of world.pods.values()) {
+    const main = pod.spec?.containers.find(({ name }) => name === "foundationdb");
+    assert.ok(main?.image?.endsWith(`:${oldVersion}`));
+  }
+  const events = plan.events.filter(({ reason }) => reason === "SidecarUpgraded");
+  assert.equal(events.length, 1);
+  world.pass();
+  assert.equal(world.imageChanges.length, world.pods.size, "nobody twice");
+});
+
+test("[U21] pods that are going are left alone", () => {
+  const world = new UpgradeWorld();
+  const [name = ""] = world.pods.keys();
+  const pod = world.pods.get(name);
+  assert.ok(pod);
+  const metadata = { ...pod.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" };
+  world.pods.set(name, { ...pod, metadata });
+  world.changeSpec({ version: newVersion });
+  world.pass();
+  assert.equal(world.imageChanges.length, world.pods.size - 1);
+  assert.ok(world.imageChanges.every((change) => !change.startsWith(`${name} `)));
+});
+
+test("[U22][U23] the ConfigMap names the new version when all sidecars have it, and keeps to it", () => {
+  const world = new UpgradeWorld();
+  world.changeSpec({ version: newVersion });
+  world.pass();
+  assert.equal(world.announced(), oldVersion);
+  world.pass();
+  assert.equal(world.announced(), newVersion);
+  const [name = ""] = world.pods.keys();
+  world.pods.delete(name);
+  world.pass();
+  assert.equal(world.announced(), newVersion);
+});
+
+test("[U22] a sidecar that does not start with the new image holds the announcement back", () => {
+  const world = new UpgradeWorld();
+  world.changeSpec({ version: newVersion });
+  world.pass();
+  const [name = ""] = world.pods.keys();
+  const pod = world.pods.get(name);
+  assert.ok(pod?.status?.containerStatuses);
+  const containerStatuses = pod.status.containerStatuses.map((status) => ({
+    ...status,
+    ready: status.name === "foundationdb",
+  }));
+  world.pods.set(name, { ...pod, status: { ...pod.status, containerStatuses } });
+  const plan = world.pass();
+  assert.equal(world.announced(), oldVersion);
+  assert.match(waitOf(plan, "bounceProcesses"), new RegExp(`UpgradeStaging: .*${name}`));
+});
+
+test("[U24] a client that turns up after the announcement takes it back", () => {
+  const world = new UpgradeWorld();
+  world.changeSpec({ version: newVersion });
+  world.pass();
+  world.pass();
+  assert.equal(world.announced(), newVersion);
+  world.showClients([client("10.9.0.1:4000", oldVersion)]);
+  world.pass();
+  assert.equal(world.announced(), oldVersion);
+});
+
+test("[U27] a monitor that was told too early is told again after two seconds", () => {
+  const world = new UpgradeWorld();
+  world.changeSpec({ version: newVersion });
+  for (let count = 0; count < 4; count += 1) world.pass();
+  const tells = (plan: Plan): number =>
+    plan.actions.filter(({ type, step }) => type === "patchPod" && step === "updatePodConfig")
+      .length;
+  world.nowMs += 1_000;
+  assert.equal(tells(world.plan()), 0);
+  world.nowMs += 1_000;
+  assert.equal(tells(world.plan()), world.pods.size);
+});
+
+test("[U29] an upgrade that is taken back takes the sidecar images back", () => {
+  const world = new UpgradeWorld();
+  world.changeSpec({ version: newVersion });
+  world.pass();
+  world.changeSpec({ version: oldVersion });
+  world.pass();
+  assert.ok(world.sidecarImages().every((image) => image.endsWith(`:${oldVersion}`)));
+  assert.equal(world.announced(), oldVersion);
+});
+
+test("[U37] with locks, an upgrade that is taken back withdraws its announcements", () => {
+  for (const disableLocks of [true, false]) {
+    const world = new UpgradeWorld({ lockOptions: { disableLocks } });
+    world.changeSpec({ version: newVersion });
+    world.pass();
+    world.changeSpec({ version: oldVersion });
+    const ids = world
+      .plan()
+      .actions.flatMap((action) =>
+        action.type === "withdrawPendingUpgrade" ? [action.processGroupIds.length] : [],
+      );
+    assert.deepEqual(ids, disableLocks ? [] : [4]);
+  }
+});
+
+test("[U29] a sidecar image whose name somebody else rewrote is left as it is", () => {
+  const world = new UpgradeWorld();
+  for (const [name, pod] of world.pods) {
+    const containers = (pod.spec?.containers ?? []).map((container) => ({
+      ...container,
+      image: `mirror.example/${container.image}`,
+    }));
+    world.pods.set(name, { ...pod, spec: { ...pod.spec, containers } });
+  }
+  world.pass();
+  assert.deepEqual(world.imageChanges, []);
+});
+
+test("[U31][U32][U33] the running version when nobody reports", () => {
+  const world = new UpgradeWorld();
+  world.changeSpec({ version: newVersion });
+  world.prepare();
+  world.statusOverlay = { ...world.statusOverlay, processes: {}, clients: {} };
+  const silent = world.plan();
+  assert.equal(silent.status.runningVersion, oldVersion);
+  assert.deepEqual(silent.databaseQuestions, [
+    { type: "reachableVersion", versions: [newVersion, oldVersion] },
+  ]);
+  const answered = (version: string, ageMs: number): string | undefined => {
+    const reachableVersion = { version, observedMs: world.nowMs - ageMs };
+    const knowledge = { verified: new Map(), reachableVersion };
+    return world.plan({ knowledge }).status.runningVersion;
+  };
+  assert.equal(answered(newVersion, 1_000), newVersion);
+  assert.equal(answered(newVersion, 121_000), oldVersion);
+  assert.equal(answered(oldVersion, 1_000), oldVersion);
+  assert.equal(answered("7.4.1", 1_000), oldVersion);
+  const { status: _, ...forgetful } = world.cluster;
+  world.cluster = forgetful;
+  assert.equal(world.plan().status.runningVersion, oldVersion);
+});
+
+test("[U30] while processes report, nobody asks which version reaches them", () => {
+  const world = new UpgradeWorld();
+  world.changeSpec({ version: newVersion });
+  const reachableVersion = { version: newVersion, observedMs: world.nowMs };
+  const plan = world.plan({ knowledge: { verified: new Map(), reachableVersion } });
+  assert.equal(plan.status.runningVersion, oldVersion);
+  assert.deepEqual(
+    plan.databaseQuestions.filter(({ type }) => type === "reachableVersion"),
+    [],
+  );
+});
+
+test("[U50][U51][U52][U53] B42 pods that the database does not understand are deleted, once it is not being upgraded", () => {
+  const world = new PlanWorld({ processCounts: { storage: 3, log: 3, stateless: 1 } });
+  assert.ok(world.settle().isReconciled);
+  const [first, second] = world.cluster.status?.processGroups ?? [];
+  const address = (group: typeof first): string => group?.addresses?.[0] ?? "";
+  const seen = world.database();
+  assert.ok(seen.kind === "seen");
+  const processes = Object.fromEntries(
+    Object.entries(seen.status.cluster?.processes ?? {}).filter(
+      ([, process]) => process.locality?.["instance_id"] !== first?.processGroupID,
+    ),
+  );
+  world.statusOverlay = {
+    processes,
+    incompatible_connections: [
+      `${address(first)}:4501`,
+      `${address(second)}:4501`,
+      "10.77.0.1:4501",
+    ],
+  };
+  const deleted = (plan: Plan): string[] =>
+    plan.actions.flatMap((action) =>
+      action.type === "deletePods" && action.because === "incompatible"
+        ? action.pods.map(({ processGroupId }) => processGroupId)
+        : [],
+    );
+  assert.deepEqual(deleted(world.plan()), [first?.processGroupID]);
+  const action = world.plan().actions.find(({ type }) => type === "deletePods");
+  assert.ok(action?.type === "deletePods");
+  const restart = {
+    type: "killProcesses" as const,
+    beganMs: world.nowMs - 1,
+    atMs: world.nowMs - 1,
+    processGroupIds: [first?.processGroupID ?? ""],
+    zones: [],
+    addresses: [],
+    starts: new Map<string, number>(),
+    podUids: [],
+  };
+  const view = world.snapshot({ ledger: [restart] });
+  assert.equal(actRefusal(view, action), undefined, "the restart waits for it");
+  const options = { ...world.snapshot().options, restartsIncompatibleProcesses: false };
+  assert.deepEqual(deleted(world.plan({ options })), []);
+  world.changeSpec({ version: "7.4.1" });
+  assert.deepEqual(deleted(world.plan()), []);
+});

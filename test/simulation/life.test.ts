@@ -1,0 +1,35 @@
+// Lives of clusters with fixed seeds: twenty random things happen to each, and all that must hold does.
+// Rules: spec/world.md [W66]-[W69].
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { simulate } from "../../src/cli/simulate.ts";
+import { walkLife } from "../../src/sim/workloads/life-walk.ts";
+
+const seeds = [4, 7, 8, 10, 11, 12, 13, 14, 15, 16];
+
+for (const seed of seeds) {
+  test(`[W66] [W67] [W68] [W69] the life of seed ${seed} goes well`, async () => {
+    const { failure, events, lastLines } = await walkLife(seed);
+    const story = [failure, ...events, ...lastLines.slice(-20)].join("\n");
+    assert.equal(failure, undefined, story);
+  });
+}
+
+test("[W69] one seed is one life", async () => {
+  const hashes = new Set<string>();
+  for (let run = 0; run < 2; run += 1) hashes.add((await walkLife(13, { steps: 4 })).hash);
+  assert.equal(hashes.size, 1);
+});
+
+test("[W69] a simulation prints the first seed, a line for each and the sum", async () => {
+  const lines: string[] = [];
+  const print = (line: string): void => {
+    lines.push(line);
+  };
+  const outcome = await simulate({ seeds: 2, seed: 13, steps: 1 }, print);
+  assert.deepEqual(outcome, { passed: 2, failed: 0 });
+  assert.equal(lines[0], "seed 13");
+  assert.match(lines[1] ?? "", /^13 ok /);
+  assert.match(lines[2] ?? "", /^14 ok /);
+  assert.equal(lines[3], "2 passed, 0 failed");
+});
