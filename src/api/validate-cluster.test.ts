@@ -236,11 +236,10 @@ test("[API27] packing needs enough logical fault domains", () => {
       "spec.processes.log.customParameters[0]",
     ],
   ]);
-  assert.deepEqual(
-    clusterWarnings(cluster(packed(2, halls))).map(({ field }) => field),
-    [desired],
-  );
-  assert.deepEqual(clusterWarnings(cluster(packed(undefined, halls))), []);
+  const warnings = (domains: number | undefined): string[] =>
+    clusterWarnings(cluster(packed(domains, halls))).map(({ field }) => field);
+  assert.deepEqual(warnings(2), [desired, "spec.distributionConfig.enabled"]);
+  assert.deepEqual(warnings(undefined), ["spec.distributionConfig.enabled"]);
 });
 
 test("[API28] names that would be too long or malformed are refused in advance", () => {

@@ -52,6 +52,8 @@ export interface ClusterState {
   readonly ownWrites: OwnWrites;
   /** Generation whose problems were reported. */
   reportedGeneration: number | undefined;
+  /** Generation whose settings without effect were told. */
+  warnedGeneration: number | undefined;
 }
 
 export interface StateOptions {
@@ -126,6 +128,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     statusWrittenMs: 0,
     ownWrites: new OwnWrites(),
     reportedGeneration: undefined,
+    warnedGeneration: undefined,
   };
 }
 

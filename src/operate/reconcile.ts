@@ -3,6 +3,7 @@
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { ClusterStatus, FoundationDBCluster } from "../api/cluster.ts";
 import type { ValidationProblem } from "../api/problem.ts";
+import { unusedSettings } from "../api/unused-settings.ts";
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";
@@ -75,6 +76,7 @@ export async function reconcileCluster(
   follow(state, cluster);
   const problems = options.validate(cluster);
   if (problems.length > 0) return reportInvalid(options, key, state, cluster, problems);
+  warnOfUnusedSettings(options, state, cluster);
 
   const nowMs = options.clock.nowMs();
   const snapshot = observeCluster({
@@ -159,6 +161,19 @@ function tell(options: ReconcileOptions, cluster: string, plan: Plan, atMs: numb
     if (wait.sinceMs === atMs) {
       options.log.info("waiting", { cluster, step, reason, detail: message });
     }
+  }
+}
+
+/** Once for each generation: what the resource asks for and this version does not do. */
+function warnOfUnusedSettings(
+  options: ReconcileOptions,
+  state: ClusterState,
+  cluster: Stored<FoundationDBCluster>,
+): void {
+  if (state.warnedGeneration === cluster.metadata.generation) return;
+  state.warnedGeneration = cluster.metadata.generation;
+  for (const { field, message } of unusedSettings(cluster.spec)) {
+    options.recorder.record(cluster, "Warning", "SettingWithoutEffect", `${field}: ${message}`);
   }
 }
 

@@ -239,3 +239,15 @@ test("[W29] a deleted cluster takes its objects with it, and no other's", async 
     await world.untilReconciled(minuteMs, { name: "staying" });
   });
 });
+
+test("[API34] a setting that this version does not act on is told once, and the cluster comes up", async () => {
+  await TestWorld.run({}, async (world) => {
+    await world.createCluster({ distributionConfig: { enabled: true } });
+    await world.untilReconciled();
+    const events = await world.events("SettingWithoutEffect");
+    assert.deepEqual(
+      events.map(({ type, message, count }) => [type, message?.split(":")[0], count ?? 1]),
+      [["Warning", "spec.distributionConfig.enabled", 1]],
+    );
+  });
+});

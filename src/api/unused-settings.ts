@@ -1,0 +1,24 @@
+// Settings that the resource may carry but that this version of the operator does not act on. Accepting them in silence
+// would let a user believe in a protection that is not there. Carries the rule API34.
+import type { ClusterSpec } from "./cluster-spec.ts";
+import { problem, type ValidationProblem } from "./problem.ts";
+
+export function unusedSettings(spec: ClusterSpec): readonly ValidationProblem[] {
+  const automation = spec.automationOptions ?? {};
+  const found: ValidationProblem[] = [];
+  if (spec.distributionConfig?.enabled === true) {
+    const message = "fault domains are not packed by this version: each host is one";
+    found.push(problem("spec.distributionConfig.enabled", true, message, "leave it out"));
+  }
+  if ((automation.synchronizationMode ?? automation.synronizationMode) === "global") {
+    const message = "instances are not synchronized by this version: they take turns by the lock";
+    const field = "spec.automationOptions.synchronizationMode";
+    found.push(problem(field, "global", message, "leave it out"));
+  }
+  if (automation.replacements?.replacementBucket?.enabled === true) {
+    const message = "there is one limit for all classes in this version";
+    const field = "spec.automationOptions.replacements.replacementBucket.enabled";
+    found.push(problem(field, true, message, "set replacements.maxConcurrentReplacements"));
+  }
+  return found;
+}
