@@ -60,12 +60,12 @@ test("[CLI3] dev --once ends with 0 when the cluster is reconciled, with plain l
 
 test("[CLI3] dev --once ends with 1 and the reason when the cluster cannot come up in time", async () => {
   const file = write("huge.yaml", smallCluster.replace("CPU", "500"));
-  const args = ["dev", "--once", "-f", file, "--speed", "100", "--timeout", "2"];
+  const args = ["dev", "--once", "-f", file, "--speed", "100", "--timeout", "8"];
   const result = await runCommand([...args, "--kubeconfig", join(folder, "late")]);
   assert.equal(result.code, 1);
   assert.match(
     result.stderr,
-    /^fdb-operator: not reconciled within 2 s: small: .*Insufficient cpu.*\n$/,
+    /^fdb-operator: not reconciled within 8 s: small: .*Insufficient cpu.*\n$/,
   );
 });
 
