@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { foundationDbClusters } from "../src/api/cluster.ts";
 import type { FoundationDBCluster } from "../src/api/cluster.ts";
-import { isReconciled, progressOf } from "../src/cli/dev-progress.ts";
+import { isSettled, progressOf } from "../src/cli/dev-progress.ts";
 import { readDocuments } from "../src/cli/documents.ts";
 import { renderProgress } from "../src/cli/progress-view.ts";
 import { VirtualClock } from "../src/sim/virtual-clock.ts";
@@ -40,7 +40,7 @@ const half = await pictureWhen(
     cluster.status?.connectionString !== undefined &&
     cluster.status.connectionString !== "",
 );
-const end = await pictureWhen(isReconciled);
+const end = await pictureWhen(isSettled);
 await world.stop();
 const lines = ["$ npm start", "", ...half, "", "\u001b[90m...\u001b[39m", "", ...end];
 writeFileSync(join(root, "docs", "terminal.svg"), terminalPicture(lines, columns));

@@ -1,5 +1,6 @@
 // Turns FoundationDBCluster resources and what the operator reports into the state that the terminal shows. Pure.
 import type { FoundationDBCluster } from "../api/cluster.ts";
+import { isReconciled } from "../sim/world.ts";
 import type { ClassProgress, ProgressState } from "./progress-view.ts";
 
 export function progressOf(
@@ -47,13 +48,9 @@ function classesOf(cluster: FoundationDBCluster): ClassProgress[] {
     .map(([processClass, entry]) => ({ processClass, ...entry }));
 }
 
-/** Whether the newest generation is in force and the database serves. */
-export function isReconciled(cluster: FoundationDBCluster): boolean {
-  return (
-    cluster.spec.skip === true ||
-    (cluster.metadata.generation !== undefined &&
-      cluster.status?.generations?.reconciled === cluster.metadata.generation)
-  );
+/** Whether there is nothing to wait for: the newest generation is in force, or the operator is told to leave it alone. */
+export function isSettled(cluster: FoundationDBCluster): boolean {
+  return cluster.spec.skip === true || isReconciled(cluster);
 }
 
 /** Why a cluster is not reconciled, in one line. */

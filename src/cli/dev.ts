@@ -15,7 +15,7 @@ import { startWorld } from "../sim/world.ts";
 import type { World } from "../sim/world.ts";
 import { CommandError } from "./command-error.ts";
 import { createResources } from "./create-resources.ts";
-import { isReconciled, progressOf, whyNotReconciled } from "./dev-progress.ts";
+import { isSettled, progressOf, whyNotReconciled } from "./dev-progress.ts";
 import { readDocuments } from "./documents.ts";
 import type { SourceDocument } from "./documents.ts";
 import { formatElapsed, renderProgress } from "./progress-view.ts";
@@ -185,7 +185,7 @@ async function watchUntilReconciled(
       ),
     );
     host.output.live(lines);
-    const late = clusters.filter((cluster) => !isReconciled(cluster));
+    const late = clusters.filter((cluster) => !isSettled(cluster));
     if (late.length === 0) {
       host.output.settle();
       const elapsed = formatElapsed(world.clock.nowMs() - startedMs);
