@@ -43,6 +43,37 @@ export function processesByGroup(
   return found;
 }
 
+type ProcessesById = ReadonlyMap<string, readonly StatusProcess[]>;
+
+/** A status never changes, so it is sorted out once however often it is asked. */
+const known = new WeakMap<DatabaseStatus, ProcessesById>();
+
+/**
+ * The processes of the whole database by the id of their process group, also those of an earlier pod that linger in
+ * the status.
+ */
+export function processesByInstance(status: DatabaseStatus): ProcessesById {
+  const found = known.get(status) ?? sortedByInstance(status);
+  known.set(status, found);
+  return found;
+}
+
+function sortedByInstance(status: DatabaseStatus): ProcessesById {
+  const found = new Map<string, StatusProcess[]>();
+  for (const process of processesOf(status)) {
+    const id = localityOf(process, localityKeys.instance);
+    if (id === "") continue;
+    const sharing = found.get(id);
+    if (sharing) sharing.push(process);
+    else found.set(id, [process]);
+  }
+  return found;
+}
+
+export function processesOfInstance(status: DatabaseStatus, id: string): readonly StatusProcess[] {
+  return processesByInstance(status).get(id) ?? [];
+}
+
 /** The processes that report as the n-th server of a process group. */
 export function processesOfServer(
   byGroup: ReadonlyMap<string, readonly StatusProcess[]>,

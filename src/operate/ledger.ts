@@ -2,11 +2,11 @@
 // restart the pods and the first status tell the same. Rules: spec/safety.md [S40]-[S46].
 import { parseAddress, withoutFlags } from "../model/address.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
-import { processesOf } from "../model/locality.ts";
+import { processesOf, processesOfInstance } from "../model/locality.ts";
 import type { DisruptiveAction } from "../plan/action.ts";
 import { chargedGroups } from "../plan/safety/act-refusal.ts";
 import { ledgerVerdict } from "../plan/safety/ledger-verdict.ts";
-import { processesOfInstance, startsOf, zoneOfGroup } from "../plan/safety/view.ts";
+import { startsOf, zoneOfGroup } from "../plan/safety/view.ts";
 import type { SafetyView } from "../plan/safety/view.ts";
 import type { LedgerEntry } from "../plan/snapshot.ts";
 

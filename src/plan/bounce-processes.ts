@@ -8,18 +8,9 @@ import type { DisruptiveAction } from "./action.ts";
 import { bounceDanger, uptimeSecondsOf } from "./bounce-safety.ts";
 import { bounceTargets, controllerToRescue, killAddresses } from "./bounce-targets.ts";
 import type { BounceTargets } from "./bounce-targets.ts";
-import {
-  calmRemedy,
-  evidenceOf,
-  heldWait,
-  hold,
-  isHold,
-  isNewWait,
-  needsLock,
-  refusalOf,
-  sentence,
-} from "./restart-evidence.ts";
-import type { Hold } from "./restart-evidence.ts";
+import { calmRemedy, heldWait, hold, isHold, isNewWait, refusalHold, sentence } from "./hold.ts";
+import type { Hold } from "./hold.ts";
+import { evidenceOf, needsLock, refusalOf } from "./safety/act-evidence.ts";
 import { upgradeStateOf } from "./running-version.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -60,8 +51,9 @@ export function planBounce(snapshot: Snapshot, draft: Draft): StepResult {
   const processes = targets.groups.flatMap((target) => target.processes);
   const all = rescued === undefined ? processes : [...processes, rescued];
   const action = restartOf(snapshot, all, evidence.evidenceMs);
-  const refusal = refusalOf(snapshot, action);
-  if (refusal !== undefined) return { waits: [...waits, heldWait(step, refusal, what)] };
+  const refusal = refusalOf(snapshot, draft.groups, action);
+  if (refusal !== undefined)
+    return { waits: [...waits, heldWait(step, refusalHold(refusal), what)] };
   const message = `Restarting processes ${action.addresses.join(", ")}`.slice(0, 1000);
   return {
     actions: [action],

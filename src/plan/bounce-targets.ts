@@ -6,7 +6,7 @@ import { annotationKeys } from "../build/labels.ts";
 import { parseTime } from "../kube/time.ts";
 import { parseAddress, withoutFlags } from "../model/address.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
-import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
+import { processesByInstance, processesOf } from "../model/locality.ts";
 import { isTest } from "../model/process-class.ts";
 import { conditionOf, hasCondition } from "../model/process-group.ts";
 import { hasTesterCleanup, parseVersion } from "../model/version.ts";
@@ -38,6 +38,7 @@ export function bounceTargets(
   status: DatabaseStatus,
 ): BounceTargets {
   const byGroup = processesByInstance(status);
+  const unreachable = unreachableAddresses(status);
   const ignoring = new Set(snapshot.cluster.spec.buggify?.ignoreDuringRestart ?? []);
   const groups: BounceTarget[] = [];
   const unsynced: string[] = [];
@@ -51,7 +52,7 @@ export function bounceTargets(
     if (hasCondition(group, "IncorrectConfigMap")) unsynced.push(id);
     else if (hasCondition(group, "MissingProcesses") && isKnown(group)) starting.push(id);
     if (!isMatching(draft, group)) continue;
-    const processes = byGroup.get(id) ?? [];
+    const processes = reachable(byGroup.get(id) ?? [], unreachable);
     if (processes.length === 0) continue;
     if (ignoring.has(id)) ignored.push(id);
     else if (isStubborn(snapshot, draft, group, processes)) stubborn.push(id);
@@ -117,19 +118,12 @@ export function isConvertingTls(draft: Draft): boolean {
   return tls && nonTLS;
 }
 
-/** Without those that the database lists and cannot reach: they are gone or going, and no command finds them. */
-function processesByInstance(status: DatabaseStatus): Map<string, StatusProcess[]> {
-  const found = new Map<string, StatusProcess[]>();
-  const unreachable = unreachableAddresses(status);
-  for (const process of processesOf(status)) {
-    const id = localityOf(process, localityKeys.instance);
-    if (id === "" || process.address === undefined) continue;
-    if (unreachable.has(process.address)) continue;
-    const sharing = found.get(id);
-    if (sharing) sharing.push(process);
-    else found.set(id, [process]);
-  }
-  return found;
+/** Those that the database lists and cannot reach are gone or going, and no command finds them. */
+function reachable(
+  processes: readonly StatusProcess[],
+  unreachable: ReadonlySet<string>,
+): StatusProcess[] {
+  return processes.filter(({ address }) => address !== undefined && !unreachable.has(address));
 }
 
 /** Addresses as `kill` wants them, sorted and without repetition. */

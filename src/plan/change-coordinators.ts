@@ -13,16 +13,10 @@ import {
   processesWithoutListener,
 } from "./coordinator-validity.ts";
 import type { CoordinatorInput } from "./coordinator-validity.ts";
-import {
-  calmRemedy,
-  evidenceOf,
-  hold,
-  isHold,
-  needsLock,
-  refusalOf,
-  sentence,
-} from "./restart-evidence.ts";
-import type { Evidence, Hold } from "./restart-evidence.ts";
+import { calmRemedy, hold, isHold, refusalHold, sentence } from "./hold.ts";
+import type { Hold } from "./hold.ts";
+import { evidenceOf, needsLock, refusalOf } from "./safety/act-evidence.ts";
+import type { Evidence } from "./safety/act-evidence.ts";
 import { generationsProblem, recoveryProblem } from "./safety/common-checks.ts";
 import { isFullyRecovered } from "./safety/evidence.ts";
 import { databaseStatus } from "./snapshot.ts";
@@ -83,8 +77,8 @@ function change(
     evidenceMs,
     needsLock: needsLock(snapshot),
   };
-  const refusal = refusalOf(snapshot, action);
-  if (refusal !== undefined) return { waits: [unfitWait(problem, refusal)] };
+  const refusal = refusalOf(snapshot, draft.groups, action);
+  if (refusal !== undefined) return { waits: [unfitWait(problem, refusalHold(refusal))] };
   const message = `Choosing ${addresses.join(", ")} as coordinators: ${problem}`;
   return {
     actions: [action],

@@ -7,6 +7,7 @@ import type { DatabaseStatus } from "../model/database-status.ts";
 import { isTest, isTransactionSystem } from "../model/process-class.ts";
 import { isExcluded, isMarkedForRemoval, revokeExclusion } from "../model/process-group.ts";
 import { redundancyOf } from "../model/redundancy.ts";
+import { processesByInstance } from "../model/locality.ts";
 import type { DisruptiveAction } from "./action.ts";
 import { exclusionBudget, missingForMs, missingGraceMs } from "./exclusion-budget.ts";
 import { zoneProblems } from "./exclusion-zones.ts";
@@ -15,15 +16,9 @@ import {
   leavingCoordinators,
   planLeavingCoordinators,
 } from "./leaving-coordinators.ts";
-import { evidenceMsOf, isOccupied, refusalOf, statusProblemOf } from "./removal-evidence.ts";
+import { evidenceMsOf, isOccupied, refusalOf, statusProblemOf } from "./safety/act-evidence.ts";
 import { hasLiveObjects, objectsOfGroup } from "./removal-objects.ts";
-import {
-  exclusionsOf,
-  isUnnameable,
-  missingTargets,
-  processesByInstance,
-  usesLocalities,
-} from "./removal-targets.ts";
+import { exclusionsOf, isUnnameable, missingTargets, usesLocalities } from "./removal-targets.ts";
 import { generationsProblem, recoveryProblem } from "./safety/common-checks.ts";
 import { isCoordinator } from "./safety/coordinators.ts";
 import { databaseStatus } from "./snapshot.ts";

@@ -3,16 +3,11 @@
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { locksOf } from "../api/effective.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
-import { processesOf } from "../model/locality.ts";
+import { processesByInstance, processesOf } from "../model/locality.ts";
 import { isTest } from "../model/process-class.ts";
 import type { DisruptiveAction } from "./action.ts";
-import { evidenceMsOf, refusalOf } from "./removal-evidence.ts";
-import {
-  exclusionsOf,
-  ownExclusions,
-  processesByInstance,
-  usesLocalities,
-} from "./removal-targets.ts";
+import { evidenceMsOf, refusalOf } from "./safety/act-evidence.ts";
+import { exclusionsOf, ownExclusions, usesLocalities } from "./removal-targets.ts";
 import { generationsProblem } from "./safety/common-checks.ts";
 import { hostOf } from "./safety/view.ts";
 import type { Snapshot } from "./snapshot.ts";

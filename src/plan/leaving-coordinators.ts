@@ -8,7 +8,7 @@ import { isLeaving, isMarkedForRemoval } from "../model/process-group.ts";
 import type { DisruptiveAction } from "./action.ts";
 import { chooseCoordinators } from "./choose-coordinators.ts";
 import type { CoordinatorChoice } from "./choose-coordinators.ts";
-import { evidenceMsOf, refusalOf } from "./removal-evidence.ts";
+import { evidenceMsOf, refusalOf } from "./safety/act-evidence.ts";
 import { generationsProblem, recoveryProblem } from "./safety/common-checks.ts";
 import { isCoordinator } from "./safety/coordinators.ts";
 import type { Snapshot } from "./snapshot.ts";

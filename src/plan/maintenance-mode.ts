@@ -6,15 +6,8 @@ import type { DatabaseStatus } from "../model/database-status.ts";
 import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
 import { parseProcessGroupId } from "../model/process-group-id.ts";
 import type { Action } from "./action.ts";
-import {
-  calmRemedy,
-  evidenceOf,
-  heldWait,
-  hold,
-  isHold,
-  needsLock,
-  sentence,
-} from "./restart-evidence.ts";
+import { calmRemedy, heldWait, hold, isHold, sentence } from "./hold.ts";
+import { evidenceOf, needsLock } from "./safety/act-evidence.ts";
 import { generationsProblem, performanceProblem } from "./safety/common-checks.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";

@@ -2,13 +2,13 @@
 // proof because somebody said so. For the others it says what is missing. Rules: spec/removal.md [R59]-[R66].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
+import { processesByInstance } from "../model/locality.ts";
 import type { DatabaseQuestion } from "./questions.ts";
 import {
   exclusionsOf,
   isUnnameable,
   missingTargets,
   ownExclusions,
-  processesByInstance,
   usesLocalities,
 } from "./removal-targets.ts";
 import { removalWait } from "./removal-waits.ts";

@@ -3,7 +3,6 @@
 import { automationOf } from "../api/effective.ts";
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
-import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
 import { instanceLocality } from "../model/process-group-id.ts";
 import { hasLocalityExclusions, parseVersion } from "../model/version.ts";
 import { hostOf } from "./safety/view.ts";
@@ -60,30 +59,6 @@ export function ownExclusions(exclusions: Exclusions, group: ProcessGroup): stri
 
 function knownAddresses(group: ProcessGroup): string[] {
   return (group.addresses ?? []).filter((address) => address !== "");
-}
-
-type ProcessesById = ReadonlyMap<string, readonly StatusProcess[]>;
-
-/** A status never changes, so it is sorted out once however often it is asked. */
-const known = new WeakMap<DatabaseStatus, ProcessesById>();
-
-/** Processes of the whole database by the id of their process group. */
-export function processesByInstance(status: DatabaseStatus): ProcessesById {
-  const found = known.get(status) ?? sortedOut(status);
-  known.set(status, found);
-  return found;
-}
-
-function sortedOut(status: DatabaseStatus): ProcessesById {
-  const found = new Map<string, StatusProcess[]>();
-  for (const process of processesOf(status)) {
-    const id = localityOf(process, localityKeys.instance);
-    if (id === "") continue;
-    const sharing = found.get(id);
-    if (sharing) sharing.push(process);
-    else found.set(id, [process]);
-  }
-  return found;
 }
 
 export function hasRole(process: StatusProcess, role: string): boolean {

@@ -16,7 +16,7 @@ import { planInclusions } from "./include-processes.ts";
 import type { DatabaseQuestion } from "./questions.ts";
 import { chooseRemovals, remainingPauseMs } from "./removal-choice.ts";
 import type { RemovalRules } from "./removal-choice.ts";
-import { evidenceMsOf, isOccupied, refusalOf, statusProblemOf } from "./removal-evidence.ts";
+import { evidenceMsOf, isOccupied, refusalOf, statusProblemOf } from "./safety/act-evidence.ts";
 import { hasLiveObjects, isGone, objectsOfGroup } from "./removal-objects.ts";
 import type { GroupObjects } from "./removal-objects.ts";
 import { judgeRemoval } from "./removal-judgement.ts";

@@ -14,6 +14,7 @@ import { conditionOf, isMarkedForRemoval } from "../model/process-group.ts";
 import { hashOf } from "./configuration-hash.ts";
 import { configurationDanger } from "./configuration-safety.ts";
 import { hallsProblem } from "./hall-readiness.ts";
+import { unreachableRemedy } from "./hold.ts";
 import { podConfigurationState } from "./pod-configuration.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
@@ -220,9 +221,6 @@ function disabled(what: string): StepResult {
   const remedy = "Configure it by hand with fdbcli, or set automationOptions.configureDatabase.";
   return waiting("ConfigureDisabled", message, remedy, 60_000);
 }
-
-const unreachableRemedy =
-  "Look at the pods of the coordinators and at `fdbcli --exec 'status details'` in one of them.";
 
 function waiting(
   reason: WaitReason,

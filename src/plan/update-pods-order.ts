@@ -1,6 +1,6 @@
 // How a deletion of outdated pods is ordered and told. Rules: spec/restart.md [T53], [T55].
 import type { DisruptiveAction } from "./action.ts";
-import { isNewWait } from "./restart-evidence.ts";
+import { isNewWait } from "./hold.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { PlanEvent, StepResult } from "./step.ts";
 import type { PodUpdate } from "./update-pods-selection.ts";

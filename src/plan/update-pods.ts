@@ -5,8 +5,10 @@ import { automationOf } from "../api/effective.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import type { DisruptiveAction } from "./action.ts";
 import { isConvertingTls } from "./bounce-targets.ts";
-import { evidenceOf, hold, isHold, needsLock, refusalOf, sentence } from "./restart-evidence.ts";
-import type { Evidence, Hold } from "./restart-evidence.ts";
+import { hold, isHold, refusalHold, sentence } from "./hold.ts";
+import type { Hold } from "./hold.ts";
+import { evidenceOf, needsLock, refusalOf } from "./safety/act-evidence.ts";
+import type { Evidence } from "./safety/act-evidence.ts";
 import { upgradeStateOf } from "./running-version.ts";
 import { affordableZones, disruptionBudget } from "./safety/budget.ts";
 import type { DisruptionBudget } from "./safety/budget.ts";
@@ -36,7 +38,7 @@ export function planPodUpdates(snapshot: Snapshot, draft: Draft): StepResult {
   const chosen = choose(snapshot, draft, selection, evidence.status);
   return "reason" in chosen
     ? held(selection, chosen)
-    : deleteChosen(snapshot, selection, chosen, evidence);
+    : deleteChosen(snapshot, draft, selection, chosen, evidence);
 }
 
 /** Changes that touch every process together come first: a pod made now would have to be made again. */
@@ -113,6 +115,7 @@ function withinLimit(
 
 function deleteChosen(
   snapshot: Snapshot,
+  draft: Draft,
   selection: PodSelection,
   choice: PodChoice,
   { evidenceMs }: Evidence,
@@ -124,8 +127,8 @@ function deleteChosen(
     needsLock: deletionMode !== "All" && needsLock(snapshot),
     ...maintenanceOf(snapshot, choice),
   };
-  const refusal = refusalOf(snapshot, action);
-  if (refusal !== undefined) return held(selection, refusal);
+  const refusal = refusalOf(snapshot, draft.groups, action);
+  if (refusal !== undefined) return held(selection, refusalHold(refusal));
   const where = deletionMode === "All" ? "all at once" : `in fault domain ${choice.zone}`;
   return { actions: [action], events: [updatingEvent(choice.updates, where)] };
 }

@@ -4,6 +4,7 @@ import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { isStateful } from "../../model/process-class.ts";
 import { isMarkedForRemoval } from "../../model/process-group.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
+import { processesOfInstance } from "../../model/locality.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { takesNothing } from "../action.ts";
@@ -15,13 +16,7 @@ import { evidenceRefusal, freshnessRefusal, isFullyRecovered, staleRefusal } fro
 import type { EvidenceLimits } from "./evidence.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
-import {
-  groupsOf,
-  isDisabled,
-  knownDeadAddresses,
-  processesOfInstance,
-  zoneOfGroup,
-} from "./view.ts";
+import { groupsOf, isDisabled, knownDeadAddresses, zoneOfGroup } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 
 /** Why the act may not happen now; undefined when it may. */

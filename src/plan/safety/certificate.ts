@@ -5,6 +5,7 @@ import { parseTime } from "../../kube/time.ts";
 import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
 import { instanceLocality } from "../../model/process-group-id.ts";
 import { conditionOf } from "../../model/process-group.ts";
+import { processesOfInstance } from "../../model/locality.ts";
 import { shapeOfPod } from "../pod-shape.ts";
 import type { SeenStatus } from "../snapshot.ts";
 import { isCoordinator } from "./coordinators.ts";
@@ -16,7 +17,6 @@ import {
   isDisabled,
   knownDeadAddresses,
   podOf,
-  processesOfInstance,
   startedMs,
 } from "./view.ts";
 import type { SafetyView } from "./view.ts";

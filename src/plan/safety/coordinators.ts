@@ -3,11 +3,16 @@
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { coordinatorsOf } from "../../model/connection-string.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
-import { localityKeys, localityOf } from "../../model/locality.ts";
+import {
+  localityKeys,
+  localityOf,
+  processesByInstance,
+  processesOfInstance,
+} from "../../model/locality.ts";
 import { podNameOf } from "../../model/process-group-id.ts";
 import { shapeOfPod } from "../pod-shape.ts";
 import { groupProblem } from "./down-zones.ts";
-import { groupsOf, hostOf, podOf, processesByInstance, processesOfInstance } from "./view.ts";
+import { groupsOf, hostOf, podOf } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 
 /** Whether the group serves as a coordinator, by any name under which a client may know it. */

@@ -4,8 +4,9 @@ import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { StatusProcess } from "../../model/database-status.ts";
 import { isTest } from "../../model/process-class.ts";
 import { isExcluded } from "../../model/process-group.ts";
+import { processesByInstance } from "../../model/locality.ts";
 import { shapeOfPod } from "../pod-shape.ts";
-import { groupsOf, isNodeReady, isPodReady, podOf, processesByInstance } from "./view.ts";
+import { groupsOf, isNodeReady, isPodReady, podOf } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 
 /** By fault domain, the reason as a clause. Groups that never reported are no loss: nothing rests on them. */

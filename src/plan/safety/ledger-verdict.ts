@@ -1,13 +1,12 @@
 // Whether one of our own acts has come to its end, as a status shows it. Until then it stays in the ledger and counts.
 // Rules: spec/safety.md [S40]-[S46].
 import type { LedgerEntry, SeenStatus } from "../snapshot.ts";
-import { processesOf } from "../../model/locality.ts";
+import { processesOf, processesOfInstance } from "../../model/locality.ts";
 import {
   isPodReady,
   groupsOf,
   incarnationToleranceMs,
   podOf,
-  processesOfInstance,
   startedMs,
   startsOf,
 } from "./view.ts";

@@ -162,8 +162,11 @@ export function excludeSample(
   sample.status.cluster?.configuration?.excluded_servers?.push(entry);
 }
 
+/** A status never changes, so the sample gets another one. */
 export function killSample(sample: Sample, id: string): void {
-  delete sample.status.cluster?.processes?.[id];
+  const { cluster } = sample.status;
+  const { [id]: _gone, ...processes } = cluster?.processes ?? {};
+  sample.status = { ...sample.status, cluster: { ...cluster, processes } };
 }
 
 export function sampleEntry(overrides: Partial<LedgerEntry>): LedgerEntry {

@@ -5,8 +5,8 @@ import { locksOf } from "../../api/effective.ts";
 import type { Node, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { parseAddress } from "../../model/address.ts";
-import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
-import { localityKeys, localityOf, processesOf } from "../../model/locality.ts";
+import type { StatusProcess } from "../../model/database-status.ts";
+import { localityKeys, localityOf } from "../../model/locality.ts";
 import { podNameOf } from "../../model/process-group-id.ts";
 import { shapeOfPod } from "../pod-shape.ts";
 import type { SafetyCheck, SeenStatus, Snapshot } from "../snapshot.ts";
@@ -40,28 +40,6 @@ export function podOf(
 ): Stored<Pod> | undefined {
   const { name = "" } = view.cluster.metadata;
   return view.pods.get(podNameOf(name, group.processClass, group.processGroupID));
-}
-
-/** All processes that report as a process group, also those of an earlier pod that linger in the status. */
-export function processesOfInstance(status: DatabaseStatus, id: string): StatusProcess[] {
-  const entries = Object.entries(status.cluster?.processes ?? {}).filter(
-    ([, process]) => localityOf(process, localityKeys.instance) === id,
-  );
-  return entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, process]) => process);
-}
-
-/** The same for all process groups at once. */
-export function processesByInstance(
-  status: DatabaseStatus | undefined,
-): ReadonlyMap<string, readonly StatusProcess[]> {
-  const found = new Map<string, StatusProcess[]>();
-  for (const process of status === undefined ? [] : processesOf(status)) {
-    const id = localityOf(process, localityKeys.instance);
-    const sharing = found.get(id);
-    if (sharing === undefined) found.set(id, [process]);
-    else sharing.push(process);
-  }
-  return found;
 }
 
 /** The fault domain that an act on the group is charged to; a group that never reported is its own. */

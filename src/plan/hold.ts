@@ -1,0 +1,49 @@
+// Why a step cannot act in this pass, before it is told as a wait with the step's purpose. Rules: spec/restart.md [T7].
+import type { Refusal } from "./safety/refusal.ts";
+import { refusalRemedies } from "./safety/refusal.ts";
+import type { Snapshot } from "./snapshot.ts";
+import type { NewWait, WaitReason } from "./wait.ts";
+
+export interface Hold {
+  readonly reason: WaitReason;
+  readonly message: string;
+  readonly remedy: string;
+  readonly retryAfterMs: number;
+}
+
+export const calmRemedy =
+  "Nothing, when it passes by itself; otherwise look at the status of the database.";
+
+export const unreachableRemedy =
+  "Look at the pods of the coordinators and at `fdbcli --exec 'status details'` in one of them.";
+
+export function hold(
+  reason: WaitReason,
+  message: string,
+  remedy: string,
+  retryAfterMs: number,
+): Hold {
+  return { reason, message, remedy, retryAfterMs };
+}
+
+export function isHold(found: object): found is Hold {
+  return "reason" in found;
+}
+
+export function refusalHold({ reason, message }: Refusal): Hold {
+  return hold(reason, sentence(message), refusalRemedies[reason] ?? calmRemedy, 2_000);
+}
+
+export function heldWait(step: string, held: Hold, what: string): NewWait {
+  return { step, ...held, message: `${what}. ${held.message}`, isForDatabase: true };
+}
+
+/** An event tells of a transition, so it comes once and not with every pass that still waits. */
+export function isNewWait(snapshot: Snapshot, step: string, reason: WaitReason): boolean {
+  return !snapshot.previousWaits.some((wait) => wait.step === step && wait.reason === reason);
+}
+
+/** Checks answer with clauses; a wait says them as sentences. */
+export function sentence(clause: string): string {
+  return clause.charAt(0).toUpperCase() + clause.slice(1);
+}
