@@ -1,5 +1,7 @@
 // Random walks through the lives of clusters, as `npm run simulate` does them, and with --bite the proof that they find
 // something: with each check of the guard switched off at least one life must go wrong.
+import { availableParallelism } from "node:os";
+import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { simulate } from "../src/cli/simulate.ts";
 import type { LifeOptions } from "../src/sim/workloads/life-walk.ts";
@@ -25,7 +27,9 @@ const isWell = values.bite ? await bite() : await walks();
 process.exitCode = isWell ? 0 : 1;
 
 async function walks(): Promise<boolean> {
-  const { failed } = await simulate({ seeds, seed, steps }, (line) => console.log(line));
+  const entry = join(dirname(import.meta.dirname), "src/cli/main.ts");
+  const jobs = availableParallelism();
+  const { failed } = await simulate({ seeds, seed, steps, jobs }, console.log, entry);
   return failed === 0;
 }
 

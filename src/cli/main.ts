@@ -1,4 +1,5 @@
 // The command line `fdb-operator`. Each command lives in its own file and is loaded only when it is called.
+import { availableParallelism } from "node:os";
 import { InvalidArgumentError, Option } from "commander";
 import type { DevOptions } from "./dev.ts";
 import { addExplainCommand, newProgram, runProgram } from "./program.ts";
@@ -88,6 +89,7 @@ program
     new Option("--seed <number>", "the first seed (default: drawn)").argParser(integer(0, 2 ** 31)),
   )
   .option("--steps <count>", "random things that happen in each life", integer(0, 1000), 20)
+  .option("--jobs <count>", "how many lives at once", integer(1, 1000), availableParallelism())
   .action(async (options: SimulateOptions) => (await import("./simulate.ts")).runSimulate(options));
 
 addExplainCommand(program);

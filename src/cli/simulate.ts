@@ -1,16 +1,19 @@
 // `fdb-operator simulate`: lives of clusters in virtual time, each drawn from a seed, with everything that may go wrong.
 // Rules: spec/world.md [W69].
 import { machineRandom, randomInteger } from "../env/random.ts";
-import { walkLife } from "../sim/workloads/life-walk.ts";
-import type { LifeOptions, LifeResult } from "../sim/workloads/life-walk.ts";
+import type { LifeResult } from "../sim/workloads/life-walk.ts";
+import { liveAll, serveLives } from "./life-workers.ts";
+import type { LifeRequest } from "./life-workers.ts";
 
 export interface SimulateOptions {
-  /** How many seeds, one after the other. */
+  /** How many seeds, counted up from the first. */
   seeds: number;
   /** The first of them; drawn when absent. */
   seed?: number;
   /** Random things that happen in each life. */
   steps: number;
+  /** How many lives are lived at once. */
+  jobs: number;
 }
 
 export interface SimulateOutcome {
@@ -19,24 +22,30 @@ export interface SimulateOutcome {
 }
 
 export async function runSimulate(options: SimulateOptions): Promise<void> {
-  const { failed } = await simulate(options, (line) => process.stdout.write(`${line}\n`));
+  if (serveLives()) return;
+  const entry = process.argv[1] ?? "";
+  const print = (line: string): void => void process.stdout.write(`${line}\n`);
+  const { failed } = await simulate(options, print, entry);
   if (failed > 0) process.exitCode = 1;
 }
 
 export async function simulate(
-  { seeds, seed, steps }: SimulateOptions,
+  { seeds, seed, steps, jobs }: SimulateOptions,
   print: (line: string) => void,
-  life: LifeOptions = {},
+  entry: string,
 ): Promise<SimulateOutcome> {
   const first = seed ?? randomInteger(machineRandom(), 1, 1_000_000);
   print(`seed ${first}`);
+  const requests = Array.from({ length: seeds }, (_, index): LifeRequest => ({
+    seed: first + index,
+    options: { steps },
+  }));
   let passed = 0;
-  for (let number = first; number < first + seeds; number += 1) {
-    const result = await walkLife(number, { steps, ...life });
+  await liveAll(requests, { entry, count: jobs }, (result) => {
     print(lineOf(result));
     if (result.failure === undefined) passed += 1;
     else printFailure(result, print);
-  }
+  });
   const failed = seeds - passed;
   print(`${passed} passed, ${failed} failed`);
   return { passed, failed };

@@ -3,7 +3,10 @@
 
 /** The canonical text of an IPv4 or IPv6 address, or undefined for any other text. */
 export function canonicalIp(text: string): string | undefined {
-  if (!text.includes(":")) return parseIpv4(text) ? text : undefined;
+  const colon = text.indexOf(":");
+  if (colon < 0) return parseIpv4(text) ? text : undefined;
+  // An address with its port has one colon, and most texts that come here are such.
+  if (!text.includes(":", colon + 1)) return undefined;
   const groups = parseIpv6(text);
   return groups && formatIpv6(groups);
 }
@@ -18,6 +21,7 @@ export function isIpv4(text: string): boolean {
 }
 
 function parseIpv4(text: string): number[] | undefined {
+  if (!/^\d+\./.test(text)) return undefined;
   const parts = text.split(".");
   if (parts.length !== 4) return undefined;
   const bytes: number[] = [];

@@ -1,6 +1,7 @@
 // Lives of clusters with fixed seeds: twenty random things happen to each, and all that must hold does.
 // Rules: spec/world.md [W66]-[W69].
 import { strict as assert } from "node:assert";
+import { join } from "node:path";
 import { test } from "node:test";
 import { simulate } from "../../src/cli/simulate.ts";
 import { walkLife } from "../../src/sim/workloads/life-walk.ts";
@@ -26,10 +27,14 @@ test("[W69] a simulation prints the first seed, a line for each and the sum", as
   const print = (line: string): void => {
     lines.push(line);
   };
-  const outcome = await simulate({ seeds: 2, seed: 13, steps: 1 }, print);
+  const entry = join(import.meta.dirname, "../../src/cli/main.ts");
+  const outcome = await simulate({ seeds: 2, seed: 13, steps: 1, jobs: 2 }, print, entry);
   assert.deepEqual(outcome, { passed: 2, failed: 0 });
   assert.equal(lines[0], "seed 13");
   assert.match(lines[1] ?? "", /^13 ok /);
   assert.match(lines[2] ?? "", /^14 ok /);
   assert.equal(lines[3], "2 passed, 0 failed");
+  const alone: string[] = [];
+  await simulate({ seeds: 2, seed: 13, steps: 1, jobs: 1 }, (line) => void alone.push(line), entry);
+  assert.deepEqual(alone, lines, "two at once are what one after the other are");
 });

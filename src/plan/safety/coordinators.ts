@@ -25,14 +25,22 @@ export function isCoordinator(
   if (processes.some((process) => process.roles?.some(({ role }) => role === "coordinator"))) {
     return true;
   }
-  const named = new Set(coordinatorAddresses(view, status).map(hostOf));
+  const named = coordinatorHosts(view, status);
   return hostsOfGroup(view, status, group).some((host) => named.has(host));
 }
 
-function coordinatorAddresses(view: SafetyView, status: DatabaseStatus): string[] {
-  const listed = status.client?.coordinators?.coordinators ?? [];
+/** A status never changes, and every process group is compared with its coordinators. */
+const knownHosts = new WeakMap<DatabaseStatus, { text: string; hosts: ReadonlySet<string> }>();
+
+function coordinatorHosts(view: SafetyView, status: DatabaseStatus): ReadonlySet<string> {
   const text = status.cluster?.connection_string ?? view.cluster.status?.connectionString ?? "";
-  return [...new Set([...listed.map(({ address }) => address), ...coordinatorsOf(text)])];
+  const known = knownHosts.get(status);
+  if (known?.text === text) return known.hosts;
+  const listed = status.client?.coordinators?.coordinators ?? [];
+  const addresses = [...listed.map(({ address }) => address), ...coordinatorsOf(text)];
+  const hosts = new Set(addresses.map(hostOf));
+  knownHosts.set(status, { text, hosts });
+  return hosts;
 }
 
 /** Addresses and names that belong to the group: those it has, those it had, and the name of its pod. */
@@ -48,8 +56,7 @@ function hostsOfGroup(view: SafetyView, status: DatabaseStatus, group: ProcessGr
   // A process that does not report is known by the name that the headless service gives its pod.
   const { name: cluster = "", namespace = "" } = view.cluster.metadata;
   const podName = podNameOf(cluster, group.processClass, group.processGroupID);
-  for (const address of coordinatorAddresses(view, status)) {
-    const host = hostOf(address);
+  for (const host of coordinatorHosts(view, status)) {
     if (host.startsWith(`${podName}.${cluster}.${namespace}.`)) hosts.add(host);
   }
   return [...hosts];

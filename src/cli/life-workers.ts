@@ -1,0 +1,76 @@
+// Lives of clusters on several processors: each worker is a thread that runs this very program and lives one life after
+// the other. What a life is depends on its seed alone, so it does not matter who lives it. Rules: spec/world.md [W69].
+import { parentPort, Worker } from "node:worker_threads";
+import type { MessagePort } from "node:worker_threads";
+import { walkLife } from "../sim/workloads/life-walk.ts";
+import type { LifeOptions, LifeResult } from "../sim/workloads/life-walk.ts";
+
+export interface LifeRequest {
+  seed: number;
+  options: Omit<LifeOptions, "onLine">;
+}
+
+export interface LifeWorkers {
+  /** The program that a worker runs; it must come to `serveLives` when it is asked to simulate. */
+  entry: string;
+  count: number;
+}
+
+/** Lives through all of them and hands each result on in the order of the requests. */
+export async function liveAll(
+  requests: readonly LifeRequest[],
+  { entry, count }: LifeWorkers,
+  onResult: (result: LifeResult) => void,
+): Promise<void> {
+  const results = new Map<number, LifeResult>();
+  let next = 0;
+  let told = 0;
+  const work = async (): Promise<void> => {
+    const live = count > 1 ? lifeThread(entry) : { ask: liveHere, end: async () => 0 };
+    for (let index = next++; index < requests.length; index = next++) {
+      results.set(index, await live.ask(requests[index] as LifeRequest));
+      for (let ready = results.get(told); ready !== undefined; ready = results.get(told)) {
+        results.delete(told);
+        told += 1;
+        onResult(ready);
+      }
+    }
+    await live.end();
+  };
+  await Promise.all(Array.from({ length: Math.min(count, requests.length) }, work));
+}
+
+function liveHere({ seed, options }: LifeRequest): Promise<LifeResult> {
+  return walkLife(seed, options);
+}
+
+function lifeThread(entry: string): {
+  ask: (request: LifeRequest) => Promise<LifeResult>;
+  end: () => Promise<number>;
+} {
+  const worker = new Worker(entry, { argv: ["simulate"] });
+  return {
+    end: () => worker.terminate(),
+    ask: (request) =>
+      new Promise((resolve, reject) => {
+        const failed = (error: unknown): void => {
+          reject(new Error(`the life of seed ${request.seed} ended its thread: ${String(error)}`));
+        };
+        worker.once("error", failed);
+        worker.once("message", (result: LifeResult) => {
+          worker.off("error", failed);
+          resolve(result);
+        });
+        worker.postMessage(request, []);
+      }),
+  };
+}
+
+/** Inside a worker: lives what it is asked to until it is ended. False in the main thread. */
+export function serveLives(port: MessagePort | null = parentPort): boolean {
+  if (port === null) return false;
+  port.on("message", (request: LifeRequest) => {
+    void liveHere(request).then((result) => port.postMessage(result));
+  });
+  return true;
+}
