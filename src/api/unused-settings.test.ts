@@ -9,18 +9,11 @@ test("[API34] settings that this version does not act on are named", () => {
   const found = unusedSettings({
     version,
     distributionConfig: { enabled: true },
-    automationOptions: {
-      synchronizationMode: "global",
-      replacements: { replacementBucket: { enabled: true } },
-    },
+    automationOptions: { synchronizationMode: "global" },
   });
   assert.deepEqual(
     found.map(({ field }) => field),
-    [
-      "spec.distributionConfig.enabled",
-      "spec.automationOptions.synchronizationMode",
-      "spec.automationOptions.replacements.replacementBucket.enabled",
-    ],
+    ["spec.distributionConfig.enabled", "spec.automationOptions.synchronizationMode"],
   );
 });
 
@@ -28,10 +21,7 @@ test("[API34] the same settings switched off are fine", () => {
   const off = {
     version,
     distributionConfig: { enabled: false },
-    automationOptions: {
-      synchronizationMode: "local" as const,
-      replacements: { replacementBucket: { enabled: false } },
-    },
+    automationOptions: { synchronizationMode: "local" as const },
   };
   assert.deepEqual([...unusedSettings({ version }), ...unusedSettings(off)], []);
 });

@@ -15,10 +15,5 @@ export function unusedSettings(spec: ClusterSpec): readonly ValidationProblem[] 
     const field = "spec.automationOptions.synchronizationMode";
     found.push(problem(field, "global", message, "leave it out"));
   }
-  if (automation.replacements?.replacementBucket?.enabled === true) {
-    const message = "there is one limit for all classes in this version";
-    const field = "spec.automationOptions.replacements.replacementBucket.enabled";
-    found.push(problem(field, true, message, "set replacements.maxConcurrentReplacements"));
-  }
   return found;
 }

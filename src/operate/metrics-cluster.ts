@@ -1,12 +1,15 @@
 // Gauges that are read off the resources whenever they are asked for, under the names that dashboards of the Go
-// operator know, and what the cluster waits for. Rules: spec/explain.md [E30], [E32], [E33].
+// operator know, what the cluster waits for, and who holds the replacement buckets. Rules: spec/explain.md [E30],
+// [E32], [E33], spec/buckets.md [BKT9].
 import type { FoundationDBCluster } from "../api/cluster.ts";
+import { automationOf } from "../api/effective.ts";
 import type { Gauge, Labels, LabelValues, MetricsRegistry } from "../env/metrics.ts";
 import type { Stored } from "../kube/resource.ts";
 import { parseTime } from "../kube/time.ts";
 import { processClasses } from "../model/process-class.ts";
 import { desiredProcessCounts } from "../model/process-counts.ts";
 import { conditionTypes, isMarkedForRemoval } from "../model/process-group.ts";
+import { ReplacementBudget } from "../plan/replacement-budget.ts";
 import { waitReasons } from "../plan/wait.ts";
 
 export interface ClusterMetricsSource {
@@ -31,6 +34,7 @@ export function registerClusterMetrics(
       setResource(gauges, labels, cluster);
       setGroups(gauges, labels, cluster);
       setWaits(gauges, labels, cluster, source.nowMs());
+      setBuckets(gauges, labels, cluster);
     }
     for (const [key, labels] of shown) {
       if (present.has(key)) continue;
@@ -70,6 +74,16 @@ function clusterGauges(registry: MetricsRegistry) {
     blocked: gauge("blocked", "What the cluster waits for, by reason.", { reason: [] }),
     waitAge: gauge("wait_age_seconds", "How long the oldest wait of a reason lasts.", {
       reason: [],
+    }),
+    bucketLimit: gauge("replacement_bucket_limit", "Replacements that a bucket takes at a time.", {
+      bucket: [],
+    }),
+    bucketUsed: gauge("replacement_bucket_used", "Places of a bucket that are taken.", {
+      bucket: [],
+    }),
+    bucketHolder: gauge("replacement_bucket_holder", "1 for each process group in a bucket.", {
+      bucket: [],
+      process_group: [],
     }),
   };
 }
@@ -127,5 +141,19 @@ function setWaits(
     const ages = own.map((wait) => nowMs - (parseTime(wait.since) ?? nowMs));
     gauges.blocked.set({ ...labels, reason }, own.length);
     gauges.waitAge.set({ ...labels, reason }, Math.max(0, ...ages) / 1000);
+  }
+}
+
+/** Which buckets there are and who is in them changes, so that the old series go first. */
+function setBuckets(gauges: Gauges, labels: Labels, cluster: Stored<FoundationDBCluster>): void {
+  const { bucketLimit, bucketUsed, bucketHolder } = gauges;
+  for (const gauge of [bucketLimit, bucketUsed, bucketHolder]) gauge.remove(labels);
+  const { replacements } = automationOf(cluster.spec);
+  const budget = new ReplacementBudget(replacements, cluster.status?.processGroups ?? []);
+  for (const { name, limit, used, holders } of budget.buckets()) {
+    const byBucket = { ...labels, bucket: name };
+    bucketLimit.set(byBucket, limit);
+    bucketUsed.set(byBucket, used);
+    for (const id of holders) bucketHolder.set({ ...byBucket, process_group: id }, 1);
   }
 }

@@ -1,6 +1,6 @@
 // Step replaceFailedProcessGroups: a process group that has been failing for long is marked for removal, and its class
 // gets a new one. Only a few at a time, and only on an available database: when much fails at once, the cause is
-// elsewhere. Rules: spec/removal.md [R10]-[R19].
+// elsewhere. Rules: spec/removal.md [R10]-[R19], spec/buckets.md [BKT8]-[BKT10].
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf } from "../api/effective.ts";
 import type { ReplacementAutomation } from "../api/effective-automation.ts";
@@ -16,6 +16,7 @@ import {
 } from "../model/process-group.ts";
 import { isUnnameable, usesLocalities } from "./removal-targets.ts";
 import { ReplacementBudget } from "./replacement-budget.ts";
+import type { Bucket } from "./replacement-budget.ts";
 import { hasDesiredFaultTolerance } from "./safety/fault-tolerance.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -29,7 +30,7 @@ const step = "replaceFailedProcessGroups";
 export function planFailedReplacements(snapshot: Snapshot, draft: Draft): StepResult {
   const { spec } = draft.desired.cluster;
   const { replacements } = automationOf(spec);
-  if (!replacements.enabled || replacements.maxConcurrentReplacements <= 0) return nothing;
+  if (!replacements.enabled) return nothing;
   if (spec.buggify?.emptyMonitorConf === true) return nothing;
   const status = databaseStatus(snapshot);
   const failed = failedGroups(snapshot, draft, replacements, status);
@@ -44,6 +45,12 @@ interface Failure {
   group: ProcessGroup;
   /** Since when, and what. */
   cause: string;
+}
+
+/** Replacements that find no place in their bucket. */
+interface HeldBack {
+  bucket: Bucket;
+  failures: readonly Failure[];
 }
 
 function failedGroups(
@@ -141,9 +148,8 @@ function mark(
   const byLocality = usesLocalities(spec, draft.status.runningVersion ?? "");
   const marked = new Map<string, ProcessGroup>();
   const events: PlanEvent[] = [];
-  const held: Failure[] = [];
+  const held = new Map<string, HeldBack>();
   const unsafe: Failure[] = [];
-  let limitation = "";
   for (const failure of failed) {
     const { group, cause } = failure;
     const skips = isUnnameable(group, byLocality);
@@ -151,10 +157,10 @@ function mark(
       unsafe.push(failure);
       continue;
     }
-    const problem = budget.take(group);
-    if (problem !== undefined) {
-      limitation = problem;
-      held.push(failure);
+    const full = budget.take(group);
+    if (full !== undefined) {
+      const failures = [...(held.get(full.name)?.failures ?? []), failure];
+      held.set(full.name, { bucket: full, failures });
       continue;
     }
     const removed = markForRemoval(group, snapshot.nowMs);
@@ -164,8 +170,7 @@ function mark(
     const message = `Replacing ${id}: ${cause}${addition}`;
     events.push({ type: "Normal", reason: "ReplacingProcesses", message });
   }
-  const waits: NewWait[] = [];
-  if (held.length > 0) waits.push(limited(held, limitation));
+  const waits: NewWait[] = [...held.values()].map((one) => limited(one, budget));
   if (unsafe.length > 0) waits.push(postponed(unsafe, faultToleranceProblem(status) ?? ""));
   const groups = draft.groups.map((group) => marked.get(group.processGroupID) ?? group);
   return { ...(marked.size === 0 ? {} : { groups }), events, waits };
@@ -179,11 +184,14 @@ function idsOf(failures: readonly Failure[]): string {
   return nameList(failures.map(({ group }) => group.processGroupID));
 }
 
-function limited(held: readonly Failure[], limitation: string): NewWait {
+/** One wait for each full bucket: they empty independently of each other. */
+function limited({ bucket, failures }: HeldBack, budget: ReplacementBudget): NewWait {
+  const why = budget.limitText(bucket);
   return {
     step,
     reason: "ReplacementLimited",
-    message: `${idsOf(held)} should be replaced (${held[0]?.cause}), but ${limitation}`,
+    object: `replacement-bucket/${bucket.name}`,
+    message: `${idsOf(failures)} should be replaced (${failures[0]?.cause}), but ${why}`,
     retryAfterMs: 60_000,
     remedy:
       "Nothing: each is replaced when one before it is done. " +

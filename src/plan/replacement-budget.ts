@@ -1,66 +1,86 @@
-// How many failed process groups may be replaced at the same time. Process groups fall into buckets, each with its own
-// limit; a replacement counts against its bucket from its mark until its exclusion has ended. One bucket holds all
-// classes. Rules: spec/removal.md [R14]-[R16].
+// How many failed process groups may be replaced at the same time. Each falls into a bucket with its own limit; a
+// replacement, whatever began it, takes a place of its bucket from its mark until its exclusion has ended.
+// Rules: spec/removal.md [R14]-[R16], spec/buckets.md [BKT4]-[BKT7], [BKT9].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { ReplacementAutomation } from "../api/effective-automation.ts";
 import { isExcluded, isMarkedForRemoval } from "../model/process-group.ts";
+import { bucketField, bucketLimit, bucketNames, bucketOf } from "./replacement-bucket.ts";
+import type { BucketName } from "./replacement-bucket.ts";
 import { nameList } from "./wait.ts";
 
-interface Bucket {
-  readonly name: string;
+export interface Bucket {
+  readonly name: BucketName;
   readonly limit: number;
   /** Ids of the replacements in flight. */
+  readonly holders: readonly string[];
+  /** Places that they take: fault domains where those are counted, process groups otherwise. */
+  readonly used: number;
+}
+
+interface Load {
   readonly holders: string[];
-  /** Their fault domains. */
   readonly domains: Set<string>;
 }
 
 /** A budget is used up as it is asked; it lives for one decision. */
 export class ReplacementBudget {
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #loads = new Map<BucketName, Load>();
   readonly #options: ReplacementAutomation;
 
   constructor(options: ReplacementAutomation, groups: readonly ProcessGroup[]) {
     this.#options = options;
+    for (const name of bucketNames(options)) {
+      this.#loads.set(name, { holders: [], domains: new Set() });
+    }
     for (const group of groups) {
       if (isMarkedForRemoval(group) && !isExcluded(group)) this.#charge(group);
     }
   }
 
-  /** Takes the room for one more replacement; says what holds it back when there is none. */
-  take(group: ProcessGroup): string | undefined {
-    const bucket = this.#bucketOf(group);
-    const domain = group.faultDomain ?? "";
-    if (this.#options.faultDomainBasedReplacements) {
-      const used = bucket.domains.size;
-      const fits = used < bucket.limit || (used === bucket.limit && bucket.domains.has(domain));
-      if (!fits) return limitText(bucket, "fault domains");
-    } else if (bucket.holders.length >= bucket.limit) {
-      return limitText(bucket, "process groups");
-    }
+  /** Takes the place of one more replacement; the bucket when it has none. */
+  take(group: ProcessGroup): Bucket | undefined {
+    const name = bucketOf(this.#options, group.processClass);
+    const { domains, holders } = this.#loadOf(name);
+    const limit = bucketLimit(this.#options, name);
+    const isFree = this.#options.faultDomainBasedReplacements
+      ? domains.size < limit || (domains.size === limit && domains.has(domainOf(group)))
+      : holders.length < limit;
+    if (!isFree) return this.#bucket(name);
     this.#charge(group);
     return undefined;
   }
 
-  #charge(group: ProcessGroup): void {
-    const bucket = this.#bucketOf(group);
-    bucket.holders.push(group.processGroupID);
-    bucket.domains.add(group.faultDomain ?? "");
+  buckets(): Bucket[] {
+    return bucketNames(this.#options).map((name) => this.#bucket(name));
   }
 
-  #bucketOf(_group: ProcessGroup): Bucket {
-    const name = "general";
-    const known = this.#buckets.get(name);
-    if (known !== undefined) return known;
-    const limit = this.#options.maxConcurrentReplacements;
-    const bucket = { name, limit, holders: [], domains: new Set<string>() };
-    this.#buckets.set(name, bucket);
-    return bucket;
+  /** Who holds the bucket is named, so that a person can see what everybody waits for. */
+  limitText({ name, limit, holders }: Bucket): string {
+    const unit = this.#options.faultDomainBasedReplacements ? "fault domains" : "process groups";
+    const limitation = `${bucketField(name)} allows ${limit} at a time (${unit})`;
+    if (holders.length === 0) return `the replacement bucket ${name} is closed: ${limitation}`;
+    const verb = holders.length === 1 ? "holds" : "hold";
+    return `${nameList(holders)} ${verb} the replacement bucket ${name}, and ${limitation}`;
+  }
+
+  #bucket(name: BucketName): Bucket {
+    const { holders, domains } = this.#loadOf(name);
+    const used = this.#options.faultDomainBasedReplacements ? domains.size : holders.length;
+    return { name, limit: bucketLimit(this.#options, name), holders, used };
+  }
+
+  #charge(group: ProcessGroup): void {
+    const load = this.#loadOf(bucketOf(this.#options, group.processClass));
+    load.holders.push(group.processGroupID);
+    load.domains.add(domainOf(group));
+  }
+
+  #loadOf(name: BucketName): Load {
+    return this.#loads.get(name) ?? { holders: [], domains: new Set() };
   }
 }
 
-/** Who holds the room is named, so that a person can see what everybody waits for. */
-function limitText(bucket: Bucket, unit: string): string {
-  const limit = `automationOptions.replacements.maxConcurrentReplacements allows ${bucket.limit}`;
-  return `${nameList(bucket.holders)} went before, and ${limit} at a time (${unit})`;
+/** A process group whose fault domain nobody knows shares it with nobody. */
+function domainOf(group: ProcessGroup): string {
+  return group.faultDomain || group.processGroupID;
 }

@@ -222,7 +222,7 @@ test("[R14] several failures are replaced one after the other", () => {
   assert.deepEqual(removalIds(plan), [first]);
   assert.match(
     waitOf(plan, "ReplacementLimited"),
-    new RegExp(`^${second} .*${first} went before, .*allows 1 at a time`),
+    new RegExp(`^${second} .*${first} holds the replacement bucket general, .*allows 1 at a time`),
   );
 });
 

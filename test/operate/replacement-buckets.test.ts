@@ -1,0 +1,204 @@
+// Replacement buckets in the plan of a cluster: every trigger, what is said, and what is measured.
+// Rules: spec/buckets.md [BKT7]-[BKT9], [BKT12]-[BKT14].
+import { strict as assert } from "node:assert";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { ClusterSpec } from "../../src/api/cluster.ts";
+import { validateDocument } from "../../src/api/validate-document.ts";
+import { MetricsRegistry } from "../../src/env/metrics.ts";
+import { registerClusterMetrics } from "../../src/operate/metrics-cluster.ts";
+import { exampleCluster, exampleText } from "../world/example.ts";
+import { runCommand } from "../cli/run-command.ts";
+import { removalIds, RemovalWorld, waitOf } from "./removal-world.ts";
+
+type Replacements = NonNullable<ClusterSpec["automationOptions"]>["replacements"];
+
+const long = 7201;
+const buckets = { replacementBucket: { enabled: true } };
+const processCounts = { storage: 5, log: 4, stateless: 3 };
+const taintReplacementOptions = [{ key: "example.org/bad", durationInSeconds: 5 }];
+
+function settled(replacements: Replacements = buckets): RemovalWorld {
+  return RemovalWorld.settled({ processCounts, automationOptions: { replacements } });
+}
+
+function lose(world: RemovalWorld, id: string): void {
+  world.silent.add(id);
+  world.condition(id, "MissingProcesses", long);
+}
+
+function crashLoop(world: RemovalWorld, id: string): void {
+  const pod = world.pods.get(world.podNameOf(id));
+  assert.ok(pod?.status !== undefined);
+  const containerStatuses = (pod.status.containerStatuses ?? []).map((status) => ({
+    ...status,
+    ready: false,
+    state: { waiting: { reason: "CrashLoopBackOff" } },
+  }));
+  world.changeObject(world.pods, world.podNameOf(id), {
+    status: { ...pod.status, containerStatuses },
+  });
+  world.condition(id, "PodFailing", long);
+}
+
+function taint(world: RemovalWorld, id: string): void {
+  const name = world.pods.get(world.podNameOf(id))?.spec?.nodeName ?? "";
+  world.nodes.set(name, {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name },
+    spec: { taints: [{ key: "example.org/bad", effect: "NoSchedule" }] },
+  });
+  world.condition(id, "NodeTaintDetected", long);
+  world.condition(id, "NodeTaintReplacing", long);
+}
+
+const triggers: readonly [string, (world: RemovalWorld, id: string) => void][] = [
+  ["a process that is missing", lose],
+  ["a pod that crashes again and again", crashLoop],
+  ["a node that is tainted", taint],
+];
+
+for (const [title, fail] of triggers) {
+  test(`[BKT8] ${title}: storage has its bucket, stateless another`, () => {
+    const world = settled({ ...buckets, taintReplacementOptions });
+    const [storage, stateless] = [world.id("storage"), world.id("stateless")];
+    world.mark(world.id("storage", 1));
+    fail(world, storage);
+    assert.deepEqual(removalIds(world.plan()), [world.id("storage", 1)]);
+    assert.match(waitOf(world.plan(), "ReplacementLimited"), /bucket storage/);
+    const other = settled({ ...buckets, taintReplacementOptions });
+    other.mark(world.id("storage", 1));
+    fail(other, stateless);
+    assert.ok(removalIds(other.plan()).includes(stateless));
+  });
+}
+
+test("[BKT8] one of each bucket is replaced in one pass, in the order of their ids", () => {
+  const world = settled();
+  for (const processClass of ["storage", "log", "stateless"]) {
+    for (const index of [0, 1]) lose(world, world.id(processClass, index));
+  }
+  const first = ["log", "stateless", "storage"].map((one) => world.id(one));
+  assert.deepEqual(removalIds(world.plan()), first);
+});
+
+test("[BKT7] a misconfigured process group is replaced although its bucket is full, and counts there", () => {
+  const world = settled();
+  const [failed, held] = world.ids("log");
+  world.mark(failed ?? "");
+  world.changeSpec({ processGroupIDPrefix: "dc1" });
+  assert.equal(removalIds(world.plan()).length, 12, "a new prefix replaces everybody at once");
+  const limited = settled();
+  limited.mark(failed ?? "");
+  lose(limited, held ?? "");
+  limited.changeSpec({ logServersPerPod: 2 });
+  limited.changeSpec({
+    automationOptions: { maxConcurrentReplacements: 1, replacements: buckets },
+  });
+  assert.deepEqual(removalIds(limited.plan()), [failed], "the other limit holds");
+  const message = waitOf(limited.plan(), "ReplacementLimited");
+  assert.match(message, /automationOptions.maxConcurrentReplacements allows 1/);
+});
+
+test("[BKT9] what is held back names bucket, limit and holder, one wait for each bucket", () => {
+  const world = settled();
+  for (const processClass of ["storage", "log"]) {
+    world.mark(world.id(processClass, 1));
+    lose(world, world.id(processClass));
+  }
+  const waits = world.plan().waits.filter(({ reason }) => reason === "ReplacementLimited");
+  assert.deepEqual(
+    waits.map(({ object }) => object),
+    ["replacement-bucket/log", "replacement-bucket/storage"],
+  );
+  const [log] = waits;
+  assert.match(
+    log?.message ?? "",
+    new RegExp(
+      `^${world.id("log")} should be replaced \\(MissingProcesses since .*\\), but ` +
+        `${world.id("log", 1)} holds the replacement bucket log, and automationOptions.` +
+        "replacements.replacementBucket.log allows 1 at a time \\(process groups\\)$",
+    ),
+  );
+});
+
+test("[BKT9] a closed bucket says that nobody holds it", () => {
+  const world = settled({ replacementBucket: { enabled: true, log: 0 } });
+  lose(world, world.id("log"));
+  const message = waitOf(world.plan(), "ReplacementLimited");
+  assert.match(message, /bucket log is closed: .*replacementBucket.log allows 0/);
+});
+
+function metricsOf(world: RemovalWorld): string {
+  const registry = new MetricsRegistry();
+  registerClusterMetrics(registry, { clusters: () => [world.cluster], nowMs: () => world.nowMs });
+  return registry.text();
+}
+
+test("[BKT9] metrics name each bucket, its limit and who holds it", () => {
+  const world = settled();
+  const holder = world.id("storage");
+  world.mark(holder);
+  const { name, namespace } = world.cluster.metadata;
+  const whose = `namespace="${namespace}",name="${name}"`;
+  const text = metricsOf(world);
+  for (const bucket of ["storage", "log", "stateless"]) {
+    const used = bucket === "storage" ? 1 : 0;
+    assert.ok(text.includes(`replacement_bucket_limit{${whose},bucket="${bucket}"} 1\n`), bucket);
+    assert.ok(text.includes(`replacement_bucket_used{${whose},bucket="${bucket}"} ${used}\n`));
+  }
+  assert.ok(
+    text.includes(
+      `replacement_bucket_holder{${whose},bucket="storage",process_group="${holder}"} 1\n`,
+    ),
+  );
+  assert.ok(!text.includes('bucket="general"'));
+  assert.ok(metricsOf(settled({})).includes(`replacement_bucket_limit{${whose},bucket="general"}`));
+});
+
+test("[BKT12] turning buckets on or off changes nothing in a healthy cluster", () => {
+  const world = settled({});
+  world.changeSpec({ automationOptions: { replacements: buckets } });
+  const plan = world.plan();
+  assert.deepEqual([plan.actions, removalIds(plan)], [[], []]);
+});
+
+const mistakes: readonly [string, unknown, RegExp][] = [
+  ["storage", -1, /greater than or equal to 0/],
+  ["log", 1.5, /integer/],
+  ["stateless", "two", /integer/],
+];
+
+function withBucket(field: string, value: unknown) {
+  const { metadata, spec, ...head } = exampleCluster("replacement-buckets.yaml");
+  const replacements = { replacementBucket: { enabled: true, [field]: value } };
+  return { ...head, metadata, spec: { ...spec, automationOptions: { replacements } } };
+}
+
+const bucketPath = "spec.automationOptions.replacements.replacementBucket";
+
+for (const [field, value, message] of mistakes) {
+  test(`[BKT13] replacementBucket.${field}: ${JSON.stringify(value)} is refused`, () => {
+    const [finding] = validateDocument(withBucket(field, value) as never);
+    assert.equal(finding?.severity, "error");
+    assert.equal(finding?.field, `${bucketPath}.${field}`);
+    assert.match(finding?.message ?? "", message);
+  });
+}
+
+test("[BKT13] `validate` refuses the same, and takes the example without a warning", async () => {
+  const wrong = mistakes.map(([field, value]) => JSON.stringify(withBucket(field, value)));
+  const text = [exampleText("replacement-buckets.yaml"), ...wrong].join("\n---\n");
+  const result = await runCommand(["validate", "-f", "-"], text);
+  assert.equal(result.code, 1);
+  assert.match(result.stdout, /^.*FoundationDBCluster sample: valid\n/);
+  for (const [field] of mistakes) assert.ok(result.stdout.includes(`${bucketPath}.${field}: `));
+});
+
+test("[BKT14] the manual shows the example that the tests apply", () => {
+  const page = join(import.meta.dirname, "..", "..", "docs", "replacement-buckets.md");
+  const shown = `\`\`\`yaml\n${exampleText("replacement-buckets.yaml")}\`\`\``;
+  assert.ok(readFileSync(page, "utf8").includes(shown));
+});
