@@ -28,6 +28,8 @@ export interface ApiServerOptions {
   log?: Log;
   /** How many changes watches can look back; older ones count as compacted. */
   historyLimit?: number;
+  /** Where the addresses of services come from, 0 unless it shares a network with others. */
+  addressBlock?: number;
 }
 
 export interface ApiServer {
@@ -56,6 +58,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     clock: options.clock,
     random: options.random,
     log: options.log ?? silentLog,
+    addressBlock: options.addressBlock ?? 0,
   };
   const requests = new RequestCounters();
   const watches = new Set<Watch>();

@@ -12,6 +12,7 @@ export interface RuleContext {
   store: Store;
   clock: Clock;
   random: Random;
+  addressBlock: number;
   warnings: string[];
 }
 

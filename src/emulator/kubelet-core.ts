@@ -12,6 +12,7 @@ import { keyOf } from "../kube/path.ts";
 import { configMaps, pods, resourceOf } from "../kube/resource.ts";
 import type { Stored } from "../kube/resource.ts";
 import type { ProcessRuntime } from "../pod/process-runtime.ts";
+import { podAddresses } from "./address-block.ts";
 import type { DelayRange, ImagePull } from "./kubelet-container.ts";
 import { VolumeStore } from "./kubelet-files.ts";
 import type { ImageCatalogue } from "./kubelet-images.ts";
@@ -45,6 +46,8 @@ export interface KubeletOptions {
   /** Also tells about pulled images and started containers. */
   readonly emitNormalEvents: boolean;
   readonly dnsDomain: string;
+  /** Where the addresses of nodes and pods come from; see address-block.ts. */
+  readonly addressBlock: number;
   /** Decides the addresses of a pod instead of the built-in counting. */
   readonly assignAddresses?: (pod: Pod) => readonly string[];
 }
@@ -57,6 +60,7 @@ export const defaultKubeletOptions: KubeletOptions = {
   isDualStack: false,
   emitNormalEvents: true,
   dnsDomain: "cluster.local",
+  addressBlock: 0,
 };
 
 export interface NodeState {
@@ -153,9 +157,9 @@ export class KubeletCore implements KubeletParts {
     if (pod.spec?.hostNetwork === true) return [node.ip];
     this.#addresses += 1;
     const number = this.#addresses;
-    const ipv4 = `10.${1 + (number >> 16)}.${(number >> 8) & 255}.${number & 255}`;
+    const { ipv4, ipv6 } = podAddresses(this.options.addressBlock, number);
     if (!this.options.isDualStack && !wantsAllAddresses(pod)) return [ipv4];
-    return [ipv4, `fd00:10:1::${number.toString(16)}`];
+    return [ipv4, ipv6];
   }
 
   async deletePod(pod: Stored<Pod>): Promise<void> {

@@ -20,6 +20,7 @@ import {
 } from "../kube/resource.ts";
 import type { Stored } from "../kube/resource.ts";
 import type { ProcessRuntime } from "../pod/process-runtime.ts";
+import { nodeAddress } from "./address-block.ts";
 import { KubeletCore, defaultKubeletOptions, secrets } from "./kubelet-core.ts";
 import type { EmulatedNode, KubeletOptions, NodeState } from "./kubelet-core.ts";
 import { standardImages } from "./kubelet-images.ts";
@@ -124,7 +125,7 @@ class Kubelet implements RunningKubelet {
   async addNode(node: EmulatedNode): Promise<void> {
     this.#nodeNumber += 1;
     const number = this.#nodeNumber;
-    const ip = `10.0.${(number >> 8) & 255}.${number & 255}`;
+    const ip = nodeAddress(this.#core.options.addressBlock, number);
     const state: NodeState = {
       name: node.name,
       ip,

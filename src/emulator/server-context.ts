@@ -13,6 +13,8 @@ export interface ServerContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Where the addresses of services come from; see address-block.ts. */
+  readonly addressBlock: number;
 }
 
 /** What a write was asked with. */

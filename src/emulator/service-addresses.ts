@@ -2,6 +2,7 @@
 // judged, then what is missing is given out. The ones in use are read from the store. [KAS42]
 import { randomInteger } from "../env/random.ts";
 import { canonicalIp, isIpv4 } from "../model/ip-address.ts";
+import { isServiceAddress, serviceAddress } from "./address-block.ts";
 import { setDefault } from "./defaults-pod.ts";
 import { arrayAt, isJsonObject, objectAt, stringAt, type JsonObject } from "./json.ts";
 import type { RuleContext } from "./kind.ts";
@@ -26,7 +27,7 @@ export function allocateAddresses(
   if (spec["type"] === "ExternalName") return;
   const used = othersInUse(context, old);
   refuse(service, addressErrors(spec));
-  refuse(service, unavailableErrors(spec, used.addresses));
+  refuse(service, unavailableErrors(spec, context.addressBlock, used.addresses));
   const wanted = arrayAt(spec, "clusterIPs")[0] ?? spec["clusterIP"];
   const first = typeof wanted === "string" && wanted !== "" ? wanted : undefined;
   const family = firstFamily(spec, first);
@@ -90,15 +91,17 @@ export function ipErrors(address: string, path: string): FieldError[] {
   return [fieldInvalid(path, address, hasZeros ? "must not have leading 0s" : addressRule)];
 }
 
-/** Addresses come from 10.0.0.0/16 without its first and last; IPv6 ones are taken as they are. */
-function unavailableErrors(spec: JsonObject, used: ReadonlySet<unknown>): FieldError[] {
+/** Addresses come from the cluster's own network; IPv6 ones are taken as they are. */
+function unavailableErrors(
+  spec: JsonObject,
+  block: number,
+  used: ReadonlySet<unknown>,
+): FieldError[] {
   const list = arrayAt(spec, "clusterIPs").map(String);
   const addresses = list.length === 0 ? [stringAt(spec, "clusterIP")] : list;
   return addresses.flatMap((address) => {
-    const isInRange =
-      /^10\.0\.\d+\.\d+$/.test(address) && !["10.0.0.0", "10.0.255.255"].includes(address);
     const why =
-      isIpv4(address) && !isInRange
+      isIpv4(address) && !isServiceAddress(block, address)
         ? "the provided network does not match the current range"
         : used.has(address)
           ? "provided IP is already allocated"
@@ -118,8 +121,7 @@ function freeAddress(context: RuleContext, family: string, used: ReadonlySet<unk
   for (;;) {
     const high = randomInteger(context.random, 1, 255);
     const low = randomInteger(context.random, 1, 254);
-    const address =
-      family === "IPv6" ? `fd00::${high.toString(16)}${low.toString(16)}` : `10.0.${high}.${low}`;
+    const address = serviceAddress(context.addressBlock, family, [high, low]);
     if (!used.has(address)) return address;
   }
 }

@@ -37,6 +37,7 @@ function ruleContext(server: ServerContext, options: WriteOptions): RuleContext 
     store: server.store,
     clock: server.clock,
     random: server.random,
+    addressBlock: server.addressBlock,
     warnings: options.warnings,
   };
 }

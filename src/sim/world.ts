@@ -1,5 +1,6 @@
 // A whole world in one process: an emulated Kubernetes, a simulated FoundationDB and the operator between them. On a
-// VirtualClock it is the simulator, on the machine's clock it is `npm start`. Rules: spec/world.md.
+// VirtualClock it is the simulator, on the machine's clock it is `npm start`. Several worlds on one ground are one
+// database over several Kubernetes clusters. Rules: spec/world.md, spec/multi.md [MU1].
 import { customResourceDefinitions as ourDefinitions } from "../api/crd.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { createApiServer } from "../emulator/api-server.ts";
@@ -8,52 +9,38 @@ import { startControllers } from "../emulator/controller-start.ts";
 import type { EmulatedNode, KubeletOptions } from "../emulator/kubelet-core.ts";
 import { startKubelet } from "../emulator/kubelet.ts";
 import type { RunningKubelet } from "../emulator/kubelet.ts";
-import { createPodNetwork } from "../emulator/pod-network.ts";
 import type { EmulatedPodNetwork } from "../emulator/pod-network.ts";
 import { startScheduler } from "../emulator/scheduler.ts";
 import type { Clock } from "../env/clock.ts";
-import { keyedRandom } from "../env/keyed-random.ts";
-import { silentLog } from "../env/log.ts";
-import type { Log } from "../env/log.ts";
-import type { Random } from "../env/random.ts";
-import type { AdminClientFactory } from "../fdb/admin.ts";
 import { KubeClient } from "../kube/client.ts";
-import type { RequestRecord } from "../kube/client.ts";
 import { customResourceDefinitions, storageClasses } from "../kube/resource.ts";
 import type { KubeTransport } from "../kube/transport.ts";
-import type { Activity } from "../operate/activity.ts";
-import { startOperator } from "../operate/operator.ts";
-import type { Operator, OperatorInput, OperatorOptions } from "../operate/operator.ts";
-import { createSimulatedFdb } from "./database/simulated-fdb.ts";
-import type { SimulatedFdb, SimulatedFdbOptions } from "./database/simulated-fdb.ts";
-import { traceLog } from "./trace-log.ts";
+import type { Operator } from "../operate/operator.ts";
+import type { SimulatedFdb } from "./database/simulated-fdb.ts";
+import { createGround } from "./ground.ts";
+import type { Ground, GroundOptions } from "./ground.ts";
+import { operatorSeat } from "./operator-seat.ts";
+import type { OperatorSeat, OperatorSeatOptions } from "./operator-seat.ts";
 import type { Trace } from "./trace.ts";
 
-export interface WorldOptions {
-  clock: Clock;
-  seed: number;
+/** One Kubernetes cluster and its operator. */
+export interface SiteOptions extends OperatorSeatOptions {
+  /** Tells it from others on the same ground: part of its nodes' names, of its traces and of its DNS domain. */
+  name?: string;
   /** How many, spread over the zones, or these very nodes. */
   nodes?: number | readonly EmulatedNode[];
   zones?: number;
   /** Of every node; see EmulatedNode. */
   nodeCapacity?: Readonly<Record<string, string>>;
-  /** Records the history; logs go there too unless `log` is given. */
-  trace?: Trace;
-  log?: Log;
   kubelet?: Partial<Omit<KubeletOptions, "nodes">>;
-  database?: Partial<Pick<SimulatedFdbOptions, "timings" | "initialBytes" | "supportedVersions">>;
-  operator?: OperatorOptions;
-  /** Stands between the operator and the API server; called at each start of an operator. */
-  wrapTransport?: (transport: KubeTransport) => KubeTransport;
-  /** Stands between the operator and the database. */
-  wrapAdmin?: (admin: AdminClientFactory) => AdminClientFactory;
-  onActivity?: (activity: Activity) => void;
-  onRequest?: (record: RequestRecord) => void;
-  /** Only for tests that show what goes wrong without a check. */
-  disabledChecks?: OperatorInput["disabledChecks"];
+  /** Its part of the network; see address-block.ts. */
+  addressBlock?: number;
 }
 
+export type WorldOptions = GroundOptions & SiteOptions;
+
 export interface World {
+  readonly name: string;
   readonly clock: Clock;
   readonly server: ApiServer;
   /** Of a person at the keyboard: full rights, not counted as the operator's. */
@@ -75,124 +62,91 @@ export interface World {
 
 /** Starts everything; in virtual time the caller must let the clock run for `started` to resolve. */
 export function startWorld(options: WorldOptions): World {
-  const { clock, seed, trace } = options;
+  return startWorldOn(createGround(options), options);
+}
+
+export function startWorldOn(ground: Ground, options: SiteOptions): World {
+  const { clock, network, fdb, trace } = ground;
+  const { name = "", addressBlock = 0 } = options;
   const ending = new AbortController();
   const { signal } = ending;
-  const random = (name: string) => keyedRandom(seed, name);
-  const logOf = (source: string): Log =>
-    options.log?.with({ source }) ?? (trace === undefined ? silentLog : traceLog(trace, source));
-  const server = createApiServer({ clock, random: random("api-server"), log: logOf("api-server") });
+  const partName = (part: string): string => (name === "" ? part : `${name} ${part}`);
+  const random = (part: string) => ground.random(partName(part));
+  const log = (part: string) => ground.logOf(partName(part));
+  const server = createApiServer({
+    ...{ clock, addressBlock, random: random("api-server"), log: log("api-server") },
+  });
   const clientOf = (userAgent: string): KubeClient =>
     new KubeClient(server.transport(userAgent), { userAgent });
   const client = clientOf("person");
-  const network = createPodNetwork(clock);
-  const fdb = createSimulatedFdb({
-    clock,
-    random: random("database"),
-    resolver: network,
-    trace: (line) => trace?.append("database", line),
-    ...options.database,
-  });
-  if (trace !== undefined) traceChanges(server, trace);
-  const part = (name: string) => ({
-    client: clientOf(name),
-    clock,
-    random: random(name),
-    log: logOf(name),
-    signal,
+  if (trace !== undefined) traceChanges(server, trace, partName("kubernetes"));
+  const part = (title: string) => ({
+    ...{ client: clientOf(title), clock, random: random(title), log: log(title), signal },
   });
   const kubelet = startKubelet({
     ...part("kubelet"),
     runtime: fdb.runtime,
     network,
     options: {
+      ...(name === "" ? {} : { dnsDomain: dnsDomainOf(name) }),
       ...options.kubelet,
+      addressBlock,
       nodes: nodesOf(options),
     },
   });
   const scheduler = startScheduler(part("kube-scheduler"));
   const controllers = startControllers(part("kube-controller-manager"));
   const installed = installDefinitions(client);
-  const operators = operatorStarter({ ...options, server, fdb, network, logOf, random });
-  operators.start();
-  const started = Promise.all([
-    installed,
-    kubelet.started,
-    scheduler.started,
-    controllers.started,
-    operators.latest().started,
-  ]).then(() => {});
+  const seat = operatorSeat(options, {
+    ...{ clock, network, admin: fdb.admin, log: log("operator") },
+    random: (number) => random(number === 1 ? "operator" : `operator ${number}`),
+    transport: () => server.transport("fdb-operator"),
+    noteAction: (text, error) => trace?.append(partName("operator"), text, error),
+  });
+  seat.start();
+  const starting = [installed, kubelet.started, scheduler.started, controllers.started];
   return {
-    ...{ clock, server, client, network, kubelet, fdb, started },
+    ...{ name, clock, server, client, network, kubelet, fdb },
+    started: Promise.all([...starting, seat.latest().started]).then(() => {}),
     get operator() {
-      return operators.latest();
+      return seat.latest();
     },
     transport: server.transport("person"),
-    startOperator: operators.start,
-    stopOperator: operators.stop,
-    async stop() {
-      ending.abort();
-      const stopped = operators.stop();
-      server.stop();
-      await stopped;
-    },
+    startOperator: () => seat.start(),
+    stopOperator: () => seat.stop(),
+    stop: () => stopWorld(ending, server, seat),
   };
 }
 
-interface OperatorParts extends WorldOptions {
-  server: ApiServer;
-  fdb: SimulatedFdb;
-  network: EmulatedPodNetwork;
-  logOf: (source: string) => Log;
-  random: (name: string) => Random;
+async function stopWorld(
+  ending: AbortController,
+  server: ApiServer,
+  seat: OperatorSeat,
+): Promise<void> {
+  ending.abort();
+  const stopped = seat.stop();
+  server.stop();
+  await stopped;
 }
 
-/** Operators one after the other; each draws its own chances, as a new process would. */
-function operatorStarter(parts: OperatorParts) {
-  const { server, fdb, network, clock, trace } = parts;
-  let number = 0;
-  let ending = new AbortController();
-  let operator: Operator | undefined;
-  const latest = (): Operator => {
-    if (operator === undefined) throw new Error("no operator has been started");
-    return operator;
-  };
-  const start = (): Operator => {
-    number += 1;
-    ending = new AbortController();
-    const transport = server.transport("fdb-operator");
-    operator = startOperator({
-      transport: parts.wrapTransport?.(transport) ?? transport,
-      admin: parts.wrapAdmin?.(fdb.admin) ?? fdb.admin,
-      podNetwork: network,
-      clock,
-      random: parts.random(number === 1 ? "operator" : `operator ${number}`),
-      log: parts.logOf("operator"),
-      options: parts.operator,
-      signal: ending.signal,
-      onRequest: parts.onRequest,
-      disabledChecks: parts.disabledChecks,
-      onActivity(activity) {
-        if (activity.type === "action") trace?.append("operator", activity.text, activity.error);
-        parts.onActivity?.(activity);
-      },
-    });
-    return operator;
-  };
-  const stop = async (): Promise<void> => {
-    ending.abort();
-    await latest().stopped;
-  };
-  return { latest, start, stop };
+/** Names of pods resolve in the clusters of others only when no two clusters have one domain. */
+export function dnsDomainOf(name: string): string {
+  return `${name}.local`;
 }
 
 function nodesOf({
   nodes = 6,
   zones = 3,
   nodeCapacity: capacity,
-}: WorldOptions): readonly EmulatedNode[] {
+  name = "",
+}: SiteOptions): readonly EmulatedNode[] {
   if (typeof nodes !== "number") return nodes;
-  return emulatedNodes(nodes, zones, capacity);
+  const prefix = name === "" ? "" : `${name}-`;
+  return emulatedNodes(nodes, zones, capacity).map((node) => ({
+    ...node,
+    name: `${prefix}${node.name}`,
+    zone: `${prefix}${node.zone}`,
+  }));
 }
 
 export function emulatedNodes(
@@ -208,10 +162,10 @@ export function emulatedNodes(
 }
 
 /** Every change of every object is part of the history. */
-function traceChanges(server: ApiServer, trace: Trace): void {
+function traceChanges(server: ApiServer, trace: Trace, source: string): void {
   server.context.store.subscribeAll(({ type, storageKey, namespace, name, revision, object }) => {
     const uid = (object["metadata"] as { uid?: string }).uid;
-    trace.append("kubernetes", `${type} ${storageKey} ${namespace}/${name} ${revision}`, uid);
+    trace.append(source, `${type} ${storageKey} ${namespace}/${name} ${revision}`, uid);
   });
 }
 

@@ -67,37 +67,60 @@ export function clusterOf(
   };
 }
 
-export class TestWorld {
+/** What a test has heard of one operator. */
+export interface Heard {
+  /** Every request of the operator that has ended. */
+  readonly requests: RequestRecord[];
+  readonly activities: Activity[];
+}
+
+/** Notes what an operator says, and still tells those who asked for it. */
+export function listen({
+  onRequest,
+  onActivity,
+}: Pick<TestWorldOptions, "onRequest" | "onActivity"> = {}): Heard & {
+  listeners: Required<Pick<TestWorldOptions, "onRequest" | "onActivity">>;
+} {
+  const requests: RequestRecord[] = [];
+  const activities: Activity[] = [];
+  return {
+    requests,
+    activities,
+    listeners: {
+      onRequest: (record) => {
+        requests.push(record);
+        onRequest?.(record);
+      },
+      onActivity: (activity) => {
+        activities.push(activity);
+        onActivity?.(activity);
+      },
+    },
+  };
+}
+
+export class TestWorld implements Heard {
   readonly clock: VirtualClock;
   readonly trace: Trace;
   readonly world: World;
-  /** Every request of the operator that has ended. */
-  readonly requests: RequestRecord[] = [];
-  readonly activities: Activity[] = [];
+  readonly requests: RequestRecord[];
+  readonly activities: Activity[];
 
-  private constructor(options: TestWorldOptions) {
-    const { keepLines = 200, clock = new VirtualClock(), ...rest } = options;
-    this.clock = clock;
-    this.trace = new Trace({ clock: this.clock, keepLines });
-    this.world = startWorld({
-      ...rest,
-      seed: options.seed ?? 1,
-      clock,
-      trace: this.trace,
-      onRequest: (record) => {
-        this.requests.push(record);
-        options.onRequest?.(record);
-      },
-      onActivity: (activity) => {
-        this.activities.push(activity);
-        options.onActivity?.(activity);
-      },
-    });
+  constructor(parts: Heard & { clock: VirtualClock; trace: Trace; world: World }) {
+    this.clock = parts.clock;
+    this.trace = parts.trace;
+    this.world = parts.world;
+    this.requests = parts.requests;
+    this.activities = parts.activities;
   }
 
   static async open(options: TestWorldOptions = {}): Promise<TestWorld> {
-    const world = new TestWorld(options);
-    await world.during(world.world.started, minuteMs, "the start of the world");
+    const { keepLines = 200, clock = new VirtualClock(), seed = 1, ...rest } = options;
+    const trace = new Trace({ clock, keepLines });
+    const { listeners, ...heard } = listen(options);
+    const started = startWorld({ ...rest, ...listeners, seed, clock, trace });
+    const world = new TestWorld({ ...heard, clock, trace, world: started });
+    await world.during(started.started, minuteMs, "the start of the world");
     return world;
   }
 

@@ -1,0 +1,84 @@
+// The place of an operator in a world: one runs at a time, and each draws its own chances, as a new process would.
+import type { EmulatedPodNetwork } from "../emulator/pod-network.ts";
+import type { Clock } from "../env/clock.ts";
+import type { Log } from "../env/log.ts";
+import type { Random } from "../env/random.ts";
+import type { AdminClientFactory } from "../fdb/admin.ts";
+import type { RequestRecord } from "../kube/client.ts";
+import type { KubeTransport } from "../kube/transport.ts";
+import type { Activity } from "../operate/activity.ts";
+import { startOperator } from "../operate/operator.ts";
+import type { Operator, OperatorInput, OperatorOptions } from "../operate/operator.ts";
+
+export interface OperatorSeatOptions {
+  operator?: OperatorOptions;
+  /** Only the operator goes by it; the clock of the world when absent. */
+  operatorClock?: Clock;
+  /** Stands between the operator and the API server; called at each start of an operator. */
+  wrapTransport?: (transport: KubeTransport) => KubeTransport;
+  /** Stands between the operator and the database. */
+  wrapAdmin?: (admin: AdminClientFactory) => AdminClientFactory;
+  onActivity?: (activity: Activity) => void;
+  onRequest?: (record: RequestRecord) => void;
+  /** Only for tests that show what goes wrong without a check. */
+  disabledChecks?: OperatorInput["disabledChecks"];
+}
+
+export interface OperatorSurroundings {
+  clock: Clock;
+  network: EmulatedPodNetwork;
+  admin: AdminClientFactory;
+  log: Log;
+  /** Of the operator of this number, counted from one. */
+  random: (number: number) => Random;
+  transport: () => KubeTransport;
+  noteAction: (text: string, error: string | undefined) => void;
+}
+
+export interface OperatorSeat {
+  /** The operator that runs, or ran last. */
+  latest(): Operator;
+  start(): Operator;
+  /** Tells the operator to stop and waits until it has. */
+  stop(): Promise<void>;
+}
+
+export function operatorSeat(
+  options: OperatorSeatOptions,
+  around: OperatorSurroundings,
+): OperatorSeat {
+  let number = 0;
+  let ending = new AbortController();
+  let operator: Operator | undefined;
+  const latest = (): Operator => {
+    if (operator === undefined) throw new Error("no operator has been started");
+    return operator;
+  };
+  const start = (): Operator => {
+    number += 1;
+    ending = new AbortController();
+    const transport = around.transport();
+    operator = startOperator({
+      transport: options.wrapTransport?.(transport) ?? transport,
+      admin: options.wrapAdmin?.(around.admin) ?? around.admin,
+      podNetwork: around.network,
+      clock: options.operatorClock ?? around.clock,
+      random: around.random(number),
+      log: around.log,
+      options: options.operator,
+      signal: ending.signal,
+      onRequest: options.onRequest,
+      disabledChecks: options.disabledChecks,
+      onActivity(activity) {
+        if (activity.type === "action") around.noteAction(activity.text, activity.error);
+        options.onActivity?.(activity);
+      },
+    });
+    return operator;
+  };
+  const stop = async (): Promise<void> => {
+    ending.abort();
+    await latest().stopped;
+  };
+  return { latest, start, stop };
+}

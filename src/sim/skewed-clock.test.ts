@@ -1,0 +1,36 @@
+// Clocks of operators that are set wrong.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { skewedClock } from "./skewed-clock.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+test("[MU3] a skewed clock is off by its offset and gains by its drift", async () => {
+  const clock = new VirtualClock(1_000_000);
+  const skewed = skewedClock(clock, { offsetMs: -5_000, driftMsPerHour: 3_600 });
+  assert.equal(skewed.nowMs(), 995_000);
+  await clock.advance(3_600_000);
+  assert.equal(skewed.nowMs(), 995_000 + 3_600_000 + 3_600);
+});
+
+test("[MU3] timers of a skewed clock go by its own measure of time", async () => {
+  const clock = new VirtualClock(0);
+  const fast = skewedClock(clock, { offsetMs: 0, driftMsPerHour: 3_600_000 });
+  const fired: number[] = [];
+  fast.setTimer(10_000, () => fired.push(clock.nowMs()));
+  const cancelled = fast.setTimer(20_000, () => fired.push(-1));
+  cancelled.cancel();
+  await clock.advance(60_000);
+  assert.deepEqual(fired, [5_000]);
+});
+
+test("[MU3] a clock never goes back, and one that would is refused", async () => {
+  const clock = new VirtualClock(0);
+  const slow = skewedClock(clock, { offsetMs: 0, driftMsPerHour: -3_000_000 });
+  let lastMs = slow.nowMs();
+  for (let step = 0; step < 100; step += 1) {
+    await clock.advance(7);
+    assert.ok(slow.nowMs() >= lastMs);
+    lastMs = slow.nowMs();
+  }
+  assert.throws(() => skewedClock(clock, { offsetMs: 0, driftMsPerHour: -3_600_000 }), RangeError);
+});

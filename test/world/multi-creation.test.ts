@@ -1,0 +1,73 @@
+// Databases over several Kubernetes clusters come up and come to rest, each cluster under an operator of its own.
+// Rules: spec/multi.md.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { ClusterSpec } from "../../src/api/cluster.ts";
+import { MultiTestWorld } from "./multi-harness.ts";
+import { minuteMs, tiny } from "./world-harness.ts";
+import { createRegions, fourClusters, threeClusters } from "./multi-regions.ts";
+
+const halls = ["az1", "az2", "az3"];
+const hall = (dataHall: string): Partial<ClusterSpec> => ({
+  dataHall,
+  databaseConfiguration: { redundancy_mode: "triple" },
+  processCounts: { storage: 4, log: 4, stateless: 4 },
+});
+
+test("[MU1] [MU4] three Kubernetes clusters become one three_data_hall database in three phases", async () => {
+  const skews = { az2: { offsetMs: 7_000, driftMsPerHour: 500 } };
+  await MultiTestWorld.run({ names: halls, skews }, async (world) => {
+    await world.createJoined(hall);
+    await world.untilAllReconciled();
+    await world.changeAll({ databaseConfiguration: { redundancy_mode: "three_data_hall" } });
+    await world.untilAllReconciled();
+    await world.clock.advance(2 * minuteMs);
+    world.assertDataSafe();
+    const coordinators = world.database.connectionString.split("@")[1]?.split(",") ?? [];
+    const perHall = halls.map(
+      (name) => coordinators.filter((each) => each.includes(`.svc.${name}.local`)).length,
+    );
+    assert.deepEqual(perHall, [3, 3, 3]);
+    for (const { replicas } of world.database.replicas) {
+      const found = replicas.map(({ localities }) => localities["data_hall"]);
+      assert.deepEqual([...new Set(found)].sort(), halls);
+    }
+  });
+});
+
+for (const layout of [threeClusters, fourClusters]) {
+  const { names } = layout;
+  test(`[MU5] ${names.length} Kubernetes clusters become one database of two regions with satellites`, async () => {
+    await MultiTestWorld.run({ names }, async (world) => {
+      await createRegions(world, layout);
+      world.assertDataSafe();
+      for (const name of names) {
+        const { status } = await world.at(name).cluster({ name });
+        assert.equal(status?.databaseConfiguration?.usable_regions, 2, name);
+        const foreign = status?.processGroups?.filter(
+          ({ processGroupID }) => !processGroupID.startsWith(`${name}-`),
+        );
+        assert.deepEqual(foreign, []);
+      }
+      for (const { replicas } of world.database.replicas) {
+        const centers = replicas.map(({ localities }) => localities["dcid"]);
+        assert.deepEqual([...new Set(centers)].sort(), ["main", "remote"]);
+      }
+    });
+  });
+}
+
+test("[MU1] one seed is one history, over all clusters", async () => {
+  const historyOf = async (seed: number): Promise<string> => {
+    let hash = "";
+    await MultiTestWorld.run({ names: ["one", "two"], nodes: 3, seed }, async (world) => {
+      await world.createJoined(() => tiny);
+      await world.untilAllReconciled();
+      hash = world.trace.hash();
+    });
+    return hash;
+  };
+  const first = await historyOf(1);
+  assert.equal(await historyOf(1), first);
+  assert.notEqual(await historyOf(2), first);
+});

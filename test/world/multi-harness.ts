@@ -1,0 +1,171 @@
+// Several Kubernetes clusters with an operator each and one database, in virtual time. Each cluster has one resource,
+// named and prefixed like the cluster.
+import { strict as assert } from "node:assert";
+import type { ClusterSpec } from "../../src/api/cluster.ts";
+import type { Action } from "../../src/plan/action.ts";
+import type { DatabaseTruth } from "../../src/sim/database/ground-truth.ts";
+import { startMultiWorld } from "../../src/sim/multi-world.ts";
+import type { MultiWorld } from "../../src/sim/multi-world.ts";
+import { skewedClock } from "../../src/sim/skewed-clock.ts";
+import type { Skew } from "../../src/sim/skewed-clock.ts";
+import { Trace } from "../../src/sim/trace.ts";
+import { VirtualClock } from "../../src/sim/virtual-clock.ts";
+import { dnsDomainOf } from "../../src/sim/world.ts";
+import { listen, minuteMs, TestWorld } from "./world-harness.ts";
+import type { TestWorldOptions } from "./world-harness.ts";
+
+type Spec = Partial<ClusterSpec>;
+type SiteChange = Omit<TestWorldOptions, "clock" | "name" | "addressBlock">;
+
+export interface MultiTestOptions extends SiteChange {
+  names: readonly string[];
+  /** By name; clocks of the others are right. */
+  skews?: Readonly<Record<string, Skew>>;
+  /** What differs from cluster to cluster. */
+  siteOf?: (name: string, clock: VirtualClock) => SiteChange;
+}
+
+export class MultiTestWorld {
+  readonly clock = new VirtualClock();
+  readonly trace: Trace;
+  readonly names: readonly string[];
+  readonly multi: MultiWorld;
+  readonly worlds: readonly TestWorld[];
+
+  private constructor(options: MultiTestOptions) {
+    const { names, skews = {}, siteOf, keepLines = 200, seed = 1, database, ...rest } = options;
+    const { clock } = this;
+    const trace = new Trace({ clock, keepLines });
+    this.names = names;
+    this.trace = trace;
+    const sites = names.map((name) => {
+      const site = { nodes: 5, ...rest, ...siteOf?.(name, clock), name };
+      const { listeners, ...heard } = listen(site);
+      const skew = skews[name];
+      const operatorClock = skew === undefined ? {} : { operatorClock: skewedClock(clock, skew) };
+      return { heard, site: { ...site, ...listeners, ...operatorClock } };
+    });
+    this.multi = startMultiWorld({
+      ...{ clock, trace, seed, database },
+      sites: sites.map(({ site }) => site),
+    });
+    this.worlds = this.multi.worlds.map((world, index) => {
+      const heard = sites[index]?.heard ?? listen();
+      return new TestWorld({ ...heard, clock, trace, world });
+    });
+  }
+
+  /** Opens the clusters, runs the body and closes them whatever happens. */
+  static async run(
+    options: MultiTestOptions,
+    body: (world: MultiTestWorld) => Promise<void>,
+  ): Promise<void> {
+    const world = new MultiTestWorld(options);
+    await world.first.during(world.multi.started, minuteMs, "the start of the clusters");
+    try {
+      await body(world);
+      for (const { world: one } of world.worlds) {
+        assert.equal(one.operator.counters().passesFailed, 0, `a pass failed in ${one.name}`);
+      }
+    } finally {
+      await world.first.during(world.multi.stop(), 10 * minuteMs, "the end of the clusters");
+    }
+  }
+
+  get first(): TestWorld {
+    return this.at(this.names[0] ?? "");
+  }
+
+  at(name: string): TestWorld {
+    const found = this.worlds.find(({ world }) => world.name === name);
+    assert.ok(found, name);
+    return found;
+  }
+
+  /** The first cluster creates the database; when it is up, the others join through its connection string. */
+  async createJoined(specOf: (name: string) => Spec): Promise<void> {
+    const [first = "", ...others] = this.names;
+    await this.at(first).createCluster(joinable(first, specOf(first)), { name: first });
+    await this.at(first).untilReconciled(10 * minuteMs, { name: first });
+    const { status } = await this.at(first).cluster({ name: first });
+    const seedConnectionString = status?.connectionString ?? "";
+    for (const name of others) {
+      const spec = joinable(name, { ...specOf(name), seedConnectionString });
+      await this.at(name).createCluster(spec, { name });
+    }
+  }
+
+  /** One after the other, as a deployment pipeline would. */
+  async changeAll(change: object | ((name: string) => object)): Promise<void> {
+    for (const name of this.names) {
+      const own = typeof change === "function" ? change(name) : change;
+      await this.at(name).changeSpec(own, { name });
+    }
+  }
+
+  /** Lets time pass until all are reconciled at one moment; how long it took. */
+  async untilAllReconciled(limitMs = 30 * minuteMs): Promise<number> {
+    const startMs = this.clock.nowMs();
+    for (;;) {
+      const late = await this.late();
+      if (late === undefined) return this.clock.nowMs() - startMs;
+      if (this.clock.nowMs() - startMs >= limitMs) {
+        const reports = this.names.map(
+          async (name) => `${name}: ${await this.at(name).report({ name })}`,
+        );
+        throw new Error(`not all reconciled\n${(await Promise.all(reports)).join("\n")}`);
+      }
+      await this.clock.advance(500);
+    }
+  }
+
+  /** A cluster that is not reconciled. */
+  async late(): Promise<string | undefined> {
+    for (const name of this.names) {
+      const { metadata, status } = await this.at(name).cluster({ name });
+      const isReady =
+        status?.generations?.reconciled === metadata.generation &&
+        status?.conditions?.find(({ type }) => type === "Reconciled")?.status === "True";
+      if (!isReady) return name;
+    }
+    return undefined;
+  }
+
+  /** Acts of one type that any operator carried out, in order. */
+  acts<T extends Action["type"]>(
+    type: T,
+    sinceMs = 0,
+  ): { name: string; atMs: number; action: Action & { type: T } }[] {
+    return this.worlds
+      .flatMap(({ world: { name }, activities }) =>
+        activities.flatMap((activity) =>
+          activity.type === "action" &&
+          activity.error === undefined &&
+          activity.action.type === type &&
+          activity.atMs >= sinceMs
+            ? [{ name, atMs: activity.atMs, action: activity.action as Action & { type: T } }]
+            : [],
+        ),
+      )
+      .toSorted((left, right) => left.atMs - right.atMs);
+  }
+
+  /** The one database of all. */
+  get database(): DatabaseTruth {
+    const found = this.multi.ground.fdb.truth.databases().filter((one) => one.isConfigured);
+    assert.equal(found.length, 1, "databases");
+    const [database] = found;
+    assert.ok(database);
+    return database;
+  }
+
+  assertDataSafe(): void {
+    this.first.assertDataSafe(1);
+  }
+}
+
+/** Pods of the other clusters find its pods by name. */
+function joinable(name: string, spec: Spec): Spec {
+  const routing = { ...spec.routing, dnsDomain: dnsDomainOf(name) };
+  return { processGroupIDPrefix: name, ...spec, routing };
+}
