@@ -27,6 +27,8 @@ export async function bundle(entry: string, outfile: string): Promise<number> {
     format: "esm",
     sourcemap: "external",
     legalComments: "eof",
+    // Native code stays a package beside the bundle.
+    external: ["koffi"],
     logLevel: "warning",
     banner: { js: banner },
     define: { "import.meta.dirname": "bundleSourceFolder" },

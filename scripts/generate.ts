@@ -9,15 +9,13 @@ const root = dirname(import.meta.dirname);
 const isCheck = process.argv.includes("--check");
 let isCurrent = true;
 
-generateCrds();
+generateBy("scripts/generate-crds.ts");
+generateBy("scripts/generate-deploy.ts");
 generateFromGo();
 if (!isCurrent) process.exitCode = 1;
 
-function generateCrds(): void {
-  const result = run(process.execPath, [
-    "scripts/generate-crds.ts",
-    ...(isCheck ? ["--check"] : []),
-  ]);
+function generateBy(script: string): void {
+  const result = run(process.execPath, [script, ...(isCheck ? ["--check"] : [])]);
   if (result.status !== 0) isCurrent = false;
 }
 

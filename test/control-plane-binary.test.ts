@@ -53,7 +53,7 @@ void test("[KC63] without Go the remedy is named", async () => {
   try {
     await assert.rejects(
       findControlPlane({ XDG_CACHE_HOME: cache, PATH: cache }, silent),
-      /no go program to build the control plane with: install Go/,
+      /no go program to build etcd and Kubernetes with: install Go/,
     );
   } finally {
     rmSync(cache, { recursive: true });

@@ -1,0 +1,50 @@
+// What the operator asks of a cluster, as RBAC rules: the one source of the roles in deploy/. A rule is here because a
+// request of the operator needs it; a test on a real API server lists rules that no request used. Rules: spec/deploy.md.
+
+export interface PolicyRule {
+  apiGroups: readonly string[];
+  resources: readonly string[];
+  verbs: readonly string[];
+}
+
+const watched = ["list", "watch"] as const;
+
+/** In every namespace that it looks after. Secrets are not among them: pods mount them, the operator never reads them. */
+export const namespacedRules: readonly PolicyRule[] = [
+  rule("", ["pods"], ["get", ...watched, "create", "patch", "delete"]),
+  rule("", ["persistentvolumeclaims"], ["get", ...watched, "create", "patch", "delete"]),
+  rule("", ["services"], ["get", ...watched, "create", "update", "delete"]),
+  rule("", ["configmaps"], ["get", ...watched, "create", "update"]),
+  rule("", ["events"], ["create", "patch"]),
+  rule("apps.foundationdb.org", ["foundationdbclusters"], [...watched, "patch"]),
+  rule("apps.foundationdb.org", ["foundationdbbackups", "foundationdbrestores"], watched),
+  rule(
+    "apps.foundationdb.org",
+    ["foundationdbclusters/status", "foundationdbbackups/status", "foundationdbrestores/status"],
+    ["update"],
+  ),
+];
+
+/** Only in its own namespace: which of its instances may act. */
+export const leaseRules: readonly PolicyRule[] = [
+  rule("coordination.k8s.io", ["leases"], ["get", "create", "update"]),
+];
+
+/** Nodes belong to no namespace. Without this the operator works, but taints and data halls by node label are off. */
+export const nodeRules: readonly PolicyRule[] = [rule("", ["nodes"], watched)];
+
+/** Of the service account that the database pods use: their monitor tells and reads by annotations of its own pod. */
+export const databasePodRules: readonly PolicyRule[] = [
+  rule("", ["pods"], ["get", ...watched, "update", "patch"]),
+];
+
+/** Of database pods that take a locality from a label of their node. */
+export const databaseNodeRules: readonly PolicyRule[] = [rule("", ["nodes"], ["get", ...watched])];
+
+function rule(
+  apiGroup: string,
+  resources: readonly string[],
+  verbs: readonly string[],
+): PolicyRule {
+  return { apiGroups: [apiGroup], resources, verbs };
+}

@@ -1,0 +1,38 @@
+// The kustomize bases: complete, and taken by the kustomize of kubectl where there is one.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+import { parse, parseAllDocuments } from "yaml";
+
+const root = path.resolve(import.meta.dirname, "../../deploy/kustomize");
+const bases = ["namespaced", "cluster-wide"];
+const hasKubectl = spawnSync("kubectl", ["kustomize", "--help"]).status === 0;
+
+for (const base of bases) {
+  void test(`[DEP12] base ${base} names only what exists`, () => {
+    const file = path.join(root, base, "kustomization.yaml");
+    const { resources } = parse(readFileSync(file, "utf8")) as { resources: string[] };
+    for (const resource of resources) assert.ok(existsSync(path.join(root, base, resource)));
+  });
+
+  void test(
+    `[DEP12] kubectl kustomize takes base ${base}`,
+    { skip: hasKubectl ? false : "no kubectl here" },
+    () => {
+      const answer = spawnSync("kubectl", ["kustomize", path.join(root, base)], {
+        encoding: "utf8",
+        maxBuffer: 1 << 26,
+      });
+      assert.equal(answer.status, 0, answer.stderr);
+      const kinds = parseAllDocuments(answer.stdout).map((document) =>
+        String(document.get("kind")),
+      );
+      const count = (kind: string): number => kinds.filter((each) => each === kind).length;
+      assert.equal(count("CustomResourceDefinition"), 3);
+      assert.equal(count("Deployment"), 1);
+      assert.equal(count("ClusterRole"), base === "cluster-wide" ? 3 : 2);
+    },
+  );
+}
