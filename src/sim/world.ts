@@ -41,6 +41,7 @@ export type WorldOptions = GroundOptions & SiteOptions;
 
 export interface World {
   readonly name: string;
+  readonly addressBlock: number;
   readonly clock: Clock;
   readonly server: ApiServer;
   /** Of a person at the keyboard: full rights, not counted as the operator's. */
@@ -106,7 +107,7 @@ export function startWorldOn(ground: Ground, options: SiteOptions): World {
   seat.start();
   const starting = [installed, kubelet.started, scheduler.started, controllers.started];
   return {
-    ...{ name, clock, server, client, network, kubelet, fdb },
+    ...{ name, addressBlock, clock, server, client, network, kubelet, fdb },
     started: Promise.all([...starting, seat.latest().started]).then(() => {}),
     get operator() {
       return seat.latest();

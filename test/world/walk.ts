@@ -8,10 +8,7 @@ import type { Random } from "../../src/env/random.ts";
 import { configMaps, persistentVolumeClaims } from "../../src/kube/resource.ts";
 import { Chaos, troubles } from "../../src/sim/faults/chaos.ts";
 import type { Trouble } from "../../src/sim/faults/chaos.ts";
-import { faultyRoad } from "../../src/sim/faults/faulty-transport.ts";
-import type { FaultyRoad } from "../../src/sim/faults/faulty-transport.ts";
-import { slowDatabase } from "../../src/sim/faults/slow-database.ts";
-import type { SlowDatabase } from "../../src/sim/faults/slow-database.ts";
+import { OperatorLinks } from "../../src/sim/faults/operator-links.ts";
 import { VirtualClock } from "../../src/sim/virtual-clock.ts";
 import { Invariants } from "./invariants.ts";
 import { minuteMs, TestWorld } from "./world-harness.ts";
@@ -77,30 +74,18 @@ export async function walk(seed: number, options: WalkOptions = {}): Promise<Wal
   const shape = shapeOf(random);
   const clock = new VirtualClock();
   const invariants = new Invariants();
-  let road: FaultyRoad | undefined;
-  let database: SlowDatabase | undefined;
+  const links = new OperatorLinks(clock, random);
   const world = await TestWorld.open({
     ...{ seed, clock, nodes: shape.nodes, zones: shape.zones, keepLines: 400 },
-    wrapTransport(transport) {
-      const next = faultyRoad(invariants.inspectRequests(transport), clock, random);
-      Object.assign(next.conditions, road?.conditions, { isClosed: false });
-      road = next;
-      return next.transport;
-    },
-    wrapAdmin(admin) {
-      const next = slowDatabase(invariants.inspectCommands(admin), clock, random);
-      Object.assign(next.conditions, database?.conditions);
-      database = next;
-      return next.admin;
-    },
+    wrapTransport: (transport) => links.wrapTransport(invariants.inspectRequests(transport)),
+    wrapAdmin: (admin) => links.wrapAdmin(invariants.inspectCommands(admin)),
   });
   invariants.watch(world.world);
   const chaos = new Chaos({
     world: world.world,
     random,
     labelKey: "foundationdb.org/fdb-cluster-name",
-    road: () => present(road),
-    database: () => present(database),
+    links,
   });
   const made: string[] = [];
   try {
@@ -213,9 +198,4 @@ async function versionsOfBystanders(world: TestWorld): Promise<string[]> {
     name: "one-storage-1-data",
   });
   return [map, claim].map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`);
-}
-
-function present<T>(value: T | undefined): T {
-  assert.ok(value !== undefined);
-  return value;
 }

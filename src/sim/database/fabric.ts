@@ -56,6 +56,8 @@ export interface Fabric {
   readonly initialBytes: number;
   /** IP addresses and endpoints that nobody reaches. */
   readonly cut: Set<string>;
+  /** Whole networks that nobody reaches, by name: whether an IP address lies inside. */
+  readonly cutNetworks: Map<string, (ip: string) => boolean>;
   /** The next look of processes without a database, and how long until the one after. */
   joinTimer: Timer | undefined;
   joinDelayMs: number;
@@ -87,10 +89,16 @@ export function openDisk(fabric: Fabric, volumeId: string, path: string): Disk {
   return disk;
 }
 
+function isInCutNetwork({ cutNetworks }: Fabric, ip: string): boolean {
+  return [...cutNetworks.values()].some((isInside) => isInside(ip));
+}
+
 export function isCut(fabric: Fabric, instance: ServerInstance): boolean {
-  if (fabric.cut.size === 0) return false;
-  return instance.arguments.publicAddresses.some(
-    (address) => fabric.cut.has(address.host) || fabric.cut.has(endpoint(address)),
+  if (fabric.cut.size + fabric.cutNetworks.size === 0) return false;
+  return (
+    instance.arguments.publicAddresses.some(
+      (address) => fabric.cut.has(address.host) || fabric.cut.has(endpoint(address)),
+    ) || instance.spec.pod.ips.some((ip) => isInCutNetwork(fabric, ip))
   );
 }
 

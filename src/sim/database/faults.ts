@@ -1,6 +1,7 @@
 // Trouble on demand: processes crash, addresses cannot be reached, volumes are lost, starts are
 // slow. [FDB36]
 import type { Fabric } from "./fabric.ts";
+import type { ServerInstance } from "./server-instance.ts";
 import { loseVolume } from "./lost-volume.ts";
 import { allDatabasesRefreshQuorum, joinSoon, leave } from "./membership.ts";
 
@@ -10,6 +11,9 @@ export interface Faults {
   /** Nobody reaches this IP or ip:port until it is restored. */
   cutAddress(address: string): void;
   restoreAddress(address: string): void;
+  /** Nobody reaches the pods of this network, those that will come included, until it is restored. */
+  cutNetwork(name: string, isInside: (ip: string) => boolean): void;
+  restoreNetwork(name: string): void;
   /** Everything on the volume is gone; processes on it crash. Also the end of an emptyDir. */
   loseVolume(volumeId: string): void;
   /** The next process to start at this IP or ip:port registers so much later. */
@@ -26,16 +30,22 @@ export function createFaults(fabric: Fabric): Faults {
     cutAddress(address) {
       fabric.trace(`cut ${address}`);
       fabric.cut.add(address);
-      for (const instance of new Set(fabric.listening.values())) {
-        if (instance.ip !== address && instance.endpoint !== address) continue;
-        if (instance.database) leave(instance.database, instance);
-        fabric.unjoined.add(instance);
-      }
-      allDatabasesRefreshQuorum(fabric);
+      dropOut(fabric, ({ ip, endpoint }) => ip === address || endpoint === address);
     },
     restoreAddress(address) {
       fabric.trace(`restored ${address}`);
       fabric.cut.delete(address);
+      allDatabasesRefreshQuorum(fabric);
+      joinSoon(fabric);
+    },
+    cutNetwork(name, isInside) {
+      fabric.trace(`cut network ${name}`);
+      fabric.cutNetworks.set(name, isInside);
+      dropOut(fabric, ({ spec }) => spec.pod.ips.some(isInside));
+    },
+    restoreNetwork(name) {
+      fabric.trace(`restored network ${name}`);
+      fabric.cutNetworks.delete(name);
       allDatabasesRefreshQuorum(fabric);
       joinSoon(fabric);
     },
@@ -44,4 +54,14 @@ export function createFaults(fabric: Fabric): Faults {
       fabric.startDelays.set(address, delayMs);
     },
   };
+}
+
+/** Processes that can no longer be reached leave their database and look for it. */
+function dropOut(fabric: Fabric, isHit: (instance: ServerInstance) => boolean): void {
+  for (const instance of new Set(fabric.listening.values())) {
+    if (!isHit(instance)) continue;
+    if (instance.database) leave(instance.database, instance);
+    fabric.unjoined.add(instance);
+  }
+  allDatabasesRefreshQuorum(fabric);
 }

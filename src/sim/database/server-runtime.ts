@@ -7,7 +7,7 @@ import type {
   ServerProcess,
   ServerProcessSpec,
 } from "../../pod/process-runtime.ts";
-import { openDisk, reachableAt } from "./fabric.ts";
+import { isCut, openDisk, reachableAt } from "./fabric.ts";
 import { loseVolume } from "./lost-volume.ts";
 import type { Disk, Fabric } from "./fabric.ts";
 import { allDatabasesRefreshQuorum, joinLater, joinSoon, leave, tryJoin } from "./membership.ts";
@@ -56,7 +56,7 @@ function register(fabric: Fabric, instance: ServerInstance): void {
   if (!instance.isRunning) return;
   instance.disk.writtenBy = newer(instance.disk.writtenBy, instance.version);
   allDatabasesRefreshQuorum(fabric);
-  if (tryJoin(fabric, instance)) {
+  if (!isCut(fabric, instance) && tryJoin(fabric, instance)) {
     if (fabric.unjoined.size > 0) joinSoon(fabric);
     return;
   }

@@ -89,6 +89,7 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
     commitFault: options.commitFault,
     initialBytes: options.initialBytes ?? defaultInitialBytes,
     cut: new Set(),
+    cutNetworks: new Map(),
     startDelays: new Map(),
   };
   const find = (text: string): Database | undefined => findByString(fabric, text);

@@ -8,17 +8,15 @@ import type { KubeObject } from "../../kube/object.ts";
 import { pods } from "../../kube/resource.ts";
 import type { Resource, Stored } from "../../kube/resource.ts";
 import type { World } from "../world.ts";
-import type { FaultyRoad } from "./faulty-transport.ts";
-import type { SlowDatabase } from "./slow-database.ts";
+import type { OperatorLinks } from "./operator-links.ts";
 
 export interface ChaosParts {
   world: World;
   random: Random;
   /** Only objects with this label are touched. */
   labelKey: string;
-  /** Of the operator that runs. */
-  road: () => FaultyRoad;
-  database: () => SlowDatabase;
+  /** Between the operator and the world. */
+  links: OperatorLinks;
 }
 
 export interface ChaosTarget extends ChaosParts {

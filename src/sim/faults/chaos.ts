@@ -77,13 +77,13 @@ function badChance({ random }: ChaosTarget): number {
   return randomInteger(random, 1, 5) / 10;
 }
 
-async function setRoad({ road }: ChaosTarget, chance: number): Promise<string> {
-  Object.assign(road().conditions, { failureChance: chance, watchBreakChance: chance });
+async function setRoad({ links }: ChaosTarget, chance: number): Promise<string> {
+  links.roadFailureChance = chance;
   return String(chance);
 }
 
-async function setDatabase({ database }: ChaosTarget, chance: number): Promise<string> {
-  database().conditions.slowChance = chance;
+async function setDatabase({ links }: ChaosTarget, chance: number): Promise<string> {
+  links.slowAnswerChance = chance;
   return String(chance);
 }
 
@@ -100,6 +100,6 @@ async function restartOperator({ world }: ChaosTarget): Promise<string> {
 
 /** A crashed operator says nothing more: even what it has under way does not arrive. */
 async function crashOperator(target: ChaosTarget): Promise<string> {
-  target.road().conditions.isClosed = true;
+  target.links.life.die();
   return restartOperator(target);
 }

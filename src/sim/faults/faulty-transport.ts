@@ -12,8 +12,6 @@ export interface RoadConditions {
   failureChance: number;
   /** Of a watch that breaks within two minutes. */
   watchBreakChance: number;
-  /** Nothing gets through any more: the client has crashed or is cut off. */
-  isClosed: boolean;
 }
 
 export interface FaultyRoad {
@@ -25,10 +23,7 @@ export interface FaultyRoad {
 type Mishap = "refused" | "tooMany" | "conflict" | "lostBefore" | "lostAfter" | "slow";
 
 export function faultyRoad(transport: KubeTransport, clock: Clock, random: Random): FaultyRoad {
-  const conditions: RoadConditions = { failureChance: 0, watchBreakChance: 0, isClosed: false };
-  const open = (): void => {
-    if (conditions.isClosed) throw new KubeError(0, "Unreachable", "there is no way through");
-  };
+  const conditions: RoadConditions = { failureChance: 0, watchBreakChance: 0 };
   const mishap = async (request: KubeRequest): Promise<KubeResponse> => {
     switch (randomPick(random, mishapsOf(request))) {
       case "refused":
@@ -44,7 +39,6 @@ export function faultyRoad(transport: KubeTransport, clock: Clock, random: Rando
         throw new KubeError(0, "Timeout", "no answer came back");
       case "slow":
         await sleep(clock, randomInteger(random, 100, 5_000));
-        open();
         return transport.request(request);
     }
   };
@@ -52,14 +46,10 @@ export function faultyRoad(transport: KubeTransport, clock: Clock, random: Rando
     conditions,
     transport: {
       async request(request) {
-        open();
         const goesWrong = random.next() < conditions.failureChance;
-        const answer = await (goesWrong ? mishap(request) : transport.request(request));
-        open();
-        return answer;
+        return goesWrong ? mishap(request) : transport.request(request);
       },
       async watch(request, onEvent) {
-        open();
         if (random.next() >= conditions.watchBreakChance) return transport.watch(request, onEvent);
         const end = new AbortController();
         const abort = (): void => end.abort();

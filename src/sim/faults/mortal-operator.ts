@@ -31,6 +31,11 @@ export class OperatorLife {
     this.#death = death;
   }
 
+  /** Between two writes, whatever is under way. */
+  die(): void {
+    this.#isDead = true;
+  }
+
   transport(transport: KubeTransport): KubeTransport {
     const lost = (): KubeError => new KubeError(0, "Unreachable", "the operator is dead");
     return {

@@ -10,12 +10,7 @@ import type { RequestRecord } from "../../kube/client.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { Chaos } from "../faults/chaos.ts";
 import type { Trouble } from "../faults/chaos.ts";
-import { faultyRoad } from "../faults/faulty-transport.ts";
-import type { FaultyRoad } from "../faults/faulty-transport.ts";
-import { laggingWatch } from "../faults/lagging-watch.ts";
-import { OperatorLife } from "../faults/mortal-operator.ts";
-import { slowDatabase } from "../faults/slow-database.ts";
-import type { SlowDatabase } from "../faults/slow-database.ts";
+import { OperatorLinks } from "../faults/operator-links.ts";
 import { Trace } from "../trace.ts";
 import { VirtualClock } from "../virtual-clock.ts";
 import { startWorld } from "../world.ts";
@@ -105,11 +100,8 @@ class LifeWalk {
   readonly #events: string[] = [];
   readonly #world: World;
   readonly #chaos: Chaos;
-  readonly #lag = { lagMs: 0 };
   readonly #startMs = this.#clock.nowMs();
-  #life = new OperatorLife();
-  #road: FaultyRoad | undefined;
-  #database: SlowDatabase | undefined;
+  readonly #links: OperatorLinks;
 
   constructor(seed: number, options: LifeOptions) {
     this.#seed = seed;
@@ -117,6 +109,7 @@ class LifeWalk {
     const random = keyedRandom(seed, "life");
     this.#random = random;
     this.#shape = lifeShapeOf(random);
+    this.#links = new OperatorLinks(this.#clock, random);
     this.#trace = new Trace({
       clock: this.#clock,
       keepLines: 300,
@@ -133,38 +126,17 @@ class LifeWalk {
       ...{ clock: this.#clock, seed, trace: this.#trace, nodes, zones },
       nodeCapacity: { cpu: "8", memory: "32Gi", pods: "100" },
       disabledChecks: options.disabledChecks,
-      wrapTransport: (transport) => this.#wrapTransport(transport),
-      wrapAdmin: (admin) => {
-        const before = this.#database?.conditions;
-        this.#database = slowDatabase(
-          this.#life.admin(this.#watchman.inspectCommands(admin)),
-          this.#clock,
-          random,
-        );
-        Object.assign(this.#database.conditions, before);
-        return this.#database.admin;
-      },
+      wrapTransport: (transport) => this.#links.wrapTransport(this.#watchman.inspect(transport)),
+      wrapAdmin: (admin) => this.#links.wrapAdmin(this.#watchman.inspectCommands(admin)),
       onRequest: (record) => this.#requests.push(record),
     });
     this.#chaos = new Chaos({
       world: this.#world,
       random,
       labelKey: "foundationdb.org/fdb-cluster-name",
-      road: () => present(this.#road),
-      database: () => present(this.#database),
+      links: this.#links,
     });
     this.#watchman.watch(this.#world, () => this.#chaos.isOngoing);
-  }
-
-  #wrapTransport(transport: Parameters<typeof faultyRoad>[0]): FaultyRoad["transport"] {
-    this.#life = new OperatorLife();
-    const before = this.#road?.conditions;
-    const inspected = this.#watchman.inspect(transport);
-    const mortal = this.#life.transport(inspected);
-    const lagging = laggingWatch(mortal, this.#clock, this.#lag);
-    this.#road = faultyRoad(lagging, this.#clock, this.#random);
-    Object.assign(this.#road.conditions, before, { isClosed: false });
-    return this.#road.transport;
   }
 
   async run(): Promise<void> {
@@ -178,14 +150,14 @@ class LifeWalk {
     await this.#world.client.create(foundationDbClusters, cluster);
     await this.#untilAtRest(10 * minuteMs, "the cluster comes up");
     await this.#advance(2 * minuteMs);
-    this.#lag.lagMs = this.#shape.lagMs;
+    this.#links.lag.lagMs = this.#shape.lagMs;
     const { steps = 20 } = this.#options;
     for (let step = 0; step < steps; step += 1) await this.#step();
     this.#note("peace");
     this.#watchman.noteDisturbance();
     await this.#during(this.#chaos.heal(), "healing");
     await this.#humanAct("include");
-    this.#lag.lagMs = 0;
+    this.#links.lag.lagMs = 0;
     await this.#untilAtRest(180 * minuteMs, "the cluster comes to rest");
     await this.#advance(10 * minuteMs);
     await this.#untilAtRest(10 * minuteMs, "the cluster stays at rest");
@@ -242,7 +214,7 @@ class LifeWalk {
   async #crash(): Promise<void> {
     const moment = randomPick(this.#random, ["before", "after"] as const);
     const write = randomInteger(this.#random, 1, 40);
-    const life = this.#life;
+    const { life } = this.#links;
     life.dieAt({ write, moment });
     // A cluster at rest has nothing to write, so something is asked for first.
     await this.#wish();
@@ -254,7 +226,7 @@ class LifeWalk {
     }
     const how = life.isDead ? `${moment} write ${write}` : "between writes";
     this.#note(`the operator dies ${how}`);
-    if (!life.isDead) present(this.#road).conditions.isClosed = true;
+    life.die();
     await this.#during(this.#world.stopOperator(), "the end of the operator");
     await this.#advance(randomPick(this.#random, [0, 1_000, 20_000]));
     this.#world.startOperator();
@@ -381,9 +353,4 @@ class LifeWalk {
     if (!isDone) throw new Error(`it takes too long: ${what}`);
     return promise;
   }
-}
-
-function present<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error("there is no operator yet");
-  return value;
 }
