@@ -47,6 +47,12 @@ export function nodeLabelVariable(labelKey: string): string {
   return `NODE_LABEL_${labelKey.toUpperCase().replace(/[/.]/g, "_")}`;
 }
 
+/** The one datacenter of all processes of this resource; "" when they have none, or learn it where they run. */
+export function dataCenterOf(spec: ClusterSpec): string {
+  const locality = localityOf(spec, "dcid");
+  return spec.dataCenter || (locality?.source === "value" ? locality.value : "");
+}
+
 /** Whether all processes of this resource have one fixed value of a locality. */
 export function isGivenByValue(spec: ClusterSpec, key: "data_hall" | "dcid"): boolean {
   const field = key === "dcid" ? spec.dataCenter : spec.dataHall;

@@ -1,9 +1,9 @@
 // Names that the operator will make from a spec: they must be names that Kubernetes takes.
 import { classInName } from "../model/process-class.ts";
-import { desiredProcessCounts } from "../model/process-counts.ts";
-import { faultDomainOf, routingOf, type NamedCluster } from "./effective.ts";
+import { routingOf, type NamedCluster } from "./effective.ts";
 import { problem, type ValidationProblem } from "./problem.ts";
 import { labelValueMaxLength } from "./validate-packing.ts";
+import { wantedCounts } from "./wanted-counts.ts";
 
 /** Numbers of process groups have at most five digits. */
 const numberLength = 5;
@@ -17,12 +17,7 @@ export function nameProblems(cluster: NamedCluster): readonly ValidationProblem[
     const message = "ids of process groups cannot hold a dot";
     problems.push(problem("spec.processGroupIDPrefix", prefix, message, "use dashes"));
   }
-  const counts = desiredProcessCounts({
-    databaseConfiguration: spec.databaseConfiguration,
-    processCounts: spec.processCounts,
-    faultDomain: faultDomainOf(spec),
-    dataCenter: spec.dataCenter,
-  });
+  const counts = wantedCounts(spec);
   const longestClass = longest(Object.keys(counts));
   const idLength = (prefix === "" ? 0 : prefix.length + 1) + longestClass.length + 1 + numberLength;
   if (idLength > labelValueMaxLength) {

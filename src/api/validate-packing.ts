@@ -1,11 +1,11 @@
 // Packing into logical fault domains: enough of them, with names that Kubernetes takes.
-import { desiredProcessCounts, type ProcessCounts } from "../model/process-counts.ts";
+import type { ProcessCounts } from "../model/process-counts.ts";
 import { isStateful } from "../model/process-class.ts";
 import { redundancyForCounts, redundancyOf } from "../model/redundancy.ts";
 import type { ClusterSpec } from "./cluster-spec.ts";
-import { faultDomainOf } from "./effective.ts";
 import { localityOf, parameterValue } from "./localities.ts";
 import { problem, type ValidationProblem } from "./problem.ts";
+import { wantedCounts } from "./wanted-counts.ts";
 
 /** The longest value of a label. */
 export const labelValueMaxLength = 63;
@@ -55,15 +55,7 @@ function packingOf(spec: ClusterSpec): Packing {
     hasHalls: hallKey !== undefined,
     halls: isSpread ? hallCount : 1,
     hallNames: isSpread ? hall.values : [],
-    counts: desiredProcessCounts(
-      {
-        databaseConfiguration: spec.databaseConfiguration,
-        processCounts: spec.processCounts,
-        faultDomain: faultDomainOf(spec),
-        dataCenter: spec.dataCenter || localityOf(spec, "dcid")?.value,
-      },
-      { isSpreadOverHalls: isSpread },
-    ),
+    counts: wantedCounts(spec),
   };
 }
 

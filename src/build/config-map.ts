@@ -4,7 +4,7 @@ import type { ImageType } from "../api/cluster.ts";
 import { imageTypeOf, serversPerPod } from "../api/effective.ts";
 import type { ConfigMap } from "../kube/generated/types.ts";
 import { isLogProcess } from "../model/process-class.ts";
-import { desiredProcessCounts } from "../model/process-counts.ts";
+import { wantedCounts } from "../api/wanted-counts.ts";
 import { metadataFor } from "./labels.ts";
 import { monitorConfiguration, monitorJson } from "./monitor-configuration.ts";
 import type { NormalCluster } from "./normalise.ts";
@@ -50,7 +50,7 @@ function generatedData(cluster: NormalCluster): Record<string, string> {
   const authorities = (spec.trustedCAs ?? []).join("\n");
   if (authorities !== "") data[caFileKey] = authorities;
   const imageTypes = status?.imageTypes ?? [];
-  for (const processClass of Object.keys(desiredProcessCounts(spec))) {
+  for (const processClass of Object.keys(wantedCounts(spec))) {
     if (imageTypes.includes("unified")) {
       const target = { processClass, imageType: "unified", serverCount: 0 } as const;
       const json = monitorJson(monitorConfiguration(cluster, target));

@@ -1,7 +1,10 @@
-// Where the pods of a cluster may and would rather run. Carries the rules B54 and B55 of spec/build.md.
+// Where the pods of a cluster may and would rather run. Carries the rules B54 and B55 of spec/build.md and
+// HALL7 of spec/halls.md.
 import { faultDomainOf } from "../api/effective.ts";
+import { hallSpreadOf } from "../api/hall-spread.ts";
 import type { Affinity } from "../kube/generated/types.ts";
 import { topologyKeyOf } from "../model/fault-domain.ts";
+import { hallOf } from "../model/process-group.ts";
 import { selectorLabels } from "./labels.ts";
 import type { NormalCluster } from "./normalise.ts";
 import type { PodSubject } from "./pod-subject.ts";
@@ -14,7 +17,7 @@ export function podAffinity(
   subject: PodSubject,
   given: Affinity | undefined,
 ): Affinity | undefined {
-  const spread = withSpread(cluster, subject, given);
+  const spread = withHall(cluster, subject, withSpread(cluster, subject, given));
   const isHeldBack = (cluster.spec.buggify?.noSchedule ?? []).includes(subject.processGroupID);
   return isHeldBack ? withoutNode(spread) : spread;
 }
@@ -37,6 +40,31 @@ function withSpread(
         ...(anti?.preferredDuringSchedulingIgnoredDuringExecution ?? []),
         { weight: 1, podAffinityTerm: { labelSelector: { matchLabels }, topologyKey } },
       ],
+    },
+  };
+}
+
+/** Terms of the user are alternatives, so the hall goes into each of them. */
+function withHall(
+  cluster: NormalCluster,
+  subject: PodSubject,
+  affinity: Affinity | undefined,
+): Affinity | undefined {
+  const hall = hallOf(subject);
+  const topologyKey = hallSpreadOf(cluster.spec)?.topologyKey;
+  if (hall === "" || topologyKey === undefined) return affinity;
+  const nodeAffinity = affinity?.nodeAffinity;
+  const given = nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  const expression = { key: topologyKey, operator: "In", values: [hall] };
+  const nodeSelectorTerms = (given ?? [{}]).map((term) => ({
+    ...term,
+    matchExpressions: [...(term.matchExpressions ?? []), expression],
+  }));
+  return {
+    ...affinity,
+    nodeAffinity: {
+      ...nodeAffinity,
+      requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms },
     },
   };
 }

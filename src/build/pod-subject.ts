@@ -3,4 +3,6 @@
 export interface PodSubject {
   readonly processGroupID: string;
   readonly processClass: string;
+  /** The data hall or datacenter that it must run in. */
+  readonly hall?: string | undefined;
 }

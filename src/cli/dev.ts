@@ -18,13 +18,16 @@ import { createResources } from "./create-resources.ts";
 import { isSettled, progressOf, whyNotReconciled } from "./dev-progress.ts";
 import { readDocuments } from "./documents.ts";
 import type { SourceDocument } from "./documents.ts";
+import { nodesOf } from "./examples.ts";
+import type { ExampleName } from "./examples.ts";
 import { formatElapsed, renderProgress } from "./progress-view.ts";
 import { openOutput } from "./terminal.ts";
 import type { Output } from "./terminal.ts";
 
 export interface DevOptions {
   file?: string[];
-  nodes: number;
+  example?: ExampleName;
+  nodes?: number;
   zones: number;
   speed: number;
   seed: number;
@@ -59,11 +62,15 @@ export async function runDev(options: DevOptions): Promise<void> {
   });
 }
 
-export async function runDevOn(options: DevOptions, host: DevHost): Promise<void> {
+export async function runDevOn(given: DevOptions, host: DevHost): Promise<void> {
+  const options = { ...given, nodes: given.nodes ?? nodesOf(given.example) };
   if (options.zones > options.nodes) {
     throw new CommandError(
       `--zones ${options.zones} needs at least as many nodes: raise --nodes or lower --zones`,
     );
+  }
+  if (options.example !== undefined && options.file !== undefined) {
+    throw new CommandError("--example and -f exclude each other: name one of them");
   }
   const documents = await documentsOf(options);
   const recent: string[] = [];
@@ -114,7 +121,7 @@ function openLog(
 }
 
 async function documentsOf(options: DevOptions): Promise<SourceDocument[]> {
-  const files = options.file ?? [join(root, "examples", "cluster.yaml")];
+  const files = options.file ?? [join(root, "examples", `${options.example ?? "cluster"}.yaml`)];
   const documents: SourceDocument[] = [];
   for (const file of files) documents.push(...(await readDocuments(file)));
   if (!documents.some(({ object }) => object.kind === foundationDbClusters.kind)) {

@@ -2,6 +2,7 @@
 import { availableParallelism } from "node:os";
 import { InvalidArgumentError, Option } from "commander";
 import type { DevOptions } from "./dev.ts";
+import { exampleNames } from "./examples.ts";
 import { addExplainCommand, newProgram, runProgram } from "./program.ts";
 import type { RenderOptions } from "./render.ts";
 import type { SimulateOptions } from "./simulate.ts";
@@ -15,7 +16,17 @@ program
     "start an emulated Kubernetes with a simulated FoundationDB in this process, run the operator in it and show what it does",
   )
   .option("-f, --file <file>", "resources to create instead of the sample (repeatable)", collect)
-  .option("--nodes <count>", "number of nodes", integer(1, 500), 6)
+  .addOption(
+    new Option("--example <name>", "run an example of the manual instead of the sample").choices(
+      exampleNames,
+    ),
+  )
+  .addOption(
+    new Option(
+      "--nodes <count>",
+      "number of nodes (default: 6, or what the example needs)",
+    ).argParser(integer(1, 500)),
+  )
   .option("--zones <count>", "number of zones over which the nodes are spread", integer(1, 50), 3)
   .option("--speed <factor>", "virtual seconds per real second", between(0.01, 1000), 20)
   .option("--seed <number>", "seed of everything that is random", integer(0, 2 ** 31), 1)

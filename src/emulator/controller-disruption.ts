@@ -8,7 +8,7 @@ import { formatTime } from "../kube/time.ts";
 import { KeyedWork } from "./controller-part.ts";
 import type { ControllerParts } from "./controller-part.ts";
 import { isReady } from "./kubelet-services.ts";
-import { matchesLabelSelector } from "./scheduler-selector.ts";
+import { matchesLabelSelector } from "../kube/selector.ts";
 import { hasEnded } from "./scheduler-view.ts";
 
 export function startDisruptionController(parts: ControllerParts): void {

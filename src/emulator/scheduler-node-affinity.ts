@@ -1,6 +1,6 @@
 // Which nodes a pod asks for: node name, node selector, node affinity. Carries rule SCH4.
 import type { Node, Pod } from "../kube/generated/types.ts";
-import { matchesNodeSelector, matchesTerm } from "./scheduler-selector.ts";
+import { matchesNodeSelector, matchesTerm } from "../kube/selector.ts";
 
 export function isWantedNode(pod: Pod, node: Node): boolean {
   const labels = node.metadata.labels ?? {};

@@ -1,7 +1,7 @@
 // The affinity and anti-affinity terms of a pod in a form that can be compared and matched.
 import type { Pod, PodAffinityTerm } from "../kube/generated/types.ts";
-import { matchesLabelSelector } from "./scheduler-selector.ts";
-import type { Labels } from "./scheduler-selector.ts";
+import { matchesLabelSelector } from "../kube/selector.ts";
+import type { Labels } from "../kube/selector.ts";
 
 export type PodTermKind =
   | "requiredAffinity"

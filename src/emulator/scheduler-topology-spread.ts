@@ -1,7 +1,7 @@
 // Spreading the pods of a group evenly over topology domains. Carries rule SCH8.
 import type { Pod, TopologySpreadConstraint } from "../kube/generated/types.ts";
 import { isWantedNode } from "./scheduler-node-affinity.ts";
-import { matchesLabelSelector } from "./scheduler-selector.ts";
+import { matchesLabelSelector } from "../kube/selector.ts";
 import { findRepellingTaint } from "./scheduler-taints.ts";
 import type { NodeInfo, SchedulerView } from "./scheduler-view.ts";
 

@@ -6,7 +6,7 @@ import { add, amounts, podRequests, podRequestsForScore } from "./scheduler-reso
 import type { Amounts } from "./scheduler-resources.ts";
 import { podTerms } from "./scheduler-pod-terms.ts";
 import type { PodTerm } from "./scheduler-pod-terms.ts";
-import type { Labels } from "./scheduler-selector.ts";
+import type { Labels } from "../kube/selector.ts";
 
 export interface NodeInfo {
   readonly name: string;

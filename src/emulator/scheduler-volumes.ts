@@ -8,7 +8,7 @@ import type {
   StorageClass,
 } from "../kube/generated/types.ts";
 import { quantityValue } from "./scheduler-quantity.ts";
-import { matchesLabelSelector, matchesNodeSelector } from "./scheduler-selector.ts";
+import { matchesLabelSelector, matchesNodeSelector } from "../kube/selector.ts";
 
 export interface VolumeLookup {
   claim(namespace: string, name: string): PersistentVolumeClaim | undefined;

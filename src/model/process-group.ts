@@ -58,6 +58,11 @@ export interface ProcessGroupState {
   readonly processGroupConditions?: readonly ProcessGroupCondition[] | undefined;
 }
 
+/** The data hall or datacenter that was chosen for a process group; "" when the operator chooses none. */
+export function hallOf(group: { readonly hall?: string | undefined }): string {
+  return group.hall ?? "";
+}
+
 export interface NewProcessGroup {
   readonly processGroupID: string;
   readonly processClass: string;

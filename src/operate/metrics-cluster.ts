@@ -7,7 +7,7 @@ import type { Gauge, Labels, LabelValues, MetricsRegistry } from "../env/metrics
 import type { Stored } from "../kube/resource.ts";
 import { parseTime } from "../kube/time.ts";
 import { processClasses } from "../model/process-class.ts";
-import { desiredProcessCounts } from "../model/process-counts.ts";
+import { wantedCounts } from "../api/wanted-counts.ts";
 import { conditionTypes, isMarkedForRemoval } from "../model/process-group.ts";
 import { ReplacementBudget } from "../plan/replacement-budget.ts";
 import { waitReasons } from "../plan/wait.ts";
@@ -108,7 +108,7 @@ function setResource(gauges: Gauges, labels: Labels, cluster: Stored<FoundationD
 /** Without any condition a process group counts as Ready. */
 function setGroups(gauges: Gauges, labels: Labels, cluster: Stored<FoundationDBCluster>): void {
   const groups = cluster.status?.processGroups ?? [];
-  const wanted: Readonly<Record<string, number | undefined>> = desiredProcessCounts(cluster.spec);
+  const wanted: Readonly<Record<string, number | undefined>> = wantedCounts(cluster.spec);
   for (const processClass of processClasses) {
     const own = groups.filter((group) => group.processClass === processClass);
     const byClass = { ...labels, process_class: processClass };

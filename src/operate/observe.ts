@@ -2,6 +2,7 @@
 // never waits. Rules: spec/operate.md [OP5]-[OP7].
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { labelsOf } from "../api/effective.ts";
+import { hallSpreadOf } from "../api/hall-spread.ts";
 import { configMapName } from "../build/config-map.ts";
 import type { Node, Pod } from "../kube/generated/types.ts";
 import type { KubeObject } from "../kube/object.ts";
@@ -48,6 +49,8 @@ export function observeCluster(input: ObserveInput): Snapshot {
     // By name alone it could be somebody else's, whose data must not be overwritten.
     configMap: objectsOf(caches.configMaps, cluster).get(name),
     nodes: nodesOf(caches, pods),
+    // A new process group may go to a node that has none yet.
+    placementNodes: hallSpreadOf(cluster.spec) === undefined ? undefined : caches.nodes?.list(),
     database: freshEnough(state.poller.latest, input),
     statuses,
     knowledge: state.reader.knowledge,

@@ -1,5 +1,5 @@
 // Step addProcessGroups: gives every class as many process groups as it should have. New ids are random, so
-// that an id is never used again by accident. Rules: spec/plan.md [P40]-[P42].
+// that an id is never used again by accident. Rules: spec/plan.md [P40]-[P42], spec/halls.md [HALL8].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { randomInteger, seededRandom } from "../env/random.ts";
 import type { Random } from "../env/random.ts";
@@ -15,6 +15,8 @@ import {
   isMarkedForRemoval,
   newProcessGroup,
 } from "../model/process-group.ts";
+import { hallsForNew, withChosenHalls } from "./hall-placement.ts";
+import { hallWaits } from "./hall-waits.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
@@ -27,19 +29,26 @@ export function planNewProcessGroups(snapshot: Snapshot, draft: Draft): StepResu
     present.set(group.processClass, (present.get(group.processClass) ?? 0) + 1);
   }
   const draw = idDrawer(snapshot, draft.groups);
+  const known = withChosenHalls(snapshot, draft);
+  const waits = hallWaits(snapshot, draft);
   const added: ProcessGroup[] = [];
   const events: PlanEvent[] = [];
   for (const processClass of processClasses) {
     const missing = (draft.desired.counts[processClass] ?? 0) - (present.get(processClass) ?? 0);
     if (missing <= 0) continue;
+    const view = { groups: known, desired: draft.desired };
+    const halls = hallsForNew(snapshot, view, processClass, missing);
+    // Nothing is placed at random: the wait says which halls are missing.
+    if (halls === undefined) continue;
     const message = `Adding ${missing} ${processClass} process${missing === 1 ? "" : "es"}`;
     events.push({ type: "Normal", reason: "AddingProcesses", message });
-    for (let index = 0; index < missing; index += 1) {
-      added.push(newProcessGroup(draw(processClass), processClass, snapshot.nowMs));
+    for (const hall of halls) {
+      const group = newProcessGroup(draw(processClass), processClass, snapshot.nowMs);
+      added.push(hall === "" ? group : { ...group, hall });
     }
   }
-  if (added.length === 0) return nothing;
-  return { groups: [...draft.groups, ...added].sort(compareProcessGroups), events };
+  if (added.length === 0 && waits.length === 0 && known === draft.groups) return nothing;
+  return { groups: [...known, ...added].sort(compareProcessGroups), events, waits };
 }
 
 /** Draws ids that nobody has, had in this status, or is named in an exclusion or removal. */

@@ -7,8 +7,14 @@ import type { Candidate } from "../model/coordinator-choice.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { localityKeys, localityOf, processesByInstance } from "../model/locality.ts";
 import { processClasses } from "../model/process-class.ts";
-import { hasCondition, isMarkedForRemoval, markForRemoval } from "../model/process-group.ts";
+import {
+  hallOf,
+  hasCondition,
+  isMarkedForRemoval,
+  markForRemoval,
+} from "../model/process-group.ts";
 import type { ConditionType } from "../model/process-group.ts";
+import { shrinkByHall } from "./hall-balance.ts";
 import { hasRole } from "./removal-targets.ts";
 import { statusProblemOf } from "./safety/act-evidence.ts";
 import { databaseStatus } from "./snapshot.ts";
@@ -33,7 +39,7 @@ export function planShrink(snapshot: Snapshot, draft: Draft): StepResult {
   const leaving = new Set<string>();
   const events: PlanEvent[] = [];
   for (const { processClass, groups, desired } of surplus) {
-    const kept = keepers(groups, desired, draft, status);
+    const kept = keepersOfClass(processClass, groups, desired, draft, status);
     const chosen = groups.filter((group) => !kept.has(group.processGroupID));
     for (const group of chosen) leaving.add(group.processGroupID);
     const count = `${chosen.length} ${processClass} process${chosen.length === 1 ? "" : "es"}`;
@@ -64,6 +70,23 @@ function surplusOf(draft: Draft): Surplus[] {
     if (groups.length > desired) found.push({ processClass, groups, desired });
   }
   return found;
+}
+
+/** With halls each keeps its share: the most overfull hall gives first. */
+function keepersOfClass(
+  processClass: string,
+  groups: readonly ProcessGroup[],
+  desired: number,
+  draft: Draft,
+  status: DatabaseStatus,
+): ReadonlySet<string> {
+  const taken = shrinkByHall(draft, processClass, groups.length - desired);
+  if (taken === undefined) return keepers(groups, desired, draft, status);
+  const kept = [...new Set(groups.map(hallOf))].flatMap((hall) => {
+    const members = groups.filter((group) => hallOf(group) === hall);
+    return [...keepers(members, members.length - (taken.get(hall) ?? 0), draft, status)];
+  });
+  return new Set(kept);
 }
 
 interface Member extends Candidate {

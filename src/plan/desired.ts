@@ -7,6 +7,7 @@ import type {
   FoundationDBCluster,
   ProcessGroupStatus as ProcessGroup,
 } from "../api/cluster.ts";
+import { wantedCounts } from "../api/wanted-counts.ts";
 import { expectedCommandLine } from "../build/command-line.ts";
 import {
   clusterFileKey,
@@ -29,9 +30,9 @@ import type { ConfigMap, PersistentVolumeClaim, Pod, Service } from "../kube/gen
 import type { Stored } from "../kube/resource.ts";
 import { desiredConfiguration } from "../model/database-configuration.ts";
 import type { DatabaseConfiguration } from "../model/database-configuration.ts";
-import { desiredProcessCounts } from "../model/process-counts.ts";
 import type { ProcessCounts } from "../model/process-counts.ts";
 import { podNameOf } from "../model/process-group-id.ts";
+import { hallOf } from "../model/process-group.ts";
 import type { MetadataPatch } from "./action.ts";
 import { missingMetadata } from "./metadata-check.ts";
 import { shapeOfPod } from "./pod-shape.ts";
@@ -124,7 +125,7 @@ export class Desired {
         : { ...cluster, spec: { ...cluster.spec, version: configurationVersion } };
     this.configMap = configMap(this.#configured) as Stored<ConfigMap>;
     this.headlessService = headlessService(cluster) as Stored<Service> | undefined;
-    this.counts = desiredProcessCounts(cluster.spec);
+    this.counts = wantedCounts(cluster.spec);
     this.configuration = desiredConfiguration(cluster.spec.databaseConfiguration ?? {});
   }
 
@@ -146,7 +147,7 @@ export class Desired {
   }
 
   #builtPod(group: ProcessGroup): DesiredObject<Stored<Pod>> | BuildProblem {
-    return remembered(this.#pods, group.processGroupID, () => {
+    return remembered(this.#pods, `${group.processGroupID}/${hallOf(group)}`, () => {
       const built = pod(this.cluster, group);
       return built.ok ? hashed(built.value as Stored<Pod>) : built.problem;
     });

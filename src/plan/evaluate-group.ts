@@ -20,6 +20,7 @@ import {
   withAddresses,
 } from "../model/process-group.ts";
 import type { Desired } from "./desired.ts";
+import { withHall } from "./observed-hall.ts";
 import { evaluateProcesses } from "./evaluate-processes.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import { podConfigurationState } from "./pod-configuration.ts";
@@ -44,7 +45,7 @@ export interface EvaluationContext {
 
 export function evaluateGroup(context: EvaluationContext, entry: ProcessGroup): ProcessGroup {
   const { snapshot, desired } = context;
-  const group = withFaultDomain(context, withRemoval(context, entry));
+  const group = withHall(snapshot, withFaultDomain(context, withRemoval(context, entry)));
   const isFrozen =
     group.processClass === "storage" &&
     context.maintenanceZone !== "" &&

@@ -3,6 +3,7 @@
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf } from "../api/effective.ts";
 import { isExcluded, isMarkedForRemoval, markForRemoval } from "../model/process-group.ts";
+import { misplacedGroups } from "./hall-balance.ts";
 import { misconfigurationOf } from "./misconfiguration.ts";
 import { upgradeStateOf } from "./running-version.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -20,6 +21,11 @@ export function planMisconfiguredReplacements(snapshot: Snapshot, draft: Draft):
     if (doomed.has(group.processGroupID)) continue;
     const cause = misconfigurationOf(snapshot, draft.desired, group);
     if (cause !== undefined) found.push({ group, cause });
+  }
+  const known = new Set(found.map(({ group }) => group.processGroupID));
+  for (const misplaced of misplacedGroups(snapshot, draft)) {
+    const id = misplaced.group.processGroupID;
+    if (!known.has(id) && !doomed.has(id)) found.push(misplaced);
   }
   if (found.length === 0) return nothing;
   const ids = found.map(({ group }) => group.processGroupID);

@@ -28,6 +28,7 @@ const concerns: Readonly<Record<WaitReason, Concern>> = {
   ExclusionPostponed: "passing",
   ExclusionRunning: "passing",
   FaultToleranceReduced: "look",
+  HallsMissing: "person",
   InclusionPending: "passing",
   LockHeld: "look",
   MaintenanceRunning: "passing",

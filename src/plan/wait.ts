@@ -25,6 +25,7 @@ export const waitReasons = [
   "ExclusionPostponed",
   "ExclusionRunning",
   "FaultToleranceReduced",
+  "HallsMissing",
   "InclusionPending",
   "LockHeld",
   "MaintenanceRunning",

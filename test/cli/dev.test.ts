@@ -36,6 +36,23 @@ spec:
             - { name: foundationdb, resources: { requests: { cpu: CPU, memory: 128Mi } } }
 `;
 
+for (const [name, mode] of [
+  ["three-data-hall", "three_data_hall"],
+  ["three-datacenter", "three_datacenter"],
+] as const) {
+  test(`[HALL29] --example ${name} comes up on nine nodes`, async () => {
+    const kubeconfig = join(folder, name);
+    const result = await runCommand([
+      ...["dev", "--once", "--example", name, "--speed", "60", "--kubeconfig", kubeconfig],
+    ]);
+    assert.equal(result.stderr, "");
+    assert.equal(result.code, 0);
+    assert.match(result.stdout, /: 9 nodes in 3 zones/);
+    assert.ok(result.stdout.includes(`configure new ${mode} ssd-2`));
+    assert.match(result.stdout, /Reconciled after \d\d:\d\d of virtual time\.\n$/);
+  });
+}
+
 test("[CLI3] dev --once ends with 0 when the cluster is reconciled, with plain lines when piped", async () => {
   const file = write("small.yaml", smallCluster.replace("CPU", "100m"));
   const kubeconfig = join(folder, "once");
@@ -134,6 +151,12 @@ function aliasBomb(): string {
 const mistakes: [name: string, args: string[], expected: RegExp][] = [
   ["an unknown flag", ["dev", "--nodse", "3"], /unknown option '--nodse'.*--nodes.*--help/],
   ["a bad number", ["dev", "--nodes", "many"], /'--nodes <count>'.*whole number from 1 to 500/],
+  ["an unknown example", ["dev", "--example", "moon"], /Allowed choices are three-data-hall,/],
+  [
+    "an example and a file",
+    ["dev", "--example", "three-data-hall", "-f", "x.yaml"],
+    /--example and -f exclude each other/,
+  ],
   ["more zones than nodes", ["dev", "--nodes", "2"], /--zones 3 needs at least as many nodes/],
   ["an unwritable log", ["dev", "--log", join(folder, "none", "log")], /cannot write the log/],
   ["a speed out of reach", ["dev", "--speed", "1e9"], /'--speed <factor>'.*from 0\.01 to 1000/],

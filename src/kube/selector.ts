@@ -1,10 +1,5 @@
-// Label selectors and node selector terms as the scheduler and the controllers evaluate them.
-import type {
-  LabelSelector,
-  Node,
-  NodeSelector,
-  NodeSelectorTerm,
-} from "../kube/generated/types.ts";
+// Label selectors and node selector terms, judged as Kubernetes judges them.
+import type { LabelSelector, Node, NodeSelector, NodeSelectorTerm } from "./generated/types.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 

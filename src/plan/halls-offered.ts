@@ -1,0 +1,130 @@
+// The halls that process groups may go to, and the zones that each of them offers: what the nodes say within the user's
+// own wishes, not what is alive right now. Rules: spec/halls.md [HALL3], [HALL4], [HALL12].
+import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
+import { faultDomainOf, processSettingsOf } from "../api/effective.ts";
+import { hallSpreadOf } from "../api/hall-spread.ts";
+import type { HallSpread } from "../api/hall-spread.ts";
+import { localityOf } from "../api/localities.ts";
+import type { Node } from "../kube/generated/types.ts";
+import type { Stored } from "../kube/resource.ts";
+import { matchesNodeSelector } from "../kube/selector.ts";
+import {
+  defaultFaultDomainKey,
+  kubernetesClusterKey,
+  topologyKeyOf,
+} from "../model/fault-domain.ts";
+import { hallOf, isMarkedForRemoval } from "../model/process-group.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+export type HallsOffered =
+  | { readonly ok: true; readonly halls: readonly string[] }
+  | { readonly ok: false; readonly problem: string; readonly remedy: string };
+
+/** Undefined when the operator does not spread over halls. */
+export function hallsOffered(
+  snapshot: Snapshot,
+  groups: readonly ProcessGroup[],
+  processClass: string,
+): HallsOffered | undefined {
+  const spread = hallSpreadOf(snapshot.cluster.spec);
+  if (spread === undefined) return undefined;
+  if (spread.values.length > 0) return { ok: true, halls: spread.values };
+  const nodes = nodesFor(snapshot, processClass);
+  if (nodes === undefined) return unknown(spread);
+  const found = sorted(nodes.flatMap((node) => node.metadata.labels?.[spread.topologyKey] || []));
+  const { hallsNeeded } = spread;
+  if (found.length === hallsNeeded) return { ok: true, halls: found };
+  const used = sorted(
+    groups.filter((group) => !isMarkedForRemoval(group)).flatMap((group) => hallOf(group) || []),
+  );
+  if (hallsNeeded === undefined) {
+    const all = found.length > 0 ? found : used;
+    return all.length > 0 ? { ok: true, halls: all } : wrongNumber(spread, found);
+  }
+  // A zone of nodes that is added does not stop a running cluster, nor does one whose nodes are gone.
+  const isSettled = used.length === hallsNeeded && used.every((hall) => found.includes(hall));
+  if (found.length > hallsNeeded && isSettled) return { ok: true, halls: used };
+  const both = sorted([...found, ...used]);
+  if (found.length < hallsNeeded && both.length === hallsNeeded) return { ok: true, halls: both };
+  return wrongNumber(spread, found);
+}
+
+function unknown(spread: HallSpread): HallsOffered {
+  return {
+    ok: false,
+    problem: `the values of ${spread.key} are unknown: this operator may not look at nodes`,
+    remedy: "Name the values in spec.localities[].values, or allow the operator to list nodes.",
+  };
+}
+
+function wrongNumber(spread: HallSpread, found: readonly string[]): HallsOffered {
+  const needed = spread.hallsNeeded ?? 1;
+  const names = found.length === 0 ? "" : `: ${found.join(", ")}`;
+  const isTooMany = found.length > needed;
+  return {
+    ok: false,
+    problem:
+      `exactly ${needed} values of ${spread.key} are needed, and the nodes that may be used ` +
+      `have ${found.length} (label ${spread.topologyKey})${names}`,
+    remedy: isTooMany
+      ? "Choose among them with spec.localities[].values, or with a nodeAffinity in the pod template."
+      : "Add nodes with other values of the label, or correct the nodeAffinity of the pod template.",
+  };
+}
+
+/** By hall, the zones in which pods of the class could run; undefined when that cannot be known from nodes. */
+export function zonesOffered(
+  snapshot: Snapshot,
+  processClass: string,
+): ReadonlyMap<string, ReadonlySet<string>> | undefined {
+  const { spec } = snapshot.cluster;
+  const spread = hallSpreadOf(spec);
+  const zoneOf = zoneReader(snapshot);
+  const nodes = nodesFor(snapshot, processClass);
+  if (spread === undefined || zoneOf === undefined || nodes === undefined) return undefined;
+  const halls = new Map<string, Set<string>>();
+  for (const node of nodes) {
+    const hall = node.metadata.labels?.[spread.topologyKey] ?? "";
+    const zone = zoneOf(node);
+    if (hall === "" || zone === "") continue;
+    const zones = halls.get(hall) ?? new Set<string>();
+    halls.set(hall, zones.add(zone));
+  }
+  return halls;
+}
+
+/** How a node names the zone of its pods; undefined when nodes do not tell it. */
+function zoneReader(snapshot: Snapshot): ((node: Stored<Node>) => string) | undefined {
+  const { spec } = snapshot.cluster;
+  const faultDomain = faultDomainOf(spec);
+  if (faultDomain.key === kubernetesClusterKey) return () => faultDomain.value || "cluster";
+  const isFromPod = localityOf(spec, "zoneid")?.source === "envValue";
+  const topologyKey = topologyKeyOf(faultDomain);
+  if (topologyKey === undefined || isFromPod) return undefined;
+  return ({ metadata }) => {
+    const label = metadata.labels?.[topologyKey] ?? "";
+    return label === "" && topologyKey === defaultFaultDomainKey ? (metadata.name ?? "") : label;
+  };
+}
+
+/** Nodes that the pod template of a class allows, ready or not. */
+function nodesFor(
+  { cluster, placementNodes }: Snapshot,
+  processClass: string,
+): readonly Stored<Node>[] | undefined {
+  if (placementNodes === undefined) return undefined;
+  const template = processSettingsOf(cluster.spec, processClass).podTemplate?.spec;
+  const { nodeSelector = {}, affinity } = template ?? {};
+  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const wanted = Object.entries(nodeSelector);
+  if (wanted.length === 0 && required === undefined) return placementNodes;
+  return placementNodes.filter(
+    (node) =>
+      wanted.every(([key, value]) => node.metadata.labels?.[key] === value) &&
+      matchesNodeSelector(required, node),
+  );
+}
+
+function sorted(names: readonly string[]): string[] {
+  return [...new Set(names)].sort();
+}
