@@ -1,4 +1,5 @@
 #!/usr/bin/env node
-// `kubectl fdb` from a clone: a link to this file on the PATH makes it a plugin of kubectl.
-process.argv.splice(2, 0, "src/cli/kubectl-fdb.ts");
-await import("../scripts/bootstrap.js");
+// A link to this file on the PATH makes it a plugin of kubectl.
+import { launch } from "./launch.js";
+
+await launch("kubectl-fdb", "src/cli/kubectl-fdb.ts");

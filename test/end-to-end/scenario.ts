@@ -1,0 +1,52 @@
+// What every end-to-end scenario gets: a real control plane of its own, a client with all rights, and patience.
+import { machineClock, sleep } from "../../src/env/clock.ts";
+import { KubeClient } from "../../src/kube/client.ts";
+import { httpsTransport } from "../../src/kube/https.ts";
+import { startControlPlane } from "../control-plane.ts";
+import type { ControlPlane } from "../control-plane.ts";
+
+export interface EndToEnd {
+  readonly controlPlane: ControlPlane;
+  /** Of a person with all rights. */
+  readonly client: KubeClient;
+  readonly say: (line: string) => void;
+  /** Asks until there is an answer; what is waited for is named when it never comes. */
+  eventually<T>(what: string, ask: () => Promise<T | undefined>): Promise<T>;
+}
+
+export interface Scenario {
+  readonly title: string;
+  readonly run: (world: EndToEnd) => Promise<void>;
+}
+
+const clock = machineClock();
+const patienceMs = 240_000;
+const pauseMs = 200;
+
+export async function runScenario(scenario: Scenario, say: (line: string) => void): Promise<void> {
+  const controlPlane = await startControlPlane({ withControllerManager: true, say });
+  try {
+    const transport = httpsTransport(
+      {
+        server: controlPlane.url,
+        certificateAuthority: controlPlane.caPem,
+        token: controlPlane.token("admin"),
+      },
+      { maxSockets: 20 },
+    );
+    const client = new KubeClient(transport, { userAgent: "person" });
+    await scenario.run({ controlPlane, client, say, eventually });
+  } finally {
+    await controlPlane.stop();
+  }
+}
+
+async function eventually<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
+  const endMs = clock.nowMs() + patienceMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (clock.nowMs() > endMs) throw new Error(`waited in vain: ${what}`);
+    await sleep(clock, pauseMs);
+  }
+}
