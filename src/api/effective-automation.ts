@@ -94,9 +94,14 @@ export function automationOf(spec: ClusterSpec): Automation {
  * `synronizationMode` is an old spelling; where both are set they are equal, or the spec is
  * refused.
  */
-export function synchronizationModeOf(spec: ClusterSpec): SynchronizationMode {
+function synchronizationModeOf(spec: ClusterSpec): SynchronizationMode {
   const options = spec.automationOptions;
   return options?.synchronizationMode ?? options?.synronizationMode ?? "local";
+}
+
+/** Wanted; it is in force once the database is configured. */
+export function isGlobalMode(spec: ClusterSpec): boolean {
+  return synchronizationModeOf(spec) === "global";
 }
 
 function maintenanceModeOf(spec: ClusterSpec): Automation["maintenanceMode"] {

@@ -6,9 +6,9 @@ import type { ClusterSpec } from "./cluster-spec.ts";
 import { defaultDnsDomain } from "./cluster-options.ts";
 import { faultDomainKeyHost, faultDomainKeyKubernetesCluster } from "./placement-options.ts";
 import { isGivenByValue, localityOf, nodeLabelVariable, type Locality } from "./localities.ts";
-import { synchronizationModeOf } from "./effective-automation.ts";
+import { isGlobalMode } from "./effective-automation.ts";
 
-export { automationOf } from "./effective-automation.ts";
+export { automationOf, isGlobalMode } from "./effective-automation.ts";
 export type { Automation } from "./effective-automation.ts";
 
 export interface NamedCluster {
@@ -125,7 +125,7 @@ const hallModes = [
 
 export function locksOf(spec: ClusterSpec): Locks {
   const options = spec.lockOptions ?? {};
-  const isGlobal = synchronizationModeOf(spec) === "global";
+  const isGlobal = isGlobalMode(spec);
   const isWanted =
     options.disableLocks === undefined ? sharesDatabase(spec) : !options.disableLocks;
   return {

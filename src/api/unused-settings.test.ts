@@ -9,11 +9,10 @@ test("[API34] settings that this version does not act on are named", () => {
   const found = unusedSettings({
     version,
     distributionConfig: { enabled: true },
-    automationOptions: { synchronizationMode: "global" },
   });
   assert.deepEqual(
     found.map(({ field }) => field),
-    ["spec.distributionConfig.enabled", "spec.automationOptions.synchronizationMode"],
+    ["spec.distributionConfig.enabled"],
   );
 });
 
@@ -21,7 +20,6 @@ test("[API34] the same settings switched off are fine", () => {
   const off = {
     version,
     distributionConfig: { enabled: false },
-    automationOptions: { synchronizationMode: "local" as const },
   };
   assert.deepEqual([...unusedSettings({ version }), ...unusedSettings(off)], []);
 });

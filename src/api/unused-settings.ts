@@ -4,16 +4,10 @@ import type { ClusterSpec } from "./cluster-spec.ts";
 import { problem, type ValidationProblem } from "./problem.ts";
 
 export function unusedSettings(spec: ClusterSpec): readonly ValidationProblem[] {
-  const automation = spec.automationOptions ?? {};
   const found: ValidationProblem[] = [];
   if (spec.distributionConfig?.enabled === true) {
     const message = "fault domains are not packed by this version: each host is one";
     found.push(problem("spec.distributionConfig.enabled", true, message, "leave it out"));
-  }
-  if ((automation.synchronizationMode ?? automation.synronizationMode) === "global") {
-    const message = "instances are not synchronized by this version: they take turns by the lock";
-    const field = "spec.automationOptions.synchronizationMode";
-    found.push(problem(field, "global", message, "leave it out"));
   }
   return found;
 }

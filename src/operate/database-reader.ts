@@ -2,7 +2,9 @@
 // a later pass finds the answers with their times. Rules: spec/safety.md [S1]-[S8].
 import type { Clock } from "../env/clock.ts";
 import type { AdminClient, AdminClientFactory } from "../fdb/admin.ts";
+import { readSets } from "../fdb/coordination-sets.ts";
 import { readDenyList } from "../fdb/deny-list.ts";
+import { coordinationSets } from "../fdb/keys.ts";
 import { readLock } from "../fdb/lock.ts";
 import { readMaintenanceList } from "../fdb/maintenance-list.ts";
 import { readPendingUpgrades } from "../fdb/pending-upgrades.ts";
@@ -10,6 +12,8 @@ import type { SharedKeys } from "../fdb/shared-keys.ts";
 import type { Action } from "../plan/action.ts";
 import { questionKey } from "../plan/questions.ts";
 import type { DatabaseKnowledge, DatabaseQuestion } from "../plan/questions.ts";
+import { nothingSeen, rememberSets } from "../plan/shared-sets.ts";
+import type { CoordinationSets, SetMemory } from "../plan/shared-sets.ts";
 import { isSameJson } from "../plan/same-json.ts";
 import type { DatabaseTarget } from "./database-poller.ts";
 
@@ -43,6 +47,9 @@ const changedParts: Readonly<
   registerPendingUpgrade: "pendingUpgrades",
   withdrawPendingUpgrade: "pendingUpgrades",
   updateMaintenanceList: "maintenanceList",
+  updateCoordination: "coordination",
+  migrateCoordination: "coordination",
+  killProcesses: "coordination",
   releaseLock: "lock",
 };
 
@@ -57,6 +64,8 @@ export class DatabaseReader {
   readonly #options: DatabaseReaderOptions;
   readonly #entries = new Map<string, Entry>();
   #knowledge: DatabaseKnowledge = { verified: new Map() };
+  /** Since when the coordination sets are as they are; our own writes are changes like any other. */
+  #setMemory: SetMemory = nothingSeen;
   #client: AdminClient | undefined;
   #isClosed = false;
 
@@ -105,6 +114,7 @@ export class DatabaseReader {
     this.#client = client;
     this.#entries.clear();
     this.#knowledge = { verified: new Map() };
+    this.#setMemory = nothingSeen;
   }
 
   /** Questions that nobody asks any more are forgotten with their back-off. */
@@ -185,9 +195,18 @@ export class DatabaseReader {
         const ids = [...(await readPendingUpgrades(keys, version))].sort();
         return { pendingUpgrades: { version, ids, observedMs } };
       }
+      case "coordination": {
+        const sets = await readSets(keys, coordinationSets);
+        return { coordination: { sets, observedMs, memory: this.#remember(sets, observedMs) } };
+      }
       case "lock":
         return this.#lock(keys, shared.owner, observedMs);
     }
+  }
+
+  #remember(sets: CoordinationSets, observedMs: number): SetMemory {
+    this.#setMemory = rememberSets(this.#setMemory, sets, observedMs);
+    return this.#setMemory;
   }
 
   async #exclusions(observedMs: number): Promise<Partial<DatabaseKnowledge> | undefined> {
@@ -244,8 +263,7 @@ export class DatabaseReader {
 
 /** What an answer says, without when it was said. */
 function contentOf(knowledge: DatabaseKnowledge): unknown {
-  const { exclusions, denyList, pendingUpgrades, maintenanceList, lock, reachableVersion } =
-    knowledge;
+  const { exclusions, denyList, pendingUpgrades, maintenanceList, lock } = knowledge;
   return [
     [...knowledge.verified],
     [exclusions?.excluded, exclusions?.inProgress],
@@ -253,6 +271,7 @@ function contentOf(knowledge: DatabaseKnowledge): unknown {
     [pendingUpgrades?.version, pendingUpgrades?.ids],
     maintenanceList && [...maintenanceList.entries],
     [lock?.isHeld, lock?.owner, lock?.untilMs],
-    reachableVersion?.version,
+    knowledge.reachableVersion?.version,
+    knowledge.coordination?.sets,
   ];
 }

@@ -3,21 +3,24 @@
 // Rules: spec/operate.md [OP20]-[OP23], spec/safety.md [S70]-[S86], [S90]-[S95].
 import type { Clock } from "../env/clock.ts";
 import type { AdminClient } from "../fdb/admin.ts";
-import { hasTimeLeft, takeLock } from "../fdb/lock.ts";
-import type { LockLease, LockRefusal, LockSettings } from "../fdb/lock.ts";
+import { hasTimeLeft } from "../fdb/lock.ts";
+import type { LockLease, LockSettings } from "../fdb/lock.ts";
 import type { SharedKeys } from "../fdb/shared-keys.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/error.ts";
-import { formatTime } from "../kube/time.ts";
+import type { DatabaseStatus } from "../model/database-status.ts";
 import { takesNothing } from "../plan/action.ts";
 import type { DisruptiveAction } from "../plan/action.ts";
 import { actRefusal } from "../plan/safety/act-refusal.ts";
 import { refusal } from "../plan/safety/refusal.ts";
 import type { Refusal } from "../plan/safety/refusal.ts";
 import type { SafetyView } from "../plan/safety/view.ts";
+import type { SafetyCheck } from "../plan/snapshot.ts";
 import type { Caches } from "./caches.ts";
 import { awaitExclusion, carryOut } from "./disruptive-effects.ts";
 import type { Ledger } from "./ledger.ts";
+import { firstStage, nextStage } from "./shared-stages.ts";
+import type { Progress, StageTools } from "./shared-stages.ts";
 
 export interface GuardOptions {
   client: KubeClient;
@@ -92,41 +95,49 @@ export class Guard {
   }
 
   async #act(database: GuardedDatabase, action: DisruptiveAction): Promise<GuardOutcome> {
-    let lease: LockLease | undefined;
-    const isUnlocked = database.observe()?.options.disabledChecks?.has("lock") === true;
-    if (action.needsLock && !isUnlocked) {
-      const lock = await this.#takeLock(database);
-      if ("reason" in lock) return refused(lock);
-      lease = lock;
+    const { disabledChecks: disabled = noChecks } = database.observe()?.options ?? {};
+    let progress: Progress = firstStage;
+    while (progress.stage !== "act") {
+      if (!action.needsLock && action.together === undefined) break;
+      const tools = this.#stageTools(database, action, disabled);
+      if (tools === undefined) return refused(unconnected);
+      const isLocking = progress.stage === "lock";
+      const next = await nextStage(tools, action, progress);
+      if (next.stage === "refused") return refused(next.refusal);
+      progress = next;
+      database.lease = next.lease;
       // Time has passed since the first look.
-      const second = this.#refusal(database, action);
+      const second = isLocking ? this.#refusal(database, action) : undefined;
       if (second !== undefined) return refused(second);
     }
-    await this.#carryOut(database, action, lease);
+    await this.#carryOut(database, action, progress.lease);
     return { isPerformed: true };
+  }
+
+  #stageTools(
+    database: GuardedDatabase,
+    action: DisruptiveAction,
+    disabled: ReadonlySet<SafetyCheck>,
+  ): StageTools | undefined {
+    const shared = database.shared();
+    const { admin } = database;
+    if (shared === undefined || admin === undefined) return undefined;
+    const { clock, commandTimeoutMs: timeoutMs } = this.#options;
+    const check = (status: DatabaseStatus, observedMs: number): Refusal | undefined => {
+      const view = database.observe();
+      if (view === undefined) return refusal("EvidenceStale", "the resource is gone");
+      return actRefusal({ ...view, database: { kind: "seen", status, observedMs } }, action);
+    };
+    return { ...shared, clock, admin, timeoutMs, check, disabled };
   }
 
   #refusal(database: GuardedDatabase, action: DisruptiveAction): Refusal | undefined {
     const view = database.observe();
     if (view === undefined) return refusal("EvidenceStale", "the resource is gone");
     if (needsConnection(action) && database.admin === undefined) {
-      return refusal("DatabaseUnreachable", "there is no connection to the database");
+      return unconnected;
     }
     return actRefusal(view, action);
-  }
-
-  /** Each act takes the lock anew, which extends it: so it is never used after somebody else could have it. */
-  async #takeLock(database: GuardedDatabase): Promise<LockLease | Refusal> {
-    const shared = database.shared();
-    if (shared === undefined) {
-      return refusal("DatabaseUnreachable", "there is no connection to the database");
-    }
-    const result = await takeLock(shared.keys, shared.settings, this.#options.clock);
-    database.lease = result.isHeld ? result : undefined;
-    if (!result.isHeld) return refusal("LockHeld", lockText(result));
-    const nowMs = this.#options.clock.nowMs();
-    if (hasTimeLeft(result, nowMs, this.#options.commandTimeoutMs)) return result;
-    return refusal("LockHeld", "the lock is too short for a command to the database");
   }
 
   async #carryOut(
@@ -170,6 +181,9 @@ export class Guard {
   }
 }
 
+const noChecks: ReadonlySet<SafetyCheck> = new Set();
+const unconnected = refusal("DatabaseUnreachable", "there is no connection to the database");
+
 function refused(reason: Refusal): GuardOutcome {
   return { isPerformed: false, refusal: reason };
 }
@@ -177,11 +191,4 @@ function refused(reason: Refusal): GuardOutcome {
 function needsConnection(action: DisruptiveAction): boolean {
   if (action.type === "deletePods") return action.maintenance !== undefined;
   return action.type !== "removeProcessGroups";
-}
-
-function lockText(lock: LockRefusal): string {
-  if (lock.reason === "ownerDenied") return "this instance is on the deny list of the database";
-  const owner = lock.owner === "" ? "an instance without a prefix" : `"${lock.owner ?? "nobody"}"`;
-  const until = lock.untilMs === undefined ? "" : ` until ${formatTime(lock.untilMs)}`;
-  return `the lock of the database is held by ${owner}${until}`;
 }

@@ -1,10 +1,12 @@
 // Turns the actions of a plan into writes: idempotent, in the plan's order, equal kinds side by side. What can take
 // something away from the database goes through the guard. Rules: spec/operate.md [OP25]-[OP30].
 import { foundationDbClusters } from "../api/cluster.ts";
+import { updateSets } from "../fdb/coordination-sets.ts";
 import { updateDenyList } from "../fdb/deny-list.ts";
 import { releaseLock } from "../fdb/lock.ts";
 import { removeFromMaintenanceList } from "../fdb/maintenance-list.ts";
 import { registerPendingUpgrades, withdrawPendingUpgrades } from "../fdb/pending-upgrades.ts";
+import { migratePrefix } from "../fdb/prefix-migration.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/error.ts";
 import type { KubeObject } from "../kube/object.ts";
@@ -269,6 +271,8 @@ type KeyAction = Extract<
       | "registerPendingUpgrade"
       | "withdrawPendingUpgrade"
       | "updateMaintenanceList"
+      | "updateCoordination"
+      | "migrateCoordination"
       | "releaseLock";
   }
 >;
@@ -290,6 +294,10 @@ async function writeKeys(target: PerformTarget, action: KeyAction): Promise<void
       return withdrawPendingUpgrades(shared.keys, action.processGroupIds);
     case "updateMaintenanceList":
       return removeFromMaintenanceList(shared.keys, action.remove);
+    case "updateCoordination":
+      return updateSets(shared.keys, shared.settings.owner, action.updates);
+    case "migrateCoordination":
+      return migratePrefix(shared.keys, action.entries, action.prefix);
     case "releaseLock":
       await releaseLock(shared.keys, shared.settings.owner);
       database.lease = undefined;

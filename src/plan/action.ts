@@ -2,6 +2,10 @@
 // the disruptive ones among them pass the guard first. Rules: spec/plan.md [P1]-[P4].
 import type { ConfigMap, PersistentVolumeClaim, Pod, Service } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
+import type { EntryUpdate, SetUpdates } from "../fdb/coordination-sets.ts";
+import { coordinationSets } from "../fdb/keys.ts";
+import type { SetEntry } from "../fdb/keys.ts";
+import type { SharedAct } from "./shared-act.ts";
 import { nameList } from "./wait.ts";
 
 /** Values to merge into an object's metadata; null removes a key. */
@@ -73,6 +77,17 @@ export type Action =
       processGroupIds: readonly string[];
     })
   | (ActionBase & { type: "updateMaintenanceList"; remove: readonly string[] })
+  | (ActionBase & {
+      /** What this instance announces to the others in global mode, and what it takes back. */
+      type: "updateCoordination";
+      updates: SetUpdates;
+    })
+  | (ActionBase & {
+      /** Entries of our own process groups come under our present prefix. */
+      type: "migrateCoordination";
+      entries: readonly SetEntry[];
+      prefix: string;
+    })
   | (ActionBase & { type: "deleteService"; basis: ObjectBasis })
   | (ActionBase & { type: "releaseLock" })
   | (ActionBase & { type: "setFinalizer"; isPresent: boolean })
@@ -87,6 +102,8 @@ export type DisruptiveAction = ActionBase & {
   evidenceMs: number;
   /** Whether the database lock must be held meanwhile: locks are in use and the step is one that locks. */
   needsLock: boolean;
+  /** Present when the act is one of several instances, in global mode. */
+  together?: SharedAct;
 } & (
     | {
         type: "deletePods";
@@ -162,6 +179,8 @@ const commandTypes: ReadonlySet<string> = new Set<Action["type"]>([
   "registerPendingUpgrade",
   "withdrawPendingUpgrade",
   "updateMaintenanceList",
+  "updateCoordination",
+  "migrateCoordination",
   "releaseLock",
 ]);
 
@@ -208,6 +227,10 @@ export function describeAction(action: Action): string {
       return `take back that ${nameList(action.processGroupIds)} can be upgraded`;
     case "updateMaintenanceList":
       return `end the maintenance of ${nameList(action.remove)}`;
+    case "updateCoordination":
+      return `tell the other instances: ${describeUpdates(action.updates)}`;
+    case "migrateCoordination":
+      return `move the announcements of ${nameList(action.entries.map(idOf))} to ${action.prefix}`;
     case "deleteService":
       return `delete service ${action.basis.name}`;
     case "releaseLock":
@@ -240,6 +263,24 @@ function describeDisruption(action: DisruptiveAction): string {
     case "resetMaintenanceZone":
       return "end the maintenance of the zone";
   }
+}
+
+function describeUpdates(updates: SetUpdates): string {
+  const texts = coordinationSets.flatMap((set) => {
+    const changes = [...(updates[set] ?? [])];
+    const ids = (action: EntryUpdate["action"]): string[] =>
+      changes.filter(([, update]) => update.action === action).map(([id]) => id);
+    const parts = [
+      ...(ids("add").length === 0 ? [] : [`${nameList(ids("add"))} in`]),
+      ...(ids("delete").length === 0 ? [] : [`${nameList(ids("delete"))} out`]),
+    ];
+    return parts.length === 0 ? [] : [`${set} ${parts.join(", ")}`];
+  });
+  return texts.join("; ");
+}
+
+function idOf(entry: SetEntry): string {
+  return entry.processGroupId;
 }
 
 function kindOf(type: Action["type"]): string {

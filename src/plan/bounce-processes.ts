@@ -8,10 +8,13 @@ import type { DisruptiveAction } from "./action.ts";
 import { bounceDanger, uptimeSecondsOf } from "./bounce-safety.ts";
 import { bounceTargets, controllerToRescue, killAddresses } from "./bounce-targets.ts";
 import type { BounceTargets } from "./bounce-targets.ts";
+import { sharedRestart } from "./bounce-together.ts";
+import type { SharedRestart } from "./bounce-together.ts";
 import { calmRemedy, heldWait, hold, isHold, isNewWait, refusalHold, sentence } from "./hold.ts";
 import type { Hold } from "./hold.ts";
 import { evidenceOf, needsLock, refusalOf } from "./safety/act-evidence.ts";
 import { upgradeStateOf } from "./running-version.ts";
+import { isGlobal } from "./shared-sets.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
@@ -48,9 +51,18 @@ export function planBounce(snapshot: Snapshot, draft: Draft): StepResult {
       : [];
     return { waits: [...waits, heldWait(step, danger, what)], events };
   }
-  const processes = targets.groups.flatMap((target) => target.processes);
+  const ids = targets.groups.map((target) => target.processGroupId);
+  const shared: SharedRestart =
+    isGlobal(snapshot, draft.status) && ids.length > 0
+      ? sharedRestart(snapshot, draft, evidence.status, ids)
+      : { processes: targets.groups.flatMap((target) => target.processes) };
+  if ("waits" in shared) return { waits: [...waits, ...shared.waits] };
+  const { processes, together } = shared;
   const all = rescued === undefined ? processes : [...processes, rescued];
-  const action = restartOf(snapshot, all, evidence.evidenceMs);
+  const action = {
+    ...restartOf(snapshot, all, evidence.evidenceMs),
+    ...(together && { together }),
+  };
   const refusal = refusalOf(snapshot, draft.groups, action);
   if (refusal !== undefined)
     return { waits: [...waits, heldWait(step, refusalHold(refusal), what)] };

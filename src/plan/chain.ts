@@ -8,6 +8,7 @@ import { planServices } from "./add-services.ts";
 import { planVolumeClaims } from "./add-pvcs.ts";
 import { planBounce } from "./bounce-processes.ts";
 import { planCoordinators } from "./change-coordinators.ts";
+import { planCoordination } from "./operator-coordination.ts";
 import { planClientCheck } from "./check-client-compatibility.ts";
 import { concludeStatus } from "./conclude-status.ts";
 import { planBuggifiedPods } from "./delete-pods-for-buggification.ts";
@@ -27,6 +28,7 @@ import { planMisconfiguredReplacements } from "./replace-misconfigured.ts";
 import { planIncompatibleRemoval } from "./remove-incompatible-processes.ts";
 import { sidecarQuestions } from "./sidecar-questions.ts";
 import type { SidecarQuestion } from "./sidecar-questions.ts";
+import { mergedUpdates } from "./set-membership.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft, PlanEvent, Step } from "./step.ts";
 import { planConfigMap } from "./update-config-map.ts";
@@ -42,6 +44,8 @@ import type { Wait } from "./wait.ts";
 
 /** Between updateStatus, which begins and ends every pass. */
 export const chain: readonly Step[] = [
+  // In global mode: what this instance tells the others, and takes back.
+  { name: "operatorCoordination", run: planCoordination },
   // A finalizer for a cluster that must not be deleted by mistake.
   { name: "protectFromDeletion", run: planDeletionProtection },
   // Who may not take the lock.
@@ -132,13 +136,26 @@ export function planCluster(snapshot: Snapshot, steps: readonly Step[] = chain):
   const release = lockRelease(snapshot, conclusion.isReconciled);
   asked.push(...(release.questions ?? []));
   const questions = sidecarQuestions(snapshot, draft);
-  const actions = onePatchPerObject(appended(draft.actions, release.actions));
+  const all = oneCoordinationUpdate(appended(draft.actions, release.actions));
+  const actions = onePatchPerObject(all);
   const databaseQuestions = distinctQuestions(asked);
   return { ...conclusion, actions, events, questions, databaseQuestions };
 }
 
 function appended<T>(list: readonly T[], more: readonly T[] | undefined): readonly T[] {
   return more === undefined || more.length === 0 ? list : [...list, ...more];
+}
+
+/** Several steps tell the other instances something: it is one transaction, in the place of the first. */
+function oneCoordinationUpdate(actions: readonly Action[]): readonly Action[] {
+  const isUpdate = (action: Action): action is Action & { type: "updateCoordination" } =>
+    action.type === "updateCoordination";
+  const [first, ...rest] = actions.filter(isUpdate);
+  if (first === undefined || rest.length === 0) return actions;
+  const updates = rest.reduce((all, next) => mergedUpdates(all, next.updates), first.updates);
+  return actions
+    .filter((action) => action === first || !isUpdate(action))
+    .map((action) => (action === first ? { ...first, updates } : action));
 }
 
 /** Several steps may want to change the metadata of one object: it is written once. */

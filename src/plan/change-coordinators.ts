@@ -4,7 +4,6 @@
 import { isTls, parseAddress } from "../model/address.ts";
 import { coordinatorsOf } from "../model/connection-string.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
-import { isMarkedForRemoval } from "../model/process-group.ts";
 import type { DisruptiveAction } from "./action.ts";
 import { chooseCoordinators } from "./choose-coordinators.ts";
 import {
@@ -13,12 +12,14 @@ import {
   processesWithoutListener,
 } from "./coordinator-validity.ts";
 import type { CoordinatorInput } from "./coordinator-validity.ts";
+import { leavingGroups, togetherOf } from "./leaving-coordinators.ts";
 import { calmRemedy, hold, isHold, refusalHold, sentence } from "./hold.ts";
 import type { Hold } from "./hold.ts";
 import { evidenceOf, needsLock, refusalOf } from "./safety/act-evidence.ts";
 import type { Evidence } from "./safety/act-evidence.ts";
 import { generationsProblem, recoveryProblem } from "./safety/common-checks.ts";
 import { isFullyRecovered } from "./safety/evidence.ts";
+import { isGlobal } from "./shared-sets.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
@@ -50,10 +51,21 @@ export function planCoordinators(snapshot: Snapshot, draft: Draft): StepResult {
   }
   const evidence = evidenceOf(snapshot, draft);
   if (isHold(evidence)) return { waits: [unfitWait(problem, evidence)] };
+  if (isGlobal(snapshot, draft.status) && snapshot.knowledge.coordination === undefined) {
+    return { waits: [unfitWait(problem, unreadHold)] };
+  }
   const danger = changeDanger(snapshot, draft, input);
   if (danger !== undefined) return { waits: [unfitWait(problem, danger)] };
   return change(snapshot, draft, input, problem, evidence);
 }
+
+/** Nobody may become a coordinator whom another instance removes. */
+const unreadHold = hold(
+  "CoordinatorsUnfit",
+  "What the other instances remove is being read",
+  "Nothing: it takes seconds.",
+  2_000,
+);
 
 function change(
   snapshot: Snapshot,
@@ -62,7 +74,7 @@ function change(
   problem: string,
   { evidenceMs }: Evidence,
 ): StepResult {
-  const choice = chooseCoordinators({ ...input, avoided: leavingGroups(draft) });
+  const choice = chooseCoordinators({ ...input, avoided: leavingGroups(snapshot, draft) });
   if (!choice.ok) {
     const remedy =
       "Bring back processes in more fault domains, or let other classes be coordinators.";
@@ -76,6 +88,7 @@ function change(
     addresses,
     evidenceMs,
     needsLock: needsLock(snapshot),
+    ...togetherOf(snapshot, draft, choice.ids),
   };
   const refusal = refusalOf(snapshot, draft.groups, action);
   if (refusal !== undefined) return { waits: [unfitWait(problem, refusalHold(refusal))] };
@@ -84,11 +97,6 @@ function change(
     actions: [action],
     events: [{ type: "Normal", reason: "ChangingCoordinators", message }],
   };
-}
-
-/** Process groups that must not become coordinators. */
-export function leavingGroups(draft: Draft): ReadonlySet<string> {
-  return new Set(draft.groups.filter(isMarkedForRemoval).map((group) => group.processGroupID));
 }
 
 /**

@@ -27,7 +27,7 @@ export interface CoordinatorChoiceInput extends CoordinatorInput {
 }
 
 export type CoordinatorChoice =
-  | { readonly ok: true; readonly addresses: readonly string[] }
+  | { readonly ok: true; readonly addresses: readonly string[]; readonly ids: readonly string[] }
   | { readonly ok: false; readonly problem: string };
 
 interface CoordinatorCandidate extends Candidate {
@@ -53,7 +53,8 @@ export function chooseCoordinators(input: CoordinatorChoiceInput): CoordinatorCh
   // A choice that would be found unfit right away would be changed again and again.
   const next = formatConnectionString({ ...connection.value, coordinators: addresses });
   const problem = coordinatorProblem({ ...input, connectionString: next });
-  return problem === undefined ? { ok: true, addresses } : { ok: false, problem };
+  const ids = chosen.map((one) => one.id);
+  return problem === undefined ? { ok: true, addresses, ids } : { ok: false, problem };
 }
 
 export function coordinatorCandidates(input: CoordinatorChoiceInput): CoordinatorCandidate[] {

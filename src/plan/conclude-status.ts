@@ -81,9 +81,17 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
   };
 }
 
+/** In global mode the last word belongs to all instances. */
+const farewells: ReadonlySet<string> = new Set([
+  "removeProcessGroups/CoordinationSettling",
+  "removeProcessGroups/InstanceNotReady",
+]);
+
 /** A process group without objects stands in the list until the database has forgotten it: a matter of seconds. */
 function isInclusionPending(draft: Draft): boolean {
-  return draft.waits.some((wait) => wait.reason === "InclusionPending");
+  return draft.waits.some(
+    ({ step, reason }) => reason === "InclusionPending" || farewells.has(`${step}/${reason}`),
+  );
 }
 
 function toBlockedBy(wait: Wait): BlockedBy {

@@ -9,6 +9,8 @@ import { isExcluded, isMarkedForRemoval, revokeExclusion } from "../model/proces
 import { redundancyOf } from "../model/redundancy.ts";
 import { processesByInstance } from "../model/locality.ts";
 import type { DisruptiveAction } from "./action.ts";
+import { planSharedExclusions } from "./exclude-together.ts";
+import type { ReadyForExclusion } from "./exclude-together.ts";
 import { exclusionBudget, missingForMs, missingGraceMs } from "./exclusion-budget.ts";
 import { zoneProblems } from "./exclusion-zones.ts";
 import {
@@ -21,6 +23,7 @@ import { hasLiveObjects, objectsOfGroup } from "./removal-objects.ts";
 import { exclusionsOf, isUnnameable, missingTargets, usesLocalities } from "./removal-targets.ts";
 import { generationsProblem, recoveryProblem } from "./safety/common-checks.ts";
 import { isCoordinator } from "./safety/coordinators.ts";
+import { isGlobal } from "./shared-sets.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
@@ -59,11 +62,18 @@ export function planExclusions(snapshot: Snapshot, draft: Draft): StepResult {
   const { groups } = situation;
   if (isOccupied(snapshot, draft)) return { groups };
   const { chosen, waits } = chooseNow(snapshot, draft, status, situation);
-  const act =
-    chosen.length > 0
-      ? exclude(snapshot, { ...draft, groups }, status, chosen)
-      : planLeavingCoordinators(snapshot, { ...draft, groups }, status);
+  const after = { ...draft, groups };
+  const leaving = (): StepResult => planLeavingCoordinators(snapshot, after, status);
+  const act = isGlobal(snapshot, draft.status)
+    ? (planSharedExclusions(snapshot, after, status, namesOf(chosen)) ?? leaving())
+    : chosen.length > 0
+      ? exclude(snapshot, after, status, chosen)
+      : leaving();
   return { ...act, groups, waits: [...waits, ...(act.waits ?? [])] };
+}
+
+function namesOf(chosen: readonly ExclusionCandidate[]): ReadyForExclusion {
+  return new Map(chosen.map(({ group, targets }) => [group.processGroupID, targets]));
 }
 
 /** Testers hold nothing; groups that skip the exclusion are removed as they are. */
@@ -130,7 +140,9 @@ function chooseNow(
   stop(veto, ({ group }) => isTransactionSystem(group.processClass));
   const minimumSeconds = snapshot.options.exclusionMinimumUptimeSeconds;
   const recovery = recoveryProblem(status, minimumSeconds, draft.status.runningVersion ?? "");
-  stop(recovery, ({ group }) => costsRecovery(snapshot, status, group));
+  // Whether the database can bear it now is asked for all instances together, when they agree.
+  const isAlone = !isGlobal(snapshot, draft.status);
+  stop(isAlone ? recovery : undefined, ({ group }) => costsRecovery(snapshot, status, group));
   const mode = draft.desired.configuration.redundancy_mode;
   for (const { concerns, text } of zoneProblems(status, new Set(idsOf(chosen)), mode)) {
     stop(text, ({ group }) => concerns(group.processClass));
@@ -188,7 +200,7 @@ function exclude(
   const isTouching = chosen.some(({ group }) => isCoordinator(snapshot, status, group));
   const coordinators =
     isTouching || leavingCoordinators(snapshot, draft, status).length > 0
-      ? coordinatorsThatStay(draft, status)
+      ? coordinatorsThatStay(snapshot, draft, status)
       : undefined;
   if (coordinators !== undefined && !coordinators.ok) {
     const why = `a coordinator is among them, and no others can be chosen: ${coordinators.problem}`;

@@ -5,11 +5,14 @@ import { locksOf } from "../api/effective.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { processesByInstance, processesOf } from "../model/locality.ts";
 import { isTest } from "../model/process-class.ts";
-import type { DisruptiveAction } from "./action.ts";
+import type { Action, DisruptiveAction } from "./action.ts";
+import { planSharedInclusions } from "./include-together.ts";
 import { evidenceMsOf, refusalOf } from "./safety/act-evidence.ts";
 import { exclusionsOf, ownExclusions, usesLocalities } from "./removal-targets.ts";
 import { generationsProblem } from "./safety/common-checks.ts";
 import { hostOf } from "./safety/view.ts";
+import { isTelling } from "./set-membership.ts";
+import { isGlobal } from "./shared-sets.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft, PlanEvent } from "./step.ts";
 import { nameList } from "./wait.ts";
@@ -20,7 +23,7 @@ const step = "removeProcessGroups";
 export interface Farewell {
   /** Ids that leave the status. */
   readonly leaving: ReadonlySet<string>;
-  readonly actions: readonly DisruptiveAction[];
+  readonly actions: readonly Action[];
   readonly events: readonly PlanEvent[];
   readonly waits: readonly NewWait[];
 }
@@ -37,8 +40,7 @@ export function planInclusions(
   const hosts = new Set(processesOf(status).map((process) => hostOf(process.address ?? "")));
   const byLocality = usesLocalities(draft.desired.cluster.spec, draft.status.runningVersion ?? "");
   const leaving = new Set<string>();
-  const targets: string[] = [];
-  const included: string[] = [];
+  const excluded = new Map<string, readonly string[]>();
   const zombies: string[] = [];
   for (const group of gone) {
     const id = group.processGroupID;
@@ -54,10 +56,22 @@ export function planInclusions(
       leaving.add(id);
       continue;
     }
-    targets.push(...own);
-    included.push(id);
+    excluded.set(id, own);
   }
   const waits = zombies.length === 0 ? [] : [stillReporting(zombies)];
+  if (isGlobal(snapshot, draft.status)) {
+    const act = planSharedInclusions(snapshot, draft, status, excluded, notNow);
+    return {
+      // An entry under an old prefix is moved before nobody knows any more whose it is.
+      leaving:
+        snapshot.knowledge.coordination === undefined || isTelling(draft) ? new Set() : leaving,
+      actions: act.actions ?? [],
+      events: act.events ?? [],
+      waits: [...waits, ...(act.waits ?? [])],
+    };
+  }
+  const included = [...excluded.keys()];
+  const targets = [...excluded.values()].flat();
   if (included.length === 0) return { leaving, actions: [], events: [], waits };
   const problem = generationsProblem(status, 10);
   if (problem !== undefined) {

@@ -11,6 +11,7 @@ import type { CoordinatorChoice } from "./choose-coordinators.ts";
 import { evidenceMsOf, refusalOf } from "./safety/act-evidence.ts";
 import { generationsProblem, recoveryProblem } from "./safety/common-checks.ts";
 import { isCoordinator } from "./safety/coordinators.ts";
+import { isGlobal, leavingAnywhere } from "./shared-sets.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
@@ -27,15 +28,24 @@ export function leavingCoordinators(
   return draft.groups.filter((group) => isLeaving(group) && isCoordinator(snapshot, status, group));
 }
 
+/** Process groups that must not become coordinators: those that this or another instance removes. */
+export function leavingGroups(snapshot: Snapshot, draft: Draft): ReadonlySet<string> {
+  const own = draft.groups.filter(isMarkedForRemoval).map((group) => group.processGroupID);
+  return new Set([...own, ...leavingAnywhere(snapshot, draft.status)]);
+}
+
 /** None of those that are marked for removal. */
-export function coordinatorsThatStay(draft: Draft, status: DatabaseStatus): CoordinatorChoice {
-  const leaving = draft.groups.filter(isMarkedForRemoval).map((group) => group.processGroupID);
+export function coordinatorsThatStay(
+  snapshot: Snapshot,
+  draft: Draft,
+  status: DatabaseStatus,
+): CoordinatorChoice {
   return chooseCoordinators({
     spec: draft.desired.cluster.spec,
     configuration: draft.desired.configuration,
     connectionString: draft.status.connectionString ?? "",
     status,
-    avoided: new Set(leaving),
+    avoided: leavingGroups(snapshot, draft),
   });
 }
 
@@ -48,7 +58,7 @@ export function planLeavingCoordinators(
   if (found.length === 0) return nothing;
   const ids = found.map((group) => group.processGroupID);
   const minimumSeconds = snapshot.options.exclusionMinimumUptimeSeconds;
-  const choice = coordinatorsThatStay(draft, status);
+  const choice = coordinatorsThatStay(snapshot, draft, status);
   const problem =
     generationsProblem(status) ??
     recoveryProblem(status, minimumSeconds, draft.status.runningVersion ?? "") ??
@@ -60,6 +70,7 @@ export function planLeavingCoordinators(
     evidenceMs: evidenceMsOf(snapshot),
     needsLock: locksOf(draft.desired.cluster.spec).isEnabled,
     addresses: choice.addresses,
+    ...togetherOf(snapshot, draft, choice.ids),
   };
   const refusal = refusalOf(snapshot, draft.groups, action);
   if (refusal !== undefined) return waiting(ids, refusal.message);
@@ -68,6 +79,16 @@ export function planLeavingCoordinators(
     actions: [action],
     events: [{ type: "Normal", reason: "ChangingCoordinators", message }],
   };
+}
+
+/** In global mode, what the fresh look before a change of coordinators needs. */
+export function togetherOf(
+  snapshot: Snapshot,
+  draft: Draft,
+  coordinatorIds: readonly string[],
+): Pick<DisruptiveAction, "together"> {
+  if (!isGlobal(snapshot, draft.status)) return {};
+  return { together: { matters: [], entries: [], isOverdue: false, coordinatorIds } };
 }
 
 function waiting(ids: readonly string[], problem: string): StepResult {

@@ -1,5 +1,6 @@
 // What only a question to the database can tell. A step that needs such knowledge asks for it; the question is answered
 // in the background, and a later pass finds the answer, with its time, in the snapshot. Rules: spec/safety.md [S1]-[S8].
+import type { CoordinationKnowledge } from "./shared-sets.ts";
 
 export type DatabaseQuestion =
   /** The management keys: what is excluded, and which of it still holds state. */
@@ -10,6 +11,8 @@ export type DatabaseQuestion =
   | { type: "pendingUpgrades"; version: string }
   | { type: "maintenanceList" }
   | { type: "lock" }
+  /** The coordination sets of all instances. */
+  | { type: "coordination" }
   /** Which version reaches the coordinators while statuses fail during an incompatible upgrade. */
   | { type: "reachableVersion"; versions: readonly string[] };
 
@@ -43,6 +46,7 @@ export interface DatabaseKnowledge {
     readonly untilMs: number;
     readonly observedMs: number;
   };
+  readonly coordination?: CoordinationKnowledge;
   readonly reachableVersion?: { readonly version: string; readonly observedMs: number };
 }
 

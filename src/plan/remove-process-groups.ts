@@ -64,7 +64,10 @@ export function planRemovals(snapshot: Snapshot, draft: Draft): StepResult {
   const { questions } = removal;
   if (isOccupied(snapshot, draft)) return { groups, waits, questions };
   const { actions, events } = removal.actions.length > 0 ? removal : farewell;
-  return { groups, waits, questions, actions, events };
+  // What the other instances are told is no act, so nothing makes it wait.
+  const isRemoving = removal.actions.length > 0;
+  const told = farewell.actions.filter(({ type }) => isRemoving && type === "updateCoordination");
+  return { groups, waits, questions, actions: [...actions, ...told], events };
 }
 
 function deletionWaits(ending: readonly Member[]): NewWait[] {

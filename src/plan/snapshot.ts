@@ -83,7 +83,14 @@ export interface LedgerEntry {
 }
 
 /** Checks that a test can switch off, to show that something goes wrong without them. */
-export type SafetyCheck = "budget" | "freshness" | "certificate" | "lock";
+export type SafetyCheck =
+  | "budget"
+  | "freshness"
+  | "certificate"
+  | "lock"
+  | "freshLook"
+  | "clearBeforeKill"
+  | "settledWindow";
 
 export interface PlanOptions {
   /** A pod in phase Failed or Succeeded is left alone until it is this old. */
@@ -114,6 +121,8 @@ export interface PlanOptions {
   disabledChecks?: ReadonlySet<SafetyCheck>;
   /** Minimum time since the last recovery before an exclusion that costs another one. */
   exclusionMinimumUptimeSeconds: number;
+  /** How long the coordination sets must have been equal and unchanged before instances act as one. */
+  globalSynchronizationWaitMs: number;
   /** Whether a change of user or group of the containers replaces the process group. */
   replacesOnSecurityContextChange?: boolean;
 }
@@ -130,6 +139,7 @@ export const defaultPlanOptions: PlanOptions = {
   statusMaximumAgeMs: 120_000,
   evidenceMaximumAgeMs: 60_000,
   exclusionMinimumUptimeSeconds: 120,
+  globalSynchronizationWaitMs: 30_000,
 };
 
 export interface Snapshot {

@@ -9,6 +9,8 @@ import { heldMessage, isDeletionHeld } from "./deletion-protection.ts";
 import { formatTime } from "../kube/time.ts";
 import { hasCondition, isMarkedForRemoval } from "../model/process-group.ts";
 import type { ConditionType as GroupCondition } from "../model/process-group.ts";
+import { foreignEntries, isGlobal, ownPrefixOf } from "./shared-sets.ts";
+import { foreignWait } from "./shared-waits.ts";
 import { databaseStatus, isStatusPending } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { StatusFields } from "./step.ts";
@@ -131,6 +133,8 @@ function degraded({ snapshot, status, groups }: ConditionsInput): Judgement {
       `The database is locked by ${lock.lock_uid ?? "somebody"}`,
     );
   }
+  const foreign = foreignTrouble(snapshot, status);
+  if (foreign !== undefined) return judge("True", "CoordinationForeign", foreign);
   for (const trouble of troubles) {
     const ids = groups
       .filter((group) => !isMarkedForRemoval(group) && hasCondition(group, trouble))
@@ -150,6 +154,14 @@ function degraded({ snapshot, status, groups }: ConditionsInput): Judgement {
     return judge("True", "DatabaseUnhealthy", "The database says that it is not healthy");
   }
   return judge("False", "Healthy", "All processes run and all data has all its copies");
+}
+
+/** Entries of another operator in the coordination sets: global mode cannot work with it. */
+function foreignTrouble(snapshot: Snapshot, status: StatusFields): string | undefined {
+  const known = snapshot.knowledge.coordination;
+  if (known === undefined || !isGlobal(snapshot, status)) return undefined;
+  const foreign = foreignEntries(known.sets, ownPrefixOf(snapshot));
+  return foreign.length === 0 ? undefined : foreignWait("", foreign).message;
 }
 
 function judge(status: Judgement["status"], reason: string, message: string): Judgement {

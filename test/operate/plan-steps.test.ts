@@ -45,6 +45,7 @@ test("[P2] the steps have their documented names and order", () => {
   assert.deepEqual(
     chain.map((step) => step.name),
     [
+      "operatorCoordination",
       "protectFromDeletion",
       "updateLockConfiguration",
       "updateConfigMap",

@@ -29,6 +29,19 @@ export function isCoordinator(
   return hostsOfGroup(view, status, group).some((host) => named.has(host));
 }
 
+/** The same for a process group of any instance, by what its processes report; of our own we know more. */
+export function isCoordinatorId(view: SafetyView, status: DatabaseStatus, id: string): boolean {
+  const own = groupsOf(view).find((group) => group.processGroupID === id);
+  if (own !== undefined) return isCoordinator(view, status, own);
+  const named = coordinatorHosts(view, status);
+  return processesOfInstance(status, id).some(
+    (process) =>
+      process.roles?.some(({ role }) => role === "coordinator") === true ||
+      named.has(hostOf(process.address ?? "")) ||
+      named.has(localityOf(process, localityKeys.dnsName)),
+  );
+}
+
 /** A status never changes, and every process group is compared with its coordinators. */
 const knownHosts = new WeakMap<DatabaseStatus, { text: string; hosts: ReadonlySet<string> }>();
 

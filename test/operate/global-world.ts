@@ -1,0 +1,147 @@
+// A world of plain objects in global mode: its instance has the prefix dc1, and a test writes what other instances have
+// in the coordination sets.
+import type { ClusterSpec } from "../../src/api/cluster.ts";
+import type { StoredEntry } from "../../src/fdb/coordination-sets.ts";
+import { coordinationSets } from "../../src/fdb/keys.ts";
+import type { CoordinationSet } from "../../src/fdb/keys.ts";
+import type { StatusProcess } from "../../src/model/database-status.ts";
+import type { Action } from "../../src/plan/action.ts";
+import { nothingSeen, rememberSets } from "../../src/plan/shared-sets.ts";
+import type { CoordinationSets, SetMemory } from "../../src/plan/shared-sets.ts";
+import type { Snapshot } from "../../src/plan/snapshot.ts";
+import { RemovalWorld } from "./removal-world.ts";
+
+export const globalCounts = { storage: 5, log: 4, stateless: 3 };
+
+export class GlobalWorld extends RemovalWorld {
+  /** By set: prefix/id with its targets. */
+  readonly stored = new Map<CoordinationSet, Map<string, readonly string[]>>();
+  readonly foreignValues = new Map<CoordinationSet, string[]>();
+  /** Processes of other instances. */
+  readonly others: StatusProcess[] = [];
+  /** Command lines of processes that have not been restarted since. */
+  readonly frozen = new Map<string, string>();
+  memorySets: SetMemory = nothingSeen;
+  /** Whether the sets have been read. */
+  isRead = true;
+
+  static global(spec: Partial<ClusterSpec> = {}): GlobalWorld {
+    const world = new GlobalWorld({
+      processCounts: globalCounts,
+      processGroupIDPrefix: "dc1",
+      ...spec,
+      automationOptions: { synchronizationMode: "global", ...spec.automationOptions },
+    });
+    world.change = (status) => {
+      const { processes } = status.cluster ?? {};
+      for (const [index, process] of world.others.entries()) {
+        if (processes) processes[`other-${index}`] = process;
+      }
+      for (const process of Object.values(processes ?? {})) {
+        const old = world.frozen.get(process.locality?.["instance_id"] ?? "");
+        if (old !== undefined) process.command_line = old;
+      }
+    };
+    const plan = world.settle();
+    if (!plan.isReconciled) throw new Error(`not settled: ${JSON.stringify(plan.waits)}`);
+    world.later(3600);
+    return world;
+  }
+
+  override podNameOf(id: string): string {
+    return super.podNameOf(id.replace(/^dc1-/, ""));
+  }
+
+  sets(): CoordinationSets {
+    const contents = coordinationSets.map((set) => {
+      const entries: StoredEntry[] = [...(this.stored.get(set) ?? [])]
+        .map(([key, targets]) => ({ ...partsOf(key), targets }))
+        .sort((left, right) => (left.processGroupId < right.processGroupId ? -1 : 1));
+      const foreign = (this.foreignValues.get(set) ?? []).map((key) => ({
+        ...partsOf(key),
+        writtenAtSeconds: 1,
+      }));
+      return [set, { entries, foreign }] as const;
+    });
+    return Object.fromEntries(contents) as unknown as CoordinationSets;
+  }
+
+  override snapshot(overrides: Partial<Snapshot> = {}): Snapshot {
+    const base = super.snapshot(overrides);
+    if (!this.isRead) return base;
+    const sets = this.sets();
+    this.memorySets = rememberSets(this.memorySets, sets, this.nowMs);
+    const coordination = { sets, observedMs: this.nowMs, memory: this.memorySets };
+    return { ...base, knowledge: { ...base.knowledge, coordination } };
+  }
+
+  override apply(action: Action): void {
+    if (action.type === "updateCoordination") {
+      for (const set of coordinationSets) {
+        for (const [id, update] of action.updates[set] ?? []) {
+          if (update.action === "add") this.put(set, `dc1/${id}`, update.targets ?? []);
+          else this.stored.get(set)?.delete(`dc1/${id}`);
+        }
+      }
+      return;
+    }
+    super.apply(action);
+  }
+
+  /** From now on processes run with what they run with, whatever their pods are given. */
+  freeze(): void {
+    const database = this.database();
+    if (database.kind !== "seen") return;
+    for (const process of Object.values(database.status.cluster?.processes ?? {})) {
+      this.frozen.set(process.locality?.["instance_id"] ?? "", process.command_line ?? "");
+    }
+  }
+
+  /** A look at the sets, and another one after the time in which they must not change. */
+  settleSets(seconds = 30): void {
+    this.snapshot();
+    this.later(seconds);
+  }
+
+  put(set: CoordinationSet, key: string, targets: readonly string[] = []): void {
+    const entries = this.stored.get(set) ?? new Map<string, readonly string[]>();
+    this.stored.set(set, entries.set(key, targets));
+  }
+
+  drop(set: CoordinationSet, key: string): void {
+    this.stored.get(set)?.delete(key);
+  }
+
+  /** The ids of a set, of all instances or of one. */
+  members(set: CoordinationSet, prefix?: string): string[] {
+    return [...(this.stored.get(set)?.keys() ?? [])]
+      .filter((key) => prefix === undefined || key.startsWith(`${prefix}/`))
+      .map((key) => partsOf(key).processGroupId)
+      .sort();
+  }
+
+  /** A process of another instance that the status shows. */
+  addOther(id: string, change: Partial<StatusProcess> = {}): StatusProcess {
+    const number = this.others.length + 1;
+    const processClass = id.split("-").at(-2) ?? "";
+    const process: StatusProcess = {
+      address: `10.200.0.${number}:4501`,
+      class_type: processClass,
+      command_line: `/usr/bin/fdbserver --class=${processClass} --public_address=10.200.0.${number}:4501`,
+      version: "7.3.79",
+      locality: { instance_id: id, zoneid: `other-zone-${number}` },
+      excluded: false,
+      uptime_seconds: 1000,
+      messages: [],
+      roles: [{ role: processClass === "storage" ? "storage" : "log" }],
+      ...change,
+    };
+    this.others.push(process);
+    return process;
+  }
+}
+
+function partsOf(key: string): { processGroupIdPrefix: string; processGroupId: string } {
+  const [processGroupIdPrefix = "", processGroupId = ""] = key.split("/");
+  return { processGroupIdPrefix, processGroupId };
+}

@@ -1,0 +1,125 @@
+// The guard with everything around it made up: a healthy sample database, commands that are written down, and keys in a
+// plain map.
+import type { AdminClient, FdbTransaction } from "../../src/fdb/admin.ts";
+import { operatorKeys } from "../../src/fdb/keys.ts";
+import type { Caches } from "../../src/operate/caches.ts";
+import { Guard } from "../../src/operate/guard.ts";
+import type { GuardOutcome, GuardedDatabase } from "../../src/operate/guard.ts";
+import { Ledger } from "../../src/operate/ledger.ts";
+import type { KubeClient } from "../../src/kube/client.ts";
+import type { DisruptiveAction } from "../../src/plan/action.ts";
+import { defaultPlanOptions } from "../../src/plan/snapshot.ts";
+import type { SafetyCheck } from "../../src/plan/snapshot.ts";
+import { sampleDatabase, sampleNowMs, viewOf } from "../../src/plan/safety/sample-view.ts";
+import { VirtualClock } from "../../src/sim/virtual-clock.ts";
+
+export const keys = operatorKeys();
+
+export class Door {
+  readonly clock = new VirtualClock(sampleNowMs);
+  readonly sample = sampleDatabase();
+  readonly commands: string[] = [];
+  readonly excluded = new Set<string>();
+  readonly stored = new Map<string, Uint8Array>();
+  readonly peers: GuardedDatabase[] = [];
+  /** A command that is answered with success and does nothing. */
+  isIneffective = false;
+  disabledChecks: ReadonlySet<SafetyCheck> = new Set();
+  /** Runs while a command is under way. */
+  during: () => void | Promise<void> = () => {};
+  readonly database: GuardedDatabase;
+
+  constructor() {
+    const { clock, sample } = this;
+    const ledger = new Ledger();
+    this.database = {
+      namespace: "default",
+      admin: this.#admin(),
+      lastWriteMs: 0,
+      ledger,
+      isActing: false,
+      lease: undefined,
+      observe: () =>
+        viewOf(sample, {
+          nowMs: clock.nowMs(),
+          database: { kind: "seen", status: sample.status, observedMs: clock.nowMs() },
+          ledger: ledger.entries(),
+          lastDatabaseWriteMs: this.database.lastWriteMs,
+          options: { ...defaultPlanOptions, disabledChecks: this.disabledChecks },
+        }),
+      peers: () => this.peers,
+      shared: () => ({
+        keys: { admin: this.#admin(), keys },
+        settings: { owner: "dc1", durationMs: 600_000 },
+      }),
+    };
+  }
+
+  perform(action: DisruptiveAction): Promise<GuardOutcome> {
+    return this.guard().perform(this.database, action);
+  }
+
+  guard(): Guard {
+    return new Guard({
+      client: {} as KubeClient,
+      caches: {} as Caches,
+      clock: this.clock,
+      commandTimeoutMs: 10_000,
+    });
+  }
+
+  #admin(): AdminClient {
+    const { sample } = this;
+    const command = async (text: string, effect: () => void): Promise<void> => {
+      this.commands.push(text);
+      await this.during();
+      if (!this.isIneffective) effect();
+    };
+    const admin: Partial<AdminClient> = {
+      configure: (text) => command(`configure ${text}`, () => {}),
+      exclude: (targets, { wait }) =>
+        command(`exclude ${targets.join(" ")}${wait ? " and wait" : ""}`, () => {
+          for (const target of targets) this.excluded.add(target);
+        }),
+      include: (targets) =>
+        command(`include ${targets.join(" ")}`, () => {
+          for (const target of targets) this.excluded.delete(target);
+        }),
+      excluded: () => Promise.resolve([...this.excluded]),
+      kill: (addresses) => command(`kill ${addresses.join(" ")}`, () => {}),
+      changeCoordinators: async (addresses) => {
+        await command(`coordinators ${addresses.join(" ")}`, () => {});
+        return `sample:def@${this.isIneffective ? "10.0.1.1:4501" : addresses.join(",")}`;
+      },
+      resetMaintenanceZone: () => command("maintenance off", () => {}),
+      status: async () => {
+        await this.during();
+        return structuredClone(sample.status);
+      },
+      transact: (body) => body(plainTransaction(this.stored)),
+    };
+    return admin as AdminClient;
+  }
+}
+
+/** All that the operator's keys need: a map without concurrency. */
+function plainTransaction(stored: Map<string, Uint8Array>): FdbTransaction {
+  const text = (key: Uint8Array): string => Buffer.from(key).toString("latin1");
+  return {
+    get: (key) => Promise.resolve(stored.get(text(key))),
+    getRange: (begin, end) =>
+      Promise.resolve(
+        [...stored]
+          .filter(([key]) => key >= text(begin) && key < text(end))
+          .sort(([left], [right]) => (left < right ? -1 : 1))
+          .map(([key, value]) => ({ key: Buffer.from(key, "latin1"), value })),
+      ),
+    set: (key, value) => void stored.set(text(key), value),
+    clear: (key) => void stored.delete(text(key)),
+    clearRange: (begin, end) => {
+      for (const key of [...stored.keys()]) {
+        if (key >= text(begin) && key < text(end)) stored.delete(key);
+      }
+    },
+  };
+}
