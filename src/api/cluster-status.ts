@@ -55,6 +55,12 @@ const processGroupSchema = object(
     faultDomain: string("Its zone: the one last seen, or the logical one it was packed into.", {
       maxLength: 512,
     }),
+    distributionKey: string("The logical fault domain it was packed into; never changes.", {
+      maxLength: 63,
+    }),
+    firstReported: string("When a process of a packed one was first seen.", {
+      format: "date-time",
+    }),
     hall: string("The data hall or datacenter that was chosen for it; never changes.", {
       maxLength: 63,
     }),

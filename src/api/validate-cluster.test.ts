@@ -238,8 +238,8 @@ test("[API27] packing needs enough logical fault domains", () => {
   ]);
   const warnings = (domains: number | undefined): string[] =>
     clusterWarnings(cluster(packed(domains, halls))).map(({ field }) => field);
-  assert.deepEqual(warnings(2), [desired, "spec.distributionConfig.enabled"]);
-  assert.deepEqual(warnings(undefined), ["spec.distributionConfig.enabled"]);
+  assert.deepEqual(warnings(2), [desired]);
+  assert.deepEqual(warnings(undefined), []);
 });
 
 test("[API28] names that would be too long or malformed are refused in advance", () => {

@@ -14,7 +14,6 @@ import type { NamedCluster } from "./effective.ts";
 import type { ClusterSpec } from "./cluster-spec.ts";
 import { isGivenByValue, localityOf, parameterValue } from "./localities.ts";
 import { problem, type ValidationProblem } from "./problem.ts";
-import { unusedSettings } from "./unused-settings.ts";
 import { localityProblems } from "./validate-localities.ts";
 import { packingProblems, packingWarnings } from "./validate-packing.ts";
 import { parameterProblems, serverParameterOwners } from "./validate-parameters.ts";
@@ -49,12 +48,7 @@ export function validateCluster(
 /** Worth saying, but no reason to stop. */
 export function clusterWarnings(cluster: NamedCluster): readonly ValidationProblem[] {
   const { spec } = cluster;
-  return [
-    ...unknownClassWarnings(spec),
-    ...hallWarnings(spec),
-    ...packingWarnings(spec),
-    ...unusedSettings(spec),
-  ];
+  return [...unknownClassWarnings(spec), ...hallWarnings(spec), ...packingWarnings(spec)];
 }
 
 export function versionProblem(text: string, field: string): ValidationProblem | undefined {

@@ -1,9 +1,11 @@
 // Packing into logical fault domains: enough of them, with names that Kubernetes takes.
+// Carries the rules PACK60 to PACK67 of spec/packing.md.
 import type { ProcessCounts } from "../model/process-counts.ts";
 import { isStateful } from "../model/process-class.ts";
 import { redundancyForCounts, redundancyOf } from "../model/redundancy.ts";
 import type { ClusterSpec } from "./cluster-spec.ts";
 import { localityOf, parameterValue } from "./localities.ts";
+import { domainCount, isPackingEnabled } from "./packing.ts";
 import { problem, type ValidationProblem } from "./problem.ts";
 import { wantedCounts } from "./wanted-counts.ts";
 
@@ -23,7 +25,7 @@ interface Packing {
 }
 
 export function packingProblems(spec: ClusterSpec): readonly ValidationProblem[] {
-  if (spec.distributionConfig?.enabled !== true) return [];
+  if (!isPackingEnabled(spec)) return [];
   const packing = packingOf(spec);
   return [
     ...numberProblems(spec, packing),
@@ -35,7 +37,7 @@ export function packingProblems(spec: ClusterSpec): readonly ValidationProblem[]
 
 /** Packed, but not as well as it could be. */
 export function packingWarnings(spec: ClusterSpec): readonly ValidationProblem[] {
-  if (spec.distributionConfig?.enabled !== true) return [];
+  if (!isPackingEnabled(spec)) return [];
   const { domains, hasHalls } = packingOf(spec);
   if (!hasHalls || domains !== 2) return [];
   const message = "with two logical fault domains per hall a hall and one more zone cannot be lost";
@@ -49,9 +51,8 @@ function packingOf(spec: ClusterSpec): Packing {
   const hallKey = redundancy.spreadLocality;
   const hall = hallKey === undefined ? undefined : localityOf(spec, hallKey);
   const isSpread = hall?.source === "topologyKey";
-  const defaultDomains = hallKey === undefined ? redundancy.minimumFaultDomains : 3;
   return {
-    domains: spec.distributionConfig?.desiredFaultDomains ?? defaultDomains,
+    domains: domainCount(spec),
     hasHalls: hallKey !== undefined,
     halls: isSpread ? hallCount : 1,
     hallNames: isSpread ? hall.values : [],

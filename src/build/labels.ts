@@ -1,5 +1,5 @@
 // Metadata that all objects of a cluster share: labels, the annotations the operator writes, and the owner.
-// Carries the rules B15 to B18 of spec/build.md.
+// Carries the rules B15 to B18 of spec/build.md and PACK20 of spec/packing.md.
 import { labelsOf } from "../api/effective.ts";
 import type { NamedCluster } from "../api/effective.ts";
 import type { ObjectMeta, OwnerReference } from "../kube/object.ts";
@@ -19,10 +19,14 @@ export const annotationKeys = {
   outdatedConfigMapSeen: "foundationdb.org/outdated-config-map-seen",
 } as const;
 
+/** On the pods and volume claims of a packed process group: its logical fault domain. */
+export const distributionKeyLabel = "foundationdb.org/distribution-key";
+
 /** What an object is about; the shared objects of a cluster have neither class nor id. */
 export interface Subject {
   processClass?: string | undefined;
   processGroupID?: string | undefined;
+  distributionKey?: string | undefined;
 }
 
 /** Every label that an object carries, those of the resource last. */
@@ -35,7 +39,8 @@ function allLabels(cluster: NamedCluster, subject: Subject): Record<string, stri
   for (const key of subject.processGroupID ? labels.processGroupIdLabels : []) {
     result[key] = subject.processGroupID ?? "";
   }
-  return { ...result, ...labels.resourceLabels };
+  const key = subject.distributionKey;
+  return { ...result, ...labels.resourceLabels, ...(key ? { [distributionKeyLabel]: key } : {}) };
 }
 
 /** The labels by which the pods of a subject are found. */

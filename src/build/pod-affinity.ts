@@ -4,9 +4,10 @@ import { faultDomainOf } from "../api/effective.ts";
 import { hallSpreadOf } from "../api/hall-spread.ts";
 import type { Affinity } from "../kube/generated/types.ts";
 import { topologyKeyOf } from "../model/fault-domain.ts";
-import { hallOf } from "../model/process-group.ts";
+import { hallOf, isPacked } from "../model/process-group.ts";
 import { selectorLabels } from "./labels.ts";
 import type { NormalCluster } from "./normalise.ts";
+import { withPacking } from "./packed-affinity.ts";
 import type { PodSubject } from "./pod-subject.ts";
 
 /** A label that no node has. */
@@ -30,6 +31,7 @@ function withSpread(
 ): Affinity | undefined {
   const topologyKey = topologyKeyOf(faultDomainOf(cluster.spec));
   if (topologyKey === undefined) return given;
+  if (isPacked(subject)) return withPacking(cluster, subject, topologyKey, given);
   const matchLabels = selectorLabels(cluster, { processClass: subject.processClass });
   const anti = given?.podAntiAffinity;
   return {

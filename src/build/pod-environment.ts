@@ -1,11 +1,12 @@
 // Environment variables of the containers of a pod. A variable of the user with the same name always wins.
-// Carries the rules B49 to B53 of spec/build.md.
+// Carries the rules B49 to B53 of spec/build.md and PACK20 of spec/packing.md.
 import { faultDomainOf, needsExplicitListenAddress, routingOf } from "../api/effective.ts";
 import type { ClusterSpec } from "../api/cluster.ts";
 import type { Container, EnvVar } from "../kube/generated/types.ts";
 import { kubernetesClusterKey, noFaultDomainKey } from "../model/fault-domain.ts";
 import { annotationKeys } from "./labels.ts";
 import type { NormalCluster } from "./normalise.ts";
+import type { PodSubject } from "./pod-subject.ts";
 
 export function fromText(name: string, value: string): EnvVar {
   return { name, value };
@@ -29,7 +30,7 @@ export function serversPerPodVariable(processClass: string): string {
 }
 
 /** The variables that the arguments of fdbserver name. */
-export function substitutionVariables(spec: ClusterSpec, processGroupId: string): EnvVar[] {
+export function substitutionVariables(spec: ClusterSpec, subject: PodSubject): EnvVar[] {
   const routing = routingOf(spec);
   const podIpPath = routing.podIpFamily === 0 ? "status.podIP" : "status.podIPs";
   const publicIpPath =
@@ -39,12 +40,16 @@ export function substitutionVariables(spec: ClusterSpec, processGroupId: string)
   return [
     fromField("FDB_PUBLIC_IP", publicIpPath),
     ...(needsExplicitListenAddress(spec) ? [fromField("FDB_POD_IP", podIpPath)] : []),
-    ...placeVariables(spec),
-    fromText("FDB_INSTANCE_ID", processGroupId),
+    ...placeVariables(spec, subject.distributionKey ?? ""),
+    fromText("FDB_INSTANCE_ID", subject.processGroupID),
   ];
 }
 
-function placeVariables(spec: ClusterSpec): EnvVar[] {
+/** A packed process group has its zone from its logical fault domain, wherever it runs. */
+function placeVariables(spec: ClusterSpec, distributionKey: string): EnvVar[] {
+  if (distributionKey !== "") {
+    return [fromField("FDB_MACHINE_ID", "spec.nodeName"), fromText("FDB_ZONE_ID", distributionKey)];
+  }
   const { key, value, valueFrom } = faultDomainOf(spec);
   if (key === noFaultDomainKey) {
     return [

@@ -14,12 +14,12 @@ export function podMetadata(
   specHash: string,
   extras: { configMapHash?: string | undefined; publicIp?: string | undefined } = {},
 ): ObjectMeta {
-  const { processClass, processGroupID } = subject;
+  const { processClass, processGroupID, distributionKey } = subject;
   const routing = routingOf(cluster.spec);
   return metadataFor(
     cluster,
     podNameOf(cluster.metadata.name ?? "", processClass, processGroupID),
-    { processClass, processGroupID },
+    { processClass, processGroupID, distributionKey },
     processSettingsOf(cluster.spec, processClass).podTemplate?.metadata,
     {
       [annotationKeys.lastAppliedSpec]: specHash,

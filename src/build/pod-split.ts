@@ -62,7 +62,7 @@ export function splitSidecar(
     mounts.dynamicConfOfSidecar,
   ]);
   const withVariables = withEnvironment(mounted, [
-    ...substitutionVariables(spec, subject.processGroupID),
+    ...substitutionVariables(spec, subject),
     ...dnsVariables(cluster, podName),
   ]);
   return built(isInit ? withVariables : runningSidecar(cluster, subject, withVariables));

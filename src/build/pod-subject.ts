@@ -3,6 +3,8 @@
 export interface PodSubject {
   readonly processGroupID: string;
   readonly processClass: string;
+  /** The logical fault domain of a packed process group. */
+  readonly distributionKey?: string | undefined;
   /** The data hall or datacenter that it must run in. */
   readonly hall?: string | undefined;
 }

@@ -57,7 +57,7 @@ function variablesOf(
     fromText("FDB_NETWORK_OPTION_TRACE_LOG_GROUP", logGroupOf(cluster)),
     fromText("FDB_NETWORK_OPTION_TRACE_ENABLE", traceDirectory),
     fromField("FDB_NODE_NAME", "spec.nodeName"),
-    ...substitutionVariables(cluster.spec, subject.processGroupID),
+    ...substitutionVariables(cluster.spec, subject),
     ...dnsVariables(cluster, podName),
     ...(needsNodeWatch(cluster.spec) ? [fromText("ENABLE_NODE_WATCH", "true")] : []),
   ];

@@ -16,7 +16,7 @@ export function volumeClaim(
   cluster: NormalCluster,
   subject: PodSubject,
 ): PersistentVolumeClaim | undefined {
-  const { processClass, processGroupID } = subject;
+  const { processClass, processGroupID, distributionKey } = subject;
   if (!isStateful(processClass)) return undefined;
   const template = processSettingsOf(cluster.spec, processClass).volumeClaimTemplate;
   const spec = claimSpec(template?.spec ?? {});
@@ -27,7 +27,7 @@ export function volumeClaim(
     metadata: metadataFor(
       cluster,
       volumeClaimNameOf(podName),
-      { processClass, processGroupID },
+      { processClass, processGroupID, distributionKey },
       template?.metadata,
       { [annotationKeys.lastAppliedSpec]: volumeClaimSpecHash(spec) },
     ),

@@ -58,6 +58,23 @@ export interface ProcessGroupState {
   readonly processGroupConditions?: readonly ProcessGroupCondition[] | undefined;
 }
 
+interface Placed {
+  /** RFC 3339. */
+  readonly firstReported?: string | undefined;
+  readonly faultDomain?: string | undefined;
+  readonly distributionKey?: string | undefined;
+}
+
+/** It is bound to a logical fault domain, for as long as it lives. */
+export function isPacked(group: Pick<Placed, "distributionKey">): boolean {
+  return (group.distributionKey ?? "") !== "";
+}
+
+/** Its processes have been seen in the database. A fault domain is learned from them, unless it is a logical one. */
+export function hasReported(group: Placed): boolean {
+  return isPacked(group) ? group.firstReported !== undefined : (group.faultDomain ?? "") !== "";
+}
+
 /** The data hall or datacenter that was chosen for a process group; "" when the operator chooses none. */
 export function hallOf(group: { readonly hall?: string | undefined }): string {
   return group.hall ?? "";

@@ -52,7 +52,7 @@ export interface ClusterState {
   readonly ownWrites: OwnWrites;
   /** Generation whose problems were reported. */
   reportedGeneration: number | undefined;
-  /** Generation whose settings without effect were told. */
+  /** Generation of whose spec people were warned. */
   warnedGeneration: number | undefined;
 }
 

@@ -3,7 +3,7 @@
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { ClusterStatus, FoundationDBCluster } from "../api/cluster.ts";
 import type { ValidationProblem } from "../api/problem.ts";
-import { unusedSettings } from "../api/unused-settings.ts";
+import { clusterWarnings } from "../api/validate-cluster.ts";
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";
@@ -76,7 +76,7 @@ export async function reconcileCluster(
   follow(state, cluster);
   const problems = options.validate(cluster);
   if (problems.length > 0) return reportInvalid(options, key, state, cluster, problems);
-  warnOfUnusedSettings(options, state, cluster);
+  warnOfSpec(options, state, cluster);
 
   const nowMs = options.clock.nowMs();
   const snapshot = observeCluster({
@@ -164,16 +164,16 @@ function tell(options: ReconcileOptions, cluster: string, plan: Plan, atMs: numb
   }
 }
 
-/** Once for each generation: what the resource asks for and this version does not do. */
-function warnOfUnusedSettings(
+/** Once for each generation: what the resource asks for, is valid, and is worth a thought. */
+function warnOfSpec(
   options: ReconcileOptions,
   state: ClusterState,
   cluster: Stored<FoundationDBCluster>,
 ): void {
   if (state.warnedGeneration === cluster.metadata.generation) return;
   state.warnedGeneration = cluster.metadata.generation;
-  for (const { field, message } of unusedSettings(cluster.spec)) {
-    options.recorder.record(cluster, "Warning", "SettingWithoutEffect", `${field}: ${message}`);
+  for (const { field, message } of clusterWarnings(cluster)) {
+    options.recorder.record(cluster, "Warning", "SpecWarning", `${field}: ${message}`);
   }
 }
 

@@ -17,6 +17,7 @@ import {
 } from "../model/process-group.ts";
 import { hallsForNew, withChosenHalls } from "./hall-placement.ts";
 import { hallWaits } from "./hall-waits.ts";
+import { withDomains } from "./packing-placement.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
@@ -48,7 +49,8 @@ export function planNewProcessGroups(snapshot: Snapshot, draft: Draft): StepResu
     }
   }
   if (added.length === 0 && waits.length === 0 && known === draft.groups) return nothing;
-  return { groups: [...known, ...added].sort(compareProcessGroups), events, waits };
+  const placed = withDomains(draft.desired.cluster.spec, known, added);
+  return { groups: [...known, ...placed].sort(compareProcessGroups), events, waits };
 }
 
 /** Draws ids that nobody has, had in this status, or is named in an exclusion or removal. */

@@ -8,7 +8,7 @@ import { parseAddress, withoutFlags } from "../model/address.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { processesByInstance, processesOf } from "../model/locality.ts";
 import { isTest } from "../model/process-class.ts";
-import { conditionOf, hasCondition } from "../model/process-group.ts";
+import { conditionOf, hasCondition, hasReported } from "../model/process-group.ts";
 import { hasTesterCleanup, parseVersion } from "../model/version.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
@@ -50,7 +50,8 @@ export function bounceTargets(
     if (isTest(group.processClass) || hasCondition(group, "ResourcesTerminating")) continue;
     if (isLost(snapshot, group)) continue;
     if (hasCondition(group, "IncorrectConfigMap")) unsynced.push(id);
-    else if (hasCondition(group, "MissingProcesses") && isKnown(group)) starting.push(id);
+    // A new group starts with the newest configuration anyway.
+    else if (hasCondition(group, "MissingProcesses") && hasReported(group)) starting.push(id);
     if (!isMatching(draft, group)) continue;
     const processes = reachable(byGroup.get(id) ?? [], unreachable);
     if (processes.length === 0) continue;
@@ -80,11 +81,6 @@ function isStubborn(
     ({ uptime_seconds: uptime }) =>
       uptime !== undefined && observedMs - uptime * 1000 > knownMs + followedMs,
   );
-}
-
-/** Its processes have reported before; a new group starts with the newest configuration anyway. */
-function isKnown(group: ProcessGroup): boolean {
-  return (group.faultDomain ?? "") !== "";
 }
 
 /** It has been gone for so long that nobody waits for it: it will start with the new configuration. */

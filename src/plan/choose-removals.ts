@@ -7,15 +7,10 @@ import type { Candidate } from "../model/coordinator-choice.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { localityKeys, localityOf, processesByInstance } from "../model/locality.ts";
 import { processClasses } from "../model/process-class.ts";
-import {
-  hallOf,
-  hasCondition,
-  isMarkedForRemoval,
-  markForRemoval,
-} from "../model/process-group.ts";
-import type { ConditionType } from "../model/process-group.ts";
+import { hallOf, isMarkedForRemoval, markForRemoval } from "../model/process-group.ts";
 import { shrinkByHall } from "./hall-balance.ts";
-import { hasRole } from "./removal-targets.ts";
+import { shrinkOfDomains } from "./packing-shrink.ts";
+import { cheapestFirst, removalCost } from "./removal-cost.ts";
 import { statusProblemOf } from "./safety/act-evidence.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -100,6 +95,13 @@ function keepers(
   draft: Draft,
   status: DatabaseStatus,
 ): ReadonlySet<string> {
+  const { spec } = draft.desired.cluster;
+  const leaving = shrinkOfDomains(spec, cheapestFirst(groups, status), desired);
+  if (leaving !== undefined) {
+    const ids = new Set(groups.map((group) => group.processGroupID));
+    for (const group of leaving) ids.delete(group.processGroupID);
+    return ids;
+  }
   const processes = processesByInstance(status);
   const members = groups.map((group) => memberOf(group, processes.get(group.processGroupID) ?? []));
   const kept: Member[] = [];
@@ -121,34 +123,15 @@ function shared(member: Member, kept: readonly Member[]): number {
   return 100 * kept.filter((other) => other.localities[localityKeys.zone] === zone).length;
 }
 
-const troubles: readonly ConditionType[] = [
-  "MissingPod",
-  "MissingPVC",
-  "PodFailing",
-  "PodPending",
-  "NodeTaintDetected",
-  "ProcessHasIOError",
-  "ProcessIsMarkedAsExcluded",
-  "SidecarUnreachable",
-];
-
-/** Coordinators are kept where the choice is free, and so are processes with roles: moving either costs a recovery. */
 function memberOf(group: ProcessGroup, processes: readonly StatusProcess[]): Member {
   const [first] = processes;
   const localities: Record<string, string> = {};
   for (const key of [localityKeys.zone, localityKeys.dataCenter, localityKeys.dataHall]) {
     if (first !== undefined) localities[key] = localityOf(first, key);
   }
-  const isReporting = first !== undefined && !hasCondition(group, "MissingProcesses");
-  const isTroubled = troubles.some((type) => hasCondition(group, type));
-  const isCoordinator = processes.some((process) => hasRole(process, "coordinator"));
-  const isWorking = processes.some((process) =>
-    (process.roles ?? []).some(({ role }) => role !== "coordinator" && role !== "storage"),
-  );
   return {
     id: group.processGroupID,
-    tier: isReporting ? (isTroubled ? 1 : 0) : 2,
-    priority: (isCoordinator ? 2 : 0) + (isWorking ? 1 : 0),
+    ...removalCost(group, processes),
     localities: { ...localities, ...(first === undefined ? zoneOf(group) : {}) },
   };
 }

@@ -1,9 +1,11 @@
 // Finds process groups that have objects but no entry in the status, so that a lost status or a crash
 // between two writes loses nothing. Rules: spec/plan.md [P22].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
+import { distributionKeyLabel } from "../build/labels.ts";
 import type { ObjectMeta } from "../kube/object.ts";
 import { podNameOf, volumeClaimNameOf } from "../model/process-group-id.ts";
 import { compareProcessGroups, newProcessGroup } from "../model/process-group.ts";
+import { packedInto } from "./packing-placement.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 export interface LabelKeys {
@@ -29,7 +31,9 @@ export function discoverGroups(
     // A label that somebody edited must not bring a process group to life: name and label have to agree.
     if (name !== nameOf(podNameOf(clusterName, processClass, id))) return;
     ids.add(id);
-    found.push(newProcessGroup(id, processClass, snapshot.nowMs));
+    const key = labels?.[distributionKeyLabel] ?? "";
+    const group = newProcessGroup(id, processClass, snapshot.nowMs);
+    found.push(key === "" ? group : packedInto(group, key));
   };
   for (const pod of snapshot.pods.values()) look(pod, (podName) => podName);
   for (const pvc of snapshot.pvcs.values()) look(pvc, volumeClaimNameOf);

@@ -11,12 +11,15 @@ import { isStateful, isTest } from "../model/process-class.ts";
 import {
   addCondition,
   hasCondition,
+  hasReported,
   isLeaving,
   isMarkedForRemoval,
+  isPacked,
   markForRemoval,
   removeCondition,
   setCondition,
   skipExclusion,
+  timestampOf,
   withAddresses,
 } from "../model/process-group.ts";
 import type { Desired } from "./desired.ts";
@@ -66,8 +69,13 @@ function withRemoval(context: EvaluationContext, group: ProcessGroup): ProcessGr
   return skips ? skipExclusion(marked, context.snapshot.nowMs) : marked;
 }
 
+/** A packed process group keeps the fault domain it was bound to; others have that of their processes. */
 function withFaultDomain(context: EvaluationContext, group: ProcessGroup): ProcessGroup {
   const zone = zoneOfProcessGroup(context.processes, group.processGroupID);
+  if (isPacked(group)) {
+    const isFirst = zone !== undefined && !hasReported(group);
+    return isFirst ? { ...group, firstReported: timestampOf(context.snapshot.nowMs) } : group;
+  }
   return zone === undefined || zone === group.faultDomain ? group : { ...group, faultDomain: zone };
 }
 

@@ -1,10 +1,12 @@
 // Step replaceMisconfiguredProcessGroups: process groups whose pod or volume cannot be made right in place are marked
-// for removal, and their classes get new ones. Rules: spec/removal.md [R5]-[R9].
+// for removal, and their classes get new ones. Rules: spec/removal.md [R5]-[R9], spec/packing.md [PACK34]-[PACK41].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf } from "../api/effective.ts";
 import { isExcluded, isMarkedForRemoval, markForRemoval } from "../model/process-group.ts";
 import { misplacedGroups } from "./hall-balance.ts";
 import { misconfigurationOf } from "./misconfiguration.ts";
+import { packingChangeOf, planMigration } from "./packing-migration.ts";
+import type { Migration } from "./packing-migration.ts";
 import { upgradeStateOf } from "./running-version.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
@@ -17,25 +19,32 @@ const step = "replaceMisconfiguredProcessGroups";
 export function planMisconfiguredReplacements(snapshot: Snapshot, draft: Draft): StepResult {
   const found: { group: ProcessGroup; cause: string }[] = [];
   const doomed = deletedPods(draft);
+  const { spec } = draft.desired.cluster;
+  const migration = planMigration(snapshot, draft);
   for (const group of draft.groups) {
     if (doomed.has(group.processGroupID)) continue;
+    // Whoever is in the wrong fault domain goes when its turn has come, whatever else is wrong with it.
+    if (packingChangeOf(spec, group) !== undefined) continue;
     const cause = misconfigurationOf(snapshot, draft.desired, group);
     if (cause !== undefined) found.push({ group, cause });
   }
   const known = new Set(found.map(({ group }) => group.processGroupID));
-  for (const misplaced of misplacedGroups(snapshot, draft)) {
-    const id = misplaced.group.processGroupID;
-    if (!known.has(id) && !doomed.has(id)) found.push(misplaced);
+  for (const other of [...misplacedGroups(snapshot, draft), ...migration.migrants]) {
+    const id = other.group.processGroupID;
+    if (known.has(id) || doomed.has(id)) continue;
+    known.add(id);
+    found.push(other);
   }
-  if (found.length === 0) return nothing;
+  const held = migration.held.length === 0 ? [] : [heldBack(migration)];
+  if (found.length === 0) return held.length === 0 ? nothing : { waits: held };
   const ids = found.map(({ group }) => group.processGroupID);
   const interruption = interruptionOf(draft);
   if (interruption !== undefined) return { waits: [postponed(ids, interruption)] };
-  const limit = automationOf(draft.desired.cluster.spec).maxConcurrentReplacements;
+  const limit = automationOf(spec).maxConcurrentReplacements;
   const inFlight = draft.groups.filter((group) => isMarkedForRemoval(group) && !isExcluded(group));
   const room = Math.max(0, limit - inFlight.length);
   const chosen = found.slice(0, room);
-  const waits = room < found.length ? [limited(ids.slice(room), limit, inFlight.length)] : [];
+  const waits = room < found.length ? [limited(ids.slice(room), limit, inFlight.length)] : held;
   if (chosen.length === 0) return { waits };
   const marked = new Set(chosen.map(({ group }) => group.processGroupID));
   const groups = draft.groups.map((group) =>
@@ -84,6 +93,25 @@ function postponed(ids: readonly string[], interruption: string): NewWait {
     message: `${nameList(ids)} will be replaced later: ${interruption}`,
     retryAfterMs: 5_000,
     remedy: "Nothing: it goes on when the change before it is complete.",
+    isForDatabase: true,
+  };
+}
+
+/** The move into or out of logical fault domains goes on by itself. */
+function heldBack({ held }: Migration): NewWait {
+  const ids = held.map(({ group }) => group.processGroupID);
+  const limit = held[0]?.limit ?? 1;
+  const classes = [...new Set(held.map(({ group }) => group.processClass))].join(", ");
+  return {
+    step,
+    reason: "ReplacementLimited",
+    message:
+      `${nameList(ids)} must be replaced, since logical fault domains change, but at most one ` +
+      `domain's worth (${limit}) of a class goes at a time; waiting: ${held.length} (${classes})`,
+    retryAfterMs: 60_000,
+    remedy:
+      "Nothing: each goes when one before it is done. " +
+      "automationOptions.maxConcurrentReplacements sets another limit.",
     isForDatabase: true,
   };
 }

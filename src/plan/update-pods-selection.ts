@@ -12,6 +12,7 @@ import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
 import { isStateful } from "../model/process-class.ts";
 import { conditionOf, hasCondition, isMarkedForRemoval } from "../model/process-group.ts";
 import { isReplacedByStrategy, isUnstarted, misconfigurationOf } from "./misconfiguration.ts";
+import { packingChangeOf } from "./packing-migration.ts";
 import { substitutionsOf } from "./pod-configuration.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
@@ -54,6 +55,7 @@ export function selectPods(
     if (pod.metadata.deletionTimestamp !== undefined || isIdle(pod, reporting)) continue;
     if (!isOutdated(draft, group, pod)) continue;
     if (misconfigurationOf(snapshot, draft.desired, group) !== undefined) continue;
+    if (packingChangeOf(snapshot.cluster.spec, group) !== undefined) continue;
     const zone = zoneOf(snapshot, group, pod);
     if (zone !== undefined) updates.push({ group, pod, zone });
   }
@@ -74,6 +76,7 @@ export function idlePods(
     if (isMarkedForRemoval(group) || !isOutdated(draft, group, pod)) return [];
     if (!isIdle(pod, processes.get(group.processGroupID) ?? [])) return [];
     if (misconfigurationOf(snapshot, draft.desired, group) !== undefined) return [];
+    if (packingChangeOf(snapshot.cluster.spec, group) !== undefined) return [];
     return [{ group, pod, zone: zoneOf(snapshot, group, pod) ?? "" }];
   });
 }

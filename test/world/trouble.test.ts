@@ -8,7 +8,7 @@ import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { BlockedBy, Condition } from "../../src/api/cluster.ts";
 import { foundationDbRestores } from "../../src/api/restore.ts";
 import { configMaps, persistentVolumeClaims, pods, services } from "../../src/kube/resource.ts";
-import { hourMs, minuteMs, small, tiny, TestWorld } from "./world-harness.ts";
+import { frugalProcesses, hourMs, minuteMs, small, tiny, TestWorld } from "./world-harness.ts";
 
 async function blocked(world: TestWorld, reason: string): Promise<BlockedBy | undefined> {
   const { status } = await world.cluster();
@@ -240,14 +240,14 @@ test("[W29] a deleted cluster takes its objects with it, and no other's", async 
   });
 });
 
-test("[API34] a setting that this version does not act on is told once, and the cluster comes up", async () => {
+test("[API34] a spec that is worth a warning gets it once, and the cluster comes up", async () => {
   await TestWorld.run({}, async (world) => {
-    await world.createCluster({ distributionConfig: { enabled: true } });
+    await world.createCluster({ processes: { ...frugalProcesses, stroage: {} } });
     await world.untilReconciled();
-    const events = await world.events("SettingWithoutEffect");
+    const events = await world.events("SpecWarning");
     assert.deepEqual(
       events.map(({ type, message, count }) => [type, message?.split(":")[0], count ?? 1]),
-      [["Warning", "spec.distributionConfig.enabled", 1]],
+      [["Warning", "spec.processes.stroage", 1]],
     );
   });
 });

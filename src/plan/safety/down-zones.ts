@@ -3,7 +3,7 @@
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { StatusProcess } from "../../model/database-status.ts";
 import { isTest } from "../../model/process-class.ts";
-import { isExcluded } from "../../model/process-group.ts";
+import { hasReported, isExcluded } from "../../model/process-group.ts";
 import { processesByInstance } from "../../model/locality.ts";
 import { shapeOfPod } from "../pod-shape.ts";
 import { groupsOf, isNodeReady, isPodReady, podOf } from "./view.ts";
@@ -39,7 +39,7 @@ export function groupProblem(
   group: ProcessGroup,
   processes: ReadonlyMap<string, readonly StatusProcess[]> | undefined,
 ): string | undefined {
-  if (isTest(group.processClass) || !group.faultDomain || isExcluded(group)) return undefined;
+  if (isTest(group.processClass) || !hasReported(group) || isExcluded(group)) return undefined;
   const id = group.processGroupID;
   const own = processes?.get(id) ?? [];
   const isIdle = own.every(({ excluded, roles = [] }) => excluded === true && roles.length === 0);
