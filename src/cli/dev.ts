@@ -1,26 +1,26 @@
 // `fdb-operator dev`, which is `npm start`: a whole world in this process, shown as it comes up and then kept running for
-// kubectl. Rules: spec/cli.md [CLI3]-[CLI5], [CLI9].
-import { closeSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
-import { join, resolve as absolutePath } from "node:path";
+// kubectl. Rules: spec/cli.md [CLI3]-[CLI5], [CLI9], spec/multi.md [MU10].
+import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
-import { kubeconfigText, serveHttps } from "../emulator/https-server.ts";
 import type { ServedApi } from "../emulator/https-server.ts";
-import { machineClock, sleep } from "../env/clock.ts";
+import { machineClock } from "../env/clock.ts";
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import { pinoLog } from "../env/pino-log.ts";
-import type { Activity } from "../operate/activity.ts";
+import { startMultiWorld } from "../sim/multi-world.ts";
 import { startWorld } from "../sim/world.ts";
 import type { World } from "../sim/world.ts";
 import { CommandError } from "./command-error.ts";
 import { createResources } from "./create-resources.ts";
-import { isSettled, progressOf, whyNotReconciled } from "./dev-progress.ts";
+import { clustersOf, reporter, watchUntilReconciled } from "./dev-watching.ts";
+import type { DevHost } from "./dev-watching.ts";
+import { defaultPort, serve, writeKubeconfig } from "./dev-serving.ts";
 import { readDocuments } from "./documents.ts";
 import type { SourceDocument } from "./documents.ts";
-import { nodesOf } from "./examples.ts";
-import type { ExampleName } from "./examples.ts";
-import { formatElapsed, renderProgress } from "./progress-view.ts";
+import { exampleOf } from "./examples.ts";
+import type { Example, ExampleName } from "./examples.ts";
+import { takeStage } from "./take-stage.ts";
 import { openOutput } from "./terminal.ts";
 import type { Output } from "./terminal.ts";
 
@@ -28,7 +28,7 @@ export interface DevOptions {
   file?: string[];
   example?: ExampleName;
   nodes?: number;
-  zones: number;
+  zones?: number;
   speed: number;
   seed: number;
   once: boolean;
@@ -37,18 +37,6 @@ export interface DevOptions {
   kubeconfig?: string;
   log?: string;
 }
-
-/** What the command needs of the machine, so that a test can stand in for it. */
-export interface DevHost {
-  output: Output;
-  /** Aborted by Ctrl-C. */
-  signal: AbortSignal;
-  /** Runs in real time whatever --speed says. */
-  realClock: Clock;
-}
-
-const root = join(import.meta.dirname, "..", "..");
-const defaultPort = 7443;
 
 export async function runDev(options: DevOptions): Promise<void> {
   const stop = new AbortController();
@@ -62,47 +50,106 @@ export async function runDev(options: DevOptions): Promise<void> {
   });
 }
 
+interface Site {
+  world: World;
+  recent: string[];
+  served?: ServedApi;
+  kubeconfig?: string;
+}
+
+/** Options with what an example needs where nothing is given. */
+type Wanted = DevOptions & { nodes: number; zones: number };
+
 export async function runDevOn(given: DevOptions, host: DevHost): Promise<void> {
-  const options = { ...given, nodes: given.nodes ?? nodesOf(given.example) };
-  if (options.zones > options.nodes) {
-    throw new CommandError(
-      `--zones ${options.zones} needs at least as many nodes: raise --nodes or lower --zones`,
-    );
-  }
-  if (options.example !== undefined && options.file !== undefined) {
-    throw new CommandError("--example and -f exclude each other: name one of them");
-  }
-  const documents = await documentsOf(options);
-  const recent: string[] = [];
+  const example = exampleOf(given.example);
+  const options = wantedOf(given, example);
+  const documents = options.file === undefined ? undefined : await documentsOf(options.file);
   const clock = machineClock(options.speed);
   const startedMs = clock.nowMs();
   const log = openLog(options.log, clock);
-  const world = startWorld({
-    ...{ clock, seed: options.seed, nodes: options.nodes, zones: options.zones, log: log?.log },
-    onActivity: reporter(host.output, recent, startedMs),
-  });
-  let served: ServedApi | undefined;
-  let kubeconfig: string | undefined;
+  const sites = startSites(options, example, { ...{ clock, startedMs, host }, log: log?.log });
   try {
-    served = await serve(world, options.port ?? (options.once ? 0 : defaultPort));
-    await world.started;
-    kubeconfig = writeKubeconfig(served, options.kubeconfig);
-    host.output.line(
-      `Emulated Kubernetes on ${served.url}: ${counted(options.nodes, "node")} in ${counted(options.zones, "zone")}, seed ${options.seed}, ${options.speed} times real time`,
-    );
-    await createResources(world.client, world.transport, documents);
-    await watchUntilReconciled(world, options, host, recent, startedMs);
+    await openSites(sites, options, host.output);
+    const deadlineMs = host.realClock.nowMs() + options.timeout * 1000;
+    const watching = {
+      ...{ startedMs, timeoutSeconds: options.timeout },
+      ...(options.once ? { deadlineMs } : {}),
+    };
+    for (const stage of example.stages) {
+      if (stage.title !== "") host.output.line(stage.title);
+      const [first] = sites;
+      if (documents === undefined || first === undefined) {
+        await takeStage(stage, worldsOf(sites));
+      } else await createResources(first.world.client, first.world.transport, documents);
+      await watchUntilReconciled(sites, host, watching);
+    }
     if (options.once || host.signal.aborted) return;
-    const [cluster] = await clustersOf(world);
-    for (const line of invitation(kubeconfig, cluster, options.speed)) host.output.line(line);
+    for (const line of await invitation(sites, options.speed)) host.output.line(line);
     await aborted(host.signal);
     host.output.line("Stopping.");
   } finally {
-    await world.stop();
-    await served?.close();
+    for (const { world } of sites) await world.stop();
+    for (const { served } of sites) await served?.close();
     clock.stop();
     log?.close();
-    if (kubeconfig !== undefined) rmSync(kubeconfig, { force: true });
+    for (const { kubeconfig } of sites) {
+      if (kubeconfig !== undefined) rmSync(kubeconfig, { force: true });
+    }
+  }
+}
+
+function wantedOf(given: DevOptions, example: Example): Wanted {
+  const { nodes = example.nodes, zones = example.zones } = given;
+  if (zones > nodes) {
+    throw new CommandError(
+      `--zones ${zones} needs at least as many nodes: raise --nodes or lower --zones`,
+    );
+  }
+  if (given.example !== undefined && given.file !== undefined) {
+    throw new CommandError("--example and -f exclude each other: name one of them");
+  }
+  return { ...given, nodes, zones };
+}
+
+const worldsOf = (sites: readonly Site[]): World[] => sites.map(({ world }) => world);
+
+function startSites(
+  { seed, nodes, zones }: Wanted,
+  { sites: names }: Example,
+  around: { clock: Clock; startedMs: number; host: DevHost; log: Log | undefined },
+): Site[] {
+  const { clock, startedMs, host, log } = around;
+  const sites = names.map((name) => {
+    const recent: string[] = [];
+    const onActivity = reporter(host.output, recent, startedMs, name);
+    return { recent, options: { name, nodes, zones, onActivity } };
+  });
+  const ground = { clock, seed, log };
+  const worlds =
+    names.length === 1
+      ? sites.map((site) => startWorld({ ...ground, ...site.options }))
+      : startMultiWorld({ ...ground, sites: sites.map((site) => site.options) }).worlds;
+  return worlds.map((world, index) => ({ world, recent: sites[index]?.recent ?? [] }));
+}
+
+/** Each on a port of its own, one after the other from the first. */
+async function openSites(sites: Site[], options: Wanted, output: Output): Promise<void> {
+  const firstPort = options.port ?? (options.once ? 0 : defaultPort);
+  for (const [index, site] of sites.entries()) {
+    const { world } = site;
+    site.served = await serve(world, firstPort === 0 ? 0 : firstPort + index);
+    await world.started;
+    const { port, url } = site.served;
+    const suffix = world.name === "" ? "" : `-${world.name}`;
+    const portSuffix = port === defaultPort + index ? "" : `-${port}`;
+    const wanted = options.kubeconfig;
+    const file = wanted === undefined ? undefined : `${wanted}${suffix}`;
+    site.kubeconfig = writeKubeconfig(site.served, file, `kubeconfig${suffix}${portSuffix}`);
+    const size = `${counted(options.nodes, "node")} in ${counted(options.zones, "zone")}`;
+    const title = world.name === "" ? "Emulated Kubernetes" : `Emulated Kubernetes ${world.name}`;
+    output.line(
+      `${title} on ${url}: ${size}, seed ${options.seed}, ${options.speed} times real time`,
+    );
   }
 }
 
@@ -120,8 +167,7 @@ function openLog(
   }
 }
 
-async function documentsOf(options: DevOptions): Promise<SourceDocument[]> {
-  const files = options.file ?? [join(root, "examples", `${options.example ?? "cluster"}.yaml`)];
+async function documentsOf(files: readonly string[]): Promise<SourceDocument[]> {
   const documents: SourceDocument[] = [];
   for (const file of files) documents.push(...(await readDocuments(file)));
   if (!documents.some(({ object }) => object.kind === foundationDbClusters.kind)) {
@@ -130,84 +176,8 @@ async function documentsOf(options: DevOptions): Promise<SourceDocument[]> {
   return documents;
 }
 
-async function serve(world: World, port: number): Promise<ServedApi> {
-  try {
-    return await serveHttps(world.server, { port });
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code === "EADDRINUSE") {
-      throw new CommandError(
-        `port ${port} on 127.0.0.1 is taken: stop the program that uses it, or choose another with --port N (0 picks a free one)`,
-      );
-    }
-    if (code === "EACCES")
-      throw new CommandError(`port ${port} is not allowed: choose one above 1023 with --port N`);
-    throw error;
-  }
-}
-
-/** A file of the user's is never overwritten, nor removed at the end; another run's file has another port in its name. */
-function writeKubeconfig(served: ServedApi, wanted: string | undefined): string {
-  const text = kubeconfigText(served);
-  try {
-    if (wanted !== undefined) {
-      writeFileSync(wanted, text, { mode: 0o600, flag: "wx" });
-      return absolutePath(wanted);
-    }
-    const folder = join(root, ".state");
-    const file = join(
-      folder,
-      served.port === defaultPort ? "kubeconfig" : `kubeconfig-${served.port}`,
-    );
-    mkdirSync(folder, { recursive: true });
-    rmSync(file, { force: true });
-    writeFileSync(file, text, { mode: 0o600, flag: "wx" });
-    return file;
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const isThere = code === "EEXIST" && wanted !== undefined;
-    const why = isThere ? "the file exists: remove it or name another" : message;
-    throw new CommandError(`cannot write the kubeconfig ${wanted ?? root}: ${why}`);
-  }
-}
-
 function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-async function watchUntilReconciled(
-  world: World,
-  options: DevOptions,
-  host: DevHost,
-  recent: readonly string[],
-  startedMs: number,
-): Promise<void> {
-  const deadlineMs = host.realClock.nowMs() + options.timeout * 1000;
-  while (!host.signal.aborted) {
-    const clusters = await clustersOf(world);
-    const lines = clusters.flatMap((cluster) =>
-      renderProgress(
-        progressOf(cluster, { nowMs: world.clock.nowMs(), startedMs, actions: recent }),
-        host.output,
-      ),
-    );
-    host.output.live(lines);
-    const late = clusters.filter((cluster) => !isSettled(cluster));
-    if (late.length === 0) {
-      host.output.settle();
-      const elapsed = formatElapsed(world.clock.nowMs() - startedMs);
-      host.output.line(`Reconciled after ${elapsed} of virtual time.`);
-      return;
-    }
-    if (options.once && host.realClock.nowMs() >= deadlineMs) {
-      host.output.settle();
-      const reasons = late.map(
-        (cluster) => `${cluster.metadata.name}: ${whyNotReconciled(cluster)}`,
-      );
-      throw new CommandError(`not reconciled within ${options.timeout} s: ${reasons.join("; ")}`);
-    }
-    await sleep(host.realClock, 100, host.signal);
-  }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -217,55 +187,18 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-async function clustersOf(world: World): Promise<FoundationDBCluster[]> {
-  return (await world.client.list(foundationDbClusters)).items;
-}
-
-/** On a terminal the live region tells; piped output and the time after the start get a line an event. */
-function reporter(
-  output: Output,
-  recent: string[],
-  startedMs: number,
-): (activity: Activity) => void {
-  const shownWaits = new Map<string, string>();
-  return (activity) => {
-    const time = formatElapsed(activity.atMs - startedMs);
-    if (activity.type === "invalid") {
-      for (const problem of activity.problems) {
-        output.line(`${time}  ${activity.cluster}  is not valid: ${problem}`);
-      }
-    } else if (activity.type === "action") {
-      const failure = activity.error === undefined ? "" : ` failed: ${activity.error}`;
-      recent.push(`${activity.text}${failure}`);
-      if (recent.length > 50) recent.shift();
-      if (!output.isLive) output.line(`${time}  ${activity.cluster}  ${activity.text}${failure}`);
-    } else if (activity.type === "waits" && !output.isLive) {
-      const reasons = activity.waits.map((wait) => `${wait.step}/${wait.reason}`).join(" ");
-      if (reasons === shownWaits.get(activity.cluster)) return;
-      shownWaits.set(activity.cluster, reasons);
-      for (const wait of activity.waits) {
-        output.line(`${time}  ${activity.cluster}  waits: ${wait.message} (${wait.step})`);
-      }
-    }
-  };
-}
-
-function invitation(
-  kubeconfig: string,
-  cluster: FoundationDBCluster | undefined,
-  speed: number,
-): string[] {
-  const { name = "", namespace = "default" } = cluster?.metadata ?? {};
-  const where = namespace === "default" ? "" : ` -n ${namespace}`;
-  const pod = `$(kubectl get pod${where} -l foundationdb.org/fdb-cluster-name=${name} -o name | head -1)`;
+async function invitation(sites: readonly Site[], speed: number): Promise<string[]> {
+  const [first] = sites;
+  const [cluster] = first === undefined ? [] : await clustersOf(first.world);
+  const files = sites.map(({ world, kubeconfig = "" }) =>
+    world.name === "" ? `kubeconfig: ${kubeconfig}` : `kubeconfig of ${world.name}: ${kubeconfig}`,
+  );
   return [
     "",
-    `kubeconfig: ${kubeconfig}`,
+    ...files,
     "Three things to try in another terminal:",
-    `  export KUBECONFIG=${shellWord(kubeconfig)}`,
-    `  1. kubectl get fdb,pods${where} -o wide`,
-    `  2. kubectl delete${where} ${pod} --wait=false; kubectl get pods${where} -w`,
-    `  3. kubectl patch fdb ${name}${where} --type merge -p '{"spec":{"processCounts":{"storage":5}}}'`,
+    `  export KUBECONFIG=${shellWord(first?.kubeconfig ?? "")}`,
+    ...thingsToTry(cluster),
     ...(speed <= 1
       ? []
       : [
@@ -273,6 +206,17 @@ function invitation(
         ]),
     "Ctrl-C stops everything.",
     "",
+  ];
+}
+
+function thingsToTry(cluster: FoundationDBCluster | undefined): string[] {
+  const { name = "", namespace = "default" } = cluster?.metadata ?? {};
+  const where = namespace === "default" ? "" : ` -n ${namespace}`;
+  const pod = `$(kubectl get pod${where} -l foundationdb.org/fdb-cluster-name=${name} -o name | head -1)`;
+  return [
+    `  1. kubectl get fdb,pods${where} -o wide`,
+    `  2. kubectl delete${where} ${pod} --wait=false; kubectl get pods${where} -w`,
+    `  3. kubectl patch fdb ${name}${where} --type merge -p '{"spec":{"processCounts":{"storage":5}}}'`,
   ];
 }
 

@@ -11,8 +11,12 @@ export interface SourceDocument {
   object: KubeObject;
 }
 
-export async function readDocuments(file: string): Promise<SourceDocument[]> {
-  const text = readText(file);
+/** `fill` puts in what only the moment knows, before anything is read from the text. */
+export async function readDocuments(
+  file: string,
+  fill: (text: string) => string = (text) => text,
+): Promise<SourceDocument[]> {
+  const text = fill(readText(file));
   const { parseAllDocuments } = await import("yaml");
   const documents = parseAllDocuments(text, { uniqueKeys: true });
   if (!Array.isArray(documents)) return [];

@@ -1,17 +1,70 @@
-// The examples of the manual that `npm start -- --example NAME` runs, each a file of examples/, and the Kubernetes that
-// each of them needs. Rules: spec/halls.md [HALL29].
+// The examples of the manual that `npm start -- --example NAME` runs: the files of examples/ in their order, and the
+// Kubernetes that each of them needs. Rules: spec/halls.md [HALL29], spec/multi.md [MU10].
 
-const nodesOfExample = {
-  "three-data-hall": 9,
-  "three-datacenter": 9,
-} as const;
+export interface ExampleStep {
+  /** Name of the Kubernetes cluster; empty when there is only one. */
+  site: string;
+  /** Below examples/. One that ends with .patch.yaml changes the FoundationDBCluster of that Kubernetes cluster. */
+  file: string;
+}
 
-export type ExampleName = keyof typeof nodesOfExample;
+/** What is asked for at one time; the next stage comes when everything is reconciled. */
+export interface ExampleStage {
+  title: string;
+  steps: readonly ExampleStep[];
+}
 
-export const exampleNames = Object.keys(nodesOfExample) as readonly ExampleName[];
+export interface Example {
+  /** In each Kubernetes cluster. */
+  nodes: number;
+  /** Over which the nodes of each are spread. */
+  zones: number;
+  sites: readonly string[];
+  stages: readonly ExampleStage[];
+}
 
-const nodesOfSample = 6;
+const alone = (name: string, nodes: number): Example => ({
+  nodes,
+  zones: 3,
+  sites: [""],
+  stages: [{ title: "", steps: [{ site: "", file: `${name}.yaml` }] }],
+});
 
-export function nodesOf(example: ExampleName | undefined): number {
-  return example === undefined ? nodesOfSample : nodesOfExample[example];
+const zones = ["az1", "az2", "az3"];
+const zoneFile = (site: string, file: string): ExampleStep => ({
+  site,
+  file: `three-kubernetes-clusters/${file}`,
+});
+
+const examples = {
+  "three-data-hall": alone("three-data-hall", 9),
+  "three-datacenter": alone("three-datacenter", 9),
+  "three-kubernetes-clusters": {
+    nodes: 5,
+    zones: 1,
+    sites: zones,
+    stages: [
+      {
+        title: "Phase 1: az1 creates the database.",
+        steps: [zoneFile("az1", "az1.yaml")],
+      },
+      {
+        title: "Phase 2: az2 and az3 join it through its connection string.",
+        steps: [zoneFile("az2", "az2.yaml"), zoneFile("az3", "az3.yaml")],
+      },
+      {
+        title: "Phase 3: three_data_hall in all of them.",
+        steps: zones.map((site) => zoneFile(site, "three-data-hall.patch.yaml")),
+      },
+    ],
+  },
+} satisfies Record<string, Example>;
+
+export type ExampleName = keyof typeof examples;
+
+export const exampleNames = Object.keys(examples) as readonly ExampleName[];
+
+/** Without a name, what `npm start` runs. */
+export function exampleOf(name: ExampleName | undefined): Example {
+  return name === undefined ? alone("cluster", 6) : examples[name];
 }

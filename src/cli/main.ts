@@ -27,7 +27,12 @@ program
       "number of nodes (default: 6, or what the example needs)",
     ).argParser(integer(1, 500)),
   )
-  .option("--zones <count>", "number of zones over which the nodes are spread", integer(1, 50), 3)
+  .addOption(
+    new Option(
+      "--zones <count>",
+      "number of zones over which the nodes are spread (default: 3, or what the example needs)",
+    ).argParser(integer(1, 50)),
+  )
   .option("--speed <factor>", "virtual seconds per real second", between(0.01, 1000), 20)
   .option("--seed <number>", "seed of everything that is random", integer(0, 2 ** 31), 1)
   .option(

@@ -1,7 +1,7 @@
 // What a person sees while a cluster comes up.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { formatElapsed, renderProgress } from "./progress-view.ts";
+import { formatElapsed, renderBrief, renderProgress } from "./progress-view.ts";
 import type { ProgressState } from "./progress-view.ts";
 import { openOutput } from "./terminal.ts";
 
@@ -41,6 +41,15 @@ test("[CLI1] progress shows process groups by class, conditions, what was done a
     "  did    create pod b",
     "",
     "  waits  addPods: 2 pods have no node (00:05)",
+  ]);
+});
+
+test("[MU10] several clusters are shown with few lines each", () => {
+  assert.deepEqual(renderBrief({ ...state, name: "az1/sample" }, { width: 120, hasColor: false }), [
+    "az1/sample  7.3.63  double  log 4 of 4  storage 1 of 3",
+    "  did    create pod a",
+    "  did    create pod b",
+    "  waits  2 pods have no node (addPods)",
   ]);
 });
 

@@ -30,9 +30,12 @@ export interface ViewOptions {
 
 type Style = Parameters<typeof styleText>[0];
 
+function painter({ hasColor }: ViewOptions): (style: Style, text: string) => string {
+  return (style, text) => (hasColor ? styleText(style, text, { validateStream: false }) : text);
+}
+
 export function renderProgress(state: ProgressState, options: ViewOptions): string[] {
-  const paint = (style: Style, text: string): string =>
-    options.hasColor ? styleText(style, text, { validateStream: false }) : text;
+  const paint = painter(options);
   const lines = [
     clip(
       [
@@ -60,6 +63,20 @@ export function renderProgress(state: ProgressState, options: ViewOptions): stri
     );
   }
   return lines;
+}
+
+/** Several clusters at once: a line for the whole of each, and for what it did last and waits for. */
+export function renderBrief(state: ProgressState, options: ViewOptions): string[] {
+  const paint = painter(options);
+  const classes = state.classes.map(
+    ({ processClass, ready, desired }) => `${processClass} ${ready} of ${desired}`,
+  );
+  const head = [paint("bold", state.name), state.version, state.redundancyMode, ...classes];
+  const did = state.actions.slice(-2).map((text) => `  ${paint("cyan", "did  ")}  ${text}`);
+  const waits = state.waits
+    .slice(0, 2)
+    .map((wait) => `  ${paint("yellow", "waits")}  ${wait.message} (${wait.step})`);
+  return [head.join("  "), ...did, ...waits].map((line) => clip(line, options));
 }
 
 /** A narrow terminal gets narrow columns, so that the counts stay in sight. */

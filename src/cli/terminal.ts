@@ -53,6 +53,7 @@ function interactiveOutput(stream: OutputStream, hasColor: boolean): Output {
       height = 0;
     },
     live(lines) {
+      isSettled = false;
       // Lines that have scrolled away cannot be redrawn, so that the region never exceeds the screen.
       const shown = lines.slice(0, Math.max(1, (stream.rows ?? 1000) - 1));
       stream.write(`${erase()}${shown.map((text) => `${text}\n`).join("")}`);

@@ -53,6 +53,37 @@ for (const [name, mode] of [
   });
 }
 
+test("[MU10] --example three-kubernetes-clusters brings up three clusters in three phases", async () => {
+  const kubeconfig = join(folder, "several");
+  const command = startCommand([
+    ...["dev", "--example", "three-kubernetes-clusters", "--nodes", "6", "--speed", "60"],
+    ...["--port", "0", "--kubeconfig", kubeconfig],
+  ]);
+  await command.waitForOutput("Ctrl-C stops everything.");
+  for (const name of ["az1", "az2", "az3"]) {
+    const transport = httpsTransport(readKubeconfig(`${kubeconfig}-${name}`));
+    const client = new KubeClient(transport, { userAgent: "test" });
+    const cluster = await client.get(foundationDbClusters, {
+      namespace: "default",
+      name: "sample",
+    });
+    assert.equal(cluster.spec.processGroupIDPrefix, name);
+    assert.equal(cluster.status?.databaseConfiguration?.redundancy_mode, "three_data_hall");
+    transport.close();
+  }
+  command.signal("SIGINT");
+  const result = await command.finished;
+  assert.equal(result.stderr, "");
+  assert.equal(result.code, 0);
+  for (const name of ["az1", "az2", "az3"]) {
+    assert.match(result.stdout, new RegExp(`Emulated Kubernetes ${name} on .*: 6 nodes in 1 zone`));
+    assert.ok(result.stdout.includes(`kubeconfig of ${name}: ${kubeconfig}-${name}\n`));
+    assert.ok(result.stdout.includes(`  ${name} default/sample  create pod sample-storage-`));
+    assert.equal(existsSync(`${kubeconfig}-${name}`), false);
+  }
+  assert.match(result.stdout, /Phase 1: .*\n[^]*Phase 2: .*\n[^]*Phase 3: /);
+});
+
 test("[CLI3] dev --once ends with 0 when the cluster is reconciled, with plain lines when piped", async () => {
   const file = write("small.yaml", smallCluster.replace("CPU", "100m"));
   const kubeconfig = join(folder, "once");

@@ -2,25 +2,20 @@
 // Rules: spec/multi.md.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import type { ClusterSpec } from "../../src/api/cluster.ts";
+import { exampleOf } from "../../src/cli/examples.ts";
+import { takeStage } from "../../src/cli/take-stage.ts";
 import { MultiTestWorld } from "./multi-harness.ts";
-import { minuteMs, tiny } from "./world-harness.ts";
+import { hourMs, minuteMs, tiny } from "./world-harness.ts";
 import { createRegions, fourClusters, threeClusters } from "./multi-regions.ts";
 
-const halls = ["az1", "az2", "az3"];
-const hall = (dataHall: string): Partial<ClusterSpec> => ({
-  dataHall,
-  databaseConfiguration: { redundancy_mode: "triple" },
-  processCounts: { storage: 4, log: 4, stateless: 4 },
-});
-
-test("[MU1] [MU4] three Kubernetes clusters become one three_data_hall database in three phases", async () => {
+test("[MU1] [MU4] [MU10] three Kubernetes clusters become one three_data_hall database in three phases", async () => {
+  const { sites: halls, stages } = exampleOf("three-kubernetes-clusters");
   const skews = { az2: { offsetMs: 7_000, driftMsPerHour: 500 } };
-  await MultiTestWorld.run({ names: halls, skews }, async (world) => {
-    await world.createJoined(hall);
-    await world.untilAllReconciled();
-    await world.changeAll({ databaseConfiguration: { redundancy_mode: "three_data_hall" } });
-    await world.untilAllReconciled();
+  await MultiTestWorld.run({ names: halls, skews, resource: "sample" }, async (world) => {
+    for (const stage of stages) {
+      await takeStage(stage, world.multi.worlds);
+      await world.untilAllReconciled();
+    }
     await world.clock.advance(2 * minuteMs);
     world.assertDataSafe();
     const coordinators = world.database.connectionString.split("@")[1]?.split(",") ?? [];
@@ -32,6 +27,35 @@ test("[MU1] [MU4] three Kubernetes clusters become one three_data_hall database 
       const found = replicas.map(({ localities }) => localities["data_hall"]);
       assert.deepEqual([...new Set(found)].sort(), halls);
     }
+    for (const name of halls) {
+      const { status } = await world.cluster(name);
+      assert.equal(status?.databaseConfiguration?.redundancy_mode, "three_data_hall");
+      const foreign = status?.processGroups?.filter(
+        ({ processGroupID }) => !processGroupID.startsWith(`${name}-`),
+      );
+      assert.deepEqual(foreign, []);
+    }
+  });
+});
+
+test("[MU11] a Kubernetes cluster is taken out of a database without losing anything", async () => {
+  const { sites, stages } = exampleOf("three-kubernetes-clusters");
+  await MultiTestWorld.run({ names: sites, resource: "sample" }, async (world) => {
+    for (const stage of stages) {
+      await takeStage(stage, world.multi.worlds);
+      await world.untilAllReconciled();
+    }
+    await world.changeAll({ databaseConfiguration: { redundancy_mode: "triple" } });
+    await world.untilAllReconciled();
+    const none = { storage: -1, log: -1, stateless: -1 };
+    await world.at("az1").changeSpec({ processCounts: none }, { name: "sample" });
+    const isEmpty = async (): Promise<boolean> =>
+      ((await world.cluster("az1")).status?.processGroups ?? []).length === 0;
+    await world.at("az1").until(isEmpty, "no process group is left", hourMs, { name: "sample" });
+    assert.equal((await world.at("az1").pods()).length, 0);
+    await world.clock.advance(2 * minuteMs);
+    assert.ok(!world.database.connectionString.includes("az1.local"));
+    world.assertDataSafe();
   });
 });
 
@@ -42,7 +66,7 @@ for (const layout of [threeClusters, fourClusters]) {
       await createRegions(world, layout);
       world.assertDataSafe();
       for (const name of names) {
-        const { status } = await world.at(name).cluster({ name });
+        const { status } = await world.cluster(name);
         assert.equal(status?.databaseConfiguration?.usable_regions, 2, name);
         const foreign = status?.processGroups?.filter(
           ({ processGroupID }) => !processGroupID.startsWith(`${name}-`),

@@ -45,7 +45,7 @@ test("[MU6] an operator without the database says so, does no harm and goes on w
     world.links("remote").database.cut();
     await world.changeAll(change);
     await world.clock.advance(10 * minuteMs);
-    const { status } = await world.at("remote").cluster({ name: "remote" });
+    const { status } = await world.cluster("remote");
     assert.notEqual(status?.health?.available, true);
     assert.equal(world.database.isAvailable, true);
     assert.equal(world.acts("killProcesses").filter(({ name }) => name === "remote").length, 0);

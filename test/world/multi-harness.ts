@@ -1,6 +1,7 @@
 // Several Kubernetes clusters with an operator each and one database, in virtual time. Each cluster has one resource,
 // named and prefixed like the cluster.
 import { strict as assert } from "node:assert";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { keyedRandom } from "../../src/env/keyed-random.ts";
 import type { AdminClientFactory } from "../../src/fdb/admin.ts";
@@ -23,6 +24,8 @@ type SiteChange = Omit<TestWorldOptions, "clock" | "name" | "addressBlock">;
 
 export interface MultiTestOptions extends SiteChange {
   names: readonly string[];
+  /** Name of the resource, if it is the same in all clusters; otherwise that of its cluster. */
+  resource?: string;
   /** By name; clocks of the others are right. */
   skews?: Readonly<Record<string, Skew>>;
   /** What differs from cluster to cluster. */
@@ -35,11 +38,21 @@ export class MultiTestWorld {
   readonly names: readonly string[];
   readonly multi: MultiWorld;
   readonly worlds: readonly TestWorld[];
+  readonly #resource: string | undefined;
   readonly #mistakes: string[] = [];
   readonly #links: ReadonlyMap<string, OperatorLinks>;
 
   private constructor(options: MultiTestOptions) {
-    const { names, skews = {}, siteOf, keepLines = 200, seed = 1, database, ...rest } = options;
+    const {
+      names,
+      resource,
+      skews = {},
+      siteOf,
+      keepLines = 200,
+      seed = 1,
+      database,
+      ...rest
+    } = options;
     const { clock } = this;
     const onLine = (line: string): void => {
       // An API server that is away may cost a pass its writes; anything else that ends one is a mistake.
@@ -49,6 +62,7 @@ export class MultiTestWorld {
     };
     const trace = new Trace({ clock, keepLines, onLine });
     this.names = names;
+    this.#resource = resource;
     this.trace = trace;
     const sites = names.map((name) => {
       const site = { nodes: 5, ...rest, ...siteOf?.(name, clock), name };
@@ -120,12 +134,21 @@ export class MultiTestWorld {
     this.at(name).world.startOperator();
   }
 
+  /** The resource of a cluster. */
+  cluster(name: string): ReturnType<TestWorld["cluster"]> {
+    return this.at(name).cluster(this.#resourceOf(name));
+  }
+
+  #resourceOf(name: string): { name: string } {
+    return { name: this.#resource ?? name };
+  }
+
   /** The first cluster creates the database; when it is up, the others join through its connection string. */
   async createJoined(specOf: (name: string) => Spec): Promise<void> {
     const [first = "", ...others] = this.names;
     await this.at(first).createCluster(joinable(first, specOf(first)), { name: first });
     await this.at(first).untilReconciled(10 * minuteMs, { name: first });
-    const { status } = await this.at(first).cluster({ name: first });
+    const { status } = await this.cluster(first);
     const seedConnectionString = status?.connectionString ?? "";
     for (const name of others) {
       const spec = joinable(name, { ...specOf(name), seedConnectionString });
@@ -137,7 +160,7 @@ export class MultiTestWorld {
   async changeAll(change: object | ((name: string) => object)): Promise<void> {
     for (const name of this.names) {
       const own = typeof change === "function" ? change(name) : change;
-      await this.at(name).changeSpec(own, { name });
+      await this.at(name).changeSpec(own, this.#resourceOf(name));
     }
   }
 
@@ -149,7 +172,7 @@ export class MultiTestWorld {
       if (late === undefined) return this.clock.nowMs() - startMs;
       if (this.clock.nowMs() - startMs >= limitMs) {
         const reports = this.names.map(
-          async (name) => `${name}: ${await this.at(name).report({ name })}`,
+          async (name) => `${name}: ${await this.at(name).report(this.#resourceOf(name))}`,
         );
         throw new Error(`not all reconciled\n${(await Promise.all(reports)).join("\n")}`);
       }
@@ -159,12 +182,13 @@ export class MultiTestWorld {
 
   /** A cluster that is not reconciled. */
   async late(): Promise<string | undefined> {
-    for (const name of this.names) {
-      const { metadata, status } = await this.at(name).cluster({ name });
-      const isReady =
-        status?.generations?.reconciled === metadata.generation &&
-        status?.conditions?.find(({ type }) => type === "Reconciled")?.status === "True";
-      if (!isReady) return name;
+    for (const { client, world } of this.worlds) {
+      for (const { metadata, status } of (await client.list(foundationDbClusters)).items) {
+        const isReady =
+          status?.generations?.reconciled === metadata.generation &&
+          status?.conditions?.find(({ type }) => type === "Reconciled")?.status === "True";
+        if (!isReady) return world.name;
+      }
     }
     return undefined;
   }

@@ -1,0 +1,109 @@
+// What `npm start` tells while the operators work: a view of every cluster until all are reconciled, and a line an event
+// where no view is drawn. Rules: spec/cli.md [CLI1]-[CLI3], spec/multi.md [MU10].
+import { foundationDbClusters } from "../api/cluster.ts";
+import type { FoundationDBCluster } from "../api/cluster.ts";
+import { sleep } from "../env/clock.ts";
+import type { Clock } from "../env/clock.ts";
+import type { Activity } from "../operate/activity.ts";
+import type { World } from "../sim/world.ts";
+import { CommandError } from "./command-error.ts";
+import { isSettled, progressOf, whyNotReconciled } from "./dev-progress.ts";
+import { formatElapsed, renderBrief, renderProgress } from "./progress-view.ts";
+import type { Output } from "./terminal.ts";
+
+/** What the command needs of the machine, so that a test can stand in for it. */
+export interface DevHost {
+  output: Output;
+  /** Aborted by Ctrl-C. */
+  signal: AbortSignal;
+  /** Runs in real time whatever --speed says. */
+  realClock: Clock;
+}
+
+/** A Kubernetes cluster and what its operator did last. */
+export interface WatchedSite {
+  world: World;
+  recent: readonly string[];
+}
+
+export interface Watching {
+  startedMs: number;
+  /** In real time; never when absent. */
+  deadlineMs?: number;
+  timeoutSeconds: number;
+}
+
+export async function clustersOf(world: World): Promise<FoundationDBCluster[]> {
+  return (await world.client.list(foundationDbClusters)).items;
+}
+
+/** Ends when every cluster is reconciled, or the signal is given. */
+export async function watchUntilReconciled(
+  sites: readonly WatchedSite[],
+  host: DevHost,
+  { startedMs, deadlineMs = Infinity, timeoutSeconds }: Watching,
+): Promise<void> {
+  const [first] = sites;
+  const nowMs = (): number => first?.world.clock.nowMs() ?? startedMs;
+  while (!host.signal.aborted) {
+    const late: string[] = [];
+    const lines: string[] = [];
+    for (const { world, recent } of sites) {
+      for (const cluster of await clustersOf(world)) {
+        const state = progressOf(cluster, { nowMs: nowMs(), startedMs, actions: recent });
+        if (sites.length === 1) lines.push(...renderProgress(state, host.output));
+        else lines.push(...renderBrief({ ...state, name: named(world, state.name) }, host.output));
+        if (isSettled(cluster)) continue;
+        const name = named(world, cluster.metadata.name ?? "");
+        late.push(`${name}: ${whyNotReconciled(cluster)}`);
+      }
+    }
+    host.output.live(lines);
+    if (late.length === 0) {
+      host.output.settle();
+      const elapsed = formatElapsed(nowMs() - startedMs);
+      host.output.line(`Reconciled after ${elapsed} of virtual time.`);
+      return;
+    }
+    if (host.realClock.nowMs() >= deadlineMs) {
+      host.output.settle();
+      throw new CommandError(`not reconciled within ${timeoutSeconds} s: ${late.join("; ")}`);
+    }
+    await sleep(host.realClock, 100, host.signal);
+  }
+}
+
+function named({ name: site }: World, cluster: string): string {
+  return site === "" ? cluster : `${site}/${cluster}`;
+}
+
+/** On a terminal the live region tells; piped output and the time after the start get a line an event. */
+export function reporter(
+  output: Output,
+  recent: string[],
+  startedMs: number,
+  site: string,
+): (activity: Activity) => void {
+  const shownWaits = new Map<string, string>();
+  return (activity) => {
+    const time = formatElapsed(activity.atMs - startedMs);
+    const place = site === "" ? activity.cluster : `${site} ${activity.cluster}`;
+    if (activity.type === "invalid") {
+      for (const problem of activity.problems) {
+        output.line(`${time}  ${place}  is not valid: ${problem}`);
+      }
+    } else if (activity.type === "action") {
+      const failure = activity.error === undefined ? "" : ` failed: ${activity.error}`;
+      recent.push(`${activity.text}${failure}`);
+      if (recent.length > 50) recent.shift();
+      if (!output.isLive) output.line(`${time}  ${place}  ${activity.text}${failure}`);
+    } else if (activity.type === "waits" && !output.isLive) {
+      const reasons = activity.waits.map((wait) => `${wait.step}/${wait.reason}`).join(" ");
+      if (reasons === shownWaits.get(activity.cluster)) return;
+      shownWaits.set(activity.cluster, reasons);
+      for (const wait of activity.waits) {
+        output.line(`${time}  ${place}  waits: ${wait.message} (${wait.step})`);
+      }
+    }
+  };
+}
