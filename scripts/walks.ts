@@ -1,64 +1,76 @@
-// Random walks through the lives of clusters, as `npm run simulate` does them, and with --bite the proof that they find
-// something: with each check of the guard switched off at least one life must go wrong.
+// The proof that random walks find something (`npm run bite`): with each check of the guard switched off a life goes
+// wrong that goes well with it. --search looks for such seeds, from --seed on.
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { simulate } from "../src/cli/simulate.ts";
-import type { LifeOptions } from "../src/sim/workloads/life-walk.ts";
-import { walkLife } from "../src/sim/workloads/life-walk.ts";
+import { liveAll } from "../src/cli/life-workers.ts";
+import type { LifeResult } from "../src/sim/workloads/life-walk.ts";
 
 const checks = ["budget", "freshness", "certificate", "lock"] as const;
+type Check = (typeof checks)[number];
+
+/** A life that needs the check. */
+const biting: Readonly<Record<Check, number>> = {
+  budget: 12,
+  freshness: 33,
+  certificate: 2,
+  lock: 5,
+};
 
 const { values } = parseArgs({
   options: {
-    seeds: { type: "string", default: "10" },
+    search: { type: "boolean", default: false },
+    check: { type: "string" },
+    seeds: { type: "string", default: "50" },
     seed: { type: "string", default: "1" },
-    steps: { type: "string", default: "20" },
-    bite: { type: "boolean", default: false },
   },
 });
-const [seeds, seed, steps] = [values.seeds, values.seed, values.steps].map(Number) as [
-  number,
-  number,
-  number,
-];
 
-const isWell = values.bite ? await bite() : await walks();
-process.exitCode = isWell ? 0 : 1;
+const workers = {
+  entry: join(dirname(import.meta.dirname), "src/cli/main.ts"),
+  count: availableParallelism(),
+};
 
-async function walks(): Promise<boolean> {
-  const entry = join(dirname(import.meta.dirname), "src/cli/main.ts");
-  const jobs = availableParallelism();
-  const { failed } = await simulate({ seeds, seed, steps, jobs }, console.log, entry);
-  return failed === 0;
-}
+process.exitCode = (await (values.search ? search() : bite())) ? 0 : 1;
 
-/** For each check the first seed that fails without it and passes with it. */
 async function bite(): Promise<boolean> {
-  console.log("check switched off   seed   what goes wrong");
-  let isProven = true;
-  for (const check of checks) {
-    const found = await firstFailure(check);
-    isProven &&= found !== undefined;
-    const text = found === undefined ? `     -   nothing within ${seeds} seeds` : describe(found);
-    console.log(`${check.padEnd(18)} ${text}`);
-  }
-  return isProven;
+  const requests = checks.flatMap((check) => [
+    { seed: biting[check], options: { disabledChecks: new Set([check]) } },
+    { seed: biting[check], options: {} },
+  ]);
+  const failures: (string | undefined)[] = [];
+  await liveAll(requests, workers, ({ failure }) => failures.push(failure?.split("\n")[0]));
+  console.log("check switched off   seed   what goes wrong without it");
+  const verdicts = checks.map((check, index) => {
+    const [without, within] = failures.slice(2 * index, 2 * index + 2);
+    const text = without ?? "NOTHING: the check is not needed here";
+    console.log(`${check.padEnd(18)} ${String(biting[check]).padStart(6)}   ${text.slice(0, 160)}`);
+    if (within !== undefined) console.log(`  WITH THE CHECK TOO: ${within}`);
+    return without !== undefined && within === undefined;
+  });
+  return verdicts.every(Boolean);
 }
 
-function describe({ seed: number, failure }: { seed: number; failure: string }): string {
-  return `${String(number).padStart(6)}   ${failure.split("\n")[0]?.slice(0, 160)}`;
-}
-
-async function firstFailure(
-  check: (typeof checks)[number],
-): Promise<{ seed: number; failure: string } | undefined> {
-  const off: LifeOptions = { steps, disabledChecks: new Set([check]) };
-  for (let number = seed; number < seed + seeds; number += 1) {
-    const { failure } = await walkLife(number, off);
-    if (failure === undefined) continue;
-    const { failure: withCheck } = await walkLife(number, { steps });
-    if (withCheck === undefined) return { seed: number, failure };
+/** Tells every seed that fails without a check and passes with it. */
+async function search(): Promise<boolean> {
+  const [seeds, first] = [Number(values.seeds), Number(values.seed)];
+  for (const check of checks.filter((each) => [undefined, each].includes(values.check as Check))) {
+    const numbers = Array.from({ length: seeds }, (_, index) => first + index);
+    const off = { disabledChecks: new Set([check]) };
+    const suspects: LifeResult[] = [];
+    await liveAll(
+      numbers.map((seed) => ({ seed, options: off })),
+      workers,
+      (result) => {
+        if (result.failure !== undefined) suspects.push(result);
+      },
+    );
+    const again = suspects.map(({ seed }) => ({ seed, options: {} }));
+    await liveAll(again, workers, ({ seed, failure }) => {
+      if (failure !== undefined) return;
+      const found = suspects.find((suspect) => suspect.seed === seed);
+      console.log(`${check} ${seed} ${found?.failure?.split("\n")[0]}`);
+    });
   }
-  return undefined;
+  return true;
 }

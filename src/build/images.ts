@@ -16,6 +16,12 @@ export function tagOf(image: string): string | undefined {
   return colon < 0 ? undefined : name.slice(colon + 1);
 }
 
+/** What names an image without its tag. */
+export function withoutTag(image: string): string {
+  const tag = tagOf(image);
+  return tag === undefined ? image : image.slice(0, -tag.length - 1);
+}
+
 /** Each part comes from the first entry that fits the version and sets it. */
 export function imageFor(
   image: string | undefined,

@@ -52,10 +52,11 @@ export async function simulate(
 }
 
 function lineOf({ seed, shape, failure, events, virtualMinutes, hash }: LifeResult): string {
-  const { spec, nodes } = shape;
-  const mode = spec.databaseConfiguration?.redundancy_mode ?? "";
+  const { kind, nodes, members } = shape;
+  const { imageType, databaseConfiguration } = members[0].spec;
+  const mode = kind === "one resource" ? databaseConfiguration?.redundancy_mode : kind;
   const verdict = failure === undefined ? "ok    " : "FAILED";
-  const what = `${mode} ${spec.imageType} on ${nodes} nodes, ${events.length} events`;
+  const what = `${mode} ${imageType} on ${nodes} nodes, ${events.length} events`;
   return `${seed} ${verdict} ${what}, ${virtualMinutes} virtual minutes, history ${hash.slice(0, 12)}`;
 }
 
@@ -64,7 +65,7 @@ const keptLines = 40;
 function printFailure(result: LifeResult, print: (line: string) => void): void {
   const { failure = "", shape, events, lastLines } = result;
   for (const line of failure.split("\n")) print(`  ${line}`);
-  print(`  spec ${JSON.stringify(shape.spec)}`);
+  for (const { name, spec } of shape.members) print(`  ${name} ${JSON.stringify(spec)}`);
   for (const event of events) print(`  ${event}`);
   for (const line of lastLines.slice(-keptLines)) print(`  | ${line.slice(0, 300)}`);
 }

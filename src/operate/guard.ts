@@ -3,6 +3,7 @@
 // Rules: spec/operate.md [OP20]-[OP23], spec/safety.md [S70]-[S86], [S90]-[S95].
 import type { Clock } from "../env/clock.ts";
 import type { AdminClient } from "../fdb/admin.ts";
+import { isFdbError } from "../fdb/error.ts";
 import { hasTimeLeft } from "../fdb/lock.ts";
 import type { LockLease, LockSettings } from "../fdb/lock.ts";
 import type { SharedKeys } from "../fdb/shared-keys.ts";
@@ -84,10 +85,7 @@ export class Guard {
     targets: readonly string[],
     timeoutMs: number,
   ): Promise<void> {
-    const view = database.observe();
-    const status = view?.database.kind === "seen" ? view.database.status : undefined;
-    const servers = status?.cluster?.configuration?.excluded_servers ?? [];
-    const excluded = new Set(servers.flatMap(({ address, locality }) => address ?? locality ?? []));
+    const excluded = new Set(exclusionsIn(database.observe()));
     const missing = targets.filter((target) => !excluded.has(target));
     if (database.admin === undefined) throw new Error("there is no connection to the database");
     if (missing.length > 0) throw new Error(`${missing.join(", ")} is not excluded`);
@@ -110,8 +108,30 @@ export class Guard {
       const second = isLocking ? this.#refusal(database, action) : undefined;
       if (second !== undefined) return refused(second);
     }
+    const lapse = disabled.has("certificate") ? undefined : await this.#lapse(database, action);
+    if (lapse !== undefined) return refused(lapse);
     await this.#carryOut(database, action, progress.lease);
     return { isPerformed: true };
+  }
+
+  /** A status is seconds old when it is read, and somebody may have taken back an exclusion since it was asked for. */
+  async #lapse(database: GuardedDatabase, action: DisruptiveAction): Promise<Refusal | undefined> {
+    if (action.type !== "removeProcessGroups") return undefined;
+    if (action.groups.every(({ proof }) => proof !== "certificate")) return undefined;
+    if (database.admin === undefined) return unconnected;
+    let excluded: ReadonlySet<string>;
+    try {
+      excluded = new Set(await database.admin.excluded(this.#options.commandTimeoutMs));
+    } catch (error) {
+      if (!isFdbError(error)) throw error;
+      return refusal("DatabaseUnreachable", `the database does not answer: ${error.message}`);
+    }
+    const lifted = exclusionsIn(database.observe()).filter((target) => !excluded.has(target));
+    if (lifted.length === 0) return this.#refusal(database, action);
+    return refusal(
+      "CertificateMissing",
+      `somebody has just taken back the exclusion of ${lifted[0]}`,
+    );
   }
 
   #stageTools(
@@ -183,6 +203,13 @@ export class Guard {
 
 const noChecks: ReadonlySet<SafetyCheck> = new Set();
 const unconnected = refusal("DatabaseUnreachable", "there is no connection to the database");
+
+/** As the newest status lists them. */
+function exclusionsIn(view: SafetyView | undefined): string[] {
+  const status = view?.database.kind === "seen" ? view.database.status : undefined;
+  const servers = status?.cluster?.configuration?.excluded_servers ?? [];
+  return servers.flatMap(({ address, locality }) => address ?? locality ?? []);
+}
 
 function refused(reason: Refusal): GuardOutcome {
   return { isPerformed: false, refusal: reason };

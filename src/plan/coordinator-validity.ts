@@ -67,13 +67,14 @@ export function missingCoordinators(status: DatabaseStatus, connectionString: st
 
 /**
  * Processes without a listener of the wanted kind. Coordinators change from plain to TLS, or back, only when every
- * process has both.
+ * process has both; one that is excluded is about to go, and nobody restarts it before.
  */
 export function processesWithoutListener(input: CoordinatorInput): string[] {
   const usesTls = input.spec.mainContainer?.enableTls === true;
   return processesOf(input.status)
     .filter((process) => {
       if (isTest(process.class_type ?? "") || process.address === undefined) return false;
+      if (process.excluded === true) return false;
       const addresses = announcedAddresses(process);
       return !addresses.ok || addresses.value.every((address) => isTls(address) !== usesTls);
     })

@@ -21,7 +21,7 @@ import type { MonitorTarget } from "../build/monitor-configuration.ts";
 import { normalCluster } from "../build/normalise.ts";
 import type { NormalCluster } from "../build/normalise.ts";
 import { livePodMetadata } from "../build/pod-metadata.ts";
-import { desiredSidecarImage, pod } from "../build/pod.ts";
+import { pod } from "../build/pod.ts";
 import type { BuildProblem } from "../build/problem.ts";
 import { headlessService, processGroupService } from "../build/service.ts";
 import { splitConfiguration } from "../build/split-configuration.ts";
@@ -37,6 +37,7 @@ import type { MetadataPatch } from "./action.ts";
 import { missingMetadata } from "./metadata-check.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import { isSameJson } from "./same-json.ts";
+import { sidecarImageFor } from "./sidecar-image.ts";
 
 type Substitutions = Readonly<Record<string, string>>;
 
@@ -198,12 +199,17 @@ export class Desired {
   }
 
   /** Of the wanted version unless another one is given. */
-  sidecarImage(processClass: string, version: string = this.cluster.spec.version): string {
-    return remembered(this.#texts, `image/${processClass}/${version}`, () => {
+  sidecarImage(
+    { processClass }: ProcessGroup,
+    live: Stored<Pod>,
+    version: string = this.cluster.spec.version,
+  ): string {
+    const { imageType, sidecarImage } = shapeOfPod(live);
+    const key = `image/${processClass}/${version}/${imageType}/${sidecarImage}`;
+    return remembered(this.#texts, key, () => {
       const { cluster } = this;
       const versioned = { ...cluster, spec: { ...cluster.spec, version } };
-      const image = desiredSidecarImage(versioned, processClass);
-      return image.ok ? image.value : "";
+      return sidecarImageFor(versioned, processClass, live);
     });
   }
 

@@ -124,7 +124,7 @@ function withSpecification(
   const shape = shapeOfPod(pod);
   const annotations = pod.metadata.annotations ?? {};
   const hasOldSpec = annotations[annotationKeys.lastAppliedSpec] !== wanted.specHash;
-  const sidecarImage = desired.sidecarImage(group.processClass);
+  const sidecarImage = desired.sidecarImage(group, pod);
   const hasOldImage = shape.sidecarImage !== undefined && shape.sidecarImage !== sidecarImage;
   const metadata = desired.podMetadataPatch(group, pod);
   const configuration = podConfigurationState(snapshot, desired, group, pod);

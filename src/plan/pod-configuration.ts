@@ -57,7 +57,7 @@ export function stagedBinary(
   );
   if (!isUpgrading || isCompatible) return undefined;
   const { imageType, sidecarImage } = shapeOfPod(pod);
-  const isStaged = sidecarImage === desired.sidecarImage(group.processClass);
+  const isStaged = sidecarImage === desired.sidecarImage(group, pod);
   if (imageType !== "split" || !isStaged) return undefined;
   return `bin/${spec.version}/fdbserver`;
 }

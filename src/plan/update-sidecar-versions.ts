@@ -2,8 +2,8 @@
 // new version in place and with it the new binaries; processes go on undisturbed. An upgrade that is given up takes the
 // images back. Rules: spec/upgrade.md [U20]-[U29].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
-import { automationOf, imageTypeOf, locksOf } from "../api/effective.ts";
-import { tagOf } from "../build/images.ts";
+import { automationOf, locksOf } from "../api/effective.ts";
+import { withoutTag } from "../build/images.ts";
 import { annotationKeys } from "../build/labels.ts";
 import { sidecarContainerName } from "../build/normalise.ts";
 import type { Pod } from "../kube/generated/types.ts";
@@ -16,7 +16,6 @@ import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
-import { hasWantedImageType } from "./upgrade-staging.ts";
 import { upgradeVerdict } from "./upgrade-verdict.ts";
 import { nextWave } from "./upgrade-waves.ts";
 import type { NewWait } from "./wait.ts";
@@ -36,10 +35,12 @@ export function planSidecarVersions(snapshot: Snapshot, draft: Draft): StepResul
       return takeBack(snapshot, draft, isolated(snapshot, draft), spec.version);
     case "refused":
       return takeBack(snapshot, draft, candidates(snapshot, draft), running);
-    case "held":
-      return imageTypeOf(spec) === "split" && isGivenUp(snapshot)
-        ? takeBack(snapshot, draft, candidates(snapshot, draft), running)
+    case "held": {
+      const found = candidates(snapshot, draft);
+      return hasSplitPods(found) && isGivenUp(snapshot)
+        ? takeBack(snapshot, draft, found, running)
         : nothing;
+    }
     default:
       return nothing;
   }
@@ -55,24 +56,25 @@ function candidates(snapshot: Snapshot, draft: Draft): Candidate[] {
     if (hasCondition(group, "ResourcesTerminating")) return [];
     const pod = snapshot.pods.get(draft.desired.podName(group));
     if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return [];
-    return hasWantedImageType(snapshot, pod) ? [{ group, pod }] : [];
+    return [{ group, pod }];
   });
 }
 
-/** Pods that are right but for a sidecar of another version, as an upgrade that was taken back leaves them. */
+function hasSplitPods(found: readonly Candidate[]): boolean {
+  return found.some(({ pod }) => shapeOfPod(pod).imageType === "split");
+}
+
+/**
+ * Pods that are right but for a sidecar of another version, as an upgrade that was taken back leaves them. Where another
+ * program rewrites the names of images, the operator does not fight it.
+ */
 function isolated(snapshot: Snapshot, draft: Draft): Candidate[] {
   return candidates(snapshot, draft).filter(({ group, pod }) => {
     const live = shapeOfPod(pod).sidecarImage ?? "";
-    const wanted = draft.desired.sidecarImage(group.processClass);
+    const wanted = draft.desired.sidecarImage(group, pod);
     const hash = pod.metadata.annotations?.[annotationKeys.lastAppliedSpec];
-    return hash === draft.desired.pod(group)?.specHash && baseOf(live) === baseOf(wanted);
+    return hash === draft.desired.pod(group)?.specHash && withoutTag(live) === withoutTag(wanted);
   });
-}
-
-/** Where another program rewrites the names of images, the operator does not fight it. */
-function baseOf(image: string): string {
-  const tag = tagOf(image);
-  return tag === undefined ? image : image.slice(0, -tag.length - 1);
 }
 
 function isGivenUp(snapshot: Snapshot): boolean {
@@ -85,10 +87,9 @@ function isGivenUp(snapshot: Snapshot): boolean {
 function stage(snapshot: Snapshot, draft: Draft, running: string): StepResult {
   const found = candidates(snapshot, draft);
   const isBegun = found.some(
-    ({ group, pod }) =>
-      shapeOfPod(pod).sidecarImage === draft.desired.sidecarImage(group.processClass),
+    ({ group, pod }) => shapeOfPod(pod).sidecarImage === draft.desired.sidecarImage(group, pod),
   );
-  const obstacle = isBegun ? undefined : startObstacle(snapshot, running);
+  const obstacle = isBegun ? undefined : startObstacle(snapshot, running, found);
   if (obstacle !== undefined) return { waits: [heldWait(obstacle)] };
   return changeImages(snapshot, draft, found, snapshot.cluster.spec.version);
 }
@@ -97,9 +98,13 @@ function stage(snapshot: Snapshot, draft: Draft, running: string): StepResult {
  * The sidecar of a split pod names the new binaries at once, so that a process which restarts meanwhile is lost to the
  * others. That time is kept short: it begins when the restart itself would be allowed.
  */
-function startObstacle(snapshot: Snapshot, running: string): string | undefined {
+function startObstacle(
+  snapshot: Snapshot,
+  running: string,
+  found: readonly Candidate[],
+): string | undefined {
+  if (!hasSplitPods(found)) return undefined;
   const { spec } = snapshot.cluster;
-  if (imageTypeOf(spec) !== "split") return undefined;
   const status = databaseStatus(snapshot);
   if (status === undefined) return "The database does not answer";
   const { minimumUptimeSecondsForBounce: minimum } = automationOf(spec);
@@ -141,7 +146,7 @@ function changeImages(
   version: string,
 ): StepResult {
   const changes = found.flatMap(({ group, pod }) => {
-    const image = draft.desired.sidecarImage(group.processClass, version);
+    const image = draft.desired.sidecarImage(group, pod, version);
     return image === "" ? [] : [{ group, pod, image }];
   });
   const connectionString = draft.status.connectionString ?? "";

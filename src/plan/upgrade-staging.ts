@@ -2,9 +2,8 @@
 // and put the new binaries into place. Only then the configuration names the new version, so that a process which
 // restarts earlier comes back with the version that the others run. Rules: spec/upgrade.md [U20]-[U25].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
-import { automationOf, imageTypeOf } from "../api/effective.ts";
+import { automationOf } from "../api/effective.ts";
 import { normalCluster } from "../build/normalise.ts";
-import { desiredSidecarImage } from "../build/pod.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { formatVersion, parseVersion } from "../model/version.ts";
@@ -12,12 +11,13 @@ import { podNameOf } from "../model/process-group-id.ts";
 import { conditionOf, hasCondition, isLeaving } from "../model/process-group.ts";
 import { isLost } from "./bounce-targets.ts";
 import { shapeOfPod } from "./pod-shape.ts";
+import { sidecarImageFor } from "./sidecar-image.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { upgradeVerdict } from "./upgrade-verdict.ts";
 
 export interface StagingView {
   readonly podName: (group: ProcessGroup) => string;
-  readonly sidecarImage: (processClass: string) => string;
+  readonly sidecarImage: (group: ProcessGroup, live: Stored<Pod>) => string;
 }
 
 /** The version that the ConfigMap tells the monitors of unified pods to run. */
@@ -48,10 +48,7 @@ function viewOf(snapshot: Snapshot): StagingView {
   return {
     podName: ({ processClass, processGroupID }) =>
       podNameOf(cluster.metadata.name ?? "", processClass, processGroupID),
-    sidecarImage: (processClass) => {
-      const image = desiredSidecarImage(cluster, processClass);
-      return image.ok ? image.value : "";
-    },
+    sidecarImage: ({ processClass }, live) => sidecarImageFor(cluster, processClass, live),
   };
 }
 
@@ -89,9 +86,7 @@ export function unstagedPods(
     if (!isAwaited(snapshot, group)) return [];
     const podName = view.podName(group);
     const pod = snapshot.pods.get(podName);
-    return pod !== undefined && isStaged(pod, view.sidecarImage(group.processClass))
-      ? []
-      : [podName];
+    return pod !== undefined && isStaged(pod, view.sidecarImage(group, pod)) ? [] : [podName];
   });
 }
 
@@ -107,9 +102,4 @@ export function isAwaited(snapshot: Snapshot, group: ProcessGroup): boolean {
 function isStaged(pod: Stored<Pod>, image: string): boolean {
   const shape = shapeOfPod(pod);
   return shape.sidecarImage === image && shape.isSidecarReady;
-}
-
-/** Pods of another image type are about to be replaced: their sidecars are left as they are. */
-export function hasWantedImageType(snapshot: Snapshot, pod: Stored<Pod>): boolean {
-  return shapeOfPod(pod).imageType === imageTypeOf(snapshot.cluster.spec);
 }

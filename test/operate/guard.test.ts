@@ -4,7 +4,12 @@ import { test } from "node:test";
 import { encodeLock } from "../../src/fdb/keys.ts";
 import type { GuardedDatabase, GuardOutcome } from "../../src/operate/guard.ts";
 import type { DisruptiveAction } from "../../src/plan/action.ts";
-import { excludeSample, sampleNowMs } from "../../src/plan/safety/sample-view.ts";
+import {
+  emptySampleProcess,
+  excludeSample,
+  sampleGroup,
+  sampleNowMs,
+} from "../../src/plan/safety/sample-view.ts";
 import { Door, keys } from "./guard-door.ts";
 
 function base(needsLock = false) {
@@ -185,4 +190,21 @@ test("[S7] a waiting exclusion is sent only for what is excluded already", async
   excludeSample(door.sample, { locality: target });
   await guard.verifyExclusion(door.database, [target], 1_000);
   assert.deepEqual(door.commands, [`exclude ${target} and wait`]);
+});
+
+test("[S67] a proof is void when somebody took back the exclusion since the status", async () => {
+  const door = new Door();
+  emptySampleProcess(door.sample, "storage-1");
+  sampleGroup(door.sample, "storage-1").removalTimestamp = "2026-01-01T00:00:00Z";
+  const removal: DisruptiveAction = {
+    ...base(),
+    type: "removeProcessGroups",
+    groups: [{ processGroupId: "storage-1", proof: "certificate" }],
+  };
+  assert.match(
+    reasonOf(await door.perform(removal)),
+    /^CertificateMissing: .* taken back .*storage-1/,
+  );
+  door.excluded.add(target);
+  assert.equal((await door.perform(removal)).isPerformed, true);
 });

@@ -186,19 +186,23 @@ test("[T14] a move to TLS waits until every process listens so", () => {
       );
     }
   };
-  const late = planWith(
-    world,
-    both(listenBoth, (status) => {
-      const [process] = Object.values(status.cluster?.processes ?? {});
-      if (process)
-        process.command_line = (process.command_line ?? "").replace(/\[[\d.]+\]:4500:tls,/, "");
-    }),
-  );
+  const lateListener: Change = (status) => {
+    const [process] = Object.values(status.cluster?.processes ?? {});
+    if (process === undefined) return;
+    process.command_line = (process.command_line ?? "").replace(/\[[\d.]+\]:4500:tls,/, "");
+  };
+  const late = planWith(world, both(listenBoth, lateListener));
   assert.equal(chosen(late), undefined);
   assert.match(waitOf(late), /Not all processes have a TLS address yet/);
   assert.ok(late.events.some((event) => event.reason === "DeferringCoordinatorChange"));
   const again = planWith(world, () => {}, { previousWaits: late.waits });
   assert.ok(again.events.every((event) => event.reason !== "DeferringCoordinatorChange"));
+  const leaving: Change = (status) => {
+    const [process] = Object.values(status.cluster?.processes ?? {});
+    if (process !== undefined) process.excluded = true;
+  };
+  const without = planWith(world, both(both(listenBoth, lateListener), leaving));
+  assert.ok(chosen(without), "an excluded process is not waited for");
   const ready = planWith(world, listenBoth);
   for (const address of chosen(ready) ?? [""]) assert.match(address, /^10\..*:4500:tls$/);
 });

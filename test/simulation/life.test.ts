@@ -1,9 +1,11 @@
 // Lives of clusters with fixed seeds: twenty random things happen to each, and all that must hold does.
-// Rules: spec/world.md [W66]-[W69].
+// Rules: spec/world.md [W66]-[W69], [W96].
 import { strict as assert } from "node:assert";
 import { join } from "node:path";
 import { test } from "node:test";
 import { simulate } from "../../src/cli/simulate.ts";
+import { keyedRandom } from "../../src/env/keyed-random.ts";
+import { lifeShapeOf } from "../../src/sim/workloads/life-shape.ts";
 import { walkLife } from "../../src/sim/workloads/life-walk.ts";
 
 const seeds = [4, 7, 8, 10, 11, 12, 13, 14, 15, 16];
@@ -15,6 +17,22 @@ for (const seed of seeds) {
     assert.equal(failure, undefined, story);
   });
 }
+
+test("[W96] lives begin with every kind of database", () => {
+  const found = new Set<string>();
+  for (let seed = 1; seed <= 200; seed += 1) {
+    const { kind, members } = lifeShapeOf(keyedRandom(seed, "life"));
+    const { imageType, databaseConfiguration } = members[0].spec;
+    found.add(`${kind} ${databaseConfiguration?.redundancy_mode} ${imageType}`);
+  }
+  const places = [
+    ...["single", "double", "triple"].map((mode) => `one resource ${mode}`),
+    "three halls three_data_hall",
+    "two regions double",
+  ];
+  const expected = places.flatMap((place) => [`${place} split`, `${place} unified`]);
+  assert.deepEqual([...found].sort(), expected.sort());
+});
 
 test("[W69] one seed is one life", async () => {
   const hashes = new Set<string>();

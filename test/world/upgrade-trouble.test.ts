@@ -128,3 +128,17 @@ test("[U25][U40] F05 a process that is missing for long is not waited for, and f
     await assertAllOn(world, newVersion);
   });
 });
+
+for (const [from, to] of [
+  ["unified", "split"],
+  ["split", "unified"],
+] as const) {
+  test(`[U21] an upgrade together with a change from the ${from} to the ${to} image ends with both`, async () => {
+    await upgradeWorld({ spec: { imageType: from } }, async (world) => {
+      await world.changeSpec({ version: newVersion, imageType: to });
+      await world.untilReconciled(upgradeLimitMs);
+      assert.equal(killsOf(world).length, 1);
+      await assertAllOn(world, newVersion);
+    });
+  });
+}

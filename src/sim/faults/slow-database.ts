@@ -6,6 +6,7 @@ import { randomInteger } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
 import type { AdminClient, AdminClientFactory } from "../../fdb/admin.ts";
 import { namedFdbError } from "../../fdb/error.ts";
+import { throughCalls } from "./admin-calls.ts";
 
 export interface DatabaseConditions {
   /** Of an answer that comes late or not at all, in [0, 1]. */
@@ -31,11 +32,8 @@ export function slowDatabase(
     if (delayMs >= timeoutMs) throw namedFdbError(1031);
     return result;
   };
-  const slow = (client: AdminClient): AdminClient => ({
-    ...client,
-    status: (timeoutMs) => late(timeoutMs, client.status(timeoutMs)),
-    configure: (text, timeoutMs) => late(timeoutMs, client.configure(text, timeoutMs)),
-  });
+  const slow = (client: AdminClient): AdminClient =>
+    throughCalls(client, (call, timeoutMs) => late(timeoutMs, call()));
   return {
     conditions,
     admin: { ...admin, open: (options) => slow(admin.open(options)) },

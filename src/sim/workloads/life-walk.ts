@@ -1,7 +1,7 @@
 // The walk of a life: a reconciled cluster drawn from a seed, twenty random things that happen to it (wishes of its
 // owner, troubles, acts of people, deaths of the operator), then peace. Rules: spec/world.md [W66]-[W69].
 import { apiVersion, foundationDbClusters } from "../../api/cluster.ts";
-import type { FoundationDBCluster } from "../../api/cluster.ts";
+import type { ClusterSpec, FoundationDBCluster } from "../../api/cluster.ts";
 import { keyedRandom } from "../../env/keyed-random.ts";
 import { randomInteger, randomPick } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
@@ -17,8 +17,8 @@ import { startWorld } from "../world.ts";
 import type { World, WorldOptions } from "../world.ts";
 import { actAsHuman, humanActs, takeForeignLock } from "./human-acts.ts";
 import { lifeShapeOf } from "./life-shape.ts";
-import type { LifeShape } from "./life-shape.ts";
-import { makeWish, wishNames } from "./spec-changes.ts";
+import type { LifeMember, LifeShape } from "./life-shape.ts";
+import { isWishOfAll, makeWish, wishNames } from "./spec-changes.ts";
 import { Watchman } from "./watchman.ts";
 
 export interface LifeOptions {
@@ -43,7 +43,6 @@ export interface LifeResult {
 
 const minuteMs = 60_000;
 const namespace = "default";
-const name = "life";
 
 const peacefulTroubles: readonly Trouble[] = [
   "bad road",
@@ -141,14 +140,7 @@ class LifeWalk {
 
   async run(): Promise<void> {
     await this.#during(this.#world.started, "the start of the world");
-    const cluster: Stored<FoundationDBCluster> = {
-      apiVersion,
-      kind: "FoundationDBCluster",
-      metadata: { name, namespace },
-      spec: this.#shape.spec,
-    };
-    await this.#world.client.create(foundationDbClusters, cluster);
-    await this.#untilAtRest(10 * minuteMs, "the cluster comes up");
+    await this.#comeUp();
     await this.#advance(2 * minuteMs);
     this.#links.lag.lagMs = this.#shape.lagMs;
     const { steps = 20 } = this.#options;
@@ -157,6 +149,8 @@ class LifeWalk {
     this.#watchman.noteDisturbance();
     await this.#during(this.#chaos.heal(), "healing");
     await this.#humanAct("include");
+    // What comes back and is not found again can only be replaced.
+    await this.#patchAll({ automationOptions: { replacements: { enabled: true } } });
     this.#links.lag.lagMs = 0;
     await this.#untilAtRest(180 * minuteMs, "the cluster comes to rest");
     await this.#advance(10 * minuteMs);
@@ -165,6 +159,46 @@ class LifeWalk {
     await this.#advance(10 * minuteMs);
     this.#checkSilence(mark);
     this.#checkDatabase();
+  }
+
+  /** The first resource alone, then those that join its database, then all as they should be together. */
+  async #comeUp(): Promise<void> {
+    const [first, ...others] = this.#shape.members;
+    await this.#create(first);
+    if (others.length === 0) return this.#untilAtRest(10 * minuteMs, "the cluster comes up");
+    const isChosen = async (): Promise<boolean> => {
+      const { status } = await this.#cluster(first.name);
+      return first.grown === undefined
+        ? status?.connectionString !== undefined
+        : status?.generations?.reconciled !== undefined;
+    };
+    await this.#until(isChosen, 10 * minuteMs, "the first cluster comes up");
+    const seedConnectionString = (await this.#cluster(first.name)).status?.connectionString ?? "";
+    for (const other of others) await this.#create(other, { seedConnectionString });
+    if (first.grown !== undefined) {
+      await this.#advance(2 * minuteMs);
+      await this.#patch(first.name, first.grown);
+    }
+    await this.#untilAtRest(30 * minuteMs, "the clusters come up together");
+  }
+
+  async #create(member: LifeMember, more: Partial<ClusterSpec> = {}): Promise<void> {
+    const cluster: Stored<FoundationDBCluster> = {
+      apiVersion,
+      kind: "FoundationDBCluster",
+      metadata: { name: member.name, namespace },
+      spec: { ...member.spec, ...more },
+    };
+    await this.#world.client.create(foundationDbClusters, cluster);
+  }
+
+  async #patch(name: string, spec: object): Promise<void> {
+    const key = { namespace, name };
+    await this.#world.client.patch(foundationDbClusters, key, { spec }, { type: "merge" });
+  }
+
+  async #patchAll(spec: object): Promise<void> {
+    for (const { name } of this.#shape.members) await this.#patch(name, spec);
   }
 
   result(): LifeResult {
@@ -194,20 +228,22 @@ class LifeWalk {
   }
 
   async #wish(): Promise<void> {
-    const cluster = await this.#cluster();
+    const { name } = randomPick(this.#random, this.#shape.members);
+    const cluster = await this.#cluster(name);
     const groups = cluster.status?.processGroups ?? [];
     const wish = randomPick(this.#random, wishNames);
     const change = makeWish(wish, {
       random: this.#random,
+      name,
       spec: cluster.spec,
       shape: this.#shape,
       processGroupIds: groups
         .filter((group) => group.removalTimestamp === undefined)
         .map((group) => group.processGroupID),
     });
-    this.#note(`wish: ${wish} ${JSON.stringify(change)}`);
-    const key = { namespace, name };
-    await this.#world.client.patch(foundationDbClusters, key, { spec: change }, { type: "merge" });
+    const isOfAll = isWishOfAll(wish);
+    this.#note(`wish: ${wish}${isOfAll ? "" : ` of ${name}`} ${JSON.stringify(change)}`);
+    await (isOfAll ? this.#patchAll(change) : this.#patch(name, change));
   }
 
   /** The operator dies at one of its next writes, and another takes its place. */
@@ -278,7 +314,7 @@ class LifeWalk {
     this.#trace.append("walk", text);
   }
 
-  #cluster(): Promise<Stored<FoundationDBCluster>> {
+  #cluster(name = this.#shape.members[0].name): Promise<Stored<FoundationDBCluster>> {
     return this.#world.client.get(foundationDbClusters, { namespace, name });
   }
 
@@ -293,9 +329,13 @@ class LifeWalk {
     }
   }
 
-  async #untilAtRest(limitMs: number, what: string): Promise<void> {
+  #untilAtRest(limitMs: number, what: string): Promise<void> {
+    return this.#until(() => this.#areAllAtRest(), limitMs, what);
+  }
+
+  async #until(condition: () => Promise<boolean>, limitMs: number, what: string): Promise<void> {
     const startMs = this.#clock.nowMs();
-    while (!(await this.#isAtRest())) {
+    while (!(await condition())) {
       if (this.#clock.nowMs() - startMs >= limitMs) {
         throw new Error(`not within ${limitMs / minuteMs} minutes: ${what}\n${await this.#why()}`);
       }
@@ -303,26 +343,17 @@ class LifeWalk {
     }
   }
 
-  async #isAtRest(): Promise<boolean> {
-    const { metadata, status } = await this.#cluster();
-    return (
-      status?.generations?.reconciled === metadata.generation &&
-      status?.health?.available === true &&
-      (status.processGroups ?? []).every((group) => group.removalTimestamp === undefined)
-    );
+  async #areAllAtRest(): Promise<boolean> {
+    for (const { name } of this.#shape.members) {
+      if (!isAtRest(await this.#cluster(name))) return false;
+    }
+    return true;
   }
 
   async #why(): Promise<string> {
-    const { status } = await this.#cluster();
-    const waits = (status?.blockedBy ?? []).map(
-      ({ step, reason, message }) => `  ${step}: ${reason}: ${message}`,
-    );
-    const groups = (status?.processGroups ?? []).flatMap((group) => {
-      const conditions = (group.processGroupConditions ?? []).map(({ type }) => type);
-      const marks = [...(group.removalTimestamp === undefined ? [] : ["leaving"]), ...conditions];
-      return marks.length === 0 ? [] : [`  ${group.processGroupID}: ${marks.join(" ")}`];
-    });
-    return [JSON.stringify(status?.generations), ...waits, ...groups].join("\n");
+    const lines: string[] = [];
+    for (const { name } of this.#shape.members) lines.push(whyNot(await this.#cluster(name)));
+    return lines.join("\n");
   }
 
   #checkSilence(mark: number): void {
@@ -353,4 +384,26 @@ class LifeWalk {
     if (!isDone) throw new Error(`it takes too long: ${what}`);
     return promise;
   }
+}
+
+function isAtRest({ metadata, status }: FoundationDBCluster): boolean {
+  return (
+    status?.generations?.reconciled === metadata.generation &&
+    status?.health?.available === true &&
+    (status.processGroups ?? []).every((group) => group.removalTimestamp === undefined)
+  );
+}
+
+function whyNot({ metadata, status }: FoundationDBCluster): string {
+  const waits = (status?.blockedBy ?? []).map(
+    ({ step, reason, message }) => `  ${step}: ${reason}: ${message}`,
+  );
+  const groups = (status?.processGroups ?? []).flatMap((group) => {
+    const conditions = (group.processGroupConditions ?? []).map(({ type }) => type);
+    const marks = [...(group.removalTimestamp === undefined ? [] : ["leaving"]), ...conditions];
+    return marks.length === 0 ? [] : [`  ${group.processGroupID}: ${marks.join(" ")}`];
+  });
+  return [`${metadata.name} ${JSON.stringify(status?.generations)}`, ...waits, ...groups].join(
+    "\n",
+  );
 }

@@ -8,6 +8,8 @@ import { podTemplateWith } from "./life-shape.ts";
 
 export interface WishContext {
   random: Random;
+  /** The resource whose owner wishes. */
+  name: string;
   spec: ClusterSpec;
   shape: LifeShape;
   /** Ids of the process groups that are not on their way out. */
@@ -20,21 +22,18 @@ const versions = ["7.1.57", "7.3.63", "7.3.69", "7.4.6"];
 
 const wishes = {
   "more or fewer processes": ({ random, spec }) => {
-    const processClass = randomPick(random, ["storage", "log", "stateless"] as const);
+    const { storage = 0 } = spec.processCounts ?? {};
+    const classes = storage < 0 ? (["log"] as const) : (["storage", "log", "stateless"] as const);
     const least = spec.databaseConfiguration?.redundancy_mode === "triple" ? 5 : 3;
-    const most = least + 3;
-    return { processCounts: { [processClass]: randomInteger(random, least, most) } };
+    const count = randomInteger(random, least, least + 3);
+    return { processCounts: { [randomPick(random, classes)]: count } };
   },
   "another knob": ({ random }) => ({
     processes: {
       general: { customParameters: [`knob_max_trace_lines=${randomInteger(random, 1, 9)}`] },
     },
   }),
-  "another pod template": ({ random }) => ({
-    processes: {
-      general: { podTemplate: podTemplateWith(`value-${randomInteger(random, 1, 9)}`) },
-    },
-  }),
+  "another pod template": ({ random, spec }) => otherPods(random, spec),
   "another label": ({ random }) => ({
     labels: { resourceLabels: { team: `team-${randomInteger(random, 1, 9)}` } },
   }),
@@ -51,16 +50,20 @@ const wishes = {
       },
     };
   },
-  "another redundancy": ({ spec }) => {
+  "another redundancy": ({ random, spec, shape }) => {
+    if (shape.kind !== "one resource" || isSingle(spec)) return {};
     const isTriple = spec.databaseConfiguration?.redundancy_mode === "triple";
     return {
       databaseConfiguration: { redundancy_mode: isTriple ? "double" : "triple" },
       processCounts: { storage: 6, log: 6 },
+      // With other pods in the same breath: what may be down is less from one command on.
+      ...(random.next() < 0.5 ? otherPods(random, spec) : {}),
     };
   },
-  "another prefix": ({ random }) => ({
-    processGroupIDPrefix: randomPick(random, ["west", "east", "north"]),
-  }),
+  "another prefix": ({ random, name, shape }) => {
+    const prefix = randomPick(random, ["west", "east", "north"]);
+    return { processGroupIDPrefix: shape.members.length === 1 ? prefix : `${prefix}-${name}` };
+  },
   "other volumes": ({ random }) => ({
     processes: {
       general: {
@@ -81,18 +84,72 @@ const wishes = {
     const newer = versions.slice(versions.indexOf(spec.version) + 1);
     return newer.length === 0 ? {} : { version: randomPick(random, newer) };
   },
-  "two servers per pod": ({ random }) => ({ storageServersPerPod: randomInteger(random, 1, 2) }),
+  "two servers per pod": ({ random }) => ({
+    [randomPick(random, ["storageServersPerPod", "logServersPerPod"])]: randomInteger(random, 1, 2),
+  }),
   "remove by hand": ({ random, processGroupIds }) =>
     processGroupIds.length === 0
       ? {}
       : { processGroupsToRemove: [randomPick(random, processGroupIds)] },
+  "remove without exclusion": ({ random, spec, processGroupIds }) =>
+    processGroupIds.length === 0 || isSingle(spec)
+      ? {}
+      : { processGroupsToRemoveWithoutExclusion: [randomPick(random, processGroupIds)] },
   "other roles": ({ random }) => ({
     databaseConfiguration: { resolvers: randomInteger(random, 1, 2), logs: 3 },
+  }),
+  "other coordinators": ({ random }) => {
+    const [first, second] = randomPick(random, [
+      ["storage", "log"],
+      ["log", "storage"],
+    ] as const);
+    return {
+      coordinatorSelection: [
+        { processClass: first, priority: 10 },
+        { processClass: second, priority: 0 },
+      ],
+    };
+  },
+  "other habits": ({ random, spec }) => ({
+    automationOptions: {
+      useLocalitiesForExclusion: random.next() < 0.7,
+      maintenanceModeOptions: { UseMaintenanceModeChecker: random.next() < 0.5 },
+      deletionMode: randomPick(random, ["Zone", "All", "ProcessGroup"]),
+      podUpdateStrategy: isSingle(spec)
+        ? "Replace"
+        : randomPick(random, ["ReplaceTransactionSystem", "Delete", "Replace"]),
+    },
   }),
 } as const satisfies Record<string, Wish>;
 
 export type WishName = keyof typeof wishes;
 export const wishNames = Object.keys(wishes) as WishName[];
+
+/** Of a database that several resources look after, all of them have to wish the same. */
+const wishesOfAll: ReadonlySet<WishName> = new Set<WishName>([
+  "another storage engine",
+  "TLS on or off",
+  "names or addresses",
+  "a newer version",
+  "other roles",
+  "other coordinators",
+]);
+
+export function isWishOfAll(name: WishName): boolean {
+  return wishesOfAll.has(name);
+}
+
+function isSingle(spec: ClusterSpec): boolean {
+  return spec.databaseConfiguration?.redundancy_mode === "single";
+}
+
+/** Pods stay where they are. */
+function otherPods(random: Random, spec: ClusterSpec): object {
+  const selector = spec.processes?.["general"]?.podTemplate?.spec?.nodeSelector ?? {};
+  const value = `value-${randomInteger(random, 1, 9)}`;
+  const podTemplate = podTemplateWith(value, selector["topology.kubernetes.io/zone"]);
+  return { processes: { general: { podTemplate } } };
+}
 
 /** A merge patch of the spec; empty when the wish makes no sense here. */
 export function makeWish(name: WishName, context: WishContext): object {

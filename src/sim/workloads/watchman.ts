@@ -14,8 +14,18 @@ const idLabel = "foundationdb.org/fdb-process-group-id";
 export const longestRecoveryMs = 20_000;
 /** By then every status that the operator may act on shows it. */
 const statusAgeMs = 60_000;
+/** So soon after a command nobody can have a reason to repeat it. */
+const repetitionMs = 3_000;
 /** What others did may be felt for so long. */
 const disturbanceMs = 120_000;
+
+/** So many fault domains may be down at once, by the mode of the database. */
+const tolerances: Readonly<Record<string, number>> = {
+  single: 0,
+  double: 1,
+  triple: 2,
+  three_data_hall: 2,
+};
 
 type ProcessGroup = NonNullable<
   NonNullable<FoundationDBCluster["status"]>["processGroups"]
@@ -33,7 +43,7 @@ export class Watchman {
   readonly #served = new Map<string, Pod>();
   readonly #disturbances: { fromMs: number; toMs: number }[] = [];
   #world: World | undefined;
-  #cluster: FoundationDBCluster | undefined;
+  readonly #clusters = new Map<string, FoundationDBCluster>();
   #isDisturbed: () => boolean = () => false;
   #availableMs = Infinity;
 
@@ -42,7 +52,7 @@ export class Watchman {
     this.#isDisturbed = isDisturbed;
     world.server.context.store.subscribeAll(({ type, storageKey, name, object }) => {
       if (storageKey.endsWith("/foundationdbclusters")) {
-        this.#cluster = object as unknown as FoundationDBCluster;
+        this.#clusters.set(name, object as unknown as FoundationDBCluster);
       }
       if (storageKey !== "/pods") return;
       const pod = object as unknown as Pod;
@@ -93,21 +103,44 @@ export class Watchman {
     };
     const inspected = (client: AdminClient): AdminClient => ({
       ...client,
+      configure: (text, timeoutMs) =>
+        this.#once(`configure ${text}`, () => client.configure(text, timeoutMs)),
+      include: (targets, timeoutMs) =>
+        this.#once(`include ${targets.join(" ")}`, () => client.include(targets, timeoutMs)),
       kill: (addresses, timeoutMs) => {
         check("kill");
         this.#checkAvailable("processes are restarted");
-        return client.kill(addresses, timeoutMs);
+        const text = `kill ${addresses.join(" ")}`;
+        return this.#once(text, () => client.kill(addresses, timeoutMs));
       },
       exclude: (targets, options) => {
-        if (!options.wait) check("exclude");
-        return client.exclude(targets, options);
+        if (options.wait) return client.exclude(targets, options);
+        check("exclude");
+        const text = `exclude ${targets.join(" ")}`;
+        return this.#once(text, () => client.exclude(targets, options));
       },
       changeCoordinators: (addresses, timeoutMs) => {
         check("coordinators");
-        return client.changeCoordinators(addresses, timeoutMs);
+        const text = `coordinators ${addresses.join(" ")}`;
+        return this.#once(text, () => client.changeCoordinators(addresses, timeoutMs));
       },
     });
     return { ...admin, open: (options) => inspected(admin.open(options)) };
+  }
+
+  readonly #carriedOut = new Map<string, number>();
+
+  /** What the database has just carried out is not asked for again: most commands cost a recovery each. */
+  async #once<T>(text: string, command: () => Promise<T>): Promise<T> {
+    const nowMs = this.#nowMs();
+    const agoMs = nowMs - (this.#carriedOut.get(text) ?? -Infinity);
+    const isOthers = this.#disturbances.some(({ toMs }) => toMs >= nowMs);
+    if (agoMs < repetitionMs && !isOthers) {
+      this.#violated(`carried out ${agoMs} ms ago and given again: ${text}`);
+    }
+    const answer = await command();
+    this.#carriedOut.set(text, this.#nowMs());
+    return answer;
   }
 
   readonly #judged = new Set<number>();
@@ -126,24 +159,27 @@ export class Watchman {
     const group = this.#groupOf(podName);
     const label = this.#served.get(podName)?.metadata.labels?.[idLabel];
     const id = group?.processGroupID ?? label ?? "";
-    if (group?.removalTimestamp !== undefined || plural !== "pods") {
-      if (group?.exclusionSkipped !== true) this.#checkEmpty(plural, name, id);
-      return;
-    }
+    const isRemoval = group?.removalTimestamp !== undefined || plural !== "pods";
+    if (isRemoval && group?.exclusionSkipped !== true) return this.#checkEmpty(plural, name, id);
+    // A volume goes with its pod, and a copy that nobody has is no loss.
+    if (isRemoval && (plural !== "pods" || this.#shardsOn(id) === 0)) return;
     this.#checkBudget(podName);
     this.#checkCoordinators(podName);
   }
 
   /** What is removed for good holds no copy that anybody counts on. */
   #checkEmpty(plural: string, name: string, id: string): void {
-    const held = this.#theWorld()
-      .fdb.truth.replicas()
-      .filter(({ replicas }) =>
-        replicas.some(({ localities }) => localities["instance_id"] === id),
-      );
-    if (held.length > 0) {
-      this.#violated(`${plural} ${name} is deleted while ${held.length} shards have a copy there`);
+    const count = this.#shardsOn(id);
+    if (count > 0) {
+      this.#violated(`${plural} ${name} is deleted while ${count} shards have a copy there`);
     }
+  }
+
+  #shardsOn(id: string): number {
+    const shards = this.#theWorld().fdb.truth.replicas();
+    return shards.filter(({ replicas }) =>
+      replicas.some(({ localities }) => localities["instance_id"] === id),
+    ).length;
   }
 
   #checkBudget(podName: string): void {
@@ -187,10 +223,10 @@ export class Watchman {
   }
 
   #tolerance(): number {
-    const modes = [this.#cluster?.spec, this.#cluster?.status].map(
-      (part) => part?.databaseConfiguration?.redundancy_mode ?? "double",
+    const modes = [...this.#clusters.values()].flatMap(({ spec, status }) =>
+      [spec, status].map((part) => part?.databaseConfiguration?.redundancy_mode ?? "double"),
     );
-    return Math.min(...modes.map((mode) => (mode === "triple" ? 2 : mode === "single" ? 0 : 1)));
+    return Math.min(...modes.map((mode) => tolerances[mode] ?? 0));
   }
 
   /** A majority of the coordinators stays up. */
@@ -225,11 +261,14 @@ export class Watchman {
   }
 
   #groupOf(podName: string): ProcessGroup | undefined {
-    const { metadata, status } = this.#cluster ?? {};
-    return status?.processGroups?.find(
-      ({ processGroupID, processClass }) =>
-        podNameOf(metadata?.name ?? "", processClass, processGroupID) === podName,
-    );
+    for (const { metadata, status } of this.#clusters.values()) {
+      const group = status?.processGroups?.find(
+        ({ processGroupID, processClass }) =>
+          podNameOf(metadata.name ?? "", processClass, processGroupID) === podName,
+      );
+      if (group !== undefined) return group;
+    }
+    return undefined;
   }
 
   #violated(text: string): void {
