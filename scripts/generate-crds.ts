@@ -1,9 +1,10 @@
-// Writes the CRDs to deploy/crds and the reference pages to docs/reference. With --check it writes
+// Writes the CRDs to deploy/crds and the reference pages, that of the flags included, to docs/reference. With --check it writes
 // nothing and fails when a file is not what it would write.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { stringify } from "yaml";
 import { customResourceDefinitions, customResources } from "../src/api/crd.ts";
 import { referencePage } from "../src/api/reference.ts";
+import { flagsPage } from "../src/cli/flags-page.ts";
 
 const root = new URL("../", import.meta.url);
 
@@ -19,6 +20,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     const page = custom.resource.kind.replace("FoundationDB", "").toLowerCase();
     files.set(`docs/reference/${page}.md`, referencePage(custom));
   }
+  files.set("docs/reference/flags.md", flagsPage());
   return files;
 }
 

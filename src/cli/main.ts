@@ -4,11 +4,15 @@ import { InvalidArgumentError, Option } from "commander";
 import type { DevOptions } from "./dev.ts";
 import { exampleNames } from "./examples.ts";
 import { addExplainCommand, newProgram, runProgram } from "./program.ts";
+import { addRunCommand } from "./run-command.ts";
 import type { RenderOptions } from "./render.ts";
 import type { SimulateOptions } from "./simulate.ts";
 import type { ValidateOptions } from "./validate.ts";
+import { version } from "./version.ts";
 
 const program = newProgram("fdb-operator", "Runs FoundationDB clusters on Kubernetes.");
+
+addRunCommand(program, process.env);
 
 program
   .command("dev")
@@ -107,6 +111,11 @@ program
   .option("--steps <count>", "random things that happen in each life", integer(0, 1000), 20)
   .option("--jobs <count>", "how many lives at once", integer(1, 1000), availableParallelism())
   .action(async (options: SimulateOptions) => (await import("./simulate.ts")).runSimulate(options));
+
+program
+  .command("version")
+  .description("print the version")
+  .action(() => void process.stdout.write(`${version}\n`));
 
 addExplainCommand(program);
 

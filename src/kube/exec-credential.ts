@@ -1,11 +1,14 @@
 // Signs in by the command that a kubeconfig names, as cloud providers have it: the command prints an ExecCredential
-// with a token or a client certificate. Rules: spec/explain.md [E18].
-import { spawnSync } from "node:child_process";
+// with a token or a client certificate. Rules: spec/explain.md [E18], spec/kube.md [KUBE84].
+import { execFile, spawnSync } from "node:child_process";
+import { parseTime } from "./time.ts";
 
 export interface ExecCredential {
   token?: string;
   clientCertificate?: string;
   clientKey?: string;
+  /** When it has to be asked for again. */
+  expiresAtMs?: number;
 }
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -15,26 +18,63 @@ const timeLimitMs = 60_000;
 
 /** `settings` is the `exec` of a user in a kubeconfig. Throws an Error that says in a line what went wrong. */
 export function execCredential(settings: Entry, environment: Environment): ExecCredential {
-  const { command, args, env, apiVersion, installHint } = settings;
+  const { command, args, env } = commandOf(settings, environment);
+  const result = spawnSync(command, args, {
+    encoding: "utf8",
+    timeout: timeLimitMs,
+    stdio: ["ignore", "pipe", "pipe"],
+    env,
+  });
+  if (result.error !== undefined) throw cannotRun(settings, result.error);
+  if (result.status !== 0) throw couldNotSignIn(command, result.status, result.stderr);
+  return credentialOf(result.stdout, command);
+}
+
+/** The same without holding up anything else, for a program that has been running for long. */
+export function renewCredential(
+  settings: Entry,
+  environment: Environment,
+): Promise<ExecCredential> {
+  const { command, args, env } = commandOf(settings, environment);
+  return new Promise((resolve, reject) => {
+    const done = (
+      error: (Error & { code?: number | string | null }) | null,
+      stdout: string,
+      stderr: string,
+    ): void => {
+      try {
+        if (error === null) return resolve(credentialOf(stdout, command));
+      } catch (mistake) {
+        return reject(mistake);
+      }
+      if (typeof error.code === "number") reject(couldNotSignIn(command, error.code, stderr));
+      else reject(cannotRun(settings, error));
+    };
+    execFile(command, args, { encoding: "utf8", timeout: timeLimitMs, env }, done).stdin?.end();
+  });
+}
+
+function commandOf(settings: Entry, environment: Environment) {
+  const { command, args, env, apiVersion } = settings;
   if (typeof command !== "string" || command === "") throw new Error("exec names no command");
   const spec = { interactive: false };
   const version = typeof apiVersion === "string" ? apiVersion : "client.authentication.k8s.io/v1";
   const info = { kind: "ExecCredential", apiVersion: version, spec };
-  const result = spawnSync(command, Array.isArray(args) ? args.map(String) : [], {
-    encoding: "utf8",
-    timeout: timeLimitMs,
-    stdio: ["ignore", "pipe", "pipe"],
+  return {
+    command,
+    args: Array.isArray(args) ? args.map(String) : [],
     env: { ...environment, ...variables(env), KUBERNETES_EXEC_INFO: JSON.stringify(info) },
-  });
-  if (result.error !== undefined) {
-    const hint = typeof installHint === "string" ? ` (${installHint.trim().split("\n")[0]})` : "";
-    throw new Error(`cannot run ${command} to sign in: ${result.error.message}${hint}`);
-  }
-  if (result.status !== 0) {
-    const words = result.stderr.trim().split("\n").at(-1) ?? "";
-    throw new Error(`${command} could not sign in, exit code ${result.status}: ${words}`);
-  }
-  return credentialOf(result.stdout, command);
+  };
+}
+
+function cannotRun({ command, installHint }: Entry, error: Error): Error {
+  const hint = typeof installHint === "string" ? ` (${installHint.trim().split("\n")[0]})` : "";
+  return new Error(`cannot run ${String(command)} to sign in: ${error.message}${hint}`);
+}
+
+function couldNotSignIn(command: string, code: number | null, stderr: string): Error {
+  const words = stderr.trim().split("\n").at(-1) ?? "";
+  return new Error(`${command} could not sign in, exit code ${code}: ${words}`);
 }
 
 function variables(list: unknown): Record<string, string> {
@@ -53,13 +93,16 @@ function credentialOf(output: string, command: string): ExecCredential {
   }
   const status = isEntry(document) ? document["status"] : undefined;
   if (!isEntry(status)) throw new Error(`${command} printed a credential without a status`);
-  const { token, clientCertificateData, clientKeyData } = status;
+  const { token, clientCertificateData, clientKeyData, expirationTimestamp } = status;
+  const expiresAtMs =
+    typeof expirationTimestamp === "string" ? parseTime(expirationTimestamp) : undefined;
   return {
     ...(typeof token === "string" ? { token } : {}),
     ...(typeof clientCertificateData === "string"
       ? { clientCertificate: clientCertificateData }
       : {}),
     ...(typeof clientKeyData === "string" ? { clientKey: clientKeyData } : {}),
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
   };
 }
 

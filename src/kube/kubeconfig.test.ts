@@ -6,6 +6,7 @@ import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import {
   KubeconfigError,
+  connectionOfOperator,
   connectionOfPerson,
   inClusterConnection,
   parseKubeconfig,
@@ -93,6 +94,7 @@ test("[KUBE18] in a pod the mounted service account is the connection", () => {
       certificateAuthority: "ca.crt",
       tokenFile: `${folder}/token`,
       namespace: "namespace",
+      files: { certificateAuthority: `${folder}/ca.crt` },
     });
   } finally {
     rmSync(folder, { recursive: true });
@@ -157,9 +159,47 @@ test("[E18] a person signs in by the command that the kubeconfig names", () => {
   );
   assert.throws(() => signInBy("console.log('hello')"), /printed no credential$/);
   assert.throws(() => signInBy("console.log('{}')"), /without a status$/);
+  const signIn = {
+    now: (settings: Readonly<Record<string, unknown>>) => execCredential(settings, {}),
+    again: () => Promise.reject(new Error("not asked again")),
+  };
   const missing = config.replace("command: login", "command: no-such-program, installHint: get it");
   assert.throws(
-    () => parseKubeconfig(missing, "x", "command", (settings) => execCredential(settings, {})),
+    () => parseKubeconfig(missing, "x", "command", signIn),
     /cannot run no-such-program to sign in: .*ENOENT.*\(get it\)/,
   );
+});
+
+test("[KUBE81] several files are one: the first entry of a name counts, with paths from its own file", () => {
+  const folder = mkdtempSync(join(tmpdir(), "fdb-operator-kubeconfig-"));
+  const write = (name: string, content: object): string => {
+    const path = join(folder, name);
+    mkdirSync(join(path, ".."), { recursive: true });
+    writeFileSync(path, JSON.stringify(content));
+    return path;
+  };
+  const cluster = (server: string, more = {}) => ({ name: "kube", cluster: { server, ...more } });
+  try {
+    const first = write("one/config", {
+      clusters: [cluster("https://first", { "certificate-authority": "ca.pem" })],
+      contexts: [{ name: "both", context: { cluster: "kube", user: "me" } }],
+    });
+    writeFileSync(join(folder, "one", "ca.pem"), "CA");
+    const second = write("two/config", {
+      "current-context": "both",
+      clusters: [cluster("https://second")],
+      users: [{ name: "me", user: { tokenFile: "token" } }],
+    });
+    const list = [first, join(folder, "absent"), second].join(delimiter);
+    const { server, certificateAuthority, tokenFile, files } =
+      connectionOfOperator(list, "", {}) ?? {};
+    assert.equal(server, "https://first");
+    assert.equal(certificateAuthority, "CA");
+    assert.deepEqual(files, { certificateAuthority: join(folder, "one", "ca.pem") });
+    assert.equal(tokenFile, join(folder, "two", "token"));
+    const alone = (): unknown => connectionOfOperator(first, "", {});
+    assert.throws(alone, /names no current-context/);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

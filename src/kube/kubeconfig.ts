@@ -1,9 +1,9 @@
 // Where the API server is and who we are there: from a kubeconfig file, or from the files that Kubernetes
-// mounts into every pod. Carries rules KUBE16 to KUBE18.
+// mounts into every pod. Carries rules KUBE16 to KUBE18, KUBE81 and KUBE84.
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
-import { execCredential } from "./exec-credential.ts";
+import { execCredential, renewCredential } from "./exec-credential.ts";
 import type { ExecCredential } from "./exec-credential.ts";
 
 export interface KubeConnection {
@@ -22,6 +22,17 @@ export interface KubeConnection {
   serverName?: string;
   /** Namespace of the context or of the pod. */
   namespace?: string;
+  /** Where certificates and key come from: read again whenever they change. */
+  files?: {
+    readonly certificateAuthority?: string;
+    readonly clientCertificate?: string;
+    readonly clientKey?: string;
+  };
+  /** The proxy on the way to this server; wins over the environment's. */
+  proxyUrl?: string;
+  /** When the credentials have to be asked for again. */
+  expiresAtMs?: number;
+  signInAgain?: () => Promise<ExecCredential>;
 }
 
 /** A kubeconfig that cannot be used; the message says where and what to do. */
@@ -37,21 +48,41 @@ export class KubeconfigError extends Error {
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** Carries out the command by which a user signs in. */
-type SignIn = (settings: Entry) => ExecCredential;
+/** A kubeconfig file; paths in it are relative to where it is. */
+interface Document {
+  readonly path: string;
+  readonly content: Entry;
+}
 
+interface Found {
+  readonly value: Entry;
+  /** The file it stands in. */
+  readonly path: string;
+}
+
+/** Carries out the command by which a user signs in. */
+export interface SignIn {
+  now: (settings: Entry) => ExecCredential;
+  again: (settings: Entry) => Promise<ExecCredential>;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Several files are one: of entries with the same name, and of current contexts, the first counts. */
 export function readKubeconfig(
-  path: string,
+  paths: string | readonly string[],
   contextName?: string,
   signIn?: SignIn,
 ): KubeConnection {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    throw new KubeconfigError(path, `cannot be read (${(error as NodeJS.ErrnoException).code})`);
-  }
-  return parseKubeconfig(text, path, contextName, signIn);
+  const documents = [paths].flat().map((path) => {
+    try {
+      return documentOf(readFileSync(path, "utf8"), path);
+    } catch (error) {
+      if (error instanceof KubeconfigError) throw error;
+      throw new KubeconfigError(path, `cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    }
+  });
+  return connectionOf(documents, contextName, signIn);
 }
 
 export function parseKubeconfig(
@@ -60,84 +91,165 @@ export function parseKubeconfig(
   contextName?: string,
   signIn?: SignIn,
 ): KubeConnection {
-  let document: unknown;
+  return connectionOf([documentOf(text, path)], contextName, signIn);
+}
+
+function documentOf(text: string, path: string): Document {
+  let content: unknown;
   try {
-    document = parse(text);
+    content = parse(text);
   } catch (error) {
     throw new KubeconfigError(path, `is no YAML: ${(error as Error).message.split("\n")[0]}`);
   }
-  if (!isEntry(document)) throw new KubeconfigError(path, "is empty or no kubeconfig");
-  const wanted = contextName ?? textOf(document["current-context"]);
+  if (!isEntry(content)) throw new KubeconfigError(path, "is empty or no kubeconfig");
+  return { path, content };
+}
+
+function connectionOf(
+  documents: readonly Document[],
+  contextName: string | undefined,
+  signIn: SignIn | undefined,
+): KubeConnection {
+  const path = documents.map((document) => document.path).join(delimiter);
+  const current = documents.map(({ content }) => textOf(content["current-context"]));
+  const wanted = contextName ?? current.find((name) => name !== undefined);
   if (wanted === undefined) {
     throw new KubeconfigError(path, "names no current-context; set one or name a context");
   }
-  const context = named(document, "contexts", "context", wanted, path);
-  const cluster = named(document, "clusters", "cluster", textOf(context["cluster"]) ?? "", path);
+  const context = named(documents, "contexts", "context", wanted).value;
+  const clusterName = textOf(context["cluster"]) ?? "";
+  const cluster = named(documents, "clusters", "cluster", clusterName);
   const userName = textOf(context["user"]);
-  const user = userName === undefined ? {} : named(document, "users", "user", userName, path);
-  const signedIn = credentialOf(user, userName ?? "", path, signIn);
-  const server = textOf(cluster["server"]);
+  const user =
+    userName === undefined ? { value: {}, path } : named(documents, "users", "user", userName);
+  const signedIn = credentialOf(user, userName ?? "", signIn);
+  const server = textOf(cluster.value["server"]);
   if (server === undefined || !URL.canParse(server)) {
-    throw new KubeconfigError(
-      path,
-      `cluster "${textOf(context["cluster"])}" has no valid server URL`,
-    );
+    throw new KubeconfigError(cluster.path, `cluster "${clusterName}" has no valid server URL`);
   }
-  const tokenFile = textOf(user["tokenFile"]);
+  const files = filesOf(cluster, user, signedIn);
   return {
     server,
-    certificateAuthority: material(cluster, "certificate-authority", path),
-    clientCertificate: signedIn.clientCertificate ?? material(user, "client-certificate", path),
-    clientKey: signedIn.clientKey ?? material(user, "client-key", path),
-    token: textOf(user["token"]) ?? signedIn.token,
-    tokenFile: tokenFile === undefined ? undefined : resolve(dirname(path), tokenFile),
-    verifyServer: cluster["insecure-skip-tls-verify"] !== true,
-    serverName: textOf(cluster["tls-server-name"]),
+    certificateAuthority: material(cluster, "certificate-authority"),
+    clientCertificate: signedIn.clientCertificate ?? material(user, "client-certificate"),
+    clientKey: signedIn.clientKey ?? material(user, "client-key"),
+    token: textOf(user.value["token"]) ?? signedIn.token,
+    tokenFile: fileOf(user, "tokenFile"),
+    verifyServer: cluster.value["insecure-skip-tls-verify"] !== true,
+    serverName: textOf(cluster.value["tls-server-name"]),
     namespace: textOf(context["namespace"]),
+    proxyUrl: textOf(cluster.value["proxy-url"]),
+    ...(Object.keys(files).length === 0 ? {} : { files }),
+    ...renewalOf(user.value, signedIn, signIn),
   };
 }
 
-function credentialOf(
-  user: Entry,
-  userName: string,
-  path: string,
-  signIn: SignIn | undefined,
-): ExecCredential {
-  const settings = user["exec"];
-  if (!isEntry(settings) || user["token"] !== undefined) return {};
+function credentialOf(user: Found, userName: string, signIn: SignIn | undefined): ExecCredential {
+  const settings = user.value["exec"];
+  if (!isEntry(settings) || user.value["token"] !== undefined) return {};
   if (signIn === undefined) {
     throw new KubeconfigError(
-      path,
+      user.path,
       `user "${userName}" signs in by a command (exec), which is not supported; use a token or a client certificate`,
     );
   }
   try {
-    return signIn(settings);
+    return signIn.now(settings);
   } catch (error) {
-    throw new KubeconfigError(path, error instanceof Error ? error.message : String(error));
+    throw new KubeconfigError(user.path, error instanceof Error ? error.message : String(error));
   }
 }
 
+function renewalOf(
+  user: Entry,
+  { expiresAtMs }: ExecCredential,
+  signIn: SignIn | undefined,
+): Pick<KubeConnection, "expiresAtMs" | "signInAgain"> {
+  const settings = user["exec"];
+  if (!isEntry(settings) || user["token"] !== undefined || signIn === undefined) return {};
+  return {
+    signInAgain: () => signIn.again(settings),
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+  };
+}
+
+/** What is read from files is read again when they change; what stands in the kubeconfig itself stays. */
+function filesOf(
+  cluster: Found,
+  user: Found,
+  signedIn: ExecCredential,
+): NonNullable<KubeConnection["files"]> {
+  const file = (found: Found, name: string): string | undefined =>
+    textOf(found.value[`${name}-data`]) === undefined ? fileOf(found, name) : undefined;
+  const certificateAuthority = file(cluster, "certificate-authority");
+  const isOwn = signedIn.clientCertificate === undefined;
+  const clientCertificate = isOwn ? file(user, "client-certificate") : undefined;
+  const clientKey = isOwn ? file(user, "client-key") : undefined;
+  return {
+    ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
+    ...(clientCertificate === undefined ? {} : { clientCertificate }),
+    ...(clientKey === undefined ? {} : { clientKey }),
+  };
+}
+
 /**
- * The connection that kubectl would use: the named file, then the first existing one of KUBECONFIG, then the file in
- * the home folder, then the pod's own. Undefined when there is none.
+ * The connection that kubectl would use: the named file, then those of KUBECONFIG together, then the file in the home
+ * folder, then the pod's own. Undefined when there is none.
  */
 export function connectionOfPerson(
   path: string | undefined,
   contextName: string | undefined,
-  environment: Readonly<Record<string, string | undefined>> = process.env,
+  environment: Environment = process.env,
 ): KubeConnection | undefined {
-  const read = (file: string): KubeConnection =>
-    readKubeconfig(file, contextName, (settings) => execCredential(settings, environment));
-  if (path !== undefined) return read(path);
-  const listed = (environment["KUBECONFIG"] ?? "").split(delimiter).filter((part) => part !== "");
+  const list = path ?? environment["KUBECONFIG"] ?? "";
+  return (
+    connectionOfList(list, contextName, environment) ??
+    connectionOfHome(contextName, environment) ??
+    inClusterConnection(environment)
+  );
+}
+
+/** The connection of a program that runs for long: named files, then the pod's own, then the file in the home folder. */
+export function connectionOfOperator(
+  list: string,
+  contextName: string,
+  environment: Environment,
+): KubeConnection | undefined {
+  const context = contextName === "" ? undefined : contextName;
+  return (
+    connectionOfList(list, context, environment) ??
+    inClusterConnection(environment) ??
+    connectionOfHome(context, environment)
+  );
+}
+
+/** Files of the list that do not exist are left out, unless none does. */
+function connectionOfList(
+  list: string,
+  contextName: string | undefined,
+  environment: Environment,
+): KubeConnection | undefined {
+  const listed = list.split(delimiter).filter((part) => part !== "");
+  if (listed.length === 0) return undefined;
+  const found = listed.filter((file) => existsSync(file));
+  return readKubeconfig(found.length === 0 ? listed : found, contextName, signInBy(environment));
+}
+
+function connectionOfHome(
+  contextName: string | undefined,
+  environment: Environment,
+): KubeConnection | undefined {
   const home = environment["HOME"] ?? environment["USERPROFILE"];
-  const usual = home === undefined || listed.length > 0 ? [] : [join(home, ".kube", "config")];
-  const found = [...listed, ...usual].find((file) => existsSync(file));
-  if (found !== undefined) return read(found);
-  const [missing] = listed;
-  if (missing !== undefined) return read(missing);
-  return inClusterConnection(environment);
+  const file = home === undefined ? undefined : join(home, ".kube", "config");
+  if (file === undefined || !existsSync(file)) return undefined;
+  return readKubeconfig(file, contextName, signInBy(environment));
+}
+
+function signInBy(environment: Environment): SignIn {
+  return {
+    now: (settings) => execCredential(settings, environment),
+    again: (settings) => renewCredential(settings, environment),
+  };
 }
 
 const serviceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -162,30 +274,40 @@ export function inClusterConnection(
     certificateAuthority: read("ca.crt"),
     tokenFile: `${folder}/token`,
     namespace: read("namespace"),
+    files: { certificateAuthority: `${folder}/ca.crt` },
   };
 }
 
-function named(document: Entry, list: string, field: string, name: string, path: string): Entry {
-  const entries = document[list];
-  const found = Array.isArray(entries)
-    ? entries.filter(isEntry).find((entry) => entry["name"] === name)
-    : undefined;
-  const value = found?.[field];
-  if (!isEntry(value)) throw new KubeconfigError(path, `${list} has no entry named "${name}"`);
-  return value;
+function named(documents: readonly Document[], list: string, field: string, name: string): Found {
+  for (const { path, content } of documents) {
+    const entries = content[list];
+    const found = Array.isArray(entries)
+      ? entries.filter(isEntry).find((entry) => entry["name"] === name)
+      : undefined;
+    const value = found?.[field];
+    if (isEntry(value)) return { value, path };
+  }
+  const path = documents.map((document) => document.path).join(delimiter);
+  throw new KubeconfigError(path, `${list} has no entry named "${name}"`);
 }
 
-/** PEM text of `<name>-data` (base64) or of the file `<name>`, relative to the kubeconfig. */
-function material(entry: Entry, name: string, path: string): string | undefined {
-  const data = textOf(entry[`${name}-data`]);
+/** PEM text of `<name>-data` (base64) or of the file `<name>`. */
+function material(found: Found, name: string): string | undefined {
+  const data = textOf(found.value[`${name}-data`]);
   if (data !== undefined) return Buffer.from(data, "base64").toString("utf8");
-  const file = textOf(entry[name]);
+  const file = fileOf(found, name);
   if (file === undefined) return undefined;
   try {
-    return readFileSync(resolve(dirname(path), file), "utf8");
+    return readFileSync(file, "utf8");
   } catch {
-    throw new KubeconfigError(path, `${name} names ${file}, which cannot be read`);
+    const given = textOf(found.value[name]);
+    throw new KubeconfigError(found.path, `${name} names ${given}, which cannot be read`);
   }
+}
+
+function fileOf({ value, path }: Found, name: string): string | undefined {
+  const file = textOf(value[name]);
+  return file === undefined ? undefined : resolve(dirname(path), file);
 }
 
 function textOf(value: unknown): string | undefined {

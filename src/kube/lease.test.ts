@@ -9,7 +9,7 @@ import type { Lease } from "./generated/types.ts";
 import { LeaderElector, defaultLeaseName } from "./lease.ts";
 import type { Stored } from "./resource.ts";
 import { statusAnswer } from "./scripted-transport.ts";
-import type { KubeRequest, KubeResponse, KubeTransport } from "./transport.ts";
+import type { KubeRequest, KubeResponse, KubeTransport, WatchEvent } from "./transport.ts";
 
 /** A server that knows one lease and refuses lost races; it can be cut off. */
 class LeaseServer implements KubeTransport {
@@ -34,11 +34,30 @@ class LeaseServer implements KubeTransport {
     }
     this.#version += 1;
     this.lease = { ...body, metadata: { ...body.metadata, resourceVersion: `${this.#version}` } };
+    for (const tell of this.#watchers) tell({ type: "MODIFIED", object: this.lease });
     return { status: 200, body: this.lease };
   }
 
-  watch(): Promise<void> {
-    return Promise.reject(new Error("a lease is not watched"));
+  /** Whether leases may be watched, and who does. */
+  isWatchable = false;
+  readonly #watchers = new Set<(event: WatchEvent) => void>();
+
+  watch(request: KubeRequest, onEvent: (event: WatchEvent) => void): Promise<void> {
+    if (!this.isWatchable || !this.isReachable) {
+      return Promise.reject(new KubeError(403, "Forbidden", "leases may not be watched"));
+    }
+    assert.equal(request.query?.["fieldSelector"], `metadata.name=${defaultLeaseName}`);
+    this.#watchers.add(onEvent);
+    return new Promise((resolve) => {
+      request.signal?.addEventListener("abort", () => {
+        this.#watchers.delete(onEvent);
+        resolve();
+      });
+    });
+  }
+
+  get watcherCount(): number {
+    return this.#watchers.size;
   }
 }
 
@@ -199,4 +218,21 @@ test("[KUBE65] remainingMs counts from the last renewal: the fence before a disr
   server.isReachable = false;
   await clock.advance(5000);
   assert.ok(elector.remainingMs() <= 10_000);
+});
+
+test("[KUBE67] a lease that is given back is taken at once by who watches it", async () => {
+  const { clock, history, start } = worldOf();
+  const server = new LeaseServer();
+  server.isWatchable = true;
+  const first = start("a", server);
+  await clock.advance(1);
+  const second = start("b", server);
+  await clock.advance(60_000);
+  assert.equal(server.watcherCount, 1);
+  first.stop.abort();
+  await clock.advance(10);
+  assert.deepEqual(history, ["a leads", "a stopped", "b leads"]);
+  assert.equal(server.watcherCount, 0);
+  second.stop.abort();
+  await clock.advance(10);
 });

@@ -1,6 +1,6 @@
 // Leader election by a Lease: of several instances one works, the others wait. Whether a lease has run out is
-// judged by how long we have seen it unchanged on our own clock, so that skewed clocks do no harm. Carries
-// rules KUBE60 to KUBE66.
+// judged by how long we have seen it unchanged on our own clock, so that skewed clocks do no harm. Who waits also
+// watches the Lease, so that one that is given back is taken at once. Carries rules KUBE60 to KUBE68.
 import { sleep } from "../env/clock.ts";
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
@@ -14,6 +14,7 @@ import type { ObjectKey } from "./path.ts";
 import { leases } from "./resource.ts";
 import type { Stored } from "./resource.ts";
 import { formatMicroTime } from "./time.ts";
+import type { WatchEvent } from "./transport.ts";
 
 /** The one that the Go operator takes by default, so that the two never work at the same time. */
 export const defaultLeaseName = "fdb-kubernetes-operator";
@@ -48,6 +49,8 @@ export class LeaderElector {
   readonly #log: Log;
   #seen: Seen | undefined;
   #held: Stored<Lease> | undefined;
+  /** As it was read last. */
+  #current: Stored<Lease> | undefined;
   /** When the last successful renewal was sent: our term counts from there. */
   #renewedAtMs: number | undefined;
 
@@ -76,7 +79,7 @@ export class LeaderElector {
     signal: AbortSignal,
     lead: (term: AbortSignal) => Promise<void>,
   ): Promise<"lost" | "stopped"> {
-    while (!signal.aborted && !(await this.#attempt())) await this.#wait(signal);
+    await this.#standBy(signal);
     if (signal.aborted) {
       // The lease may have been won at the very moment of the stop.
       if (this.#renewedAtMs !== undefined) await this.#release();
@@ -107,6 +110,23 @@ export class LeaderElector {
     }
   }
 
+  /** Resolves when the lease is ours, or when the signal is given. */
+  async #standBy(signal: AbortSignal): Promise<void> {
+    const watch = new LeaseWatch(this.#options.client, this.#lease);
+    try {
+      while (!signal.aborted && !(await this.#attempt())) {
+        const wake = new AbortController();
+        const end = (): void => wake.abort();
+        signal.addEventListener("abort", end, { once: true });
+        watch.open(this.#current, end);
+        await this.#wait(wake.signal);
+        signal.removeEventListener("abort", end);
+      }
+    } finally {
+      watch.close();
+    }
+  }
+
   /** Renews until the term is ended from outside (true) or no renewal succeeds in time (false). */
   async #keep(term: AbortSignal): Promise<boolean> {
     const { clock } = this.#options;
@@ -132,6 +152,7 @@ export class LeaderElector {
     const startedAtMs = clock.nowMs();
     try {
       const current = await client.find(leases, lease);
+      this.#current = current;
       if (current !== undefined) this.#observe(current);
       if (current !== undefined && this.#isForeign()) return false;
       const written =
@@ -207,5 +228,42 @@ export class LeaderElector {
       const message = error instanceof Error ? error.message : String(error);
       this.#log.warn("the lease could not be given back", { error: message });
     }
+  }
+}
+
+/** Tells when the Lease is given back. Whatever ends the stream is no harm: the Lease is read every few seconds anyway. */
+class LeaseWatch {
+  readonly #client: KubeClient;
+  readonly #lease: ObjectKey;
+  readonly #ending = new AbortController();
+  #isOpen = false;
+  #onFree: () => void = () => {};
+
+  constructor(client: KubeClient, lease: ObjectKey) {
+    this.#client = client;
+    this.#lease = lease;
+  }
+
+  /** Watches from the given state on, unless a stream is open already. */
+  open(from: Stored<Lease> | undefined, onFree: () => void): void {
+    this.#onFree = onFree;
+    const resourceVersion = from?.metadata.resourceVersion;
+    if (this.#isOpen || resourceVersion === undefined) return;
+    this.#isOpen = true;
+    const { namespace, name } = this.#lease;
+    const fieldSelector = `metadata.name=${name}`;
+    const signal = this.#ending.signal;
+    const options = { namespace, fieldSelector, resourceVersion, timeoutSeconds: 300, signal };
+    const end = (): void => void (this.#isOpen = false);
+    this.#client.watch(leases, options, (event) => this.#see(event)).then(end, end);
+  }
+
+  close(): void {
+    this.#ending.abort();
+  }
+
+  #see({ type, object }: WatchEvent): void {
+    const holder = (object as Stored<Lease>).spec?.holderIdentity ?? "";
+    if (type === "DELETED" || (type === "MODIFIED" && holder === "")) this.#onFree();
   }
 }

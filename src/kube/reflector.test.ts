@@ -241,7 +241,8 @@ test("[KUBE34] a watch that falls silent is cut, and one that ends at once is no
     await clock.advance(100);
   }
   assert.ok(transport.watches.length - opened <= 4, `${transport.watches.length - opened}`);
-  assert.equal(reflector.contactAtMs, clock.nowMs() - 153_000);
+  // An orderly end of a watch is a word of the server too.
+  assert.equal(reflector.contactAtMs, clock.nowMs() - 2_000);
 });
 
 test("[KUBE35] cached objects are frozen, and found by their indexes", async () => {
@@ -290,4 +291,39 @@ test("[KUBE37] a listener that throws harms neither the other listeners nor the 
   assert.deepEqual(seen, ["a", "b"]);
   assert.equal(changes.length, 2);
   assert.deepEqual(names(reflector), ["a@11", "b@12"]);
+});
+
+test("[KUBE82] what concerns nobody is never kept, and what stops to concern us is gone for us", async () => {
+  const { clock, transport, reflector, changes } = worldOf(
+    [() => listAnswer([pod("ours", "3", { node: "n1" }), pod("foreign", "4")], "10")],
+    { keeps: (held) => held.spec?.nodeName !== undefined },
+  );
+  await clock.advance(0);
+  assert.deepEqual(names(reflector), ["ours@3"]);
+  transport.lastWatch.send("ADDED", pod("other", "11"));
+  transport.lastWatch.send("MODIFIED", pod("ours", "12"));
+  assert.deepEqual(names(reflector), []);
+  assert.equal(reflector.resourceVersion, "12");
+  transport.lastWatch.send("MODIFIED", pod("ours", "13", { node: "n2" }));
+  assert.deepEqual(names(reflector), ["ours@13"]);
+  assert.deepEqual(changes, [
+    "ADDED ours@3 was undefined",
+    "DELETED ours@12 was 3",
+    "ADDED ours@13 was undefined",
+  ]);
+});
+
+test("[KUBE34] a stream without a word for longer than bookmarks take is opened anew where it was", async () => {
+  const { clock, transport } = worldOf([() => listAnswer([], "10")], { watchSeconds: 1000 });
+  await clock.advance(0);
+  for (let minute = 0; minute < 10; minute += 1) {
+    await clock.advance(60_000);
+    const bookmark = { metadata: { resourceVersion: `${20 + minute}` } };
+    transport.lastWatch.send("BOOKMARK", bookmark);
+  }
+  assert.equal(transport.watches.length, 1);
+  await clock.advance(151_000);
+  assert.equal(transport.watches.length, 2);
+  assert.equal(transport.requests.length, 1);
+  assert.equal(transport.lastWatch.request.query?.["resourceVersion"], "29");
 });

@@ -1,7 +1,7 @@
 // A local copy of all objects of one kind that is kept current by list and watch. It outlives everything a
 // server does to it: cut streams, forgotten history (410), errors, silence. Carries rules KUBE26 to KUBE38.
 import { sleep } from "../env/clock.ts";
-import type { Clock } from "../env/clock.ts";
+import type { Clock, Timer } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import { silentLog } from "../env/log.ts";
 import { randomInteger } from "../env/random.ts";
@@ -31,6 +31,8 @@ export interface ReflectorOptions<T> {
   fieldSelector?: string;
   pageSize?: number;
   indexes?: Readonly<Record<string, IndexFunction<T>>>;
+  /** Whether an object concerns us at all; what does not is never kept. */
+  keeps?: (object: T) => boolean;
   /** Trims an object before it is cached, for example of its managed fields. */
   transform?: (object: T) => T;
   /** The server is asked to end a watch after this time, up to twice as long, chosen by chance. */
@@ -42,6 +44,8 @@ const backOff = { baseMs: 500, maxMs: 30_000 };
 const healthyWatchMs = 10_000;
 /** After the server should have ended a watch, it gets this long before we cut it. */
 const silenceMs = 30_000;
+/** A server sends bookmarks about once a minute: a stream without anything for longer than this may be dead. */
+const inactivityMs = 150_000;
 /** So many lists in a row that are older than what we saw mean that the server's store was restored. */
 const olderListsMax = 3;
 
@@ -57,6 +61,8 @@ export class Reflector<T extends KubeObject> {
   #failures = 0;
   #olderLists = 0;
   #contactAtMs: number | undefined;
+  #activeAtMs: number | undefined;
+  #problem: string | undefined;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -67,6 +73,10 @@ export class Reflector<T extends KubeObject> {
     this.synced = new Promise((resolve) => (this.#markSynced = resolve));
   }
 
+  get kind(): string {
+    return this.#options.resource.kind;
+  }
+
   get hasSynced(): boolean {
     return this.#hasSynced;
   }
@@ -74,6 +84,16 @@ export class Reflector<T extends KubeObject> {
   /** When the server last told us anything: the measure of how fresh the copy is. */
   get contactAtMs(): number | undefined {
     return this.#contactAtMs;
+  }
+
+  /** When anything happened at all: an answer, an event, a failure. */
+  get activeAtMs(): number | undefined {
+    return this.#activeAtMs;
+  }
+
+  /** What interrupted list and watch, until the server answers again. */
+  get problem(): string | undefined {
+    return this.#problem;
   }
 
   /** Everything up to this version is in the copy. */
@@ -143,6 +163,7 @@ export class Reflector<T extends KubeObject> {
     if (this.#isStarted)
       throw new Error(`the ${this.#options.resource.kind} reflector runs already`);
     this.#isStarted = true;
+    this.#activeAtMs = this.#options.clock.nowMs();
     let mustList = true;
     while (!signal.aborted) {
       try {
@@ -167,8 +188,10 @@ export class Reflector<T extends KubeObject> {
       limit: pageSize ?? 500,
       signal,
     });
-    this.#contactAtMs = this.#options.clock.nowMs();
-    const items = list.items.map((item) => this.#trim(item));
+    this.#noteContact();
+    const { keeps } = this.#options;
+    const kept = keeps === undefined ? list.items : list.items.filter(keeps);
+    const items = kept.map((item) => this.#trim(item));
     if (isNewerResourceVersion(this.#cache.resourceVersion, list.resourceVersion)) {
       this.#olderLists += 1;
       if (this.#olderLists < olderListsMax) {
@@ -198,6 +221,7 @@ export class Reflector<T extends KubeObject> {
     const abort = (): void => end.abort();
     signal.addEventListener("abort", abort, { once: true });
     const silence = clock.setTimer(timeoutSeconds * 1000 + silenceMs, abort);
+    const inactivity = inactivityTimer(clock, () => abort());
     let events = 0;
     let failure: KubeError | undefined;
     try {
@@ -214,7 +238,8 @@ export class Reflector<T extends KubeObject> {
         },
         (event) => {
           if (failure !== undefined || end.signal.aborted) return;
-          this.#contactAtMs = clock.nowMs();
+          this.#noteContact();
+          inactivity.note();
           failure = this.#apply(event);
           events += 1;
           if (failure === undefined) this.#failures = 0;
@@ -223,6 +248,7 @@ export class Reflector<T extends KubeObject> {
       );
     } finally {
       silence.cancel();
+      inactivity.cancel();
       signal.removeEventListener("abort", abort);
       if (clock.nowMs() - openedAtMs >= healthyWatchMs) this.#failures = 0;
     }
@@ -231,6 +257,8 @@ export class Reflector<T extends KubeObject> {
     if (wasShort && events === 0 && !signal.aborted) {
       throw new KubeError(0, "EmptyWatch", "the server ended the watch at once");
     }
+    if (!end.signal.aborted) this.#noteContact();
+    this.#activeAtMs = clock.nowMs();
   }
 
   /** Takes over one event; an ERROR event becomes the error with which the watch ends. */
@@ -244,7 +272,9 @@ export class Reflector<T extends KubeObject> {
         this.#cache.advance((event.object as KubeObject).metadata.resourceVersion);
       } else {
         const object = this.#trim(withKind(this.#options.resource, event.object));
-        if (event.type === "DELETED") this.#cache.applyDeleted(object);
+        const isKept = this.#options.keeps?.(object) ?? true;
+        // What stops to concern us is gone for us.
+        if (event.type === "DELETED" || !isKept) this.#cache.applyDeleted(object);
         else this.#cache.applyPresent(object);
       }
     } catch (error) {
@@ -252,6 +282,12 @@ export class Reflector<T extends KubeObject> {
     }
     this.#wake();
     return undefined;
+  }
+
+  #noteContact(): void {
+    this.#contactAtMs = this.#options.clock.nowMs();
+    this.#activeAtMs = this.#contactAtMs;
+    this.#problem = undefined;
   }
 
   #trim(object: T): T {
@@ -265,13 +301,33 @@ export class Reflector<T extends KubeObject> {
   async #pause(error: unknown, signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
     this.#failures += 1;
+    this.#activeAtMs = clock.nowMs();
     const asked = error instanceof KubeError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
     const pauseMs = Math.max(asked, backOffMs(backOff, this.#failures, random));
     const message = error instanceof Error ? error.message : String(error);
     const reason = error instanceof KubeError ? error.reason : "Unknown";
+    this.#problem = message;
     // A forgotten history is the server's ordinary business; anything else deserves a look.
     const level = isHistoryGone(error) ? "info" : "warn";
     this.#log[level]("list and watch interrupted", { reason, error: message, pauseMs });
     await sleep(clock, pauseMs, signal);
   }
+}
+
+/** Calls `run` once nothing was noted for a while. One timer for all events: they only move the time it looks at. */
+function inactivityTimer(clock: Clock, run: () => void): { note(): void; cancel(): void } {
+  let notedAtMs = clock.nowMs();
+  let timer: Timer | undefined;
+  const arm = (delayMs: number): void => {
+    timer = clock.setTimer(delayMs, () => {
+      const leftMs = notedAtMs + inactivityMs - clock.nowMs();
+      if (leftMs <= 0) run();
+      else arm(leftMs);
+    });
+  };
+  arm(inactivityMs);
+  return {
+    note: () => (notedAtMs = clock.nowMs()),
+    cancel: () => timer?.cancel(),
+  };
 }

@@ -19,7 +19,6 @@ import type {
 } from "../kube/generated/types.ts";
 import type { KubeObject, ObjectMeta } from "../kube/object.ts";
 import { Reflector } from "../kube/reflector.ts";
-import type { ReflectorOptions } from "../kube/reflector.ts";
 import { configMaps, nodes, persistentVolumeClaims, pods, services } from "../kube/resource.ts";
 import type { Resource, Stored } from "../kube/resource.ts";
 
@@ -30,6 +29,8 @@ export interface CacheOptions {
   log: Log;
   /** All namespaces when absent. */
   namespace?: string;
+  /** Of the custom resources; what belongs to them is found by its owner. */
+  labelSelector?: string;
   /** Nodes belong to no namespace, so looking at them needs a permission of its own. */
   watchesNodes?: boolean;
 }
@@ -62,13 +63,16 @@ export function clusterKeysOf(object: { metadata: ObjectMeta }): string[] {
 }
 
 export function makeCaches(options: CacheOptions): Caches {
+  const { labelSelector, watchesNodes, ...shared } = options;
+  const selector = labelSelector === undefined ? {} : { labelSelector };
   const reflect = <T extends KubeObject>(resource: Resource<T>): Reflector<T> =>
-    new Reflector({ ...options, resource, transform: withoutManagedFields });
+    new Reflector({ ...shared, ...selector, resource, transform: withoutManagedFields });
   const reflectOwned = <T extends KubeObject>(resource: Resource<T>): Reflector<T> =>
     new Reflector({
-      ...options,
+      ...shared,
       resource,
       transform: withoutManagedFields,
+      keeps: (object) => clusterKeysOf(object).length > 0,
       indexes: { [clusterIndex]: clusterKeysOf },
     });
   return {
@@ -79,13 +83,17 @@ export function makeCaches(options: CacheOptions): Caches {
     pvcs: reflectOwned(persistentVolumeClaims),
     services: reflectOwned(services),
     configMaps: reflectOwned(configMaps),
-    ...(options.watchesNodes === true ? { nodes: new Reflector(nodeOptions(options)) } : {}),
+    ...(watchesNodes === true
+      ? {
+          nodes: new Reflector({
+            ...shared,
+            namespace: undefined,
+            resource: nodes,
+            transform: withoutManagedFields,
+          }),
+        }
+      : {}),
   };
-}
-
-function nodeOptions(options: CacheOptions): ReflectorOptions<Stored<Node>> {
-  const { namespace: _, watchesNodes: __, ...shared } = options;
-  return { ...shared, resource: nodes, transform: withoutManagedFields };
 }
 
 /** Nobody here reads managedFields, and they are often larger than the rest. */

@@ -28,7 +28,7 @@ export interface EffectTools {
   /** The lock under which the act happens, if it needs one. */
   lease: LockLease | undefined;
   commandTimeoutMs: number;
-  /** Whether the lock lasts for one more command. */
+  /** Whether the lock and our term last for one more command. */
   mayGoOn: () => boolean;
 }
 
@@ -66,7 +66,7 @@ export function awaitExclusion(
 
 function adminOf(tools: EffectTools): AdminClient {
   if (tools.admin === undefined) throw new Error("a command needs a connection");
-  if (!tools.mayGoOn()) throw new Error("the lock ran out before the act was over");
+  if (!tools.mayGoOn()) throw new Error("the lock ran out, or the Lease, before the act was over");
   return tools.admin;
 }
 

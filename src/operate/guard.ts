@@ -1,6 +1,6 @@
 // The one door for danger: every act that can take something away from a database is checked here against the newest
 // evidence, performed here, and written down; or it is refused with a reason.
-// Rules: spec/operate.md [OP20]-[OP23], spec/safety.md [S70]-[S86], [S90]-[S95].
+// Rules: spec/operate.md [OP20]-[OP23], spec/safety.md [S70]-[S86], [S90]-[S95], spec/run.md [RUN20], [RUN21].
 import type { Clock } from "../env/clock.ts";
 import type { AdminClient } from "../fdb/admin.ts";
 import { isFdbError } from "../fdb/error.ts";
@@ -29,6 +29,8 @@ export interface GuardOptions {
   clock: Clock;
   /** Time limit of a command to the database. */
   commandTimeoutMs: number;
+  /** How long we are certainly the only instance that works; for ever when absent. */
+  remainingTermMs?: () => number;
 }
 
 /** What the guard must know about the database whose pods and settings are at stake. */
@@ -54,9 +56,15 @@ export type GuardOutcome = { isPerformed: true } | { isPerformed: false; refusal
 
 export class Guard {
   readonly #options: GuardOptions;
+  readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(options: GuardOptions) {
     this.#options = options;
+  }
+
+  /** Resolves when no act is under way. */
+  async idle(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
   }
 
   /** Throws only when the write itself failed. */
@@ -72,11 +80,20 @@ export class Guard {
       return { isPerformed: true };
     }
     database.isActing = true;
+    const act = this.#act(database, action);
+    this.#underWay.add(act);
     try {
-      return await this.#act(database, action);
+      return await act;
     } finally {
+      this.#underWay.delete(act);
       database.isActing = false;
     }
+  }
+
+  /** Whether our term outlasts a command, so that no other instance can act before it has ended. */
+  #isTermLongEnough(): boolean {
+    const { remainingTermMs, commandTimeoutMs } = this.#options;
+    return remainingTermMs === undefined || remainingTermMs() >= commandTimeoutMs;
   }
 
   /** Resolves when the targets hold nothing any more; they must be excluded already, so this changes nothing. */
@@ -152,6 +169,9 @@ export class Guard {
   }
 
   #refusal(database: GuardedDatabase, action: DisruptiveAction): Refusal | undefined {
+    if (!this.#isTermLongEnough()) {
+      return refusal("NotLeading", "another instance may have taken over");
+    }
     const view = database.observe();
     if (view === undefined) return refusal("EvidenceStale", "the resource is gone");
     if (needsConnection(action) && database.admin === undefined) {
@@ -173,7 +193,8 @@ export class Guard {
     const record = isHarmless ? undefined : ledger.begin(view, action, clock.nowMs());
     const shared = database.shared()?.keys;
     const mayGoOn = (): boolean =>
-      lease === undefined || hasTimeLeft(lease, clock.nowMs(), commandTimeoutMs);
+      this.#isTermLongEnough() &&
+      (lease === undefined || hasTimeLeft(lease, clock.nowMs(), commandTimeoutMs));
     const tools = {
       client,
       caches,

@@ -32,6 +32,8 @@ import { isSameDatabase } from "../model/connection-string.ts";
 import type { Activity } from "./activity.ts";
 import { clusterKeysOf, makeCaches } from "./caches.ts";
 import type { Caches } from "./caches.ts";
+import { healthOf, registerRuntimeMetrics } from "./runtime-health.ts";
+import type { OperatorHealth } from "./runtime-health.ts";
 import { closeClusterState, newClusterState } from "./cluster-state.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import { isLeftAlone } from "../plan/deletion-protection.ts";
@@ -48,6 +50,8 @@ import { answerUnimplemented } from "./unimplemented.ts";
 export interface OperatorOptions {
   /** Only this namespace is looked after; all of them when absent. */
   namespace?: string;
+  /** Only clusters, backups and restores with these labels are looked after. */
+  labelSelector?: string;
   /** Clusters worked on at once. */
   workers?: number;
   /** Events within this time are one look. */
@@ -57,7 +61,9 @@ export interface OperatorOptions {
   restPollMs?: number;
   statusTimeoutMs?: number;
   commandTimeoutMs?: number;
+  /** Of a question to a sidecar, and of an order to it. */
   sidecarTimeoutMs?: number;
+  sidecarOrderTimeoutMs?: number;
   parallelWrites?: number;
   userAgent?: string;
   /** Whether nodes are looked at; by default when no namespace is given, since they belong to none. */
@@ -75,11 +81,20 @@ export interface OperatorInput {
   options?: OperatorOptions;
   /** Ends the operator. */
   signal: AbortSignal;
+  /** The right to work, where several instances share it; absent for one that is alone. */
+  term?: Term;
   onActivity?: (activity: Activity) => void;
   /** Called for every request to the API server. */
   onRequest?: (record: RequestRecord) => void;
   /** Only tests switch checks off, to show that something goes wrong without them. */
   disabledChecks?: ReadonlySet<SafetyCheck>;
+}
+
+export interface Term {
+  /** Local copies are filled before, so that work begins at once. */
+  readonly begun: Promise<void>;
+  /** How long we are certainly the only one; 0 when the term is over. */
+  remainingMs(): number;
 }
 
 export interface Operator {
@@ -90,6 +105,8 @@ export interface Operator {
   counters(): Counters;
   /** All metrics in Prometheus' text form. */
   metricsText(): string;
+  /** How current the local copies are. */
+  health(): OperatorHealth;
 }
 
 export function startOperator(input: OperatorInput): Operator {
@@ -117,13 +134,20 @@ class RunningOperator implements Operator {
       ...(input.onRequest === undefined ? {} : { onRequest: input.onRequest }),
       onWarning: (text) => log.warn("the API server warns", { text }),
     });
-    const { namespace, watchesNodes = namespace === undefined } = options;
-    this.#caches = makeCaches({ client, clock, random, log, namespace, watchesNodes });
+    const { namespace, labelSelector, watchesNodes = namespace === undefined } = options;
+    const scope = { namespace, labelSelector, watchesNodes };
+    this.#caches = makeCaches({ client, clock, random, log, ...scope });
     registerClusterMetrics(this.#metrics.registry, {
       clusters: () => this.#caches.clusters.list(),
       nowMs: () => clock.nowMs(),
     });
-    this.#recorder = new EventRecorder({ client, clock, random, log, component: userAgent });
+    this.#recorder = new EventRecorder({
+      client,
+      clock,
+      random,
+      log,
+      component: userAgent.split("/")[0] ?? "",
+    });
     this.#reconcile = {
       ...reconcileOptions(input, client, this.#caches, this.#recorder, this.#metrics),
       wake: (key) => this.#queue.add(key),
@@ -142,6 +166,11 @@ class RunningOperator implements Operator {
         answerUnimplemented({ client, clock, caches: this.#caches, recorder: this.#recorder }, key),
       onHandled: ({ key, error }) => this.#noteError(key, error),
     });
+    registerRuntimeMetrics(this.#metrics.registry, {
+      reflectors: this.#reflectors(),
+      queues: { clusters: this.#queue, others: this.#otherQueue },
+      nowMs: () => clock.nowMs(),
+    });
     this.started = this.#start();
     this.stopped = this.#untilStopped();
   }
@@ -154,6 +183,10 @@ class RunningOperator implements Operator {
     return this.#metrics.registry.text();
   }
 
+  health(): OperatorHealth {
+    return healthOf(this.#reflectors(), this.#input.clock.nowMs());
+  }
+
   #reflectors(): Reflector<never>[] {
     return Object.values(this.#caches) as Reflector<never>[];
   }
@@ -163,6 +196,7 @@ class RunningOperator implements Operator {
     this.#listen();
     this.#running = this.#reflectors().map((reflector) => reflector.start(signal));
     await Promise.all(this.#reflectors().map((reflector) => reflector.synced));
+    await this.#input.term?.begun;
     if (signal.aborted) return;
     this.#queue.start();
     this.#otherQueue.start();
@@ -179,6 +213,8 @@ class RunningOperator implements Operator {
       });
     }
     await Promise.all([this.#queue.stop(), this.#otherQueue.stop(), ...this.#running]);
+    // The next instance must not begin while an act of ours is under way.
+    if (this.#input.term !== undefined) await this.#reconcile.perform.guard.idle();
     await this.#recorder.flush();
     for (const state of this.#states.values()) closeClusterState(state);
     this.#states.clear();
@@ -318,6 +354,8 @@ function reconcileOptions(
     caches,
     clock,
     commandTimeoutMs,
+    // Whoever is told to stop begins nothing more, and what is under way is waited for.
+    remainingTermMs: () => (input.signal.aborted ? 0 : (input.term?.remainingMs() ?? Infinity)),
   });
   return {
     clock,
@@ -333,7 +371,8 @@ function reconcileOptions(
       guard,
       network: input.podNetwork,
       parallelMax: options.parallelWrites ?? 16,
-      sidecarTimeoutMs: options.sidecarTimeoutMs ?? 5_000,
+      sidecarTimeoutMs: options.sidecarOrderTimeoutMs ?? 5_000,
+      isStopped: () => input.signal.aborted,
     },
     plan: { ...defaultPlanOptions, ...options.plan, disabledChecks: input.disabledChecks },
     validate: validator(input.admin),

@@ -30,6 +30,8 @@ export interface PerformOptions {
   /** Writes of one kind that are under way at once. */
   parallelMax: number;
   sidecarTimeoutMs: number;
+  /** Whether the operator was told to stop: what has not begun is left to its successor. */
+  isStopped?: () => boolean;
 }
 
 export type ActionOutcome =
@@ -56,6 +58,7 @@ export async function performActions(
   const failedTypes = new Set<string>();
   for (const batch of batchesOf(actions, options.parallelMax)) {
     const [first] = batch;
+    if (options.isStopped?.() === true) break;
     if (first === undefined || failedTypes.has(first.type)) continue;
     const results = await Promise.all(batch.map((action) => performOne(options, target, action)));
     if (results.some((result) => result.kind === "failed")) failedTypes.add(first.type);

@@ -36,6 +36,7 @@ const concerns: Readonly<Record<WaitReason, Concern>> = {
   LockHeld: "look",
   MaintenanceRunning: "passing",
   NodeNotReady: "look",
+  NotLeading: "passing",
   PodChangePending: "person",
   PodCrashLooping: "look",
   PodImageUnavailable: "look",

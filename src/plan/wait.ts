@@ -33,6 +33,7 @@ export const waitReasons = [
   "LockHeld",
   "MaintenanceRunning",
   "NodeNotReady",
+  "NotLeading",
   "PodChangePending",
   "PodCrashLooping",
   "PodImageUnavailable",

@@ -15,6 +15,8 @@ export interface RunningCommand {
   /** Resolves when the standard output contains the text. */
   waitForOutput(text: string): Promise<void>;
   signal(name: NodeJS.Signals): void;
+  /** The standard output until now. */
+  outputSoFar(): string;
 }
 
 export function startCommand(args: readonly string[], input = ""): RunningCommand {
@@ -41,6 +43,7 @@ export function startCommand(args: readonly string[], input = ""): RunningComman
         void finished.then(() => reject(new Error(`ended without "${text}": ${stdout}${stderr}`)));
       }),
     signal: (name) => void child.kill(name),
+    outputSoFar: () => stdout,
   };
 }
 

@@ -25,6 +25,8 @@ export class Door {
   /** A command that is answered with success and does nothing. */
   isIneffective = false;
   disabledChecks: ReadonlySet<SafetyCheck> = new Set();
+  /** How long this instance is certainly alone. */
+  termMs = Infinity;
   /** Runs while a command is under way. */
   during: () => void | Promise<void> = () => {};
   readonly database: GuardedDatabase;
@@ -65,6 +67,7 @@ export class Door {
       caches: {} as Caches,
       clock: this.clock,
       commandTimeoutMs: 10_000,
+      remainingTermMs: () => this.termMs,
     });
   }
 

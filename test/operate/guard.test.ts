@@ -182,6 +182,36 @@ test("[S95] no command begins when the lock might run out before it ends", async
   assert.deepEqual(late.commands, ["coordinators 10.0.0.2:4501"]);
 });
 
+test("[RUN20] nothing begins or goes on when the term might end before a command does", async () => {
+  const door = new Door();
+  door.termMs = 9_999;
+  assert.match(reasonOf(await door.perform(excluding(false))), /^NotLeading: another instance/);
+  assert.deepEqual(door.commands, []);
+  door.termMs = 10_000;
+  assert.ok((await door.perform(excluding(false))).isPerformed);
+  const late = new Door();
+  late.during = () => void (late.termMs = 0);
+  const coordinators = ["10.0.0.2:4501"];
+  await assert.rejects(late.perform({ ...excluding(true), coordinators }), /or the Lease/);
+  assert.deepEqual(late.commands, ["coordinators 10.0.0.2:4501"]);
+});
+
+test("[RUN21] the guard is idle when the act that is under way has ended", async () => {
+  const door = new Door();
+  const guard = door.guard();
+  await guard.idle();
+  let finish = (): void => {};
+  door.during = () => new Promise((resolve) => (finish = resolve));
+  const history: string[] = [];
+  const act = guard.perform(door.database, excluding(false)).then(() => history.push("acted"));
+  const idle = guard.idle().then(() => history.push("idle"));
+  await door.clock.advance(1_000);
+  assert.deepEqual(history, []);
+  finish();
+  await Promise.all([act, idle]);
+  assert.deepEqual(history, ["acted", "idle"]);
+});
+
 test("[S7] a waiting exclusion is sent only for what is excluded already", async () => {
   const door = new Door();
   const guard = door.guard();

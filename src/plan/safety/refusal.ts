@@ -10,6 +10,7 @@ export type RefusalReason = Extract<
   | "DatabaseUnreachable"
   | "EvidenceStale"
   | "LockHeld"
+  | "NotLeading"
   | "StatusIncomplete"
 >;
 
@@ -33,6 +34,7 @@ export const refusalRemedies: Readonly<Partial<Record<WaitReason, string>>> = {
   EvidenceStale: "Nothing: a newer status is being read.",
   LockHeld:
     "Wait for the other instance, or put it on lockOptions.denyList if it is gone for good.",
+  NotLeading: "Nothing: it goes on when the Lease is renewed, or another instance goes on.",
   StatusIncomplete:
     "Look at `fdbcli --exec 'status details'`: the database does not tell everything about itself.",
 };

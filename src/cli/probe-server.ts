@@ -1,0 +1,73 @@
+// What Kubernetes and Prometheus ask the running operator over HTTP: /healthz, /readyz and /metrics. Nothing can be
+// changed here, and nothing secret is told. Rules: spec/run.md [RUN30]-[RUN33].
+import { createServer } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { CommandError } from "./command-error.ts";
+import type { ListenAddress } from "./setting.ts";
+
+export interface Probes {
+  /** Why it is not, a line each; empty when it is. */
+  notAlive: () => readonly string[];
+  notReady: () => readonly string[];
+  /** Undefined where metrics are not served. */
+  metricsText?: () => string;
+}
+
+export interface ProbeServer {
+  readonly address: ListenAddress;
+  close(): Promise<void>;
+}
+
+export async function serveProbes(
+  address: ListenAddress,
+  flag: string,
+  probes: Probes,
+): Promise<ProbeServer> {
+  const server = createServer(
+    { requestTimeout: 10_000, headersTimeout: 10_000 },
+    (request, answer) => respond(probes, request, answer),
+  );
+  server.maxConnections = 100;
+  await listen(server, address, flag);
+  return {
+    address: { ...address, port: (server.address() as AddressInfo).port },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function listen(server: Server, { host, port }: ListenAddress, flag: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const where = `${host === "" ? "all addresses" : host}, port ${port}`;
+      const why = error.code === "EADDRINUSE" ? "it is taken" : error.message;
+      reject(new CommandError(`cannot listen on ${where}: ${why}; choose another with --${flag}`));
+    });
+    server.listen(port, host === "" ? undefined : host, () => resolve());
+  });
+}
+
+function respond(probes: Probes, request: IncomingMessage, answer: ServerResponse): void {
+  const path = (request.url ?? "/").split("?")[0];
+  if (request.method !== "GET" && request.method !== "HEAD") return send(answer, 405, "only GET\n");
+  if (path === "/healthz") return sendVerdict(answer, probes.notAlive());
+  if (path === "/readyz") return sendVerdict(answer, probes.notReady());
+  if (path === "/metrics" && probes.metricsText !== undefined) {
+    return send(answer, 200, probes.metricsText(), "text/plain; version=0.0.4; charset=utf-8");
+  }
+  send(answer, 404, "there are /healthz and /readyz, and /metrics where they are served\n");
+}
+
+function sendVerdict(answer: ServerResponse, reasons: readonly string[]): void {
+  if (reasons.length === 0) send(answer, 200, "ok\n");
+  else send(answer, 503, reasons.map((reason) => `${reason}\n`).join(""));
+}
+
+function send(answer: ServerResponse, status: number, body: string, type = "text/plain"): void {
+  answer.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body) });
+  answer.end(body);
+}

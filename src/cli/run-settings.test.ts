@@ -1,0 +1,105 @@
+// Settings of the running operator: where they come from, what is refused, what reaches the loop.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { defaultPlanOptions } from "../plan/snapshot.ts";
+import { CommandError } from "./command-error.ts";
+import { flagsPage } from "./flags-page.ts";
+import { flagsWithoutEffect } from "./go-flags.ts";
+import { operatorOptions } from "./run-options.ts";
+import { allSettings, readSettings } from "./run-settings.ts";
+
+test("[RUN1] a flag wins over its variable, that over the default, and an empty variable is none", () => {
+  const of = (flags: Record<string, string>, environment: Record<string, string>): string =>
+    readSettings(flags, environment).watchNamespace;
+  assert.equal(of({}, {}), "");
+  assert.equal(of({}, { WATCH_NAMESPACE: "one" }), "one");
+  assert.equal(of({ watchNamespace: "two" }, { WATCH_NAMESPACE: "one" }), "two");
+  assert.equal(of({ watchNamespace: "" }, { WATCH_NAMESPACE: "one" }), "");
+  const busy = (environment: Record<string, string>): number =>
+    readSettings({}, environment).maxConcurrentReconciles;
+  assert.equal(busy({ FDB_OPERATOR_MAX_CONCURRENT_RECONCILES: "" }), 4);
+  assert.equal(busy({ FDB_OPERATOR_MAX_CONCURRENT_RECONCILES: "9" }), 9);
+});
+
+test("[RUN1] durations, switches and addresses are read as people write them", () => {
+  const settings = readSettings(
+    {
+      getTimeout: "1m30s",
+      postTimeout: "500ms",
+      minimumRecoveryTimeForExclusion: "120.5",
+      enableLeaderElection: "false",
+      replaceOnSecurityContextChange: true,
+      metricsAddr: ":9000",
+      healthProbeBindAddress: "0",
+    },
+    {},
+  );
+  assert.equal(settings.getTimeout, 90_000);
+  assert.equal(settings.postTimeout, 500);
+  assert.equal(settings.minimumRecoveryTimeForExclusion, 120_500);
+  assert.equal(settings.enableLeaderElection, false);
+  assert.equal(settings.replaceOnSecurityContextChange, true);
+  assert.deepEqual(settings.metricsAddr, { host: "", port: 9000 });
+  assert.equal(settings.healthProbeBindAddress, undefined);
+  const six = readSettings({ metricsAddr: "[::1]:80" }, {}).metricsAddr;
+  assert.deepEqual(six, { host: "::1", port: 80 });
+});
+
+test("[RUN2] every wrong value is told at once with where it came from", () => {
+  const flags = { getTimeout: "soon", maxConcurrentReconciles: "0", metricsAddr: "nowhere" };
+  const read = (): unknown => readSettings(flags, { FDB_OPERATOR_LOG_LEVEL: "loud" });
+  assert.throws(read, (error) => {
+    assert.ok(error instanceof CommandError);
+    assert.match(error.message, /--get-timeout must be a duration such as .*, not "soon"/);
+    assert.match(error.message, /--max-concurrent-reconciles must be a whole number from 1/);
+    assert.match(error.message, /--metrics-addr must be HOST:PORT/);
+    assert.match(error.message, /FDB_OPERATOR_LOG_LEVEL must be one of debug, .*, not "loud"/);
+    return true;
+  });
+});
+
+test("[RUN3] the page of the flags is the one that the table gives, and names every setting", () => {
+  const page = readFileSync(new URL("../../docs/reference/flags.md", import.meta.url), "utf8");
+  assert.equal(page, flagsPage());
+  for (const { flag, environment, isHidden } of Object.values(allSettings)) {
+    assert.equal(page.includes(`\`--${flag}`), isHidden !== true, flag);
+    assert.equal(page.includes(environment), isHidden !== true, environment);
+  }
+});
+
+test("[RUN4] without any setting the loop gets its own defaults, and every setting reaches it", () => {
+  const { plan } = operatorOptions(readSettings({}, {}));
+  for (const [name, value] of Object.entries(defaultPlanOptions)) {
+    assert.equal(plan?.[name as keyof typeof plan], value, name);
+  }
+  // Another value of any setting of the loop must show in what the loop gets.
+  const usual = JSON.stringify(operatorOptions(readSettings({}, {})));
+  const elsewhere =
+    /^(kubeconfig|context|watchNodes|requestTimeout|enableLeader|leaderElection|metricsAddr|healthProbe|logLevel|database$)/;
+  for (const [name, setting] of Object.entries(allSettings)) {
+    if (elsewhere.test(name)) continue;
+    const other = { "": "7", true: "false", false: "true" }[setting.fallback] ?? "7";
+    const changed = JSON.stringify(operatorOptions(readSettings({ [name]: other }, {})));
+    assert.notEqual(changed, usual, name);
+  }
+});
+
+test("[RUN5] what has no effect is no setting, and every reason is one line", () => {
+  const flags = new Set(Object.values(allSettings).map(({ flag }) => flag));
+  for (const [flag, reason] of Object.entries(flagsWithoutEffect)) {
+    assert.ok(!flags.has(flag), flag);
+    assert.match(reason, /^[^\n|]{10,100}$/);
+  }
+});
+
+test("[RUN6] a lease that a command could outlast is refused", () => {
+  assert.doesNotThrow(() => readSettings({}, {}));
+  const shorter = { leaderElectionLeaseDuration: "12s" };
+  assert.throws(() => readSettings(shorter, {}), /must exceed --cli-timeout/);
+  assert.doesNotThrow(() => readSettings({ ...shorter, enableLeaderElection: "false" }, {}));
+  assert.throws(
+    () => readSettings({ leaderElectionRenewDeadline: "15s" }, {}),
+    /must exceed the renew deadline/,
+  );
+});

@@ -1,0 +1,237 @@
+// `fdb-operator run`: the operator as it runs in Kubernetes. It connects, serves its probes and metrics, waits for the
+// Lease and works until it is told to stop. Rules: spec/run.md.
+import { hostname } from "node:os";
+import { machineClock, sleep } from "../env/clock.ts";
+import type { Clock } from "../env/clock.ts";
+import type { Log } from "../env/log.ts";
+import { MetricsRegistry } from "../env/metrics.ts";
+import { pinoLog } from "../env/pino-log.ts";
+import { machineRandom, randomUuid } from "../env/random.ts";
+import type { Random } from "../env/random.ts";
+import { forbiddenVerbs } from "../kube/access.ts";
+import { backOffMs } from "../kube/back-off.ts";
+import { KubeClient } from "../kube/client.ts";
+import { httpsTransport } from "../kube/https.ts";
+import { KubeconfigError, connectionOfOperator } from "../kube/kubeconfig.ts";
+import type { KubeConnection } from "../kube/kubeconfig.ts";
+import { LeaderElector } from "../kube/lease.ts";
+import { nodes } from "../kube/resource.ts";
+import type { Operator } from "../operate/operator.ts";
+import { runTerms } from "../operate/terms.ts";
+import { CommandError } from "./command-error.ts";
+import { flagsWithoutEffect } from "./go-flags.ts";
+import { serveProbes } from "./probe-server.ts";
+import type { Probes, ProbeServer } from "./probe-server.ts";
+import { registerProcessMetrics } from "./process-metrics.ts";
+import { openDatabases } from "./run-databases.ts";
+import { operatorOptions } from "./run-options.ts";
+import { readSettings } from "./run-settings.ts";
+import type { RunSettings } from "./run-settings.ts";
+import { version } from "./version.ts";
+
+export type RunFlags = Readonly<Record<string, string | boolean | undefined>>;
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A stop that takes longer than this is cut short: Kubernetes would do it anyway, without a word in the log. */
+const stopWithinMs = 9_000;
+
+export async function runRun(flags: RunFlags, environment: Environment): Promise<void> {
+  const settings = readSettings(flags, environment);
+  const clock = machineClock();
+  const log = pinoLog({ clock, level: settings.logLevel });
+  process.on("uncaughtException", (error) => {
+    log.error("a mistake of the operator ends it", { error });
+    process.exit(1);
+  });
+  const stop = new AbortController();
+  let lastWord: { cancel(): void } | undefined;
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(name, () => {
+      if (stop.signal.aborted) process.exit(1);
+      log.info("stopping", { signal: name });
+      lastWord = clock.setTimer(stopWithinMs, () => {
+        log.error("not everything ended in time");
+        process.exit(1);
+      });
+      stop.abort();
+    });
+  }
+  for (const name of Object.keys(flags)) noteWithoutEffect(log, name);
+  try {
+    await runWith(settings, {
+      clock,
+      log,
+      random: machineRandom(),
+      environment,
+      signal: stop.signal,
+    });
+    log.info("stopped");
+  } finally {
+    lastWord?.cancel();
+    clock.stop();
+  }
+}
+
+function noteWithoutEffect(log: Log, name: string): void {
+  const flag = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const reason = flagsWithoutEffect[flag];
+  if (reason !== undefined) log.warn("a flag has no effect", { flag: `--${flag}`, reason });
+}
+
+interface RunHost {
+  clock: Clock;
+  log: Log;
+  random: Random;
+  environment: Environment;
+  signal: AbortSignal;
+}
+
+async function runWith(settings: RunSettings, host: RunHost): Promise<void> {
+  const { clock, log, random, signal } = host;
+  const connection = connectionOf(settings, host.environment);
+  const userAgent = `fdb-operator/${version} (${process.platform}/${process.arch})`;
+  const transport = httpsTransport(connection, { requestTimeoutMs: settings.requestTimeout });
+  const client = new KubeClient(transport, { userAgent });
+  const elector = electorOf(settings, connection, client, host);
+  const state: RunState = { operator: undefined, watchesNodes: false, problem: "starting" };
+  const registry = new MetricsRegistry();
+  const stopMetrics = registerProcessMetrics(registry, {
+    startedMs: clock.nowMs(),
+    version,
+    isLeading: () => elector?.isLeader ?? state.operator !== undefined,
+    features: { nodes: () => state.watchesNodes },
+  });
+  const servers = await startProbes(settings, log, probesOf(state, registry));
+  try {
+    const { database: kind } = settings;
+    const { environment } = host;
+    const databases = await openDatabases({ kind, clock, log, registry, environment });
+    try {
+      state.watchesNodes = await mayWatchNodes(settings, client, host, state);
+      const options = { ...operatorOptions(settings), userAgent, watchesNodes: state.watchesNodes };
+      const { admin, podNetwork } = databases;
+      await runTerms({
+        operator: { transport, admin, podNetwork, clock, random, log, options },
+        ...{ elector, log, signal },
+        onOperator: (operator) => {
+          state.operator = operator;
+          state.problem = undefined;
+        },
+      });
+    } finally {
+      await databases.close();
+    }
+  } finally {
+    stopMetrics();
+    await Promise.all(servers.map((server) => server.close()));
+    transport.close();
+  }
+}
+
+interface RunState {
+  operator: Operator | undefined;
+  watchesNodes: boolean;
+  /** What keeps the start. */
+  problem: string | undefined;
+}
+
+function probesOf(state: RunState, registry: MetricsRegistry): Probes {
+  return {
+    notAlive: () => state.operator?.health().notAlive ?? [],
+    notReady: () =>
+      state.problem !== undefined ? [state.problem] : (state.operator?.health().notReady ?? []),
+    metricsText: () => registry.text() + (state.operator?.metricsText() ?? ""),
+  };
+}
+
+async function startProbes(
+  settings: RunSettings,
+  log: Log,
+  probes: Probes,
+): Promise<ProbeServer[]> {
+  const { metricsAddr, healthProbeBindAddress } = settings;
+  const servers: ProbeServer[] = [];
+  const serve = async (...[address, flag, served]: Parameters<typeof serveProbes>) => {
+    const server = await serveProbes(address, flag, served);
+    servers.push(server);
+    log.info("listening", { flag, ...server.address });
+  };
+  try {
+    if (metricsAddr !== undefined) await serve(metricsAddr, "metrics-addr", probes);
+    if (healthProbeBindAddress !== undefined) {
+      const { notAlive, notReady } = probes;
+      await serve(healthProbeBindAddress, "health-probe-bind-address", { notAlive, notReady });
+    }
+  } catch (error) {
+    await Promise.all(servers.map((server) => server.close()));
+    throw error;
+  }
+  return servers;
+}
+
+function connectionOf(settings: RunSettings, environment: Environment): KubeConnection {
+  const { kubeconfig, context } = settings;
+  try {
+    const connection = connectionOfOperator(kubeconfig, context, environment);
+    if (connection !== undefined) return connection;
+  } catch (error) {
+    if (error instanceof KubeconfigError) throw new CommandError(error.message);
+    throw error;
+  }
+  throw new CommandError(
+    "no Kubernetes: outside of a pod name a kubeconfig with --kubeconfig FILE or KUBECONFIG",
+  );
+}
+
+function electorOf(
+  settings: RunSettings,
+  connection: KubeConnection,
+  client: KubeClient,
+  { clock, log, random }: RunHost,
+): LeaderElector | undefined {
+  if (!settings.enableLeaderElection) return undefined;
+  const namespace =
+    settings.leaderElectionNamespace ||
+    connection.namespace ||
+    settings.watchNamespace ||
+    "default";
+  return new LeaderElector({
+    ...{ client, clock, random, log },
+    lease: { namespace, name: settings.leaderElectionId },
+    identity: `${hostname()}_${randomUuid(random)}`,
+    durationMs: settings.leaderElectionLeaseDuration,
+    renewDeadlineMs: settings.leaderElectionRenewDeadline,
+    retryMs: settings.leaderElectionRetryPeriod,
+  });
+}
+
+const withoutNodes = [
+  "replacement of process groups on tainted nodes (automationOptions.replacements.taintReplacementOptions)",
+  "nodes that are not ready as the named reason of a wait",
+  "nodes that are not ready in the disruption budget",
+];
+
+/** Nodes belong to no namespace, so looking at them needs a permission of its own. */
+async function mayWatchNodes(
+  settings: RunSettings,
+  client: KubeClient,
+  { clock, log, random, signal }: RunHost,
+  state: RunState,
+): Promise<boolean> {
+  if (settings.watchNodes === "true") return true;
+  let forbidden: readonly string[] | undefined;
+  for (let failures = 1; settings.watchNodes === "auto" && !signal.aborted; failures += 1) {
+    try {
+      forbidden = await forbiddenVerbs(client, nodes, ["list", "watch"], undefined, signal);
+      break;
+    } catch (error) {
+      state.problem = `the API server does not say what is allowed: ${String(error)}`;
+      log.warn("the API server does not say what is allowed", { error });
+      await sleep(clock, backOffMs({ baseMs: 500, maxMs: 10_000 }, failures, random), signal);
+    }
+  }
+  if (forbidden?.length === 0) return true;
+  const reason = settings.watchNodes === "false" ? "--watch-nodes is false" : "it is not allowed";
+  log.warn("nodes are not looked at", { reason, featuresOff: withoutNodes });
+  return false;
+}

@@ -1,0 +1,198 @@
+// `fdb-operator run` as a process of its own, against the emulated API server and a simulated database in this one.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { get } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
+import { kubeconfigText, serveHttps } from "../../src/emulator/https-server.ts";
+import { machineClock, sleep } from "../../src/env/clock.ts";
+import { events, leases } from "../../src/kube/resource.ts";
+import { serveDatabases } from "../../src/sim/remote/database-server.ts";
+import { isReconciled, startWorld } from "../../src/sim/world.ts";
+import type { World } from "../../src/sim/world.ts";
+import { runCommand, startCommand } from "./run-command.ts";
+import type { RunningCommand } from "./run-command.ts";
+
+interface Stage {
+  world: World;
+  flags: string[];
+  token: string;
+  start: (...more: string[]) => RunningCommand;
+}
+
+const speed = 10;
+
+async function withStage(body: (stage: Stage) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "fdb-operator-run-"));
+  const clock = machineClock(speed);
+  const world = startWorld({ clock, seed: 1 });
+  const served = await serveHttps(world.server, { port: 0 });
+  const databases = await serveDatabases({ admin: world.fdb.admin, network: world.network });
+  try {
+    await world.started;
+    await world.stopOperator();
+    const kubeconfig = join(folder, "config");
+    writeFileSync(kubeconfig, kubeconfigText(served));
+    const flags = ["run", "--kubeconfig", kubeconfig, "--metrics-addr", "127.0.0.1:0"];
+    flags.push(
+      "--health-probe-bind-address",
+      "0",
+      "--database",
+      `simulated:127.0.0.1:${databases.port}`,
+    );
+    // The world runs faster than the operator, whose waits must not outlast the test.
+    flags.push("--first-configure-wait", "1s", "--status-write-interval", "1s");
+    await body({
+      world,
+      flags,
+      token: served.token,
+      start: (...more) => startCommand([...flags, ...more]),
+    });
+  } finally {
+    await databases.close();
+    await world.stop();
+    await served.close();
+    clock.stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function linesOf(text: string): Record<string, unknown>[] {
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+function fetchText(port: number, path: string): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    get({ host: "127.0.0.1", port, path, agent: false }, (answer) => {
+      let text = "";
+      answer.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+      answer.on("end", () => resolve({ status: answer.statusCode ?? 0, text }));
+    }).on("error", reject);
+  });
+}
+
+const cluster = {
+  apiVersion: "apps.foundationdb.org/v1beta2",
+  kind: "FoundationDBCluster",
+  metadata: { name: "sample", namespace: "default" },
+  spec: { version: "7.3.63", processCounts: { stateless: -1 } },
+};
+
+async function until(what: string, isDone: () => Promise<boolean>): Promise<void> {
+  const clock = machineClock();
+  for (let turn = 0; turn < 600; turn += 1) {
+    if (await isDone()) return clock.stop();
+    await sleep(clock, 50);
+  }
+  clock.stop();
+  throw new Error(`not in time: ${what}`);
+}
+
+test("[RUN10] [RUN11] [RUN13] [RUN31] [RUN32] the operator brings up a cluster, is scraped, and stops in good order", async () => {
+  await withStage(async ({ world, token, start }) => {
+    const running = start("--zap-encoder=console");
+    await running.waitForOutput("the operator works");
+    await world.client.create(foundationDbClusters, cluster);
+    await until("reconciled", async () =>
+      isReconciled(
+        await world.client.get(foundationDbClusters, { namespace: "default", name: "sample" }),
+      ),
+    );
+    const port = Number(/"port":(\d+)/.exec(running.outputSoFar())?.[1]);
+    const metrics = await fetchText(port, "/metrics");
+    assert.equal((await fetchText(port, "/readyz")).text, "ok\n");
+    assert.equal((await fetchText(port, "/healthz")).status, 200);
+    assert.equal((await fetchText(port, "/secrets")).status, 404);
+    for (const name of [
+      'fdb_operator_cluster_reconciled_status{namespace="default",name="sample"} 1',
+      'fdb_operator_queue_depth{queue="clusters"} ',
+      'fdb_operator_watch_age_seconds{kind="Pod"} ',
+      "fdb_operator_reconcile_duration_seconds_count ",
+      "fdb_operator_leading 1",
+      'fdb_operator_feature_enabled{feature="nodes"} 1',
+      "process_resident_memory_bytes ",
+    ]) {
+      assert.ok(metrics.text.includes(name), name);
+    }
+    running.signal("SIGTERM");
+    const { code, stdout, stderr } = await running.finished;
+    assert.equal(code, 0, stderr);
+    const lines = linesOf(stdout);
+    assert.equal(lines.at(-1)?.["message"], "stopped");
+    const told = lines.find((line) => line["message"] === "a flag has no effect");
+    assert.equal(told?.["flag"], "--zap-encoder");
+    const lease = await world.client.get(leases, {
+      namespace: "default",
+      name: "fdb-kubernetes-operator",
+    });
+    assert.equal(lease.spec?.holderIdentity, "");
+    const written = JSON.stringify([
+      await world.client.list(events),
+      await world.client.list(foundationDbClusters),
+    ]);
+    assert.ok(![stdout, stderr, written, metrics.text].some((text) => text.includes(token)));
+  });
+});
+
+test("[RUN22] of two instances the second works within a second after the first was told to stop", async () => {
+  await withStage(async ({ start }) => {
+    const first = start();
+    await first.waitForOutput("the operator works");
+    const second = start();
+    await second.waitForOutput("listening");
+    const port = Number(/"port":(\d+)/.exec(second.outputSoFar())?.[1]);
+    await until("ready", async () => (await fetchText(port, "/readyz")).status === 200);
+    assert.ok(!second.outputSoFar().includes("the operator works"));
+    first.signal("SIGTERM");
+    await second.waitForOutput("the operator works");
+    second.signal("SIGTERM");
+    const ended = linesOf((await first.finished).stdout);
+    const begun = linesOf((await second.finished).stdout);
+    const timeOf = (lines: Record<string, unknown>[], message: string): number =>
+      Date.parse(String(lines.find((line) => line["message"] === message)?.["time"]));
+    const takenMs = timeOf(begun, "the operator works") - timeOf(ended, "stopping");
+    assert.ok(takenMs < 1000, `${takenMs} ms`);
+  });
+});
+
+test("[RUN2] [RUN33] [RUN40] what cannot work is one line and exit code 1", async () => {
+  await withStage(async ({ flags }) => {
+    const refused = async (...more: string[]): Promise<string> => {
+      const { code, stderr } = await runCommand([...flags, ...more]);
+      assert.equal(code, 1);
+      assert.match(stderr, /^fdb-operator: [^\n]+\n$/);
+      return stderr;
+    };
+    assert.match(await refused("--database", "imaginary"), /must be real or simulated/);
+    assert.match(await refused("--kubeconfig", "/nowhere/at-all"), /cannot be read/);
+    assert.match(await refused("--cli-timeout", "soon"), /--cli-timeout must be a duration/);
+    assert.match(await refused("--no-such-flag"), /unknown option '--no-such-flag'/);
+  });
+});
+
+test("[RUN12] without a look at nodes the operator works and says which features are off", async () => {
+  await withStage(async ({ start }) => {
+    const running = start("--watch-nodes", "false", "--watch-namespace", "default");
+    await running.waitForOutput("the operator works");
+    const port = Number(/"port":(\d+)/.exec(running.outputSoFar())?.[1]);
+    const { text } = await fetchText(port, "/metrics");
+    assert.ok(text.includes('fdb_operator_feature_enabled{feature="nodes"} 0'));
+    assert.ok(!text.includes('kind="Node"'));
+    running.signal("SIGTERM");
+    const { code, stdout } = await running.finished;
+    assert.equal(code, 0);
+    const told = linesOf(stdout).find((line) => line["message"] === "nodes are not looked at");
+    assert.match(String(told?.["featuresOff"]), /tainted nodes/);
+  });
+});
+
+test("[RUN14] version prints the version", async () => {
+  const { code, stdout } = await runCommand(["version"]);
+  assert.equal(code, 0);
+  assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
+});
