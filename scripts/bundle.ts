@@ -36,7 +36,12 @@ export async function bundle(entry: string, outfile: string): Promise<number> {
   return statSync(outfile).size;
 }
 
-const programs = { "fdb-operator": "src/cli/main.ts", "kubectl-fdb": "src/cli/kubectl-fdb.ts" };
+const programs = {
+  "fdb-operator": "src/cli/main.ts",
+  "kubectl-fdb": "src/cli/kubectl-fdb.ts",
+  // The client process of a database, found beside the command line that starts it.
+  "fdb-client": "src/fdb/client/main.ts",
+};
 
 async function main(): Promise<void> {
   for (const [name, entry] of Object.entries(programs)) {

@@ -1,0 +1,163 @@
+// The admin client over real processes that crash, hang and talk nonsense; no FoundationDB is needed.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { machineClock } from "../../env/clock.ts";
+import { silentLog } from "../../env/log.ts";
+import type { AdminClient } from "../admin.ts";
+import { forkStarter } from "./child-handle.ts";
+import type { ChildStarter } from "./child-handle.ts";
+import type { ChildStart } from "./child-messages.ts";
+import type { SupervisorLimits } from "./child-supervisor.ts";
+import type { Installation } from "./installation.ts";
+import { createProcessAdmin } from "./process-admin.ts";
+
+const client = { version: "7.3.79", libraryPath: "libfdb_c.so", commandPath: "fdbcli" };
+const installation: Installation = {
+  clients: [client],
+  servers: [],
+  find: (version) => (version.startsWith("7.3.") ? client : undefined),
+  findServer: () => undefined,
+  explainMissing: (version) => `no client of ${version}`,
+};
+const program = join(import.meta.dirname, "fake-client-program.ts");
+const quick: Partial<SupervisorLimits> = {
+  ...{ firstPauseMs: 10, pingIntervalMs: 50, pingLimitMs: 1_000, answerGraceMs: 500 },
+};
+
+interface Stage {
+  readonly lost: string[];
+  readonly starts: ChildStart[];
+  readonly open: (behaviour: string) => AdminClient;
+  readonly end: () => void;
+}
+
+function stage(): Stage {
+  const clock = machineClock();
+  const lost: string[] = [];
+  const starts: ChildStart[] = [];
+  const opened: AdminClient[] = [];
+  const fork = forkStarter(program);
+  /** Tells the program whether it is the first of its client. */
+  const start: ChildStarter = (environment) => {
+    const child = fork(environment);
+    return {
+      ...child,
+      send(message) {
+        const first = message as ChildStart;
+        if (first.type !== "start") return child.send(message);
+        const isAgain = starts.some(({ name }) => name === first.name);
+        starts.push(first);
+        const description = isAgain ? "again" : "first";
+        return child.send({
+          ...first,
+          connectionString: `${first.connectionString}:${description}`,
+        });
+      },
+    };
+  };
+  return {
+    lost,
+    starts,
+    open: (behaviour) => {
+      const onLost = (name: string, reason: string): void => void lost.push(`${name}: ${reason}`);
+      const environment = { PATH: "/usr/bin" };
+      const factory = createProcessAdmin({
+        ...{ installation, clock, log: silentLog, environment, limits: quick, start, onLost },
+      });
+      const admin = factory.open({
+        ...{ name: behaviour, connectionString: behaviour, version: "7.3.43" },
+      });
+      opened.push(admin);
+      return admin;
+    },
+    end: () => {
+      for (const admin of opened) admin.close();
+      clock.stop();
+    },
+  };
+}
+
+const generousMs = 20_000;
+
+test("[DB10] [DB14] a crash costs its own database a moment and the others nothing", async () => {
+  const { open, lost, end } = stage();
+  try {
+    const [crashing, steady] = [open("crash"), open("steady")];
+    const before = await steady.status(generousMs);
+    const status = await crashing.status(generousMs);
+    assert.ok(status.client?.timestamp !== undefined, "the second process answered");
+    assert.deepEqual(lost, ["crash: it was ended by SIGSEGV"]);
+    assert.deepEqual(await steady.status(generousMs), before, "still the same process");
+  } finally {
+    end();
+  }
+});
+
+test("[DB14] a process that ends while it configures leaves the outcome unknown", async () => {
+  const { open, end } = stage();
+  try {
+    await assert.rejects(open("exit").configure("double", generousMs), {
+      code: 1021,
+      message: /it ended with code 3/,
+    });
+  } finally {
+    end();
+  }
+});
+
+test("[DB12] a process that is busy for ever is killed", async () => {
+  const { open, lost, end } = stage();
+  try {
+    await assert.rejects(open("busy").configure("double", generousMs), { code: 1021 });
+    assert.match(lost[0] ?? "", /does not answer|ended by/);
+  } finally {
+    end();
+  }
+});
+
+test("[DB16] a process that talks nonsense is killed", async () => {
+  const { open, lost, end } = stage();
+  try {
+    await assert.rejects(open("garbage").configure("double", generousMs), { code: 1021 });
+    assert.match(lost[0] ?? "", /makes no sense/);
+  } finally {
+    end();
+  }
+});
+
+test("[DB15] an answer that is too late, or a process that is never ready, is timed_out", async () => {
+  const { open, end } = stage();
+  try {
+    await assert.rejects(open("slow").status(30), { code: 1031 });
+    await assert.rejects(open("never-ready").status(30), { code: 1031 });
+  } finally {
+    end();
+  }
+});
+
+test("[DB19] closing a client ends its process and removes its folder", async () => {
+  const { open, starts, end } = stage();
+  try {
+    const admin = open("steady");
+    await admin.status(generousMs);
+    const folder = starts[0]?.folder ?? "";
+    assert.ok(existsSync(folder));
+    admin.close();
+    assert.ok(!existsSync(folder));
+    await assert.rejects(admin.status(generousMs), /closed/);
+  } finally {
+    end();
+  }
+});
+
+test("[DB3] a version that is not installed is not supported, and its clients say what is missing", async () => {
+  const clock = machineClock();
+  const factory = createProcessAdmin({ installation, clock, log: silentLog, environment: {} });
+  assert.equal(factory.isVersionSupported("7.3.43"), true);
+  assert.equal(factory.isVersionSupported("7.1.67"), false);
+  const admin = factory.open({ name: "x", connectionString: "x:x@127.0.0.1:1", version: "7.1.67" });
+  await assert.rejects(admin.status(1_000), { message: "no client of 7.1.67" });
+  clock.stop();
+});

@@ -1,0 +1,56 @@
+// What the operator reads of a status survives the trimming, on every captured status.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { DatabaseStatus } from "../../model/database-status.ts";
+import { trimStatus } from "./trim-status.ts";
+
+const folder = join(import.meta.dirname, "../../../test/data/fdb/status");
+const statuses = readdirSync(folder).map((file) => ({
+  file,
+  status: JSON.parse(readFileSync(join(folder, file), "utf8")) as DatabaseStatus,
+}));
+
+test("[DB31] trimming leaves less than two thirds of a healthy status", () => {
+  const { status } = statuses.find(({ file }) => file.startsWith("03-")) ?? {};
+  assert.ok(status);
+  const before = JSON.stringify(status).length;
+  const after = JSON.stringify(trimStatus(status)).length;
+  assert.ok(after < before * 0.6, `${after} of ${before} bytes`);
+});
+
+test("[DB31] what judges a database is left as it was", () => {
+  for (const { file, status } of statuses) {
+    const trimmed = trimStatus(status);
+    assert.deepEqual(trimmed.client, status.client, file);
+    const { processes: kept, machines, clients, ...cluster } = trimmed.cluster ?? {};
+    const { processes: all, machines: _, clients: __, ...original } = status.cluster ?? {};
+    for (const [name, value] of Object.entries(cluster)) {
+      assert.deepEqual(value, original[name], `${file}: ${name}`);
+    }
+    for (const name of ["data", "logs", "recovery_state", "configuration", "fault_tolerance"]) {
+      assert.deepEqual(cluster[name], original[name], `${file}: ${name}`);
+    }
+    assert.deepEqual(Object.keys(kept ?? {}), Object.keys(all ?? {}), file);
+    assert.deepEqual(
+      Object.values(machines ?? {}).map((machine) => machine.locality),
+      Object.values(status.cluster?.machines ?? {}).map((machine) => machine.locality),
+    );
+    assert.deepEqual(
+      clients?.supported_versions?.map((version) => version.max_protocol_clients),
+      status.cluster?.clients?.supported_versions?.map((version) => version.max_protocol_clients),
+    );
+    for (const [id, process] of Object.entries(all ?? {})) {
+      const found = kept?.[id];
+      for (const name of ["address", "command_line", "locality", "messages", "excluded", "disk"]) {
+        assert.deepEqual(found?.[name], process[name], `${file}: ${id} ${name}`);
+      }
+      const roles = process.roles?.map(({ role, id: roleId }) => [role, roleId]);
+      assert.deepEqual(
+        found?.roles?.map(({ role, id: roleId }) => [role, roleId]),
+        roles,
+      );
+    }
+  }
+});
