@@ -25,6 +25,7 @@ import {
   restartTable,
 } from "./report.ts";
 import type { Aim } from "./report.ts";
+import { rolloutAims, rolloutTable, runRollouts } from "./rollout.ts";
 
 const usage = `usage: npm run bench -- [--sizes 20,100] [--quick] [--operations] [--json] [--no-memory]
   --sizes      process groups, separated by commas (default 20,100,500,2000; with --quick 20,100)
@@ -89,10 +90,11 @@ async function main(options: Options): Promise<void> {
   for (const groups of options.isQuick ? smallOperations : allOperations) {
     operations.push(...(await runOperations({ groups, seed, progress })));
   }
+  const rollouts = await runRollouts(progress);
   progress("");
-  const judged = [...allAims(runs, memory), ...operationAims(operations)];
+  const judged = [...allAims(runs, memory), ...operationAims(operations), ...rolloutAims(rollouts)];
   if (options.isJson) {
-    const figures = { seed, runs, memory, operations, aims: judged };
+    const figures = { seed, runs, memory, operations, rollouts, aims: judged };
     process.stdout.write(`${JSON.stringify(figures, undefined, 2)}\n`);
     return;
   }
@@ -104,6 +106,7 @@ async function main(options: Options): Promise<void> {
     operationsTable(operations),
     requestsTable(operations),
     unfinishedLines(operations),
+    rolloutTable(rollouts),
     runs.length === 0 ? "" : `${footnotes}\n`,
     operationFootnotes,
     missed.length === 0

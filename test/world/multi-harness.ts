@@ -5,6 +5,8 @@ import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { keyedRandom } from "../../src/env/keyed-random.ts";
 import type { AdminClientFactory } from "../../src/fdb/admin.ts";
+import { readSets } from "../../src/fdb/coordination-sets.ts";
+import { coordinationSets, operatorKeys } from "../../src/fdb/keys.ts";
 import type { KubeTransport } from "../../src/kube/transport.ts";
 import type { Action } from "../../src/plan/action.ts";
 import type { DatabaseTruth } from "../../src/sim/database/ground-truth.ts";
@@ -28,6 +30,8 @@ export interface MultiTestOptions extends SiteChange {
   resource?: string;
   /** By name; clocks of the others are right. */
   skews?: Readonly<Record<string, Skew>>;
+  /** Gets every line of the history. */
+  onLine?: (line: string) => void;
   /** What differs from cluster to cluster. */
   siteOf?: (name: string, clock: VirtualClock) => SiteChange;
 }
@@ -43,24 +47,17 @@ export class MultiTestWorld {
   readonly #links: ReadonlyMap<string, OperatorLinks>;
 
   private constructor(options: MultiTestOptions) {
-    const {
-      names,
-      resource,
-      skews = {},
-      siteOf,
-      keepLines = 200,
-      seed = 1,
-      database,
-      ...rest
-    } = options;
+    const { names, resource, skews = {}, siteOf, onLine, ...others } = options;
+    const { keepLines = 200, seed = 1, database, ...rest } = others;
     const { clock } = this;
-    const onLine = (line: string): void => {
+    const hear = (line: string): void => {
+      onLine?.(line);
       // An API server that is away may cost a pass its writes; anything else that ends one is a mistake.
       if (/ a pass failed /.test(line) && !line.includes('"stack":"KubeError')) {
         this.#mistakes.push(line);
       }
     };
-    const trace = new Trace({ clock, keepLines, onLine });
+    const trace = new Trace({ clock, keepLines, onLine: hear });
     this.names = names;
     this.#resource = resource;
     this.trace = trace;
@@ -210,6 +207,30 @@ export class MultiTestWorld {
         ),
       )
       .toSorted((left, right) => left.atMs - right.atMs);
+  }
+
+  /** What is left in the coordination sets. */
+  async entries(): Promise<string[]> {
+    const { connectionString } = this.database;
+    const version = (await this.cluster(this.names[0] ?? "")).status?.runningVersion ?? "";
+    const admin = this.multi.ground.fdb.admin.open({ name: "test", connectionString, version });
+    const read = readSets({ admin, keys: operatorKeys() }, coordinationSets);
+    const sets = await this.first.during(read, minuteMs, "reading the sets");
+    admin.close();
+    return coordinationSets.flatMap((set) =>
+      sets[set].entries.map((entry) => `${set}/${entry.processGroupId}`),
+    );
+  }
+
+  /** Lets time pass until nobody has anything left in the coordination sets. */
+  async untilNoEntries(limitMs = 30 * minuteMs): Promise<void> {
+    const startMs = this.clock.nowMs();
+    for (;;) {
+      const left = await this.entries();
+      if (left.length === 0) return;
+      assert.ok(this.clock.nowMs() - startMs < limitMs, `entries are left: ${left.join(", ")}`);
+      await this.clock.advance(10_000);
+    }
   }
 
   /** The one database of all. */

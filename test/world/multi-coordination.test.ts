@@ -1,0 +1,106 @@
+// Operators of several Kubernetes clusters act as one on their database in global mode. Rules: spec/multi.md.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { coordinatorsOf } from "../../src/model/connection-string.ts";
+import { MultiTestWorld } from "./multi-harness.ts";
+import { createRegions, fourClusters, threeClusters } from "./multi-regions.ts";
+import { rollOut } from "./multi-rollout.ts";
+import { newVersion, oldVersion } from "./upgrade-harness.ts";
+import { hourMs, minuteMs } from "./world-harness.ts";
+
+const minimumUptimeSeconds = 120;
+const globally = { automationOptions: { synchronizationMode: "global" as const } };
+
+for (const layout of [threeClusters, fourClusters]) {
+  const { names } = layout;
+  test(`[MU20] a knob for ${names.length} clusters is one kill and one recovery in global mode`, async () => {
+    const result = await rollOut({ layout, mode: "global", minimumUptimeSeconds });
+    assert.equal(result.killers.length, 1);
+    assert.equal(result.killed[0], names.length === 3 ? 24 : 28, "all processes at once");
+    assert.ok(result.backMs <= 1_000, `back after ${result.backMs} ms`);
+    assert.equal(result.recoveries, 1);
+    assert.ok(result.seconds < minimumUptimeSeconds, `${result.seconds} s`);
+  });
+
+  test(`[MU21] with restarts spread over 5 s a knob for ${names.length} clusters costs two recoveries at most`, async () => {
+    // Of these one shows a single recovery and the other a second one from late registrations.
+    const seen = new Set<number>();
+    for (const seed of [1, 2]) {
+      const spread = { spreadMs: 4_700, seed };
+      const result = await rollOut({ layout, mode: "global", minimumUptimeSeconds, ...spread });
+      assert.equal(result.killers.length, 1);
+      assert.ok(result.backMs > 4_000 && result.backMs <= 5_000, `back after ${result.backMs} ms`);
+      seen.add(result.recoveries);
+    }
+    assert.deepEqual([...seen].sort(), [1, 2]);
+  });
+
+  test(`[MU22] a knob for ${names.length} clusters costs a recovery for each that has transaction roles in local mode`, async () => {
+    const result = await rollOut({ layout, mode: "local", minimumUptimeSeconds });
+    assert.deepEqual(result.killers.toSorted(), names.toSorted());
+    // With four clusters the second satellite is idle until the remote region takes over.
+    assert.ok(result.recoveries >= 3, `${result.recoveries} recoveries`);
+    assert.ok(result.seconds >= minimumUptimeSeconds * 2, `${result.seconds} s`);
+  });
+}
+
+test("[MU23] all transaction processes of all clusters are replaced by one exclusion and one inclusion", async () => {
+  const { names } = threeClusters;
+  await MultiTestWorld.run({ names }, async (world) => {
+    await createRegions(world, threeClusters, globally);
+    await world.clock.advance(5 * minuteMs);
+    const startMs = world.clock.nowMs();
+    const leaving = new Set<string>();
+    for (const name of names) {
+      const { status } = await world.cluster(name);
+      const processGroupsToRemove = (status?.processGroups ?? [])
+        .filter(({ processClass }) => processClass !== "storage")
+        .map(({ processGroupID }) => processGroupID);
+      for (const id of processGroupsToRemove) leaving.add(id);
+      await world.at(name).changeSpec({ processGroupsToRemove }, { name });
+    }
+    await world.untilAllReconciled(2 * hourMs);
+    await world.clock.advance(10 * minuteMs);
+    const exclusions = world.acts("excludeProcesses", startMs);
+    assert.equal(exclusions.length, 1);
+    assert.deepEqual(new Set(exclusions[0]?.action.processGroupIds), leaving);
+    const chosen = exclusions[0]?.action.coordinators;
+    assert.ok(chosen !== undefined, "the coordinators are changed first, in the same act");
+    assert.equal(world.acts("changeCoordinators", startMs).length, 0);
+    assert.equal(world.acts("includeProcesses", startMs).length, 1);
+    const coordinators = coordinatorsOf(world.database.connectionString);
+    for (const id of leaving) {
+      const pod = id.replace(/^[a-z]+-/, "");
+      assert.ok(!coordinators.some((each) => each.includes(`-${pod}.`)), id);
+    }
+    assert.deepEqual(await world.entries(), []);
+    world.assertDataSafe();
+  });
+});
+
+for (const synchronizationMode of ["local", "global"] as const) {
+  test(`[MU24] an incompatible upgrade of all clusters is one restart for all in ${synchronizationMode} mode`, async () => {
+    const { names } = threeClusters;
+    const spec = { version: oldVersion, automationOptions: { synchronizationMode } };
+    await MultiTestWorld.run({ names }, async (world) => {
+      await createRegions(world, threeClusters, spec);
+      await world.clock.advance(2 * minuteMs);
+      const startMs = world.clock.nowMs();
+      for (const name of names) {
+        await world.at(name).changeSpec({ version: newVersion }, { name });
+        await world.clock.advance(minuteMs);
+        const expected = name === names.at(-1) ? 1 : 0;
+        assert.ok(world.acts("killProcesses", startMs).length <= expected, `too early: ${name}`);
+      }
+      await world.untilAllReconciled(2 * hourMs);
+      const kills = world.acts("killProcesses", startMs);
+      assert.equal(kills.length, 1);
+      assert.equal(kills[0]?.action.addresses.length, 24);
+      for (const name of names) {
+        assert.equal((await world.cluster(name)).status?.runningVersion, newVersion);
+      }
+      await world.untilNoEntries();
+      world.assertDataSafe();
+    });
+  });
+}
