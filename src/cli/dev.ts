@@ -1,11 +1,13 @@
 // `fdb-operator dev`, which is `npm start`: a whole world in this process, shown as it comes up and then kept running for
-// kubectl. Rules: spec/cli.md [CLI3]-[CLI5], [CLI9], spec/multi.md [MU10].
+// kubectl. Rules: spec/cli.md [CLI3]-[CLI5], [CLI9], spec/multi.md [MU10],
+// spec/real-database.md [DB65].
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import type { ServedApi } from "../emulator/https-server.ts";
 import { machineClock } from "../env/clock.ts";
 import type { Clock } from "../env/clock.ts";
+import { silentLog } from "../env/log.ts";
 import type { Log } from "../env/log.ts";
 import { pinoLog } from "../env/pino-log.ts";
 import { startMultiWorld } from "../sim/multi-world.ts";
@@ -15,6 +17,8 @@ import { CommandError } from "./command-error.ts";
 import { createResources } from "./create-resources.ts";
 import { clustersOf, reporter, watchUntilReconciled } from "./dev-watching.ts";
 import type { DevHost } from "./dev-watching.ts";
+import { openProcesses } from "./dev-processes.ts";
+import type { DevProcesses } from "./dev-processes.ts";
 import { defaultPort, serve, writeKubeconfig } from "./dev-serving.ts";
 import { readDocuments } from "./documents.ts";
 import type { SourceDocument } from "./documents.ts";
@@ -29,13 +33,17 @@ export interface DevOptions {
   example?: ExampleName;
   nodes?: number;
   zones?: number;
-  speed: number;
+  /** What stands behind the pods: the simulated database, or real fdbservers of this machine. */
+  runtime?: "simulated" | "process";
+  speed?: number;
   seed: number;
   once: boolean;
-  timeout: number;
+  timeout?: number;
   port?: number;
   kubeconfig?: string;
   log?: string;
+  /** Of this process; where FoundationDB is looked for. */
+  environment?: Readonly<Record<string, string | undefined>>;
 }
 
 export async function runDev(options: DevOptions): Promise<void> {
@@ -58,16 +66,18 @@ interface Site {
 }
 
 /** Options with what an example needs where nothing is given. */
-type Wanted = DevOptions & { nodes: number; zones: number };
+type Wanted = DevOptions & { nodes: number; zones: number; speed: number; timeout: number };
 
 export async function runDevOn(given: DevOptions, host: DevHost): Promise<void> {
   const example = exampleOf(given.example);
   const options = wantedOf(given, example);
-  const documents = options.file === undefined ? undefined : await documentsOf(options.file);
   const clock = machineClock(options.speed);
   const startedMs = clock.nowMs();
   const log = openLog(options.log, clock);
-  const sites = startSites(options, example, { ...{ clock, startedMs, host }, log: log?.log });
+  const processes = await processesOf(options, clock, log?.log);
+  const documents = await wantedDocuments(options, processes);
+  const around = { ...{ clock, startedMs, host, processes }, log: log?.log };
+  const sites = startSites(options, example, around);
   try {
     await openSites(sites, options, host.output);
     const deadlineMs = host.realClock.nowMs() + options.timeout * 1000;
@@ -90,6 +100,7 @@ export async function runDevOn(given: DevOptions, host: DevHost): Promise<void> 
   } finally {
     for (const { world } of sites) await world.stop();
     for (const { served } of sites) await served?.close();
+    await processes?.stop();
     clock.stop();
     log?.close();
     for (const { kubeconfig } of sites) {
@@ -108,7 +119,33 @@ function wantedOf(given: DevOptions, example: Example): Wanted {
   if (given.example !== undefined && given.file !== undefined) {
     throw new CommandError("--example and -f exclude each other: name one of them");
   }
-  return { ...given, nodes, zones };
+  const isReal = given.runtime === "process";
+  if (isReal && given.example !== undefined) {
+    throw new CommandError("--example and --runtime process exclude each other: name one of them");
+  }
+  if (isReal && given.speed !== undefined && given.speed !== 1) {
+    throw new CommandError("real processes run in real time: leave out --speed");
+  }
+  const { speed = isReal ? 1 : 20, timeout = isReal ? 600 : 120 } = given;
+  return { ...given, nodes, zones, speed, timeout };
+}
+
+async function processesOf(
+  options: Wanted,
+  clock: Clock,
+  log: Log | undefined,
+): Promise<DevProcesses | undefined> {
+  if (options.runtime !== "process") return undefined;
+  return openProcesses({ environment: options.environment ?? {}, clock, log: log ?? silentLog });
+}
+
+/** Undefined when the example brings its own. */
+async function wantedDocuments(
+  options: Wanted,
+  processes: DevProcesses | undefined,
+): Promise<SourceDocument[] | undefined> {
+  if (options.file !== undefined) return documentsOf(options.file);
+  return processes === undefined ? undefined : processes.sample();
 }
 
 const worldsOf = (sites: readonly Site[]): World[] => sites.map(({ world }) => world);
@@ -116,13 +153,19 @@ const worldsOf = (sites: readonly Site[]): World[] => sites.map(({ world }) => w
 function startSites(
   { seed, nodes, zones }: Wanted,
   { sites: names }: Example,
-  around: { clock: Clock; startedMs: number; host: DevHost; log: Log | undefined },
+  around: {
+    clock: Clock;
+    startedMs: number;
+    host: DevHost;
+    log: Log | undefined;
+    processes: DevProcesses | undefined;
+  },
 ): Site[] {
-  const { clock, startedMs, host, log } = around;
+  const { clock, startedMs, host, log, processes } = around;
   const sites = names.map((name) => {
     const recent: string[] = [];
     const onActivity = reporter(host.output, recent, startedMs, name);
-    return { recent, options: { name, nodes, zones, onActivity } };
+    return { recent, options: { name, nodes, zones, onActivity, ...processes?.site } };
   });
   const ground = { clock, seed, log };
   const worlds =
@@ -147,9 +190,9 @@ async function openSites(sites: Site[], options: Wanted, output: Output): Promis
     site.kubeconfig = writeKubeconfig(site.served, file, `kubeconfig${suffix}${portSuffix}`);
     const size = `${counted(options.nodes, "node")} in ${counted(options.zones, "zone")}`;
     const title = world.name === "" ? "Emulated Kubernetes" : `Emulated Kubernetes ${world.name}`;
-    output.line(
-      `${title} on ${url}: ${size}, seed ${options.seed}, ${options.speed} times real time`,
-    );
+    const pace =
+      options.runtime === "process" ? "real fdbservers" : `${options.speed} times real time`;
+    output.line(`${title} on ${url}: ${size}, seed ${options.seed}, ${pace}`);
   }
 }
 

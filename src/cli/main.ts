@@ -37,18 +37,31 @@ program
       "number of zones over which the nodes are spread (default: 3, or what the example needs)",
     ).argParser(integer(1, 50)),
   )
-  .option("--speed <factor>", "virtual seconds per real second", between(0.01, 1000), 20)
+  .addOption(
+    new Option(
+      "--runtime <kind>",
+      "what runs in the pods: the simulated database, or real fdbservers as processes of this machine",
+    )
+      .choices(["simulated", "process"])
+      .default("simulated"),
+  )
+  .addOption(
+    new Option(
+      "--speed <factor>",
+      "virtual seconds per real second (default: 20; real processes run in real time)",
+    ).argParser(between(0.01, 1000)),
+  )
   .option("--seed <number>", "seed of everything that is random", integer(0, 2 ** 31), 1)
   .option(
     "--once",
     "stop when everything is reconciled: exit code 0, otherwise 1 with the reason",
     false,
   )
-  .option(
-    "--timeout <seconds>",
-    "real seconds after which --once gives up",
-    between(0.001, 1_000_000),
-    120,
+  .addOption(
+    new Option(
+      "--timeout <seconds>",
+      "real seconds after which --once gives up (default: 120, with real processes 600)",
+    ).argParser(between(0.001, 1_000_000)),
   )
   .addOption(
     new Option(
@@ -58,7 +71,9 @@ program
   )
   .option("--kubeconfig <file>", "where to write the kubeconfig")
   .option("--log <file>", "write the structured log of all parts to this file, as JSON lines")
-  .action(async (options: DevOptions) => (await import("./dev.ts")).runDev(options));
+  .action(async (options: DevOptions) =>
+    (await import("./dev.ts")).runDev({ ...options, environment: process.env }),
+  );
 
 program
   .command("validate")

@@ -16,6 +16,7 @@ import { KubeClient } from "../kube/client.ts";
 import { customResourceDefinitions, storageClasses } from "../kube/resource.ts";
 import type { KubeTransport } from "../kube/transport.ts";
 import type { Operator } from "../operate/operator.ts";
+import type { ProcessRuntime } from "../pod/process-runtime.ts";
 import type { SimulatedFdb } from "./database/simulated-fdb.ts";
 import { createGround } from "./ground.ts";
 import type { Ground, GroundOptions } from "./ground.ts";
@@ -33,6 +34,8 @@ export interface SiteOptions extends OperatorSeatOptions {
   /** Of every node; see EmulatedNode. */
   nodeCapacity?: Readonly<Record<string, string>>;
   kubelet?: Partial<Omit<KubeletOptions, "nodes">>;
+  /** Runs the servers instead of the simulated database. */
+  runtime?: ProcessRuntime;
   /** Its part of the network; see address-block.ts. */
   addressBlock?: number;
 }
@@ -86,7 +89,7 @@ export function startWorldOn(ground: Ground, options: SiteOptions): World {
   });
   const kubelet = startKubelet({
     ...part("kubelet"),
-    runtime: fdb.runtime,
+    runtime: options.runtime ?? fdb.runtime,
     network,
     options: {
       ...(name === "" ? {} : { dnsDomain: dnsDomainOf(name) }),

@@ -77,6 +77,17 @@ test("[DB1] a library without fdbcli of its protocol is no client", async () => 
   assert.deepEqual(installation.clients, []);
 });
 
+test("[DB1] the newest version that can be both run and reached is known", async () => {
+  const installation = await install([
+    ...["lib/libfdb_c_7.1.67.so", "bin/7.1.67/fdbcli", "bin/7.1.67/fdbserver"],
+    ...["lib/libfdb_c_7.3.9.so", "bin/7.3.9/fdbcli", "bin/7.3.9/fdbserver"],
+    ...["lib/libfdb_c_7.3.10.so", "bin/7.3.10/fdbcli", "bin/7.3.10/fdbserver"],
+    "bin/7.4.1/fdbserver",
+  ]);
+  assert.equal(installation.newest, "7.3.10");
+  assert.equal(installation.findServer("7.3.9")?.version, "7.3.9");
+});
+
 test("[DB2] a file that cannot tell its version is not used", async () => {
   const installation = await install(["lib/libfdb_c.so", "bin/fdbcli"], { "bin/fdbcli": "7.3.79" });
   assert.deepEqual(installation.clients, []);

@@ -25,6 +25,8 @@ export interface Installation {
   /** The client to use for a database of this version: of the same version, else of one with the same protocol. */
   find(version: string): ClientFiles | undefined;
   findServer(version: string): ServerFiles | undefined;
+  /** The newest version that can be both run and reached. */
+  readonly newest: string | undefined;
   /** One sentence each: what is missing, where it was looked for, how to get it. */
   explainMissing(version: string): string;
 }
@@ -79,6 +81,7 @@ export async function findInstallation(
   return {
     clients,
     servers: [...servers].map(([version, serverPath]) => ({ version, serverPath })),
+    newest: newestOf([...servers.keys()].filter((version) => best(found, version) !== undefined)),
     find: (version) => best(found, version)?.[1],
     findServer(version) {
       const server = best(servers, version);
@@ -179,6 +182,16 @@ function best<T>(found: ReadonlyMap<string, T>, wanted: string): [string, T] | u
     })
     .toSorted((left, right) => compareVersions(right.version, left.version))
     .map(({ text, item }): [string, T] => [text, item])[0];
+}
+
+function newestOf(versions: readonly string[]): string | undefined {
+  return versions
+    .flatMap((text) => {
+      const version = parseVersion(text);
+      return version === undefined ? [] : [{ text, version }];
+    })
+    .toSorted((left, right) => compareVersions(left.version, right.version))
+    .at(-1)?.text;
 }
 
 /** A full version, or only its first two numbers. */

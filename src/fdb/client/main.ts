@@ -1,6 +1,6 @@
 // The client process of one database. It is told once where its database is, then answers one call after the other;
 // it ends with its parent. Rules: spec/real-database.md [DB10], [DB17].
-import { rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { machineClock } from "../../env/clock.ts";
 import { FdbError } from "../error.ts";
@@ -21,9 +21,15 @@ if (question === "--version-of" && libraryPath !== undefined) {
   if (code !== 0) throw new Error(`the library refuses API version ${apiVersion}: code ${code}`);
   process.stdout.write(`${library.clientVersion().split(",")[0]}\n`);
 } else {
-  process.once("message", (message) => start(message as ChildStart));
+  process.once("message", (message) => {
+    try {
+      start(message as ChildStart);
+    } catch (error) {
+      broken(error instanceof Error ? error.message : String(error));
+    }
+  });
   // Whatever is under way: without a parent there is nobody to answer to.
-  process.once("disconnect", () => leave(1));
+  process.once("disconnect", () => leave());
 }
 
 let folder: string | undefined;
@@ -34,11 +40,9 @@ function start(options: ChildStart): void {
   const clusterFilePath = join(options.folder, "fdb.cluster");
   writeFileSync(clusterFilePath, `${options.connectionString}\n`, { mode: 0o600 });
   const library = loadLibrary(options.libraryPath);
-  const onBroken = (reason: string): void => {
-    process.stderr.write(`${reason}\n`);
-    leave(70);
-  };
-  const database = new NativeDatabase({ clock, library, clusterFilePath, logGroup, onBroken });
+  const database = new NativeDatabase({
+    ...{ clock, library, clusterFilePath, logGroup, onBroken: broken },
+  });
   const environment = Object.fromEntries(
     Object.entries(process.env).filter(
       (entry): entry is [string, string] => entry[1] !== undefined,
@@ -68,9 +72,14 @@ function fail(id: number, error: unknown): void {
   send({ type: "failure", id, code, message });
 }
 
+/** The last words are written before the end: the parent tells them as its reason. */
+function broken(reason: string): void {
+  writeSync(process.stderr.fd, `${reason}\n`);
+  leave();
+}
+
 /** At once: the library's own threads do not survive an orderly end. */
-function leave(code: number): void {
+function leave(): void {
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-  process.exitCode = code;
   process.kill(process.pid, "SIGKILL");
 }

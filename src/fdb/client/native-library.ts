@@ -78,8 +78,16 @@ export interface NativeLibrary {
 /** Key and value with their lengths, packed to 24 bytes. */
 export const keyValueBytes = 24;
 
+function open(path: string): ReturnType<typeof koffi.load> {
+  try {
+    return koffi.load(path);
+  } catch (error) {
+    throw new Error(`${path}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
 export function loadLibrary(path: string): NativeLibrary {
-  const library = koffi.load(path);
+  const library = open(path);
   const callbackType = koffi.proto("void FdbCallback(void *future, int64_t parameter)");
   const run = library.func("int fdb_run_network()");
   const copy = koffi.load(null).func("void *memcpy(void *target, void *source, size_t length)");

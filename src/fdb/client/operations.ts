@@ -1,4 +1,5 @@
 // The administration of one database, as the client process carries it out. Rules: spec/real-database.md [DB30]-[DB38].
+import { isIP } from "node:net";
 import { sleep } from "../../env/clock.ts";
 import type { Clock } from "../../env/clock.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
@@ -85,11 +86,7 @@ export class Operations {
     const { clock } = this.#options;
     const deadlineMs = clock.nowMs() + timeoutMs;
     const remainingMs = (): number => Math.max(1, deadlineMs - clock.nowMs());
-    if (targets.length === 0) {
-      const message =
-        "ERROR: At least one valid network endpoint address or a locality must be provided";
-      throw new FdbError(fdbCommandFailed, message);
-    }
+    checkTargets(targets);
     await this.#manage(async (transaction) => {
       for (const target of targets) transaction.set(exclusionKey(target), new Uint8Array());
     }, timeoutMs);
@@ -101,6 +98,7 @@ export class Operations {
   }
 
   async include(targets: readonly string[], timeoutMs: number): Promise<void> {
+    if (targets.length !== 1 || targets[0] !== "all") checkTargets(targets);
     await this.#manage(async (transaction) => {
       for (const target of targets) {
         if (target !== "all") transaction.clear(exclusionKey(target));
@@ -193,6 +191,26 @@ function exclusionKey(target: string): Uint8Array {
     ? specialKeys.excludedLocalities
     : specialKeys.excludedAddresses;
   return concatBytes(prefix, bytesOfText(target));
+}
+
+/** The database would take some of these for a wish and do nothing; then the caller would wait for ever. */
+function checkTargets(targets: readonly string[]): void {
+  if (targets.length === 0) {
+    const message =
+      "ERROR: At least one valid network endpoint address or a locality must be provided";
+    throw new FdbError(fdbCommandFailed, message);
+  }
+  const wrong = targets.find((target) => !isTarget(target));
+  if (wrong === undefined) return;
+  const message = `ERROR: '${wrong}' is neither a valid network endpoint address nor a locality`;
+  throw new FdbError(fdbCommandFailed, message);
+}
+
+function isTarget(target: string): boolean {
+  if (/^locality_[^:]+:.+$/.test(target)) return true;
+  const found = /^(?:\[(.+)\]|([^:]+))(?::(\d+))?$/.exec(target);
+  const port = Number(found?.[3] ?? 1);
+  return isIP(target) !== 0 || (isIP(found?.[1] ?? found?.[2] ?? "") !== 0 && port < 65_536);
 }
 
 function clearBelow(transaction: NativeTransaction, prefix: Uint8Array): void {

@@ -17,6 +17,7 @@ const client = { version: "7.3.79", libraryPath: "libfdb_c.so", commandPath: "fd
 const installation: Installation = {
   clients: [client],
   servers: [],
+  newest: undefined,
   find: (version) => (version.startsWith("7.3.") ? client : undefined),
   findServer: () => undefined,
   explainMissing: (version) => `no client of ${version}`,

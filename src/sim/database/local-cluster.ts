@@ -2,9 +2,13 @@
 // and is started again a moment after it exits, as the processes behind the captures were. For
 // tests of the simulated database.
 import type { Clock } from "../../env/clock.ts";
-import type { ContainerFiles, ServerExit, ServerProcess } from "../../pod/process-runtime.ts";
+import type {
+  ContainerFiles,
+  ProcessRuntime,
+  ServerExit,
+  ServerProcess,
+} from "../../pod/process-runtime.ts";
 import { parseNetworkAddress } from "./network-address.ts";
-import type { SimulatedFdb } from "./simulated-fdb.ts";
 
 export interface LocalServer {
   name: string;
@@ -37,7 +41,7 @@ interface Entry {
 
 export function createLocalCluster(
   clock: Clock,
-  fdb: SimulatedFdb,
+  fdb: { readonly runtime: ProcessRuntime },
   connectionString: string,
   restartMs = 200,
 ): LocalCluster {

@@ -1,0 +1,131 @@
+// `npm run contract:fdb`: the database cases on the simulated database and, when FoundationDB is installed, on real
+// fdbservers that are started on loopback. A difference is a mistake of the simulation or of the client.
+import { parseArgs } from "node:util";
+import { findInstallation, installationPlaces } from "../src/fdb/client/installation.ts";
+import type { Installation } from "../src/fdb/client/installation.ts";
+import { allDatabaseCases } from "../test/contract-fdb/all-cases.ts";
+import type { DatabaseCase, DatabaseTarget } from "../test/contract-fdb/database-case.ts";
+import { startRealDatabase } from "../test/contract-fdb/real-database.ts";
+import { realKeysTarget } from "../test/contract-fdb/real-keys.ts";
+import { simulatedDatabase } from "../test/contract-fdb/simulated-database.ts";
+import { allKeysCases } from "../test/fdb/keys-contract.ts";
+
+const usage = `Usage: npm run contract:fdb -- [options]
+  --filter TEXT   run the cases whose title contains TEXT (a real database is configured all the same)
+  --only real|simulated`;
+
+const { values } = parseArgs({
+  options: {
+    filter: { type: "string", default: "" },
+    only: { type: "string" },
+    help: { type: "boolean", default: false },
+  },
+});
+if (values.help) {
+  console.log(usage);
+  process.exit(0);
+}
+
+interface Tally {
+  passed: number;
+  failed: number;
+}
+
+const isChosen = (title: string): boolean =>
+  title.toLowerCase().includes(values.filter.toLowerCase());
+const wanted = allDatabaseCases.filter(({ title }) => isChosen(title));
+const wantedKeys = allKeysCases.filter(({ title, needsFaults }) => !needsFaults && isChosen(title));
+const tally: Tally = { passed: 0, failed: 0 };
+
+if (values.only !== "real") await runSimulated();
+if (values.only !== "simulated") await runReal();
+console.log(`${tally.passed} passed, ${tally.failed} failed`);
+process.exit(tally.failed === 0 ? 0 : 1);
+
+async function runSimulated(): Promise<void> {
+  for (const each of wanted.filter(({ needs }) => needs === undefined)) {
+    const target = await simulatedDatabase(each.stage);
+    await attempt("simulated", each.title, () => each.run(target));
+    target.admin.close();
+  }
+}
+
+async function runReal(): Promise<void> {
+  const installation = await findInstallation(installationPlaces(process.env));
+  const version = installation.newest;
+  const count = wanted.length + wantedKeys.length;
+  if (version === undefined) {
+    console.log(`SKIPPED: ${count} cases on a real FoundationDB, which is not installed.`);
+    console.log(missing(installation));
+    return;
+  }
+  console.log(`real FoundationDB ${version}`);
+  await onReal(installation, version, false, async (target) => {
+    const plain = wanted.filter(({ stage }) => stage !== "tls");
+    await configureUnless(plain, target);
+    for (const each of plain) await attempt("real", each.title, () => each.run(target));
+    for (const each of wantedKeys) {
+      await attempt("real", each.title, async () => {
+        const keys = await realKeysTarget(target);
+        try {
+          await each.run(keys);
+        } finally {
+          await keys.end();
+        }
+      });
+    }
+  });
+  const tls = wanted.filter(({ stage }) => stage === "tls");
+  if (tls.length === 0) return;
+  await onReal(installation, version, true, async (target) => {
+    await configureUnless(tls, target);
+    for (const each of tls) await attempt("real with TLS", each.title, () => each.run(target));
+  });
+}
+
+async function onReal(
+  installation: Installation,
+  version: string,
+  useTls: boolean,
+  run: (target: DatabaseTarget) => Promise<void>,
+): Promise<void> {
+  const block = useTls ? 2 : 1;
+  const database = startRealDatabase({ installation, version, useTls, block });
+  try {
+    await run(database.target);
+  } finally {
+    await database.stop();
+  }
+}
+
+/** When the case that creates the database is filtered out, somebody else must. */
+async function configureUnless(
+  cases: readonly DatabaseCase[],
+  { admin, pass }: DatabaseTarget,
+): Promise<void> {
+  if (cases.some(({ title }) => title.endsWith("configure new creates the database"))) return;
+  await pass(3);
+  await admin.configure("new double ssd", 120_000);
+}
+
+async function attempt(side: string, title: string, run: () => Promise<void>): Promise<void> {
+  const startedAt = performance.now();
+  try {
+    await run();
+    tally.passed += 1;
+    if (side !== "simulated") console.log(`ok      ${side}, ${secondsSince(startedAt)}: ${title}`);
+  } catch (error) {
+    tally.failed += 1;
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    console.log(`FAILED  ${side}, ${secondsSince(startedAt)}: ${title}\n${text}`);
+  }
+}
+
+function secondsSince(startedAt: number): string {
+  return `${((performance.now() - startedAt) / 1000).toFixed(1)} s`;
+}
+
+function missing(installation: Installation): string {
+  const text = installation.explainMissing("7.3");
+  return text === "" ? "fdbserver is missing: its folder is named in FDB_BINARY_DIR." : text;
+}

@@ -1,0 +1,128 @@
+// The runtime of real processes, with a small program in the place of fdbserver.
+import assert from "node:assert/strict";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { localProcesses } from "./local-processes.ts";
+import type { LocalProcesses } from "./local-processes.ts";
+import { loopbackAddress } from "./loopback-address.ts";
+import type { ContainerFiles, ServerProcessSpec } from "./process-runtime.ts";
+
+const seed = "/var/dynamic-conf/fdb.cluster";
+const clusterFile = "/var/fdb/data/fdb.cluster";
+
+interface Stage {
+  readonly folder: string;
+  readonly runtime: LocalProcesses;
+  readonly files: Map<string, string>;
+  readonly spec: ServerProcessSpec;
+}
+
+async function onStage(script: string, run: (stage: Stage) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "fdb-processes-"));
+  const program = join(folder, "fdbserver");
+  writeFileSync(program, `#!/bin/sh\n${script}\n`);
+  chmodSync(program, 0o755);
+  const files = new Map([[seed, "a:b@127.83.0.1:4501"]]);
+  const view: ContainerFiles = {
+    read: (path) => files.get(path),
+    write: (path, text) => files.set(path, text) !== undefined,
+    locate: (path) =>
+      path.startsWith("/var/fdb/data")
+        ? { volumeId: "pvc/1", path: path.slice("/var/fdb/data".length) }
+        : undefined,
+  };
+  const runtime = localProcesses({
+    serverPath: (version) => (version === "7.3.79" ? program : undefined),
+    folder,
+    environment: { PATH: "/usr/bin:/bin" },
+  });
+  const spec: ServerProcessSpec = {
+    binaryPath: "/usr/bin/fdbserver",
+    version: "7.3.79",
+    args: [
+      `--cluster_file=${clusterFile}`,
+      `--seed_cluster_file=${seed}`,
+      "--datadir=/var/fdb/data/1",
+      "--class=storage",
+    ],
+    pod: { namespace: "default", name: "pod", uid: "uid-1", ips: ["127.83.0.1"] },
+    nodeName: "node-1",
+    files: view,
+  };
+  try {
+    await run({ folder, runtime, files, spec });
+  } finally {
+    await runtime.stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test("[DB60] every pod has a loopback address of its own", () => {
+  const numbers = [1, 2, 255, 256, 257, 65_536, 70_000];
+  const addresses = numbers.map(loopbackAddress);
+  assert.deepEqual(addresses.slice(0, 4), [
+    "127.83.0.1",
+    "127.83.0.2",
+    "127.83.0.255",
+    "127.83.1.0",
+  ]);
+  assert.equal(new Set(addresses).size, numbers.length);
+  assert.throws(() => loopbackAddress(0));
+});
+
+test("[DB61] what the container has on a volume lies in the volume's folder and goes with it", async () => {
+  const script =
+    'for each in "$@"; do case "$each" in --datadir=*) echo x > "${each#*=}/data";; esac; done';
+  await onStage(script, async ({ folder, runtime, spec }) => {
+    assert.deepEqual(await runtime.start(spec).exited, {
+      code: 0,
+      message: "it ended with code 0",
+    });
+    const volume = join(folder, "volumes", "pvc%2F1");
+    assert.equal(readFileSync(join(volume, "1", "data"), "utf8"), "x\n");
+    await runtime.start({ ...spec, pod: { ...spec.pod, uid: "uid-2" } }).exited;
+    assert.ok(existsSync(join(volume, "1", "data")), "another pod finds the data of the first");
+    runtime.volumeRemoved?.("pvc/1");
+    assert.ok(!existsSync(volume));
+  });
+});
+
+test("[DB62] mounted files are laid out, and a cluster file that changed is taken back", async () => {
+  const script = `
+for each in "$@"; do case "$each" in
+  --cluster_file=*) file="\${each#*=}";;
+  --seed_cluster_file=*) seed="\${each#*=}";;
+  --class=storage) isClass=yes;;
+esac; done
+[ "$isClass" = yes ] && [ -f "$file" ] || { cp "$seed" "$file"; exit 0; }
+echo "changed:$(cat "$file")" > "$file"`;
+  await onStage(script, async ({ runtime, files, spec }) => {
+    await runtime.start(spec).exited;
+    assert.equal(files.get(clusterFile), "a:b@127.83.0.1:4501");
+    await runtime.start(spec).exited;
+    assert.equal(files.get(clusterFile), "changed:a:b@127.83.0.1:4501\n");
+  });
+});
+
+test("[DB63] a server that cannot run ends with its reason", async () => {
+  await onStage("echo 'ERROR: bad address' >&2; exit 7", async ({ runtime, spec }) => {
+    const exit = await runtime.start(spec).exited;
+    assert.deepEqual(exit, { code: 7, message: "it ended with code 7: ERROR: bad address" });
+    const missing = await runtime.start({ ...spec, version: "7.1.67" }).exited;
+    assert.match(missing.message, /no fdbserver of version 7\.1\.67/);
+    const nowhere = await runtime.start({ ...spec, args: ["--datadir=/tmp/x"] }).exited;
+    assert.match(nowhere.message, /on no writable volume/);
+  });
+});
+
+test("[DB64] stopping ends every process, as killing ends one", async () => {
+  await onStage("exec sleep 1000", async ({ runtime, spec }) => {
+    const [first, second] = [runtime.start(spec), runtime.start(spec)];
+    first.kill();
+    assert.equal((await first.exited).code, 137);
+    await runtime.stop();
+    assert.equal((await second.exited).code, 137);
+  });
+});

@@ -1,0 +1,146 @@
+// Real fdbservers as processes of this machine, for the emulated kubelet: what the container sees as files and folders is
+// laid out below a state folder, and the process listens on the pod's own loopback address. Rules:
+// spec/real-database.md [DB60]-[DB64].
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type {
+  ProcessRuntime,
+  ServerExit,
+  ServerProcess,
+  ServerProcessSpec,
+} from "./process-runtime.ts";
+
+export interface LocalProcessOptions {
+  /** The fdbserver to run for a version; undefined when there is none. */
+  readonly serverPath: (version: string) => string | undefined;
+  /** Volumes and mounted files lie below it. */
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export interface LocalProcesses extends ProcessRuntime {
+  /** Kills everything that still runs and resolves when it has ended. */
+  stop(): Promise<void>;
+}
+
+/** Arguments that name a folder on a volume. */
+const folderArguments: ReadonlySet<string> = new Set(["datadir", "logdir"]);
+/** Arguments that name a file which the process only reads. */
+const fileArguments: ReadonlySet<string> = new Set([
+  "seed_cluster_file",
+  "tls_certificate_file",
+  "tls_key_file",
+  "tls_ca_file",
+]);
+const keptErrorBytes = 2_000;
+
+export function localProcesses(options: LocalProcessOptions): LocalProcesses {
+  const running = new Map<ChildProcess, Promise<ServerExit>>();
+  return {
+    start(spec) {
+      const path = options.serverPath(spec.version);
+      if (path === undefined) return refused(`there is no fdbserver of version ${spec.version}`);
+      const layout = layOut(options.folder, spec);
+      if (typeof layout === "string") return refused(layout);
+      const child = spawn(path, layout.args, {
+        env: options.environment,
+        stdio: ["ignore", "ignore", "pipe"],
+      });
+      const exited = exitOf(child).then((exit) => {
+        running.delete(child);
+        keepClusterFile(spec, layout);
+        return exit;
+      });
+      running.set(child, exited);
+      return { exited, kill: () => void child.kill("SIGKILL") };
+    },
+    volumeRemoved(volumeId) {
+      rmSync(volumeFolder(options.folder, volumeId), { recursive: true, force: true });
+    },
+    async stop() {
+      for (const child of running.keys()) child.kill("SIGKILL");
+      await Promise.all(running.values());
+    },
+  };
+}
+
+function refused(message: string): ServerProcess {
+  return { exited: Promise.resolve({ code: 1, message }), kill: () => {} };
+}
+
+interface Layout {
+  readonly args: readonly string[];
+  readonly clusterFile: { readonly inside: string; readonly local: string } | undefined;
+}
+
+/** The command line with the places of this machine; a text when a place is on no volume. */
+function layOut(folder: string, spec: ServerProcessSpec): Layout | string {
+  let clusterFile: Layout["clusterFile"];
+  const args: string[] = [];
+  for (const argument of spec.args) {
+    const [, name = "", inside = ""] = /^--([^=]+)=(.*)$/s.exec(argument) ?? [];
+    const known = name.replaceAll("-", "_");
+    if (folderArguments.has(known)) {
+      const local = onVolume(folder, spec, inside);
+      if (local === undefined) return `${inside} is on no writable volume`;
+      mkdirSync(local, { recursive: true });
+      args.push(`--${name}=${local}`);
+    } else if (known === "cluster_file") {
+      const local = onVolume(folder, spec, inside);
+      if (local === undefined) return `${inside} is on no writable volume`;
+      clusterFile = { inside, local };
+      const text = spec.files.read(inside);
+      if (text !== undefined && !existsSync(local)) put(local, text);
+      mkdirSync(dirname(local), { recursive: true });
+      args.push(`--${name}=${local}`);
+    } else if (fileArguments.has(known)) {
+      const local = join(folder, "mounts", encodeURIComponent(spec.pod.uid), inside);
+      const text = spec.files.read(inside);
+      if (text !== undefined) put(local, text);
+      args.push(`--${name}=${local}`);
+    } else {
+      args.push(argument);
+    }
+  }
+  return { args, clusterFile };
+}
+
+function onVolume(folder: string, spec: ServerProcessSpec, inside: string): string | undefined {
+  const place = spec.files.locate(inside);
+  return place && join(volumeFolder(folder, place.volumeId), place.path);
+}
+
+function volumeFolder(folder: string, volumeId: string): string {
+  return join(folder, "volumes", encodeURIComponent(volumeId));
+}
+
+function put(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text, { mode: 0o600 });
+}
+
+/** The process has followed its coordinators; the container's view must not lag behind its disk. */
+function keepClusterFile(spec: ServerProcessSpec, { clusterFile }: Layout): void {
+  if (clusterFile === undefined || !existsSync(clusterFile.local)) return;
+  spec.files.write(clusterFile.inside, readFileSync(clusterFile.local, "utf8"));
+}
+
+function exitOf(child: ChildProcess): Promise<ServerExit> {
+  let errors = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    errors = `${errors}${text}`.slice(-keptErrorBytes);
+  });
+  return new Promise((resolve) => {
+    const end = (code: number, reason: string): void => {
+      const last = errors.trim();
+      resolve({ code, message: last === "" ? reason : `${reason}: ${last}` });
+    };
+    child.once("error", (error) => end(127, `it could not be started: ${error.message}`));
+    child.once("close", (code, signal) => {
+      if (signal === null) end(code ?? 0, `it ended with code ${code}`);
+      else end(137, `it was ended by ${signal}`);
+    });
+  });
+}
