@@ -32,6 +32,7 @@ export function packingProblems(spec: ClusterSpec): readonly ValidationProblem[]
     ...requiredProblems(spec, packing),
     ...nameProblems(spec, packing),
     ...parameterProblems(spec),
+    ...variableProblems(spec),
   ];
 }
 
@@ -125,6 +126,9 @@ function nameProblems(spec: ClusterSpec, packing: Packing): readonly ValidationP
   const longest = names.toSorted((a, b) => b.length - a.length)[0] ?? "";
   if (longest.length <= labelValueMaxLength) return [];
   const message = `the logical fault domain ${longest} has more than ${labelValueMaxLength} characters`;
+  if (prefix === "") {
+    return [problem("spec.localities", hall, message, "choose halls with shorter names")];
+  }
   return [problem("spec.processGroupIDPrefix", prefix, message, "choose a shorter prefix")];
 }
 
@@ -137,4 +141,23 @@ function parameterProblems(spec: ClusterSpec): readonly ValidationProblem[] {
       return [problem(field, parameter, message, "remove locality_zoneid")];
     }),
   );
+}
+
+/** A variable of the user wins over the operator's, so that one of this name would take the zone away from it. */
+function variableProblems(spec: ClusterSpec): readonly ValidationProblem[] {
+  return Object.entries(spec.processes ?? {}).flatMap(([processClass, settings]) => {
+    const { containers = [], initContainers = [] } = settings.podTemplate?.spec ?? {};
+    const lists = { containers, initContainers };
+    return Object.entries(lists).flatMap(([list, found]) =>
+      found.flatMap(({ env = [] }, place) =>
+        env.flatMap(({ name }, index) => {
+          if (name !== "FDB_ZONE_ID") return [];
+          const template = `spec.processes.${processClass}.podTemplate.spec`;
+          const field = `${template}.${list}[${place}].env[${index}]`;
+          const message = "distributionConfig names the zones itself";
+          return [problem(field, name, message, "remove FDB_ZONE_ID")];
+        }),
+      ),
+    );
+  });
 }

@@ -158,7 +158,8 @@ function raiseLimit(limits: Map<string, number>, rules: ChoiceRules): boolean {
   return false;
 }
 
-function compareCandidates(a: Candidate, b: Candidate, primaryDataCenter: string): number {
+/** Those that are better as coordinators stand first. */
+export function compareCandidates(a: Candidate, b: Candidate, primaryDataCenter: string): number {
   const isPrimary = (candidate: Candidate): number =>
     primaryDataCenter !== "" && candidate.localities[localityKeys.dataCenter] === primaryDataCenter
       ? 1

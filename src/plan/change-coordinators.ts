@@ -39,6 +39,7 @@ export function planCoordinators(snapshot: Snapshot, draft: Draft): StepResult {
     configuration: draft.desired.configuration,
     connectionString,
     status,
+    avoided: leavingGroups(snapshot, draft),
   };
   const problem = coordinatorProblem(input);
   if (problem === undefined) return nothing;

@@ -6,6 +6,7 @@ import { formatTime } from "../kube/time.ts";
 import { describeAction } from "./action.ts";
 import { coordinatorProblem } from "./coordinator-validity.ts";
 import { diskWaits } from "./disk-space.ts";
+import { leavingGroups } from "./leaving-coordinators.ts";
 import { podWaits } from "./pod-waits.ts";
 import { judgeReconciliation } from "./reconciliation.ts";
 import { refusalRemedies } from "./safety/refusal.ts";
@@ -124,6 +125,7 @@ function needsCoordinators(snapshot: Snapshot, draft: Draft): boolean {
     configuration: draft.desired.configuration,
     connectionString,
     status: database,
+    avoided: leavingGroups(snapshot, draft),
   });
   return problem !== undefined;
 }

@@ -6,6 +6,7 @@ import { addressesInCommandLine, formatAddress, isTls, parseAddress } from "../m
 import type { ProcessAddress } from "../model/address.ts";
 import { coordinatorsOf } from "../model/connection-string.ts";
 import {
+  choiceRules,
   coordinatorHardLimits,
   desiredCoordinatorCount,
   isEligibleClass,
@@ -14,12 +15,15 @@ import type { DatabaseConfiguration } from "../model/database-configuration.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
 import { isTest } from "../model/process-class.ts";
+import { hostProblem } from "./coordinator-hosts.ts";
 
 export interface CoordinatorInput {
   spec: ClusterSpec;
   configuration: DatabaseConfiguration;
   connectionString: string;
   status: DatabaseStatus;
+  /** Process groups on their way out, which no other choice could use. */
+  avoided?: ReadonlySet<string>;
 }
 
 /** The first thing wrong with the coordinators, as a sentence; undefined when they are as they should be. */
@@ -160,5 +164,6 @@ function spreadProblem(
       if (used > limit) return `${used} coordinators share ${key} ${value}; at most ${limit} may`;
     }
   }
-  return undefined;
+  const rules = choiceRules(input.configuration, count, coordinatorHardLimits(input.configuration));
+  return hostProblem({ ...input, avoided: input.avoided ?? new Set() }, found, rules);
 }

@@ -2,6 +2,7 @@
 // and makes up the connection string. It is chosen once in a database's life. Rules: spec/plan.md [P54]-[P58].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf, faultDomainOf, routingOf } from "../api/effective.ts";
+import { isPackingEnabled } from "../api/packing.ts";
 import { alphanumerics, randomText, seededRandom } from "../env/random.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
@@ -22,10 +23,12 @@ import {
   isEligibleClass,
 } from "../model/coordinator-choice.ts";
 import type { Candidate } from "../model/coordinator-choice.ts";
+import { chooseOverMachines } from "../model/coordinator-machines.ts";
 import { zoneVariableOf } from "../model/fault-domain.ts";
 import { localityKeys } from "../model/locality.ts";
 import { isMarkedForRemoval } from "../model/process-group.ts";
 import { redundancyOf } from "../model/redundancy.ts";
+import { machinesProblem } from "./coordinator-hosts.ts";
 import { substitutionsOf } from "./pod-configuration.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -49,7 +52,13 @@ export function planInitialClusterFile(snapshot: Snapshot, draft: Draft): StepRe
   const wait = startingWait(survey, rules.count);
   if (wait !== undefined) return { waits: [wait], stop: true };
 
-  const choice = chooseDistributed(survey.candidates, rules);
+  const isPacked = isPackingEnabled(snapshot.cluster.spec);
+  const choice = isPacked
+    ? chooseOverMachines(survey.candidates, rules)
+    : { ...chooseDistributed(survey.candidates, rules), machinesMissing: 0 };
+  if (choice.machinesMissing > 0) {
+    return { waits: [machinesWait(rules.count, choice.machinesMissing)], stop: true };
+  }
   if (choice.missing > 0) {
     const zones = new Set(survey.candidates.map((one) => one.localities[localityKeys.zone])).size;
     return { waits: [zonesWait(rules.count, zones)], stop: true };
@@ -107,7 +116,11 @@ function candidateOf(
   return {
     id: group.processGroupID,
     priority: classPriority(group.processClass, spec.coordinatorSelection),
-    localities: { [localityKeys.zone]: zone, [localityKeys.dataCenter]: spec.dataCenter ?? "" },
+    localities: {
+      [localityKeys.zone]: zone,
+      [localityKeys.machine]: pod.spec?.nodeName,
+      [localityKeys.dataCenter]: spec.dataCenter ?? "",
+    },
     address: formatAddress(address),
   };
 }
@@ -157,6 +170,16 @@ function zonesWait(wanted: number, zones: number): NewWait {
     message: `Coordinators need ${wanted} zones, but the running pods are in ${zones}`,
     retryAfterMs: 30_000,
     remedy: "Add nodes in other zones, or choose a redundancy mode that needs fewer zones.",
+  };
+}
+
+function machinesWait(wanted: number, machinesMissing: number): NewWait {
+  return {
+    step,
+    reason: "CoordinatorsNotRunning",
+    message: machinesProblem(wanted, machinesMissing),
+    retryAfterMs: 30_000,
+    remedy: "Add nodes, so that the loss of one leaves a majority of the coordinators.",
   };
 }
 

@@ -4,6 +4,7 @@ import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { hasAnyCondition, hasCondition, isMarkedForRemoval } from "../model/process-group.ts";
+import { missingNode } from "./packing-waits.ts";
 import { claimTrouble, holdersOf, nodeTrouble, suspectParameters } from "./pod-trouble.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
@@ -28,6 +29,12 @@ const tellings: Partial<Record<WaitReason, Telling>> = {
     text: (names, detail) => `No node takes ${names}: ${detail}`,
     remedy:
       "Add nodes, free resources, or change the pod template's requests, selectors and taints.",
+  },
+  FaultDomainNeedsNode: {
+    text: (names, detail) => `No node takes ${names}: ${detail}`,
+    remedy:
+      "Add a node, or ask for fewer distributionConfig.desiredFaultDomains. " +
+      "In a migration one may become free by itself.",
   },
   VolumePending: {
     text: (names, detail) => `The volume claims of ${names} are not bound: ${detail}`,
@@ -165,6 +172,8 @@ function pendingCause(
     const claim = snapshot.pvcs.get(draft.desired.pvc(group)?.object.metadata.name ?? "");
     const ofClaim = claimTrouble(claim, detail);
     if (ofClaim !== undefined) return { reason: "VolumePending", step, detail: ofClaim };
+    const need = missingNode(draft, group, detail);
+    if (need !== undefined) return { reason: "FaultDomainNeedsNode", step, detail: need };
     return { reason: "PodUnschedulable", step, detail };
   }
   return { reason: "PodPending", step, detail: "" };

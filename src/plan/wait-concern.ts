@@ -29,6 +29,7 @@ const concerns: Readonly<Record<WaitReason, Concern>> = {
   EvidenceStale: "passing",
   ExclusionPostponed: "passing",
   ExclusionRunning: "passing",
+  FaultDomainNeedsNode: "look",
   FaultToleranceReduced: "look",
   HallsMissing: "person",
   InclusionPending: "passing",

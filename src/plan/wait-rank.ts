@@ -9,6 +9,7 @@ const ranks: readonly (readonly WaitReason[])[] = [
   ["NodeNotReady"],
   [
     "DiskSpaceLow",
+    "FaultDomainNeedsNode",
     "PodCrashLooping",
     "PodImageUnavailable",
     "PodTemplateUnusable",

@@ -26,6 +26,7 @@ export const waitReasons = [
   "EvidenceStale",
   "ExclusionPostponed",
   "ExclusionRunning",
+  "FaultDomainNeedsNode",
   "FaultToleranceReduced",
   "HallsMissing",
   "InclusionPending",

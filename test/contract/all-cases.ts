@@ -35,6 +35,7 @@ import {
   spreadCases,
   volumeZoneCases,
 } from "./scheduler-pods.ts";
+import { domainCases } from "./scheduler-domains.ts";
 import { defaultingCases, pruningCases, validationCases } from "./schemas.ts";
 import { fieldSelectorCases, labelSelectorCases } from "./selectors.ts";
 import { claimCases, storageClassCases, volumeCases } from "./storage-kinds.ts";
@@ -105,6 +106,7 @@ export const allCases: readonly ContractCase[] = [
   ...explanationCases,
   ...podAffinityCases,
   ...podAntiAffinityCases,
+  ...domainCases,
   ...preferredPodCases,
   ...spreadCases,
   ...volumeZoneCases,

@@ -44,6 +44,13 @@ const builtSamples: Readonly<Record<string, ClusterSpec>> = {
       },
     },
   },
+  "logical fault domains": {
+    version: "7.3.43",
+    databaseConfiguration: { redundancy_mode: "triple" },
+    processCounts: { storage: 6, log: 3, transaction: 3, coordinator: 3, stateless: 3 },
+    processGroupIDPrefix: "dc1",
+    distributionConfig: { enabled: true, desiredFaultDomains: 3, required: true },
+  },
   "one hall of three": {
     version: "7.3.43",
     databaseConfiguration: { redundancy_mode: "three_data_hall" },

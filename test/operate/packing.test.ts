@@ -1,11 +1,14 @@
 // Logical fault domains in the plan of a cluster: who is bound where, who is replaced, who goes in a shrink.
 // Rules: spec/packing.md [PACK20], [PACK30]-[PACK43].
 import { strict as assert } from "node:assert";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { packingChangeOf } from "../../src/plan/packing-migration.ts";
 import { withDomains } from "../../src/plan/packing-placement.ts";
+import { exampleText } from "../world/example.ts";
 import { removalIds, RemovalWorld, waitOf } from "./removal-world.ts";
 
 const processCounts = { storage: 6, log: 4, stateless: 3 };
@@ -356,4 +359,10 @@ test("[PACK36] whatever the change of number, the fewest are replaced and all do
     },
   );
   fc.assert(property, { seed: 1, numRuns: 12 });
+});
+
+test("[PACK76] the manual shows the example that the tests apply", () => {
+  const page = join(import.meta.dirname, "..", "..", "docs", "bin-packing.md");
+  const shown = `\`\`\`yaml\n${exampleText("bin-packing.yaml")}\`\`\``;
+  assert.ok(readFileSync(page, "utf8").includes(shown));
 });

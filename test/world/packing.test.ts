@@ -3,7 +3,13 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { isMarkedForRemoval } from "../../src/model/process-group.ts";
 import { exampleCluster, runWithExample } from "./example.ts";
-import { assertAllCopies, assertNothingExcluded } from "./removal-harness.ts";
+import {
+  assertAllCopies,
+  assertNothingExcluded,
+  commandsOf,
+  groups,
+  person,
+} from "./removal-harness.ts";
 import { hourMs, minuteMs, TestWorld } from "./world-harness.ts";
 import type { TestWorldOptions } from "./world-harness.ts";
 import { assertNoSharedHost, assertZones, domainSizes } from "./packing-harness.ts";
@@ -69,5 +75,143 @@ test("[PACK71] turned on and off for a running cluster it migrates without a los
     });
     await migrate(world, { distributionConfig: { enabled: false } });
     assert.deepEqual(await domainSizes(world, "storage"), { "": 6 });
+  });
+});
+
+test("[PACK44] without a free node turning it on waits and says so, and a new node lets it go on", async () => {
+  await runUnpacked(
+    { nodes: 6, nodeCapacity: { cpu: "8", memory: "32Gi", pods: "110" } },
+    async (world) => {
+      await world.changeSpec({ distributionConfig });
+      const wait = async () =>
+        (await world.cluster()).status?.blockedBy?.find(
+          ({ reason }) => reason === "FaultDomainNeedsNode",
+        );
+      await world.until(
+        async () => (await wait()) !== undefined,
+        "it says what is missing",
+        hourMs,
+      );
+      await world.clock.advance(5 * minuteMs);
+      const found = await wait();
+      assert.match(found?.message ?? "", /storage-0 needs a node without a storage pod of another/);
+      assert.match(found?.remedy ?? "", /Add a node/);
+      await assertNoSharedHost(world);
+      world.assertDataSafe();
+      for (const name of ["extra-1", "extra-2"]) {
+        await world.world.kubelet.addNode({
+          name,
+          capacity: { cpu: "8", memory: "32Gi", pods: "110" },
+        });
+      }
+      await migrate(world, {});
+      assert.deepEqual(await domainSizes(world, "storage"), {
+        "storage-0": 2,
+        "storage-1": 2,
+        "storage-2": 2,
+      });
+    },
+  );
+});
+
+test("[PACK72] a rolling update takes as many rounds as there are domains, a knob one restart", async () => {
+  await runWithExample(file, { nodes: 8 }, async (world) => {
+    await world.clock.advance(11 * minuteMs);
+    const { processes } = exampleCluster(file).spec;
+    const storage = { ...processes?.["general"], podTemplate: slowPods() };
+    await migrate(world, { processes: { ...processes, storage } });
+    const rounds = commandsOf(world, "deletePods");
+    assert.equal(rounds.length, 3, rounds.join("\n"));
+    const restarts = commandsOf(world, "killProcesses").length;
+    const general = {
+      ...processes?.["general"],
+      customParameters: ["knob_min_available_space_ratio=0.06"],
+    };
+    await migrate(world, {
+      processes: { general, storage: { ...storage, ...general, podTemplate: slowPods() } },
+    });
+    assert.equal(commandsOf(world, "killProcesses").length - restarts, 1);
+  });
+});
+
+function slowPods() {
+  const template = exampleCluster(file).spec.processes?.["general"]?.podTemplate;
+  return { spec: { ...template?.spec, terminationGracePeriodSeconds: 7 } };
+}
+
+test("[PACK73] a failed host: its domains get new members on other hosts, and no host is shared", async () => {
+  const replacements = { failureDetectionTimeSeconds: 300, maxConcurrentReplacements: 6 };
+  await runWithExample(file, { nodes: 9 }, async (world) => {
+    await world.changeSpec({ automationOptions: { replacements } });
+    const before = await domainSizes(world, "storage");
+    const [pod] = await world.pods("storage");
+    const node = pod?.spec?.nodeName ?? "";
+    await world.world.kubelet.stopNode(node);
+    const isReplaced = async (): Promise<boolean> =>
+      (await groups(world)).filter(isMarkedForRemoval).length >= 2;
+    await world.until(isReplaced, "its process groups are replaced", hourMs);
+    assert.deepEqual(await domainSizes(world, "storage"), before, "successors join their domains");
+    await world.world.kubelet.removeNode(node);
+    await migrate(world, {});
+    assert.deepEqual(await domainSizes(world, "storage"), before);
+  });
+});
+
+test("[PACK74] several servers in a pod are in one domain", async () => {
+  await TestWorld.runWithCluster(
+    { nodes: 8, spec: { ...exampleCluster(file).spec, storageServersPerPod: 2 } },
+    async (world) => {
+      const zones = await person(world, async (client) => {
+        const status = await client.status(10_000);
+        return Object.values(status.cluster?.processes ?? {})
+          .filter((process) => process.class_type === "storage")
+          .map((process) => process.locality?.["zoneid"]);
+      });
+      assert.equal(zones.length, 12);
+      assert.deepEqual([...new Set(zones)].sort(), ["storage-0", "storage-1", "storage-2"]);
+      await assertNoSharedHost(world);
+    },
+  );
+});
+
+test("[PACK75] a bad edit of a running cluster changes nothing", async () => {
+  await runWithExample(file, { nodes: 8 }, async (world) => {
+    const before = (await world.cluster()).status?.processGroups;
+    const mark = world.requests.length;
+    await world.changeSpec({ distributionConfig: { desiredFaultDomains: 1 } });
+    await world.clock.advance(10 * minuteMs);
+    const writes = world.writesSince(mark).filter((write) => !/events|leases|status/.test(write));
+    assert.deepEqual(writes, []);
+    const { status } = await world.cluster();
+    assert.deepEqual(
+      status?.processGroups?.map((group) => [group.processGroupID, group.removalTimestamp]),
+      before?.map((group) => [group.processGroupID, undefined]),
+    );
+    const wait = status?.blockedBy?.find(({ reason }) => reason === "InvalidSpec");
+    assert.match(wait?.message ?? "", /double needs at least 2 fault domains/);
+    await world.changeSpec({ distributionConfig: { desiredFaultDomains: 3 } });
+    await world.untilReconciled();
+  });
+});
+
+/** Hosts of the coordinators, as the database reports them. */
+async function coordinatorHosts(world: TestWorld): Promise<string[]> {
+  const status = await person(world, (client) => client.status(10_000));
+  return Object.values(status.cluster?.processes ?? {})
+    .filter((process) => process.roles?.some(({ role }) => role === "coordinator"))
+    .map((process) => process.locality?.["machineid"] ?? "");
+}
+
+test("[PACK54] coordinators are on different hosts, also after one was lost", async () => {
+  await runWithExample(file, { nodes: 6 }, async (world) => {
+    const hosts = await coordinatorHosts(world);
+    assert.equal(new Set(hosts).size, 3);
+    await world.world.kubelet.stopNode(hosts[0] ?? "");
+    const isHealed = async (): Promise<boolean> => {
+      const now = await coordinatorHosts(world);
+      return now.length === 3 && new Set(now).size === 3 && !now.includes(hosts[0] ?? "");
+    };
+    await world.until(isHealed, "another host has a coordinator", 15 * minuteMs);
+    world.assertDataSafe();
   });
 });

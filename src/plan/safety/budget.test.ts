@@ -187,3 +187,60 @@ test("[S39] the budget is never negative, never overdrawn, and the same for the 
     { seed: 1, numRuns: 300 },
   );
 });
+
+/** All process groups of one number are one logical fault domain each of their class, and nodes are as given. */
+function packedView(sample: Sample, readiness: Readonly<Record<string, string>>): SafetyView {
+  for (const [index, group] of sample.groups.entries()) {
+    const distributionKey = group.processClass === "storage" ? "storage-0" : `other-${index}`;
+    sample.groups[index] = {
+      ...group,
+      ...{ distributionKey, faultDomain: distributionKey, firstReported: "2026-01-01T00:00:00Z" },
+    };
+  }
+  const nodes = [...sample.pods.values()].map(({ spec }) => spec?.nodeName ?? "");
+  return viewOf(sample, {
+    nodes: new Map(
+      nodes.map((name) => [
+        name,
+        {
+          ...{ apiVersion: "v1", kind: "Node", metadata: { name } },
+          status: { conditions: [{ type: "Ready", status: readiness[name] ?? "True" }] },
+        },
+      ]),
+    ),
+  });
+}
+
+/** Only storage pods run on these two nodes. */
+function storageAlone(sample: Sample): void {
+  for (const [name, pod] of sample.pods) {
+    const isStorage = name.includes("-storage-");
+    if (isStorage || pod.spec === undefined) continue;
+    sample.pods.set(name, { ...pod, spec: { ...pod.spec, nodeName: `other-${name}` } });
+  }
+}
+
+test("[PACK57] with logical fault domains a host that is down is a loss, however few zones it costs", () => {
+  const sample = sampleDatabase();
+  setMode(sample, "triple");
+  setTolerance(sample, 2);
+  storageAlone(sample);
+  const one = disruptionBudget(packedView(sample, { "node-1": "Unknown" }));
+  assert.deepEqual([[...one.downZones], [...one.downHosts]], [["storage-0"], ["node-1"]]);
+  assert.equal(mayTakeDown(one, ["log-1"]), undefined);
+  const two = disruptionBudget(packedView(sample, { "node-1": "Unknown", "node-2": "False" }));
+  assert.deepEqual([two.downZones.size, two.downHosts.size, two.zonesAllowed], [1, 2, 0]);
+  assert.match(mayTakeDown(two, ["log-1"]) ?? "", /hosts down: node-1 and node-2/);
+  assert.equal(mayTakeDown(two, ["storage-0"]), undefined, "the rest of a lost zone costs nothing");
+});
+
+test("[PACK57] a new process group whose pod has not started is no loss", () => {
+  const sample = sampleDatabase();
+  const view = packedView(sample, {});
+  const [first] = sample.groups;
+  assert.ok(first !== undefined);
+  const { firstReported: _, ...fresh } = first;
+  sample.groups[0] = fresh;
+  sample.pods.delete(`sample-${first.processGroupID}`);
+  assert.deepEqual([...disruptionBudget(view).downZones], []);
+});

@@ -3,7 +3,7 @@
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { StatusProcess } from "../../model/database-status.ts";
 import { isTest } from "../../model/process-class.ts";
-import { hasReported, isExcluded } from "../../model/process-group.ts";
+import { hasReported, isExcluded, isPacked } from "../../model/process-group.ts";
 import { processesByInstance } from "../../model/locality.ts";
 import { shapeOfPod } from "../pod-shape.ts";
 import { groupsOf, isNodeReady, isPodReady, podOf } from "./view.ts";
@@ -28,6 +28,22 @@ export function downZones(view: SafetyView): ReadonlyMap<string, string> {
   const zone = status?.cluster?.maintenance_zone ?? "";
   if (zone !== "") note(zone, "it is under maintenance");
   return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/**
+ * Hosts that are gone or not ready with process groups that the database counts on. Only logical fault domains make them
+ * differ from zones: there a host carries several, and a zone has several hosts.
+ */
+export function downHosts(view: SafetyView): ReadonlySet<string> {
+  const hosts = new Set<string>();
+  for (const group of groupsOf(view)) {
+    if (!isPacked(group) || isTest(group.processClass) || isExcluded(group)) continue;
+    const host = podOf(view, group)?.spec?.nodeName ?? "";
+    if (host === "" || view.nodes === undefined || !hasReported(group)) continue;
+    const node = view.nodes.get(host);
+    if (node === undefined || !isNodeReady(node)) hosts.add(host);
+  }
+  return new Set([...hosts].sort());
 }
 
 /**

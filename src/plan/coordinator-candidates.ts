@@ -1,0 +1,67 @@
+// The processes of a running database that may be coordinators, and the address under which each would be one.
+// Rules: spec/restart.md [T1]-[T6].
+import { routingOf } from "../api/effective.ts";
+import type { ClusterSpec } from "../api/cluster.ts";
+import { addressesInCommandLine, formatAddress, isTls } from "../model/address.ts";
+import { classPriority, isEligibleClass, loweredPriority } from "../model/coordinator-choice.ts";
+import type { Candidate } from "../model/coordinator-choice.ts";
+import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
+import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
+import { formatVersion, parseVersion } from "../model/version.ts";
+import { unreachableAddresses } from "./unreachable-processes.ts";
+
+export interface CoordinatorCandidate extends Candidate {
+  address: string;
+}
+
+export interface CandidateInput {
+  spec: ClusterSpec;
+  status: DatabaseStatus;
+  /** Process groups on their way out: none of them may become a coordinator. */
+  avoided: ReadonlySet<string>;
+}
+
+export function coordinatorCandidates(input: CandidateInput): CoordinatorCandidate[] {
+  const unreachable = unreachableAddresses(input.status);
+  const found: CoordinatorCandidate[] = [];
+  for (const process of processesOf(input.status)) {
+    const id = localityOf(process, localityKeys.instance);
+    if (id === "" || input.avoided.has(id) || unreachable.has(process.address ?? "")) continue;
+    if (process.excluded === true || process.under_maintenance === true) continue;
+    const processClass = process.class_type ?? "";
+    if (!isEligibleClass(processClass, input.spec.coordinatorSelection)) continue;
+    const address = futureAddress(input.spec, process);
+    if (address === undefined) continue;
+    const priority = classPriority(processClass, input.spec.coordinatorSelection);
+    found.push({
+      id,
+      address,
+      priority: isTransient(input.spec, process) ? loweredPriority(priority) : priority,
+      localities: process.locality ?? {},
+    });
+  }
+  return found;
+}
+
+/** What the connection string would say about the process; undefined when it cannot be reached in the wanted way. */
+function futureAddress(spec: ClusterSpec, process: StatusProcess): string | undefined {
+  const addresses = addressesInCommandLine(process.command_line ?? "");
+  if (!addresses.ok) return undefined;
+  const usesTls = spec.mainContainer?.enableTls === true;
+  const address = addresses.value.find((each) => isTls(each) === usesTls);
+  if (address === undefined) return undefined;
+  if (!routingOf(spec).useDnsInClusterFile) return formatAddress(address);
+  const dnsName = localityOf(process, localityKeys.dnsName);
+  return dnsName === "" ? undefined : formatAddress({ ...address, host: dnsName });
+}
+
+/** Its pod will be made anew soon: it runs another version, or a binary that was copied into the pod. */
+function isTransient(spec: ClusterSpec, process: StatusProcess): boolean {
+  const version = parseVersion(process.version ?? "");
+  const wanted = parseVersion(spec.version);
+  const isOther =
+    version !== undefined &&
+    wanted !== undefined &&
+    formatVersion(version) !== formatVersion(wanted);
+  return isOther || (process.command_line ?? "").startsWith("/var/");
+}
