@@ -71,6 +71,18 @@ export const statusCases: readonly DatabaseCase[] = [
     },
   },
   {
+    title: "[DB31] a connection string that cannot be read is connection_string_invalid",
+    stage: "running",
+    async run({ open, finish }) {
+      const admin = open("nonsense");
+      try {
+        await assert.rejects(finish(admin.status(20_000)), { code: 2104 });
+      } finally {
+        admin.close();
+      }
+    },
+  },
+  {
     title: "[DB31] a database that loses its coordinators is unavailable and comes back by itself",
     stage: "running",
     async run(target) {

@@ -129,6 +129,7 @@ export class Operations {
   async changeCoordinators(addresses: readonly string[], timeoutMs: number): Promise<string> {
     const { clock } = this.#options;
     const deadlineMs = clock.nowMs() + timeoutMs;
+    checkCoordinators(addresses);
     const value = bytesOfText(addresses.join(","));
     await this.#manage(
       async (transaction) => transaction.set(specialKeys.coordinators, value),
@@ -203,6 +204,17 @@ function checkTargets(targets: readonly string[]): void {
   const wrong = targets.find((target) => !isTarget(target));
   if (wrong === undefined) return;
   const message = `ERROR: '${wrong}' is neither a valid network endpoint address nor a locality`;
+  throw new FdbError(fdbCommandFailed, message);
+}
+
+/** The same address twice would count as two coordinators. */
+function checkCoordinators(addresses: readonly string[]): void {
+  const doubled = addresses.find((address, index) => addresses.indexOf(address) !== index);
+  if (doubled === undefined && addresses.length > 0) return;
+  const message =
+    doubled === undefined
+      ? "ERROR: no coordinators were given"
+      : `ERROR: passed redundant coordinators: \`${doubled}'`;
   throw new FdbError(fdbCommandFailed, message);
 }
 
