@@ -12,7 +12,7 @@ import { formatAge } from "./explain-words.ts";
 
 /** An operator that is alive reads a new spec within seconds. */
 const unreadSpecMs = 120_000;
-/** A stored wait is renewed at the latest after five minutes beyond the time of its next look. */
+/** A stored wait is renewed when it has become twice as old, but not before five minutes have passed. */
 const unseenWaitMs = 600_000;
 /** A pod may be unready for so long before the status has to know. */
 const unnoticedPodMs = 180_000;
@@ -49,12 +49,12 @@ function unreadSpec(cluster: Stored<FoundationDBCluster>, nowMs: number): string
 }
 
 function forgottenWaits(cluster: FoundationDBCluster, nowMs: number): string[] {
-  const looks = (cluster.status?.blockedBy ?? []).flatMap(
-    ({ retryAt }) => parseTime(retryAt) ?? [],
-  );
+  const { blockedBy = [] } = cluster.status ?? {};
+  const looks = blockedBy.flatMap(({ retryAt }) => parseTime(retryAt) ?? []);
   if (looks.length === 0) return [];
   const latestMs = Math.max(...looks);
-  if (nowMs - latestMs < unseenWaitMs) return [];
+  const sinceMs = Math.min(latestMs, ...blockedBy.flatMap(({ since }) => parseTime(since) ?? []));
+  if (nowMs - latestMs < latestMs - sinceMs + unseenWaitMs) return [];
   const ago = formatAge(nowMs - latestMs);
   return [`The operator should have looked again ${ago} ago and has not: it may not be running.`];
 }

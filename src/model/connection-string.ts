@@ -13,7 +13,9 @@ export interface ConnectionString {
 /** A new generation id has this many letters and digits. */
 export const generationIdLength = 32;
 
-export function parseConnectionString(text: string): Parsed<ConnectionString> {
+/** People paste cluster files with the line end. */
+export function parseConnectionString(given: string): Parsed<ConnectionString> {
+  const text = given.trim();
   const colon = text.indexOf(":");
   if (colon < 0) return unparsed(`"${text}" is not a connection string: it has no ":"`);
   const description = text.slice(0, colon);

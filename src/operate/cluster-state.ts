@@ -26,6 +26,13 @@ export interface FailureRecord extends ActionFailure {
   isCommand: boolean;
 }
 
+interface RefusalRecord extends ActionRefusal {
+  /** How often in a row for the same reason. */
+  readonly count: number;
+  /** Not asked for before this time. */
+  readonly retryAtMs: number;
+}
+
 export interface ClusterState {
   readonly clusterUid: string;
   readonly poller: DatabasePoller;
@@ -35,7 +42,7 @@ export interface ClusterState {
   /** By what was tried. */
   readonly failures: Map<string, FailureRecord>;
   /** By what was refused, as of the pass before. */
-  readonly refusals: Map<string, ActionRefusal>;
+  readonly refusals: Map<string, RefusalRecord>;
   readonly reader: DatabaseReader;
   readonly statuses: StatusMemory;
   /** What the database is carrying out for us; at most one command at a time. */
@@ -48,6 +55,8 @@ export interface ClusterState {
   /** Waits for which an event was made. */
   toldWaits: ToldWaits;
   statusWrittenMs: number;
+  /** When news that were held back are to be written. */
+  statusDueMs: number;
   /** Tells our own writes to the resource from those of others. */
   readonly ownWrites: OwnWrites;
   /** Generation whose problems were reported. */
@@ -126,6 +135,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     toldEvents: new Set(),
     toldWaits: undefined,
     statusWrittenMs: 0,
+    statusDueMs: 0,
     ownWrites: new OwnWrites(),
     reportedGeneration: undefined,
     warnedGeneration: undefined,

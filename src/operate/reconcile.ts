@@ -29,8 +29,8 @@ import type { OperatorMetrics } from "./metrics.ts";
 import { freshEnough, observeCluster } from "./observe.ts";
 import { carryOutFirst, performActions } from "./perform.ts";
 import type { ActionOutcome, PerformOptions, PerformTarget } from "./perform.ts";
-import { statusDue } from "./status-writes.ts";
-import { databaseEvents, waitEvents } from "./transition-events.ts";
+import { holdMs, statusDue } from "./status-writes.ts";
+import { statusEvents, waitEvents } from "./transition-events.ts";
 
 export interface ReconcileOptions {
   clock: Clock;
@@ -57,6 +57,8 @@ export interface ReconcileOptions {
 const soonMs = 50;
 const staleMs = 250;
 const refusedMs = 1_000;
+/** A lock that is held elsewhere is asked for at least so often. */
+const lockMaximumMs = 15_000;
 /** So long a failed command is remembered when it is not tried again. */
 const commandMemoryMs = 30_000;
 
@@ -125,10 +127,11 @@ function recordEvents(
   plan: Plan,
 ): void {
   const told = state.toldEvents;
-  const events = [...plan.events, ...databaseEvents(cluster.status, plan.status)];
+  const nowMs = options.clock.nowMs();
+  const events = [...plan.events, ...statusEvents(cluster.status, plan.status, nowMs)];
   state.toldEvents = new Set(events.map((event) => `${event.reason}/${event.message}`));
   const fresh = events.filter((event) => !told.has(`${event.reason}/${event.message}`));
-  const waiting = waitEvents(plan.waits, state.toldWaits, cluster.status, options.clock.nowMs());
+  const waiting = waitEvents(plan.waits, state.toldWaits, cluster.status, nowMs);
   state.toldWaits = waiting.told;
   // A step that tells of its wait in its own words has told it.
   const untold = waiting.events.filter(
@@ -189,7 +192,10 @@ async function writeStatus(
   const due = statusDue(cluster.status, status);
   if (due === "unchanged") return "unchanged";
   const nowMs = options.clock.nowMs();
-  if (due === "later" && nowMs - state.statusWrittenMs < options.statusIntervalMs) return "held";
+  if (due !== "now") {
+    state.statusDueMs = state.statusWrittenMs + holdMs(due, options.statusIntervalMs);
+    if (nowMs < state.statusDueMs) return "held";
+  }
   state.ownWrites.begin();
   try {
     const stored = await options.client.updateStatus(foundationDbClusters, { ...cluster, status });
@@ -224,8 +230,10 @@ async function perform(
     if (!planned.has(what) && nowMs >= forgetMs) state.failures.delete(what);
   }
   const due = actions.filter((action) => {
-    const failure = state.failures.get(describeAction(action));
-    return failure === undefined || failure.retryAtMs <= nowMs;
+    const what = describeAction(action);
+    return [state.failures.get(what), state.refusals.get(what)].every(
+      (found) => found === undefined || found.retryAtMs <= nowMs,
+    );
   });
   if (due.length === 0) return [];
   const { uid: ownerUid = "", name: clusterName = "" } = cluster.metadata;
@@ -293,20 +301,29 @@ function note(
   if (outcome.kind === "refused") {
     options.metrics.actionEnded(cluster, action, "refused");
     const { reason, message } = outcome.refusal;
-    if (state.refusals.get(text)?.reason !== reason) {
+    const before = state.refusals.get(text);
+    if (before?.reason !== reason) {
       options.log.info("the guard refused", { ...fields, reason, message });
     }
-    state.refusals.set(text, { step: action.step, what: text, reason, message });
+    const count = (before?.reason === reason ? before.count : 0) + 1;
+    // Who holds the lock keeps it for a while: asking for it costs the database a transaction each time.
+    const retryAtMs = reason === "LockHeld" ? atMs + backOffMs(count, lockMaximumMs) : atMs;
+    const what = text;
+    state.refusals.set(what, { step: action.step, what, reason, message, count, retryAtMs });
     return;
   }
   const count = (state.failures.get(text)?.count ?? 0) + 1;
-  const retryAtMs = atMs + Math.min(60_000, 1000 * 2 ** (count - 1));
+  const retryAtMs = atMs + backOffMs(count, 60_000);
   const { message } = outcome;
   const isCommand = isDatabaseCommand(action);
   state.failures.set(text, { step: action.step, what: text, message, retryAtMs, count, isCommand });
   options.metrics.actionEnded(cluster, action, "failed");
   options.log.warn("action failed", { ...fields, error: message });
   options.onActivity({ type: "action", cluster, atMs, action, text, error: message });
+}
+
+function backOffMs(count: number, maximumMs: number): number {
+  return Math.min(maximumMs, 1000 * 2 ** (count - 1));
 }
 
 /** What somebody removed without proof is said aloud, since nobody can take it back. */
@@ -348,8 +365,11 @@ function againAfter(
   for (const failure of state.failures.values()) {
     times.push(Math.max(soonMs, failure.retryAtMs - nowMs));
   }
+  for (const { retryAtMs } of state.refusals.values()) {
+    if (retryAtMs > nowMs) times.push(retryAtMs - nowMs);
+  }
   if (written === "held") {
-    times.push(Math.max(soonMs, state.statusWrittenMs + options.statusIntervalMs - nowMs));
+    times.push(Math.max(soonMs, state.statusDueMs - nowMs));
   }
   return Math.min(...times);
 }
@@ -361,8 +381,6 @@ function noteReconciled(
 ): void {
   const generation = plan.status.generations?.reconciled;
   if (cluster.status?.generations?.reconciled === generation) return;
-  const message = `Reconciled generation ${generation}`;
-  options.recorder.record(cluster, "Normal", "ReconciliationComplete", message);
   options.log.info("reconciled", { cluster: cluster.metadata.name, generation });
 }
 
@@ -382,8 +400,8 @@ async function reportInvalid(
   if (!isStored) {
     const written = await writeStatus(options, state, cluster, status);
     if (written === "conflict") return { againAfterMs: staleMs };
-    if (written === "held") return { againAfterMs: options.statusIntervalMs };
-    for (const { type, reason, message } of databaseEvents(cluster.status, status)) {
+    if (written === "held") return { againAfterMs: Math.max(soonMs, state.statusDueMs - atMs) };
+    for (const { type, reason, message } of statusEvents(cluster.status, status, atMs)) {
       options.recorder.record(cluster, type, reason, message);
     }
   }

@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterStatus } from "../api/cluster.ts";
-import { statusDue } from "./status-writes.ts";
+import { holdMs, statusDue } from "./status-writes.ts";
 
 const group = { processGroupID: "log-1", processClass: "log", addresses: ["10.0.0.1"] };
 const stored: ClusterStatus = {
@@ -82,11 +82,49 @@ for (const [title, change] of news) {
   });
 }
 
-test("[E8] a wait that lasts is renewed every five minutes", () => {
-  const at = (retryAt: string): ClusterStatus => ({
+const concerning: [string, Partial<ClusterStatus>][] = [
+  [
+    "a wait that somebody should look at",
+    { blockedBy: [{ step: "s", reason: "PodUnschedulable", message: "m" }] },
+  ],
+  [
+    "a cluster that is degraded",
+    {
+      conditions: [
+        ...(stored.conditions ?? []),
+        {
+          type: "Degraded",
+          status: "True",
+          reason: "MissingPod",
+          message: "",
+          lastTransitionTime: "2026-01-01T00:00:00Z",
+        },
+      ],
+    },
+  ],
+];
+
+for (const [title, change] of concerning) {
+  test(`[OP33] ${title} waits less`, () => {
+    assert.equal(statusDue(stored, { ...stored, ...change }), "soon");
+    assert.ok(holdMs("soon", 10_000) < holdMs("later", 10_000));
+  });
+}
+
+test("[E8] a wait that lasts is renewed after five minutes, and then each time when it is twice as old", () => {
+  const at = (retryAt: string, since?: string): ClusterStatus => ({
     ...stored,
-    blockedBy: [{ step: "addPods", reason: "PodPending", message: "m", retryAt }],
+    blockedBy: [
+      {
+        ...{ step: "addPods", reason: "PodPending", message: "m", retryAt },
+        ...(since === undefined ? {} : { since }),
+      },
+    ],
   });
   assert.equal(statusDue(stored, at("2026-01-01T00:04:59Z")), "unchanged");
   assert.equal(statusDue(stored, at("2026-01-01T00:05:00Z")), "later");
+  const old = (retryAt: string): ClusterStatus => at(retryAt, "2026-01-01T00:00:00Z");
+  const twoHours = old("2026-01-01T02:00:00Z");
+  assert.equal(statusDue(twoHours, old("2026-01-01T03:59:59Z")), "unchanged");
+  assert.equal(statusDue(twoHours, old("2026-01-01T04:00:00Z")), "later");
 });

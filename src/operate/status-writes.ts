@@ -4,25 +4,40 @@
 import type { ClusterStatus } from "../api/cluster.ts";
 import { parseTime } from "../kube/time.ts";
 import { isSameJson } from "../plan/same-json.ts";
+import { concernOf } from "../plan/wait-concern.ts";
 
-export type StatusDue = "unchanged" | "now" | "later";
+/** "soon": somebody may have to look; "later": all goes its way. */
+export type StatusDue = "unchanged" | "now" | "soon" | "later";
 
 /** Judges a new status against the stored one. */
 export function statusDue(stored: ClusterStatus | undefined, next: ClusterStatus): StatusDue {
   if (stored === undefined) return "now";
   if (isUrgent(stored, next)) return "now";
   const isSame = isSameJson(forComparison(stored), forComparison(next));
-  return isSame && !areWaitsOutdated(stored, next) ? "unchanged" : "later";
+  if (isSame && !areWaitsOutdated(stored, next)) return "unchanged";
+  return isSameJson(concerns(stored), concerns(next)) ? "later" : "soon";
+}
+
+/** How long news may wait for more of them, when they come every so often at most. */
+export function holdMs(due: "soon" | "later", intervalMs: number): number {
+  return due === "soon" ? intervalMs : 3 * intervalMs;
 }
 
 /** By the next look at a lasting wait a reader sees that an operator is there, so it is renewed now and then. */
 const renewWaitsMs = 300_000;
 
+/** The longer the waits have lasted, the more rarely: each time when they have become twice as old. */
 function areWaitsOutdated(stored: ClusterStatus, next: ClusterStatus): boolean {
-  const [was, is] = [stored, next].map(({ blockedBy = [] }) =>
-    Math.max(0, ...blockedBy.map(({ retryAt }) => parseTime(retryAt) ?? 0)),
-  );
-  return (was ?? 0) > 0 && (is ?? 0) - (was ?? 0) >= renewWaitsMs;
+  const [was, is] = [latestLookMs(stored), latestLookMs(next)];
+  return was > 0 && is - was >= Math.max(renewWaitsMs, was - earliestWaitMs(stored));
+}
+
+function latestLookMs({ blockedBy = [] }: ClusterStatus): number {
+  return Math.max(0, ...blockedBy.map(({ retryAt }) => parseTime(retryAt) ?? 0));
+}
+
+function earliestWaitMs({ blockedBy = [] }: ClusterStatus): number {
+  return Math.min(...blockedBy.map(({ since }) => parseTime(since) ?? Infinity));
 }
 
 /** When a wait is looked at again is no news. */
@@ -51,6 +66,15 @@ function decisions(status: ClusterStatus): unknown {
     group.exclusionTimestamp,
     group.exclusionSkipped,
   ]);
+}
+
+/** What may ask for a person: trouble of the cluster, and waits that do not pass by themselves. */
+function concerns(status: ClusterStatus): unknown {
+  const degraded = status.conditions?.find(({ type }) => type === "Degraded");
+  const waits = (status.blockedBy ?? [])
+    .filter(({ reason }) => concernOf(reason) !== "passing")
+    .map(({ step, reason, object }) => [step, reason, object]);
+  return [degraded?.status, degraded?.reason, waits];
 }
 
 /** The conditions that people and tools wait for. */

@@ -6,7 +6,7 @@ import { formatTime } from "../kube/time.ts";
 import { waitReasons } from "../plan/wait.ts";
 import type { Wait, WaitReason } from "../plan/wait.ts";
 import { concernOf } from "../plan/wait-concern.ts";
-import { databaseEvents, lookAfterMs, waitEvents } from "./transition-events.ts";
+import { lookAfterMs, statusEvents, waitEvents } from "./transition-events.ts";
 
 const startMs = 1_700_000_000_000;
 
@@ -74,13 +74,13 @@ test("[E23] the loss and the return of the database are told, its creation is no
   const none = statusWith({ type: "Available", status: "False", reason: "NotConfigured" });
   const up = statusWith({ type: "Available", status: "True", reason: "DatabaseAvailable" });
   const down = statusWith({ type: "Available", status: "Unknown", reason: "StatusMissing" });
-  assert.deepEqual(databaseEvents(undefined, none), []);
-  assert.deepEqual(databaseEvents(none, up), []);
-  assert.deepEqual(databaseEvents(up, up), []);
-  assert.deepEqual(databaseEvents(up, down), [
+  assert.deepEqual(statusEvents(undefined, none, startMs), []);
+  assert.deepEqual(statusEvents(none, up, startMs), []);
+  assert.deepEqual(statusEvents(up, up, startMs), []);
+  assert.deepEqual(statusEvents(up, down, startMs), [
     { type: "Warning", reason: "StatusMissing", message: "because StatusMissing" },
   ]);
-  assert.deepEqual(databaseEvents(down, up), [
+  assert.deepEqual(statusEvents(down, up, startMs), [
     { type: "Normal", reason: "DatabaseAvailable", message: "because DatabaseAvailable" },
   ]);
 });
@@ -88,12 +88,33 @@ test("[E23] the loss and the return of the database are told, its creation is no
 test("[E23] a lock of the database is told when it is set and when it is gone", () => {
   const free = statusWith({ type: "Degraded", status: "False", reason: "Healthy" });
   const locked = statusWith({ type: "Degraded", status: "True", reason: "DatabaseLocked" });
-  assert.deepEqual(databaseEvents(free, locked), [
+  assert.deepEqual(statusEvents(free, locked, startMs), [
     { type: "Warning", reason: "DatabaseLocked", message: "because DatabaseLocked" },
   ]);
-  assert.deepEqual(databaseEvents(locked, locked), []);
+  assert.deepEqual(statusEvents(locked, locked, startMs), []);
   assert.deepEqual(
-    databaseEvents(locked, free).map(({ type, reason }) => [type, reason]),
+    statusEvents(locked, free, startMs).map(({ type, reason }) => [type, reason]),
     [["Normal", "DatabaseUnlocked"]],
   );
+});
+
+test("[E24] the end of a quick change is told by the condition alone, that of a long one and the first also by an event", () => {
+  const at = (reconciled: number, lastTransitionTime: string): ClusterStatus => ({
+    generations: { reconciled },
+    conditions: [
+      {
+        type: "Reconciled",
+        status: "False",
+        reason: "Reconciling",
+        message: "",
+        lastTransitionTime,
+      },
+    ],
+  });
+  const told = (before: ClusterStatus | undefined): string[] =>
+    statusEvents(before, at(2, ""), startMs).map(({ message }) => message);
+  assert.deepEqual(told(at(1, formatTime(startMs - 59_000))), []);
+  assert.deepEqual(told(at(1, formatTime(startMs - 60_000))), ["Reconciled generation 2"]);
+  assert.deepEqual(told(undefined), ["Reconciled generation 2"]);
+  assert.deepEqual(told(at(2, formatTime(startMs - 60_000))), []);
 });

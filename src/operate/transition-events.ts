@@ -1,7 +1,7 @@
 // Events about how the cluster is, told when it changes and not while it stays so: a wait that concerns people is one
-// Warning, the loss of the database another. Pure. Rules: spec/explain.md [E20]-[E23].
+// Warning, the loss of the database another. Pure. Rules: spec/explain.md [E20]-[E24].
 import type { ClusterStatus, Condition } from "../api/cluster.ts";
-import { formatTime } from "../kube/time.ts";
+import { formatTime, parseTime } from "../kube/time.ts";
 import type { PlanEvent } from "../plan/step.ts";
 import type { Wait } from "../plan/wait.ts";
 import { concernOf } from "../plan/wait-concern.ts";
@@ -41,12 +41,35 @@ function keyOf(step: string, reason: string, since: string | undefined): string 
   return `${step}/${reason}/${since ?? ""}`;
 }
 
-/** What became of the database between two statuses of the resource. */
-export function databaseEvents(
+/** What became of the database and of the wanted generation between two statuses of the resource. */
+export function statusEvents(
   before: ClusterStatus | undefined,
   after: ClusterStatus,
+  nowMs: number,
 ): PlanEvent[] {
-  return [...availability(before, after), ...lock(before, after)];
+  return [
+    ...availability(before, after),
+    ...lock(before, after),
+    ...completion(before, after, nowMs),
+  ];
+}
+
+/** A change that is brought about while its author still looks is told by the condition alone. */
+const quickChangeMs = 60_000;
+
+function completion(
+  before: ClusterStatus | undefined,
+  after: ClusterStatus,
+  nowMs: number,
+): PlanEvent[] {
+  const was = before?.generations?.reconciled;
+  const is = after.generations?.reconciled;
+  if (is === undefined || is === was) return [];
+  const sinceMs = parseTime(conditionOf(before, "Reconciled")?.lastTransitionTime) ?? 0;
+  if (was !== undefined && nowMs - sinceMs < quickChangeMs) return [];
+  return [
+    { type: "Normal", reason: "ReconciliationComplete", message: `Reconciled generation ${is}` },
+  ];
 }
 
 function availability(before: ClusterStatus | undefined, after: ClusterStatus): PlanEvent[] {

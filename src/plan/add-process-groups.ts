@@ -25,9 +25,10 @@ import type { Draft, PlanEvent, StepResult } from "./step.ts";
 
 export function planNewProcessGroups(snapshot: Snapshot, draft: Draft): StepResult {
   const present = new Map<string, number>();
+  const leaving = new Map<string, number>();
   for (const group of draft.groups) {
-    if (isMarkedForRemoval(group)) continue;
-    present.set(group.processClass, (present.get(group.processClass) ?? 0) + 1);
+    const counted = isMarkedForRemoval(group) ? leaving : present;
+    counted.set(group.processClass, (counted.get(group.processClass) ?? 0) + 1);
   }
   const draw = idDrawer(snapshot, draft.groups);
   const known = withChosenHalls(snapshot, draft);
@@ -41,8 +42,11 @@ export function planNewProcessGroups(snapshot: Snapshot, draft: Draft): StepResu
     const halls = hallsForNew(snapshot, view, processClass, missing);
     // Nothing is placed at random: the wait says which halls are missing.
     if (halls === undefined) continue;
-    const message = `Adding ${missing} ${processClass} process${missing === 1 ? "" : "es"}`;
-    events.push({ type: "Normal", reason: "AddingProcesses", message });
+    // Who decided on a replacement has told it; only growth is told here.
+    if (missing > (leaving.get(processClass) ?? 0)) {
+      const message = `Adding ${missing} ${processClass} process${missing === 1 ? "" : "es"}`;
+      events.push({ type: "Normal", reason: "AddingProcesses", message });
+    }
     for (const hall of halls) {
       const group = newProcessGroup(draw(processClass), processClass, snapshot.nowMs);
       added.push(hall === "" ? group : { ...group, hall });

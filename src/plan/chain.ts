@@ -14,6 +14,7 @@ import { concludeStatus } from "./conclude-status.ts";
 import { planBuggifiedPods } from "./delete-pods-for-buggification.ts";
 import { planDeletionProtection } from "./deletion-protection.ts";
 import { planTerminalPods } from "./delete-terminal-pods.ts";
+import { withSafeNames } from "./family-change.ts";
 import { planInitialClusterFile } from "./generate-initial-cluster-file.ts";
 import { planMaintenance } from "./maintenance-mode.ts";
 import { mergedPatch } from "./metadata-check.ts";
@@ -114,7 +115,8 @@ export interface Plan {
   isReconciled: boolean;
 }
 
-export function planCluster(snapshot: Snapshot, steps: readonly Step[] = chain): Plan {
+export function planCluster(given: Snapshot, steps: readonly Step[] = chain): Plan {
+  const snapshot = withSafeNames(given);
   const observed = planObservedStatus(snapshot);
   const events: PlanEvent[] = [...observed.events];
   const asked: DatabaseQuestion[] = [];

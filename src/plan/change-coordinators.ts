@@ -15,6 +15,7 @@ import type { CoordinatorInput } from "./coordinator-validity.ts";
 import { leavingGroups, togetherOf } from "./leaving-coordinators.ts";
 import { calmRemedy, hold, isHold, refusalHold, sentence } from "./hold.ts";
 import type { Hold } from "./hold.ts";
+import { configurationInForce } from "./mode-in-force.ts";
 import { evidenceOf, needsLock, refusalOf } from "./safety/act-evidence.ts";
 import type { Evidence } from "./safety/act-evidence.ts";
 import { generationsProblem, recoveryProblem } from "./safety/common-checks.ts";
@@ -36,7 +37,7 @@ export function planCoordinators(snapshot: Snapshot, draft: Draft): StepResult {
   if (status.client?.database_status?.available !== true) return nothing;
   const input: CoordinatorInput = {
     spec: snapshot.cluster.spec,
-    configuration: draft.desired.configuration,
+    configuration: configurationInForce(snapshot, draft, status),
     connectionString,
     status,
     avoided: leavingGroups(snapshot, draft),

@@ -3,9 +3,11 @@
 import { routingOf } from "../api/effective.ts";
 import type { BlockedBy, ClusterStatus } from "../api/cluster.ts";
 import { formatTime } from "../kube/time.ts";
+import { conditionOf } from "../model/process-group.ts";
 import { describeAction } from "./action.ts";
 import { coordinatorProblem } from "./coordinator-validity.ts";
 import { diskWaits } from "./disk-space.ts";
+import { configurationInForce } from "./mode-in-force.ts";
 import { leavingGroups } from "./leaving-coordinators.ts";
 import { podWaits } from "./pod-waits.ts";
 import { judgeReconciliation } from "./reconciliation.ts";
@@ -50,7 +52,8 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     desired: draft.desired.configuration,
     isStatusPending: isStatusPending(snapshot),
     hasWrongDenyList: hasWrongDenyList(snapshot, status),
-    hasActions: draft.actions.length > 0 || isInclusionPending(draft) || isActUnseen(snapshot),
+    hasActions:
+      draft.actions.length > 0 || isRemovalEnding(snapshot, draft) || isActUnseen(snapshot),
   });
   const found = causesFirst([
     ...failureWaits(snapshot),
@@ -88,11 +91,19 @@ const farewells: ReadonlySet<string> = new Set([
   "removeProcessGroups/InstanceNotReady",
 ]);
 
-/** A process group without objects stands in the list until the database has forgotten it: a matter of seconds. */
-function isInclusionPending(draft: Draft): boolean {
-  return draft.waits.some(
+/** Objects that Kubernetes has not deleted for longer than this are no work of ours. */
+const slowDeletionMs = 60_000;
+
+/** A process group that is going stands in the list until the database has forgotten it: a matter of seconds. */
+function isRemovalEnding({ nowMs }: Snapshot, draft: Draft): boolean {
+  const isPending = draft.waits.some(
     ({ step, reason }) => reason === "InclusionPending" || farewells.has(`${step}/${reason}`),
   );
+  if (isPending) return true;
+  return draft.groups.some((group) => {
+    const sinceSeconds = conditionOf(group, "ResourcesTerminating")?.timestamp;
+    return sinceSeconds !== undefined && nowMs - sinceSeconds * 1000 < slowDeletionMs;
+  });
 }
 
 function toBlockedBy(wait: Wait): BlockedBy {
@@ -122,7 +133,7 @@ function needsCoordinators(snapshot: Snapshot, draft: Draft): boolean {
   }
   const problem = coordinatorProblem({
     spec: snapshot.cluster.spec,
-    configuration: draft.desired.configuration,
+    configuration: configurationInForce(snapshot, draft, database),
     connectionString,
     status: database,
     avoided: leavingGroups(snapshot, draft),

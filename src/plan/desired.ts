@@ -86,7 +86,7 @@ export function desiredFor(
   };
   const signature = JSON.stringify([
     ...[uid, generation, name, namespace],
-    ...[inputs, configurationVersion],
+    ...[inputs, configurationVersion, cluster.spec.routing],
   ]);
   if (memory.desired === undefined || memory.signature !== signature) {
     const normal = normalCluster({ ...cluster, status: inputs });

@@ -25,6 +25,7 @@ import {
 import type { Desired } from "./desired.ts";
 import { withHall } from "./observed-hall.ts";
 import { evaluateProcesses } from "./evaluate-processes.ts";
+import { isOnlyNode } from "./metadata-check.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import { podConfigurationState } from "./pod-configuration.ts";
 import type { UpgradeState } from "./running-version.ts";
@@ -126,11 +127,12 @@ function withSpecification(
   const hasOldSpec = annotations[annotationKeys.lastAppliedSpec] !== wanted.specHash;
   const sidecarImage = desired.sidecarImage(group, pod);
   const hasOldImage = shape.sidecarImage !== undefined && shape.sidecarImage !== sidecarImage;
-  const metadata = desired.podMetadataPatch(group, pod);
+  const patch = desired.podMetadataPatch(group, pod);
+  const hasOldMetadata = patch !== undefined && !isOnlyNode(patch);
   const configuration = podConfigurationState(snapshot, desired, group, pod);
   let result = setCondition(group, "IncorrectPodSpec", hasOldSpec, nowMs);
   result = setCondition(result, "IncorrectSidecarImage", hasOldImage, nowMs);
-  result = setCondition(result, "IncorrectPodMetadata", metadata !== undefined, nowMs);
+  result = setCondition(result, "IncorrectPodMetadata", hasOldMetadata, nowMs);
   if (configuration === "unknown") return result;
   return setCondition(result, "IncorrectConfigMap", configuration !== "current", nowMs);
 }

@@ -1,5 +1,5 @@
 // What the database says about the processes of one process group: are they there, excluded, overloaded, and
-// do they run with the right command line? Rules: spec/plan.md [P26]-[P29].
+// do they run with the right command line? Rules: spec/plan.md [P26]-[P29], [P93].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
@@ -10,6 +10,7 @@ import { isMarkedForRemoval, revokeExclusion, setCondition } from "../model/proc
 import type { EvaluationContext } from "./evaluate-group.ts";
 import { substitutionsOf } from "./pod-configuration.ts";
 import { shapeOfPod } from "./pod-shape.ts";
+import { hostOf } from "./safety/view.ts";
 
 interface Findings {
   isMissing: boolean;
@@ -52,9 +53,11 @@ function findingsOf(
     hasIoError: false,
     isBusy: false,
   };
-  const { servers, imageType } = shapeOfPod(pod);
+  const { servers, imageType, publicIps } = shapeOfPod(pod);
+  const hosts = new Set(publicIps.map(hostOf));
   for (let number = 1; number <= servers; number += 1) {
-    const processes = processesOfServer(context.processes, group.processGroupID, number);
+    const reported = processesOfServer(context.processes, group.processGroupID, number);
+    const processes = reported.filter((process) => isOfPod(process, hosts));
     if (processes.length === 0) findings.isMissing = true;
     for (const process of processes) {
       note(context, process, findings);
@@ -73,6 +76,11 @@ function findingsOf(
   const isEmptied = context.desired.cluster.spec.buggify?.emptyMonitorConf === true;
   if (isEmptied && imageType === "split") findings.hasWrongCommandLine = true;
   return findings;
+}
+
+/** The process of an earlier pod lingers in the status for some seconds: it says nothing about this one. */
+function isOfPod({ address }: StatusProcess, hosts: ReadonlySet<string>): boolean {
+  return address === undefined || hosts.size === 0 || hosts.has(hostOf(address));
 }
 
 function note(context: EvaluationContext, process: StatusProcess, findings: Findings): void {

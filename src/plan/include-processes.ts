@@ -90,10 +90,8 @@ export function planInclusions(
     const wait = { ...notNow(included, refusal.message), reason: refusal.reason };
     return { leaving, actions: [], events: [], waits: [...waits, wait] };
   }
-  const message = `Including ${targets.join(", ")}`;
-  const event: PlanEvent = { type: "Normal", reason: "IncludingProcesses", message };
   const next = notNow(included, "the database has not taken the inclusion yet");
-  return { leaving, actions: [action], events: [event], waits: [...waits, next] };
+  return { leaving, actions: [action], events: [], waits: [...waits, next] };
 }
 
 function stillReporting(ids: readonly string[]): NewWait {

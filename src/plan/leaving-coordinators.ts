@@ -8,6 +8,7 @@ import { isLeaving, isMarkedForRemoval } from "../model/process-group.ts";
 import type { DisruptiveAction } from "./action.ts";
 import { chooseCoordinators } from "./choose-coordinators.ts";
 import type { CoordinatorChoice } from "./choose-coordinators.ts";
+import { configurationInForce } from "./mode-in-force.ts";
 import { evidenceMsOf, refusalOf } from "./safety/act-evidence.ts";
 import { generationsProblem, recoveryProblem } from "./safety/common-checks.ts";
 import { isCoordinator } from "./safety/coordinators.ts";
@@ -42,7 +43,7 @@ export function coordinatorsThatStay(
 ): CoordinatorChoice {
   return chooseCoordinators({
     spec: draft.desired.cluster.spec,
-    configuration: draft.desired.configuration,
+    configuration: configurationInForce(snapshot, draft, status),
     connectionString: draft.status.connectionString ?? "",
     status,
     avoided: leavingGroups(snapshot, draft),

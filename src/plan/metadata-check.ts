@@ -1,5 +1,6 @@
 // Compares an object's labels and annotations with the wanted ones. Only containment counts: what others
-// added stays. Rules: spec/plan.md [P19], [P20].
+// added stays. Rules: spec/plan.md [P19], [P20], [P63].
+import { annotationKeys } from "../build/labels.ts";
 import type { ObjectMeta } from "../kube/object.ts";
 import type { MetadataPatch } from "./action.ts";
 
@@ -34,6 +35,12 @@ function missingEntries(
     missing[key] = value;
   }
   return missing;
+}
+
+/** A patch that would only note the pod's node can wait for one that is made anyway. */
+export function isOnlyNode(patch: MetadataPatch): boolean {
+  const keys = Object.keys(patch.annotations ?? {});
+  return patch.labels === undefined && keys.length === 1 && keys[0] === annotationKeys.currentNode;
 }
 
 /** Both patches in one; the second wins where both name a key. */

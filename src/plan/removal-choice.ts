@@ -16,28 +16,29 @@ export type RemovalChoice =
   | { readonly kind: "never" };
 
 /**
- * `ready` may go; `all` are the process groups of the cluster, among them those whose objects are being deleted. The
- * last deletion is remembered by them.
+ * `ready` may go; `ending` are the process groups of the removal before of which something is left.
  */
 export function chooseRemovals(
   ready: readonly ProcessGroup[],
-  all: readonly ProcessGroup[],
+  ending: readonly ProcessGroup[],
   rules: RemovalRules,
 ): RemovalChoice {
   if (rules.mode === "All") return { kind: "now", chosen: ready };
   if (rules.mode === "None") return { kind: "never" };
-  const remainingMs = remainingPauseMs(all, rules);
+  const remainingMs = remainingPauseMs(ending, rules);
   if (remainingMs > 0) return { kind: "later", remainingMs };
   const chosen = rules.mode === "Zone" ? largestZone(ready) : ready.slice(0, 1);
   return { kind: "now", chosen };
 }
 
-/** The rest of the pause after the newest deletion. */
+/** The rest of the pause after the newest deletion; none when nothing is left of it. */
 export function remainingPauseMs(
-  all: readonly ProcessGroup[],
+  ending: readonly ProcessGroup[],
   rules: Pick<RemovalRules, "pauseSeconds" | "nowMs">,
 ): number {
-  const times = all.flatMap((group) => conditionOf(group, "ResourcesTerminating")?.timestamp ?? []);
+  const times = ending.flatMap(
+    (group) => conditionOf(group, "ResourcesTerminating")?.timestamp ?? [],
+  );
   if (times.length === 0) return 0;
   return Math.max(0, (Math.max(...times) + rules.pauseSeconds) * 1000 - rules.nowMs);
 }

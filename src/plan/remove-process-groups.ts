@@ -3,6 +3,7 @@
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf } from "../api/effective.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
+import { processesByInstance } from "../model/locality.ts";
 import { isStateful } from "../model/process-class.ts";
 import {
   hasCondition,
@@ -51,18 +52,15 @@ export function planRemovals(snapshot: Snapshot, draft: Draft): StepResult {
     ({ group, objects }) => !isLeaving(group) || hasLiveObjects(objects),
   );
   const ending = members.filter((member) => !present.includes(member));
-  const removal = planDeletions(snapshot, draft, status, present);
+  const rules = rulesOf(snapshot, draft, status, members);
+  const removal = planDeletions(snapshot, draft, status, present, rules);
   const gone = ending.filter(({ objects }) => isGone(objects)).map(groupOf);
   const farewell = planInclusions(snapshot, draft, status, gone);
-  // Who is gone stays as a memory of the last deletion while others are waiting for their turn.
-  const isPaused =
-    present.length > 0 && remainingPauseMs(draft.groups, rulesOf(snapshot, draft)) > 0;
-  const groups = removal.groups.filter(
-    (group) => isPaused || !farewell.leaving.has(group.processGroupID),
-  );
+  const groups = removal.groups.filter((group) => !farewell.leaving.has(group.processGroupID));
   const waits = [...removal.waits, ...farewell.waits, ...deletionWaits(ending)];
   const { questions } = removal;
   if (isOccupied(snapshot, draft)) return { groups, waits, questions };
+  // The exclusions of all that are gone are taken back together, when nothing else is left to be deleted.
   const { actions, events } = removal.actions.length > 0 ? removal : farewell;
   // What the other instances are told is no act, so nothing makes it wait.
   const isRemoving = removal.actions.length > 0;
@@ -86,10 +84,24 @@ function idOf(member: Member): string {
   return member.group.processGroupID;
 }
 
-function rulesOf(snapshot: Snapshot, draft: Draft): RemovalRules {
+interface Pace extends RemovalRules {
+  /** Process groups of the removal before of which an object is left, or a process that the database sees. */
+  readonly ending: readonly ProcessGroup[];
+}
+
+function rulesOf(
+  snapshot: Snapshot,
+  draft: Draft,
+  status: DatabaseStatus,
+  members: readonly Member[],
+): Pace {
   const { removalMode, waitBetweenRemovalsSeconds } = automationOf(draft.desired.cluster.spec);
   const { nowMs } = snapshot;
-  return { mode: removalMode, pauseSeconds: waitBetweenRemovalsSeconds, nowMs };
+  const processes = processesByInstance(status);
+  const ending = members
+    .filter((member) => !isGone(member.objects) || processes.has(idOf(member)))
+    .map(groupOf);
+  return { mode: removalMode, pauseSeconds: waitBetweenRemovalsSeconds, nowMs, ending };
 }
 
 interface Deletions {
@@ -106,8 +118,9 @@ function planDeletions(
   draft: Draft,
   status: DatabaseStatus,
   present: readonly Member[],
+  pace: Pace,
 ): Deletions {
-  const resting = restingMembers(snapshot, draft, present);
+  const resting = restingMembers(draft, present, pace);
   const judged = judgeRemoval(
     snapshot,
     draft,
@@ -123,7 +136,7 @@ function planDeletions(
   const free = present.filter((member) => removable.has(idOf(member)));
   const { waits: objectWaits, ready, begun } = sortOut(draft, free);
   const waits = [...judged.waits, ...objectWaits];
-  if (resting.length > 0) waits.push(pauseWait(snapshot, draft, resting.map(idOf)));
+  if (resting.length > 0) waits.push(pauseWait(pace, resting.map(idOf)));
   const result = { groups, actions: [], events: [], waits, questions: judged.questions };
   const mode = status.cluster?.configuration?.redundancy_mode;
   const problem = hasDesiredFaultTolerance(status, mode);
@@ -132,7 +145,7 @@ function planDeletions(
     waits.push(removalWait("FaultToleranceReduced", ids, problem, 5_000));
     return result;
   }
-  const { chosen, wait } = chooseNow(snapshot, draft, ready);
+  const { chosen, wait } = chooseNow(pace, ready);
   if (wait !== undefined) waits.push(wait);
   const found = allowedAct(snapshot, groups, [...begun, ...chosen]);
   if (found.wait !== undefined) waits.push(found.wait);
@@ -143,13 +156,8 @@ function planDeletions(
 }
 
 /** During the pause, those that were proven before are not looked at: they are judged anew when it is over. */
-function restingMembers(
-  snapshot: Snapshot,
-  draft: Draft,
-  present: readonly Member[],
-): readonly Member[] {
-  const rules = rulesOf(snapshot, draft);
-  if (rules.mode === "All" || remainingPauseMs(draft.groups, rules) <= 0) return [];
+function restingMembers(draft: Draft, present: readonly Member[], pace: Pace): readonly Member[] {
+  if (pace.mode === "All" || remainingPauseMs(pace.ending, pace) <= 0) return [];
   const blocked = new Set(draft.desired.cluster.spec.buggify?.blockRemoval ?? []);
   return present.filter(
     (member) =>
@@ -160,10 +168,9 @@ function restingMembers(
   );
 }
 
-function pauseWait(snapshot: Snapshot, draft: Draft, ids: readonly string[]): NewWait {
-  const remainingMs = remainingPauseMs(draft.groups, rulesOf(snapshot, draft));
-  const why = "the pause after the last removal is not over";
-  return removalWait("RemovalPending", ids, why, remainingMs);
+function pauseWait(pace: Pace, ids: readonly string[]): NewWait {
+  const why = "the removal before is not over";
+  return removalWait("RemovalPending", ids, why, remainingPauseMs(pace.ending, pace));
 }
 
 type RemovalAction = DisruptiveAction & { type: "removeProcessGroups" };
@@ -227,19 +234,18 @@ function sortOut(draft: Draft, free: readonly Member[]): Sorted {
 }
 
 function chooseNow(
-  snapshot: Snapshot,
-  draft: Draft,
+  pace: Pace,
   ready: readonly Member[],
 ): { chosen: readonly Member[]; wait?: NewWait } {
   if (ready.length === 0) return { chosen: [] };
   const ids = ready.map(idOf);
-  const choice = chooseRemovals(ready.map(groupOf), draft.groups, rulesOf(snapshot, draft));
+  const choice = chooseRemovals(ready.map(groupOf), pace.ending, pace);
   if (choice.kind === "never") {
     const why = "automationOptions.removalMode is None";
     return { chosen: [], wait: removalWait("RemovalBlocked", ids, why, 60_000) };
   }
   if (choice.kind === "later") {
-    return { chosen: [], wait: pauseWait(snapshot, draft, ids) };
+    return { chosen: [], wait: pauseWait(pace, ids) };
   }
   const chosen = ready.filter(({ group }) => choice.chosen.includes(group));
   const rest = ready.filter((member) => !chosen.includes(member)).map(idOf);

@@ -1,10 +1,11 @@
 // Step removeServices: the headless service goes when nothing needs the names that it gives. Services of single process
-// groups go with them. Rules: spec/removal.md [R78], [R79].
+// groups go with them. Rules: spec/removal.md [R78], [R79], spec/plan.md [P97].
 import { routingOf } from "../api/effective.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { isIpAddress, parseAddress } from "../model/address.ts";
 import { coordinatorsOf } from "../model/connection-string.ts";
 import { hasCondition } from "../model/process-group.ts";
+import { hasServiceOfOtherFamily } from "./family-change.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
@@ -16,21 +17,35 @@ export function planServiceRemoval(snapshot: Snapshot, draft: Draft): StepResult
   const { metadata, spec } = snapshot.cluster;
   const name = metadata.name ?? "";
   const service = snapshot.services.get(name);
-  if (service === undefined || routingOf(spec).needsHeadlessService) return nothing;
-  if (service.metadata.deletionTimestamp !== undefined) return nothing;
+  if (service?.metadata.deletionTimestamp !== undefined || service === undefined) return nothing;
+  const isNeeded = routingOf(spec).needsHeadlessService;
+  if (isNeeded && !hasServiceOfOtherFamily(snapshot)) return nothing;
+  const what = isNeeded
+    ? `The headless service ${name} has to be made anew for another IP family`
+    : `The headless service ${name} is not needed any more`;
   const { uid = "", resourceVersion = "", ownerReferences = [] } = service.metadata;
   if (ownerReferences.every((owner) => owner.uid !== metadata.uid)) {
-    return surplus(name, "it does not belong to this cluster", "Delete it if nobody needs it.");
+    return surplus(
+      what,
+      name,
+      "it does not belong to this cluster",
+      "Delete it if nobody needs it.",
+    );
   }
   const named = coordinatorsOf(draft.status.connectionString ?? "").find(isHostName);
   if (named !== undefined) {
     const remedy = "Nothing: it is deleted when the coordinators are known by their addresses.";
-    return surplus(name, `coordinator ${named} is known by a name that it gives`, remedy);
+    return surplus(what, name, `coordinator ${named} is known by a name that it gives`, remedy);
   }
   const late = draft.groups.filter(mayKnowNames).map((group) => group.processGroupID);
   if (late.length > 0) {
     const remedy = "Nothing: it is deleted when they run with the new connection string.";
-    return surplus(name, `${nameList(late)} may still look for coordinators by its names`, remedy);
+    return surplus(
+      what,
+      name,
+      `${nameList(late)} may still look for coordinators by its names`,
+      remedy,
+    );
   }
   return { actions: [{ type: "deleteService", step, basis: { name, uid, resourceVersion } }] };
 }
@@ -45,8 +60,8 @@ function isHostName(text: string): boolean {
   return address.ok && !isIpAddress(address.value);
 }
 
-function surplus(name: string, why: string, remedy: string): StepResult {
-  const message = `The headless service ${name} is not needed any more, but ${why}`;
+function surplus(what: string, name: string, why: string, remedy: string): StepResult {
+  const message = `${what}, but ${why}`;
   const object = `service/${name}`;
   return {
     waits: [{ step, reason: "ServiceSurplus", message, object, retryAfterMs: 15_000, remedy }],

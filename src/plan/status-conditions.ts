@@ -7,8 +7,10 @@ import type {
 } from "../api/cluster.ts";
 import { heldMessage, isDeletionHeld } from "./deletion-protection.ts";
 import { formatTime } from "../kube/time.ts";
-import { hasCondition, isMarkedForRemoval } from "../model/process-group.ts";
+import type { DatabaseStatus } from "../model/database-status.ts";
+import { hasCondition, hasReported, isMarkedForRemoval } from "../model/process-group.ts";
 import type { ConditionType as GroupCondition } from "../model/process-group.ts";
+import { hasDesiredFaultTolerance } from "./safety/fault-tolerance.ts";
 import { foreignEntries, isGlobal, ownPrefixOf } from "./shared-sets.ts";
 import { foreignWait } from "./shared-waits.ts";
 import { databaseStatus, isStatusPending } from "./snapshot.ts";
@@ -135,9 +137,11 @@ function degraded({ snapshot, status, groups }: ConditionsInput): Judgement {
   }
   const foreign = foreignTrouble(snapshot, status);
   if (foreign !== undefined) return judge("True", "CoordinationForeign", foreign);
+  // A process group that never reported is no loss: the database does not rest on it.
+  const counting = groups.filter((group) => !isMarkedForRemoval(group) && hasReported(group));
   for (const trouble of troubles) {
-    const ids = groups
-      .filter((group) => !isMarkedForRemoval(group) && hasCondition(group, trouble))
+    const ids = counting
+      .filter((group) => hasCondition(group, trouble))
       .map((group) => group.processGroupID);
     if (ids.length > 0) return judge("True", trouble, `${trouble}: ${nameList(ids)}`);
   }
@@ -150,10 +154,17 @@ function degraded({ snapshot, status, groups }: ConditionsInput): Judgement {
   if (status.health.fullReplication !== true) {
     return judge("True", "ReplicationReduced", "Some data has fewer copies than it should");
   }
-  if (status.health.healthy !== true) {
+  if (status.health.healthy !== true && !isOnlyMoving(database, groups)) {
     return judge("True", "DatabaseUnhealthy", "The database says that it is not healthy");
   }
   return judge("False", "Healthy", "All processes run and all data has all its copies");
+}
+
+/** While data leaves process groups that are to go, the database calls itself unhealthy although nothing is missing. */
+function isOnlyMoving(database: DatabaseStatus, groups: readonly ProcessGroup[]): boolean {
+  return (
+    groups.some(isMarkedForRemoval) && hasDesiredFaultTolerance(database, undefined) === undefined
+  );
 }
 
 /** Entries of another operator in the coordination sets: global mode cannot work with it. */

@@ -5,6 +5,8 @@ import type { PodUpdate } from "./update-pods-selection.ts";
 export interface PodChoice {
   zone: string;
   updates: readonly PodUpdate[];
+  /** The database is away meanwhile, as its owner accepts. */
+  isLoss?: true;
 }
 
 export interface ChoiceContext {

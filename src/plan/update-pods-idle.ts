@@ -16,6 +16,6 @@ export function planIdlePods(snapshot: Snapshot, draft: Draft): StepResult {
   const evidenceMs = snapshot.database.kind === "seen" ? snapshot.database.observedMs : 0;
   return {
     actions: [{ ...deletionOf("unstarted", idle), evidenceMs, needsLock: false }],
-    events: [updatingEvent(idle, "that have not started")],
+    events: [updatingEvent({ updates: idle }, "that have not started")],
   };
 }

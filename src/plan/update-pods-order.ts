@@ -3,6 +3,7 @@ import type { DisruptiveAction } from "./action.ts";
 import { isNewWait } from "./hold.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { PlanEvent, StepResult } from "./step.ts";
+import type { PodChoice } from "./update-pods-choice.ts";
 import type { PodUpdate } from "./update-pods-selection.ts";
 import { nameList } from "./wait.ts";
 
@@ -21,9 +22,18 @@ export function deletionOf(
   return { type: "deletePods", step, because, pods };
 }
 
-export function updatingEvent(updates: readonly PodUpdate[], where: string): PlanEvent {
+export function updatingEvent(
+  { updates, isLoss }: Pick<PodChoice, "isLoss" | "updates">,
+  where: string,
+): PlanEvent {
   const message = `Recreating pods ${where}: ${podNames(updates)}`;
-  return { type: "Normal", reason: "UpdatingPods", message };
+  if (isLoss !== true) return { type: "Normal", reason: "UpdatingPods", message };
+  const why = "the database has one copy of its data and podUpdateStrategy is Delete";
+  return {
+    type: "Warning",
+    reason: "UpdatingPods",
+    message: `${message}; ${why}: it is away meanwhile`,
+  };
 }
 
 /** Deletion mode None: people delete pods themselves, and are told which. */

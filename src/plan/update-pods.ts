@@ -10,6 +10,7 @@ import type { Hold } from "./hold.ts";
 import { evidenceOf, needsLock, refusalOf } from "./safety/act-evidence.ts";
 import type { Evidence } from "./safety/act-evidence.ts";
 import { upgradeStateOf } from "./running-version.ts";
+import { isLossAccepted } from "./safety/accepted-loss.ts";
 import { affordableZones, disruptionBudget } from "./safety/budget.ts";
 import type { DisruptionBudget } from "./safety/budget.ts";
 import { hasDesiredFaultTolerance } from "./safety/fault-tolerance.ts";
@@ -82,20 +83,31 @@ function choose(
     const remedy = 'Wait until it ends, or end it with `fdbcli --exec "maintenance off"`.';
     return hold("PodUpdateHeld", message, remedy, 15_000);
   }
-  return affordable(budget, choice);
+  return affordable(snapshot, status, budget, choice);
 }
 
 /** Also when all pods may go at once, only as many fault domains go together as the database can lose. */
-function affordable(budget: DisruptionBudget, choice: PodChoice): PodChoice | Hold {
+function affordable(
+  snapshot: Snapshot,
+  status: DatabaseStatus,
+  budget: DisruptionBudget,
+  choice: PodChoice,
+): PodChoice | Hold {
   const zones = [...new Set(choice.updates.map((update) => update.zone))].sort();
   const free = zones.filter((zone) => budget.downZones.has(zone));
   const rest = zones.filter((zone) => !budget.downZones.has(zone));
   const chosen = new Set(affordableZones(budget, [...free, ...rest]));
   const updates = choice.updates.filter((update) => chosen.has(update.zone));
   if (updates.length > 0) return { zone: choice.zone, updates };
+  for (const zone of zones) {
+    const members = choice.updates.filter((update) => update.zone === zone);
+    const groups = members.map(({ group }) => group);
+    if (isLossAccepted(snapshot, status, groups)) return { zone, updates: members, isLoss: true };
+  }
   const remedy =
     budget.tolerance === 0
-      ? "The database cannot lose anything: replace the pods (podUpdateStrategy) or add redundancy."
+      ? "The database cannot lose anything, and a coordinator that is known by its address must stay: " +
+        "replace the pods (podUpdateStrategy), use DNS names or add redundancy."
       : "Bring back the pods, nodes or processes that are down.";
   return hold("PodUpdateHeld", sentence(budget.reason), remedy, 5_000);
 }
@@ -129,8 +141,9 @@ function deleteChosen(
   };
   const refusal = refusalOf(snapshot, draft.groups, action);
   if (refusal !== undefined) return held(selection, refusalHold(refusal));
-  const where = deletionMode === "All" ? "all at once" : `in fault domain ${choice.zone}`;
-  return { actions: [action], events: [updatingEvent(choice.updates, where)] };
+  const isWhole = deletionMode === "All" && choice.isLoss !== true;
+  const where = isWhole ? "all at once" : `in fault domain ${choice.zone}`;
+  return { actions: [action], events: [updatingEvent(choice, where)] };
 }
 
 /** Storage servers that come back soon keep their data: the database is told, so that it moves none of it. */

@@ -116,7 +116,7 @@ function connectionStringOf(snapshot: Snapshot): { text: string; events: PlanEve
   }
   const inConfigMap = snapshot.configMap?.data?.["cluster-file"] ?? "";
   const seed = snapshot.cluster.spec.seedConnectionString ?? "";
-  return { text: stored || inConfigMap || seed, events: [] };
+  return { text: stored || inConfigMap.trim() || seed.trim(), events: [] };
 }
 
 /** Processes listen as the resource wants and as long as needed also as the coordinators still do. */
@@ -140,10 +140,12 @@ function healthOf(snapshot: Snapshot): StatusFields["health"] {
   const available = isAvailable(snapshot);
   const old = snapshot.cluster.status?.health;
   if (isStatusPending(snapshot) && old !== undefined) return old;
-  const priority = database?.cluster?.data?.moving_data?.highest_priority;
+  const healthy = available && database?.client?.database_status?.healthy === true;
+  // A healthy database moves data all the time to spread its load: that is no news.
+  const priority = healthy ? 0 : database?.cluster?.data?.moving_data?.highest_priority;
   return {
     available,
-    healthy: available && database?.client?.database_status?.healthy === true,
+    healthy,
     fullReplication:
       database === undefined
         ? (old?.fullReplication ?? false)

@@ -309,3 +309,12 @@ item("E06.7", () => {
     "p[3]",
   ]);
 });
+
+item("D01.1", () => {
+  const text = "sample:abc@10.0.0.1:4501,10.0.0.2:4501";
+  const read = parseConnectionString(` ${text}\n`);
+  assert.ok(read.ok);
+  assert.equal(formatConnectionString(read.value), text);
+  const plan = new PlanWorld({ seedConnectionString: `\t${text}\n` }).plan();
+  assert.equal(plan.status.connectionString, text);
+});

@@ -1,7 +1,13 @@
 // Checklist: services, volume claims, names, and what a living object tells about itself; the completion of a resource.
 import { strict as assert } from "node:assert";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
-import { labelsOf, serversPerPod } from "../../src/api/effective.ts";
+import {
+  automationOf,
+  imageTypeOf,
+  labelsOf,
+  routingOf,
+  serversPerPod,
+} from "../../src/api/effective.ts";
 import { validateCluster } from "../../src/api/validate-cluster.ts";
 import { clusterWith, storage1 } from "../../src/build/build-fixture.ts";
 import { imageFor } from "../../src/build/images.ts";
@@ -241,6 +247,12 @@ const general = (customParameters: string[]): Spec => ({
 });
 const fields = (spec: Spec): string[] =>
   validateCluster(clusterWith(spec)).map((problem) => `${problem.field}: ${problem.message}`);
+item("C05.10", () => {
+  const { spec } = clusterWith();
+  assert.equal(imageTypeOf(spec), "unified");
+  assert.equal(automationOf(spec).useLocalitiesForExclusion, true);
+  assert.equal(routingOf(spec).useDnsInClusterFile, true);
+});
 item("C05.1", () => {
   assert.deepEqual(fields(general(["a=1", "a=2"])), [
     "spec.processes.general.customParameters[1]: a is given twice",

@@ -236,6 +236,27 @@ function toSix(podIPFamily: 0 | 4): Promise<void> {
 }
 item("A15.2", () => toSix(0));
 item("F08.4", () => toSix(4));
+/** Names lead to one family, so the coordinators have addresses meanwhile. */
+item("B04.9", () =>
+  life(
+    {},
+    async (world) => {
+      const service = () => world.client.get(services, { namespace, name: "sample" });
+      const before = await service();
+      assert.deepEqual(before.spec?.ipFamilies, ["IPv4"]);
+      await world.changeSpec({ routing: { podIPFamily: 6 } });
+      await untilSettled(world, 60 * minuteMs);
+      const after = await service();
+      assert.deepEqual(after.spec?.ipFamilies, ["IPv6"]);
+      assert.notEqual(after.metadata.uid, before.metadata.uid);
+      for (const line of await commandLines(world)) {
+        assert.match(line, /--listen_address=\[[0-9a-f]*:/);
+      }
+      for (const text of await coordinators(world)) assert.match(text, /^sample-.*\.svc\./);
+    },
+    dualStack,
+  ),
+);
 item("A15.3", () =>
   life(
     { routing: { podIPFamily: 6 } },

@@ -148,6 +148,30 @@ function partitioned(count: number): Promise<void> {
 }
 together(["A10.1", "F01.12"], () => partitioned(1));
 item("F01.13", () => partitioned(2));
+/** A process that complains about its disk is replaced although it answers. */
+function badDisk(trouble: "io_error" | "io_timeout"): Promise<void> {
+  return life(soon(), async (world) => {
+    const id = await firstOf(world, "storage");
+    const [{ ip = "" } = {}] = (await podOf(world, id)).status?.podIPs ?? [];
+    world.world.fdb.faults.spoilDisk(ip, trouble);
+    const conditions = async (): Promise<(string | undefined)[]> =>
+      ((await groupOf(world, id))?.processGroupConditions ?? []).map(({ type }) => type);
+    await world.until(
+      async () => (await conditions()).includes("ProcessHasIOError"),
+      "it is noticed",
+      5 * minuteMs,
+    );
+    await world.until(
+      async () => !(await idsOf(world)).includes(id),
+      "it is replaced",
+      30 * minuteMs,
+    );
+    await untilSettled(world);
+    assert.equal((await world.pods("storage")).length, 3);
+  });
+}
+item("F01.14", () => badDisk("io_error"));
+item("F01.15", () => badDisk("io_timeout"));
 async function several(world: TestWorld): Promise<void> {
   const gone = [
     await firstOf(world, "storage"),

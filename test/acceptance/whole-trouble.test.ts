@@ -224,6 +224,53 @@ item("F07.1", async () => {
   assert.ok(found.isHealthy && found.zones.size >= 1);
 });
 item("F07.5", async () => assert.equal((await maintained()).storage, 4));
+/** A storage in another fault domain than the one under maintenance, and what became of the mode. */
+function underMaintenance(
+  during: (world: TestWorld, other: string) => Promise<void>,
+  expected: (zone: string) => string,
+): Promise<void> {
+  return life({}, async (world) => {
+    const [first = "", second = ""] = await idsOf(world, "storage");
+    const zone = (await groupOf(world, first))?.faultDomain ?? "";
+    await setZone(world, zone, 900);
+    await during(world, second);
+    assert.equal(await zoneNow(world), expected(zone));
+    await person(world, (client) => client.resetMaintenanceZone(10_000));
+    await untilSettled(world);
+  });
+}
+item("F07.3", () =>
+  underMaintenance(
+    async (world, other) => {
+      const pod = await podOf(world, other);
+      cut(world, pod);
+      await world.clock.advance(3 * minuteMs);
+      heal(world, pod);
+    },
+    () => "",
+  ),
+);
+item("F07.4", () =>
+  underMaintenance(
+    async (world) => {
+      const encoder = new TextEncoder();
+      for (let round = 0; round < 60; round += 1) {
+        await person(world, (client) =>
+          client.transact(
+            async (transaction) => {
+              for (let number = 0; number < 20; number += 1) {
+                transaction.set(encoder.encode(`load/${number}`), encoder.encode(String(round)));
+              }
+            },
+            { timeoutMs: 5_000 },
+          ),
+        );
+        await world.clock.advance(3_000);
+      }
+    },
+    (zone) => zone,
+  ),
+);
 item("F01.35", () =>
   life(
     {

@@ -122,6 +122,13 @@ test("[P26] a process that the database does not show is missing", () => {
   assert.equal(plan.waits[0]?.reason, "ProcessesMissing");
 });
 
+test("[P93] a process at another address than the pod's is of an earlier pod", () => {
+  const world = settled();
+  const stranger = { address: "10.9.9.9:4501", command_line: "--knob_old=1" };
+  const plan = withProcess(world, podName(world, "storage"), stranger).plan();
+  assert.deepEqual(conditionsOf(plan, "storage"), ["MissingProcesses"]);
+});
+
 test("[P26] without any process in the status nothing is concluded", () => {
   const world = settled();
   world.statusOverlay = { processes: {} };
@@ -307,7 +314,7 @@ test("[P39] an unconfigured cluster needs its configuration and nothing else is 
   assert.deepEqual(plan.status.generations, { needsConfigurationChange: 1 });
 });
 
-test("[P39] resources that are still terminating do not block", () => {
+test("[P39] resources that have been terminating for a minute do not block", () => {
   const world = settled();
   const status = world.cluster.status ?? {};
   const leaving = {
@@ -315,6 +322,9 @@ test("[P39] resources that are still terminating do not block", () => {
     processClass: "log",
     removalTimestamp: formatTime(1),
     exclusionSkipped: true,
+    processGroupConditions: [
+      { type: "ResourcesTerminating" as const, timestamp: world.nowMs / 1000 - 59 },
+    ],
   };
   const processGroups = [leaving, ...(status.processGroups ?? [])];
   world.cluster = { ...world.cluster, status: { ...status, processGroups } };
@@ -325,6 +335,8 @@ test("[P39] resources that are still terminating do not block", () => {
     labels: { "foundationdb.org/fdb-process-group-id": "log-1" },
   };
   world.pvcs.set(metadata.name, { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata });
+  assert.equal(world.plan().isReconciled, false);
+  world.nowMs += 1_000;
   const plan = world.plan();
   assert.equal(plan.isReconciled, true);
   assert.equal(plan.status.generations?.hasPendingRemoval, 1);

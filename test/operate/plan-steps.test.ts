@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { annotationKeys } from "../../src/build/labels.ts";
-import type { Service } from "../../src/kube/generated/types.ts";
+import type { Pod, Service } from "../../src/kube/generated/types.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import { formatTime } from "../../src/kube/time.ts";
 import { describeAction } from "../../src/plan/action.ts";
@@ -152,6 +152,19 @@ test("[P40] process groups marked for removal are replaced, not counted", () => 
   assert.equal(logs.filter((group) => group.removalTimestamp !== undefined).length, 1);
 });
 
+test("[P95] an event tells of growth, not of successors", () => {
+  const added = (world: PlanWorld): string[] =>
+    world
+      .plan()
+      .events.flatMap(({ reason, message }) => (reason === "AddingProcesses" ? [message] : []));
+  const world = settled();
+  const marked = world.cluster.status?.processGroups?.find((group) => group.processClass === "log");
+  world.changeSpec({ processGroupsToRemove: [marked?.processGroupID ?? ""] });
+  assert.deepEqual(added(world), []);
+  world.changeSpec({ processCounts: { ...small.processCounts, log: 2 } });
+  assert.deepEqual(added(world), ["Adding 2 log processes"]);
+});
+
 test("[P43] the headless service exists when names or the resource ask for it", () => {
   const services = (routing: object): string[] =>
     new PlanWorld({ ...small, routing })
@@ -245,7 +258,7 @@ test("[P48] a new pod carries the hash of the configuration that it starts with"
   assert.equal(hashOf(name), told);
   world.nowMs += 2_000;
   world.runPods();
-  assert.deepEqual(texts(world.plan()), [`updateMetadata: update metadata of pod ${name}`]);
+  assert.deepEqual(texts(world.plan()), []);
 });
 
 test("[P49] a pod that cannot be built is a wait with the remedy", () => {
@@ -378,6 +391,20 @@ test("[P60] a pod that did not follow is told again after a minute", () => {
   assert.equal(world.plan().actions.length, 3);
 });
 
+test("[P60] a pod that is just starting is not told what it knows", () => {
+  const world = settled();
+  const name = podOf(world, "storage");
+  change(world, name, (pod: Stored<Pod>) => {
+    const { annotations = {} } = pod.metadata;
+    delete annotations[annotationKeys.launcherConfiguration];
+    delete annotations[annotationKeys.outdatedConfigMapSeen];
+    pod.metadata.creationTimestamp = formatTime(world.nowMs - 58_000);
+  });
+  assert.deepEqual(world.plan().actions, []);
+  world.nowMs += 2_000;
+  assert.deepEqual(texts(world.plan()), [`updatePodConfig: update metadata of pod ${name}`]);
+});
+
 test("[P62] a pod without a node is not told", () => {
   const world = new PlanWorld({
     processCounts: { storage: 1, log: 1, stateless: 2 },
@@ -416,6 +443,20 @@ test("[P63] labels of pods and claims are put back together with the note of the
     labels: { "foundationdb.org/fdb-process-class": "storage" },
     annotations: { [annotationKeys.currentNode]: world.pods.get(name)?.spec?.nodeName },
   });
+});
+
+test("[P65] a pod that lacks nothing but the note of its node is not patched", () => {
+  const world = settled();
+  change(
+    world,
+    podOf(world, "storage"),
+    (pod: { metadata: { annotations: Record<string, string> } }) => {
+      delete pod.metadata.annotations[annotationKeys.currentNode];
+    },
+  );
+  const plan = world.plan();
+  assert.deepEqual(plan.actions, []);
+  assert.equal(plan.isReconciled, true);
 });
 
 test("[P64] the note of a claim's specification is never rewritten", () => {

@@ -30,7 +30,6 @@ test("[R70] all that is gone is included in one command, however recent the last
   const actions = actionsOf(plan, "includeProcesses");
   assert.equal(actions.length, 1);
   assert.deepEqual([...(actions[0]?.targets ?? [])].sort(), ids.map(locality).sort());
-  assert.equal(plan.events.find(({ reason }) => reason === "IncludingProcesses")?.type, "Normal");
 });
 
 test("[R71] it leaves when a later status shows that nothing of it is excluded", () => {
@@ -111,6 +110,8 @@ test("[R76] objects that are stuck in deletion do not keep the cluster from bein
   world.pass();
   world.pvcs.set(name, { ...claim, metadata: { ...claim.metadata, deletionTimestamp } });
   world.later(5);
+  assert.equal(world.pass().isReconciled, false, "it may still end within a minute");
+  world.later(60);
   const plan = world.pass();
   assert.equal(plan.isReconciled, true);
   assert.equal(plan.status.generations?.["hasPendingRemoval"], 2);

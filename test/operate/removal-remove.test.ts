@@ -106,18 +106,44 @@ for (const [removalMode, count] of modes) {
   });
 }
 
-test("[R56] the next one goes when the pause is over", () => {
+test("[R56] the next one goes when nothing is left of the one before", () => {
   const { world, ids } = emptied(storages(2));
   assert.equal(removed(world.pass()).length, 1);
   world.later(5);
-  world.pass();
+  assert.equal(removed(world.pass()).length, 1);
+  assert.equal(ids.filter((id) => world.pods.has(world.podNameOf(id))).length, 0);
+});
+
+test("[R56] while something is left of it, the pause has to be over", () => {
+  const { world } = emptied(storages(2));
+  const claims = new Map(world.pvcs);
+  const [first = ""] = removed(world.pass());
+  const name = `${world.podNameOf(first)}-data`;
+  const claim = claims.get(name);
+  assert.ok(claim !== undefined);
+  world.pvcs.set(name, { ...claim, metadata: { ...claim.metadata, deletionTimestamp } });
   world.later(50);
   const waiting = world.pass();
   assert.deepEqual(removed(waiting), []);
-  assert.match(waitOf(waiting, "RemovalPending"), /pause/);
-  world.later(11);
+  assert.match(waitOf(waiting, "RemovalPending"), /the removal before is not over/);
+  world.later(61);
   assert.equal(removed(world.pass()).length, 1);
-  assert.equal(ids.filter((id) => world.pods.has(world.podNameOf(id))).length, 0);
+});
+
+test("[R56] a process that the database still sees counts as left", () => {
+  const { world } = emptied(storages(2));
+  const seen = world.database();
+  const processes = seen.kind === "seen" ? (seen.status.cluster?.processes ?? {}) : {};
+  const [first = ""] = removed(world.pass());
+  const lingering = Object.entries(processes).filter(
+    ([, process]) => process.locality?.["instance_id"] === first,
+  );
+  world.change = ({ cluster }) =>
+    Object.assign(cluster?.processes ?? {}, Object.fromEntries(lingering));
+  world.later(5);
+  assert.deepEqual(removed(world.pass()), []);
+  world.change = () => {};
+  assert.equal(removed(world.pass()).length, 1);
 });
 
 test("[R56] a pause of 0 seconds is none", () => {
@@ -133,18 +159,19 @@ test("[R56] a pause of 0 seconds is none", () => {
   assert.equal(world.commands.filter((command) => command.startsWith("remove")).length, 2);
 });
 
-test("[R57] who is gone stays in the list during the pause, and leaves after it", () => {
-  const { world } = emptied(storages(2));
-  const [first = ""] = removed(world.pass());
-  world.later(5);
+test("[R57] the exclusions of all that are gone are taken back together, when nobody is left to go", () => {
+  const { world, ids } = emptied(storages(2));
   world.pass();
   world.later(5);
   world.pass();
-  assert.deepEqual(world.exclusions.length, 1, "the exclusion is taken back at once");
-  assert.ok(world.ids().includes(first));
-  world.later(61);
+  assert.equal(world.exclusions.length, 2);
+  world.later(5);
   world.pass();
-  assert.ok(!world.ids().includes(first));
+  assert.equal(world.commands.filter((command) => command.startsWith("include")).length, 1);
+  assert.deepEqual(world.exclusions, []);
+  world.later(5);
+  world.pass();
+  assert.ok(ids.every((id) => !world.ids().includes(id)));
 });
 
 test("[R58] a volume that is left of a removal goes without a pause", () => {

@@ -132,6 +132,21 @@ for (const imageType of ["unified", "split"] as const) {
 }
 
 for (const imageType of ["unified", "split"] as const) {
+  test(`[W6] host names lead to processes behind services (${imageType} image)`, async () => {
+    const routing = { publicIPSource: "service" } as const;
+    await created({ ...small, imageType, routing }, async (world) => {
+      const { status } = await world.cluster();
+      assert.match(status?.connectionString ?? "", /@sample-log-\d+\.sample\.default\./);
+      const { items } = await world.client.list(services, { namespace: "default" });
+      const addresses = new Set(items.map((service) => service.spec?.clusterIP));
+      for (const group of status?.processGroups ?? []) {
+        assert.ok(addresses.has(group.addresses?.[0]), JSON.stringify(group.addresses));
+      }
+    });
+  });
+}
+
+for (const imageType of ["unified", "split"] as const) {
   test(`[W7] with podIPFamily 6 DNS names lead to IPv6 addresses (${imageType} image)`, async () => {
     await created({ ...small, imageType, routing: { podIPFamily: 6 } }, async (world) => {
       const { status } = await world.cluster();

@@ -192,6 +192,29 @@ test("[T41] a database with a single copy serves on while its pods are replaced"
   });
 });
 
+test("[S88] the strategy Delete makes the pods of a database with a single copy anew, one fault domain at a time", async () => {
+  const spec: Partial<ClusterSpec> = {
+    databaseConfiguration: { redundancy_mode: "single" },
+    processCounts: { storage: 2, log: 2, stateless: 2 },
+    routing: { useDNSInClusterFile: true },
+    automationOptions: { podUpdateStrategy: "Delete" },
+  };
+  await TestWorld.runWithCluster({ spec, nodes: 12 }, async (world) => {
+    const before = new Set((await world.pods()).map(nameOf));
+    await world.changeSpec(templateWith("42"));
+    await world.until(() => isReconciled(world), "the pods are made anew", 60 * minuteMs);
+    const after = await world.pods();
+    assert.deepEqual([...answers(after)], ["42"]);
+    assert.ok(
+      after.every((pod) => before.has(nameOf(pod))),
+      "nobody was replaced",
+    );
+    const told = await world.events("UpdatingPods");
+    assert.ok(told.some(({ type, message }) => type === "Warning" && /away/.test(message ?? "")));
+    world.assertDataSafe();
+  });
+});
+
 test("[T49] a maintenance that a person began is respected until it ends", async () => {
   await TestWorld.runWithCluster({ spec: small, nodes: 9 }, async (world) => {
     const { status } = await world.cluster();

@@ -225,9 +225,16 @@ test("[S84] a removal without exclusion is told by a Warning", async () => {
   });
 });
 
-test("[S96] what the guard refuses stands in blockedBy until it is allowed", async () => {
+test("[S96] [OP51] what the guard refuses stands in blockedBy until it is allowed, and is not asked for all the time", async () => {
+  let transactions = 0;
+  const wrapAdmin = withAdmin((client) => ({
+    transact(body, options) {
+      transactions += 1;
+      return client.transact(body, options);
+    },
+  }));
   const spec = { ...spreadOver(counts).spec, lockOptions: { disableLocks: false } };
-  await TestWorld.runWithCluster({ ...spreadOver(counts), spec }, async (world) => {
+  await TestWorld.runWithCluster({ ...spreadOver(counts), spec, wrapAdmin }, async (world) => {
     const shared = (client: AdminClient) => ({ admin: client, keys: operatorKeys() });
     const settings = { owner: "elsewhere", durationMs: 5 * minuteMs };
     await world.clock.advance(10 * minuteMs);
@@ -243,6 +250,9 @@ test("[S96] what the guard refuses stands in blockedBy until it is allowed", asy
     const conditions = (await world.cluster()).status?.conditions ?? [];
     const reconciled = conditions.find(({ type }) => type === "Reconciled");
     assert.equal(reconciled?.reason, "LockHeld");
+    const asked = transactions;
+    await world.clock.advance(2 * minuteMs);
+    assert.ok(transactions - asked <= 12, `${transactions - asked} transactions in two minutes`);
     await untilSettled(world);
     assert.equal((await world.pods("storage")).length, 3);
   });

@@ -1,4 +1,5 @@
-// Several resources that are one database: data halls, and two regions with satellites. Rules: spec/world.md [W18], [W19].
+// Several resources that are one database: data halls, and two regions with satellites. Rules: spec/world.md [W18], [W19],
+// spec/restart.md [T17].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
@@ -101,5 +102,35 @@ test("[W19] a database goes from one region to two, step by step and without a l
       const centers = shard.replicas.map(({ localities }) => localities["dcid"]);
       assert.deepEqual([...new Set(centers)].sort(), ["dc1", "dc2"]);
     }
+  });
+});
+
+test("[T17] two resources that want different redundancy do not fight over the coordinators", async () => {
+  await TestWorld.run({ nodes: 8, zones: 8 }, async (world) => {
+    const spec = (redundancy_mode: "double" | "triple"): Partial<ClusterSpec> => ({
+      databaseConfiguration: { redundancy_mode },
+      processCounts: { storage: 3, log: 3, stateless: 2 },
+      lockOptions: { disableLocks: false },
+    });
+    await createTogether(world, [["one", spec("double")]]);
+    await world.untilReconciled(5 * minuteMs, { name: "one" });
+    const { status } = await world.cluster({ name: "one" });
+    const seedConnectionString = status?.connectionString ?? "";
+    const other = { ...spec("triple"), processGroupIDPrefix: "two", seedConnectionString };
+    await world.createCluster(other, { name: "two" });
+    await world.clock.advance(15 * minuteMs);
+    const choices = (): number =>
+      world.activities.filter(
+        (activity) => activity.type === "action" && activity.action.type === "changeCoordinators",
+      ).length;
+    assert.ok(choices() <= 1, `${choices()} changes`);
+    const before = choices();
+    await world.clock.advance(15 * minuteMs);
+    assert.equal(choices(), before);
+    const live = (await world.cluster({ name: "one" })).status;
+    const mode = live?.databaseConfiguration?.redundancy_mode;
+    const coordinators = (live?.connectionString ?? "").split(",").length;
+    assert.equal(coordinators, mode === "triple" ? 5 : 3);
+    world.assertDataSafe(1);
   });
 });

@@ -302,3 +302,29 @@ test("[S86] each check can be switched off by itself, and only for tests", () =>
   assert.equal(reasonOf(marked("storage-1"), action, off("certificate")), "");
   assert.match(reasonOf(sampleDatabase(), two, off("certificate")), /^BudgetExhausted/);
 });
+
+test("[S88] a database with one copy loses a fault domain for a moment only when its owner says so", () => {
+  const single = (): Sample => {
+    const sample = sampleDatabase();
+    const { configuration, fault_tolerance: figures } = sample.status.cluster ?? {};
+    Object.assign(configuration ?? {}, { redundancy_mode: "single" });
+    Object.assign(figures ?? {}, {
+      max_zone_failures_without_losing_availability: 0,
+      max_zone_failures_without_losing_data: 0,
+    });
+    return sample;
+  };
+  const sample = single();
+  const { cluster } = viewOf(sample);
+  const automationOptions = { podUpdateStrategy: "Delete" } as const;
+  const wish = { cluster: { ...cluster, spec: { ...cluster.spec, automationOptions } } };
+  assert.match(reasonOf(sample, deleting(["storage-1"])), /^BudgetExhausted/);
+  assert.equal(reasonOf(sample, deleting(["storage-1"]), wish), "");
+  assert.match(reasonOf(sample, deleting(["storage-1", "storage-2"]), wish), /^BudgetExhausted/);
+  assert.match(reasonOf(sample, deleting(["log-1"]), wish), /^BudgetExhausted/, "by its address");
+  const redundant = sampleDatabase();
+  killSample(redundant, "storage-2");
+  assert.match(reasonOf(redundant, deleting(["storage-1"]), wish), /^BudgetExhausted/);
+  sample.pods.delete("sample-storage-3");
+  assert.match(reasonOf(sample, deleting(["storage-1"]), wish), /^BudgetExhausted/);
+});

@@ -1,5 +1,5 @@
 // The checks of the one door: whether a disruptive act may happen now. A pure function of what is known at this moment,
-// so that the guard asks it right before it acts. Rules: spec/safety.md [S70]-[S86].
+// so that the guard asks it right before it acts. Rules: spec/safety.md [S70]-[S88].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { isStateful } from "../../model/process-class.ts";
 import { isMarkedForRemoval } from "../../model/process-group.ts";
@@ -9,6 +9,7 @@ import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { takesNothing } from "../action.ts";
 import type { DisruptiveAction, RemovalOrder } from "../action.ts";
+import { isLossAccepted } from "./accepted-loss.ts";
 import { disruptionBudget, mayTakeDown } from "./budget.ts";
 import { removalProblem } from "./certificate.ts";
 import { isCoordinator, majorityProblem } from "./coordinators.ts";
@@ -110,6 +111,7 @@ function particularProblem(view: SafetyView, action: DisruptiveAction): Refusal 
       if (action.because === "buggify") return undefined;
       const groups = groupsNamed(view, action.pods);
       const living = groups.filter((group) => isServing(group, status));
+      if (action.because === "update" && isLossAccepted(view, status, living)) return undefined;
       return majorityRefusal(view, status, living) ?? budgetRefusal(view, living);
     }
     case "removeProcessGroups":

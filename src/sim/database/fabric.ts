@@ -61,6 +61,8 @@ export interface Fabric {
   /** The next look of processes without a database, and how long until the one after. */
   joinTimer: Timer | undefined;
   joinDelayMs: number;
+  /** What processes say about their disks, by IP address or endpoint. */
+  readonly spoiltDisks: Map<string, string>;
   /** Extra delay of the next starts, by IP address or endpoint. */
   readonly startDelays: Map<string, number>;
 }

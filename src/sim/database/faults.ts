@@ -16,6 +16,8 @@ export interface Faults {
   restoreNetwork(name: string): void;
   /** Everything on the volume is gone; processes on it crash. Also the end of an emptyDir. */
   loseVolume(volumeId: string): void;
+  /** The process on this IP or ip:port says so about its disk until it is replaced. */
+  spoilDisk(address: string, trouble: "io_error" | "io_timeout"): void;
   /** The next process to start at this IP or ip:port registers so much later. */
   delayStart(address: string, delayMs: number): void;
 }
@@ -50,6 +52,9 @@ export function createFaults(fabric: Fabric): Faults {
       joinSoon(fabric);
     },
     loseVolume: (volumeId) => loseVolume(fabric, volumeId),
+    spoilDisk: (address, trouble) => {
+      fabric.spoiltDisks.set(address, trouble);
+    },
     delayStart: (address, delayMs) => {
       fabric.startDelays.set(address, delayMs);
     },

@@ -90,6 +90,7 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
     initialBytes: options.initialBytes ?? defaultInitialBytes,
     cut: new Set(),
     cutNetworks: new Map(),
+    spoiltDisks: new Map(),
     startDelays: new Map(),
   };
   const find = (text: string): Database | undefined => findByString(fabric, text);

@@ -88,7 +88,7 @@ function describeProcess(
       unused_allocated_memory: 0,
       used_bytes: 435_253_248,
     },
-    messages: processMessages(database, instance),
+    messages: [...diskMessages(database, instance), ...processMessages(database, instance)],
     roles,
     version: instance.version,
   };
@@ -106,6 +106,11 @@ function describeProcess(
     known.under_maintenance = true;
   }
   return known;
+}
+
+function diskMessages({ fabric }: Database, instance: ServerInstance): StatusMessage[] {
+  const name = fabric.spoiltDisks.get(instance.endpoint) ?? fabric.spoiltDisks.get(instance.ip);
+  return name === undefined ? [] : [{ name, description: `StorageServerFailed: ${name}` }];
 }
 
 function processMessages(database: Database, instance: ServerInstance): StatusMessage[] {
