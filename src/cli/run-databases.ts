@@ -1,5 +1,5 @@
 // Which databases `fdb-operator run` works with: real ones, or, in tests, simulated ones that another process serves.
-// Rules: spec/run.md [RUN40], [RUN41].
+// Rules: spec/run.md [RUN40]-[RUN43].
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import type { MetricsRegistry } from "../env/metrics.ts";
@@ -33,5 +33,37 @@ export async function openDatabases(input: DatabasesInput): Promise<Databases> {
   if (input.kind !== "real") {
     throw new CommandError(`--database must be real or simulated:HOST:PORT, not "${input.kind}"`);
   }
-  throw new CommandError("this build has no client for real databases");
+  return realDatabases(input);
+}
+
+async function realDatabases(input: DatabasesInput): Promise<Databases> {
+  const { clock, log, registry, environment } = input;
+  const { findInstallation, installationPlaces } = await import("../fdb/client/installation.ts");
+  const { createProcessAdmin } = await import("../fdb/client/process-admin.ts");
+  const { createHttpPodNetwork } = await import("../pod/http-network.ts");
+  const places = installationPlaces(environment);
+  const installation = await findInstallation(places);
+  if (installation.clients.length === 0) {
+    const folders = [...new Set([...places.libraryFolders, ...places.programFolders])].join(", ");
+    throw new CommandError(
+      `no client of FoundationDB (libfdb_c.so with fdbcli of the same version) in ${folders}: name its folder in FDB_LIBRARY_DIR and FDB_BINARY_DIR`,
+    );
+  }
+  log.info("clients of FoundationDB", {
+    versions: installation.clients.map((each) => each.version),
+  });
+  const lost = registry.counter(
+    "fdb_operator_client_restarts_total",
+    "Client processes of a database that were lost and started again.",
+    { namespace: [], name: [] },
+  );
+  const admin = createProcessAdmin({
+    ...{ installation, clock, log, environment },
+    onLost(database, reason) {
+      const [namespace = "", name = ""] = database.split("/");
+      lost.add({ namespace, name });
+      log.warn("the client process of a database was lost", { database, reason });
+    },
+  });
+  return { admin, podNetwork: createHttpPodNetwork(clock, environment), close: async () => {} };
 }

@@ -23,6 +23,7 @@ import { flagsWithoutEffect } from "./go-flags.ts";
 import { serveProbes } from "./probe-server.ts";
 import type { Probes, ProbeServer } from "./probe-server.ts";
 import { registerProcessMetrics } from "./process-metrics.ts";
+import { registerRequestMetrics } from "./request-metrics.ts";
 import { openDatabases } from "./run-databases.ts";
 import { operatorOptions } from "./run-options.ts";
 import { readSettings } from "./run-settings.ts";
@@ -91,10 +92,11 @@ async function runWith(settings: RunSettings, host: RunHost): Promise<void> {
   const connection = connectionOf(settings, host.environment);
   const userAgent = `fdb-operator/${version} (${process.platform}/${process.arch})`;
   const transport = httpsTransport(connection, { requestTimeoutMs: settings.requestTimeout });
-  const client = new KubeClient(transport, { userAgent });
+  const registry = new MetricsRegistry();
+  const onRequest = registerRequestMetrics(registry);
+  const client = new KubeClient(transport, { userAgent, onRequest });
   const elector = electorOf(settings, connection, client, host);
   const state: RunState = { operator: undefined, watchesNodes: false, problem: "starting" };
-  const registry = new MetricsRegistry();
   const stopMetrics = registerProcessMetrics(registry, {
     startedMs: clock.nowMs(),
     version,
@@ -111,7 +113,7 @@ async function runWith(settings: RunSettings, host: RunHost): Promise<void> {
       const options = { ...operatorOptions(settings), userAgent, watchesNodes: state.watchesNodes };
       const { admin, podNetwork } = databases;
       await runTerms({
-        operator: { transport, admin, podNetwork, clock, random, log, options },
+        operator: { transport, admin, podNetwork, clock, random, log, options, onRequest },
         ...{ elector, log, signal },
         onOperator: (operator) => {
           state.operator = operator;

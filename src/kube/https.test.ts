@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
+import { isKubeError } from "./error.ts";
 import { httpsTransport } from "./https.ts";
 import type { HttpsTransportOptions } from "./https.ts";
 import type { KubeConnection } from "./kubeconfig.ts";
@@ -233,4 +234,21 @@ test("[KUBE15] a token file is read again when it changes", async () => {
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test("[KUBE14] a caller who aborts inside of the last event harms nobody", async () => {
+  const handler: Handler = (_, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end('{"type":"ERROR","object":{}}\n');
+  };
+  await withServer(handler, async (transport) => {
+    for (let turn = 0; turn < 50; turn += 1) {
+      const end = new AbortController();
+      const request = { method: "GET", path: "/watch", signal: end.signal } as const;
+      await transport.watch(request, () => end.abort());
+    }
+    const aborted = AbortSignal.abort();
+    const late = transport.request({ method: "GET", path: "/", signal: aborted });
+    await assert.rejects(late, (error) => isKubeError(error, "Aborted"));
+  });
 });

@@ -1,12 +1,14 @@
 // The transport to a real API server: HTTP/1.1 over TLS (or plain on loopback) with kept-alive connections.
-// Every request has a time limit; a token file is read again when it changes, since the token in a pod is
-// renewed under our feet. Carries rules KUBE10 to KUBE15 and KUBE19.
-import { readFileSync, statSync } from "node:fs";
+// Every request has a time limit; credentials that change under our feet are taken up. Carries rules KUBE10 to KUBE15,
+// KUBE19 and KUBE83 to KUBE86.
 import * as http from "node:http";
 import * as https from "node:https";
+import { Credentials } from "./credentials.ts";
+import type { TlsMaterial } from "./credentials.ts";
 import { KubeError } from "./error.ts";
 import type { KubeConnection } from "./kubeconfig.ts";
 import { LineDecoder } from "./line-decoder.ts";
+import { TunnelAgent } from "./proxy.ts";
 import { errorOfAnswer } from "./status.ts";
 import type { KubeRequest, KubeResponse, KubeTransport, WatchEvent } from "./transport.ts";
 import { parseWarnings } from "./warning-header.ts";
@@ -50,24 +52,23 @@ interface Exchange {
 
 class Sender {
   readonly #base: URL;
-  readonly #agent: http.Agent;
+  readonly #connection: KubeConnection;
   readonly #options: Required<HttpsTransportOptions>;
-  readonly #authorization: () => string | undefined;
+  readonly #credentials: Credentials;
+  #agent: http.Agent | undefined;
+  /** What the agent was made with. */
+  #material: TlsMaterial | undefined;
 
   constructor(connection: KubeConnection, options: HttpsTransportOptions) {
     this.#base = new URL(connection.server);
+    this.#connection = connection;
+    this.#credentials = new Credentials(connection, () => Date.now());
     this.#options = {
       requestTimeoutMs: options.requestTimeoutMs ?? 30_000,
       maxSockets: options.maxSockets ?? 100,
       userAgent: options.userAgent ?? "foundationdb-operator",
       maxBodyBytes: options.maxBodyBytes ?? 256 * 2 ** 20,
     };
-    const settings = { keepAlive: true, maxSockets: this.#options.maxSockets };
-    this.#agent =
-      this.#base.protocol === "https:"
-        ? new https.Agent({ ...settings, ...tlsOptions(connection) })
-        : new http.Agent(settings);
-    this.#authorization = authorizationOf(connection);
   }
 
   async request(request: KubeRequest): Promise<KubeResponse> {
@@ -116,52 +117,97 @@ class Sender {
   }
 
   close(): void {
-    this.#agent.destroy();
+    this.#agent?.destroy();
+  }
+
+  /** Another certificate or authority means other connections; what runs on the old ones ends by itself. */
+  #currentAgent(): http.Agent {
+    const material = this.#credentials.material();
+    if (this.#agent !== undefined && material === this.#material) return this.#agent;
+    retire(this.#agent);
+    this.#material = material;
+    this.#agent = this.#newAgent(material);
+    return this.#agent;
+  }
+
+  #newAgent(material: TlsMaterial): http.Agent {
+    const { proxyUrl, verifyServer, serverName: servername } = this.#connection;
+    const settings = { keepAlive: true, maxSockets: this.#options.maxSockets };
+    const isEncrypted = this.#base.protocol === "https:";
+    const encrypted = { ...settings, ...material, rejectUnauthorized: verifyServer !== false };
+    if (servername !== undefined) Object.assign(encrypted, { servername });
+    if (proxyUrl !== undefined) return new TunnelAgent(proxyUrl, isEncrypted, encrypted);
+    return isEncrypted ? new https.Agent(encrypted) : new http.Agent(settings);
   }
 
   /** Sends the request and resolves with the head of its answer. */
   async #send(request: KubeRequest): Promise<Exchange> {
+    const exchange = await this.#sendFresh(request);
+    // A request that was not let in has done nothing, so it may be sent again with newer credentials.
+    if (exchange.answer.statusCode !== 401 || !(await this.#credentials.refused())) return exchange;
+    exchange.disarm();
+    exchange.answer.resume();
+    return this.#sendFresh(request);
+  }
+
+  async #sendFresh(request: KubeRequest): Promise<Exchange> {
+    let authorization: string | undefined;
     try {
-      return await this.#sendOnce(request);
+      authorization = await this.#credentials.authorization();
+    } catch (error) {
+      throw connectionError(error, request);
+    }
+    try {
+      return await this.#sendOnce(request, authorization);
     } catch (error) {
       // The server may close an idle connection at the very moment we use it again. Reading twice is safe.
       if (!(error instanceof StaleConnection)) throw error;
       if (request.method !== "GET") throw connectionError(error.cause, request);
-      return await this.#sendOnce(request);
+      return await this.#sendOnce(request, authorization);
     }
   }
 
-  #sendOnce(request: KubeRequest): Promise<Exchange> {
+  #sendOnce(request: KubeRequest, authorization: string | undefined): Promise<Exchange> {
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     const url = urlOf(this.#base, request);
     const module = url.protocol === "https:" ? https : http;
+    const { signal } = request;
     return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(connectionError(undefined, request));
       const call = module.request(url, {
         method: request.method,
-        agent: this.#agent,
-        headers: this.#headers(request, body),
-        signal: request.signal,
+        agent: this.#currentAgent(),
+        headers: this.#headers(request, body, authorization),
       });
+      // Ended without an error: an answer that is complete has left its socket, and nobody would listen for one there.
+      const abort = (): void => void call.destroy();
+      signal?.addEventListener("abort", abort, { once: true });
+      call.on("close", () => signal?.removeEventListener("abort", abort));
       let timeout: KubeError | undefined;
       const timer = setTimeout(() => {
         const limit = `no answer within ${this.#options.requestTimeoutMs} ms`;
         timeout = new KubeError(0, "Timeout", `${describe(request)}: ${limit}`);
-        call.destroy(timeout);
+        call.destroy();
       }, this.#options.requestTimeoutMs);
       const disarm = (): void => clearTimeout(timer);
       call.on("socket", (socket) => socket.setKeepAlive(true, 15_000));
       call.on("response", (answer) => resolve({ call, answer, disarm, timeout: () => timeout }));
       call.on("error", (error) => {
         disarm();
-        const isStale = call.reusedSocket && (error as NodeJS.ErrnoException).code === "ECONNRESET";
-        reject(isStale ? new StaleConnection(error) : connectionError(error, request));
+        const isReset = call.reusedSocket && (error as NodeJS.ErrnoException).code === "ECONNRESET";
+        const isStale = isReset && timeout === undefined && signal?.aborted !== true;
+        const failure = connectionError(timeout ?? error, request);
+        reject(isStale ? new StaleConnection(error) : failure);
       });
       call.end(body);
     });
   }
 
-  #headers(request: KubeRequest, body: string | undefined): Record<string, string> {
-    const authorization = this.#authorization();
+  #headers(
+    request: KubeRequest,
+    body: string | undefined,
+    authorization: string | undefined,
+  ): Record<string, string> {
     return {
       accept: request.accept ?? "application/json",
       "user-agent": request.userAgent ?? this.#options.userAgent,
@@ -223,30 +269,13 @@ function retryAfterOf(answer: http.IncomingMessage): { retryAfterSeconds?: numbe
   return header !== undefined && /^\d+$/.test(header) ? { retryAfterSeconds: Number(header) } : {};
 }
 
-function tlsOptions(connection: KubeConnection): https.AgentOptions {
-  return {
-    ca: connection.certificateAuthority,
-    cert: connection.clientCertificate,
-    key: connection.clientKey,
-    rejectUnauthorized: connection.verifyServer !== false,
-    servername: connection.serverName,
-  };
-}
-
-/** The Authorization header; a token file is read again whenever it was modified. */
-function authorizationOf(connection: KubeConnection): () => string | undefined {
-  const { token, tokenFile } = connection;
-  if (tokenFile === undefined) return () => (token === undefined ? undefined : `Bearer ${token}`);
-  let readAtMs = Number.NaN;
-  let header: string | undefined;
-  return () => {
-    const modifiedAtMs = statSync(tokenFile).mtimeMs;
-    if (modifiedAtMs !== readAtMs) {
-      header = `Bearer ${readFileSync(tokenFile, "utf8").trim()}`;
-      readAtMs = modifiedAtMs;
-    }
-    return header;
-  };
+/** Idle connections are closed, and those in use as soon as they are free. */
+function retire(agent: http.Agent | undefined): void {
+  if (agent === undefined) return;
+  Object.assign(agent, { keepAlive: false });
+  for (const sockets of Object.values(agent.freeSockets)) {
+    for (const socket of sockets ?? []) socket.destroy();
+  }
 }
 
 function urlOf(base: URL, request: KubeRequest): URL {

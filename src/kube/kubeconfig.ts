@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
 import { execCredential, renewCredential } from "./exec-credential.ts";
+import { proxyOfEnvironment } from "./proxy.ts";
 import type { ExecCredential } from "./exec-credential.ts";
 
 export interface KubeConnection {
@@ -232,7 +233,8 @@ function connectionOfList(
   const listed = list.split(delimiter).filter((part) => part !== "");
   if (listed.length === 0) return undefined;
   const found = listed.filter((file) => existsSync(file));
-  return readKubeconfig(found.length === 0 ? listed : found, contextName, signInBy(environment));
+  const files = found.length === 0 ? listed : found;
+  return withProxy(readKubeconfig(files, contextName, signInBy(environment)), environment);
 }
 
 function connectionOfHome(
@@ -242,7 +244,16 @@ function connectionOfHome(
   const home = environment["HOME"] ?? environment["USERPROFILE"];
   const file = home === undefined ? undefined : join(home, ".kube", "config");
   if (file === undefined || !existsSync(file)) return undefined;
-  return readKubeconfig(file, contextName, signInBy(environment));
+  return withProxy(readKubeconfig(file, contextName, signInBy(environment)), environment);
+}
+
+function withProxy(connection: KubeConnection, environment: Environment): KubeConnection {
+  const proxyUrl = connection.proxyUrl ?? proxyOfEnvironment(connection.server, environment);
+  if (proxyUrl === undefined) return connection;
+  if (!URL.canParse(proxyUrl) || !/^https?:$/.test(new URL(proxyUrl).protocol)) {
+    throw new KubeconfigError("proxy", "only http and https proxies are supported");
+  }
+  return { ...connection, proxyUrl };
 }
 
 function signInBy(environment: Environment): SignIn {
@@ -269,13 +280,14 @@ export function inClusterConnection(
       throw new KubeconfigError(`${folder}/${name}`, "cannot be read; mount the service account");
     }
   };
-  return {
+  const connection = {
     server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
     certificateAuthority: read("ca.crt"),
     tokenFile: `${folder}/token`,
     namespace: read("namespace"),
     files: { certificateAuthority: `${folder}/ca.crt` },
   };
+  return withProxy(connection, environment);
 }
 
 function named(documents: readonly Document[], list: string, field: string, name: string): Found {

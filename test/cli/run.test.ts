@@ -30,6 +30,7 @@ async function withStage(body: (stage: Stage) => Promise<void>): Promise<void> {
   const world = startWorld({ clock, seed: 1 });
   const served = await serveHttps(world.server, { port: 0 });
   const databases = await serveDatabases({ admin: world.fdb.admin, network: world.network });
+  const started: RunningCommand[] = [];
   try {
     await world.started;
     await world.stopOperator();
@@ -44,13 +45,15 @@ async function withStage(body: (stage: Stage) => Promise<void>): Promise<void> {
     );
     // The world runs faster than the operator, whose waits must not outlast the test.
     flags.push("--first-configure-wait", "1s", "--status-write-interval", "1s");
-    await body({
-      world,
-      flags,
-      token: served.token,
-      start: (...more) => startCommand([...flags, ...more]),
-    });
+    const start = (...more: string[]): RunningCommand => {
+      const running = startCommand([...flags, ...more]);
+      started.push(running);
+      return running;
+    };
+    await body({ world, flags, token: served.token, start });
   } finally {
+    // A process that outlives a failed test would keep this one alive.
+    for (const running of started) running.signal("SIGKILL");
     await databases.close();
     await world.stop();
     await served.close();
@@ -116,6 +119,8 @@ test("[RUN10] [RUN11] [RUN13] [RUN31] [RUN32] the operator brings up a cluster, 
       "fdb_operator_leading 1",
       'fdb_operator_feature_enabled{feature="nodes"} 1',
       "process_resident_memory_bytes ",
+      'fdb_operator_kubernetes_requests_total{verb="create",resource="pods",code="201"} ',
+      'fdb_operator_kubernetes_requests_total{verb="create",resource="leases",code="201"} ',
     ]) {
       assert.ok(metrics.text.includes(name), name);
     }
@@ -160,7 +165,7 @@ test("[RUN22] of two instances the second works within a second after the first 
   });
 });
 
-test("[RUN2] [RUN33] [RUN40] what cannot work is one line and exit code 1", async () => {
+test("[RUN2] [RUN33] [RUN40] [RUN43] what cannot work is one line and exit code 1", async () => {
   await withStage(async ({ flags }) => {
     const refused = async (...more: string[]): Promise<string> => {
       const { code, stderr } = await runCommand([...flags, ...more]);
@@ -169,6 +174,8 @@ test("[RUN2] [RUN33] [RUN40] what cannot work is one line and exit code 1", asyn
       return stderr;
     };
     assert.match(await refused("--database", "imaginary"), /must be real or simulated/);
+    const missing = await refused("--database", "real");
+    assert.match(missing, /no client of FoundationDB .* in .*: name its folder in FDB_LIBRARY_DIR/);
     assert.match(await refused("--kubeconfig", "/nowhere/at-all"), /cannot be read/);
     assert.match(await refused("--cli-timeout", "soon"), /--cli-timeout must be a duration/);
     assert.match(await refused("--no-such-flag"), /unknown option '--no-such-flag'/);
