@@ -1,6 +1,5 @@
 // `fdb-operator dev`, which is `npm start`: a whole world in this process, shown as it comes up and then kept running for
-// kubectl. Rules: spec/cli.md [CLI3]-[CLI5], [CLI9], spec/multi.md [MU10],
-// spec/real-database.md [DB65].
+// kubectl. Rules: spec/cli.md [CLI3]-[CLI5], [CLI9], spec/multi.md [MU10], [MU12], spec/real-database.md [DB65].
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
@@ -10,6 +9,7 @@ import type { Clock } from "../env/clock.ts";
 import { silentLog } from "../env/log.ts";
 import type { Log } from "../env/log.ts";
 import { pinoLog } from "../env/pino-log.ts";
+import type { Activity } from "../operate/activity.ts";
 import { startMultiWorld } from "../sim/multi-world.ts";
 import { startWorld } from "../sim/world.ts";
 import type { World } from "../sim/world.ts";
@@ -61,6 +61,7 @@ export async function runDev(options: DevOptions): Promise<void> {
 interface Site {
   world: World;
   recent: string[];
+  counts: { kills: number };
   served?: ServedApi;
   kubeconfig?: string;
 }
@@ -86,12 +87,15 @@ export async function runDevOn(given: DevOptions, host: DevHost): Promise<void> 
       ...(options.once ? { deadlineMs } : {}),
     };
     for (const stage of example.stages) {
+      if (host.signal.aborted) return;
       if (stage.title !== "") host.output.line(stage.title);
+      const before = figuresOf(sites);
       const [first] = sites;
       if (documents === undefined || first === undefined) {
         await takeStage(stage, worldsOf(sites));
       } else await createResources(first.world.client, first.world.transport, documents);
       await watchUntilReconciled(sites, host, watching);
+      if (stage.isCounted === true) host.output.line(costText(before, figuresOf(sites)));
     }
     if (options.once || host.signal.aborted) return;
     for (const line of await invitation(sites, options.speed)) host.output.line(line);
@@ -164,15 +168,44 @@ function startSites(
   const { clock, startedMs, host, log, processes } = around;
   const sites = names.map((name) => {
     const recent: string[] = [];
-    const onActivity = reporter(host.output, recent, startedMs, name);
-    return { recent, options: { name, nodes, zones, onActivity, ...processes?.site } };
+    const counts = { kills: 0 };
+    const report = reporter(host.output, recent, startedMs, name);
+    const onActivity = (activity: Activity): void => {
+      const isKill = activity.type === "action" && activity.action.type === "killProcesses";
+      if (isKill && activity.error === undefined) counts.kills += 1;
+      report(activity);
+    };
+    return { recent, counts, options: { name, nodes, zones, onActivity, ...processes?.site } };
   });
   const ground = { clock, seed, log };
   const worlds =
     names.length === 1
       ? sites.map((site) => startWorld({ ...ground, ...site.options }))
       : startMultiWorld({ ...ground, sites: sites.map((site) => site.options) }).worlds;
-  return worlds.map((world, index) => ({ world, recent: sites[index]?.recent ?? [] }));
+  return worlds.map((world, index) => {
+    const { recent = [], counts = { kills: 0 } } = sites[index] ?? {};
+    return { world, recent, counts };
+  });
+}
+
+interface Figures {
+  kills: number;
+  /** Of the database; each recovery adds two. */
+  generation: number;
+}
+
+function figuresOf(sites: readonly Site[]): Figures {
+  const databases = sites[0]?.world.fdb.truth.databases() ?? [];
+  return {
+    kills: sites.reduce((sum, { counts }) => sum + counts.kills, 0),
+    generation: databases.find(({ isConfigured }) => isConfigured)?.generation ?? 0,
+  };
+}
+
+function costText(before: Figures, after: Figures): string {
+  const kills = counted(after.kills - before.kills, "kill command");
+  const recoveries = counted((after.generation - before.generation) / 2, "recovery", "recoveries");
+  return `That took ${kills} and ${recoveries} of the database (generation ${before.generation} to ${after.generation}).`;
 }
 
 /** Each on a port of its own, one after the other from the first. */
@@ -219,8 +252,8 @@ async function documentsOf(files: readonly string[]): Promise<SourceDocument[]> 
   return documents;
 }
 
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+function counted(count: number, noun: string, nouns = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : nouns}`;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

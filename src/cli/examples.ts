@@ -1,5 +1,5 @@
 // The examples of the manual that `npm start -- --example NAME` runs: the files of examples/ in their order, and the
-// Kubernetes that each of them needs. Rules: spec/halls.md [HALL29], spec/multi.md [MU10].
+// Kubernetes that each of them needs. Rules: spec/halls.md [HALL29], spec/multi.md [MU10], [MU12].
 
 export interface ExampleStep {
   /** Name of the Kubernetes cluster; empty when there is only one. */
@@ -11,6 +11,8 @@ export interface ExampleStep {
 /** What is asked for at one time; the next stage comes when everything is reconciled. */
 export interface ExampleStage {
   title: string;
+  /** Tells at its end how often the database was restarted and recovered. */
+  isCounted?: boolean;
   steps: readonly ExampleStep[];
 }
 
@@ -35,6 +37,8 @@ const zoneFile = (site: string, file: string): ExampleStep => ({
   site,
   file: `three-kubernetes-clusters/${file}`,
 });
+const regions = ["main", "remote", "satellite"];
+const regionFile = (site: string, file: string): ExampleStep => ({ site, file: `ha/${file}` });
 
 const examples = {
   "three-data-hall": alone("three-data-hall", 9),
@@ -55,6 +59,27 @@ const examples = {
       {
         title: "Phase 3: three_data_hall in all of them.",
         steps: zones.map((site) => zoneFile(site, "three-data-hall.patch.yaml")),
+      },
+    ],
+  },
+  ha: {
+    nodes: 5,
+    zones: 1,
+    sites: regions,
+    stages: [
+      { title: "main creates the database.", steps: [regionFile("main", "main.yaml")] },
+      {
+        title: "remote and satellite join it through its connection string.",
+        steps: [regionFile("remote", "remote.yaml"), regionFile("satellite", "satellite.yaml")],
+      },
+      {
+        title: "The database spans two regions.",
+        steps: regions.map((site) => regionFile(site, "two-regions.patch.yaml")),
+      },
+      {
+        title: "A knob for all three clusters.",
+        isCounted: true,
+        steps: regions.map((site) => regionFile(site, "knob.patch.yaml")),
       },
     ],
   },

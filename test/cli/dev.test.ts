@@ -84,6 +84,19 @@ test("[MU10] --example three-kubernetes-clusters brings up three clusters in thr
   assert.match(result.stdout, /Phase 1: .*\n[^]*Phase 2: .*\n[^]*Phase 3: /);
 });
 
+test("[MU12] --example ha rolls a knob out to three clusters and tells what it cost", async () => {
+  const result = await runCommand([
+    ...["dev", "--once", "--example", "ha", "--speed", "40"],
+    ...["--kubeconfig", join(folder, "ha")],
+  ]);
+  assert.equal(result.stderr, "");
+  assert.equal(result.code, 0);
+  assert.match(
+    result.stdout,
+    /A knob for all three clusters\.\n[^]*That took 1 kill command and [12] recover(y|ies) of the database \(generation \d+ to \d+\)\.\n$/,
+  );
+});
+
 test("[CLI3] dev --once ends with 0 when the cluster is reconciled, with plain lines when piped", async () => {
   const file = write("small.yaml", smallCluster.replace("CPU", "100m"));
   const kubeconfig = join(folder, "once");

@@ -1,6 +1,8 @@
 // Operators of several Kubernetes clusters act as one on their database in global mode. Rules: spec/multi.md.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { exampleOf } from "../../src/cli/examples.ts";
+import { takeStage } from "../../src/cli/take-stage.ts";
 import { coordinatorsOf } from "../../src/model/connection-string.ts";
 import { MultiTestWorld } from "./multi-harness.ts";
 import { createRegions, fourClusters, threeClusters } from "./multi-regions.ts";
@@ -43,6 +45,26 @@ for (const layout of [threeClusters, fourClusters]) {
     assert.ok(result.seconds >= minimumUptimeSeconds * 2, `${result.seconds} s`);
   });
 }
+
+test("[MU12] the example of two regions comes up, and its knob is one kill", async () => {
+  const { sites, stages } = exampleOf("ha");
+  await MultiTestWorld.run({ names: sites, resource: "sample" }, async (world) => {
+    for (const stage of stages) {
+      const { generation } = world.multi.ground.fdb.truth.databases()[0] ?? { generation: 0 };
+      await takeStage(stage, world.multi.worlds);
+      await world.untilAllReconciled();
+      if (stage.isCounted === true) assert.equal(world.database.generation - generation, 2);
+    }
+    const kills = world.acts("killProcesses");
+    assert.deepEqual(
+      kills.map(({ action }) => action.addresses.length),
+      [24],
+    );
+    const { status } = await world.cluster("satellite");
+    assert.equal(status?.databaseConfiguration?.usable_regions, 2);
+    world.assertDataSafe();
+  });
+});
 
 test("[MU23] all transaction processes of all clusters are replaced by one exclusion and one inclusion", async () => {
   const { names } = threeClusters;

@@ -38,6 +38,7 @@ export interface MultiTestOptions extends SiteChange {
 
 export class MultiTestWorld {
   readonly clock = new VirtualClock();
+  readonly startMs = this.clock.nowMs();
   readonly trace: Trace;
   readonly names: readonly string[];
   readonly multi: MultiWorld;

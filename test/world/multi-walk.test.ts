@@ -1,0 +1,17 @@
+// Random walks of several operators on one database. `npm run multi-walks` takes more of them. Rules: spec/multi.md.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { multiWalk } from "./multi-walk.ts";
+
+test("[MU1] [MU31] a walk of several operators is one history for one seed", async () => {
+  const first = await multiWalk(1, { steps: 6 });
+  const second = await multiWalk(1, { steps: 6 });
+  assert.deepEqual(second, first);
+});
+
+for (const seed of [2, 3]) {
+  test(`[MU30] [MU31] several operators in trouble keep all rules and come to rest, seed ${seed}`, async () => {
+    const { kills } = await multiWalk(seed);
+    assert.ok(kills > 0);
+  });
+}
