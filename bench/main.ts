@@ -4,6 +4,7 @@
 import { parseArgs } from "node:util";
 import { runCluster } from "./cluster-run.ts";
 import type { ClusterRun } from "./cluster-run.ts";
+import { decisionAims, decisionTable, runDecisions } from "./decisions.ts";
 import { runMemory } from "./memory.ts";
 import type { MemoryRun } from "./memory.ts";
 import {
@@ -15,6 +16,7 @@ import {
 } from "./operation-report.ts";
 import { runOperations } from "./operation-run.ts";
 import type { OperationRun } from "./operation-run.ts";
+import { packedUpdateAims, packedUpdateTable, runPackedUpdates } from "./packed-update.ts";
 import {
   allAims,
   creationTable,
@@ -91,10 +93,16 @@ async function main(options: Options): Promise<void> {
     operations.push(...(await runOperations({ groups, seed, progress })));
   }
   const rollouts = await runRollouts(progress);
+  const decisions = runDecisions();
+  const updates = options.isQuick ? [] : await runPackedUpdates(progress);
   progress("");
-  const judged = [...allAims(runs, memory), ...operationAims(operations), ...rolloutAims(rollouts)];
+  const judged = [
+    ...[...allAims(runs, memory), ...operationAims(operations), ...rolloutAims(rollouts)],
+    ...[...decisionAims(decisions), ...packedUpdateAims(updates)],
+  ];
   if (options.isJson) {
-    const figures = { seed, runs, memory, operations, rollouts, aims: judged };
+    const measured = { runs, memory, operations, rollouts, decisions, updates };
+    const figures = { seed, ...measured, aims: judged };
     process.stdout.write(`${JSON.stringify(figures, undefined, 2)}\n`);
     return;
   }
@@ -107,6 +115,8 @@ async function main(options: Options): Promise<void> {
     requestsTable(operations),
     unfinishedLines(operations),
     rolloutTable(rollouts),
+    decisionTable(decisions),
+    updates.length === 0 ? "" : packedUpdateTable(updates),
     runs.length === 0 ? "" : `${footnotes}\n`,
     operationFootnotes,
     missed.length === 0

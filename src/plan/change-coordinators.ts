@@ -6,6 +6,7 @@ import { coordinatorsOf } from "../model/connection-string.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import type { DisruptiveAction } from "./action.ts";
 import { chooseCoordinators } from "./choose-coordinators.ts";
+import { sharingWarnings } from "./coordinator-hosts.ts";
 import {
   coordinatorProblem,
   missingCoordinators,
@@ -97,7 +98,10 @@ function change(
   const message = `Choosing ${addresses.join(", ")} as coordinators: ${problem}`;
   return {
     actions: [action],
-    events: [{ type: "Normal", reason: "ChangingCoordinators", message }],
+    events: [
+      { type: "Normal", reason: "ChangingCoordinators", message },
+      ...sharingWarnings(addresses.length, choice.perMachine),
+    ],
   };
 }
 

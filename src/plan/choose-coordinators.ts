@@ -21,7 +21,13 @@ export interface CoordinatorChoiceInput extends CoordinatorInput {
 }
 
 export type CoordinatorChoice =
-  | { readonly ok: true; readonly addresses: readonly string[]; readonly ids: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly addresses: readonly string[];
+      readonly ids: readonly string[];
+      /** How many of them share one host at most. */
+      readonly perMachine: number;
+    }
   | { readonly ok: false; readonly problem: string };
 
 export function chooseCoordinators(input: CoordinatorChoiceInput): CoordinatorChoice {
@@ -29,9 +35,9 @@ export function chooseCoordinators(input: CoordinatorChoiceInput): CoordinatorCh
   const candidates = coordinatorCandidates(input);
   const count = desiredCoordinatorCount(configuration);
   const rules = choiceRules(configuration, count, coordinatorHardLimits(configuration));
-  const { chosen, missing, machinesMissing } = isPackingEnabled(input.spec)
+  const { chosen, missing, machinesMissing, perMachine } = isPackingEnabled(input.spec)
     ? chooseOverMachines(candidates, rules)
-    : { ...chooseDistributed(candidates, rules), machinesMissing: 0 };
+    : { ...chooseDistributed(candidates, rules), machinesMissing: 0, perMachine: 1 };
   if (machinesMissing > 0) return { ok: false, problem: machinesProblem(count, machinesMissing) };
   if (missing > 0) {
     const zones = new Set(candidates.map((one) => one.localities[localityKeys.zone])).size;
@@ -47,5 +53,5 @@ export function chooseCoordinators(input: CoordinatorChoiceInput): CoordinatorCh
   const next = formatConnectionString({ ...connection.value, coordinators: addresses });
   const problem = coordinatorProblem({ ...input, connectionString: next });
   const ids = chosen.map((one) => one.id);
-  return problem === undefined ? { ok: true, addresses, ids } : { ok: false, problem };
+  return problem === undefined ? { ok: true, addresses, ids, perMachine } : { ok: false, problem };
 }

@@ -1,5 +1,5 @@
 // Whether the coordinators of a packed cluster share hosts more than they must. Processes of different logical fault
-// domains may run on one host, where the database sees different zones. Rules: spec/packing.md [PACK54]-[PACK56].
+// domains may run on one host, where the database sees different zones. Rules: spec/packing.md [PACK54], [PACK55].
 import { isPackingEnabled } from "../api/packing.ts";
 import type { ChoiceRules } from "../model/coordinator-choice.ts";
 import { chooseOverMachines } from "../model/coordinator-machines.ts";
@@ -7,6 +7,7 @@ import type { StatusProcess } from "../model/database-status.ts";
 import { localityKeys, localityOf } from "../model/locality.ts";
 import { coordinatorCandidates } from "./coordinator-candidates.ts";
 import type { CandidateInput } from "./coordinator-candidates.ts";
+import type { PlanEvent } from "./step.ts";
 
 export function machinesProblem(count: number, machinesMissing: number): string {
   const nodes = machinesMissing === 1 ? "1 node" : `${machinesMissing} nodes`;
@@ -14,6 +15,15 @@ export function machinesProblem(count: number, machinesMissing: number): string 
     `${count} coordinators are wanted, and no host may hold half of them or more: ` +
     `${nodes} with a storage or log pod must be added`
   );
+}
+
+/** Allowed where hosts are scarce, and worth a word: the loss of one host costs several coordinators. */
+export function sharingWarnings(count: number, perMachine: number): PlanEvent[] {
+  if (perMachine < 2) return [];
+  const message =
+    `There are too few hosts for ${count} coordinators: up to ${perMachine} share one. ` +
+    "Add nodes, so that the loss of one costs one coordinator.";
+  return [{ type: "Warning", reason: "CoordinatorsShareHosts", message }];
 }
 
 /** The host with most coordinators, and how many; undefined when none has two. */

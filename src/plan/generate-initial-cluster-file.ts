@@ -28,7 +28,7 @@ import { zoneVariableOf } from "../model/fault-domain.ts";
 import { localityKeys } from "../model/locality.ts";
 import { isMarkedForRemoval } from "../model/process-group.ts";
 import { redundancyOf } from "../model/redundancy.ts";
-import { machinesProblem } from "./coordinator-hosts.ts";
+import { machinesProblem, sharingWarnings } from "./coordinator-hosts.ts";
 import { substitutionsOf } from "./pod-configuration.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -55,7 +55,7 @@ export function planInitialClusterFile(snapshot: Snapshot, draft: Draft): StepRe
   const isPacked = isPackingEnabled(snapshot.cluster.spec);
   const choice = isPacked
     ? chooseOverMachines(survey.candidates, rules)
-    : { ...chooseDistributed(survey.candidates, rules), machinesMissing: 0 };
+    : { ...chooseDistributed(survey.candidates, rules), machinesMissing: 0, perMachine: 1 };
   if (choice.machinesMissing > 0) {
     return { waits: [machinesWait(rules.count, choice.machinesMissing)], stop: true };
   }
@@ -70,7 +70,10 @@ export function planInitialClusterFile(snapshot: Snapshot, draft: Draft): StepRe
   const message = `Choosing ${choice.chosen.map((one) => one.id).join(", ")} as coordinators`;
   return {
     status: { connectionString },
-    events: [{ type: "Normal", reason: "GenerateInitialCoordinators", message }],
+    events: [
+      { type: "Normal", reason: "GenerateInitialCoordinators", message },
+      ...sharingWarnings(rules.count, choice.perMachine),
+    ],
     stop: true,
   };
 }

@@ -32,7 +32,7 @@ export function packingChangeOf(spec: ClusterSpec, group: ProcessGroup): string 
   }
   if (!isJudgeable(spec, group)) return undefined;
   if (!isPacked(group)) return "it is in no logical fault domain";
-  const isKnown = domainsFor(spec, group).includes(group.distributionKey ?? "");
+  const isKnown = domainsFor(spec, group).has(group.distributionKey ?? "");
   return isKnown ? undefined : `logical fault domain ${group.distributionKey} is not wanted`;
 }
 
@@ -121,7 +121,7 @@ function leavingPlace(
   const [first] = sorted;
   if (first === undefined) return [];
   const counts = domainCounts(sorted);
-  const targets = targetSizes(counts, share, domainsFor(spec, first));
+  const targets = targetSizes(counts, share, [...domainsFor(spec, first)]);
   const unpacked = sorted.filter((group) => !isPacked(group));
   // What a shrink takes anyway is not replaced: first those that are not packed.
   const surplus = Math.max(0, sorted.length - share);

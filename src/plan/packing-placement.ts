@@ -12,11 +12,23 @@ export function placeOf(group: ProcessGroup): string {
   return `${group.processClass}/${hallOf(group)}`;
 }
 
-/** The wanted logical fault domains in the place of a process group. */
-export function domainsFor(spec: ClusterSpec, group: ProcessGroup): string[] {
+/** The wanted logical fault domains in the place of a process group, in the order of their numbers. */
+export function domainsFor(spec: ClusterSpec, group: ProcessGroup): ReadonlySet<string> {
+  const known = domainsOfSpec.get(spec) ?? new Map<string, ReadonlySet<string>>();
+  domainsOfSpec.set(spec, known);
+  const place = placeOf(group);
+  const domains = known.get(place) ?? newDomains(spec, group);
+  known.set(place, domains);
+  return domains;
+}
+
+/** A spec never changes, so its domains are named once for all process groups. */
+const domainsOfSpec = new WeakMap<ClusterSpec, Map<string, ReadonlySet<string>>>();
+
+function newDomains(spec: ClusterSpec, group: ProcessGroup): ReadonlySet<string> {
   const prefix = spec.processGroupIDPrefix ?? "";
   const place = { prefix, processClass: group.processClass, hall: hallOf(group) };
-  return logicalDomains(place, domainCount(spec));
+  return new Set(logicalDomains(place, domainCount(spec)));
 }
 
 /** Members by logical fault domain; those marked for removal and those that are not packed count nowhere. */
@@ -60,7 +72,7 @@ export function withDomains(
     const here = known.get(place) ?? [];
     // The share of a place is what it holds when the new ones are in it.
     const share = here.length + members.length;
-    const domains = domainsFor(spec, first);
+    const domains = [...domainsFor(spec, first)];
     const chosen = binsForNew(domainCounts(here), share, domains, members.length);
     for (const [index, { processGroupID }] of members.entries()) {
       bound.set(processGroupID, chosen[index] ?? "");

@@ -36,7 +36,7 @@ function balanced(
   const [first] = sorted;
   if (first === undefined || count <= 0) return [];
   const cheapest = [...new Set(sorted.map((group) => group.distributionKey ?? ""))];
-  const empty = domainsFor(spec, first).filter((key) => !cheapest.includes(key));
+  const empty = [...domainsFor(spec, first)].filter((key) => !cheapest.includes(key));
   const counts = domainCounts(sorted);
   const order = [...empty, ...cheapest.toReversed()];
   const targets = targetSizes(counts, sorted.length - count, order);

@@ -215,3 +215,42 @@ test("[PACK54] coordinators are on different hosts, also after one was lost", as
     world.assertDataSafe();
   });
 });
+
+test("[PACK55] with three hosts for five coordinators two hosts hold two of them, and a Warning tells it", async () => {
+  const spec = {
+    ...exampleCluster(file).spec,
+    databaseConfiguration: { redundancy_mode: "triple" as const },
+    processCounts: { storage: 3, log: 3, stateless: 3 },
+  };
+  await TestWorld.runWithCluster({ nodes: 3, spec }, async (world) => {
+    const hosts = Map.groupBy(await coordinatorHosts(world), (host) => host);
+    assert.deepEqual([...hosts.values()].map((found) => found.length).sort(), [1, 2, 2]);
+    const [event] = await world.events("CoordinatorsShareHosts");
+    assert.equal(event?.type, "Warning");
+    assert.match(event?.message ?? "", /too few hosts for 5 coordinators: up to 2 share one/);
+    await assertNoSharedHost(world);
+  });
+});
+
+test("[PACK55] with two hosts for three coordinators it waits and says how many nodes are missing", async () => {
+  const spec = {
+    ...exampleCluster(file).spec,
+    distributionConfig: { enabled: true },
+    processCounts: { storage: 4, log: 4, stateless: 3 },
+  };
+  await TestWorld.run({ nodes: 2 }, async (world) => {
+    await world.createCluster(spec);
+    const wait = async () =>
+      (await world.cluster()).status?.blockedBy?.find(({ message }) =>
+        /coordinators/.test(message),
+      );
+    await world.until(
+      async () => (await wait())?.message.includes("must be added") === true,
+      "a wait",
+    );
+    assert.match(
+      (await wait())?.message ?? "",
+      /3 coordinators are wanted.*1 node with a storage or log pod must be added/,
+    );
+  });
+});

@@ -1,0 +1,135 @@
+// What single decisions cost in a cluster of 5,000 process groups: whom of 1,000 failed ones to replace, and how to get
+// from ten logical fault domains to seven.
+import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../src/api/cluster.ts";
+import { processClasses } from "../src/model/process-class.ts";
+import { desiredFor, newDesiredMemory } from "../src/plan/desired.ts";
+import { planNewProcessGroups } from "../src/plan/add-process-groups.ts";
+import { planFailedReplacements } from "../src/plan/replace-failed.ts";
+import { planMisconfiguredReplacements } from "../src/plan/replace-misconfigured.ts";
+import type { Snapshot } from "../src/plan/snapshot.ts";
+import type { Draft } from "../src/plan/step.ts";
+import { PlanWorld } from "../test/operate/plan-world.ts";
+import { mark } from "./aims.ts";
+import type { Aim } from "./report.ts";
+import { renderTable } from "./table.ts";
+import type { Column } from "./table.ts";
+
+export interface DecisionRun {
+  name: string;
+  groups: number;
+  /** What was decided, to see that something was. */
+  marked: number;
+  /** The middle of several. */
+  cpuMs: number;
+}
+
+const cpuMsMax = 50;
+const groupCount = 5_000;
+const failedCount = 1_000;
+const repetitions = 15;
+const counts = { storage: 4_000, log: 500, stateless: 500 };
+
+export function runDecisions(): DecisionRun[] {
+  return [measured("1,000 failed process groups", failed), measured("10 to 7 domains", fewer)];
+}
+
+type Case = () => { snapshot: Snapshot; draft: Draft; decide: Decide };
+type Decide = (snapshot: Snapshot, draft: Draft) => readonly ProcessGroup[];
+
+function measured(name: string, make: Case): DecisionRun {
+  const { snapshot, draft, decide } = make();
+  const times: number[] = [];
+  let marked = 0;
+  for (let run = 0; run < repetitions; run += 1) {
+    const before = process.cpuUsage();
+    const groups = decide(snapshot, draft);
+    const { user, system } = process.cpuUsage(before);
+    times.push((user + system) / 1000);
+    marked = groups.filter((group) => group.removalTimestamp !== undefined).length;
+  }
+  const sorted = times.toSorted((a, b) => a - b);
+  return { name, groups: groupCount, marked, cpuMs: sorted[repetitions >> 1] ?? 0 };
+}
+
+function failed(): ReturnType<Case> {
+  const replacementBucket = { enabled: true, storage: 20, log: 5, stateless: 5 };
+  const automationOptions = { replacements: { replacementBucket } };
+  const timestamp = 1;
+  const groups = groupsOf(() => ({})).map((group, index) =>
+    index % (groupCount / failedCount) === 0
+      ? { ...group, processGroupConditions: [{ type: "MissingProcesses" as const, timestamp }] }
+      : group,
+  );
+  const decide: Decide = (snapshot, draft) =>
+    planFailedReplacements(snapshot, draft).groups ?? draft.groups;
+  return { ...inputs({ automationOptions }, groups), decide };
+}
+
+/** All at once, so that the whole change is decided, and its successors are placed. */
+function fewer(): ReturnType<Case> {
+  const spec = {
+    distributionConfig: { enabled: true, desiredFaultDomains: 7 },
+    automationOptions: { maxConcurrentReplacements: groupCount },
+  };
+  const groups = groupsOf((processClass, number) => {
+    const distributionKey = `${processClass}-${number % 10}`;
+    return { distributionKey, faultDomain: distributionKey };
+  });
+  const decide: Decide = (snapshot, draft) => {
+    const replaced = planMisconfiguredReplacements(snapshot, draft).groups ?? draft.groups;
+    return planNewProcessGroups(snapshot, { ...draft, groups: replaced }).groups ?? replaced;
+  };
+  return { ...inputs(spec, groups), decide };
+}
+
+function groupsOf(
+  place: (processClass: string, number: number) => Partial<ProcessGroup>,
+): ProcessGroup[] {
+  return processClasses.flatMap((processClass) => {
+    const count = (counts as Partial<Record<string, number>>)[processClass] ?? 0;
+    return Array.from({ length: count }, (_, index) => ({
+      processGroupID: `${processClass}-${index + 1}`,
+      processClass,
+      faultDomain: `node-${index}`,
+      ...place(processClass, index),
+    }));
+  });
+}
+
+function inputs(
+  spec: Partial<ClusterSpec>,
+  groups: readonly ProcessGroup[],
+): { snapshot: Snapshot; draft: Draft } {
+  const world = new PlanWorld({ processCounts: counts, ...spec });
+  const status = {
+    client: { database_status: { available: true, healthy: true } },
+    cluster: { configuration: { redundancy_mode: "double" }, processes: {} },
+  };
+  const database = { kind: "seen" as const, status, observedMs: world.nowMs };
+  const snapshot = world.snapshot({ database });
+  const runningVersion = world.cluster.spec.version;
+  const desired = desiredFor(newDesiredMemory(), world.cluster, { runningVersion });
+  return {
+    snapshot,
+    draft: { status: { runningVersion }, groups, desired, actions: [], waits: [] },
+  };
+}
+
+export function decisionTable(runs: readonly DecisionRun[]): string {
+  const columns: Column<DecisionRun>[] = [
+    { title: "decision", align: "left", cell: ({ name }) => name },
+    { title: "groups", cell: ({ groups }) => String(groups) },
+    { title: "marked", cell: ({ marked }) => String(marked) },
+    { title: "CPU ms", cell: ({ cpuMs }) => cpuMs.toFixed(1) },
+    { title: "aim", cell: () => `<= ${cpuMsMax}` },
+    { title: "", align: "left", cell: ({ cpuMs }) => mark(cpuMs <= cpuMsMax) },
+  ];
+  return renderTable("Single decisions in a large cluster", columns, runs);
+}
+
+export function decisionAims(runs: readonly DecisionRun[]): Aim[] {
+  return runs.map(({ name, cpuMs }) => ({
+    ...{ what: `${name}, CPU ms`, value: cpuMs, limit: cpuMsMax },
+    isMet: cpuMs <= cpuMsMax,
+  }));
+}
