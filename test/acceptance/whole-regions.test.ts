@@ -1,9 +1,14 @@
 // Checklist: several resources that are one database, in two regions with a satellite, or in three data halls.
 import { strict as assert } from "node:assert";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
+import type { AdminClientFactory } from "../../src/fdb/admin.ts";
+import type { Pod } from "../../src/kube/generated/types.ts";
 import { pods } from "../../src/kube/resource.ts";
+import type { Stored } from "../../src/kube/resource.ts";
+import type { KubeTransport } from "../../src/kube/transport.ts";
 import { killsOf, newVersion, oldVersion, upgradeLimitMs } from "../world/upgrade-harness.ts";
 import { minuteMs, TestWorld } from "../world/world-harness.ts";
+import type { TestWorldOptions } from "../world/world-harness.ts";
 import { item, shared } from "./checklist-case.ts";
 import { cut, heal, nameOf, namespace, quick } from "./life.ts";
 
@@ -21,9 +26,38 @@ const main = { storage: 3, log: 4, stateless: 3, test: 1 };
 
 let startMs = 0;
 
+/** How many pods the satellite may have, as the quota of a namespace would say it; no limit at first. */
+const quota = { pods: Infinity, most: 0 };
+
+function limitSatellite(transport: KubeTransport): KubeTransport {
+  const path = `/api/v1/namespaces/${namespace}/pods`;
+  const isOurs = (each: unknown): boolean =>
+    (each as Stored<Pod>).metadata.name?.startsWith("dc3-") === true;
+  return {
+    watch: (request, onEvent) => transport.watch(request, onEvent),
+    async request(request) {
+      const isCreation = request.method === "POST" && request.path === path;
+      if (!isCreation || quota.pods === Infinity || !isOurs(request.body)) {
+        return transport.request(request);
+      }
+      const { body } = await transport.request({ method: "GET", path });
+      const present = (body as { items: unknown[] }).items.filter(isOurs).length;
+      quota.most = Math.max(quota.most, present);
+      if (present < quota.pods) return transport.request(request);
+      const message = `pods is forbidden: exceeded quota: satellite, limited: pods=${quota.pods}`;
+      const refusal = { kind: "Status", apiVersion: "v1", status: "Failure", code: 403, message };
+      return { status: 403, body: { ...refusal, reason: "Forbidden" } };
+    },
+  };
+}
+
 /** A database in two regions that is at rest. */
-async function inRegions(spec: Spec, body: (world: TestWorld) => Promise<void>): Promise<void> {
-  await TestWorld.run({ nodes: 16 }, async (world) => {
+async function inRegions(
+  spec: Spec,
+  body: (world: TestWorld) => Promise<void>,
+  options: TestWorldOptions = {},
+): Promise<void> {
+  await TestWorld.run({ nodes: 16, wrapTransport: limitSatellite, ...options }, async (world) => {
     startMs = world.clock.nowMs();
     let seedConnectionString: string | undefined;
     for (const dataCenter of centers) {
@@ -105,6 +139,8 @@ interface Story {
   testers: number;
   kills: number;
   versions: (string | undefined)[];
+  /** Under a quota that leaves no room for one more. */
+  satellitePods: number;
 }
 
 /** A coordinator is lost, satellite processes are replaced, and then everything is upgraded under all kinds of trouble. */
@@ -122,6 +158,7 @@ async function tell(world: TestWorld): Promise<Omit<Story, "createdMs" | "isUpWi
   await allReconciled(world);
   await world.clock.advance(minuteMs);
   const before = killsOf(world).length;
+  quota.pods = 4;
   await world.changeSpec({ version: newVersion }, { name: "dc2" });
   await world.clock.advance(2 * minuteMs);
   const killsAlone = killsOf(world).length - before;
@@ -132,6 +169,8 @@ async function tell(world: TestWorld): Promise<Omit<Story, "createdMs" | "isUpWi
   await allReconciled(world, upgradeLimitMs);
   await world.clock.advance(minuteMs / 2);
   const versions = await versionsOf(world);
+  const satellitePods = (await world.pods()).filter((pod) => nameOf(pod).startsWith("dc3-")).length;
+  quota.pods = Infinity;
   return {
     coordinators,
     hasLostCoordinator,
@@ -140,6 +179,7 @@ async function tell(world: TestWorld): Promise<Omit<Story, "createdMs" | "isUpWi
     testers,
     kills: killsOf(world).length - before,
     versions,
+    satellitePods,
   };
 }
 
@@ -227,6 +267,43 @@ for (const id of ["F04.1", "F04.3", "F04.4", "F04.6"]) {
     assert.deepEqual([versions, kills], [[newVersion], 1]);
   });
 }
+item("F04.5", async () => {
+  const { versions, kills, satellitePods } = await story();
+  assert.deepEqual([versions, kills, satellitePods], [[newVersion], 1, 4]);
+  assert.ok(quota.most <= 4);
+});
+item("F04.8", async () => {
+  const deaf = new Set<string>();
+  const kills: number[] = [];
+  /** A restart that does not reach the remote side. */
+  const wrapAdmin = (factory: AdminClientFactory): AdminClientFactory => ({
+    isVersionSupported: (version) => factory.isVersionSupported(version),
+    open(options) {
+      const client = factory.open(options);
+      return {
+        ...client,
+        kill(addresses, timeoutMs) {
+          const hearing = addresses.filter((address) => !deaf.has(address.split(":")[0] ?? ""));
+          kills.push(addresses.length - hearing.length);
+          deaf.clear();
+          return client.kill(hearing, timeoutMs);
+        },
+      };
+    },
+  });
+  const automationOptions = { podUpdateStrategy: "Delete" as const };
+  const spec = { version: oldVersion, automationOptions };
+  const upgraded = async (world: TestWorld): Promise<void> => {
+    for (const pod of await world.pods()) {
+      if (nameOf(pod).startsWith("dc2-")) deaf.add(pod.status?.podIP ?? "");
+    }
+    for (const name of centers) await world.changeSpec({ version: newVersion }, { name });
+    await allReconciled(world, upgradeLimitMs);
+    assert.ok((kills[0] ?? 0) > 0, "the remote side missed the restart");
+    assert.deepEqual(await versionsOf(world), [newVersion]);
+  };
+  await inRegions(spec, upgraded, { wrapAdmin });
+});
 item("F04.7", async () => {
   const { testers, versions } = await story();
   assert.ok(testers > 0);

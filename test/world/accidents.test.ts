@@ -175,9 +175,6 @@ test("[W88] waiting costs next to nothing: a cluster that cannot come up causes 
     const writes = world.writesSince(mark);
     // The time of the next look is renewed now and then, so that a reader sees that somebody is there.
     assert.ok(writes.length <= 3, writes.join("\n"));
-    const later = world.requests.length;
-    await world.clock.advance(2 * hourMs);
-    assert.ok(world.writesSince(later).length <= 2, world.writesSince(later).join("\n"));
   });
 });
 
