@@ -17,6 +17,8 @@ export interface ControlPlaneOptions {
   /** "if-present" goes on without it when the programs found have none. */
   withControllerManager?: boolean | "if-present";
   withScheduler?: boolean;
+  /** Records who asked for what; see ControlPlane.audited. */
+  audits?: boolean;
   /** For example "1.34": the server behaves as that minor version. */
   emulatedVersion?: string;
   environment?: Readonly<Record<string, string | undefined>>;
@@ -32,10 +34,20 @@ export interface ControlPlane {
   token(user: ControlPlaneUser): string;
   has(part: ControlPlanePart): boolean;
   startScheduler(): Promise<void>;
+  /** Every request of a user so far; only with `audits`. */
+  audited(user: string): readonly AuditedRequest[];
   /** Makes etcd forget everything before the present revision, as its periodic compaction does. */
   compact(): Promise<void>;
   /** Kills everything and deletes the data. The servers' logs are lost with it. */
   stop(): Promise<void>;
+}
+
+export interface AuditedRequest {
+  readonly verb: string;
+  readonly apiGroup: string;
+  /** With its subresource, such as pods/status. */
+  readonly resource: string;
+  readonly code: number;
 }
 
 export type ControlPlaneUser = "admin" | "operator" | "viewer";
@@ -138,6 +150,7 @@ async function startParts(
     token: (user) => tokens.get(user) ?? "",
     has: (part) => programs.commands[part] !== undefined,
     startScheduler,
+    audited: (user) => readAudit(own.folder, user),
     compact: () => compactEtcd(etcdUrl),
     stop: () => stop(own),
   };
@@ -159,6 +172,34 @@ function writeKeysAndTokens(folder: string, tokens: ReadonlyMap<string, string>)
 
 function writeSecret(folder: string, name: string, text: string): void {
   writeFileSync(path.join(folder, name), text, { mode: 0o600 });
+}
+
+function auditArguments(folder: string): string[] {
+  const policy = path.join(folder, "audit-policy.json");
+  const rules = [{ level: "Metadata", omitStages: ["RequestReceived"] }];
+  writeFileSync(policy, JSON.stringify({ apiVersion: "audit.k8s.io/v1", kind: "Policy", rules }));
+  return [`--audit-policy-file=${policy}`, `--audit-log-path=${auditLog(folder)}`];
+}
+
+function auditLog(folder: string): string {
+  return path.join(folder, "audit.log");
+}
+
+function readAudit(folder: string, user: string): AuditedRequest[] {
+  const lines = readFileSync(auditLog(folder), "utf8").split("\n");
+  return lines.flatMap((line) => {
+    if (!line.includes(user)) return [];
+    const event = JSON.parse(line) as {
+      verb: string;
+      user: { username: string };
+      objectRef?: { apiGroup?: string; resource?: string; subresource?: string };
+      responseStatus?: { code?: number };
+    };
+    const { resource, subresource, apiGroup = "" } = event.objectRef ?? {};
+    if (event.user.username !== user || resource === undefined) return [];
+    const full = subresource === undefined ? resource : `${resource}/${subresource}`;
+    return [{ verb: event.verb, apiGroup, resource: full, code: event.responseStatus?.code ?? 0 }];
+  });
 }
 
 function etcdArguments(folder: string, url: string): string[] {
@@ -185,6 +226,7 @@ function apiServerArguments(
   }
   const version = options.emulatedVersion;
   return [
+    ...(options.audits === true ? auditArguments(folder) : []),
     `--etcd-servers=${etcdUrl}`,
     "--bind-address=127.0.0.1",
     "--advertise-address=127.0.0.1",

@@ -27,7 +27,7 @@ export const namespacedRules: readonly PolicyRule[] = [
 
 /** Only in its own namespace: which of its instances may act. */
 export const leaseRules: readonly PolicyRule[] = [
-  rule("coordination.k8s.io", ["leases"], ["get", "create", "update"]),
+  rule("coordination.k8s.io", ["leases"], ["get", "watch", "create", "update"]),
 ];
 
 /** Nodes belong to no namespace. Without this the operator works, but taints and data halls by node label are off. */

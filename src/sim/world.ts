@@ -184,7 +184,7 @@ async function installDefinitions(client: KubeClient): Promise<void> {
       name: "standard",
       annotations: { "storageclass.kubernetes.io/is-default-class": "true" },
     },
-    provisioner: "emulated.foundationdb.org/disk",
+    provisioner: "disk.emulated.foundationdb.org",
     reclaimPolicy: "Delete",
     volumeBindingMode: "WaitForFirstConsumer",
     allowVolumeExpansion: true,

@@ -1,7 +1,12 @@
 // All end-to-end scenarios, in the order in which they run.
 import { takeOverDefinitions } from "./crd-takeover.ts";
+import { liveThroughKills } from "./life.ts";
 import type { Scenario } from "./scenario.ts";
 
 export const scenarios: readonly Scenario[] = [
   { title: "[DEP14] our CRDs take over from those of the Go operator", run: takeOverDefinitions },
+  {
+    title: "[DEP16] [DEP17] a cluster lives on while its operator is killed in every change",
+    run: liveThroughKills,
+  },
 ];

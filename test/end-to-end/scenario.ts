@@ -2,6 +2,7 @@
 import { machineClock, sleep } from "../../src/env/clock.ts";
 import { KubeClient } from "../../src/kube/client.ts";
 import { httpsTransport } from "../../src/kube/https.ts";
+import type { KubeTransport } from "../../src/kube/transport.ts";
 import { startControlPlane } from "../control-plane.ts";
 import type { ControlPlane } from "../control-plane.ts";
 
@@ -9,9 +10,12 @@ export interface EndToEnd {
   readonly controlPlane: ControlPlane;
   /** Of a person with all rights. */
   readonly client: KubeClient;
+  readonly transport: KubeTransport;
   readonly say: (line: string) => void;
   /** Asks until there is an answer; what is waited for is named when it never comes. */
-  eventually<T>(what: string, ask: () => Promise<T | undefined>): Promise<T>;
+  readonly eventually: <T>(what: string, ask: () => Promise<T | undefined>) => Promise<T>;
+  /** Is done when the scenario has ended, however it did. */
+  atEnd(act: () => void): void;
 }
 
 export interface Scenario {
@@ -24,7 +28,9 @@ const patienceMs = 240_000;
 const pauseMs = 200;
 
 export async function runScenario(scenario: Scenario, say: (line: string) => void): Promise<void> {
-  const controlPlane = await startControlPlane({ withControllerManager: true, say });
+  const controlPlane = await startControlPlane({ withControllerManager: true, say, audits: true });
+  const endings: (() => void)[] = [];
+  const atEnd = (act: () => void): void => void endings.push(act);
   try {
     const transport = httpsTransport(
       {
@@ -35,8 +41,9 @@ export async function runScenario(scenario: Scenario, say: (line: string) => voi
       { maxSockets: 20 },
     );
     const client = new KubeClient(transport, { userAgent: "person" });
-    await scenario.run({ controlPlane, client, say, eventually });
+    await scenario.run({ controlPlane, client, transport, say, eventually, atEnd });
   } finally {
+    for (const act of endings.toReversed()) act();
     await controlPlane.stop();
   }
 }

@@ -5,6 +5,7 @@ import path from "node:path";
 import { before, describe, test } from "node:test";
 import { parse } from "yaml";
 import manifest from "../../package.json" with { type: "json" };
+import { allSettings } from "../../src/cli/run-settings.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
 import { namespacedRules } from "../../src/operate/permissions.ts";
 import { chartFolder, helmPath, openHelm } from "../helm.ts";
@@ -144,6 +145,22 @@ void describe("chart", { skip }, () => {
       );
     const both = [...keys("one"), ...keys("two")];
     assert.equal(new Set(both).size, both.length);
+  });
+
+  void test("[DEP13] every flag that the chart passes is a flag of the program", () => {
+    const objects = render("labelSelector=team=a", "flags.max-concurrent-reconciles=4");
+    const [command, ...args] = listAt(
+      only(objects, "Deployment"),
+      "spec.template.spec.containers.0.args",
+    ).map(String);
+    assert.equal(command, "run");
+    assert.equal(args.length, 4);
+    const known = new Set(Object.values(allSettings).map((setting) => setting.flag));
+    for (const arg of args) {
+      const [flag = "", value] = arg.replace(/^--/, "").split("=", 2);
+      assert.ok(known.has(flag), arg);
+      assert.notEqual(value, undefined, arg);
+    }
   });
 
   void test("[DEP9] database pods get their account in every named namespace", () => {

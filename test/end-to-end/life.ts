@@ -1,0 +1,201 @@
+// The life of a cluster with every part a process of its own: a real API server, the rendered chart, the operator with
+// exactly its service account, nodes and a database. The operator is killed in the middle of each change.
+// Rules: spec/deploy.md [DEP16], [DEP17].
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { parse } from "yaml";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
+import type { FoundationDBCluster } from "../../src/api/cluster.ts";
+import { machineClock, sleep } from "../../src/env/clock.ts";
+import type { KubeObject } from "../../src/kube/object.ts";
+import { persistentVolumeClaims, pods } from "../../src/kube/resource.ts";
+import { leaseRules, namespacedRules, nodeRules } from "../../src/operate/permissions.ts";
+import { isReconciled } from "../../src/sim/world.ts";
+import type { AuditedRequest } from "../control-plane.ts";
+import { install, operatorNamespace as namespace, operatorUser } from "./installation.ts";
+import { startNodes, startOperator } from "./programs.ts";
+import type { Program } from "./programs.ts";
+import type { EndToEnd } from "./scenario.ts";
+
+interface Change {
+  readonly title: string;
+  readonly patch: (cluster: FoundationDBCluster) => unknown;
+  /** From the change to the death of the operator. */
+  readonly killedAfterMs: number;
+  /** No storage volume may come or go. */
+  readonly keepsStorage?: boolean;
+}
+
+const changes: readonly Change[] = [
+  {
+    title: "scale storage 3 to 5",
+    patch: () => ({ processCounts: { storage: 5 } }),
+    killedAfterMs: 900,
+  },
+  {
+    title: "roll out a knob",
+    patch: () => ({
+      processes: { general: { customParameters: ["knob_disable_posix_kernel_aio=1"] } },
+    }),
+    killedAfterMs: 1500,
+    keepsStorage: true,
+  },
+  {
+    title: "replace a storage process group",
+    patch: (cluster) => ({
+      processGroupsToRemove: [firstOf(cluster, "storage")],
+    }),
+    killedAfterMs: 2500,
+  },
+  {
+    title: "scale storage 5 to 3",
+    patch: () => ({ processCounts: { storage: 3 } }),
+    killedAfterMs: 2000,
+  },
+  {
+    title: "upgrade",
+    patch: () => ({ version: "7.3.69" }),
+    killedAfterMs: 4000,
+    keepsStorage: true,
+  },
+];
+
+/** Waits that protect large databases from haste; this one is small. */
+const haste = [
+  "--minimum-recovery-time-for-inclusion=1",
+  "--minimum-recovery-time-for-exclusion=1",
+  "--minimum-uptime-for-configuration-changes=1s",
+  "--minimum-uptime-for-coordinator-change-with-missing-process=1s",
+  "--minimum-uptime-for-coordinator-change-with-undesired-process=1s",
+  "--cli-timeout=5",
+  "--leader-election-lease-duration=8s",
+  "--leader-election-renew-deadline=6s",
+  "--leader-election-retry-period=1s",
+];
+
+const clock = machineClock();
+const name = "sample";
+
+export async function liveThroughKills(world: EndToEnd): Promise<void> {
+  const { client, say } = world;
+  const token = await install(world);
+  const nodes = await startNodes(world, { nodes: 6, zones: 3, seed: 1 });
+  const settings = { token, namespace, databasePort: nodes.databasePort, flags: haste };
+  let operator = startOperator(world, settings);
+  await client.create(foundationDbClusters, sample());
+  await sleep(clock, 1500);
+  operator = await replaceOperator(operator, () => startOperator(world, settings));
+  await reconciled(world, "creation", () => operator);
+  for (const change of changes) {
+    const startedMs = clock.nowMs();
+    const volumes = await storageVolumes(world);
+    const cluster = await client.get(foundationDbClusters, { namespace, name });
+    const patch = { spec: change.patch(cluster) };
+    await client.patch(foundationDbClusters, { namespace, name }, patch, { type: "merge" });
+    await sleep(clock, change.killedAfterMs);
+    operator = await replaceOperator(operator, () => startOperator(world, settings));
+    await reconciled(world, change.title, () => operator);
+    if (change.keepsStorage === true) {
+      assert.deepEqual(await storageVolumes(world), volumes, change.title);
+    }
+    say(`${change.title}: ${Math.round((clock.nowMs() - startedMs) / 1000)} s`);
+  }
+  await checkRights(world);
+  operator.kill("SIGTERM");
+  assert.equal(await operator.ended, 0, operator.lines.slice(-5).join("\n"));
+}
+
+async function replaceOperator(old: Program, startNew: () => Program): Promise<Program> {
+  old.kill("SIGKILL");
+  await old.ended;
+  return startNew();
+}
+
+async function reconciled(
+  { client, eventually }: EndToEnd,
+  what: string,
+  operator: () => Program,
+): Promise<void> {
+  let seen: FoundationDBCluster | undefined;
+  const explain = (): string =>
+    [what, JSON.stringify(seen?.status?.blockedBy), ...operator().lines.slice(-10)].join("\n");
+  try {
+    await eventually(`reconciled after: ${what}`, async () => {
+      if (operator().child.exitCode !== null) throw new Error("the operator ended");
+      seen = await client.get(foundationDbClusters, { namespace, name });
+      const isHealthy = seen.status?.health?.available === true;
+      return isReconciled(seen) && isHealthy ? true : undefined;
+    });
+  } catch (error) {
+    throw new Error(explain(), { cause: error });
+  }
+  const { items } = await client.listAll(pods, { namespace });
+  for (const pod of items) assert.equal(pod.status?.phase, "Running", pod.metadata.name);
+}
+
+/** Nothing was forbidden, and what was granted but not used is listed. */
+async function checkRights({ controlPlane, say }: EndToEnd): Promise<void> {
+  const requests = controlPlane.audited(operatorUser);
+  assert.ok(requests.length > 100, `only ${requests.length} requests were audited`);
+  const rightOf = (each: AuditedRequest): string =>
+    `${each.verb} ${each.apiGroup}/${each.resource}`;
+  const forbidden = new Set(requests.filter(({ code }) => code === 403).map(rightOf));
+  assert.deepEqual([...forbidden], []);
+  const used = new Set(requests.map(rightOf));
+  const granted = [...namespacedRules, ...leaseRules, ...nodeRules].flatMap((rule) =>
+    rule.resources.flatMap((resource) =>
+      rule.verbs.map((verb) => `${verb} ${rule.apiGroups[0] ?? ""}/${resource}`),
+    ),
+  );
+  const unused = granted.filter((right) => !used.has(right));
+  say(`${granted.length} rights granted, ${requests.length} requests, none forbidden`);
+  say(`granted and not used in this life: ${unused.join(", ")}`);
+  assert.deepEqual(
+    unused.filter((right) => !rarelyUsed.has(right)),
+    [],
+  );
+}
+
+/** Rights of moments that this life does not have, each with its moment. */
+const rarelyUsed = new Map([
+  ["get /pods", "the answer to a creation was lost"],
+  ["get /persistentvolumeclaims", "the answer to a creation was lost"],
+  ["get /services", "the answer to a creation was lost"],
+  ["get /configmaps", "the answer to a creation was lost"],
+  ["create /services", "public addresses or DNS names"],
+  ["update /services", "public addresses or DNS names"],
+  ["delete /services", "public addresses or DNS names"],
+  ["patch /persistentvolumeclaims", "labels or sizes of claims change"],
+  ["patch /events", "an event happens again"],
+  ["patch apps.foundationdb.org/foundationdbclusters", "protection from deletion"],
+  ["update apps.foundationdb.org/foundationdbbackups/status", "a backup is asked for"],
+  ["update apps.foundationdb.org/foundationdbrestores/status", "a restore is asked for"],
+]);
+
+async function storageVolumes({ client }: EndToEnd): Promise<string[]> {
+  const labelSelector = "foundationdb.org/fdb-process-class=storage";
+  const { items } = await client.listAll(persistentVolumeClaims, { namespace, labelSelector });
+  return items.map((claim) => claim.metadata.uid ?? "").sort();
+}
+
+function sample(): FoundationDBCluster & KubeObject {
+  const file = path.resolve(import.meta.dirname, "../../examples/cluster.yaml");
+  const cluster = parse(readFileSync(file, "utf8")) as FoundationDBCluster & KubeObject;
+  return {
+    ...cluster,
+    metadata: { name, namespace },
+    spec: {
+      ...cluster.spec,
+      minimumUptimeSecondsForBounce: 1,
+      processCounts: { storage: 3, log: 3, stateless: 3 },
+      automationOptions: { ...cluster.spec.automationOptions, waitBetweenRemovalsSeconds: 0 },
+    },
+  };
+}
+
+function firstOf(cluster: FoundationDBCluster, processClass: string): string {
+  const groups = cluster.status?.processGroups ?? [];
+  const found = groups.find((group) => group.processClass === processClass);
+  return found?.processGroupID ?? "";
+}

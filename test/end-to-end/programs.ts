@@ -1,0 +1,94 @@
+// The other programs of an end-to-end scenario, each a process of its own: the operator with the rights of its service
+// account, and the nodes with their database.
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { kubeconfigText } from "../../src/emulator/kubeconfig.ts";
+import type { NodesSettings } from "./nodes-process.ts";
+import type { EndToEnd } from "./scenario.ts";
+
+const root = path.resolve(import.meta.dirname, "../..");
+
+export interface Program {
+  readonly child: ChildProcess;
+  /** All lines that it wrote. */
+  readonly lines: readonly string[];
+  /** Resolves with its exit code, or 128 and the number of the signal that ended it. */
+  readonly ended: Promise<number>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+export async function startNodes(
+  world: EndToEnd,
+  options: Pick<NodesSettings, "nodes" | "zones" | "seed">,
+): Promise<Program & { readonly databasePort: number }> {
+  const { controlPlane } = world;
+  const settings: NodesSettings = {
+    ...options,
+    server: controlPlane.url,
+    certificateAuthority: controlPlane.caPem,
+    token: controlPlane.token("admin"),
+  };
+  const program = start(["test/end-to-end/nodes-process.ts", JSON.stringify(settings)], {});
+  world.atEnd(() => program.kill("SIGKILL"));
+  const line = await world.eventually("the nodes are up", async () => {
+    if (program.child.exitCode !== null) throw new Error(program.lines.join("\n"));
+    return program.lines[0];
+  });
+  return { ...program, databasePort: Number(line) };
+}
+
+export interface OperatorSettings {
+  readonly token: string;
+  readonly namespace: string;
+  readonly databasePort: number;
+  readonly flags?: readonly string[];
+}
+
+export function startOperator(world: EndToEnd, settings: OperatorSettings): Program {
+  const { controlPlane } = world;
+  const folder = mkdtempSync(path.join(tmpdir(), "fdb-operator-"));
+  const file = path.join(folder, "kubeconfig");
+  const { url: server, caPem } = controlPlane;
+  writeFileSync(file, kubeconfigText({ url: server, caPem, token: settings.token }), {
+    mode: 0o600,
+  });
+  const program = start(
+    [
+      ...["src/cli/main.ts", "run", `--kubeconfig=${file}`, "--metrics-addr=0"],
+      ...["--health-probe-bind-address=0", `--watch-namespace=${settings.namespace}`],
+      ...[`--leader-election-namespace=${settings.namespace}`],
+      `--database=simulated:127.0.0.1:${settings.databasePort}`,
+      ...(settings.flags ?? []),
+    ],
+    { WATCH_NAMESPACE: settings.namespace },
+  );
+  world.atEnd(() => {
+    program.kill("SIGKILL");
+    rmSync(folder, { recursive: true });
+  });
+  return program;
+}
+
+function start(args: readonly string[], environment: Record<string, string>): Program {
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, NODE_OPTIONS: "", ...environment },
+  });
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    let rest = "";
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      const parts = (rest + text).split("\n");
+      rest = parts.pop() ?? "";
+      lines.push(...parts);
+    });
+  }
+  const ended = new Promise<number>((resolve) => {
+    child.on("exit", (code, signal) => resolve(code ?? (signal === "SIGKILL" ? 137 : 143)));
+  });
+  return { child, lines, ended, kill: (signal) => void child.kill(signal) };
+}
