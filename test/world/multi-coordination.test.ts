@@ -5,7 +5,12 @@ import { exampleOf } from "../../src/cli/examples.ts";
 import { takeStage } from "../../src/cli/take-stage.ts";
 import { coordinatorsOf } from "../../src/model/connection-string.ts";
 import { MultiTestWorld } from "./multi-harness.ts";
-import { createRegions, fourClusters, threeClusters } from "./multi-regions.ts";
+import {
+  assertInBothRegions,
+  createRegions,
+  fourClusters,
+  threeClusters,
+} from "./multi-regions.ts";
 import { rollOut } from "./multi-rollout.ts";
 import { newVersion, oldVersion } from "./upgrade-harness.ts";
 import { hourMs, minuteMs } from "./world-harness.ts";
@@ -15,38 +20,31 @@ const globally = { automationOptions: { synchronizationMode: "global" as const }
 
 for (const layout of [threeClusters, fourClusters]) {
   const { names } = layout;
-  test(`[MU20] a knob for ${names.length} clusters is one kill and one recovery in global mode`, async () => {
-    const result = await rollOut({ layout, mode: "global", minimumUptimeSeconds });
-    assert.equal(result.killers.length, 1);
-    assert.equal(result.killed[0], names.length === 3 ? 24 : 28, "all processes at once");
-    assert.ok(result.backMs <= 1_000, `back after ${result.backMs} ms`);
-    assert.equal(result.recoveries, 1);
-    assert.ok(result.seconds < minimumUptimeSeconds, `${result.seconds} s`);
-  });
-
-  test(`[MU21] with restarts spread over 5 s a knob for ${names.length} clusters costs two recoveries at most`, async () => {
-    // Of these one shows a single recovery and the other a second one from late registrations.
-    const seen = new Set<number>();
-    for (const seed of [1, 2]) {
-      const spread = { spreadMs: 4_700, seed };
-      const result = await rollOut({ layout, mode: "global", minimumUptimeSeconds, ...spread });
-      assert.equal(result.killers.length, 1);
-      assert.ok(result.backMs > 4_000 && result.backMs <= 5_000, `back after ${result.backMs} ms`);
-      seen.add(result.recoveries);
+  test(`[MU20] [MU21] [MU22] what a knob for ${names.length} clusters costs in global and in local mode`, async () => {
+    const [atOnce, ...spread] = await rollOut(layout, minimumUptimeSeconds, [
+      { mode: "global" },
+      { mode: "global", spreadMs: 4_700, seed: 1 },
+      { mode: "global", spreadMs: 4_700, seed: 2 },
+      { mode: "local" },
+    ]);
+    const local = spread.pop();
+    assert.ok(atOnce && local);
+    assert.ok(atOnce.backMs <= 1_000, `back after ${atOnce.backMs} ms`);
+    assert.equal(atOnce.recoveries, 1);
+    for (const result of [atOnce, ...spread]) {
+      assert.deepEqual(result.killed, [names.length === 3 ? 24 : 28], "all processes at once");
+      assert.ok(result.recoveries <= 2, `${result.recoveries} recoveries`);
+      assert.ok(result.seconds < minimumUptimeSeconds, `${result.seconds} s`);
     }
-    assert.deepEqual([...seen].sort(), [1, 2]);
-  });
-
-  test(`[MU22] a knob for ${names.length} clusters costs a recovery for each that has transaction roles in local mode`, async () => {
-    const result = await rollOut({ layout, mode: "local", minimumUptimeSeconds });
-    assert.deepEqual(result.killers.toSorted(), names.toSorted());
+    for (const { backMs } of spread) assert.ok(backMs > 4_000 && backMs <= 5_000, `${backMs} ms`);
+    assert.deepEqual(local.killers.toSorted(), names.toSorted());
     // With four clusters the second satellite is idle until the remote region takes over.
-    assert.ok(result.recoveries >= 3, `${result.recoveries} recoveries`);
-    assert.ok(result.seconds >= minimumUptimeSeconds * 2, `${result.seconds} s`);
+    assert.ok(local.recoveries >= 3, `${local.recoveries} recoveries`);
+    assert.ok(local.seconds >= minimumUptimeSeconds * 2, `${local.seconds} s`);
   });
 }
 
-test("[MU12] the example of two regions comes up, and its knob is one kill", async () => {
+test("[MU5] [MU12] the example of two regions comes up, and its knob is one kill", async () => {
   const { sites, stages } = exampleOf("ha");
   await MultiTestWorld.run({ names: sites, resource: "sample" }, async (world) => {
     for (const stage of stages) {
@@ -62,6 +60,7 @@ test("[MU12] the example of two regions comes up, and its knob is one kill", asy
     );
     const { status } = await world.cluster("satellite");
     assert.equal(status?.databaseConfiguration?.usable_regions, 2);
+    assertInBothRegions(world);
     world.assertDataSafe();
   });
 });

@@ -1,5 +1,6 @@
 // Databases of two regions over three and over four Kubernetes clusters: a main cluster, a remote one, and one satellite
 // for both or one for each.
+import { strict as assert } from "node:assert";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import type { MultiTestWorld } from "./multi-harness.ts";
 import { minuteMs } from "./world-harness.ts";
@@ -74,4 +75,12 @@ export async function createRegions(
   await world.at("main").changeSpec({ databaseConfiguration }, { name: "main" });
   await world.untilAllReconciled();
   await world.clock.advance(2 * minuteMs);
+}
+
+/** Every piece of data is in both regions, and nowhere else. */
+export function assertInBothRegions({ database }: MultiTestWorld): void {
+  for (const { replicas } of database.replicas) {
+    const centers = replicas.map(({ localities }) => localities["dcid"]);
+    assert.deepEqual([...new Set(centers)].sort(), ["main", "remote"]);
+  }
 }

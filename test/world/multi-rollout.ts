@@ -1,6 +1,5 @@
 // A knob rolled out to all clusters of one database, counted: kills, recoveries by the database's generation, and time
 // from the first change until all are reconciled. Tests and the bench both take it from here.
-import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { keyedRandom } from "../../src/env/keyed-random.ts";
 import type { Random } from "../../src/env/random.ts";
 import { MultiTestWorld } from "./multi-harness.ts";
@@ -10,12 +9,10 @@ import { knobs } from "./restart-harness.ts";
 import { hourMs, minuteMs } from "./world-harness.ts";
 
 export interface Rollout {
-  layout: RegionLayout;
   mode: "local" | "global";
   /** The processes come back one after the other within this time; at once when absent. */
   spreadMs?: number;
-  minimumUptimeSeconds: number;
-  /** Also decides the order in which processes come back. */
+  /** Decides the order in which they come back. */
   seed?: number;
 }
 
@@ -23,7 +20,6 @@ export interface RolloutResult {
   clusters: number;
   mode: Rollout["mode"];
   spreadMs: number;
-  minimumUptimeSeconds: number;
   /** Names of the clusters whose operators killed processes, in order. */
   killers: string[];
   /** Processes that each kill restarted. */
@@ -34,45 +30,66 @@ export interface RolloutResult {
   seconds: number;
 }
 
-export async function rollOut(rollout: Rollout): Promise<RolloutResult> {
-  const { layout, mode, spreadMs = 0, minimumUptimeSeconds, seed = 1 } = rollout;
-  const absence = { firstMs: Infinity, lastMs: 0 };
-  const onLine = (line: string): void => {
-    const atMs = Number(line.split(" ")[0]);
-    if (/ database fdbserver \S+ stops: /.test(line)) {
-      absence.firstMs = Math.min(absence.firstMs, atMs);
-    } else if (/ registered \S+ \w+$/.test(line)) absence.lastMs = atMs;
-  };
-  const spec: Partial<ClusterSpec> = {
-    minimumUptimeSecondsForBounce: minimumUptimeSeconds,
-    automationOptions: { synchronizationMode: mode },
-  };
-  let result: RolloutResult | undefined;
-  await MultiTestWorld.run({ names: layout.names, seed, onLine }, async (world) => {
-    await createRegions(world, layout, spec);
-    // The last recovery is long ago.
-    await world.clock.advance(minimumUptimeSeconds * 1000 + 5 * minuteMs);
-    await delayStarts(world, spreadMs, keyedRandom(seed, "delays"));
-    absence.firstMs = Infinity;
-    const { generation } = world.database;
-    const startMs = world.clock.nowMs();
-    await world.changeAll(knobs("knob_max_trace_lines=12345"));
-    const tookMs = await world.untilAllReconciled(3 * hourMs);
-    // What the restart has set off comes to its end.
-    await world.clock.advance(minuteMs);
-    const kills = world.acts("killProcesses", startMs);
-    result = {
-      ...{ clusters: layout.names.length, mode, spreadMs, minimumUptimeSeconds },
-      killers: kills.map(({ name }) => name),
-      killed: kills.map(({ action }) => action.addresses.length),
-      recoveries: (world.database.generation - generation) / 2,
-      backMs: absence.lastMs - absence.firstMs,
-      seconds: Math.round(tookMs / 1000),
-    };
+interface Absence {
+  firstMs: number;
+  lastMs: number;
+}
+
+/** One after the other on one database, with a long pause before each. */
+export async function rollOut(
+  layout: RegionLayout,
+  minimumUptimeSeconds: number,
+  rollouts: readonly Rollout[],
+): Promise<RolloutResult[]> {
+  const results: RolloutResult[] = [];
+  const absence: Absence = { firstMs: Infinity, lastMs: 0 };
+  const onLine = (line: string): void => noteAbsence(absence, line);
+  const minimumUptimeSecondsForBounce = minimumUptimeSeconds;
+  await MultiTestWorld.run({ names: layout.names, onLine }, async (world) => {
+    await createRegions(world, layout, { minimumUptimeSecondsForBounce });
+    for (const rollout of rollouts) {
+      const { mode: synchronizationMode } = rollout;
+      await world.changeAll({ automationOptions: { synchronizationMode } });
+      // The last recovery is long ago.
+      await world.clock.advance(minimumUptimeSeconds * 1000 + 5 * minuteMs);
+      const knob = `knob_max_trace_lines=${1000 + results.length}`;
+      results.push(await rollOne(world, rollout, knob, absence));
+    }
     world.assertDataSafe();
   });
-  if (result === undefined) throw new Error("the rollout has no result");
-  return result;
+  return results;
+}
+
+async function rollOne(
+  world: MultiTestWorld,
+  { mode, spreadMs = 0, seed = 1 }: Rollout,
+  knob: string,
+  absence: Absence,
+): Promise<RolloutResult> {
+  await delayStarts(world, spreadMs, keyedRandom(seed, "delays"));
+  absence.firstMs = Infinity;
+  const { generation } = world.database;
+  const startMs = world.clock.nowMs();
+  await world.changeAll(knobs(knob));
+  const tookMs = await world.untilAllReconciled(3 * hourMs);
+  // What the restart has set off comes to its end.
+  await world.clock.advance(minuteMs);
+  const kills = world.acts("killProcesses", startMs);
+  return {
+    ...{ clusters: world.names.length, mode, spreadMs },
+    killers: kills.map(({ name }) => name),
+    killed: kills.map(({ action }) => action.addresses.length),
+    recoveries: (world.database.generation - generation) / 2,
+    backMs: absence.lastMs - absence.firstMs,
+    seconds: Math.round(tookMs / 1000),
+  };
+}
+
+function noteAbsence(absence: Absence, line: string): void {
+  const atMs = Number(line.split(" ")[0]);
+  if (/ database fdbserver \S+ stops: /.test(line)) {
+    absence.firstMs = Math.min(absence.firstMs, atMs);
+  } else if (/ registered \S+ \w+$/.test(line)) absence.lastMs = atMs;
 }
 
 /** In random order, evenly over the time. */
