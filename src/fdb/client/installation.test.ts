@@ -42,6 +42,10 @@ async function install(
 test("[DB1] the layouts of the operator's image, of packages and of plain folders are known", async () => {
   const layouts: [string[], Record<string, string>][] = [
     [["lib/libfdb_c_7.3.79.so", "bin/7.3/fdbcli"], { "bin/7.3/fdbcli": "7.3.79" }],
+    [
+      ["lib/libfdb_c_7.3.so", "bin/7.3/fdbcli"],
+      { "lib/libfdb_c_7.3.so": "7.3.79", "bin/7.3/fdbcli": "7.3.79" },
+    ],
     [["bin/7.3.79/lib/libfdb_c.so", "bin/7.3.79/bin/7.3.79/fdbcli"], {}],
     [["lib/7.3.79/libfdb_c.so", "bin/7.3.79/fdbcli"], {}],
     [["lib/7.3.79/libfdb_c.so", "bin/7.3.79/bin/fdbcli"], {}],
@@ -108,5 +112,7 @@ test("[DB1] folders named in the environment come before the usual ones", () => 
   const places = installationPlaces({ FDB_BINARY_DIR: "/a", FDB_LIBRARY_DIR: "/b" });
   assert.deepEqual(places.libraryFolders.slice(0, 2), ["/b", "/a"]);
   assert.equal(places.programFolders[0], "/a");
+  const same = installationPlaces({ FDB_BINARY_DIR: "/a", FDB_LIBRARY_DIR: "/a" });
+  assert.equal(same.libraryFolders.filter((folder) => folder === "/a").length, 1);
   assert.ok(installationPlaces({}).programFolders.includes("/usr/sbin"));
 });

@@ -57,7 +57,7 @@ export function installationPlaces(
   );
   const programs = named("FDB_BINARY_DIR");
   return {
-    libraryFolders: [...libraries, "/usr/lib", "/usr/lib64", "/usr/local/lib"],
+    libraryFolders: [...new Set([...libraries, "/usr/lib", "/usr/lib64", "/usr/local/lib"])],
     programFolders: [...programs, "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"],
   };
 }
