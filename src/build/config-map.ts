@@ -1,11 +1,12 @@
 // The ConfigMap from which pods read their cluster file and their configuration, and the hash by which the operator
 // knows whether a pod has seen it. Carries the rules B41 to B45 of spec/build.md.
-import type { ImageType } from "../api/cluster.ts";
+import type { ClusterSpec, ImageType } from "../api/cluster.ts";
 import { imageTypeOf, serversPerPod } from "../api/effective.ts";
 import type { ConfigMap } from "../kube/generated/types.ts";
 import { isLogProcess } from "../model/process-class.ts";
 import { wantedCounts } from "../api/wanted-counts.ts";
 import { metadataFor } from "./labels.ts";
+import { hasTwoZoneSources } from "./locality-arguments.ts";
 import { monitorConfiguration, monitorJson } from "./monitor-configuration.ts";
 import type { NormalCluster } from "./normalise.ts";
 import { splitConfiguration } from "./split-configuration.ts";
@@ -25,10 +26,16 @@ export function monitorConfKey(
   processClass: string,
   imageType: ImageType,
   serverCount: number,
+  variant = "",
 ): string {
-  if (imageType === "unified") return `fdbmonitor-conf-${processClass}-json`;
+  if (imageType === "unified") return `fdbmonitor-conf-${processClass}-json${variant}`;
   const density = serverCount > 1 ? `-density-${serverCount}` : "";
-  return `fdbmonitor-conf-${processClass}${density}`;
+  return `fdbmonitor-conf-${processClass}${density}${variant}`;
+}
+
+/** Packed pods have entries of their own only where their zone comes from elsewhere than that of others. */
+export function confVariant(spec: ClusterSpec, isPacked: boolean): string {
+  return isPacked && hasTwoZoneSources(spec) ? "-packed" : "";
 }
 
 export function configMap(cluster: NormalCluster): ConfigMap {
@@ -49,19 +56,30 @@ function generatedData(cluster: NormalCluster): Record<string, string> {
   };
   const authorities = (spec.trustedCAs ?? []).join("\n");
   if (authorities !== "") data[caFileKey] = authorities;
-  const imageTypes = status?.imageTypes ?? [];
   for (const processClass of Object.keys(wantedCounts(spec))) {
-    if (imageTypes.includes("unified")) {
-      const target = { processClass, imageType: "unified", serverCount: 0 } as const;
-      const json = monitorJson(monitorConfiguration(cluster, target));
-      data[monitorConfKey(processClass, "unified", 0)] = json;
+    for (const isPacked of hasTwoZoneSources(spec) ? [false, true] : [false]) {
+      Object.assign(data, classData(cluster, processClass, isPacked));
     }
-    for (const serverCount of imageTypes.includes("split")
-      ? densities(cluster, processClass)
-      : []) {
-      const text = splitConfiguration(cluster, { processClass, serverCount });
-      data[monitorConfKey(processClass, "split", serverCount)] = text;
-    }
+  }
+  return data;
+}
+
+function classData(
+  cluster: NormalCluster,
+  processClass: string,
+  isPacked: boolean,
+): Record<string, string> {
+  const imageTypes = cluster.status?.imageTypes ?? [];
+  const variant = confVariant(cluster.spec, isPacked);
+  const data: Record<string, string> = {};
+  if (imageTypes.includes("unified")) {
+    const target = { processClass, imageType: "unified", serverCount: 0, isPacked } as const;
+    const json = monitorJson(monitorConfiguration(cluster, target));
+    data[monitorConfKey(processClass, "unified", 0, variant)] = json;
+  }
+  for (const serverCount of imageTypes.includes("split") ? densities(cluster, processClass) : []) {
+    const text = splitConfiguration(cluster, { processClass, serverCount, isPacked });
+    data[monitorConfKey(processClass, "split", serverCount, variant)] = text;
   }
   return data;
 }
@@ -86,8 +104,9 @@ export function dynamicConfHash(
   processClass: string,
   imageType: ImageType,
   serverCount: number,
+  variant = "",
 ): string {
-  const ownKey = monitorConfKey(processClass, imageType, serverCount);
+  const ownKey = monitorConfKey(processClass, imageType, serverCount, variant);
   const seen: Record<string, string> = {};
   for (const key of [...sharedKeys, ownKey]) {
     const value = data[key];
@@ -101,7 +120,10 @@ export function dynamicConfHashOf(
   cluster: NormalCluster,
   data: Readonly<Record<string, string>>,
   processClass: string,
+  isPacked = false,
 ): string {
-  const servers = serversPerPod(cluster.spec, processClass);
-  return dynamicConfHash(data, processClass, imageTypeOf(cluster.spec), servers);
+  const { spec } = cluster;
+  const servers = serversPerPod(spec, processClass);
+  const variant = confVariant(spec, isPacked);
+  return dynamicConfHash(data, processClass, imageTypeOf(spec), servers, variant);
 }

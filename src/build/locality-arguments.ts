@@ -2,14 +2,26 @@
 // Carries the rules B32 to B34 of spec/build.md.
 import type { ClusterSpec } from "../api/cluster.ts";
 import { faultDomainOf } from "../api/effective.ts";
-import { nodeLabelVariable, resolvedLocality } from "../api/localities.ts";
+import { localityOf, nodeLabelVariable, resolvedLocality } from "../api/localities.ts";
 import type { Locality } from "../api/localities.ts";
 import { defaultFaultDomainKey, zoneVariableOf } from "../model/fault-domain.ts";
 import type { MonitorArgument } from "./monitor-configuration.ts";
 
-export function zoneArgument(spec: ClusterSpec): MonitorArgument {
-  const source = zoneVariableOf(faultDomainOf(spec));
+/** The zone of a packed process group is its logical fault domain, which its pod knows by the ordinary variable. */
+const zoneVariable = "FDB_ZONE_ID";
+
+export function zoneArgument(spec: ClusterSpec, isPacked: boolean): MonitorArgument {
+  const source = isPacked ? zoneVariable : zoneVariableOf(faultDomainOf(spec));
   return fromVariable("zoneid", source);
+}
+
+/**
+ * Whether packed and unpacked pods learn their zone in different ways, and so need different configurations. Also with
+ * packing off, since packed pods live until they are replaced.
+ */
+export function hasTwoZoneSources(spec: ClusterSpec): boolean {
+  if (zoneVariableOf(faultDomainOf(spec)) === zoneVariable) return false;
+  return spec.distributionConfig !== undefined || localityOf(spec, "zoneid") !== undefined;
 }
 
 function fromValue(key: string, value: string): MonitorArgument {

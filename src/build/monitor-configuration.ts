@@ -37,6 +37,8 @@ export interface MonitorTarget {
   readonly serverCount: number;
   /** The IP family of the pod; the cluster's where there is no pod yet. */
   readonly ipFamily?: number | undefined;
+  /** The pod is in a logical fault domain. */
+  readonly isPacked?: boolean | undefined;
 }
 
 export const literal = (value: string): MonitorArgument => ({ value });
@@ -76,7 +78,7 @@ function serverArguments(cluster: NormalCluster, target: MonitorTarget): Monitor
     ...dataArguments(target),
     joined(literal("--locality_instance_id="), variable("FDB_INSTANCE_ID")),
     joined(literal("--locality_machineid="), variable("FDB_MACHINE_ID")),
-    zoneArgument(spec),
+    zoneArgument(spec, target.isPacked === true),
     ...(listens
       ? [addressArgument("listen_address", "FDB_POD_IP", addresses, target.imageType, family)]
       : []),

@@ -3,8 +3,15 @@
 import { imageTypeOf, serversPerPod } from "../api/effective.ts";
 import type { Container, Volume } from "../kube/generated/types.ts";
 import { isStateful } from "../model/process-class.ts";
+import { isPacked } from "../model/process-group.ts";
 import { volumeClaimNameOf } from "../model/process-group-id.ts";
-import { caFileKey, clusterFileKey, configMapName, monitorConfKey } from "./config-map.ts";
+import {
+  caFileKey,
+  clusterFileKey,
+  configMapName,
+  confVariant,
+  monitorConfKey,
+} from "./config-map.ts";
 import type { NormalCluster } from "./normalise.ts";
 import type { PodSubject } from "./pod-subject.ts";
 
@@ -43,7 +50,7 @@ export function podVolumes(
       ? { name: "data", persistentVolumeClaim: { claimName: volumeClaimNameOf(podName) } }
       : { name: "data", emptyDir: {} },
     { name: isUnified ? "shared-binaries" : "dynamic-conf", emptyDir: {} },
-    configMapVolume(cluster, subject.processClass),
+    configMapVolume(cluster, subject),
     { name: "fdb-trace-logs", emptyDir: {} },
   ];
   const volumes = [...given];
@@ -53,12 +60,14 @@ export function podVolumes(
   return volumes;
 }
 
-function configMapVolume(cluster: NormalCluster, processClass: string): Volume {
+function configMapVolume(cluster: NormalCluster, subject: PodSubject): Volume {
+  const { processClass } = subject;
+  const variant = confVariant(cluster.spec, isPacked(subject));
   const imageType = imageTypeOf(cluster.spec);
   const servers = serversPerPod(cluster.spec, processClass);
   const items = [
     {
-      key: monitorConfKey(processClass, imageType, servers),
+      key: monitorConfKey(processClass, imageType, servers, variant),
       path: imageType === "unified" ? "config.json" : "fdbmonitor.conf",
     },
     { key: clusterFileKey, path: "fdb.cluster" },

@@ -12,6 +12,7 @@ import { expectedCommandLine } from "../build/command-line.ts";
 import {
   clusterFileKey,
   configMap,
+  confVariant,
   dynamicConfHash,
   dynamicConfHashOf,
 } from "../build/config-map.ts";
@@ -32,7 +33,7 @@ import { desiredConfiguration } from "../model/database-configuration.ts";
 import type { DatabaseConfiguration } from "../model/database-configuration.ts";
 import type { ProcessCounts } from "../model/process-counts.ts";
 import { podNameOf } from "../model/process-group-id.ts";
-import { hallOf } from "../model/process-group.ts";
+import { hallOf, isPacked } from "../model/process-group.ts";
 import type { MetadataPatch } from "./action.ts";
 import { missingMetadata } from "./metadata-check.ts";
 import { shapeOfPod } from "./pod-shape.ts";
@@ -216,15 +217,18 @@ export class Desired {
   /** The hash of the entries of the ConfigMap that this pod reads. */
   configHash(group: ProcessGroup, live: Stored<Pod>): string {
     const { imageType, servers } = shapeOfPod(live);
-    const key = `hash/${group.processClass}/${imageType}/${servers}`;
+    const variant = confVariant(this.cluster.spec, isPacked(group));
+    const key = `hash/${group.processClass}/${imageType}/${servers}/${variant}`;
     return remembered(this.#texts, key, () =>
-      dynamicConfHash(this.configMap.data ?? {}, group.processClass, imageType, servers),
+      dynamicConfHash(this.configMap.data ?? {}, group.processClass, imageType, servers, variant),
     );
   }
 
   configHashOfNewPod(group: ProcessGroup): string {
-    return remembered(this.#texts, `hash/${group.processClass}`, () =>
-      dynamicConfHashOf(this.cluster, this.configMap.data ?? {}, group.processClass),
+    const { processClass } = group;
+    const key = `hash/${processClass}/${isPacked(group)}`;
+    return remembered(this.#texts, key, () =>
+      dynamicConfHashOf(this.cluster, this.configMap.data ?? {}, processClass, isPacked(group)),
     );
   }
 
@@ -236,7 +240,8 @@ export class Desired {
   ): boolean {
     if (text === undefined) return false;
     const target = targetOf(group, live);
-    const key = `monitor/${target.processClass}/${target.serverCount}/${target.ipFamily ?? 0}`;
+    const { processClass, serverCount, ipFamily = 0 } = target;
+    const key = `monitor/${processClass}/${serverCount}/${ipFamily}/${isPacked(group)}`;
     const wanted = remembered(this.#texts, key, () =>
       monitorJson(monitorConfiguration(this.#configured, target)),
     );
@@ -249,8 +254,7 @@ export class Desired {
   sidecarFileHashes(group: ProcessGroup, live: Stored<Pod>, from: Substitutions): Substitutions {
     const known = this.#fileHashes.get(live);
     if (known?.from === from) return known.hashes;
-    const { processClass, serverCount, ipFamily } = targetOf(group, live);
-    const target = { processClass, serverCount, ipFamily };
+    const { imageType: _, ...target } = targetOf(group, live);
     const hashes = {
       "fdb.cluster": sha256(this.configMap.data?.[clusterFileKey] ?? ""),
       "fdbmonitor.conf": sha256(splitConfiguration(this.cluster, target, from)),
@@ -283,7 +287,10 @@ export class Desired {
 
 function targetOf(group: ProcessGroup, live: Stored<Pod>): MonitorTarget {
   const { imageType, servers, ipFamily } = shapeOfPod(live);
-  return { processClass: group.processClass, imageType, serverCount: servers, ipFamily };
+  return {
+    ...{ processClass: group.processClass, imageType, serverCount: servers, ipFamily },
+    isPacked: isPacked(group),
+  };
 }
 
 function hashed<T extends Stored<Pod> | Stored<PersistentVolumeClaim>>(

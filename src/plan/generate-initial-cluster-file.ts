@@ -109,7 +109,7 @@ function candidateOf(
 ): CoordinatorCandidate | undefined {
   const { spec } = snapshot.cluster;
   const values = substitutionsOf(snapshot, pod).values;
-  const zone = values?.[zoneVariableOf(faultDomainOf(spec))];
+  const zone = group.distributionKey || values?.[zoneVariableOf(faultDomainOf(spec))];
   if (values === undefined || zone === undefined || zone === "") return undefined;
   const dnsName = routingOf(spec).useDnsInClusterFile ? values["FDB_DNS_NAME"] : undefined;
   const host = dnsName ?? shapeOfPod(pod).publicIps[0];

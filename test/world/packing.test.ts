@@ -1,6 +1,7 @@
 // Logical fault domains in a whole world. Rules: spec/packing.md [PACK70]-[PACK79].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { threeHalls } from "./hall-harness.ts";
 import { isMarkedForRemoval } from "../../src/model/process-group.ts";
 import { exampleCluster, runWithExample } from "./example.ts";
 import {
@@ -252,5 +253,49 @@ test("[PACK55] with two hosts for three coordinators it waits and says how many 
       (await wait())?.message ?? "",
       /3 coordinators are wanted.*1 node with a storage or log pod must be added/,
     );
+  });
+});
+
+test("[PACK27] with racks as fault domains, turning it on changes nobody's zone in place", async () => {
+  const localities = [{ key: "zone", topologyKey: "topology.kubernetes.io/zone" }];
+  const { distributionConfig: _, ...spec } = exampleCluster(file).spec;
+  const processCounts = { storage: 4, log: 3, stateless: 3 };
+  await TestWorld.runWithCluster(
+    { nodes: 8, zones: 4, spec: { ...spec, localities, processCounts } },
+    async (world) => {
+      await world.clock.advance(2 * minuteMs);
+      const restarts = commandsOf(world, "killProcesses").length;
+      await world.changeSpec({ distributionConfig: { enabled: true, desiredFaultDomains: 3 } });
+      await world.until(
+        async () => (await groups(world, "storage")).some(({ firstReported }) => firstReported),
+        "a packed one works",
+        15 * minuteMs,
+      );
+      const status = await person(world, (client) => client.status(10_000));
+      const zones = Object.values(status.cluster?.processes ?? {})
+        .filter((process) => process.class_type === "storage")
+        .map((process) => process.locality?.["zoneid"] ?? "");
+      const packed = zones.filter((zone) => zone.startsWith("storage-"));
+      assert.ok(packed.length > 0 && packed.length < zones.length, zones.join(", "));
+      assert.equal(commandsOf(world, "killProcesses").length, restarts);
+      world.assertDataSafe();
+    },
+  );
+});
+
+test("[PACK77] over three halls every hall has its own domains, and each lies in one hall", async () => {
+  const spec = { ...threeHalls, distributionConfig: { enabled: true } };
+  await TestWorld.runWithCluster({ nodes: 9, zones: 3, spec }, async (world) => {
+    const sizes = await domainSizes(world, "log");
+    const halls = [...new Set((await groups(world)).map(({ hall }) => hall ?? ""))].sort();
+    assert.equal(halls.length, 3);
+    const wanted = halls.flatMap((hall) => [0, 1, 2].map((number) => [`log-${hall}-${number}`, 1]));
+    assert.deepEqual(sizes, Object.fromEntries(wanted));
+    for (const { hall, distributionKey, processClass } of await groups(world)) {
+      assert.match(distributionKey ?? "", new RegExp(`^${processClass}-${hall}-[0-2]$`));
+    }
+    await assertNoSharedHost(world);
+    await assertZones(world);
+    world.assertDataSafe();
   });
 });
