@@ -1,5 +1,5 @@
-// What single decisions cost in a cluster of 5,000 process groups: whom of 1,000 failed ones to replace, and how to get
-// from ten logical fault domains to seven.
+// What single decisions cost in a cluster of 5,000 process groups: whom of 1,000 failed ones to replace, how to get
+// from ten logical fault domains to seven, and how to even out an overfull hall.
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../src/api/cluster.ts";
 import { processClasses } from "../src/model/process-class.ts";
 import { desiredFor, newDesiredMemory } from "../src/plan/desired.ts";
@@ -8,6 +8,7 @@ import { planFailedReplacements } from "../src/plan/replace-failed.ts";
 import { planMisconfiguredReplacements } from "../src/plan/replace-misconfigured.ts";
 import type { Snapshot } from "../src/plan/snapshot.ts";
 import type { Draft } from "../src/plan/step.ts";
+import { nodesIn } from "../test/operate/hall-scene.ts";
 import { PlanWorld } from "../test/operate/plan-world.ts";
 import { mark } from "./aims.ts";
 import type { Aim } from "./report.ts";
@@ -30,7 +31,11 @@ const repetitions = 15;
 const counts = { storage: 4_000, log: 500, stateless: 500 };
 
 export function runDecisions(): DecisionRun[] {
-  return [measured("1,000 failed process groups", failed), measured("10 to 7 domains", fewer)];
+  return [
+    measured("1,000 failed process groups", failed),
+    measured("10 to 7 domains", fewer),
+    measured("one hall overfull", overfull),
+  ];
 }
 
 type Case = () => { snapshot: Snapshot; draft: Draft; decide: Decide };
@@ -80,6 +85,24 @@ function fewer(): ReturnType<Case> {
     return planNewProcessGroups(snapshot, { ...draft, groups: replaced }).groups ?? replaced;
   };
   return { ...inputs(spec, groups), decide };
+}
+
+/** Half of every class is in one of three halls: those above its share are chosen, and halls for their successors. */
+function overfull(): ReturnType<Case> {
+  const topologyKey = "topology.kubernetes.io/zone";
+  const spec: Partial<ClusterSpec> = {
+    databaseConfiguration: { redundancy_mode: "three_data_hall" },
+    localities: [{ key: "data_hall", topologyKey }],
+  };
+  const halls = ["az1", "az1", "az2", "az3"];
+  const groups = groupsOf((_, number) => ({ hall: halls[number % halls.length] ?? "" }));
+  const decide: Decide = (snapshot, draft) => {
+    const replaced = planMisconfiguredReplacements(snapshot, draft).groups ?? draft.groups;
+    return planNewProcessGroups(snapshot, { ...draft, groups: replaced }).groups ?? replaced;
+  };
+  const { snapshot, draft } = inputs(spec, groups);
+  const zones = Array.from({ length: 600 }, (_, index) => `az${(index % 3) + 1}`);
+  return { snapshot: { ...snapshot, placementNodes: nodesIn(...zones) }, draft, decide };
 }
 
 function groupsOf(

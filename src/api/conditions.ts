@@ -1,13 +1,14 @@
 // Conditions in the form that all Kubernetes tools know (`kubectl wait --for=condition=...`).
 import { array, enumeration, integer, object, required, string, type TypeOf } from "./schema.ts";
 
-/** DeletionHeld is there only while a deleted cluster is kept. */
+/** DeletionHeld is there only while a deleted cluster is kept, Warning only while there is something to warn of. */
 export type ConditionType =
   | "Available"
   | "Reconciled"
   | "Progressing"
   | "Degraded"
-  | "DeletionHeld";
+  | "DeletionHeld"
+  | "Warning";
 
 const conditionSchema = object(
   {

@@ -154,7 +154,7 @@ test("[API14] the fault domain comes from faultDomain or from the zone locality"
   });
 });
 
-test("[API15] locks are on by default when several instances may share the database", () => {
+test("[API15] [HALL24] locks are on by default when several instances may share the database", () => {
   const rows: (readonly [boolean, Partial<ClusterSpec>])[] = [
     [false, {}],
     [false, { faultDomain: { zoneCount: 1 } }],

@@ -57,6 +57,21 @@ export function coordinatorHardLimits(configuration: DatabaseConfiguration): Loc
   return limits;
 }
 
+/** How many coordinators there should be, and where. */
+export interface CoordinatorWish {
+  readonly count: number;
+  readonly hardLimits: LocalityLimits;
+}
+
+/** Enough to lose a hall, where nine are not possible. */
+export const reducedCount = 5;
+
+/** Nine, at most three in a hall; or five, at most two. */
+export function wishOver(hall: string, count: number): CoordinatorWish {
+  const perHall = count === reducedCount ? 2 : 3;
+  return { count, hardLimits: { [localityKeys.zone]: 1, [hall]: perHall } };
+}
+
 export interface HallCoordinators {
   count: number;
   perHall: number;

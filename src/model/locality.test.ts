@@ -58,3 +58,22 @@ test("[M29] processes come in the order of their keys", () => {
   );
   assert.deepEqual(processesOf({}), []);
 });
+
+test("[HALL33] a process at an own address is own, also while its datacenter changes", () => {
+  const process = (address: string, dcid: string) => ({
+    address,
+    locality: { instance_id: "storage-1", dcid },
+  });
+  const both: DatabaseStatus = {
+    cluster: {
+      processes: { a: process("10.0.0.1:4501", "old"), b: process("10.0.0.2:4501", "x") },
+    },
+  };
+  const own = processesByGroup(both, "new", new Set(["10.0.0.1"]));
+  assert.deepEqual(
+    own.get("storage-1")?.map(({ address }) => address),
+    ["10.0.0.1:4501"],
+  );
+  assert.equal(processesByGroup(both, "new").size, 0);
+  assert.equal(processesByGroup(both, "").get("storage-1")?.length, 2, "nothing to filter by");
+});

@@ -1,6 +1,7 @@
 // Localities: what a process says about where it runs, and how the processes of a status are matched with
 // process groups. Carries the rules M26 to M29 of spec/model.md.
 import type { DatabaseStatus, StatusProcess } from "./database-status.ts";
+import { parseAddress } from "./address.ts";
 import { makeProcessId } from "./process-group-id.ts";
 
 export const localityKeys = {
@@ -17,9 +18,18 @@ export function localityOf(process: StatusProcess, key: string): string {
   return process.locality?.[key] ?? "";
 }
 
-/** A resource without a datacenter of its own manages every process it finds. */
-function isOfDataCenter(process: StatusProcess, dataCenter: string | undefined): boolean {
-  return !dataCenter || localityOf(process, localityKeys.dataCenter) === dataCenter;
+/**
+ * A resource without a datacenter of its own manages every process it finds. One whose datacenter was changed still knows
+ * its processes by their addresses.
+ */
+function isOfDataCenter(
+  process: StatusProcess,
+  dataCenter: string | undefined,
+  ownHosts: ReadonlySet<string>,
+): boolean {
+  if (!dataCenter || localityOf(process, localityKeys.dataCenter) === dataCenter) return true;
+  const address = parseAddress(process.address ?? "");
+  return address.ok && ownHosts.has(address.value.host);
 }
 
 /**
@@ -29,10 +39,11 @@ function isOfDataCenter(process: StatusProcess, dataCenter: string | undefined):
 export function processesByGroup(
   status: DatabaseStatus,
   dataCenter: string | undefined,
+  ownHosts: ReadonlySet<string> = new Set(),
 ): ReadonlyMap<string, readonly StatusProcess[]> {
   const found = new Map<string, StatusProcess[]>();
   for (const process of processesOf(status)) {
-    if (!isOfDataCenter(process, dataCenter)) continue;
+    if (!isOfDataCenter(process, dataCenter, ownHosts)) continue;
     const id =
       localityOf(process, localityKeys.process) || localityOf(process, localityKeys.instance);
     if (id === "") continue;

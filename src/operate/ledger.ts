@@ -4,7 +4,8 @@ import { parseAddress, withoutFlags } from "../model/address.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { processesOf, processesOfInstance } from "../model/locality.ts";
 import type { DisruptiveAction } from "../plan/action.ts";
-import { chargedGroups } from "../plan/safety/act-refusal.ts";
+import { chargedGroups, touchedGroups } from "../plan/safety/act-refusal.ts";
+import { hallsInForce } from "../plan/safety/one-hall.ts";
 import { ledgerVerdict } from "../plan/safety/ledger-verdict.ts";
 import { startsOf, zoneOfGroup } from "../plan/safety/view.ts";
 import type { SafetyView } from "../plan/safety/view.ts";
@@ -62,6 +63,7 @@ function entryOf(view: SafetyView, action: DisruptiveAction, nowMs: number): Led
     atMs: nowMs,
     processGroupIds,
     zones: [...new Set(zones)],
+    halls: hallsInForce(view, touchedGroups(view, action)),
     addresses: processes.flatMap((process) => process.address ?? []),
     starts: seen === undefined ? new Map() : startsOf(seen, processes),
     podUids: podUidsOf(action),

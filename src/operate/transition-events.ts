@@ -50,6 +50,7 @@ export function statusEvents(
   return [
     ...availability(before, after),
     ...lock(before, after),
+    ...warning(before, after),
     ...completion(before, after, nowMs),
   ];
 }
@@ -90,6 +91,12 @@ function lock(before: ClusterStatus | undefined, after: ClusterStatus): PlanEven
   return [
     { type: "Normal", reason: "DatabaseUnlocked", message: "The database is not locked any more" },
   ];
+}
+
+function warning(before: ClusterStatus | undefined, after: ClusterStatus): PlanEvent[] {
+  const is = conditionOf(after, "Warning");
+  if (is === undefined || conditionOf(before, "Warning")?.reason === is.reason) return [];
+  return [{ type: "Warning", reason: is.reason, message: is.message }];
 }
 
 function conditionOf(status: ClusterStatus | undefined, type: string): Condition | undefined {

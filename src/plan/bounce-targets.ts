@@ -10,6 +10,7 @@ import { processesByInstance, processesOf } from "../model/locality.ts";
 import { isTest } from "../model/process-class.ts";
 import { conditionOf, hasCondition, hasReported } from "../model/process-group.ts";
 import { hasTesterCleanup, parseVersion } from "../model/version.ts";
+import { localityChange } from "./locality-change.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
 import { unreachableAddresses } from "./unreachable-processes.ts";
@@ -52,7 +53,7 @@ export function bounceTargets(
     if (hasCondition(group, "IncorrectConfigMap")) unsynced.push(id);
     // A new group starts with the newest configuration anyway.
     else if (hasCondition(group, "MissingProcesses") && hasReported(group)) starting.push(id);
-    if (!isMatching(draft, group)) continue;
+    if (!isMatching(draft, group) || movesByRestart(snapshot, draft, group)) continue;
     const processes = reachable(byGroup.get(id) ?? [], unreachable);
     if (processes.length === 0) continue;
     if (ignoring.has(id)) ignored.push(id);
@@ -106,6 +107,13 @@ function isMatching(draft: Draft, group: ProcessGroup): boolean {
     !hasCondition(group, "SidecarUnreachable") &&
     (isConvertingTls(draft) || !hasCondition(group, "IncorrectPodSpec"))
   );
+}
+
+/** It would come back with another zone, hall or datacenter: it is replaced instead. */
+function movesByRestart(snapshot: Snapshot, draft: Draft, group: ProcessGroup): boolean {
+  const pod = snapshot.pods.get(draft.desired.podName(group));
+  if (pod === undefined) return false;
+  return localityChange(snapshot, draft.desired, group, pod) !== undefined;
 }
 
 /** Processes listen in both ways until the coordinators have moved. */

@@ -13,10 +13,10 @@ import {
   processesWithoutListener,
 } from "./coordinator-validity.ts";
 import type { CoordinatorInput } from "./coordinator-validity.ts";
+import { coordinatorInput } from "./coordinator-wish.ts";
 import { leavingGroups, togetherOf } from "./leaving-coordinators.ts";
 import { calmRemedy, hold, isHold, refusalHold, sentence } from "./hold.ts";
 import type { Hold } from "./hold.ts";
-import { configurationInForce } from "./mode-in-force.ts";
 import { evidenceOf, needsLock, refusalOf } from "./safety/act-evidence.ts";
 import type { Evidence } from "./safety/act-evidence.ts";
 import { generationsProblem, recoveryProblem } from "./safety/common-checks.ts";
@@ -36,13 +36,8 @@ export function planCoordinators(snapshot: Snapshot, draft: Draft): StepResult {
   const { configured, connectionString = "" } = draft.status;
   if (!configured || connectionString === "" || status === undefined) return nothing;
   if (status.client?.database_status?.available !== true) return nothing;
-  const input: CoordinatorInput = {
-    spec: snapshot.cluster.spec,
-    configuration: configurationInForce(snapshot, draft, status),
-    connectionString,
-    status,
-    avoided: leavingGroups(snapshot, draft),
-  };
+  const avoided = leavingGroups(snapshot, draft);
+  const input: CoordinatorInput = { ...coordinatorInput(snapshot, draft, status), avoided };
   const problem = coordinatorProblem(input);
   if (problem === undefined) return nothing;
   const deferral = deferralOf(input);

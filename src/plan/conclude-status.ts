@@ -6,8 +6,9 @@ import { formatTime } from "../kube/time.ts";
 import { conditionOf } from "../model/process-group.ts";
 import { describeAction } from "./action.ts";
 import { coordinatorProblem } from "./coordinator-validity.ts";
+import { coordinatorInput } from "./coordinator-wish.ts";
 import { diskWaits } from "./disk-space.ts";
-import { configurationInForce } from "./mode-in-force.ts";
+import { hallWarnings } from "./hall-warnings.ts";
 import { leavingGroups } from "./leaving-coordinators.ts";
 import { podWaits } from "./pod-waits.ts";
 import { judgeReconciliation } from "./reconciliation.ts";
@@ -70,6 +71,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     groups: draft.groups,
     waits,
     isReconciled,
+    warnings: hallWarnings(snapshot, draft),
     actionCount: draft.actions.filter((action) => !refused.has(describeAction(action))).length,
   });
   return {
@@ -131,14 +133,9 @@ function needsCoordinators(snapshot: Snapshot, draft: Draft): boolean {
   if (database === undefined || !isAvailable(snapshot)) {
     return draft.status.needsNewCoordinators === true;
   }
-  const problem = coordinatorProblem({
-    spec: snapshot.cluster.spec,
-    configuration: configurationInForce(snapshot, draft, database),
-    connectionString,
-    status: database,
-    avoided: leavingGroups(snapshot, draft),
-  });
-  return problem !== undefined;
+  const avoided = leavingGroups(snapshot, draft);
+  const input = { ...coordinatorInput(snapshot, draft, database), avoided };
+  return coordinatorProblem(input) !== undefined;
 }
 
 function failureWaits(snapshot: Snapshot): NewWait[] {

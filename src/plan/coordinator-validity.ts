@@ -11,6 +11,7 @@ import {
   desiredCoordinatorCount,
   isEligibleClass,
 } from "../model/coordinator-choice.ts";
+import type { CoordinatorWish } from "../model/coordinator-choice.ts";
 import type { DatabaseConfiguration } from "../model/database-configuration.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
@@ -24,6 +25,17 @@ export interface CoordinatorInput {
   status: DatabaseStatus;
   /** Process groups on their way out, which no other choice could use. */
   avoided?: ReadonlySet<string>;
+  /** What the configuration asks for when absent. */
+  wish?: CoordinatorWish;
+}
+
+export function wishOf(input: CoordinatorInput): CoordinatorWish {
+  return (
+    input.wish ?? {
+      count: desiredCoordinatorCount(input.configuration),
+      hardLimits: coordinatorHardLimits(input.configuration),
+    }
+  );
 }
 
 /** The first thing wrong with the coordinators, as a sentence; undefined when they are as they should be. */
@@ -150,11 +162,11 @@ function spreadProblem(
   found: readonly StatusProcess[],
 ): string | undefined {
   const zones = new Set(found.map((process) => localityOf(process, localityKeys.zone)));
-  const count = desiredCoordinatorCount(input.configuration);
+  const { count, hardLimits } = wishOf(input);
   if (zones.size !== count) {
     return `The coordinators are in ${zones.size} zones and should be in ${count}`;
   }
-  for (const [key, limit] of Object.entries(coordinatorHardLimits(input.configuration))) {
+  for (const [key, limit] of Object.entries(hardLimits)) {
     const counts = new Map<string, number>();
     for (const process of found) {
       const value = localityOf(process, key);
@@ -164,6 +176,6 @@ function spreadProblem(
       if (used > limit) return `${used} coordinators share ${key} ${value}; at most ${limit} may`;
     }
   }
-  const rules = choiceRules(input.configuration, count, coordinatorHardLimits(input.configuration));
+  const rules = choiceRules(input.configuration, count, hardLimits);
   return hostProblem({ ...input, avoided: input.avoided ?? new Set() }, found, rules);
 }

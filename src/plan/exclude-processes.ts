@@ -171,7 +171,7 @@ function allowedOf(
   const budget = exclusionBudget({
     groups: situation.groups.filter((group) => group.processClass === processClass),
     desired: counts[processClass] ?? 0,
-    faultTolerance: redundancyOf(draft.desired.configuration.redundancy_mode).faultTolerance,
+    faultTolerance: spareProcesses(draft, counts[processClass] ?? 0),
     ongoing: situation.ongoing,
     nowMs,
   });
@@ -186,6 +186,12 @@ function allowedOf(
     (candidate) => isGone(candidate) || present.includes(candidate),
   );
   return { allowed, explanation: budget.explanation };
+}
+
+/** What the mode can do without; a fallback mode is there to do without a whole hall. */
+function spareProcesses(draft: Draft, desired: number): number {
+  const { faultTolerance, fullMode } = redundancyOf(draft.desired.configuration.redundancy_mode);
+  return faultTolerance + (fullMode === undefined ? 0 : Math.ceil(desired / 3));
 }
 
 function exclude(
@@ -203,6 +209,12 @@ function exclude(
       ? coordinatorsThatStay(snapshot, draft, status)
       : undefined;
   if (coordinators !== undefined && !coordinators.ok) {
+    // The hall that a fallback mode does without takes its coordinators along when it is back.
+    const rest = chosen.filter(({ group }) => !isCoordinator(snapshot, status, group));
+    const { fullMode } = redundancyOf(status.cluster?.configuration?.redundancy_mode);
+    if (fullMode !== undefined && isTouching && rest.length > 0 && rest.length < chosen.length) {
+      return exclude(snapshot, draft, status, rest);
+    }
     const why = `a coordinator is among them, and no others can be chosen: ${coordinators.problem}`;
     return { waits: [postponed(ids, why, 5_000)] };
   }

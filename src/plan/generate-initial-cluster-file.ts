@@ -2,6 +2,8 @@
 // and makes up the connection string. It is chosen once in a database's life. Rules: spec/plan.md [P54]-[P58].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf, faultDomainOf, routingOf } from "../api/effective.ts";
+import { hallSpreadOf } from "../api/hall-spread.ts";
+import { dataCenterOf } from "../api/localities.ts";
 import { isPackingEnabled } from "../api/packing.ts";
 import { alphanumerics, randomText, seededRandom } from "../env/random.ts";
 import type { Pod } from "../kube/generated/types.ts";
@@ -26,8 +28,9 @@ import type { Candidate } from "../model/coordinator-choice.ts";
 import { chooseOverMachines } from "../model/coordinator-machines.ts";
 import { zoneVariableOf } from "../model/fault-domain.ts";
 import { localityKeys } from "../model/locality.ts";
-import { isMarkedForRemoval } from "../model/process-group.ts";
+import { hallOf, isMarkedForRemoval } from "../model/process-group.ts";
 import { redundancyOf } from "../model/redundancy.ts";
+import { coordinatorWish } from "./coordinator-wish.ts";
 import { machinesProblem, sharingWarnings } from "./coordinator-hosts.ts";
 import { substitutionsOf } from "./pod-configuration.ts";
 import { shapeOfPod } from "./pod-shape.ts";
@@ -45,23 +48,26 @@ interface CoordinatorCandidate extends Candidate {
 /** Nothing after this step makes sense without a connection string, so it ends the pass until there is one. */
 export function planInitialClusterFile(snapshot: Snapshot, draft: Draft): StepResult {
   if ((draft.status.connectionString ?? "") !== "") return nothing;
-  const configuration = draft.desired.configuration;
-  const wanted = desiredCoordinatorCount(configuration);
   const survey = surveyPods(snapshot, draft);
-  const rules = initialRules(draft, wanted);
-  const wait = startingWait(survey, rules.count);
+  const attempts = initialRules(snapshot, draft);
+  const least = Math.min(...attempts.map(({ count }) => count));
+  const wait = startingWait(survey, least);
   if (wait !== undefined) return { waits: [wait], stop: true };
 
   const isPacked = isPackingEnabled(snapshot.cluster.spec);
-  const choice = isPacked
-    ? chooseOverMachines(survey.candidates, rules)
-    : { ...chooseDistributed(survey.candidates, rules), machinesMissing: 0, perMachine: 1 };
-  if (choice.machinesMissing > 0) {
-    return { waits: [machinesWait(rules.count, choice.machinesMissing)], stop: true };
+  const choices = attempts.map((rules) =>
+    isPacked
+      ? chooseOverMachines(survey.candidates, rules)
+      : { ...chooseDistributed(survey.candidates, rules), machinesMissing: 0, perMachine: 1 },
+  );
+  const choice = choices.find(({ missing, machinesMissing }) => missing + machinesMissing === 0);
+  const machinesMissing = choices.at(-1)?.machinesMissing ?? 0;
+  if (choice === undefined && machinesMissing > 0) {
+    return { waits: [machinesWait(least, machinesMissing)], stop: true };
   }
-  if (choice.missing > 0) {
+  if (choice === undefined) {
     const zones = new Set(survey.candidates.map((one) => one.localities[localityKeys.zone])).size;
-    return { waits: [zonesWait(rules.count, zones)], stop: true };
+    return { waits: [zonesWait(least, zones)], stop: true };
   }
   const connectionString = newConnectionString(snapshot, choice.chosen);
   if (!parseConnectionString(connectionString).ok) {
@@ -72,7 +78,7 @@ export function planInitialClusterFile(snapshot: Snapshot, draft: Draft): StepRe
     status: { connectionString },
     events: [
       { type: "Normal", reason: "GenerateInitialCoordinators", message },
-      ...sharingWarnings(rules.count, choice.perMachine),
+      ...sharingWarnings(choice.chosen.length, choice.perMachine),
     ],
     stop: true,
   };
@@ -108,6 +114,7 @@ function candidateOf(
   pod: Stored<Pod>,
 ): CoordinatorCandidate | undefined {
   const { spec } = snapshot.cluster;
+  const spread = hallSpreadOf(spec);
   const values = substitutionsOf(snapshot, pod).values;
   const zone = group.distributionKey || values?.[zoneVariableOf(faultDomainOf(spec))];
   if (values === undefined || zone === undefined || zone === "") return undefined;
@@ -122,22 +129,33 @@ function candidateOf(
     localities: {
       [localityKeys.zone]: zone,
       [localityKeys.machine]: pod.spec?.nodeName,
-      [localityKeys.dataCenter]: spec.dataCenter ?? "",
+      [localityKeys.dataCenter]: dataCenterOf(spec),
+      ...(spread === undefined ? {} : { [spread.key]: hallOf(group) }),
     },
     address: formatAddress(address),
   };
 }
 
-/** Halls are unknown before the processes run: a hall mode starts with three coordinators and grows later. */
-function initialRules(draft: Draft, wanted: number): ReturnType<typeof choiceRules> {
+/**
+ * The ways to choose, the best one first. With halls that the operator chooses itself, all coordinators are spread over
+ * them at once; where they are unknown before the processes run, or one is missing, a hall mode starts with three.
+ */
+function initialRules(snapshot: Snapshot, draft: Draft): readonly ReturnType<typeof choiceRules>[] {
   const configuration = draft.desired.configuration;
   const { spreadLocality } = redundancyOf(configuration.redundancy_mode);
-  const limits = Object.entries(coordinatorHardLimits(configuration)).filter(
-    ([key]) => key === localityKeys.zone || spreadLocality === undefined,
-  );
-  const count = spreadLocality === undefined ? wanted : 3;
-  return choiceRules(configuration, count, Object.fromEntries(limits));
+  if (spreadLocality === undefined) {
+    const count = desiredCoordinatorCount(configuration);
+    return [choiceRules(configuration, count, coordinatorHardLimits(configuration))];
+  }
+  const zone = { [localityKeys.zone]: 1 };
+  const few = choiceRules(configuration, initialCount, zone);
+  if (hallSpreadOf(snapshot.cluster.spec) === undefined) return [few];
+  const { count, hardLimits } = coordinatorWish(snapshot, draft, configuration, undefined);
+  const onePerHall = choiceRules(configuration, initialCount, { ...zone, [spreadLocality]: 1 });
+  return [choiceRules(configuration, count, hardLimits), onePerHall, few];
 }
+
+const initialCount = 3;
 
 function newConnectionString(snapshot: Snapshot, chosen: readonly CoordinatorCandidate[]): string {
   const { metadata, spec } = snapshot.cluster;

@@ -3,12 +3,11 @@
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { hallSpreadOf } from "../api/hall-spread.ts";
 import { surplusBins, targetSizes, victimBins } from "../model/even-spread.ts";
-import { processesByInstance } from "../model/locality.ts";
 import { processClasses } from "../model/process-class.ts";
 import { hallOf, isExcluded, isMarkedForRemoval } from "../model/process-group.ts";
 import { desiredOf, hallCounts } from "./hall-placement.ts";
 import { hallsOffered } from "./halls-offered.ts";
-import { hasRole } from "./removal-targets.ts";
+import { cheapestFirst } from "./removal-cost.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
@@ -64,51 +63,33 @@ export function shrinkByHall(
   return taken;
 }
 
-/** In each hall the ones whose loss costs least: no coordinators, and from the zone with most members. */
+/** In each hall the ones whose loss costs least, and among them those of the zone with most members. */
 function takenFrom(
   snapshot: Snapshot,
   members: readonly ProcessGroup[],
   halls: readonly string[],
 ): readonly ProcessGroup[] {
-  const status = databaseStatus(snapshot);
-  const processes = status === undefined ? undefined : processesByInstance(status);
-  const isCoordinator = (group: ProcessGroup): boolean =>
-    (processes?.get(group.processGroupID) ?? []).some((each) => hasRole(each, "coordinator"));
-  const byHall = new Map<string, ProcessGroup[]>();
-  for (const group of members) {
-    if (isMarkedForRemoval(group)) continue;
-    const sharing = byHall.get(hallOf(group));
-    if (sharing) sharing.push(group);
-    else byHall.set(hallOf(group), [group]);
-  }
-  const chosen: ProcessGroup[] = [];
-  for (const hall of new Set(halls)) {
+  const staying = members.filter((group) => !isMarkedForRemoval(group));
+  const byHall = Map.groupBy(cheapestFirst(staying, databaseStatus(snapshot)), hallOf);
+  return [...new Set(halls)].flatMap((hall) => {
     const wanted = halls.filter((each) => each === hall).length;
-    const free = (byHall.get(hall) ?? []).toSorted(
-      (a, b) => Number(isCoordinator(a)) - Number(isCoordinator(b)),
-    );
-    chosen.push(...fromFullestZones(free, wanted));
-  }
-  return chosen;
+    return fromFullestZones(byHall.get(hall) ?? [], wanted);
+  });
 }
 
-/** Round by round one of the zone that has most of them left; among equals the order given decides. */
+/** One after the other from the zone that has most of them left; among equals the order given decides. */
 function fromFullestZones(groups: readonly ProcessGroup[], count: number): ProcessGroup[] {
-  const left = new Map<string, number>();
-  const zoneOf = (group: ProcessGroup): string => group.faultDomain ?? "";
-  for (const group of groups) left.set(zoneOf(group), (left.get(zoneOf(group)) ?? 0) + 1);
-  const rest = [...groups];
+  const zones = [...Map.groupBy(groups, ({ faultDomain = "" }) => faultDomain).values()].map(
+    (members) => ({ members, taken: 0 }),
+  );
   const chosen: ProcessGroup[] = [];
-  while (chosen.length < count && rest.length > 0) {
-    let best = 0;
-    for (const [index, group] of rest.entries()) {
-      const fullest = left.get(zoneOf(rest[best] ?? group)) ?? 0;
-      if ((left.get(zoneOf(group)) ?? 0) > fullest) best = index;
-    }
-    const [taken] = rest.splice(best, 1);
-    if (taken === undefined) break;
-    left.set(zoneOf(taken), (left.get(zoneOf(taken)) ?? 0) - 1);
-    chosen.push(taken);
+  while (chosen.length < Math.min(count, groups.length)) {
+    const left = (zone: (typeof zones)[number]): number => zone.members.length - zone.taken;
+    const fullest = zones.reduce((best, zone) => (left(zone) > left(best) ? zone : best));
+    const next = fullest.members[fullest.taken];
+    if (next === undefined) break;
+    chosen.push(next);
+    fullest.taken += 1;
   }
   return chosen;
 }

@@ -1,49 +1,58 @@
 // A real FoundationDB takes `configure three_data_hall` or `three_datacenter` without looking and can then be
-// unavailable for good. So the operator looks first. Rules: spec/plan.md [P73].
+// unavailable for good. So the operator looks first. Rules: spec/plan.md [P73], spec/halls.md [HALL19].
 import type { DatabaseStatus } from "../model/database-status.ts";
-import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
-import { isLogProcess } from "../model/process-class.ts";
-import { redundancyOf } from "../model/redundancy.ts";
+import { redundancyModes, redundancyOf } from "../model/redundancy.ts";
+import { hallPolicy, zoneCount, zonesByHall } from "./hall-policy.ts";
+import type { HallKind } from "./hall-policy.ts";
 
 const zonesPerHallMin = 2;
+const kinds: readonly HallKind[] = ["storage", "log"];
 
 /** What is missing for a mode that spreads over halls or datacenters; undefined for every other mode. */
 export function hallsProblem(status: DatabaseStatus, mode: string): string | undefined {
   if (mode === "") return undefined;
-  const { spreadLocality, fullMode } = redundancyOf(mode);
-  if (spreadLocality === undefined) return undefined;
-  const isFallback = fullMode !== undefined;
-  const wanted = isFallback ? 2 : 3;
-  for (const kind of ["storage", "log"] as const) {
-    const halls = zonesByHall(status, spreadLocality, kind);
-    const zonesMin =
-      isFallback && kind === "storage" && spreadLocality === localityKeys.dataHall
-        ? 1
-        : zonesPerHallMin;
-    const full = [...halls.values()].filter((zones) => zones.size >= zonesMin).length;
-    if (full < wanted || (!isFallback && halls.size !== wanted)) {
-      return (
-        `${mode} needs ${kind} processes in ${wanted} values of ${spreadLocality} with ` +
-        `${zonesMin} zones each; there are ${full} such values of ${halls.size}`
-      );
-    }
+  const isFallback = redundancyOf(mode).fullMode !== undefined;
+  for (const kind of kinds) {
+    const policy = hallPolicy(mode, kind);
+    if (policy === undefined) return undefined;
+    const zonesMin = isFallback ? policy.zonesPerHall : zonesPerHallMin;
+    const wanted = isFallback ? policy.halls : 3;
+    const lack = lackOf(status, policy.locality, kind, { wanted, zonesMin, isExact: !isFallback });
+    if (lack === undefined) continue;
+    return (
+      `${mode} needs ${kind} processes in ${wanted} values of ${policy.locality} with ` +
+      `${zoneCount(zonesMin)} each: ${lack}`
+    );
   }
   return undefined;
 }
 
-function zonesByHall(
+interface Demand {
+  wanted: number;
+  zonesMin: number;
+  isExact: boolean;
+}
+
+function lackOf(
   status: DatabaseStatus,
   locality: string,
-  kind: "storage" | "log",
-): Map<string, Set<string>> {
-  const halls = new Map<string, Set<string>>();
-  for (const process of processesOf(status)) {
-    const processClass = process.class_type ?? "";
-    const isKind = kind === "log" ? isLogProcess(processClass) : processClass === "storage";
-    const hall = localityOf(process, locality);
-    if (!isKind || process.excluded === true || hall === "") continue;
-    const zones = halls.get(hall) ?? new Set<string>();
-    halls.set(hall, zones.add(localityOf(process, localityKeys.zone)));
+  kind: HallKind,
+  { wanted, zonesMin, isExact }: Demand,
+): string | undefined {
+  const halls = zonesByHall(status, locality, kind);
+  const names = [...halls.keys()].join(", ");
+  if (halls.size === 0) return "no such process tells its hall";
+  if (halls.size < wanted || (isExact && halls.size > wanted)) {
+    return `there ${halls.size === 1 ? "is" : "are"} ${halls.size} (${names})`;
   }
-  return halls;
+  const poor = [...halls].filter(([, zones]) => zones.size < zonesMin);
+  if (halls.size - poor.length >= wanted) return undefined;
+  return poor
+    .map(([hall, { size }]) => `hall ${hall} has ${zoneCount(size)}, at least ${zonesMin} needed`)
+    .join("; ");
+}
+
+/** The redundancy mode that the text of a `configure` sets; "" when it sets none. */
+export function modeInCommand(text: string): string {
+  return text.split(" ").find((word) => redundancyModes.includes(word)) ?? "";
 }

@@ -2,13 +2,14 @@
 import { hallSpreadOf } from "../api/hall-spread.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import { hallsOffered, zonesOffered } from "./halls-offered.ts";
+import { zoneCount } from "./hall-policy.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
 import type { NewWait } from "./wait.ts";
 
 const step = "addProcessGroups";
 
-export const zonesPerHallMin = 2;
+const zonesPerHallMin = 2;
 
 /** What is missing for the halls of the wanted mode, one wait for all of it. */
 export function hallWaits(snapshot: Snapshot, draft: Draft): NewWait[] {
@@ -32,10 +33,6 @@ export function hallWaits(snapshot: Snapshot, draft: Draft): NewWait[] {
     return [hallWait(`${mode}: ${lacks.join("; ")}`, remedy)];
   }
   return [];
-}
-
-function zoneCount(count: number): string {
-  return count === 1 ? "1 zone" : `${count} zones`;
 }
 
 function hallWait(message: string, remedy: string): NewWait {

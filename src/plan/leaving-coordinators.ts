@@ -8,7 +8,7 @@ import { isLeaving, isMarkedForRemoval } from "../model/process-group.ts";
 import type { DisruptiveAction } from "./action.ts";
 import { chooseCoordinators } from "./choose-coordinators.ts";
 import type { CoordinatorChoice } from "./choose-coordinators.ts";
-import { configurationInForce } from "./mode-in-force.ts";
+import { coordinatorInput } from "./coordinator-wish.ts";
 import { evidenceMsOf, refusalOf } from "./safety/act-evidence.ts";
 import { generationsProblem, recoveryProblem } from "./safety/common-checks.ts";
 import { isCoordinator } from "./safety/coordinators.ts";
@@ -41,13 +41,8 @@ export function coordinatorsThatStay(
   draft: Draft,
   status: DatabaseStatus,
 ): CoordinatorChoice {
-  return chooseCoordinators({
-    spec: draft.desired.cluster.spec,
-    configuration: configurationInForce(snapshot, draft, status),
-    connectionString: draft.status.connectionString ?? "",
-    status,
-    avoided: leavingGroups(snapshot, draft),
-  });
+  const input = coordinatorInput(snapshot, draft, status);
+  return chooseCoordinators({ ...input, avoided: leavingGroups(snapshot, draft) });
 }
 
 export function planLeavingCoordinators(

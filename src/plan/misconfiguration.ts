@@ -1,5 +1,5 @@
 // Whether a process group must be replaced because its pod or volume was made in a way that no restart can change.
-// Rules: spec/removal.md [R5]-[R8].
+// Rules: spec/removal.md [R5]-[R8], spec/halls.md [HALL13].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf, imageTypeOf, labelsOf, routingOf, serversPerPod } from "../api/effective.ts";
 import { annotationKeys } from "../build/labels.ts";
@@ -7,13 +7,14 @@ import type { Container, PersistentVolumeClaim, Pod } from "../kube/generated/ty
 import type { Stored } from "../kube/resource.ts";
 import { isTransactionSystem } from "../model/process-class.ts";
 import { makeProcessGroupId, parseProcessGroupId } from "../model/process-group-id.ts";
-import { isMarkedForRemoval } from "../model/process-group.ts";
+import { hasCondition, isMarkedForRemoval } from "../model/process-group.ts";
 import { parseQuantity } from "../model/quantity.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import type { Desired } from "./desired.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import { isSameJson } from "./same-json.ts";
 import { securityContextChange } from "./security-context-change.ts";
+import { localityChange } from "./locality-change.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** What is wrong, as a clause; undefined when a restart is enough, or nothing is wrong. */
@@ -29,12 +30,13 @@ export function misconfigurationOf(
   const lasting = claimChange(snapshot, desired, group) ?? prefixChange(desired, group);
   // A pod that is going comes back as specified.
   if (lasting !== undefined || shapeOfPod(pod).isDeleting) return lasting;
+  const isSame = hasSameSpec(desired, group, pod);
+  const isToRestart = !isSame || hasCondition(group, "IncorrectCommandLine");
   return (
     identityChange(desired, group, pod) ??
     resourceGrowth(desired, pod, wanted) ??
-    (hasSameSpec(desired, group, pod)
-      ? undefined
-      : specChange(snapshot, desired, group, pod, wanted))
+    (isToRestart ? localityChange(snapshot, desired, group, pod) : undefined) ??
+    (isSame ? undefined : specChange(snapshot, desired, group, pod, wanted))
   );
 }
 

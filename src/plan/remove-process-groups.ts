@@ -13,6 +13,7 @@ import {
   setExcluded,
 } from "../model/process-group.ts";
 import type { DisruptiveAction, RemovalOrder } from "./action.ts";
+import { membersOfOneHall } from "./hall-at-a-time.ts";
 import { planInclusions } from "./include-processes.ts";
 import type { DatabaseQuestion } from "./questions.ts";
 import { chooseRemovals, remainingPauseMs } from "./removal-choice.ts";
@@ -23,6 +24,7 @@ import type { GroupObjects } from "./removal-objects.ts";
 import { judgeRemoval } from "./removal-judgement.ts";
 import { removalWait } from "./removal-waits.ts";
 import { hasDesiredFaultTolerance } from "./safety/fault-tolerance.ts";
+import { hallInForce } from "./safety/one-hall.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
@@ -145,7 +147,8 @@ function planDeletions(
     waits.push(removalWait("FaultToleranceReduced", ids, problem, 5_000));
     return result;
   }
-  const { chosen, wait } = chooseNow(pace, ready);
+  const open = openMembers(snapshot, status, ready, begun);
+  const { chosen, wait } = chooseNow(pace, ready, open);
   if (wait !== undefined) waits.push(wait);
   const found = allowedAct(snapshot, groups, [...begun, ...chosen]);
   if (found.wait !== undefined) waits.push(found.wait);
@@ -233,13 +236,28 @@ function sortOut(draft: Draft, free: readonly Member[]): Sorted {
   return { waits, ready, begun };
 }
 
+/** Those of one hall: the one in which removals have begun, if there is any. */
+function openMembers(
+  snapshot: Snapshot,
+  status: DatabaseStatus,
+  ready: readonly Member[],
+  begun: readonly Member[],
+): readonly Member[] {
+  const hallOf = ({ group }: Member): string => hallInForce(snapshot, status, group);
+  const isBegun = (member: Member): boolean => begun.includes(member);
+  return membersOfOneHall([...begun, ...ready], hallOf, isBegun).filter(
+    (member) => !isBegun(member),
+  );
+}
+
 function chooseNow(
   pace: Pace,
   ready: readonly Member[],
+  open: readonly Member[],
 ): { chosen: readonly Member[]; wait?: NewWait } {
   if (ready.length === 0) return { chosen: [] };
   const ids = ready.map(idOf);
-  const choice = chooseRemovals(ready.map(groupOf), pace.ending, pace);
+  const choice = chooseRemovals(open.map(groupOf), pace.ending, pace);
   if (choice.kind === "never") {
     const why = "automationOptions.removalMode is None";
     return { chosen: [], wait: removalWait("RemovalBlocked", ids, why, 60_000) };

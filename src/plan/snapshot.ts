@@ -74,6 +74,8 @@ export interface LedgerEntry {
   readonly processGroupIds: readonly string[];
   /** Fault domains that it takes down; none for a restart in place, which is not charged by zone. */
   readonly zones: readonly string[];
+  /** Halls in which it takes pods away, where the mode of the database knows halls. */
+  readonly halls?: readonly string[];
   /** Addresses of the processes that it hit. */
   readonly addresses: readonly string[];
   /** When the processes that it hit had begun, by processKey, so that their successors are recognised. */
@@ -88,6 +90,7 @@ export type SafetyCheck =
   | "freshness"
   | "certificate"
   | "lock"
+  | "halls"
   | "freshLook"
   | "clearBeforeKill"
   | "settledWindow";

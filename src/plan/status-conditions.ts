@@ -10,6 +10,7 @@ import { formatTime } from "../kube/time.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { hasCondition, hasReported, isMarkedForRemoval } from "../model/process-group.ts";
 import type { ConditionType as GroupCondition } from "../model/process-group.ts";
+import type { PlanWarning } from "./hall-warnings.ts";
 import { hasDesiredFaultTolerance } from "./safety/fault-tolerance.ts";
 import { foreignEntries, isGlobal, ownPrefixOf } from "./shared-sets.ts";
 import { foreignWait } from "./shared-waits.ts";
@@ -28,6 +29,7 @@ export interface ConditionsInput {
   waits: readonly Wait[];
   isReconciled: boolean;
   actionCount: number;
+  warnings: readonly PlanWarning[];
 }
 
 export type Judgement = Pick<Condition, "status" | "reason" | "message">;
@@ -42,7 +44,16 @@ export function statusConditions(input: ConditionsInput): Condition[] {
     ...(isDeletionHeld(cluster)
       ? { DeletionHeld: judge("True", "DeletionProtection", heldMessage) }
       : {}),
+    ...warning(input),
   });
+}
+
+/** One condition tells all warnings; the first gives it its reason. */
+function warning({ warnings }: ConditionsInput): { Warning?: Judgement } {
+  const [first] = warnings;
+  if (first === undefined) return {};
+  const message = warnings.map((each) => each.message).join(" ");
+  return { Warning: judge("True", first.reason, message) };
 }
 
 /** A condition whose status did not change keeps its time of transition. */

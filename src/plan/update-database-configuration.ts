@@ -15,6 +15,7 @@ import { hashOf } from "./configuration-hash.ts";
 import { configurationDanger } from "./configuration-safety.ts";
 import { hallsProblem } from "./hall-readiness.ts";
 import { unreachableRemedy } from "./hold.ts";
+import { isDisabled } from "./safety/view.ts";
 import { podConfigurationState } from "./pod-configuration.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
@@ -77,7 +78,8 @@ function planFirst(
     const remedy = "Look at the pods that do not run. After a while it is created without them.";
     return waiting("ProcessesMissing", message, remedy, 2_000);
   }
-  const problem = hallsProblem(status, draft.desired.configuration.redundancy_mode ?? "");
+  const mode = draft.desired.configuration.redundancy_mode ?? "";
+  const problem = isDisabled(snapshot, "halls") ? undefined : hallsProblem(status, mode);
   if (problem !== undefined) return unsafe(snapshot, problem);
   return configure(draft.desired.configuration, { isNew: true, needsLock: false, evidenceMs });
 }
@@ -144,7 +146,7 @@ function planChange(
       status,
       draft.status.runningVersion ?? "",
       next.redundancy_mode,
-    ) ?? hallsProblem(status, modeChange(live, next));
+    ) ?? (isDisabled(snapshot, "halls") ? undefined : hallsProblem(status, modeChange(live, next)));
   if (danger !== undefined) return unsafe(snapshot, danger);
   const needsLock = locksOf(spec).isEnabled;
   const result = configure(next, { isNew: false, needsLock, evidenceMs });

@@ -7,6 +7,7 @@ import type { DisruptiveAction } from "./action.ts";
 import { isConvertingTls } from "./bounce-targets.ts";
 import { hold, isHold, refusalHold, sentence } from "./hold.ts";
 import type { Hold } from "./hold.ts";
+import { membersOfOneHall } from "./hall-at-a-time.ts";
 import { evidenceOf, needsLock, refusalOf } from "./safety/act-evidence.ts";
 import type { Evidence } from "./safety/act-evidence.ts";
 import { upgradeStateOf } from "./running-version.ts";
@@ -14,6 +15,7 @@ import { isLossAccepted } from "./safety/accepted-loss.ts";
 import { affordableZones, disruptionBudget } from "./safety/budget.ts";
 import type { DisruptionBudget } from "./safety/budget.ts";
 import { hasDesiredFaultTolerance } from "./safety/fault-tolerance.ts";
+import { hallInForce } from "./safety/one-hall.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
@@ -77,7 +79,12 @@ function choose(
   const budget = disruptionBudget(snapshot);
   const maintenanceZone = status.cluster?.maintenance_zone ?? "";
   const context = { mode: deletionMode, maintenanceZone, downZones: budget.downZones };
-  const choice = choosePods(limited.updates, context);
+  const open = membersOfOneHall(
+    limited.updates,
+    ({ group }) => hallInForce(snapshot, status, group),
+    ({ zone }) => zone === maintenanceZone || budget.downZones.has(zone),
+  );
+  const choice = choosePods(open, context);
   if (choice === undefined) {
     const message = `Fault domain ${maintenanceZone} is under maintenance`;
     const remedy = 'Wait until it ends, or end it with `fdbcli --exec "maintenance off"`.';

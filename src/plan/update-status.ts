@@ -8,8 +8,10 @@ import {
   serversPerPod,
 } from "../api/effective.ts";
 import type { ClusterStatus, ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
+import { dataCenterOf } from "../api/localities.ts";
 import { isTls, parseAddress } from "../model/address.ts";
 import type { RequiredAddresses } from "../model/address.ts";
+import type { DatabaseStatus } from "../model/database-status.ts";
 import { processesByGroup } from "../model/locality.ts";
 import { isLogProcess } from "../model/process-class.ts";
 import { desiredFor } from "./desired.ts";
@@ -83,7 +85,7 @@ function evaluationContext(
   return {
     snapshot,
     desired,
-    processes: database ? processesByGroup(database, spec.dataCenter) : new Map(),
+    processes: database ? ownProcesses(snapshot, database) : new Map(),
     isAvailable: isAvailable(snapshot),
     maintenanceZone: database?.cluster?.maintenance_zone ?? "",
     upgrade: upgradeStateOf(status.runningVersion ?? spec.version, spec.version),
@@ -92,6 +94,17 @@ function evaluationContext(
     failedPodMs: automation.failedPodDurationSeconds * 1000,
     taintOptions: automation.replacements.taintReplacementOptions,
   };
+}
+
+/** A datacenter that processes learn where they run says nothing about whose they are. */
+function ownProcesses(
+  snapshot: Snapshot,
+  database: DatabaseStatus,
+): EvaluationContext["processes"] {
+  const dataCenter = dataCenterOf(snapshot.cluster.spec);
+  if (dataCenter === "") return processesByGroup(database, dataCenter);
+  const hosts = [...snapshot.pods.values()].flatMap((pod) => shapeOfPod(pod).publicIps);
+  return processesByGroup(database, dataCenter, new Set(hosts));
 }
 
 export function isAvailable(snapshot: Snapshot): boolean {

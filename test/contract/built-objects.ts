@@ -51,6 +51,14 @@ const builtSamples: Readonly<Record<string, ClusterSpec>> = {
     processGroupIDPrefix: "dc1",
     distributionConfig: { enabled: true, desiredFaultDomains: 3, required: true },
   },
+  "three halls chosen by the operator": {
+    version: "7.3.43",
+    databaseConfiguration: { redundancy_mode: "three_data_hall" },
+    localities: [
+      { key: "data_hall", topologyKey: "topology.kubernetes.io/zone", values: ["a", "b", "c"] },
+    ],
+    processCounts: { storage: 3, log: 3, stateless: 3 },
+  },
   "one hall of three": {
     version: "7.3.43",
     databaseConfiguration: { redundancy_mode: "three_data_hall" },

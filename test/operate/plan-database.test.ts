@@ -271,7 +271,7 @@ test("[P73] a hall mode needs three halls with two zones each", () => {
   assert.equal(hallsProblem(statusWithHalls(3, 2), "three_data_hall"), undefined);
   assert.match(hallsProblem(statusWithHalls(3, 1), "three_data_hall") ?? "", /2 zones each/);
   assert.match(hallsProblem(statusWithHalls(2, 3), "three_data_hall") ?? "", /3 values/);
-  assert.match(hallsProblem(statusWithHalls(4, 3), "three_data_hall") ?? "", /of 4/);
+  assert.match(hallsProblem(statusWithHalls(4, 3), "three_data_hall") ?? "", /there are 4 /);
   assert.match(hallsProblem({ cluster: {} }, "three_datacenter") ?? "", /dcid/);
   assert.equal(hallsProblem(statusWithHalls(2, 2), "three_data_hall_fallback"), undefined);
   assert.equal(hallsProblem({}, "triple"), undefined);

@@ -276,7 +276,7 @@ test("[HALL10] an overfull hall is emptied by replacement, never more than an ev
   ]);
 });
 
-test("[HALL10] victims are no coordinators and come from the zone with most of them", () => {
+test("[HALL10] victims come from the zone with most of them", () => {
   const spec = hallSpec({ processCounts: { storage: 3, log: -1, stateless: -1 } });
   const groups = groupsIn("storage", { az1: 3 }).map((group, index) => ({
     ...group,

@@ -81,7 +81,9 @@ export async function assertHallsAreTrue(world: TestWorld, key = "data_hall"): P
       zones.get(spec?.nodeName ?? ""),
     ]),
   );
-  for (const { processGroupID: id, hall } of status?.processGroups ?? []) {
+  for (const group of status?.processGroups ?? []) {
+    if (isMarkedForRemoval(group)) continue;
+    const { processGroupID: id, hall } = group;
     assert.equal(places.get(id), hall, `${id} stands in ${places.get(id)}, not in ${hall}`);
     assert.equal(told.get(id)?.[key], hall, `${id} tells ${told.get(id)?.[key]}, not ${hall}`);
   }
@@ -104,4 +106,26 @@ export async function coordinatorsByHall(
     found[hall] = (found[hall] ?? 0) + 1;
   }
   return Object.fromEntries(Object.entries(found).sort());
+}
+
+export async function hallNodes(world: TestWorld, hall: string): Promise<string[]> {
+  const { items } = await world.client.list(nodes);
+  return items
+    .filter(({ metadata }) => metadata.labels?.[zoneLabel] === hall)
+    .map(({ metadata }) => metadata.name ?? "");
+}
+
+/** All data has all its copies, and the database has fully recovered. */
+export async function untilHealthy(world: TestWorld): Promise<void> {
+  const isSo = async (): Promise<boolean> => {
+    const { cluster } = await statusOf(world);
+    return (
+      cluster?.data?.state?.name === "healthy" && cluster.recovery_state?.name === "fully_recovered"
+    );
+  };
+  for (let minutes = 0; minutes < 20; minutes += 1) {
+    if (await isSo()) return;
+    await world.clock.advance(minuteMs);
+  }
+  assert.fail(`the database is not healthy\n${await world.report()}`);
 }

@@ -9,10 +9,10 @@ import {
   runExample,
   threeHalls,
 } from "./hall-harness.ts";
-import { untilBlocked } from "./restart-harness.ts";
+import { acts, untilBlocked } from "./restart-harness.ts";
 import { minuteMs, TestWorld } from "./world-harness.ts";
 
-test("[HALL8] [HALL9] the example three-data-hall: every class evenly in three zones, nine coordinators", async () => {
+test("[HALL8] [HALL9] [HALL18] the example three-data-hall: every class evenly in three zones, nine coordinators", async () => {
   await runExample("three-data-hall", {}, async (world) => {
     assert.deepEqual(await groupsByHall(world), {
       log: [3, 3, 3],
@@ -21,6 +21,7 @@ test("[HALL8] [HALL9] the example three-data-hall: every class evenly in three z
     });
     await assertHallsAreTrue(world);
     assert.deepEqual(await coordinatorsByHall(world), { "zone-1": 3, "zone-2": 3, "zone-3": 3 });
+    assert.equal(acts(world, "changeCoordinators").length, 0, "they were chosen at once");
     world.assertDataSafe();
     for (const shard of world.world.fdb.truth.replicas()) {
       const halls = shard.replicas.map(({ localities }) => localities["data_hall"]);

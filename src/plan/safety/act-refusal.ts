@@ -9,12 +9,14 @@ import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { takesNothing } from "../action.ts";
 import type { DisruptiveAction, RemovalOrder } from "../action.ts";
+import { hallsProblem, modeInCommand } from "../hall-readiness.ts";
 import { isLossAccepted } from "./accepted-loss.ts";
 import { disruptionBudget, mayTakeDown } from "./budget.ts";
 import { removalProblem } from "./certificate.ts";
 import { isCoordinator, majorityProblem } from "./coordinators.ts";
 import { evidenceRefusal, freshnessRefusal, isFullyRecovered, staleRefusal } from "./evidence.ts";
 import type { EvidenceLimits } from "./evidence.ts";
+import { secondHallProblem } from "./one-hall.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
 import { groupsOf, isDisabled, knownDeadAddresses, zoneOfGroup } from "./view.ts";
@@ -112,8 +114,14 @@ function particularProblem(view: SafetyView, action: DisruptiveAction): Refusal 
       const groups = groupsNamed(view, action.pods);
       const living = groups.filter((group) => isServing(group, status));
       if (action.because === "update" && isLossAccepted(view, status, living)) return undefined;
-      return majorityRefusal(view, status, living) ?? budgetRefusal(view, living);
+      return (
+        majorityRefusal(view, status, living) ??
+        budgetRefusal(view, living) ??
+        hallRefusal(view, living)
+      );
     }
+    case "configureDatabase":
+      return configureRefusal(view, status, action);
     case "removeProcessGroups":
       return removalRefusal(view, status, action.groups);
     case "killProcesses":
@@ -183,7 +191,30 @@ function removalRefusal(
     if (problem !== undefined) return refusal("CertificateMissing", `${id}: ${problem}`);
     if (order.proof !== "certificate" && isServing(group, status)) charged.push(group);
   }
-  return majorityRefusal(view, status, charged) ?? budgetRefusal(view, charged);
+  return (
+    majorityRefusal(view, status, charged) ??
+    budgetRefusal(view, charged) ??
+    hallRefusal(view, groupsNamed(view, orders))
+  );
+}
+
+function hallRefusal(view: SafetyView, groups: readonly ProcessGroup[]): Refusal | undefined {
+  if (isDisabled(view, "budget")) return undefined;
+  const problem = secondHallProblem(view, groups);
+  return problem === undefined ? undefined : refusal("ActInFlight", problem);
+}
+
+/** A mode over halls that the processes cannot serve makes a database unavailable for good. */
+function configureRefusal(
+  view: SafetyView,
+  status: DatabaseStatus,
+  action: DisruptiveAction & { type: "configureDatabase" },
+): Refusal | undefined {
+  const mode = modeInCommand(action.arguments);
+  const isSame = !action.isNew && mode === status.cluster?.configuration?.redundancy_mode;
+  if (isSame || isDisabled(view, "halls")) return undefined;
+  const problem = hallsProblem(status, mode);
+  return problem === undefined ? undefined : refusal("StatusIncomplete", problem);
 }
 
 /** Whether the reason that the order gives is true. */
@@ -200,6 +231,12 @@ function proofProblem(
     case "stateless":
       return isStateful(group.processClass) ? "it keeps data" : undefined;
   }
+}
+
+/** Process groups whose pods the act takes away, whatever they mean to the database. */
+export function touchedGroups(view: SafetyView, action: DisruptiveAction): ProcessGroup[] {
+  if (action.type === "removeProcessGroups") return groupsNamed(view, action.groups);
+  return chargedGroups(view, action);
 }
 
 /** What the act takes down until it is over, for the ledger: fault domains of groups that the database has to miss. */

@@ -1,0 +1,143 @@
+// How many coordinators a database should have, and how many of them may share a zone or a hall. With halls it depends on
+// the zones that each hall offers, whoever is alive right now: an outage never makes the set smaller.
+// Rules: spec/halls.md [HALL15]-[HALL17].
+import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
+import { hallSpreadOf } from "../api/hall-spread.ts";
+import { isPackingEnabled } from "../api/packing.ts";
+import { coordinatorsOf } from "../model/connection-string.ts";
+import {
+  coordinatorHardLimits,
+  coordinatorsOverHalls,
+  desiredCoordinatorCount,
+  isEligibleClass,
+  reducedCount,
+  wishOver,
+} from "../model/coordinator-choice.ts";
+import type { CoordinatorWish } from "../model/coordinator-choice.ts";
+import type { DatabaseConfiguration } from "../model/database-configuration.ts";
+import type { DatabaseStatus } from "../model/database-status.ts";
+import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
+import { hallOf, isLeaving, isMarkedForRemoval } from "../model/process-group.ts";
+import { redundancyOf } from "../model/redundancy.ts";
+import type { CoordinatorInput } from "./coordinator-validity.ts";
+import { zonesOffered } from "./halls-offered.ts";
+import { configurationInForce } from "./mode-in-force.ts";
+import type { Snapshot } from "./snapshot.ts";
+import type { Draft } from "./step.ts";
+
+type Wishing = Pick<Draft, "groups" | "desired" | "status">;
+
+/** What a judgement of the coordinators looks at. */
+export function coordinatorInput(
+  snapshot: Snapshot,
+  draft: Draft,
+  status: DatabaseStatus,
+): CoordinatorInput {
+  const configuration = configurationInForce(snapshot, draft, status);
+  const { connectionString = "" } = draft.status;
+  return {
+    spec: snapshot.cluster.spec,
+    configuration,
+    connectionString,
+    status,
+    wish: coordinatorWish(snapshot, draft, configuration, status),
+  };
+}
+
+export function coordinatorWish(
+  snapshot: Snapshot,
+  draft: Wishing,
+  configuration: DatabaseConfiguration,
+  status: DatabaseStatus | undefined,
+): CoordinatorWish {
+  const { spreadLocality } = redundancyOf(configuration.redundancy_mode);
+  const hardLimits = coordinatorHardLimits(configuration);
+  const count = desiredCoordinatorCount(configuration);
+  if (spreadLocality === undefined || !(spreadLocality in hardLimits)) return { count, hardLimits };
+  const present = coordinatorsOf(draft.status.connectionString ?? "").length;
+  const halls = zonesPerHall(snapshot, draft, spreadLocality, status);
+  const chosen = coordinatorsOverHalls([...halls.values()]);
+  if (chosen !== undefined) return wishOver(spreadLocality, chosen.count);
+  // Too few zones are no reason to take coordinators away from halls that are out of sight.
+  return wishOver(spreadLocality, present === reducedCount ? reducedCount : count);
+}
+
+/** By hall, how many zones can hold a coordinator. */
+export function zonesPerHall(
+  snapshot: Snapshot,
+  draft: Wishing,
+  key: "data_hall" | "dcid",
+  status: DatabaseStatus | undefined,
+): ReadonlyMap<string, number> {
+  if (hallSpreadOf(snapshot.cluster.spec)?.key === key) return ownZones(snapshot, draft);
+  return foreignZones(snapshot, draft, key, status);
+}
+
+/** Zones of nodes, and of process groups that have reported once; no more than there are process groups to use them. */
+function ownZones(snapshot: Snapshot, draft: Wishing): ReadonlyMap<string, number> {
+  const { coordinatorSelection } = snapshot.cluster.spec;
+  const zones = new Map<string, Set<string>>();
+  const users = new Map<string, number>();
+  const note = (hall: string, zone: string): void => {
+    const found = zones.get(hall) ?? new Set<string>();
+    zones.set(hall, found.add(zone));
+  };
+  const isEligible = (processClass: string): boolean =>
+    isEligibleClass(processClass, coordinatorSelection);
+  // Logical fault domains are the zones of a packed cluster, whatever hosts there are.
+  const classes = isPackingEnabled(snapshot.cluster.spec) ? [] : Object.keys(draft.desired.counts);
+  for (const processClass of classes.filter(isEligible)) {
+    for (const [hall, found] of zonesOffered(snapshot, processClass) ?? []) {
+      for (const zone of found) note(hall, zone);
+    }
+  }
+  for (const group of draft.groups.filter(
+    (each) => isUsable(each) && isEligible(each.processClass),
+  )) {
+    const hall = hallOf(group);
+    if (!isMarkedForRemoval(group)) users.set(hall, (users.get(hall) ?? 0) + 1);
+    if ((group.faultDomain ?? "") !== "") note(hall, group.faultDomain ?? "");
+  }
+  return new Map(
+    [...users].map(([hall, count]) => [hall, Math.min(count, zones.get(hall)?.size ?? 0)]),
+  );
+}
+
+function isUsable(group: ProcessGroup): boolean {
+  return hallOf(group) !== "" && !isLeaving(group);
+}
+
+const hallCount = 3;
+const fullZones = 3;
+
+/**
+ * Halls of other resources are known only by what reports. A hall out of sight counts as whole, and with nine
+ * coordinators all do: who is gone comes back.
+ */
+function foreignZones(
+  snapshot: Snapshot,
+  draft: Wishing,
+  key: "data_hall" | "dcid",
+  status: DatabaseStatus | undefined,
+): ReadonlyMap<string, number> {
+  const { coordinatorSelection } = snapshot.cluster.spec;
+  const zones = new Map<string, Set<string>>();
+  for (const process of status === undefined ? [] : processesOf(status)) {
+    const hall = localityOf(process, key);
+    const isCounted = isEligibleClass(process.class_type ?? "", coordinatorSelection);
+    if (hall === "" || !isCounted || process.excluded === true) continue;
+    const found = zones.get(hall) ?? new Set<string>();
+    zones.set(hall, found.add(localityOf(process, localityKeys.zone)));
+  }
+  const isWhole = coordinatorsOf(draft.status.connectionString ?? "").length > reducedCount;
+  const counts = new Map(
+    [...zones].map(([hall, found]) => [
+      hall,
+      isWhole ? Math.max(fullZones, found.size) : found.size,
+    ]),
+  );
+  for (let index = counts.size; index < hallCount; index += 1) {
+    counts.set(`out of sight ${index}`, fullZones);
+  }
+  return counts;
+}

@@ -1,0 +1,145 @@
+// How many coordinators a database over halls should have, and what a status must show before such a mode is set.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { ClusterSpec, ProcessGroupStatus } from "../../src/api/cluster.ts";
+import type { DatabaseStatus, StatusProcess } from "../../src/model/database-status.ts";
+import { coordinatorHardLimits } from "../../src/model/coordinator-choice.ts";
+import { coordinatorInput } from "../../src/plan/coordinator-wish.ts";
+import { zoneProblems } from "../../src/plan/exclusion-zones.ts";
+import { hallsProblem } from "../../src/plan/hall-readiness.ts";
+import type { Snapshot } from "../../src/plan/snapshot.ts";
+import { groupsIn, hallScene, hallSpec, nodesIn } from "./hall-scene.ts";
+
+/** Storage and logs with so many zones in each hall; ids are class, hall and zone. */
+function statusWith(
+  halls: Readonly<Record<string, number>>,
+  mode: string,
+  locality = "data_hall",
+): DatabaseStatus {
+  const processes: Record<string, StatusProcess> = {};
+  for (const [hall, zones] of Object.entries(halls)) {
+    for (let zone = 1; zone <= zones; zone += 1) {
+      for (const class_type of ["storage", "log"]) {
+        const id = `${class_type}-${hall}-${zone}`;
+        processes[id] = {
+          class_type,
+          locality: { instance_id: id, [locality]: hall, zoneid: `${hall}-${zone}` },
+        };
+      }
+    }
+  }
+  return { cluster: { processes, configuration: { redundancy_mode: mode } } };
+}
+
+const even = { az1: 3, az2: 3, az3: 3 };
+
+function wish(
+  spec: Partial<ClusterSpec>,
+  groups: readonly ProcessGroupStatus[],
+  status: DatabaseStatus,
+  more: Partial<Snapshot> = {},
+) {
+  const { snapshot, draft } = hallScene(spec, groups, more);
+  const input = coordinatorInput(snapshot, draft, status);
+  return { count: input.wish?.count, ...input.wish?.hardLimits };
+}
+
+const nine = { count: 9, zoneid: 1, data_hall: 3 };
+const five = { count: 5, zoneid: 1, data_hall: 2 };
+
+test("[HALL15] nine over three zones per hall, five over two", () => {
+  const status = statusWith(even, "three_data_hall");
+  const groups = groupsIn("log", even);
+  assert.deepEqual(wish(hallSpec(), groups, status), nine);
+  const six = nodesIn("az1", "az2", "az3", "az1", "az2", "az3");
+  const inTwo = groups.map((group) => ({ ...group, faultDomain: "" }));
+  assert.deepEqual(wish(hallSpec(), inTwo, status, { placementNodes: six }), five);
+  // More nodes than process groups offer nothing to a coordinator.
+  assert.deepEqual(wish(hallSpec(), groupsIn("log", { az1: 2, az2: 2, az3: 2 }), status), five);
+});
+
+test("[HALL15] regions: at most ceil(9 / datacenters) in a datacenter", () => {
+  const regions = (count: number) => [
+    { datacenters: Array.from({ length: count }, (_, index) => ({ id: `dc${index}` })) },
+  ];
+  const limit = (count: number) =>
+    coordinatorHardLimits({ usable_regions: 2, regions: regions(count) })["dcid"];
+  assert.deepEqual([2, 3, 4, 5].map(limit), [5, 3, 3, 2]);
+});
+
+test("[HALL16] an outage does not make the set smaller: nodes that are gone, processes that are gone", () => {
+  const groups = groupsIn("log", even);
+  const lost = statusWith({ az1: 3, az2: 2 }, "three_data_hall_fallback");
+  assert.deepEqual(wish(hallSpec(), groups, lost), nine);
+  const left = nodesIn("az1", "az2", "az1", "az2", "az1", "az2");
+  const known = groups.map((group, index) => ({ ...group, faultDomain: `zone-${index}` }));
+  assert.deepEqual(wish(hallSpec(), known, lost, { placementNodes: left }), nine);
+});
+
+test("[HALL16] halls of other resources count as whole while they are out of sight", () => {
+  const spec = hallSpec({ localities: [{ key: "data_hall", value: "az1" }] });
+  assert.deepEqual(wish(spec, [], statusWith({ az1: 3 }, "three_data_hall")), nine);
+  assert.deepEqual(wish(spec, [], statusWith({ az1: 2, az2: 2 }, "three_data_hall")), five);
+});
+
+test("[HALL22] the mode in force decides, not the one that this resource wants next", () => {
+  const groups = groupsIn("log", even);
+  const { count } = wish(hallSpec(), groups, statusWith(even, "triple"));
+  assert.equal(count, 5);
+  const spec = { databaseConfiguration: { redundancy_mode: "triple" as const }, dataHall: "az1" };
+  assert.deepEqual(wish(spec, [], statusWith(even, "three_data_hall")), nine);
+});
+
+test("[HALL19] what is missing for a mode over halls is said exactly", () => {
+  const problem = (halls: Record<string, number>, mode: string, locality?: string) =>
+    hallsProblem(statusWith(halls, "triple", locality), mode);
+  assert.equal(problem(even, "three_data_hall"), undefined);
+  assert.match(
+    problem({ az1: 2, az2: 1, az3: 3 }, "three_data_hall") ?? "",
+    /: hall az2 has 1 zone, at least 2 needed$/,
+  );
+  assert.match(problem({ az1: 2, az2: 2 }, "three_data_hall") ?? "", /: there are 2 \(az1, az2\)$/);
+  assert.match(
+    problem({ az1: 2, az2: 2, az3: 2, az4: 2 }, "three_data_hall") ?? "",
+    /: there are 4 \(az1, az2, az3, az4\)$/,
+  );
+  assert.match(problem(even, "three_datacenter") ?? "", /: no such process tells its hall$/);
+  assert.equal(problem(even, "three_datacenter", "dcid"), undefined);
+  assert.equal(problem({ az1: 2, az2: 2 }, "three_data_hall_fallback"), undefined);
+  assert.match(
+    problem({ az1: 2, az2: 1 }, "three_data_hall_fallback") ?? "",
+    /needs log processes in 2 values of data_hall with 2 zones each: hall az2 has 1 zone/,
+  );
+  assert.match(
+    problem({ dc1: 2, dc2: 1 }, "three_datacenter_fallback", "dcid") ?? "",
+    /needs storage processes in 2 values of dcid with 2 zones each/,
+  );
+  const excluded = statusWith(even, "triple");
+  for (const process of Object.values(excluded.cluster?.processes ?? {})) {
+    if (process.locality?.["data_hall"] === "az3") process.excluded = true;
+  }
+  assert.match(hallsProblem(excluded, "three_data_hall") ?? "", /there are 2 \(az1, az2\)/);
+});
+
+test("[HALL20] an exclusion that leaves too few halls is refused, and the way is named", () => {
+  const texts = (mode: string, leaving: string[], locality?: string) =>
+    zoneProblems(statusWith(even, mode, locality), new Set(leaving), mode).map(({ text }) => text);
+  const hall = [1, 2, 3].map((zone) => `storage-az3-${zone}`);
+  assert.deepEqual(texts("three_data_hall", hall.slice(0, 2)), []);
+  assert.match(
+    texts("three_data_hall", hall).join(),
+    /left in 2 halls \(az1, az2\) .* set redundancy_mode three_data_hall_fallback first$/,
+  );
+  assert.deepEqual(texts("three_data_hall_fallback", hall), []);
+  assert.match(
+    texts("three_datacenter", hall.slice(0, 2), "dcid").join(),
+    /with at least 2 zones, and three_datacenter needs 3/,
+  );
+  const logs = ["log-az3-1", "log-az3-2", "log-az3-3"];
+  assert.deepEqual(texts("three_data_hall", logs), [], "logs need two halls only");
+  const more = [...logs, "log-az2-1", "log-az2-2"];
+  assert.match(
+    texts("three_data_hall_fallback", more).join(),
+    /and three_data_hall_fallback needs 2$/,
+  );
+});
