@@ -3,7 +3,7 @@
 import { isKubeError } from "../kube/error.ts";
 import type { KubeObject } from "../kube/object.ts";
 import type { KubeClient } from "../kube/client.ts";
-import { namespaces } from "../kube/resource.ts";
+import { namespaces, serviceAccounts } from "../kube/resource.ts";
 import type { Resource } from "../kube/resource.ts";
 import type { KubeTransport } from "../kube/transport.ts";
 import { CommandError } from "./command-error.ts";
@@ -18,7 +18,10 @@ export async function createResources(
   for (const document of documents) {
     const resource = await findResource(transport, document);
     const namespace = document.object.metadata?.namespace ?? "default";
-    if (resource.isNamespaced) await ensureNamespace(client, namespace);
+    if (resource.isNamespaced) {
+      await ensureNamespace(client, namespace);
+      await ensurePodAccount(client, namespace);
+    }
     const object: KubeObject = resource.isNamespaced
       ? { ...document.object, metadata: { ...document.object.metadata, namespace } }
       : document.object;
@@ -57,6 +60,14 @@ async function findResource(
     plural: found.name,
     isNamespaced: found.namespaced,
   };
+}
+
+/** An installation of the operator brings this account for the pods of databases, so it is there in development too. */
+async function ensurePodAccount(client: KubeClient, namespace: string): Promise<void> {
+  const name = "fdb-database";
+  if ((await client.find(serviceAccounts, { namespace, name })) !== undefined) return;
+  const metadata = { name, namespace };
+  await client.create(serviceAccounts, { apiVersion: "v1", kind: "ServiceAccount", metadata });
 }
 
 async function ensureNamespace(client: KubeClient, name: string): Promise<void> {

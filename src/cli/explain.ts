@@ -50,7 +50,7 @@ export async function explainText(
   return renderExplanation(page, options);
 }
 
-function connectionOf(options: ExplainOptions): KubeConnection {
+export function connectionOf(options: ExplainOptions): KubeConnection {
   try {
     const connection = connectionOfPerson(options.kubeconfig, options.context);
     if (connection !== undefined) return connection;

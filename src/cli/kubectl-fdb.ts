@@ -1,7 +1,8 @@
 // The kubectl plugin: kubectl finds a program called kubectl-fdb on the PATH and runs it for `kubectl fdb`.
 // Rules: spec/explain.md [E16].
-import { addExplainCommand, newProgram, runProgram } from "./program.ts";
+import { addCoordinationCommands, addExplainCommand, newProgram, runProgram } from "./program.ts";
 
 const program = newProgram("kubectl fdb", "Looks at FoundationDB clusters on Kubernetes.");
 addExplainCommand(program);
+addCoordinationCommands(program);
 await runProgram(program);

@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { InvalidArgumentError, Option } from "commander";
 import type { DevOptions } from "./dev.ts";
 import { exampleNames } from "./examples.ts";
-import { addExplainCommand, newProgram, runProgram } from "./program.ts";
+import { addCoordinationCommands, addExplainCommand, newProgram, runProgram } from "./program.ts";
 import { addRunCommand } from "./run-command.ts";
 import type { RenderOptions } from "./render.ts";
 import type { SimulateOptions } from "./simulate.ts";
@@ -133,6 +133,7 @@ program
   .action(() => void process.stdout.write(`${version}\n`));
 
 addExplainCommand(program);
+addCoordinationCommands(program);
 
 await runProgram(program);
 

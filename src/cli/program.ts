@@ -1,6 +1,7 @@
 // What the command lines `fdb-operator` and `kubectl fdb` share: how mistakes are told, and the commands that both have.
 import { Command, CommanderError, Option } from "commander";
 import { CommandError } from "./command-error.ts";
+import type { CoordinationOptions } from "./coordination.ts";
 import type { ExplainOptions } from "./explain.ts";
 import { version } from "./version.ts";
 
@@ -30,6 +31,32 @@ export function addExplainCommand(program: Command): void {
     )
     .action(async (name: string, options: ExplainOptions) =>
       (await import("./explain.ts")).runExplain(name, options),
+    );
+}
+
+export function addCoordinationCommands(program: Command): void {
+  const parent = program
+    .command("coordination")
+    .description("what the instances of one database announce to each other in global mode");
+  const common = (name: string, description: string): Command =>
+    parent
+      .command(name)
+      .description(description)
+      .argument("<cluster>", "name of a FoundationDBCluster of the database")
+      .option("-n, --namespace <name>", "its namespace (default: the one of the context)")
+      .option("--kubeconfig <file>", "kubeconfig to use (default: KUBECONFIG, then ~/.kube/config)")
+      .option("--context <name>", "context of the kubeconfig")
+      .addOption(
+        new Option("-o, --output <form>", "how to print").choices(["text", "json"]).default("text"),
+      );
+  common("show", "print every entry of the coordination sets").action(
+    async (name: string, options: CoordinationOptions) =>
+      (await import("./coordination.ts")).runCoordination("show", name, options),
+  );
+  common("clear", "take out what an instance that is gone for good has left in the sets")
+    .requiredOption("--prefix <prefix>", "processGroupIDPrefix of that instance")
+    .action(async (name: string, options: CoordinationOptions) =>
+      (await import("./coordination.ts")).runCoordination("clear", name, options),
     );
 }
 

@@ -59,6 +59,8 @@ export interface ClusterState {
   statusDueMs: number;
   /** Tells our own writes to the resource from those of others. */
   readonly ownWrites: OwnWrites;
+  /** The last question about the coordination sets that somebody asked. */
+  answeredRequest: string | undefined;
   /** Generation whose problems were reported. */
   reportedGeneration: number | undefined;
   /** Generation of whose spec people were warned. */
@@ -137,6 +139,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     statusWrittenMs: 0,
     statusDueMs: 0,
     ownWrites: new OwnWrites(),
+    answeredRequest: undefined,
     reportedGeneration: undefined,
     warnedGeneration: undefined,
   };

@@ -38,6 +38,7 @@ export interface DatabaseReaderOptions {
 /** A confirmed exclusion stays true while it stands; it is asked for again before it runs out. */
 const verificationIntervalMs = 120_000;
 const backOffMaximumMs = 60_000;
+const looksApartMaxMs = 120_000;
 
 /** What the writes to shared keys make out of date. */
 const changedParts: Readonly<
@@ -66,6 +67,7 @@ export class DatabaseReader {
   #knowledge: DatabaseKnowledge = { verified: new Map() };
   /** Since when the coordination sets are as they are; our own writes are changes like any other. */
   #setMemory: SetMemory = nothingSeen;
+  #setsLookedMs = 0;
   #client: AdminClient | undefined;
   #isClosed = false;
 
@@ -205,7 +207,10 @@ export class DatabaseReader {
   }
 
   #remember(sets: CoordinationSets, observedMs: number): SetMemory {
-    this.#setMemory = rememberSets(this.#setMemory, sets, observedMs);
+    // Who has not looked for long does not know what happened meanwhile.
+    const isOld = observedMs - this.#setsLookedMs > looksApartMaxMs;
+    this.#setMemory = rememberSets(isOld ? nothingSeen : this.#setMemory, sets, observedMs);
+    this.#setsLookedMs = observedMs;
     return this.#setMemory;
   }
 

@@ -2,19 +2,24 @@
 // operator know, what the cluster waits for, and who holds the replacement buckets. Rules: spec/explain.md [E30],
 // [E32], [E33], spec/buckets.md [BKT9].
 import type { FoundationDBCluster } from "../api/cluster.ts";
-import { automationOf } from "../api/effective.ts";
+import { automationOf, isGlobalMode } from "../api/effective.ts";
 import type { Gauge, Labels, LabelValues, MetricsRegistry } from "../env/metrics.ts";
+import { coordinationSets } from "../fdb/keys.ts";
 import type { Stored } from "../kube/resource.ts";
 import { parseTime } from "../kube/time.ts";
 import { processClasses } from "../model/process-class.ts";
 import { wantedCounts } from "../api/wanted-counts.ts";
 import { conditionTypes, isMarkedForRemoval } from "../model/process-group.ts";
 import { ReplacementBudget } from "../plan/replacement-budget.ts";
+import { seenKey } from "../plan/shared-sets.ts";
+import type { CoordinationKnowledge } from "../plan/shared-sets.ts";
 import { waitReasons } from "../plan/wait.ts";
 
 export interface ClusterMetricsSource {
   clusters: () => readonly Stored<FoundationDBCluster>[];
   nowMs: () => number;
+  /** What the operator of a cluster in global mode knows about the coordination sets. */
+  coordination?: (cluster: string) => CoordinationKnowledge | undefined;
 }
 
 /** Every gauge has a value for each cluster that exists, and none for one that is gone. */
@@ -35,6 +40,7 @@ export function registerClusterMetrics(
       setGroups(gauges, labels, cluster);
       setWaits(gauges, labels, cluster, source.nowMs());
       setBuckets(gauges, labels, cluster);
+      setCoordination(gauges, labels, cluster, source);
     }
     for (const [key, labels] of shown) {
       if (present.has(key)) continue;
@@ -71,6 +77,14 @@ function clusterGauges(registry: MetricsRegistry) {
     ),
     excluded: gauge("process_group_marked_excluded", "Excluded process groups.", processClass),
     desired: gauge("desired_process_group_total", "Wanted process groups.", processClass),
+    setSize: gauge("coordination_entries", "Entries of all instances in a coordination set.", {
+      set: [],
+    }),
+    setAge: gauge(
+      "coordination_oldest_entry_seconds",
+      "How long this instance has seen the oldest entry of a coordination set.",
+      { set: [] },
+    ),
     blocked: gauge("blocked", "What the cluster waits for, by reason.", { reason: [] }),
     waitAge: gauge("wait_age_seconds", "How long the oldest wait of a reason lasts.", {
       reason: [],
@@ -126,6 +140,30 @@ function setGroups(gauges: Gauges, labels: Labels, cluster: Stored<FoundationDBC
       own.filter(({ exclusionTimestamp }) => exclusionTimestamp !== undefined).length,
     );
     gauges.desired.set(byClass, wanted[processClass] ?? 0);
+  }
+}
+
+/** Only clusters in global mode have such sets. */
+function setCoordination(
+  gauges: Gauges,
+  labels: Labels,
+  cluster: Stored<FoundationDBCluster>,
+  source: ClusterMetricsSource,
+): void {
+  if (!isGlobalMode(cluster.spec)) {
+    for (const gauge of [gauges.setSize, gauges.setAge]) gauge.remove(labels);
+    return;
+  }
+  const known = source.coordination?.(`${labels["namespace"]}/${labels["name"]}`);
+  const nowMs = source.nowMs();
+  if (known === undefined) return;
+  for (const set of coordinationSets) {
+    const { entries } = known.sets[set];
+    const times = entries.map(
+      (entry) => known.memory.firstSeenMs.get(seenKey(set, entry)) ?? nowMs,
+    );
+    gauges.setSize.set({ ...labels, set }, entries.length);
+    gauges.setAge.set({ ...labels, set }, (nowMs - Math.min(nowMs, ...times)) / 1000);
   }
 }
 

@@ -140,6 +140,7 @@ class RunningOperator implements Operator {
     registerClusterMetrics(this.#metrics.registry, {
       clusters: () => this.#caches.clusters.list(),
       nowMs: () => clock.nowMs(),
+      coordination: (key) => this.#states.get(key)?.reader.knowledge.coordination,
     });
     this.#recorder = new EventRecorder({
       client,

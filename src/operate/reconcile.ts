@@ -24,6 +24,7 @@ import type { PlanOptions } from "../plan/snapshot.ts";
 import type { Activity } from "./activity.ts";
 import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
+import { answerRequest, openRequest } from "./coordination-requests.ts";
 import { invalidStatus, problemText } from "./invalid-spec.ts";
 import type { OperatorMetrics } from "./metrics.ts";
 import { freshEnough, observeCluster } from "./observe.ts";
@@ -76,6 +77,7 @@ export async function reconcileCluster(
   }
   options.metrics.passBegan();
   follow(state, cluster);
+  answerPerson(options, state, cluster);
   const problems = options.validate(cluster);
   if (problems.length > 0) return reportInvalid(options, key, state, cluster, problems);
   warnOfSpec(options, state, cluster);
@@ -104,6 +106,25 @@ export async function reconcileCluster(
   prepareNext(options, state, plan);
   options.metrics.passEnded(options.clock.nowMs() - nowMs);
   return { againAfterMs: againAfter(options, state, plan, outcomes, written) };
+}
+
+/** A question about the coordination sets is answered beside the pass: it may take a while. */
+function answerPerson(
+  options: ReconcileOptions,
+  state: ClusterState,
+  cluster: Stored<FoundationDBCluster>,
+): void {
+  const request = openRequest(cluster);
+  if (request === undefined || request.id === state.answeredRequest) return;
+  state.answeredRequest = request.id;
+  const tools = { client: options.client, database: state.database, timeoutMs: 10_000 };
+  answerRequest(tools, cluster, request).then(
+    () => options.log.info("answered a question about the coordination sets", { ...request }),
+    (error: unknown) => {
+      // The resource could not be written; the person asks again.
+      options.log.warn("could not answer", { ...request, error: String(error) });
+    },
+  );
 }
 
 /** Somebody deleted the cluster and does not want it kept: it goes, and nothing else is done for it. */

@@ -4,7 +4,7 @@ import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts"
 import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
 import type { DisruptiveAction } from "./action.ts";
 import { isTelling } from "./set-membership.ts";
-import { foreignEntries, ownPrefixOf } from "./shared-sets.ts";
+import { coordinationOf, foreignEntries, ownPrefixOf } from "./shared-sets.ts";
 import type { Matter } from "./shared-sets.ts";
 import { sharedVerdict } from "./shared-verdict.ts";
 import { readingWait, verdictWaits } from "./shared-waits.ts";
@@ -32,7 +32,7 @@ export function sharedRestart(
   status: DatabaseStatus,
   ids: readonly string[],
 ): SharedRestart {
-  const known = snapshot.knowledge.coordination;
+  const known = coordinationOf(snapshot);
   if (known === undefined) return { waits: [readingWait(step, ids)] };
   const ownPrefix = ownPrefixOf(snapshot);
   if (foreignEntries(known.sets, ownPrefix).length > 0) return { waits: [] };

@@ -21,7 +21,7 @@ import { evidenceOf, needsLock, refusalOf } from "./safety/act-evidence.ts";
 import type { Evidence } from "./safety/act-evidence.ts";
 import { generationsProblem, recoveryProblem } from "./safety/common-checks.ts";
 import { isFullyRecovered } from "./safety/evidence.ts";
-import { isGlobal } from "./shared-sets.ts";
+import { coordinationOf, isGlobal } from "./shared-sets.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
@@ -49,7 +49,7 @@ export function planCoordinators(snapshot: Snapshot, draft: Draft): StepResult {
   }
   const evidence = evidenceOf(snapshot, draft);
   if (isHold(evidence)) return { waits: [unfitWait(problem, evidence)] };
-  if (isGlobal(snapshot, draft.status) && snapshot.knowledge.coordination === undefined) {
+  if (isGlobal(snapshot, draft.status) && coordinationOf(snapshot) === undefined) {
     return { waits: [unfitWait(problem, unreadHold)] };
   }
   const danger = changeDanger(snapshot, draft, input);

@@ -14,7 +14,7 @@ import { generationsProblem, recoveryProblem } from "./safety/common-checks.ts";
 import { isCoordinatorId } from "./safety/coordinators.ts";
 import { isEmptyUpdate, isTelling, readyUpdates } from "./set-membership.ts";
 import { isListed } from "./shared-entries.ts";
-import { foreignEntries, matters, ownPrefixOf, scopeOf } from "./shared-sets.ts";
+import { coordinationOf, foreignEntries, matters, ownPrefixOf, scopeOf } from "./shared-sets.ts";
 import type { CoordinationKnowledge, Matter } from "./shared-sets.ts";
 import { sharedVerdict } from "./shared-verdict.ts";
 import { readingWait, verdictWaits } from "./shared-waits.ts";
@@ -42,7 +42,7 @@ export function planSharedExclusions(
   status: DatabaseStatus,
   ready: ReadyForExclusion,
 ): StepResult | undefined {
-  const known = snapshot.knowledge.coordination;
+  const known = coordinationOf(snapshot);
   const ids = [...ready.keys()];
   if (known === undefined)
     return ids.length === 0 ? undefined : { waits: [readingWait(step, ids)] };

@@ -12,7 +12,7 @@ import { exclusionsOf, ownExclusions, usesLocalities } from "./removal-targets.t
 import { generationsProblem } from "./safety/common-checks.ts";
 import { hostOf } from "./safety/view.ts";
 import { isTelling } from "./set-membership.ts";
-import { isGlobal } from "./shared-sets.ts";
+import { coordinationOf, isGlobal } from "./shared-sets.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft, PlanEvent } from "./step.ts";
 import { nameList } from "./wait.ts";
@@ -63,8 +63,7 @@ export function planInclusions(
     const act = planSharedInclusions(snapshot, draft, status, excluded, notNow);
     return {
       // An entry under an old prefix is moved before nobody knows any more whose it is.
-      leaving:
-        snapshot.knowledge.coordination === undefined || isTelling(draft) ? new Set() : leaving,
+      leaving: coordinationOf(snapshot) === undefined || isTelling(draft) ? new Set() : leaving,
       actions: act.actions ?? [],
       events: act.events ?? [],
       waits: [...waits, ...(act.waits ?? [])],

@@ -9,7 +9,7 @@ import { exclusionsOf } from "./removal-targets.ts";
 import { generationsProblem } from "./safety/common-checks.ts";
 import { isEmptyUpdate, isTelling, readyUpdates } from "./set-membership.ts";
 import { isListed } from "./shared-entries.ts";
-import { foreignEntries, matters, ownPrefixOf, scopeOf } from "./shared-sets.ts";
+import { coordinationOf, foreignEntries, matters, ownPrefixOf, scopeOf } from "./shared-sets.ts";
 import type { Matter } from "./shared-sets.ts";
 import { sharedVerdict } from "./shared-verdict.ts";
 import { readingWait, verdictWaits } from "./shared-waits.ts";
@@ -29,7 +29,7 @@ export function planSharedInclusions(
   notNow: (ids: readonly string[], problem: string) => NewWait,
 ): Pick<StepResult, "actions" | "waits" | "events"> {
   const ids = [...gone.keys()];
-  const known = snapshot.knowledge.coordination;
+  const known = coordinationOf(snapshot);
   if (known === undefined) return { waits: ids.length === 0 ? [] : [readingWait(step, ids)] };
   const ownPrefix = ownPrefixOf(snapshot);
   if (foreignEntries(known.sets, ownPrefix).length > 0) {

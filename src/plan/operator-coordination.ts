@@ -19,7 +19,7 @@ import { upgradeStateOf } from "./running-version.ts";
 import { isEmptyUpdate, membershipUpdates, strayEntries } from "./set-membership.ts";
 import type { Member } from "./set-membership.ts";
 import { foreignWait } from "./shared-waits.ts";
-import { foreignEntries, isGlobal, ownPrefixOf } from "./shared-sets.ts";
+import { coordinationOf, foreignEntries, isGlobal, ownPrefixOf } from "./shared-sets.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
@@ -30,7 +30,7 @@ const step = "operatorCoordination";
 export function planCoordination(snapshot: Snapshot, draft: Draft): StepResult {
   if (!isGlobal(snapshot, draft.status)) return nothing;
   const questions = [{ type: "coordination" as const }];
-  const known = snapshot.knowledge.coordination;
+  const known = coordinationOf(snapshot);
   const status = databaseStatus(snapshot);
   // An old or partial status would take back what is true.
   if (known === undefined || status === undefined || statusProblemOf(snapshot) !== undefined) {

@@ -113,13 +113,23 @@ export function ownPrefixOf(snapshot: Pick<Snapshot, "cluster">): string {
   return snapshot.cluster.spec.processGroupIDPrefix ?? "";
 }
 
+/** What was read too long ago says nothing about the present. */
+export function coordinationOf(
+  snapshot: Pick<Snapshot, "knowledge" | "nowMs" | "options">,
+): CoordinationKnowledge | undefined {
+  const { coordination: known } = snapshot.knowledge;
+  const isOld =
+    known !== undefined && snapshot.nowMs - known.observedMs > snapshot.options.statusMaximumAgeMs;
+  return isOld ? undefined : known;
+}
+
 /** Process groups that some instance wants to remove; none in local mode. */
 export function leavingAnywhere(
-  snapshot: Pick<Snapshot, "cluster" | "knowledge">,
+  snapshot: Pick<Snapshot, "cluster" | "knowledge" | "nowMs" | "options">,
   status: StatusFields,
 ): readonly string[] {
   if (!isGlobal(snapshot, status)) return [];
-  const entries = snapshot.knowledge.coordination?.sets.pendingForRemoval.entries ?? [];
+  const entries = coordinationOf(snapshot)?.sets.pendingForRemoval.entries ?? [];
   return entries.map(({ processGroupId }) => processGroupId);
 }
 

@@ -12,7 +12,7 @@ import { hasCondition, hasReported, isMarkedForRemoval } from "../model/process-
 import type { ConditionType as GroupCondition } from "../model/process-group.ts";
 import type { PlanWarning } from "./hall-warnings.ts";
 import { hasDesiredFaultTolerance } from "./safety/fault-tolerance.ts";
-import { foreignEntries, isGlobal, ownPrefixOf } from "./shared-sets.ts";
+import { coordinationOf, foreignEntries, isGlobal, ownPrefixOf } from "./shared-sets.ts";
 import { foreignWait } from "./shared-waits.ts";
 import { databaseStatus, isStatusPending } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -180,7 +180,7 @@ function isOnlyMoving(database: DatabaseStatus, groups: readonly ProcessGroup[])
 
 /** Entries of another operator in the coordination sets: global mode cannot work with it. */
 function foreignTrouble(snapshot: Snapshot, status: StatusFields): string | undefined {
-  const known = snapshot.knowledge.coordination;
+  const known = coordinationOf(snapshot);
   if (known === undefined || !isGlobal(snapshot, status)) return undefined;
   const foreign = foreignEntries(known.sets, ownPrefixOf(snapshot));
   return foreign.length === 0 ? undefined : foreignWait("", foreign).message;

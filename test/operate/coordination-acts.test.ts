@@ -3,34 +3,18 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { defaultPlanOptions } from "../../src/plan/snapshot.ts";
-import type { Plan } from "../../src/plan/chain.ts";
-import { GlobalWorld, globalCounts } from "./global-world.ts";
+import {
+  announce,
+  bouncing,
+  byAddress,
+  excluded,
+  globalCounts,
+  GlobalWorld,
+  gone,
+  killed,
+  replaced,
+} from "./global-world.ts";
 import { actionsOf, locality, waitOf } from "./removal-world.ts";
-
-const byAddress = { automationOptions: { useLocalitiesForExclusion: false } };
-
-/** Process groups that are to go, with their successors up, told to the others and looked at once. */
-function replaced(world: GlobalWorld, ...ids: string[]): void {
-  world.changeSpec({ processGroupsToRemove: ids });
-  world.pass();
-  world.runPods();
-  world.pass();
-  world.pass();
-}
-
-/** Another instance wants this process group excluded, and can have it so when it is ready. */
-function announce(world: GlobalWorld, id: string, isReady: boolean): void {
-  for (const set of ["pendingForRemoval", "pendingForExclusion", "pendingForInclusion"] as const) {
-    world.put(set, `dc2/${id}`);
-  }
-  if (isReady) world.put("readyForExclusion", `dc2/${id}`, [locality(id)]);
-}
-
-function excluded(plan: Plan): readonly string[] {
-  const actions = actionsOf(plan, "excludeProcesses");
-  assert.ok(actions.length <= 1);
-  return actions[0]?.processGroupIds ?? [];
-}
 
 test("[CO29] sets that agree must have stayed as they are for a while, by the looks of this instance", () => {
   const world = GlobalWorld.global();
@@ -232,22 +216,6 @@ test("[CO34] nobody becomes a coordinator whom another instance removes", () => 
   assert.ok(chosen().length > 0 && !chosen().includes("dc0-log-1"), chosen().join());
 });
 
-/** Excluded, emptied and without objects: all that is left is to take the exclusion back. */
-function gone(world: GlobalWorld, ...ids: string[]): void {
-  world.changeSpec({ processGroupsToRemove: ids });
-  world.pass();
-  world.runPods();
-  for (const id of ids) {
-    world.emptied.add(id);
-    world.exclusions.push({ locality: locality(id) });
-  }
-  for (let count = 0; count < 9; count += 1) {
-    world.later(61);
-    world.pass();
-    world.runPods();
-  }
-}
-
 test("[CO6] [CO38] what is gone is announced, and the inclusion is one for all instances", () => {
   const world = GlobalWorld.global();
   const [log, storage] = [world.id("log"), world.id("storage")];
@@ -321,24 +289,6 @@ test("[CO38] by address too", () => {
   const [action] = actionsOf(world.plan(), "excludeProcesses");
   assert.match(action?.targets.join() ?? "", /^10\.\d+\.\d+\.\d+$/);
 });
-
-const knobs = { processes: { general: { customParameters: ["knob_max_trace_lines=12345"] } } };
-
-/** All processes of this instance have to be restarted, and could be. */
-function bouncing(): GlobalWorld {
-  const world = GlobalWorld.global();
-  world.freeze();
-  world.changeSpec(knobs);
-  for (let count = 0; count < 4; count += 1) {
-    world.pass();
-    world.runPods();
-  }
-  return world;
-}
-
-function killed(plan: Plan): readonly string[] {
-  return actionsOf(plan, "killProcesses")[0]?.processGroupIds ?? [];
-}
 
 test("[CO41] one kill for the processes of all instances", () => {
   const world = bouncing();

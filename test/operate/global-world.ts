@@ -5,11 +5,13 @@ import type { StoredEntry } from "../../src/fdb/coordination-sets.ts";
 import { coordinationSets } from "../../src/fdb/keys.ts";
 import type { CoordinationSet } from "../../src/fdb/keys.ts";
 import type { StatusProcess } from "../../src/model/database-status.ts";
+import { strict as assert } from "node:assert";
 import type { Action } from "../../src/plan/action.ts";
+import type { Plan } from "../../src/plan/chain.ts";
 import { nothingSeen, rememberSets } from "../../src/plan/shared-sets.ts";
 import type { CoordinationSets, SetMemory } from "../../src/plan/shared-sets.ts";
 import type { Snapshot } from "../../src/plan/snapshot.ts";
-import { RemovalWorld } from "./removal-world.ts";
+import { actionsOf, locality, RemovalWorld } from "./removal-world.ts";
 
 export const globalCounts = { storage: 5, log: 4, stateless: 3 };
 
@@ -144,4 +146,66 @@ export class GlobalWorld extends RemovalWorld {
 function partsOf(key: string): { processGroupIdPrefix: string; processGroupId: string } {
   const [processGroupIdPrefix = "", processGroupId = ""] = key.split("/");
   return { processGroupIdPrefix, processGroupId };
+}
+
+export const byAddress = { automationOptions: { useLocalitiesForExclusion: false } };
+
+/** Process groups that are to go, with their successors up, told to the others and looked at once. */
+export function replaced(world: GlobalWorld, ...ids: string[]): void {
+  world.changeSpec({ processGroupsToRemove: ids });
+  world.pass();
+  world.runPods();
+  world.pass();
+  world.pass();
+}
+
+/** Another instance wants this process group excluded, and can have it so when it is ready. */
+export function announce(world: GlobalWorld, id: string, isReady: boolean): void {
+  for (const set of ["pendingForRemoval", "pendingForExclusion", "pendingForInclusion"] as const) {
+    world.put(set, `dc2/${id}`);
+  }
+  if (isReady) world.put("readyForExclusion", `dc2/${id}`, [locality(id)]);
+}
+
+export function excluded(plan: Plan): readonly string[] {
+  const actions = actionsOf(plan, "excludeProcesses");
+  assert.ok(actions.length <= 1);
+  return actions[0]?.processGroupIds ?? [];
+}
+
+/** Excluded, emptied and without objects: all that is left is to take the exclusion back. */
+export function gone(world: GlobalWorld, ...what: (string | { address: string })[]): void {
+  const ids = what.filter((one) => typeof one === "string");
+  const addresses = what.filter((one) => typeof one !== "string");
+  world.changeSpec({ processGroupsToRemove: ids });
+  world.pass();
+  world.runPods();
+  for (const id of ids) {
+    world.emptied.add(id);
+    if (addresses.length === 0) world.exclusions.push({ locality: locality(id) });
+  }
+  world.exclusions.push(...addresses);
+  for (let count = 0; count < 9; count += 1) {
+    world.later(61);
+    world.pass();
+    world.runPods();
+  }
+}
+
+const knobs = { processes: { general: { customParameters: ["knob_max_trace_lines=12345"] } } };
+
+/** All processes of this instance have to be restarted, and could be. */
+export function bouncing(): GlobalWorld {
+  const world = GlobalWorld.global();
+  world.freeze();
+  world.changeSpec(knobs);
+  for (let count = 0; count < 4; count += 1) {
+    world.pass();
+    world.runPods();
+  }
+  return world;
+}
+
+export function killed(plan: Plan): readonly string[] {
+  return actionsOf(plan, "killProcesses")[0]?.processGroupIds ?? [];
 }

@@ -1,0 +1,91 @@
+// `coordination show` and `coordination clear`, of `fdb-operator` and `kubectl fdb`: asks the operator of a cluster by an
+// annotation and waits for its answer, so that it works wherever kubectl works. Rules: spec/coordination.md [CO54]-[CO58].
+import { foundationDbClusters } from "../api/cluster.ts";
+import { answerAnnotation, parseAnswer, requestAnnotation } from "../api/coordination-request.ts";
+import type { CoordinationAnswer, CoordinationRequest } from "../api/coordination-request.ts";
+import { machineClock, sleep } from "../env/clock.ts";
+import type { Clock } from "../env/clock.ts";
+import { machineRandom, randomUuid } from "../env/random.ts";
+import { KubeClient } from "../kube/client.ts";
+import { isKubeError } from "../kube/error.ts";
+import { httpsTransport } from "../kube/https.ts";
+import { CommandError } from "./command-error.ts";
+import { connectionOf } from "./explain.ts";
+import type { ExplainOptions } from "./explain.ts";
+
+export type CoordinationOptions = ExplainOptions & { prefix?: string };
+
+const answerMs = 30_000;
+
+export async function runCoordination(
+  verb: CoordinationRequest["verb"],
+  name: string,
+  options: CoordinationOptions,
+): Promise<void> {
+  const connection = connectionOf(options);
+  const transport = httpsTransport(connection, { requestTimeoutMs: 15_000 });
+  const clock = machineClock();
+  try {
+    const client = new KubeClient(transport, { userAgent: "fdb-operator-coordination" });
+    const key = { name, namespace: options.namespace ?? connection.namespace ?? "default" };
+    const { prefix } = options;
+    const request = {
+      ...{ id: randomUuid(machineRandom()), verb },
+      ...(prefix === undefined ? {} : { prefix }),
+    };
+    const answer = await askOperator(client, clock, key, request);
+    if (answer.problem !== undefined)
+      throw new CommandError(`nothing is changed: ${answer.problem}`);
+    process.stdout.write(answerText(verb, answer, options));
+  } finally {
+    transport.close();
+    clock.stop();
+  }
+}
+
+/** Leaves no trace on the resource, whether somebody answers or not. */
+export async function askOperator(
+  client: KubeClient,
+  clock: Clock,
+  key: { namespace: string; name: string },
+  request: CoordinationRequest,
+): Promise<CoordinationAnswer> {
+  const annotate = async (annotations: Record<string, string | null>): Promise<void> => {
+    await client.patch(foundationDbClusters, key, { metadata: { annotations } }, { type: "merge" });
+  };
+  const beganMs = clock.nowMs();
+  try {
+    await annotate({ [requestAnnotation]: JSON.stringify(request) });
+  } catch (error) {
+    if (!isKubeError(error, "NotFound")) throw error;
+    throw new CommandError(`there is no FoundationDBCluster ${key.name} in ${key.namespace}`);
+  }
+  try {
+    while (clock.nowMs() - beganMs < answerMs) {
+      await sleep(clock, 200);
+      const { metadata } = await client.get(foundationDbClusters, key);
+      const answer = parseAnswer(metadata.annotations?.[answerAnnotation]);
+      if (answer?.id === request.id) return answer;
+    }
+  } finally {
+    await annotate({ [requestAnnotation]: null, [answerAnnotation]: null });
+  }
+  throw new CommandError(
+    "no answer within 30 s: is an operator running that looks after this cluster, and is spec.skip off?",
+  );
+}
+
+export function answerText(
+  verb: CoordinationRequest["verb"],
+  { entries, leftOut }: CoordinationAnswer,
+  { output, prefix = "" }: Pick<CoordinationOptions, "output" | "prefix">,
+): string {
+  if (output === "json") return `${JSON.stringify({ entries, leftOut }, null, 2)}\n`;
+  const more = leftOut === 0 ? [] : [`and ${leftOut} more`];
+  if (verb === "clear") {
+    const head = `Took ${entries.length + leftOut} entries of ${prefix} out of the coordination sets.`;
+    return `${[head, ...entries.map((entry) => `  ${entry}`), ...more].join("\n")}\n`;
+  }
+  if (entries.length === 0) return "The coordination sets are empty.\n";
+  return `${[...entries, ...more].join("\n")}\n`;
+}
