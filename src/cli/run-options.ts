@@ -15,6 +15,15 @@ export function operatorOptions(settings: RunSettings): OperatorOptions {
     commandTimeoutMs: settings.cliTimeout,
     sidecarTimeoutMs: settings.getTimeout,
     sidecarOrderTimeoutMs: settings.postTimeout,
+    podTemplateLimits: {
+      allowsAutomountServiceAccountToken: settings.allowAutomountServiceAccountToken,
+      allowsHostNetwork: settings.allowHostNetwork,
+      allowsHostPid: settings.allowHostPid,
+      allowsHostIpc: settings.allowHostIpc,
+      serviceAccountNames: settings.allowedServiceAccountNames,
+      volumeSources: settings.allowedAdditionalVolumeSources,
+      volumeMounts: settings.allowedAdditionalVolumeMounts,
+    },
     plan: {
       terminalPodMinimumAgeMs: settings.minimumAgeForTerminalPodDeletion,
       firstConfigureWaitMs: settings.firstConfigureWait,

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { validateCluster } from "../api/validate-cluster.ts";
 import { defaultPlanOptions } from "../plan/snapshot.ts";
 import { CommandError } from "./command-error.ts";
 import { flagsPage } from "./flags-page.ts";
@@ -102,4 +103,23 @@ test("[RUN6] a lease that a command could outlast is refused", () => {
     () => readSettings({ leaderElectionRenewDeadline: "15s" }, {}),
     /must exceed the renew deadline/,
   );
+});
+
+test("[RUN7] flags limit what pod templates may ask for", () => {
+  const limitsOf = (flags: Record<string, string>) =>
+    operatorOptions(readSettings(flags, {})).podTemplateLimits;
+  const spec = { hostNetwork: true, serviceAccountName: "root", containers: [] };
+  const cluster = {
+    metadata: { name: "sample" },
+    spec: { version: "7.3.63", processes: { general: { podTemplate: { spec } } } },
+  };
+  const fieldsOf = (flags: Record<string, string>): string[] =>
+    validateCluster(cluster, { podTemplateLimits: limitsOf(flags) }).map(({ field }) => field);
+  assert.deepEqual(fieldsOf({}), []);
+  const place = "spec.processes.general.podTemplate.spec";
+  assert.deepEqual(fieldsOf({ allowHostNetwork: "false" }), [`${place}.hostNetwork`]);
+  assert.deepEqual(fieldsOf({ allowedServiceAccountNames: "fdb-database, other" }), [
+    `${place}.serviceAccountName`,
+  ]);
+  assert.deepEqual(fieldsOf({ allowedServiceAccountNames: "root" }), []);
 });

@@ -2,7 +2,17 @@
 // made from it. Flags have the Go operator's names where they mean the same. Rules: spec/run.md [RUN1]-[RUN4].
 import { defaultLeaseName } from "../kube/lease.ts";
 import { CommandError } from "./command-error.ts";
-import { SettingError, address, choice, count, duration, limit, onOrOff, text } from "./setting.ts";
+import {
+  SettingError,
+  address,
+  choice,
+  count,
+  duration,
+  limit,
+  names,
+  onOrOff,
+  text,
+} from "./setting.ts";
 import type { Setting } from "./setting.ts";
 
 const logLevels = ["debug", "info", "warn", "error"] as const;
@@ -181,6 +191,46 @@ export const workSettings = {
   }),
 } as const;
 
+/** What people who write pod templates may ask for; what is not allowed is a validation error that names the field. */
+export const podTemplateSettings = {
+  allowAutomountServiceAccountToken: onOrOff({
+    flag: "allow-automount-service-account-token",
+    fallback: "true",
+    meaning:
+      "Whether pods may carry the token of their account. Without a word of the user they do.",
+  }),
+  allowHostNetwork: onOrOff({
+    flag: "allow-host-network",
+    fallback: "true",
+    meaning: "Whether pods may use the network of their node.",
+  }),
+  allowHostPid: onOrOff({
+    flag: "allow-host-pid",
+    fallback: "true",
+    meaning: "Whether pods may see the processes of their node.",
+  }),
+  allowHostIpc: onOrOff({
+    flag: "allow-host-ipc",
+    fallback: "true",
+    meaning: "Whether pods may use the shared memory of their node.",
+  }),
+  allowedServiceAccountNames: names({
+    flag: "allowed-service-account-names",
+    fallback: "",
+    meaning: "The service accounts that pods may have; any when empty.",
+  }),
+  allowedAdditionalVolumeSources: names({
+    flag: "allowed-additional-volume-sources",
+    fallback: "",
+    meaning: "The kinds of volumes that pod templates may add, such as emptyDir; any when empty.",
+  }),
+  allowedAdditionalVolumeMounts: names({
+    flag: "allowed-additional-volume-mounts",
+    fallback: "",
+    meaning: "The volumes that containers of pod templates may mount, by name; any when empty.",
+  }),
+} as const;
+
 export const databaseSettings = {
   cliTimeout: duration(
     { flag: "cli-timeout", fallback: "10s", meaning: "Time limit of a command to a database." },
@@ -297,6 +347,7 @@ export const settingGroups: readonly (readonly [
   ["Metrics and health", serverSettings],
   ["Logs", logSettings],
   ["Work", workSettings],
+  ["Pod templates", podTemplateSettings],
   ["Databases", databaseSettings],
   ["Patience with databases", thresholdSettings],
 ];
@@ -307,6 +358,7 @@ export const allSettings = {
   ...serverSettings,
   ...logSettings,
   ...workSettings,
+  ...podTemplateSettings,
   ...databaseSettings,
   ...thresholdSettings,
 };

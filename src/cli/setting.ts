@@ -75,6 +75,16 @@ export function limit(described: Described): Setting<number | undefined> {
   });
 }
 
+/** Names with commas between them; none when the text is empty. */
+export function names(described: Described): Setting<readonly string[]> {
+  return setting(described, "names", (value) =>
+    value
+      .split(",")
+      .map((name) => name.trim())
+      .filter((name) => name !== ""),
+  );
+}
+
 /** A plain number counts as seconds, as some flags of the Go operator have it. */
 export function duration(described: Described, fromMs = 0): Setting<number> {
   return setting(described, "duration", (value) => {

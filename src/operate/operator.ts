@@ -2,6 +2,7 @@
 // It runs against a real API server and against the emulated one, in real and in virtual time.
 // Rules: spec/operate.md [OP1]-[OP4], [OP46]-[OP50].
 import { validateCluster } from "../api/validate-cluster.ts";
+import type { PodTemplateLimits } from "../api/validate-pod-template.ts";
 import { problem } from "../api/problem.ts";
 import type { ValidationProblem } from "../api/problem.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
@@ -68,6 +69,8 @@ export interface OperatorOptions {
   userAgent?: string;
   /** Whether nodes are looked at; by default when no namespace is given, since they belong to none. */
   watchesNodes?: boolean;
+  /** What pod templates may ask for; everything when absent. */
+  podTemplateLimits?: PodTemplateLimits;
   plan?: Partial<PlanOptions>;
 }
 
@@ -376,7 +379,7 @@ function reconcileOptions(
       isStopped: () => input.signal.aborted,
     },
     plan: { ...defaultPlanOptions, ...options.plan, disabledChecks: input.disabledChecks },
-    validate: validator(input.admin),
+    validate: validator(input.admin, options.podTemplateLimits),
     statusIntervalMs: options.statusIntervalMs ?? 10_000,
     busyPollMs: options.busyPollMs ?? 1_000,
     restPollMs: options.restPollMs ?? 30_000,
@@ -394,12 +397,13 @@ function isSameForPods(left: Stored<Node>, right: Stored<Node>): boolean {
 /** A resource is judged once for each version of it. */
 function validator(
   admin: AdminClientFactory,
+  podTemplateLimits: PodTemplateLimits | undefined,
 ): (cluster: FoundationDBCluster) => readonly ValidationProblem[] {
   const known = new WeakMap<object, readonly ValidationProblem[]>();
   return (cluster) => {
     const found = known.get(cluster.spec);
     if (found !== undefined) return found;
-    const problems = [...validateCluster(cluster)];
+    const problems = [...validateCluster(cluster, { podTemplateLimits })];
     const { version } = cluster.spec;
     if (problems.length === 0 && !admin.isVersionSupported(version)) {
       const message = `there is no client for version ${version} beside this operator`;
