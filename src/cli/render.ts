@@ -5,8 +5,9 @@ import type { FoundationDBCluster } from "../api/cluster.ts";
 import { validateDocument } from "../api/validate-document.ts";
 import { normalCluster } from "../build/normalise.ts";
 import type { KubeObject } from "../kube/object.ts";
-import type { PersistentVolumeClaim, Pod, Service } from "../kube/generated/types.ts";
+import type { Node, PersistentVolumeClaim, Pod, Service } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
+import { hallSpreadOf } from "../api/hall-spread.ts";
 import { planCluster } from "../plan/chain.ts";
 import { newDesiredMemory } from "../plan/desired.ts";
 import { defaultPlanOptions, nothingRemembered } from "../plan/snapshot.ts";
@@ -68,6 +69,7 @@ export function renderCluster(
       cluster: normalCluster(cluster),
       database: { kind: "missing", reason: "NoConnectionString", message: "", sinceMs: 0 },
       ...nothingRemembered,
+      placementNodes: placeholderNodes(cluster),
       seed: options.seed,
       options: defaultPlanOptions,
       memory: newDesiredMemory(),
@@ -84,6 +86,17 @@ export function renderCluster(
     cluster = { ...cluster, status: plan.status };
   }
   return created.map(withoutServerParts);
+}
+
+/** Halls that only nodes can name get placeholders: two zones in each of three halls. */
+function placeholderNodes({ spec }: FoundationDBCluster): Stored<Node>[] | undefined {
+  const spread = hallSpreadOf(spec);
+  if (spread === undefined) return undefined;
+  return ["1", "2", "3", "1", "2", "3"].map((hall, index) => ({
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name: `node-${index}`, labels: { [spread.topologyKey]: `hall-${hall}` } },
+  }));
 }
 
 function addressed(service: Stored<Service>): Stored<Service> {

@@ -104,3 +104,15 @@ test("[CLI8] crds prints the three definitions", async () => {
     ],
   );
 });
+
+test("[HALL34] halls that only nodes could name are rendered as placeholders", async () => {
+  const file = join(root, "examples", "three-data-hall.yaml");
+  const result = await runCommand(["render", "-f", file]);
+  assert.equal(result.code, 0);
+  const pods = objectsOf(result.stdout).filter(({ kind }) => kind === "Pod");
+  assert.equal(pods.length, 27);
+  for (const hall of ["hall-1", "hall-2", "hall-3"]) {
+    const found = pods.filter((pod) => JSON.stringify(pod).includes(`"values":["${hall}"]`));
+    assert.equal(found.length, 9, hall);
+  }
+});
