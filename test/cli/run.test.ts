@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import { kubeconfigText, serveHttps } from "../../src/emulator/https-server.ts";
 import { machineClock, sleep } from "../../src/env/clock.ts";
-import { events, leases } from "../../src/kube/resource.ts";
+import { events, leases, pods } from "../../src/kube/resource.ts";
 import { serveDatabases } from "../../src/sim/remote/database-server.ts";
 import { isReconciled, startWorld } from "../../src/sim/world.ts";
 import type { World } from "../../src/sim/world.ts";
@@ -88,7 +88,7 @@ const cluster = {
 
 async function until(what: string, isDone: () => Promise<boolean>): Promise<void> {
   const clock = machineClock();
-  for (let turn = 0; turn < 600; turn += 1) {
+  for (let turn = 0; turn < 2400; turn += 1) {
     if (await isDone()) return clock.stop();
     await sleep(clock, 50);
   }
@@ -179,6 +179,38 @@ test("[RUN2] [RUN33] [RUN40] [RUN43] what cannot work is one line and exit code 
     assert.match(await refused("--kubeconfig", "/nowhere/at-all"), /cannot be read/);
     assert.match(await refused("--cli-timeout", "soon"), /--cli-timeout must be a duration/);
     assert.match(await refused("--no-such-flag"), /unknown option '--no-such-flag'/);
+  });
+});
+
+test("[RUN24] an operator that is killed again and again leaves nothing that its successor cannot finish", async () => {
+  await withStage(async ({ world, start }) => {
+    // Shorter than usual, but long enough for a machine with much else to do.
+    const lease = ["lease-duration=6s", "renew-deadline=4s", "retry-period=500ms"];
+    const quick = [...lease.map((each) => `--leader-election-${each}`), "--cli-timeout=4s"];
+    const key = { namespace: "default", name: "sample" };
+    await world.client.create(foundationDbClusters, cluster);
+    const clock = machineClock();
+    for (const [message, laterMs] of [
+      ["action performed", 0],
+      ["the operator works", 300],
+    ] as const) {
+      const running = start(...quick);
+      await running.waitForOutput(message);
+      await sleep(clock, laterMs);
+      running.signal("SIGKILL");
+      assert.equal((await running.finished).code, null);
+    }
+    clock.stop();
+    const last = start(...quick);
+    await until("reconciled", async () =>
+      isReconciled(await world.client.get(foundationDbClusters, key)),
+    );
+    const { status } = await world.client.get(foundationDbClusters, key);
+    const wanted = status?.processGroups?.length ?? 0;
+    const { items } = await world.client.list(pods, { namespace: "default" });
+    assert.equal(items.length, wanted);
+    last.signal("SIGTERM");
+    assert.equal((await last.finished).code, 0);
   });
 });
 

@@ -1,0 +1,194 @@
+// `npm run bench:real`: one operator in its own process against a real API server, with emulated nodes and simulated
+// databases: what creating and changing a cluster costs, many clusters at once, and whether there is quiet at rest.
+// The figures are those of one machine: no test.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { bundle } from "../scripts/bundle.ts";
+import { foundationDbClusters } from "../src/api/cluster.ts";
+import { machineClock, sleep } from "../src/env/clock.ts";
+import { startStage, untilReconciled } from "../test/real/stage.ts";
+import type { Stage } from "../test/real/stage.ts";
+import { OperatorProcess } from "../test/real/operator-process.ts";
+import type { Metrics } from "../test/real/operator-process.ts";
+import { sampleCluster } from "./sample-cluster.ts";
+import { renderTable } from "./table.ts";
+
+const { values } = parseArgs({
+  options: {
+    clusters: { type: "string", default: "50" },
+    groups: { type: "string", default: "20" },
+    rest: { type: "string", default: "60" },
+  },
+});
+const [clusters, groups, restSeconds] = [values.clusters, values.groups, values.rest].map(Number);
+const clock = machineClock();
+const namespace = "default";
+const patienceMs = 20 * 60_000;
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+
+interface Row {
+  what: string;
+  seconds: number;
+  requests: number;
+  statusWrites: number;
+  recoveries: number;
+}
+
+const folder = mkdtempSync(join(tmpdir(), "fdb-operator-bench-"));
+const stage = await startStage({
+  nodes: Math.ceil(((clusters ?? 0) * (groups ?? 0)) / 15) + 6,
+  say,
+});
+let operator: OperatorProcess | undefined;
+try {
+  const program = join(folder, "dist", "fdb-operator.mjs");
+  await bundle("src/cli/main.ts", program);
+  const databasePort = stage.databases.port;
+  operator = new OperatorProcess({ connection: stage.connection, databasePort, program });
+  await operator.said("the operator works");
+  await measure(stage, operator);
+} finally {
+  await operator?.end();
+  await stage.end();
+  clock.stop();
+  rmSync(folder, { recursive: true });
+}
+
+async function measure(world: Stage, running: OperatorProcess): Promise<void> {
+  const empty = await running.metrics();
+  const rows = await operations(world, running);
+  const before = await running.metrics();
+  const startedMs = clock.nowMs();
+  const names = Array.from({ length: clusters ?? 0 }, (_, index) => `many-${index + 1}`);
+  say(`${names.length} clusters with ${groups} process groups each`);
+  for (const name of names) await create(world, name, groups ?? 0);
+  for (const name of names) await untilReconciled(world.client, { namespace, name }, patienceMs);
+  const seconds = (clock.nowMs() - startedMs) / 1000;
+  const created = await running.metrics();
+  say(`${restSeconds} s of rest`);
+  // What was collected for a later status write is written before the rest begins.
+  await sleep(clock, 15_000);
+  const begun = await running.metrics();
+  await sleep(clock, (restSeconds ?? 0) * 1000);
+  const rested = await running.metrics();
+  process.stdout.write(
+    `${operationsText(rows)}\n${manyText({ empty, before, created, begun, rested, seconds })}\n`,
+  );
+}
+
+async function create(world: Stage, name: string, size: number): Promise<void> {
+  const cluster = sampleCluster(size);
+  // A cluster that is new is not restarted for ten minutes unless it says otherwise.
+  const spec = { ...cluster.spec, minimumUptimeSecondsForBounce: 1 };
+  await world.client.create(foundationDbClusters, {
+    ...cluster,
+    spec,
+    metadata: { name, namespace },
+  });
+}
+
+/** The rows of creation, knobs and scaling for a cluster of 15 process groups. */
+async function operations(world: Stage, running: OperatorProcess): Promise<Row[]> {
+  const name = "one";
+  const change = (spec: object) => async (): Promise<void> => {
+    const patch = { spec };
+    await world.client.patch(foundationDbClusters, { namespace, name }, patch, { type: "merge" });
+  };
+  const knobs = { processes: { general: { customParameters: ["knob_max_trace_lines=1000"] } } };
+  const steps: [string, () => Promise<void>][] = [
+    ["create, 15 processes", () => create(world, name, 15)],
+    ["knob change, 15 processes", change(knobs)],
+    ["storage 3 to 5", change({ processCounts: { storage: 5 } })],
+    ["storage 5 to 3", change({ processCounts: { storage: 3 } })],
+  ];
+  const rows: Row[] = [];
+  for (const [what, act] of steps) {
+    say(what);
+    const before = await running.metrics();
+    const startedMs = clock.nowMs();
+    await act();
+    await sleep(clock, 500);
+    await untilReconciled(world.client, { namespace, name }, patienceMs);
+    const seconds = (clock.nowMs() - startedMs) / 1000;
+    await sleep(clock, 12_000);
+    const after = await running.metrics();
+    const written = "fdb_operator_status_writes_total";
+    rows.push({
+      ...{ what, seconds },
+      requests: after.requests() - before.requests(),
+      statusWrites: after.sum(written, "written") - before.sum(written, "written"),
+      recoveries:
+        after.sum("fdb_operator_recoveries_total") - before.sum("fdb_operator_recoveries_total"),
+    });
+  }
+  return rows;
+}
+
+function operationsText(rows: readonly Row[]): string {
+  return renderTable<Row>(
+    "On the real API server",
+    [
+      { title: "what", align: "left", cell: ({ what }) => what },
+      { title: "reconciled, s", cell: ({ seconds }) => seconds.toFixed(1) },
+      { title: "requests", cell: ({ requests }) => String(requests) },
+      { title: "status writes", cell: ({ statusWrites }) => String(statusWrites) },
+      { title: "recoveries", cell: ({ recoveries }) => String(recoveries) },
+    ],
+    rows,
+  );
+}
+
+interface Figures {
+  empty: Metrics;
+  before: Metrics;
+  created: Metrics;
+  begun: Metrics;
+  rested: Metrics;
+  seconds: number;
+}
+
+function manyText({ empty, before, created, begun, rested, seconds }: Figures): string {
+  const memory = (metrics: Metrics): string =>
+    `${Math.round(metrics.sum("process_resident_memory_bytes") / 2 ** 20)} MiB`;
+  const cpu = (from: Metrics, to: Metrics): number =>
+    to.sum("process_cpu_seconds_total") - from.sum("process_cpu_seconds_total");
+  const passes = "fdb_operator_reconcile_duration_seconds_count";
+  const restShare = (cpu(begun, rested) / (restSeconds ?? 1)) * 100;
+  const lines: [string, string][] = [
+    ["all reconciled after", `${seconds.toFixed(0)} s`],
+    ["passes", String(created.sum(passes) - before.sum(passes))],
+    ["pass, 99th percentile", `at most ${percentile(before, created, 0.99)} s`],
+    ["pass, median", `at most ${percentile(before, created, 0.5)} s`],
+    ["requests", String(created.requests() - before.requests())],
+    ["processor time of creation", `${cpu(before, created).toFixed(1)} s`],
+    ["memory: no cluster, all, after rest", [empty, created, rested].map(memory).join(", ")],
+    ["processor at rest", `${restShare.toFixed(1)} % of a core`],
+    [
+      `writes in ${restSeconds} s of rest, Leases left out`,
+      String(rested.writes() - begun.writes()),
+    ],
+    ["pass at rest, 99th percentile", `at most ${percentile(begun, rested, 0.99)} s`],
+  ];
+  return renderTable(
+    `${clusters} clusters with ${groups} process groups each, one operator`,
+    [
+      { title: "what", align: "left", cell: ([what]) => what },
+      { title: "figure", cell: ([, figure]) => figure },
+    ],
+    lines,
+  );
+}
+
+/** The upper bound of the bucket in which the quantile lies. */
+function percentile(from: Metrics, to: Metrics, quantile: number): string {
+  const name = "fdb_operator_reconcile_duration_seconds_bucket";
+  const bounds = to.samples
+    .filter((sample) => sample.name === name)
+    .map(({ labels }) => /le="([^"]+)"/.exec(labels)?.[1] ?? "");
+  const countOf = (bound: string): number =>
+    to.sum(name, `le="${bound}"`) - from.sum(name, `le="${bound}"`);
+  const all = countOf("+Inf");
+  return bounds.find((bound) => countOf(bound) >= all * quantile) ?? "+Inf";
+}
