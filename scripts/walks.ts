@@ -11,10 +11,10 @@ type Check = (typeof checks)[number];
 
 /** A life that needs the check. */
 const biting: Readonly<Record<Check, number>> = {
-  budget: 12,
-  freshness: 33,
-  certificate: 2,
-  lock: 5,
+  budget: 57,
+  freshness: 1,
+  certificate: 1,
+  lock: 8,
 };
 
 const { values } = parseArgs({

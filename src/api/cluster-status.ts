@@ -61,6 +61,10 @@ const processGroupSchema = object(
     firstReported: string("When a process of a packed one was first seen.", {
       format: "date-time",
     }),
+    diskLayout: string(
+      "Where its data lies on the volume, while pods differ in it: `root`, or a number of folders.",
+      { maxLength: 16 },
+    ),
     hall: string("The data hall or datacenter that was chosen for it; never changes.", {
       maxLength: 63,
     }),

@@ -1,10 +1,13 @@
 // Step addPods: a pod for every process group that has none. A pod is made with all its metadata, so that it
-// needs no second write. Rules: spec/plan.md [P47]-[P50].
+// needs no second write. Rules: spec/plan.md [P47]-[P50], [P98].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { routingOf } from "../api/effective.ts";
 import { annotationKeys } from "../build/labels.ts";
+import { normalCluster } from "../build/normalise.ts";
 import { isLeaving } from "../model/process-group.ts";
 import type { Action } from "./action.ts";
+import { Desired } from "./desired.ts";
+import { keptLayout } from "./disk-layout.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft, StepResult } from "./step.ts";
 import type { NewWait } from "./wait.ts";
@@ -25,7 +28,7 @@ export function planPods(snapshot: Snapshot, draft: Draft): StepResult {
       withoutAddress.push(podName);
       continue;
     }
-    const action = createPod(draft, group, serviceIp);
+    const action = createPod(snapshot, draft, group, serviceIp);
     if (action !== undefined) actions.push(action);
     else waits.push(templateWait(draft, group));
   }
@@ -46,20 +49,36 @@ function templateWait(draft: Draft, group: ProcessGroup): NewWait {
 }
 
 function createPod(
+  snapshot: Snapshot,
   draft: Draft,
   group: ProcessGroup,
   serviceIp: string | undefined,
 ): Action | undefined {
-  const built = draft.desired.pod(group);
+  const desired = desiredOf(snapshot, draft, group);
+  const built = desired.pod(group);
   if (built === undefined) return undefined;
   const { object } = built;
   const annotations = {
     ...object.metadata.annotations,
-    [annotationKeys.lastAppliedConfigMap]: draft.desired.configHashOfNewPod(group),
+    [annotationKeys.lastAppliedConfigMap]: desired.configHashOfNewPod(group),
     ...(serviceIp === undefined ? {} : { [annotationKeys.publicIp]: serviceIp }),
   };
   const pod = { ...object, metadata: { ...object.metadata, annotations } };
   return { type: "createPod", step, object: pod, processGroupId: group.processGroupID };
+}
+
+/** On a volume with data the pod is made as it was, though the spec wants another one: there its data lies. */
+function desiredOf({ cluster }: Snapshot, { desired }: Draft, group: ProcessGroup): Desired {
+  const kept = keptLayout(cluster.spec, group);
+  if (kept === undefined) return desired;
+  const { imageType, servers } = kept;
+  const count = group.processClass === "storage" ? "storageServersPerPod" : "logServersPerPod";
+  const { status } = desired.cluster;
+  const spec = { ...cluster.spec, imageType, [count]: servers };
+  return new Desired(
+    normalCluster({ ...cluster, spec, ...(status && { status }) }),
+    desired.configuredVersion,
+  );
 }
 
 function clusterIpOf(snapshot: Snapshot, name: string): string | undefined {

@@ -1,7 +1,7 @@
 // Step checkClientCompatibility: a change of version that is not possible, or that clients could not follow, waits and
 // says why. Only the upgrade waits: pods, volumes and everything else are looked after meanwhile.
 // Rules: spec/upgrade.md [U1]-[U6], [U10]-[U14], [U31].
-import { databaseStatus } from "./snapshot.ts";
+import { isSilent, overtakenVersion } from "./overtaken-upgrade.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
@@ -21,20 +21,15 @@ export function planClientCheck(snapshot: Snapshot, draft: Draft): StepResult {
   if (!isJump(verdict)) return nothing;
   if (isSilent(snapshot)) {
     // The new version first: a client of the old one takes its time to find out that nobody answers it.
-    return { questions: [{ type: "reachableVersion", versions: [wanted, running] }] };
+    const overtaken = overtakenVersion(snapshot, running);
+    const versions = [...(overtaken === undefined ? [] : [overtaken]), wanted, running];
+    return { questions: [{ type: "reachableVersion", versions }] };
   }
   if (verdict.kind === "unknown") return { waits: [unknownWait] };
   if (verdict.kind !== "held") return nothing;
   const wait = clientsWait(verdict.clients, wanted);
   const event = { type: "Warning" as const, reason: "UnsupportedClient", message: wait.message };
   return { waits: [wait], events: [event] };
-}
-
-/** After the restart of all processes a client of the old version reaches nobody. */
-function isSilent(snapshot: Snapshot): boolean {
-  const status = databaseStatus(snapshot);
-  if (Object.keys(status?.cluster?.processes ?? {}).length === 0) return true;
-  return snapshot.ledger.some((entry) => entry.type === "killProcesses");
 }
 
 function refusedWait(running: string, wanted: string): NewWait {

@@ -131,6 +131,10 @@ export class Desired {
     this.configuration = desiredConfiguration(cluster.spec.databaseConfiguration ?? {});
   }
 
+  get configuredVersion(): string {
+    return this.#configured.spec.version;
+  }
+
   podName(group: ProcessGroup): string {
     return remembered(this.#podNames, group.processGroupID, () =>
       podNameOf(this.cluster.metadata.name ?? "", group.processClass, group.processGroupID),

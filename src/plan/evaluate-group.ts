@@ -24,6 +24,7 @@ import {
 } from "../model/process-group.ts";
 import type { Desired } from "./desired.ts";
 import { withHall } from "./observed-hall.ts";
+import { withDiskLayout } from "./disk-layout.ts";
 import { evaluateProcesses } from "./evaluate-processes.ts";
 import { isOnlyNode } from "./metadata-check.ts";
 import { shapeOfPod } from "./pod-shape.ts";
@@ -56,8 +57,10 @@ export function evaluateGroup(context: EvaluationContext, entry: ProcessGroup): 
     group.faultDomain === context.maintenanceZone;
   if (isFrozen) return group;
   const pod = snapshot.pods.get(desired.podName(group));
-  if (pod === undefined) return withoutPod(context, group);
-  return withPod(context, group, pod);
+  const { spec, status: stored } = snapshot.cluster;
+  const layouts = { spec, stored, observed: desired.cluster.status };
+  const placed = withDiskLayout(layouts, group, pod);
+  return pod === undefined ? withoutPod(context, placed) : withPod(context, placed, pod);
 }
 
 /** People mark process groups in the spec; a mark stays when the spec forgets it. */

@@ -5,12 +5,13 @@ import { automationOf, imageTypeOf, labelsOf, routingOf, serversPerPod } from ".
 import { annotationKeys } from "../build/labels.ts";
 import type { Container, PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
-import { isTransactionSystem } from "../model/process-class.ts";
+import { isStateful, isTransactionSystem } from "../model/process-class.ts";
 import { makeProcessGroupId, parseProcessGroupId } from "../model/process-group-id.ts";
 import { hasCondition, isMarkedForRemoval } from "../model/process-group.ts";
 import { parseQuantity } from "../model/quantity.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import type { Desired } from "./desired.ts";
+import { isSameLayout, wantedLayout } from "./disk-layout.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import { isSameJson } from "./same-json.ts";
 import { securityContextChange } from "./security-context-change.ts";
@@ -146,7 +147,10 @@ function specChange(
     return "its pod has another node selector";
   }
   const shape = shapeOfPod(pod);
-  if (serversPerPod(spec, "storage") === 1 && shape.imageType !== imageTypeOf(spec)) {
+  const isLaidOutOtherwise =
+    isStateful(group.processClass) && !isSameLayout(shape, wantedLayout(spec, group.processClass));
+  const hasOtherImage = shape.imageType !== imageTypeOf(spec);
+  if (hasOtherImage && (serversPerPod(spec, "storage") === 1 || isLaidOutOtherwise)) {
     return `its pod has the ${shape.imageType} image`;
   }
   if (isReplacedByStrategy(desired, group) && !isUnstarted(pod)) {

@@ -8,6 +8,7 @@ import {
   parseVersion,
 } from "../model/version.ts";
 import type { Version } from "../model/version.ts";
+import { overtakenVersion } from "./overtaken-upgrade.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** Processes with an unreadable version do not vote; without any vote the answer is `current`. */
@@ -47,7 +48,9 @@ export function lastRunningVersion(snapshot: Snapshot): string {
   const answer = snapshot.knowledge.reachableVersion;
   if (!isUpgrading || isCompatible || answer === undefined) return stored;
   const isFresh = snapshot.nowMs - answer.observedMs <= answerMaximumAgeMs;
-  return isFresh && answer.version === spec.version ? answer.version : stored;
+  const isPossible =
+    answer.version === spec.version || answer.version === overtakenVersion(snapshot, stored);
+  return isFresh && isPossible ? answer.version : stored;
 }
 
 export interface UpgradeState {

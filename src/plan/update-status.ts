@@ -17,6 +17,7 @@ import { isLogProcess } from "../model/process-class.ts";
 import { desiredFor } from "./desired.ts";
 import type { Desired } from "./desired.ts";
 import { discoverGroups } from "./discovery.ts";
+import { keptLayout } from "./disk-layout.ts";
 import { evaluateGroup } from "./evaluate-group.ts";
 import type { EvaluationContext } from "./evaluate-group.ts";
 import { shapeOfPod } from "./pod-shape.ts";
@@ -189,6 +190,13 @@ function observedShapes(snapshot: Snapshot, groups: readonly ProcessGroup[]): Sh
     if (isLogProcess(processClass)) logServers.add(shape.servers);
     imageTypes.add(shape.imageType);
     if (!shape.isDeleting && !shape.hasListenIp) hasListenIps = false;
+  }
+  // A pod that is missing comes back as its volume needs it.
+  for (const group of groups) {
+    const kept = keptLayout(spec, group);
+    if (kept === undefined) continue;
+    imageTypes.add(kept.imageType);
+    (group.processClass === "storage" ? storageServers : logServers).add(kept.servers);
   }
   return {
     storageServersPerDisk: [...storageServers].sort((left, right) => left - right),

@@ -39,7 +39,7 @@ export function configurationVersion(
   }
   // What was announced stays announced: pods that follow already must not be called back and forth.
   if (isAnnounced(snapshot)) return wanted;
-  if (verdict.kind === "unknown") return runningVersion;
+  if (verdict.kind === "unknown") return announcedVersion(snapshot) ?? runningVersion;
   return unstagedPods(snapshot, groups, viewOf(snapshot)).length === 0 ? wanted : runningVersion;
 }
 
@@ -56,13 +56,23 @@ function viewOf(snapshot: Snapshot): StagingView {
 export function isAnnounced(snapshot: Snapshot): boolean {
   const wanted = parseVersion(snapshot.cluster.spec.version);
   const name = wanted === undefined ? "" : formatVersion(wanted);
+  const announced = announcements(snapshot);
+  return snapshot.configMap !== undefined && announced.every((version) => version === name);
+}
+
+/** The one version that the stored ConfigMap names. */
+function announcedVersion(snapshot: Snapshot): string | undefined {
+  const [first, ...others] = new Set(announcements(snapshot));
+  return others.length === 0 ? first : undefined;
+}
+
+function announcements(snapshot: Snapshot): (string | undefined)[] {
   // Entries that the resource itself gives are not the operator's to announce anything with.
   const given = snapshot.cluster.spec.configMap?.data ?? {};
-  const texts = Object.entries(snapshot.configMap?.data ?? {})
+  return Object.entries(snapshot.configMap?.data ?? {})
     .filter(([key]) => key.startsWith("fdbmonitor-conf-") && key.endsWith("-json"))
     .filter(([key]) => given[key] === undefined)
-    .map(([, text]) => text);
-  return snapshot.configMap !== undefined && texts.every((text) => versionIn(text) === name);
+    .map(([, text]) => versionIn(text));
 }
 
 function versionIn(text: string): string | undefined {

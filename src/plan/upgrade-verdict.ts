@@ -1,6 +1,7 @@
 // Whether a cluster may go from the version that it runs to the version that its resource wants, and in which way.
 // Rules: spec/upgrade.md [U1]-[U6].
 import { isVersionChangeAllowed, parseVersion } from "../model/version.ts";
+import { overtakenVersion } from "./overtaken-upgrade.ts";
 import { upgradeStateOf } from "./running-version.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -29,6 +30,7 @@ export function upgradeVerdict(snapshot: Snapshot, runningVersion: string): Upgr
   const [running, target] = [parseVersion(runningVersion), parseVersion(spec.version)];
   if (running === undefined || target === undefined) return { kind: "none" };
   if (!isVersionChangeAllowed(running, target)) return { kind: "refused" };
+  if (overtakenVersion(snapshot, runningVersion) !== undefined) return { kind: "unknown" };
   if (spec.ignoreUpgradabilityChecks === true) return { kind: "allowed" };
   const status = databaseStatus(snapshot);
   const clients = status && unsupportedClients(status, spec, target);

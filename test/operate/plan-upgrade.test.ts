@@ -320,6 +320,28 @@ test("[U31][U32][U33] the running version when nobody reports", () => {
   assert.equal(world.plan().status.runningVersion, oldVersion);
 });
 
+test("[U38] a jump that is overtaken by another wish is found again, since it may have happened", () => {
+  const world = new UpgradeWorld();
+  world.changeSpec({ version: newVersion });
+  world.prepare();
+  const changesBefore = world.imageChanges.length;
+  world.statusOverlay = { ...world.statusOverlay, processes: {}, clients: {} };
+  world.changeSpec({ version: "7.4.6" });
+  const silent = world.pass();
+  assert.deepEqual(silent.databaseQuestions, [
+    { type: "reachableVersion", versions: [newVersion, "7.4.6", oldVersion] },
+  ]);
+  assert.equal(
+    world.imageChanges.length,
+    changesBefore,
+    "nothing is prepared while nobody reports",
+  );
+  assert.equal(world.announced(), newVersion);
+  const reachableVersion = { version: newVersion, observedMs: world.nowMs };
+  const found = world.plan({ knowledge: { verified: new Map(), reachableVersion } });
+  assert.equal(found.status.runningVersion, newVersion);
+});
+
 test("[U30] while processes report, nobody asks which version reaches them", () => {
   const world = new UpgradeWorld();
   world.changeSpec({ version: newVersion });

@@ -13,7 +13,8 @@ export interface LifeMember {
 }
 
 export interface LifeShape {
-  kind: "one resource" | "three halls" | "two regions";
+  /** "spread halls": one resource whose operator spreads over the halls; "three halls": a resource for each. */
+  kind: "one resource" | "spread halls" | "three halls" | "two regions";
   nodes: number;
   zones: number;
   /** The first one chooses the coordinators, the others join it. */
@@ -44,8 +45,9 @@ export function lifeShapeOf(random: Random): LifeShape {
   const isCalm = random.next() < 0.3;
   const lagMs = randomPick(random, [0, 0, 500, 3_000]);
   const chance = random.next();
-  const place = chance < 0.08 ? hallsOf(random) : chance < 0.16 ? regionsOf(random) : oneOf(random);
-  return { ...place, isCalm, lagMs };
+  const placeOf =
+    chance < 0.06 ? hallsOf : chance < 0.12 ? spreadOf : chance < 0.18 ? regionsOf : oneOf;
+  return { ...placeOf(random), isCalm, lagMs };
 }
 
 type Place = Omit<LifeShape, "isCalm" | "lagMs">;
@@ -71,6 +73,7 @@ function oneOf(random: Random): Place {
     // Pod addresses change with every new pod, and nobody finds such coordinators again.
     ...(isServed ? { routing: { publicIPSource: "service", useDNSInClusterFile: false } } : {}),
     ...(random.next() < 0.3 ? { lockOptions: { disableLocks: false } } : {}),
+    ...(random.next() < 0.2 ? { distributionConfig: packing(random) } : {}),
     processes: { general: { podTemplate: podTemplateWith("first") } },
   };
   return {
@@ -102,10 +105,22 @@ function baseSpec(random: Random, hasOneCopy: boolean): ClusterSpec {
       replacements: {
         enabled: random.next() < 0.7,
         failureDetectionTimeSeconds: randomPick(random, [60, 300]),
+        replacementBucket: buckets(random),
       },
     },
     ...(random.next() < 0.3 ? { mainContainer: { enableTls: true } } : {}),
   };
+}
+
+/** As many domains as every mode can live with. */
+export function packing(random: Random): ClusterSpec["distributionConfig"] {
+  return { enabled: true, desiredFaultDomains: randomInteger(random, 3, 4) };
+}
+
+/** None is closed, so that in the end everything can be replaced. */
+function buckets(random: Random) {
+  const limit = (): number => randomInteger(random, 1, 2);
+  return { enabled: random.next() < 0.5, storage: limit(), log: limit(), stateless: limit() };
 }
 
 /** A member for each zone of the nodes, which shares no node with another. */
@@ -128,6 +143,20 @@ function hallsOf(random: Random): Place {
     });
   const nodes = 3 * randomInteger(random, 4, 5);
   return { kind: "three halls", zones: 3, nodes, members: [hall(1), hall(2), hall(3)] };
+}
+
+/** The label of a node can be read by the unified image alone. */
+function spreadOf(random: Random): Place {
+  const spec: ClusterSpec = {
+    ...baseSpec(random, false),
+    imageType: "unified",
+    databaseConfiguration: { redundancy_mode: "three_data_hall" },
+    localities: [{ key: "data_hall", topologyKey: "topology.kubernetes.io/zone" }],
+    processCounts: { storage: randomInteger(random, 6, 9), log: 6, stateless: 3 },
+    processes: { general: { podTemplate: podTemplateWith("first") } },
+  };
+  const nodes = 3 * randomInteger(random, 4, 5);
+  return { kind: "spread halls", zones: 3, nodes, members: [{ name: "life", spec }] };
 }
 
 const satellite = { id: "dc3", satellite: 1, priority: 1 };

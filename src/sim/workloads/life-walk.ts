@@ -135,7 +135,11 @@ class LifeWalk {
       labelKey: "foundationdb.org/fdb-cluster-name",
       links: this.#links,
     });
-    this.#watchman.watch(this.#world, () => this.#chaos.isOngoing);
+    this.#watchman.watch(
+      this.#world,
+      () => this.#chaos.isOngoing,
+      this.#shape.kind.endsWith(" halls"),
+    );
   }
 
   async run(): Promise<void> {

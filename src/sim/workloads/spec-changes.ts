@@ -4,7 +4,7 @@ import type { ClusterSpec } from "../../api/cluster.ts";
 import { randomInteger, randomPick } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
 import type { LifeShape } from "./life-shape.ts";
-import { podTemplateWith } from "./life-shape.ts";
+import { packing, podTemplateWith } from "./life-shape.ts";
 
 export interface WishContext {
   random: Random;
@@ -21,10 +21,15 @@ type Wish = (context: WishContext) => object;
 const versions = ["7.1.57", "7.3.63", "7.3.69", "7.4.6"];
 
 const wishes = {
-  "more or fewer processes": ({ random, spec }) => {
+  "more or fewer processes": ({ random, spec, shape }) => {
     const { storage = 0 } = spec.processCounts ?? {};
     const classes = storage < 0 ? (["log"] as const) : (["storage", "log", "stateless"] as const);
-    const least = spec.databaseConfiguration?.redundancy_mode === "triple" ? 5 : 3;
+    const least =
+      shape.kind === "spread halls"
+        ? 6
+        : spec.databaseConfiguration?.redundancy_mode === "triple"
+          ? 5
+          : 3;
     const count = randomInteger(random, least, least + 3);
     return { processCounts: { [randomPick(random, classes)]: count } };
   },
@@ -37,9 +42,15 @@ const wishes = {
   "another label": ({ random }) => ({
     labels: { resourceLabels: { team: `team-${randomInteger(random, 1, 9)}` } },
   }),
-  "the other image type": ({ spec }) => ({
-    imageType: spec.imageType === "split" ? "unified" : "split",
-  }),
+  "the other image type": ({ spec, shape }) =>
+    shape.kind === "spread halls"
+      ? {}
+      : { imageType: spec.imageType === "split" ? "unified" : "split" },
+  "packing on or off": ({ random, spec, shape }) => {
+    if (shape.kind !== "one resource") return {};
+    const isPacked = spec.distributionConfig?.enabled === true;
+    return { distributionConfig: isPacked ? { enabled: false } : packing(random) };
+  },
   "another storage engine": ({ random, spec }) => {
     const isNew = !spec.version.startsWith("7.1.");
     return {

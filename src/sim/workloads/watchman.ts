@@ -2,13 +2,17 @@
 // reaches the server, every time without commits. Rules: spec/world.md [W68].
 import type { FoundationDBCluster } from "../../api/cluster.ts";
 import type { AdminClient, AdminClientFactory } from "../../fdb/admin.ts";
-import type { Pod } from "../../kube/generated/types.ts";
+import type { Event, Node, Pod } from "../../kube/generated/types.ts";
 import type { KubeTransport } from "../../kube/transport.ts";
 import { podNameOf } from "../../model/process-group-id.ts";
 import type { World } from "../world.ts";
+import { BucketWatch } from "./bucket-watch.ts";
+import { PlacementWatch } from "./placement-watch.ts";
 
 const classLabel = "foundationdb.org/fdb-process-class";
 const idLabel = "foundationdb.org/fdb-process-group-id";
+const nameLabel = "foundationdb.org/fdb-cluster-name";
+const domainLabel = "foundationdb.org/distribution-key";
 
 /** One recovery with everything that belongs to it: noticing, electing, starting processes. */
 export const longestRecoveryMs = 20_000;
@@ -16,6 +20,8 @@ export const longestRecoveryMs = 20_000;
 const statusAgeMs = 60_000;
 /** So soon after a command nobody can have a reason to repeat it. */
 const repetitionMs = 3_000;
+/** Within this time the database has given up a process that is gone, and made other copies. */
+const healingMs = 300_000;
 /** What others did may be felt for so long. */
 const disturbanceMs = 120_000;
 
@@ -41,25 +47,41 @@ export class Watchman {
   readonly #pods = new Map<string, Pod>();
   /** The last pod of each name that served. */
   readonly #served = new Map<string, Pod>();
+  /** Since when pods do not serve. */
+  readonly #lostMs = new Map<string, number>();
   readonly #disturbances: { fromMs: number; toMs: number }[] = [];
   #world: World | undefined;
   readonly #clusters = new Map<string, FoundationDBCluster>();
+  readonly #placement = new PlacementWatch((text) => this.#violated(text));
+  readonly #buckets = new BucketWatch((text) => this.#violated(text));
   #isDisturbed: () => boolean = () => false;
   #availableMs = Infinity;
 
-  watch(world: World, isDisturbed: () => boolean): void {
+  watch(world: World, isDisturbed: () => boolean, hasHalls: boolean): void {
     this.#world = world;
+    this.#placement.hasHalls = hasHalls;
     this.#isDisturbed = isDisturbed;
     world.server.context.store.subscribeAll(({ type, storageKey, name, object }) => {
       if (storageKey.endsWith("/foundationdbclusters")) {
         this.#clusters.set(name, object as unknown as FoundationDBCluster);
+        this.#buckets.noteCluster(object as unknown as FoundationDBCluster);
       }
-      if (storageKey !== "/pods") return;
-      const pod = object as unknown as Pod;
-      if (type === "DELETED") this.#pods.delete(name);
-      else this.#pods.set(name, pod);
-      if (isServing(pod) && type !== "DELETED") this.#served.set(name, pod);
+      if (storageKey === "/nodes") this.#placement.noteNode(object as unknown as Node);
+      if (storageKey === "/events" && type === "ADDED") {
+        this.#buckets.noteEvent(object as unknown as Event);
+      }
+      if (storageKey === "/pods") this.#notePod(name, object as unknown as Pod, type === "DELETED");
     });
+  }
+
+  #notePod(name: string, pod: Pod, isDeleted: boolean): void {
+    if (isDeleted) this.#pods.delete(name);
+    else this.#pods.set(name, pod);
+    const isHere = isServing(pod) && !isDeleted;
+    if (isHere) this.#served.set(name, pod);
+    if (isHere) this.#lostMs.delete(name);
+    else if (!this.#lostMs.has(name)) this.#lostMs.set(name, this.#nowMs());
+    this.#placement.notePod(pod, isDeleted);
   }
 
   /** Somebody else than the operator has done something to the database. */
@@ -159,20 +181,26 @@ export class Watchman {
     const group = this.#groupOf(podName);
     const label = this.#served.get(podName)?.metadata.labels?.[idLabel];
     const id = group?.processGroupID ?? label ?? "";
+    // A pod that ended takes nothing with it, and comes back on its volume.
+    if (plural === "pods" && hasEnded(this.#pods.get(name))) return;
     const isRemoval = group?.removalTimestamp !== undefined || plural !== "pods";
-    if (isRemoval && group?.exclusionSkipped !== true) return this.#checkEmpty(plural, name, id);
-    // A volume goes with its pod, and a copy that nobody has is no loss.
-    if (isRemoval && (plural !== "pods" || this.#shardsOn(id) === 0)) return;
+    if (isRemoval) this.#placement.noteRemoved(podName);
+    if (plural !== "pods") {
+      if (group?.exclusionSkipped !== true) this.#checkEmpty(name, id);
+      return;
+    }
+    // The pod of a group that leaves may also be one that comes back on its volume.
+    if (isRemoval && this.#shardsOn(id) === 0) return;
+    const pod = this.#pods.get(podName);
+    if (pod !== undefined && isServing(pod)) this.#placement.checkHall(pod, this.#nowMs());
     this.#checkBudget(podName);
     this.#checkCoordinators(podName);
   }
 
   /** What is removed for good holds no copy that anybody counts on. */
-  #checkEmpty(plural: string, name: string, id: string): void {
+  #checkEmpty(name: string, id: string): void {
     const count = this.#shardsOn(id);
-    if (count > 0) {
-      this.#violated(`${plural} ${name} is deleted while ${count} shards have a copy there`);
-    }
+    if (count > 0) this.#violated(`${name} is deleted while ${count} shards have a copy there`);
   }
 
   #shardsOn(id: string): number {
@@ -184,9 +212,9 @@ export class Watchman {
 
   #checkBudget(podName: string): void {
     const pod = this.#served.get(podName);
-    const zone = pod?.spec?.nodeName;
+    const zone = zoneOf(pod);
     if (pod === undefined || zone === undefined || !holdsData(pod)) return;
-    const down = this.#downZones();
+    const down = this.#downZones(podName);
     if (down.has(zone)) return;
     this.#checkAvailable(`pod ${podName} is taken down`);
     if (down.size + 1 > this.#tolerance()) {
@@ -209,15 +237,27 @@ export class Watchman {
     }
   }
 
-  #downZones(): Set<string> {
+  /** What is lost elsewhere for so long that the database has made good for it is missed no more. */
+  #isOvercome(name: string, podName: string): boolean {
+    const owners = [name, podName].map(
+      (each) => this.#served.get(each)?.metadata.labels?.[nameLabel],
+    );
+    if (owners[0] === owners[1]) return false;
+    const isLongAgo = this.#nowMs() - (this.#lostMs.get(name) ?? Infinity) > healingMs;
+    const shards = this.#theWorld().fdb.truth.replicas();
+    return isLongAgo && shards.every(({ replicas }) => replicas.every(({ isLive }) => isLive));
+  }
+
+  #downZones(podName: string): Set<string> {
     const down = new Set<string>();
     for (const [name, pod] of this.#served) {
       const group = this.#groupOf(name);
-      const zone = pod.spec?.nodeName;
+      const zone = zoneOf(pod);
       if (group === undefined || group.removalTimestamp !== undefined) continue;
       if (!holdsData(pod) || zone === undefined) continue;
       const present = this.#pods.get(name);
-      if (present === undefined || !isServing(present)) down.add(zone);
+      const isDown = present === undefined || !isServing(present);
+      if (isDown && !this.#isOvercome(name, podName)) down.add(zone);
     }
     return down;
   }
@@ -284,6 +324,15 @@ export class Watchman {
     if (this.#world === undefined) throw new Error("there is no world to watch");
     return this.#world;
   }
+}
+
+/** What fails as one: a logical fault domain where pods are packed, the host otherwise. */
+function zoneOf(pod: Pod | undefined): string | undefined {
+  return pod?.metadata.labels?.[domainLabel] ?? pod?.spec?.nodeName;
+}
+
+function hasEnded(pod: Pod | undefined): boolean {
+  return pod?.status?.phase === "Failed" || pod?.status?.phase === "Succeeded";
 }
 
 function holdsData({ metadata }: Pod): boolean {

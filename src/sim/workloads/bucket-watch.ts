@@ -1,0 +1,90 @@
+// Looks at automatic replacements: however many process groups fail at once, in each bucket no more are replaced by the
+// operator's own decision than its limit allows. Rules: spec/world.md [W97].
+import type { FoundationDBCluster } from "../../api/cluster.ts";
+import type { Event } from "../../kube/generated/types.ts";
+
+type Groups = NonNullable<NonNullable<FoundationDBCluster["status"]>["processGroups"]>;
+
+/** What one write of the status marked for removal, and what was on its way out already. */
+interface Marking {
+  readonly cluster: FoundationDBCluster;
+  readonly fresh: ReadonlySet<string>;
+  readonly earlier: Groups;
+  /** Those of them that the operator replaces because they failed. */
+  readonly automatic: Set<string>;
+}
+
+export class BucketWatch {
+  readonly #violated: (text: string) => void;
+  readonly #latest = new Map<string, Groups>();
+  /** The newest one that marked the group. */
+  readonly #markings = new Map<string, Marking>();
+
+  constructor(violated: (text: string) => void) {
+    this.#violated = violated;
+  }
+
+  noteCluster(cluster: FoundationDBCluster): void {
+    const name = cluster.metadata.name ?? "";
+    const groups = cluster.status?.processGroups ?? [];
+    const before = new Set(
+      inFlight(this.#latest.get(name) ?? []).map((group) => group.processGroupID),
+    );
+    this.#latest.set(name, groups);
+    const marked = inFlight(groups);
+    const fresh = marked.filter(({ processGroupID }) => !before.has(processGroupID));
+    if (fresh.length === 0) return;
+    const marking: Marking = {
+      cluster,
+      fresh: new Set(fresh.map(({ processGroupID }) => processGroupID)),
+      earlier: marked.filter(({ processGroupID }) => before.has(processGroupID)),
+      automatic: new Set(),
+    };
+    for (const id of marking.fresh) this.#markings.set(id, marking);
+  }
+
+  /** Only the event tells that a group is replaced because it failed: its cause has a beginning. */
+  noteEvent({ reason, message }: Event): void {
+    const [, id = ""] = /^Replacing (\S+): \S+ since /.exec(message ?? "") ?? [];
+    const marking = this.#markings.get(id);
+    if (reason !== "ReplacingProcesses" || marking === undefined) return;
+    marking.automatic.add(id);
+    const bucket = bucketOf(marking.cluster, id);
+    const isInBucket = (each: string): boolean => bucketOf(marking.cluster, each) === bucket;
+    const held = marking.earlier.filter(({ processGroupID }) => isInBucket(processGroupID)).length;
+    const taken = [...marking.automatic].filter(isInBucket).length;
+    const limit = limitOf(marking.cluster, bucket);
+    if (held + taken > limit) {
+      this.#violated(
+        `${id} is replaced, the ${taken}. in bucket ${bucket} of ${limit} with ${held} in it`,
+      );
+    }
+  }
+}
+
+function inFlight(groups: Groups): Groups {
+  return groups.filter(
+    ({ removalTimestamp, exclusionTimestamp, exclusionSkipped }) =>
+      removalTimestamp !== undefined &&
+      exclusionTimestamp === undefined &&
+      exclusionSkipped !== true,
+  );
+}
+
+type Bucket = "general" | "storage" | "log" | "stateless";
+
+function replacementsOf({ spec }: FoundationDBCluster) {
+  return spec.automationOptions?.replacements ?? {};
+}
+
+function bucketOf(cluster: FoundationDBCluster, id: string): Bucket {
+  if (replacementsOf(cluster).replacementBucket?.enabled !== true) return "general";
+  const group = cluster.status?.processGroups?.find((each) => each.processGroupID === id);
+  if (group?.processClass === "storage") return "storage";
+  return ["log", "transaction"].includes(group?.processClass ?? "") ? "log" : "stateless";
+}
+
+function limitOf(cluster: FoundationDBCluster, bucket: Bucket): number {
+  const { maxConcurrentReplacements = 1, replacementBucket } = replacementsOf(cluster);
+  return bucket === "general" ? maxConcurrentReplacements : (replacementBucket?.[bucket] ?? 1);
+}
