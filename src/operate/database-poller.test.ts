@@ -49,6 +49,15 @@ function bench(): Bench {
 
 const target = { name: "default/sample", connectionString: "a:b@c:1", version: "7.3.79" };
 
+test("[OP10] before an interval is known, a refusal is not followed by a question at once", async () => {
+  const { clock, poller, asked, answer } = bench();
+  Object.assign(answer, { status: undefined, delayMs: 0 });
+  poller.follow(target);
+  await clock.advance(2_500);
+  assert.deepEqual(asked, [0, 1_000, 2_000]);
+  poller.close();
+});
+
 test("[OP10] the status is read at once and then at the interval", async () => {
   const { clock, poller, asked, news } = bench();
   poller.setIntervalMs(1_000);

@@ -150,9 +150,13 @@ export class DatabasePoller {
 
   #schedule(): void {
     this.#timer?.cancel();
-    this.#timer = this.#options.clock.setTimer(this.#intervalMs, () => this.askNow());
+    // Until a pass has said how often, a database that refuses at once must not be asked without a pause.
+    const intervalMs = this.#intervalMs === 0 ? firstIntervalMs : this.#intervalMs;
+    this.#timer = this.#options.clock.setTimer(intervalMs, () => this.askNow());
   }
 }
+
+const firstIntervalMs = 1_000;
 
 const notAsked: DatabaseObservation = {
   kind: "missing",
