@@ -14,6 +14,7 @@ import type { RequiredAddresses } from "../model/address.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { processesByGroup } from "../model/locality.ts";
 import { isLogProcess } from "../model/process-class.ts";
+import { isLeaving } from "../model/process-group.ts";
 import { desiredFor } from "./desired.ts";
 import type { Desired } from "./desired.ts";
 import { discoverGroups } from "./discovery.ts";
@@ -191,9 +192,9 @@ function observedShapes(snapshot: Snapshot, groups: readonly ProcessGroup[]): Sh
     imageTypes.add(shape.imageType);
     if (!shape.isDeleting && !shape.hasListenIp) hasListenIps = false;
   }
-  // A pod that is missing comes back as its volume needs it.
+  // A pod that is missing comes back as its volume needs it, unless its process group is about to go.
   for (const group of groups) {
-    const kept = keptLayout(spec, group);
+    const kept = isLeaving(group) ? undefined : keptLayout(spec, group);
     if (kept === undefined) continue;
     imageTypes.add(kept.imageType);
     (group.processClass === "storage" ? storageServers : logServers).add(kept.servers);
