@@ -1,36 +1,24 @@
-// The parent's side of the measured operator process: starts it, answers its calls from the
-// simulated world, and asks it for its figures.
+// The parent's side of the measured operator process: starts it, serves it the databases and pods of the simulated world,
+// and asks it for its figures.
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import type { AdminClient, FdbTransaction } from "../src/fdb/admin.ts";
 import type { KubeConnection } from "../src/kube/kubeconfig.ts";
+import { serveDatabases } from "../src/sim/remote/database-server.ts";
+import type { DatabaseServer } from "../src/sim/remote/database-server.ts";
 import type { World } from "../src/sim/world.ts";
-import { errorOf, failureOf } from "./bridge.ts";
 import type { Figures, FromOperator, ToOperator } from "./bridge.ts";
-
-/** One run of a transaction's body in the operator process. */
-interface Attempt {
-  transaction: FdbTransaction;
-  resolve: () => void;
-  reject: (error: unknown) => void;
-  /** Of a write that the database refused. */
-  refusal?: unknown;
-}
 
 export class OperatorHost {
   /** From the start of the process until the operator works. */
   startMs = Number.NaN;
   readonly #child: ChildProcess;
-  readonly #world: World;
-  readonly #databases = new Map<number, AdminClient>();
-  readonly #attempts = new Map<number, Attempt>();
-  #lastAttempt = 0;
+  readonly #databases: DatabaseServer;
   readonly #waiting: { type: FromOperator["type"]; resolve: (message: FromOperator) => void }[] =
     [];
 
-  private constructor(file: string, world: World) {
-    this.#world = world;
+  private constructor(file: string, databases: DatabaseServer) {
+    this.#databases = databases;
     this.#child = fork(file, [], {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
       execArgv: [],
@@ -45,10 +33,15 @@ export class OperatorHost {
     connection: KubeConnection,
     versions: readonly string[],
   ): Promise<OperatorHost> {
+    const databases = await serveDatabases({
+      admin: world.fdb.admin,
+      network: world.network,
+      versions,
+    });
     const startedAt = performance.now();
-    const host = new OperatorHost(file, world);
+    const host = new OperatorHost(file, databases);
     await host.#next("ready");
-    host.#send({ type: "start", connection, versions });
+    host.#send({ type: "start", connection, databasePort: databases.port });
     await host.#next("started");
     host.startMs = performance.now() - startedAt;
     return host;
@@ -68,7 +61,7 @@ export class OperatorHost {
       this.#send({ type: "stop" });
       await exited;
     }
-    for (const database of this.#databases.values()) database.close();
+    await this.#databases.close();
   }
 
   #next(type: FromOperator["type"]): Promise<FromOperator> {
@@ -91,95 +84,8 @@ export class OperatorHost {
   }
 
   #receive(message: FromOperator): void {
-    switch (message.type) {
-      case "openDatabase":
-        this.#databases.set(message.client, this.#world.fdb.admin.open(message.options));
-        return;
-      case "closeDatabase":
-        this.#databases.get(message.client)?.close();
-        this.#databases.delete(message.client);
-        return;
-      case "callDatabase":
-        return this.#answer(message.call, () => this.#callDatabase(message));
-      case "transact":
-        return this.#answer(message.call, () => this.#transact(message));
-      case "read":
-        return this.#answer(message.call, () => this.#read(message));
-      case "write":
-        return this.#write(message);
-      case "endAttempt":
-        return this.#endAttempt(message);
-      case "callPod":
-        return this.#answer(message.call, () => this.#world.network.request(message.request));
-      default: {
-        const index = this.#waiting.findIndex((waiting) => waiting.type === message.type);
-        const [waiting] = index === -1 ? [] : this.#waiting.splice(index, 1);
-        waiting?.resolve(message);
-      }
-    }
-  }
-
-  #database(client: number): AdminClient {
-    const database = this.#databases.get(client);
-    if (database === undefined) throw new Error(`database client ${client} is closed`);
-    return database;
-  }
-
-  /** The body runs in the other process; its value stays there. */
-  #transact({ client, call, options }: FromOperator & { type: "transact" }): Promise<void> {
-    return this.#database(client).transact(async (transaction) => {
-      this.#lastAttempt += 1;
-      const attempt = this.#lastAttempt;
-      try {
-        await new Promise<void>((resolve, reject) => {
-          this.#attempts.set(attempt, { transaction, resolve, reject });
-          this.#send({ type: "attempt", call, attempt });
-        });
-      } finally {
-        this.#attempts.delete(attempt);
-      }
-    }, options);
-  }
-
-  #read({ attempt, method, args }: FromOperator & { type: "read" }): Promise<unknown> {
-    const transaction = this.#attempts.get(attempt)?.transaction;
-    if (transaction === undefined) throw new Error(`attempt ${attempt} is over`);
-    const read = transaction[method] as (...args: unknown[]) => Promise<unknown>;
-    return read.apply(transaction, args);
-  }
-
-  #write({ attempt: id, method, args }: FromOperator & { type: "write" }): void {
-    const attempt = this.#attempts.get(id);
-    if (attempt === undefined) return;
-    try {
-      const write = attempt.transaction[method] as (...args: unknown[]) => void;
-      write.apply(attempt.transaction, args);
-    } catch (error) {
-      attempt.refusal ??= error;
-    }
-  }
-
-  #endAttempt({ attempt: id, failure }: FromOperator & { type: "endAttempt" }): void {
-    const attempt = this.#attempts.get(id);
-    if (failure !== undefined) attempt?.reject(errorOf(failure));
-    else if (attempt?.refusal !== undefined) attempt.reject(attempt.refusal);
-    else attempt?.resolve();
-  }
-
-  #callDatabase({ client, method, args }: FromOperator & { type: "callDatabase" }) {
-    const database = this.#database(client);
-    const call = database[method] as (...args: unknown[]) => Promise<unknown>;
-    return call.apply(database, args);
-  }
-
-  #answer(call: number, work: () => Promise<unknown>): void {
-    const run = async (): Promise<ToOperator> => {
-      try {
-        return { type: "answer", call, value: await work() };
-      } catch (error) {
-        return { type: "answer", call, failure: failureOf(error) };
-      }
-    };
-    void run().then((answer) => this.#send(answer));
+    const index = this.#waiting.findIndex((waiting) => waiting.type === message.type);
+    const [waiting] = index === -1 ? [] : this.#waiting.splice(index, 1);
+    waiting?.resolve(message);
   }
 }

@@ -23,6 +23,7 @@ import type { Ground, GroundOptions } from "./ground.ts";
 import { operatorSeat } from "./operator-seat.ts";
 import type { OperatorSeat, OperatorSeatOptions } from "./operator-seat.ts";
 import type { Trace } from "./trace.ts";
+import { standardStorageClass } from "./standard-storage.ts";
 
 /** One Kubernetes cluster and its operator. */
 export interface SiteOptions extends OperatorSeatOptions {
@@ -177,18 +178,7 @@ async function installDefinitions(client: KubeClient): Promise<void> {
   for (const definition of ourDefinitions) {
     await client.create(customResourceDefinitions, definition);
   }
-  await client.create(storageClasses, {
-    apiVersion: "storage.k8s.io/v1",
-    kind: "StorageClass",
-    metadata: {
-      name: "standard",
-      annotations: { "storageclass.kubernetes.io/is-default-class": "true" },
-    },
-    provisioner: "disk.emulated.foundationdb.org",
-    reclaimPolicy: "Delete",
-    volumeBindingMode: "WaitForFirstConsumer",
-    allowVolumeExpansion: true,
-  });
+  await client.create(storageClasses, standardStorageClass);
 }
 
 /** Whether the newest generation is in force. */

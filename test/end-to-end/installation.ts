@@ -1,6 +1,7 @@
 // The operator's manifests on a real API server, as a person installs them, and a token of its service account.
 import { customResourceDefinitions } from "../../src/api/crd.ts";
 import { namespaces, storageClasses } from "../../src/kube/resource.ts";
+import { standardStorageClass } from "../../src/sim/standard-storage.ts";
 import { openHelm } from "../helm.ts";
 import { applyManifests } from "./manifests.ts";
 import type { EndToEnd } from "./scenario.ts";
@@ -21,15 +22,7 @@ export async function install(world: EndToEnd, values: readonly string[] = []): 
   });
   await applyManifests(client, customResourceDefinitions, "");
   await applyManifests(client, objects, operatorNamespace, "helm");
-  await client.create(storageClasses, {
-    ...{ apiVersion: "storage.k8s.io/v1", kind: "StorageClass" },
-    metadata: {
-      name: "standard",
-      annotations: { "storageclass.kubernetes.io/is-default-class": "true" },
-    },
-    ...{ provisioner: "disk.emulated.foundationdb.org", reclaimPolicy: "Delete" },
-    ...{ volumeBindingMode: "WaitForFirstConsumer", allowVolumeExpansion: true },
-  });
+  await client.create(storageClasses, standardStorageClass);
   return token(world);
 }
 

@@ -1,9 +1,9 @@
 // What every end-to-end scenario gets: a real control plane of its own, a client with all rights, and patience.
-import { machineClock, sleep } from "../../src/env/clock.ts";
 import { KubeClient } from "../../src/kube/client.ts";
 import { httpsTransport } from "../../src/kube/https.ts";
 import type { KubeTransport } from "../../src/kube/transport.ts";
 import { startControlPlane } from "../control-plane.ts";
+import { eventually } from "../eventually.ts";
 import type { ControlPlane } from "../control-plane.ts";
 
 export interface EndToEnd {
@@ -23,10 +23,6 @@ export interface Scenario {
   readonly run: (world: EndToEnd) => Promise<void>;
 }
 
-const clock = machineClock();
-const patienceMs = 240_000;
-const pauseMs = 200;
-
 export async function runScenario(scenario: Scenario, say: (line: string) => void): Promise<void> {
   const controlPlane = await startControlPlane({ withControllerManager: true, say, audits: true });
   const endings: (() => void)[] = [];
@@ -45,15 +41,5 @@ export async function runScenario(scenario: Scenario, say: (line: string) => voi
   } finally {
     for (const act of endings.toReversed()) act();
     await controlPlane.stop();
-  }
-}
-
-async function eventually<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
-  const endMs = clock.nowMs() + patienceMs;
-  for (;;) {
-    const answer = await ask();
-    if (answer !== undefined) return answer;
-    if (clock.nowMs() > endMs) throw new Error(`waited in vain: ${what}`);
-    await sleep(clock, pauseMs);
   }
 }

@@ -8,7 +8,7 @@ import { startKubelet } from "../../src/emulator/kubelet.ts";
 import type { RunningKubelet } from "../../src/emulator/kubelet.ts";
 import { createPodNetwork } from "../../src/emulator/pod-network.ts";
 import { startScheduler } from "../../src/emulator/scheduler.ts";
-import { machineClock, sleep } from "../../src/env/clock.ts";
+import { machineClock } from "../../src/env/clock.ts";
 import { keyedRandom } from "../../src/env/keyed-random.ts";
 import { silentLog } from "../../src/env/log.ts";
 import type { Log } from "../../src/env/log.ts";
@@ -22,8 +22,10 @@ import { serveDatabases } from "../../src/sim/remote/database-server.ts";
 import type { DatabaseServer } from "../../src/sim/remote/database-server.ts";
 import { createSimulatedFdb } from "../../src/sim/database/simulated-fdb.ts";
 import type { SimulatedFdb } from "../../src/sim/database/simulated-fdb.ts";
+import { standardStorageClass } from "../../src/sim/standard-storage.ts";
 import { emulatedNodes, isReconciled } from "../../src/sim/world.ts";
 import { startControlPlane } from "../control-plane.ts";
+import { eventually } from "../eventually.ts";
 import type { ControlPlane } from "../control-plane.ts";
 
 export interface StageOptions {
@@ -97,18 +99,7 @@ async function installDefinitions(client: KubeClient): Promise<void> {
   for (const definition of ourDefinitions) {
     await client.create(customResourceDefinitions, definition);
   }
-  await client.create(storageClasses, {
-    apiVersion: "storage.k8s.io/v1",
-    kind: "StorageClass",
-    metadata: {
-      name: "standard",
-      annotations: { "storageclass.kubernetes.io/is-default-class": "true" },
-    },
-    provisioner: "disk.emulated.foundationdb.org",
-    reclaimPolicy: "Delete",
-    volumeBindingMode: "WaitForFirstConsumer",
-    allowVolumeExpansion: true,
-  });
+  await client.create(storageClasses, standardStorageClass);
   await eventually("the CRDs are served", async () => {
     try {
       await client.list(foundationDbClusters);
@@ -118,21 +109,6 @@ async function installDefinitions(client: KubeClient): Promise<void> {
       throw error;
     }
   });
-}
-
-/** Asks until there is an answer; what is waited for is named when it never comes. */
-export async function eventually<T>(
-  what: string,
-  ask: () => Promise<T | undefined>,
-  patienceMs = 240_000,
-): Promise<T> {
-  const endMs = clock.nowMs() + patienceMs;
-  for (;;) {
-    const answer = await ask();
-    if (answer !== undefined) return answer;
-    if (clock.nowMs() > endMs) throw new Error(`waited in vain: ${what}`);
-    await sleep(clock, 100);
-  }
 }
 
 /** Resolves when the newest generation is in force; says what it waits for when that does not come. */
