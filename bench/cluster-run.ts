@@ -4,6 +4,7 @@ import { foundationDbClusters } from "../src/api/cluster.ts";
 import { VirtualClock } from "../src/sim/virtual-clock.ts";
 import { isReconciled, startWorld } from "../src/sim/world.ts";
 import type { World } from "../src/sim/world.ts";
+import { inVirtualTime } from "./in-virtual-time.ts";
 import { withOperatorShare } from "./operator-share.ts";
 import { clusterKey, nodesFor, sampleCluster } from "./sample-cluster.ts";
 
@@ -100,16 +101,6 @@ async function openBench({ groups, seed }: RunOptions): Promise<Bench> {
   await inVirtualTime(clock, world.started);
   await clock.advance(5_000);
   return Object.assign(bench, { world });
-}
-
-/** Lets the clock run until the promise is settled. */
-async function inVirtualTime(clock: VirtualClock, promise: Promise<void>): Promise<void> {
-  let isSettled = false;
-  const settled = promise.finally(() => {
-    isSettled = true;
-  });
-  await clock.run({ until: () => isSettled });
-  await settled;
 }
 
 async function measureCreation(bench: Bench, options: RunOptions): Promise<Creation> {

@@ -7,6 +7,7 @@ import { leases } from "../src/kube/resource.ts";
 import { VirtualClock } from "../src/sim/virtual-clock.ts";
 import { isReconciled, startWorld } from "../src/sim/world.ts";
 import type { World } from "../src/sim/world.ts";
+import { inVirtualTime } from "./in-virtual-time.ts";
 import { clusterForOperations, lives } from "./operations.ts";
 import type { Life, Operation, OperationId } from "./operations.ts";
 import { clusterKey, nodesFor } from "./sample-cluster.ts";
@@ -114,16 +115,6 @@ async function openBench({ groups, seed }: OperationsOptions): Promise<Bench> {
 
 function kindOf(plural: string, subresource: string | undefined): string {
   return subresource === undefined ? plural : `${plural}/${subresource}`;
-}
-
-/** Lets the clock run until the promise is settled. */
-async function inVirtualTime(clock: VirtualClock, promise: Promise<void>): Promise<void> {
-  let isSettled = false;
-  const settled = promise.finally(() => {
-    isSettled = true;
-  });
-  await clock.run({ until: () => isSettled });
-  await settled;
 }
 
 /**

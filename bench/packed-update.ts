@@ -4,6 +4,7 @@ import { foundationDbClusters } from "../src/api/cluster.ts";
 import type { ClusterSpec } from "../src/api/cluster.ts";
 import { VirtualClock } from "../src/sim/virtual-clock.ts";
 import { isReconciled, startWorld } from "../src/sim/world.ts";
+import { inVirtualTime } from "./in-virtual-time.ts";
 import { mark } from "./aims.ts";
 import type { Aim } from "./report.ts";
 import { clusterKey, sampleCluster } from "./sample-cluster.ts";
@@ -55,7 +56,7 @@ async function update(domains: number | undefined) {
     }
   };
   try {
-    await clock.run({ until: isDone(world.started) });
+    await inVirtualTime(clock, world.started);
     const cluster = sampleCluster(storage + 12);
     const distributionConfig =
       domains === undefined ? {} : { enabled: true, desiredFaultDomains: domains };
@@ -73,18 +74,8 @@ async function update(domains: number | undefined) {
     await settle(2);
     return { rounds: rounds - before, seconds: Math.round((clock.nowMs() - startedMs) / 1000) };
   } finally {
-    await clock.run({ until: isDone(world.stop()) });
+    await inVirtualTime(clock, world.stop());
   }
-}
-
-/** Tells whether the promise is settled. */
-function isDone(promise: Promise<void>): () => boolean {
-  let isSettled = false;
-  const settle = (): void => {
-    isSettled = true;
-  };
-  void promise.then(settle, settle);
-  return () => isSettled;
 }
 
 export function packedUpdateTable(runs: readonly PackedUpdateRun[]): string {
