@@ -8,11 +8,16 @@ import { parseArgs } from "node:util";
 import { bundle } from "../scripts/bundle.ts";
 import { foundationDbClusters } from "../src/api/cluster.ts";
 import { machineClock, sleep } from "../src/env/clock.ts";
-import { startStage, untilReconciled } from "../test/real/stage.ts";
-import type { Stage } from "../test/real/stage.ts";
-import { OperatorProcess } from "../test/real/operator-process.ts";
-import type { Metrics } from "../test/real/operator-process.ts";
+import { isReconciled } from "../src/sim/world.ts";
+import { install, operatorNamespace as namespace } from "../test/end-to-end/installation.ts";
+import { startNodes, startOperator } from "../test/end-to-end/programs.ts";
+import type { Program } from "../test/end-to-end/programs.ts";
+import { openWorld } from "../test/end-to-end/scenario.ts";
+import type { EndToEnd } from "../test/end-to-end/scenario.ts";
+import { eventually } from "../test/eventually.ts";
 import { sampleCluster } from "./sample-cluster.ts";
+import { scrape } from "./scraped-metrics.ts";
+import type { Metrics } from "./scraped-metrics.ts";
 import { renderTable } from "./table.ts";
 
 const { values } = parseArgs({
@@ -24,7 +29,6 @@ const { values } = parseArgs({
 });
 const [clusters, groups, restSeconds] = [values.clusters, values.groups, values.rest].map(Number);
 const clock = machineClock();
-const namespace = "default";
 const patienceMs = 20 * 60_000;
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -37,48 +41,55 @@ interface Row {
 }
 
 const folder = mkdtempSync(join(tmpdir(), "fdb-operator-bench-"));
-const stage = await startStage({
-  nodes: Math.ceil(((clusters ?? 0) * (groups ?? 0)) / 15) + 6,
-  say,
-});
-let operator: OperatorProcess | undefined;
+const stage = await openWorld(say);
 try {
   const program = join(folder, "dist", "fdb-operator.mjs");
   await bundle("src/cli/main.ts", program);
-  const databasePort = stage.databases.port;
-  operator = new OperatorProcess({ connection: stage.connection, databasePort, program });
-  await operator.said("the operator works");
-  await measure(stage, operator);
+  const token = await install(stage.world);
+  const count = Math.ceil(((clusters ?? 0) * (groups ?? 0)) / 15) + 6;
+  const { databasePort } = await startNodes(stage.world, { nodes: count, zones: 3, seed: 1 });
+  const flags = ["--metrics-addr=127.0.0.1:0"];
+  const operator = startOperator(stage.world, { token, namespace, databasePort, program, flags });
+  await stage.world.eventually("the operator works", async () => {
+    if (operator.child.exitCode !== null) throw new Error(operator.lines.join("\n"));
+    return operator.lines.find((line) => line.includes('"the operator works"'));
+  });
+  await measure(stage.world, operator);
 } finally {
-  await operator?.end();
   await stage.end();
   clock.stop();
   rmSync(folder, { recursive: true });
 }
 
-async function measure(world: Stage, running: OperatorProcess): Promise<void> {
-  const empty = await running.metrics();
+async function measure(world: EndToEnd, running: Program): Promise<void> {
+  const empty = await scrape(running);
   const rows = await operations(world, running);
-  const before = await running.metrics();
+  const before = await scrape(running);
   const startedMs = clock.nowMs();
   const names = Array.from({ length: clusters ?? 0 }, (_, index) => `many-${index + 1}`);
   say(`${names.length} clusters with ${groups} process groups each`);
   for (const name of names) await create(world, name, groups ?? 0);
-  for (const name of names) await untilReconciled(world.client, { namespace, name }, patienceMs);
+  for (const name of names) await untilReconciled(world, name);
   const seconds = (clock.nowMs() - startedMs) / 1000;
-  const created = await running.metrics();
+  const created = await scrape(running);
   say(`${restSeconds} s of rest`);
   // What was collected for a later status write is written before the rest begins.
   await sleep(clock, 15_000);
-  const begun = await running.metrics();
+  const begun = await scrape(running);
   await sleep(clock, (restSeconds ?? 0) * 1000);
-  const rested = await running.metrics();
+  const rested = await scrape(running);
   process.stdout.write(
     `${operationsText(rows)}\n${manyText({ empty, before, created, begun, rested, seconds })}\n`,
   );
 }
 
-async function create(world: Stage, name: string, size: number): Promise<void> {
+async function untilReconciled({ client }: EndToEnd, name: string): Promise<void> {
+  const ask = async (): Promise<true | undefined> =>
+    isReconciled(await client.get(foundationDbClusters, { namespace, name })) || undefined;
+  await eventually(`${name} is reconciled`, ask, patienceMs);
+}
+
+async function create(world: EndToEnd, name: string, size: number): Promise<void> {
   const cluster = sampleCluster(size);
   // A cluster that is new is not restarted for ten minutes unless it says otherwise.
   const spec = { ...cluster.spec, minimumUptimeSecondsForBounce: 1 };
@@ -90,7 +101,7 @@ async function create(world: Stage, name: string, size: number): Promise<void> {
 }
 
 /** The rows of creation, knobs and scaling for a cluster of 15 process groups. */
-async function operations(world: Stage, running: OperatorProcess): Promise<Row[]> {
+async function operations(world: EndToEnd, running: Program): Promise<Row[]> {
   const name = "one";
   const change = (spec: object) => async (): Promise<void> => {
     const patch = { spec };
@@ -106,14 +117,14 @@ async function operations(world: Stage, running: OperatorProcess): Promise<Row[]
   const rows: Row[] = [];
   for (const [what, act] of steps) {
     say(what);
-    const before = await running.metrics();
+    const before = await scrape(running);
     const startedMs = clock.nowMs();
     await act();
     await sleep(clock, 500);
-    await untilReconciled(world.client, { namespace, name }, patienceMs);
+    await untilReconciled(world, name);
     const seconds = (clock.nowMs() - startedMs) / 1000;
     await sleep(clock, 12_000);
-    const after = await running.metrics();
+    const after = await scrape(running);
     const written = "fdb_operator_status_writes_total";
     rows.push({
       ...{ what, seconds },

@@ -80,7 +80,7 @@ const name = "sample";
 export async function liveThroughKills(world: EndToEnd): Promise<void> {
   const { client, say } = world;
   const token = await install(world);
-  const nodes = await startNodes(world, { nodes: 6, zones: 3, seed: 1 });
+  const nodes = await startNodes(world, { nodes: 6, zones: 3, seed: 1, hurry: true });
   const settings = { token, namespace, databasePort: nodes.databasePort, flags: haste };
   let operator = startOperator(world, settings);
   await client.create(foundationDbClusters, sample());

@@ -22,7 +22,7 @@ export interface Program {
 
 export async function startNodes(
   world: EndToEnd,
-  options: Pick<NodesSettings, "nodes" | "zones" | "seed">,
+  options: Omit<NodesSettings, "server" | "certificateAuthority" | "token">,
 ): Promise<Program & { readonly databasePort: number }> {
   const { controlPlane } = world;
   const settings: NodesSettings = {
@@ -45,6 +45,8 @@ export interface OperatorSettings {
   readonly namespace: string;
   readonly databasePort: number;
   readonly flags?: readonly string[];
+  /** The sources when absent. */
+  readonly program?: string;
 }
 
 export function startOperator(world: EndToEnd, settings: OperatorSettings): Program {
@@ -57,7 +59,7 @@ export function startOperator(world: EndToEnd, settings: OperatorSettings): Prog
   });
   const program = start(
     [
-      ...["src/cli/main.ts", "run", `--kubeconfig=${file}`, "--metrics-addr=0"],
+      ...[settings.program ?? "src/cli/main.ts", "run", `--kubeconfig=${file}`, "--metrics-addr=0"],
       ...["--health-probe-bind-address=0", `--watch-namespace=${settings.namespace}`],
       ...[`--leader-election-namespace=${settings.namespace}`],
       `--database=simulated:127.0.0.1:${settings.databasePort}`,

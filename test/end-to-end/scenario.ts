@@ -4,7 +4,7 @@ import { httpsTransport } from "../../src/kube/https.ts";
 import type { KubeTransport } from "../../src/kube/transport.ts";
 import { startControlPlane } from "../control-plane.ts";
 import { eventually } from "../eventually.ts";
-import type { ControlPlane } from "../control-plane.ts";
+import type { ControlPlane, ControlPlaneOptions } from "../control-plane.ts";
 
 export interface EndToEnd {
   readonly controlPlane: ControlPlane;
@@ -23,23 +23,38 @@ export interface Scenario {
   readonly run: (world: EndToEnd) => Promise<void>;
 }
 
-export async function runScenario(scenario: Scenario, say: (line: string) => void): Promise<void> {
-  const controlPlane = await startControlPlane({ withControllerManager: true, say, audits: true });
+export interface Opened {
+  readonly world: EndToEnd;
+  /** Ends all programs and the control plane. */
+  readonly end: () => Promise<void>;
+}
+
+export async function openWorld(
+  say: (line: string) => void,
+  options: Pick<ControlPlaneOptions, "audits"> = {},
+): Promise<Opened> {
+  const controlPlane = await startControlPlane({ withControllerManager: true, say, ...options });
   const endings: (() => void)[] = [];
   const atEnd = (act: () => void): void => void endings.push(act);
+  const { url: server, caPem: certificateAuthority } = controlPlane;
+  const token = controlPlane.token("admin");
+  const transport = httpsTransport({ server, certificateAuthority, token }, { maxSockets: 20 });
+  atEnd(() => transport.close());
+  const client = new KubeClient(transport, { userAgent: "person" });
+  return {
+    world: { controlPlane, client, transport, say, eventually, atEnd },
+    end: async () => {
+      for (const act of endings.toReversed()) act();
+      await controlPlane.stop();
+    },
+  };
+}
+
+export async function runScenario(scenario: Scenario, say: (line: string) => void): Promise<void> {
+  const { world, end } = await openWorld(say, { audits: true });
   try {
-    const transport = httpsTransport(
-      {
-        server: controlPlane.url,
-        certificateAuthority: controlPlane.caPem,
-        token: controlPlane.token("admin"),
-      },
-      { maxSockets: 20 },
-    );
-    const client = new KubeClient(transport, { userAgent: "person" });
-    await scenario.run({ controlPlane, client, transport, say, eventually, atEnd });
+    await scenario.run(world);
   } finally {
-    for (const act of endings.toReversed()) act();
-    await controlPlane.stop();
+    await end();
   }
 }
