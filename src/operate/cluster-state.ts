@@ -117,6 +117,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     },
     verifyExclusion: (targets, timeoutMs) => guard.verifyExclusion(database, targets, timeoutMs),
     timeoutMs: 10_000,
+    statusTimeoutMs: options.statusTimeoutMs,
     verificationTimeoutMs: 30_000,
     minimumIntervalMs: 2_000,
     onAnswer: onNews,

@@ -46,6 +46,7 @@ class Library {
         return this.verification();
       },
       timeoutMs: 10_000,
+      statusTimeoutMs: 10_000,
       verificationTimeoutMs: 30_000,
       minimumIntervalMs: 2_000,
       onAnswer: () => {

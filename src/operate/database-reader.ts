@@ -27,6 +27,8 @@ export interface DatabaseReaderOptions {
   /** A waiting exclusion; the guard's, since it is the only one that may exclude. */
   verifyExclusion: (targets: readonly string[], timeoutMs: number) => Promise<void>;
   timeoutMs: number;
+  /** A status takes longer than other answers when the database is in trouble. */
+  statusTimeoutMs: number;
   /** How long a waiting exclusion is waited for. */
   verificationTimeoutMs: number;
   /** An answered question is not asked again before this time has passed. */
@@ -254,7 +256,7 @@ export class DatabaseReader {
   async #reaches(target: DatabaseTarget): Promise<boolean> {
     const client = this.#options.admin.open(target);
     try {
-      const status = await client.status(this.#options.timeoutMs);
+      const status = await client.status(this.#options.statusTimeoutMs);
       const hasProcesses = Object.keys(status.cluster?.processes ?? {}).length > 0;
       return status.client?.coordinators?.quorum_reachable === true && hasProcesses;
     } catch {

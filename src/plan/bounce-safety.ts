@@ -1,7 +1,8 @@
 // Whether the database can take a restart of processes now. Rules: spec/restart.md [T25]-[T27].
+import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { processesOf } from "../model/locality.ts";
-import { isTest } from "../model/process-class.ts";
+import { isStateful, isTest } from "../model/process-class.ts";
 import { hasRecoveryState, parseVersion } from "../model/version.ts";
 import { availabilityProblem, generationsProblem } from "./safety/common-checks.ts";
 
@@ -21,10 +22,17 @@ export function uptimeSecondsOf(status: DatabaseStatus, runningVersion: string):
   return times.length === 0 ? 0 : Math.min(...times);
 }
 
-/** What speaks against a restart, as a clause without numbers that change by themselves. */
-export function bounceDanger(status: DatabaseStatus): string | undefined {
+/**
+ * What speaks against a restart, as a clause without numbers that change by themselves. Processes with data that ran
+ * ahead in a jump keep the database from recovering fully, and only the restart ends that.
+ */
+export function bounceDanger(
+  status: DatabaseStatus,
+  ahead: readonly ProcessGroup[] = [],
+): string | undefined {
   const problem = availabilityProblem(status) ?? generationsProblem(status);
   if (problem !== undefined) return problem;
+  if (ahead.some(({ processClass }) => isStateful(processClass))) return undefined;
   const impact = status.cluster?.bounce_impact;
   if (impact?.can_clean_bounce !== false) return undefined;
   return `the database could not restart cleanly: ${impact.reason ?? "it gives no reason"}`;

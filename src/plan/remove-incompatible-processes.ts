@@ -1,9 +1,7 @@
 // Step removeIncompatibleProcesses: pods whose processes stayed behind with a version that the database does not speak
 // any more are deleted and come back with the right one; their volumes stay. Rules: spec/upgrade.md [U50]-[U53].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
-import { parseAddress } from "../model/address.ts";
-import type { DatabaseStatus } from "../model/database-status.ts";
-import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
+import { incompatibleHosts } from "../model/incompatible-hosts.ts";
 import { hasCondition } from "../model/process-group.ts";
 import type { PodOrder } from "./action.ts";
 import { upgradeStateOf } from "./running-version.ts";
@@ -37,25 +35,6 @@ export function planIncompatibleRemoval(snapshot: Snapshot, draft: Draft): StepR
     ],
     events: [{ type: "Normal", reason: "UpdatingPods", message: message.slice(0, 1000) }],
   };
-}
-
-/** Machines that try to connect and are not understood; one that takes part as well is left alone. */
-export function incompatibleHosts(
-  status: DatabaseStatus,
-  dataCenter: string | undefined,
-): ReadonlySet<string> {
-  const hosts = new Set<string>();
-  for (const text of status.cluster?.incompatible_connections ?? []) {
-    const address = parseAddress(text);
-    if (address.ok) hosts.add(address.value.host);
-  }
-  if (hosts.size === 0) return hosts;
-  for (const process of processesOf(status)) {
-    const isOurs = !dataCenter || localityOf(process, localityKeys.dataCenter) === dataCenter;
-    const address = parseAddress(process.address ?? "");
-    if (isOurs && address.ok) hosts.delete(address.value.host);
-  }
-  return hosts;
 }
 
 function orderFor(

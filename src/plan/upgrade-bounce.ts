@@ -11,6 +11,7 @@ import { heldWait, hold, isHold, isNewWait } from "./hold.ts";
 import type { Hold } from "./hold.ts";
 import { evidenceOf, needsLock } from "./safety/act-evidence.ts";
 import type { Evidence } from "./safety/act-evidence.ts";
+import { groupsAhead } from "./safety/groups-ahead.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, PlanEvent, StepResult } from "./step.ts";
@@ -38,7 +39,7 @@ export function upgradeBounce(snapshot: Snapshot, draft: Draft): StepResult {
   const restart = snapshot.ledger.find((entry) => entry.type === "killProcesses");
   if (restart !== undefined) return { waits: [heldWait(step, inFlight, what)] };
   const evidence = evidenceOf(snapshot, draft);
-  if (isHold(evidence)) return { waits: [heldWait(step, evidence, what)] };
+  if (isHold(evidence)) return { waits: [heldWait(step, outageHold(snapshot, evidence), what)] };
   if (snapshot.nowMs - evidence.evidenceMs > evidenceMaximumAgeMs) {
     return { waits: [heldWait(step, oldEvidence, what)] };
   }
@@ -127,11 +128,22 @@ function dangerHold(snapshot: Snapshot, evidence: Evidence, running: string): Ho
     const remedy = "Nothing: it happens then. spec.minimumUptimeSecondsForBounce sets the time.";
     return hold("RestartHeld", message, remedy, Math.min(remainingMs, 60_000));
   }
-  const danger = bounceDanger(evidence.status);
+  const danger = bounceDanger(evidence.status, groupsAhead(snapshot));
   if (danger === undefined) return undefined;
   const remedy = "Nothing, when it passes by itself; otherwise look at the status of the database.";
   return hold("RestartHeld", danger, remedy, 5_000);
 }
+
+/** Nothing is restarted on a database that is not available, so a person has to, when what ran ahead took it down. */
+function outageHold(snapshot: Snapshot, held: Hold): Hold {
+  const ahead = groupsAhead(snapshot).map((group) => group.processGroupID);
+  if (held.reason !== "DatabaseUnavailable" || ahead.length === 0) return held;
+  const message = `${held.message}. It may need ${nameList(ahead)}, which run the new version already`;
+  return hold(held.reason, message, outageRemedy, 2_000);
+}
+
+const outageRemedy =
+  'Restart the others: run `fdbcli --exec "kill; kill all; sleep 5"` in a pod that runs the old version.';
 
 function stagingHold(kind: string, names: readonly string[]): Hold {
   const rest = names.length === 0 ? "the ConfigMap" : `${kind}: ${nameList(names)}`;

@@ -38,8 +38,9 @@ export function configurationVersion(
     default:
   }
   // What was announced stays announced: pods that follow already must not be called back and forth.
-  if (isAnnounced(snapshot)) return wanted;
-  if (verdict.kind === "unknown") return announcedVersion(snapshot) ?? runningVersion;
+  const announced = announcedVersion(snapshot);
+  if (announced !== undefined && isAnnounced(snapshot)) return wanted;
+  if (verdict.kind === "unknown") return announced ?? runningVersion;
   return unstagedPods(snapshot, groups, viewOf(snapshot)).length === 0 ? wanted : runningVersion;
 }
 

@@ -3,7 +3,7 @@ import { strict as assert } from "node:assert";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import type { StatusProcess, SupportedVersion } from "../../src/model/database-status.ts";
 import { parseVersion } from "../../src/model/version.ts";
-import { incompatibleHosts } from "../../src/plan/remove-incompatible-processes.ts";
+import { incompatibleHosts } from "../../src/model/incompatible-hosts.ts";
 import { defaultPlanOptions } from "../../src/plan/snapshot.ts";
 import { unsupportedClients } from "../../src/plan/unsupported-clients.ts";
 import { upgradeTargets } from "../../src/plan/upgrade-targets.ts";

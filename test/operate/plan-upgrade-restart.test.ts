@@ -171,6 +171,27 @@ const dangers: readonly [what: string, overlay: object, message: RegExp][] = [
   ["an unclean bounce", { bounce_impact: { can_clean_bounce: false, reason: "logs" } }, /logs/],
 ];
 
+test("[U54] data that runs ahead explains why the database has not fully recovered", () => {
+  const unclean = { bounce_impact: { can_clean_bounce: false, reason: "not recovered" } };
+  for (const [id, isHeld] of [
+    ["storage", false],
+    ["stateless", true],
+  ] as const) {
+    const world = prepared();
+    const found = idsOf(world).find((each) => each.startsWith(id)) ?? "";
+    const name = processNameOf(world, found);
+    const { address = "" } = world.processes[name] ?? {};
+    delete world.processes[name];
+    const overlay = { ...unclean, incompatible_connections: [address] };
+    world.statusOverlay = { ...world.statusOverlay, ...overlay };
+    world.pass();
+    world.nowMs += 60_000;
+    world.pass();
+    const plan = world.plan();
+    assert.equal(killOf(plan).addresses.length === 0, isHeld, id);
+  }
+});
+
 test("[U44] what speaks against a restart holds it back", () => {
   for (const [what, overlay, message] of dangers) {
     const world = prepared();

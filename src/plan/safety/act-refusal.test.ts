@@ -187,6 +187,25 @@ test("[S77] a restart in place is not charged, but nothing may be down beyond th
   assert.match(reasonOf(sample, killing), /^BudgetExhausted: .*can lose 1 zone.*log-2/);
 });
 
+test("[S77][U54] what runs ahead in a jump is no loss to its restart, and to no other act", () => {
+  const sample = sampleDatabase();
+  const addresses = ["storage-1", "log-2"].map((id) => {
+    killSample(sample, id);
+    const [address = ""] = sampleGroup(sample, id).addresses ?? [];
+    return `${address}:4501`;
+  });
+  const jump: DisruptiveAction = { ...killing, isUpgrade: true };
+  assert.match(reasonOf(sample, jump), /^BudgetExhausted/, "nobody knows where they are");
+  const { cluster } = sample.status;
+  sample.status = {
+    ...sample.status,
+    cluster: { ...cluster, incompatible_connections: addresses },
+  };
+  assert.equal(reasonOf(sample, jump), "");
+  assert.match(reasonOf(sample, killing), /^BudgetExhausted/);
+  assert.match(reasonOf(sample, deleting(["storage-3"])), /^BudgetExhausted/);
+});
+
 test("[S78] pods of two zones are not taken down together at a fault tolerance of one", () => {
   const sample = sampleDatabase();
   assert.equal(reasonOf(sample, deleting(["storage-1", "log-1"])), "");

@@ -16,6 +16,7 @@ import { removalProblem } from "./certificate.ts";
 import { isCoordinator, majorityProblem } from "./coordinators.ts";
 import { evidenceRefusal, freshnessRefusal, isFullyRecovered, staleRefusal } from "./evidence.ts";
 import type { EvidenceLimits } from "./evidence.ts";
+import { groupsAhead } from "./groups-ahead.ts";
 import { secondHallProblem } from "./one-hall.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
@@ -125,7 +126,7 @@ function particularProblem(view: SafetyView, action: DisruptiveAction): Refusal 
     case "removeProcessGroups":
       return removalRefusal(view, status, action.groups);
     case "killProcesses":
-      return isDisabled(view, "budget") ? undefined : restartRefusal(view);
+      return isDisabled(view, "budget") ? undefined : restartRefusal(view, action.isUpgrade);
     default:
       return undefined;
   }
@@ -161,11 +162,21 @@ function budgetRefusal(view: SafetyView, groups: readonly ProcessGroup[]): Refus
   return problem === undefined ? undefined : refusal("BudgetExhausted", problem);
 }
 
-/** A restart in place is not charged by zone, but it needs a database that could bear its worst end. */
-function restartRefusal(view: SafetyView): Refusal | undefined {
-  const budget = disruptionBudget(view);
+/**
+ * A restart in place is not charged by zone, but it needs a database that could bear its worst end. What ran ahead in a
+ * jump is no loss to its restart, which alone brings it back.
+ */
+function restartRefusal(view: SafetyView, isJump: boolean): Refusal | undefined {
+  const budget = disruptionBudget(isJump ? without(view, groupsAhead(view)) : view);
   if (budget.downZones.size <= budget.tolerance) return undefined;
   return refusal("BudgetExhausted", budget.reason);
+}
+
+function without(view: SafetyView, left: readonly ProcessGroup[]): SafetyView {
+  if (left.length === 0) return view;
+  const processGroups = groupsOf(view).filter((group) => !left.includes(group));
+  const { cluster } = view;
+  return { ...view, cluster: { ...cluster, status: { ...cluster.status, processGroups } } };
 }
 
 function removalRefusal(

@@ -1,0 +1,97 @@
+// Processes that restart after their pod was prepared for a jump, and so speak the new protocol before the others do.
+// Rules: spec/upgrade.md [U54]-[U56].
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { ClusterSpec } from "../../src/api/cluster.ts";
+import { configMaps, pods } from "../../src/kube/resource.ts";
+import {
+  assertAllOn,
+  blockedBy,
+  killsOf,
+  newVersion,
+  oldVersion,
+  statusOf,
+  untilBlocked,
+  untilRunning,
+  upgradeLimitMs,
+  upgradeWorld,
+  withAdmin,
+} from "./upgrade-harness.ts";
+import { keyOfObject, minuteMs } from "./world-harness.ts";
+import type { TestWorld } from "./world-harness.ts";
+
+/** A jump that is prepared and waits for the database to have been up for long. */
+async function preparedJump(
+  spec: Partial<ClusterSpec>,
+  body: (world: TestWorld) => Promise<void>,
+): Promise<void> {
+  const patient = { minimumUptimeSecondsForBounce: 400, ...spec };
+  await upgradeWorld({ spec: patient }, async (world) => {
+    await world.changeSpec({ version: newVersion });
+    await untilBlocked(world, "RestartHeld");
+    await body(world);
+    await untilRunning(world, newVersion);
+    await world.untilReconciled(upgradeLimitMs);
+    assert.ok(killsOf(world).length <= 1, "one restart for all");
+    await assertAllOn(world, newVersion);
+  });
+}
+
+async function deletePods(world: TestWorld, found: readonly { metadata: object }[]): Promise<void> {
+  for (const pod of found) await world.client.delete(pods, keyOfObject(pod));
+}
+
+async function untilAhead(world: TestWorld, count: number): Promise<void> {
+  await world.until(async () => {
+    const { cluster } = await statusOf(world, oldVersion);
+    return cluster?.incompatible_connections?.length === count;
+  }, `${count} processes run ahead`);
+}
+
+test("[U54] more zones that run ahead than the database can lose do not hold the restart", async () => {
+  await preparedJump({ databaseConfiguration: { redundancy_mode: "double" } }, async (world) => {
+    const [storage] = await world.pods("storage");
+    const [stateless] = await world.pods("stateless");
+    assert.ok(storage && stateless);
+    await deletePods(world, [storage, stateless]);
+    await untilAhead(world, 2);
+  });
+});
+
+test("[U56] a database that needs what ran ahead says so, and goes on after a person's restart", async () => {
+  await preparedJump({ databaseConfiguration: { redundancy_mode: "single" } }, async (world) => {
+    const [storage] = await world.pods("storage");
+    const [stateless] = await world.pods("stateless");
+    assert.ok(storage && stateless);
+    await deletePods(world, [storage, stateless]);
+    await untilAhead(world, 2);
+    await world.clock.advance(8 * minuteMs);
+    assert.match(await blockedBy(world), /It may need .*storage-.*, which run the new version/);
+    assert.deepEqual(killsOf(world), []);
+    await withAdmin(world, oldVersion, async (admin) => {
+      const { cluster } = await admin.status(20_000);
+      const addresses = Object.values(cluster?.processes ?? {}).map(({ address = "" }) => address);
+      await admin.kill(addresses, 10_000);
+    });
+  });
+});
+
+test("[U56] coordinators that ran ahead take the rest with them", async () => {
+  await preparedJump({ databaseConfiguration: { redundancy_mode: "single" } }, async (world) => {
+    await deletePods(world, await world.pods("log"));
+  });
+});
+
+test("[U55] pods of another image type that are made during a jump run the version of the others", async () => {
+  await upgradeWorld({ spec: { imageType: "split" } }, async (world) => {
+    await world.changeSpec({ version: newVersion, imageType: "unified" });
+    await world.clock.advance(1_000);
+    const key = { namespace: "default", name: "sample-config" };
+    const { data = {} } = await world.client.get(configMaps, key);
+    const text = data["fdbmonitor-conf-storage-json"] ?? "{}";
+    assert.equal((JSON.parse(text) as { version?: string }).version, oldVersion);
+    await untilRunning(world, newVersion);
+    await world.untilReconciled(upgradeLimitMs);
+    await assertAllOn(world, newVersion);
+  });
+});
