@@ -70,6 +70,8 @@ export interface ExplainPage {
   sound: ExplainedFact;
   /** Whether everything is as the resource wants it. */
   reconciled: ExplainedFact & { generation: number; reconciledGeneration?: number };
+  /** What works, but less safely than it could. */
+  warning?: string;
   doing: readonly string[];
   waits: readonly ExplainedWait[];
   processGroups: { total: number; inTrouble: number; troubles: readonly GroupTrouble[] };
@@ -107,6 +109,7 @@ export function explainCluster(input: ExplainInput, nowMs: number): ExplainPage 
     },
     redundancyMode: spec.databaseConfiguration?.redundancy_mode ?? "double",
     ...facts,
+    ...warningOf(cluster),
     doing: doingOf(cluster, verdict),
     waits,
     processGroups: {
@@ -191,6 +194,11 @@ function reconciledFact(cluster: FoundationDBCluster, isStale: boolean): Explain
     generation,
     ...(reconciledGeneration === undefined ? {} : { reconciledGeneration }),
   };
+}
+
+function warningOf(cluster: FoundationDBCluster): Pick<ExplainPage, "warning"> {
+  const condition = conditionOf(cluster, "Warning");
+  return condition === undefined ? {} : { warning: condition.message };
 }
 
 /** What usually passes and has not for so long deserves a look. */

@@ -67,12 +67,13 @@ class Writer {
   }
 
   facts(): void {
-    const { serving, sound, reconciled, doing, verdict } = this.#page;
+    const { serving, sound, reconciled, warning, doing, verdict } = this.#page;
     if (verdict === "unseen") return;
     this.lines.push("");
     this.#fact("Serves", serving);
     this.#fact("Sound", sound);
     this.#fact("As specified", reconciled);
+    if (warning !== undefined) this.#row("Warning", warning);
     if (doing.length > 0) this.#row("Still to do", doing.join("; "));
   }
 

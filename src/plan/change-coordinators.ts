@@ -6,7 +6,7 @@ import { coordinatorsOf } from "../model/connection-string.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import type { DisruptiveAction } from "./action.ts";
 import { chooseCoordinators } from "./choose-coordinators.ts";
-import { sharingWarnings } from "./coordinator-hosts.ts";
+import type { CoordinatorChoiceInput } from "./choose-coordinators.ts";
 import {
   coordinatorProblem,
   missingCoordinators,
@@ -14,7 +14,7 @@ import {
 } from "./coordinator-validity.ts";
 import type { CoordinatorInput } from "./coordinator-validity.ts";
 import { coordinatorInput } from "./coordinator-wish.ts";
-import { leavingGroups, togetherOf } from "./leaving-coordinators.ts";
+import { togetherOf } from "./leaving-coordinators.ts";
 import { calmRemedy, hold, isHold, refusalHold, sentence } from "./hold.ts";
 import type { Hold } from "./hold.ts";
 import { evidenceOf, needsLock, refusalOf } from "./safety/act-evidence.ts";
@@ -36,8 +36,7 @@ export function planCoordinators(snapshot: Snapshot, draft: Draft): StepResult {
   const { configured, connectionString = "" } = draft.status;
   if (!configured || connectionString === "" || status === undefined) return nothing;
   if (status.client?.database_status?.available !== true) return nothing;
-  const avoided = leavingGroups(snapshot, draft);
-  const input: CoordinatorInput = { ...coordinatorInput(snapshot, draft, status), avoided };
+  const input = coordinatorInput(snapshot, draft, status);
   const problem = coordinatorProblem(input);
   if (problem === undefined) return nothing;
   const deferral = deferralOf(input);
@@ -68,11 +67,11 @@ const unreadHold = hold(
 function change(
   snapshot: Snapshot,
   draft: Draft,
-  input: CoordinatorInput,
+  input: CoordinatorChoiceInput,
   problem: string,
   { evidenceMs }: Evidence,
 ): StepResult {
-  const choice = chooseCoordinators({ ...input, avoided: leavingGroups(snapshot, draft) });
+  const choice = chooseCoordinators(input);
   if (!choice.ok) {
     const remedy =
       "Bring back processes in more fault domains, or let other classes be coordinators.";
@@ -93,10 +92,7 @@ function change(
   const message = `Choosing ${addresses.join(", ")} as coordinators: ${problem}`;
   return {
     actions: [action],
-    events: [
-      { type: "Normal", reason: "ChangingCoordinators", message },
-      ...sharingWarnings(addresses.length, choice.perMachine),
-    ],
+    events: [{ type: "Normal", reason: "ChangingCoordinators", message }],
   };
 }
 

@@ -1,29 +1,24 @@
 // Chooses the coordinators of a running database among the processes that its status shows: spread over zones,
 // datacenters and halls, known by name or by address as the resource wants it. Rules: spec/restart.md [T1]-[T6].
-import { isPackingEnabled } from "../api/packing.ts";
 import {
   coordinatorsOf,
   formatConnectionString,
   parseConnectionString,
 } from "../model/connection-string.ts";
-import {
-  choiceRules,
-  chooseDistributed,
-  reducedCount,
-  wishOver,
-} from "../model/coordinator-choice.ts";
+import { reducedCount, wishOver } from "../model/coordinator-choice.ts";
 import type { CoordinatorWish } from "../model/coordinator-choice.ts";
-import { chooseOverMachines } from "../model/coordinator-machines.ts";
 import { localityKeys } from "../model/locality.ts";
-import { coordinatorCandidates } from "./coordinator-candidates.ts";
 import { machinesProblem } from "./coordinator-hosts.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import { coordinatorProblem, wishOf } from "./coordinator-validity.ts";
 import type { CoordinatorInput } from "./coordinator-validity.ts";
+import { pickCoordinators } from "./pick-coordinators.ts";
 
 export interface CoordinatorChoiceInput extends CoordinatorInput {
   /** Process groups on their way out: none of them may become a coordinator. */
   avoided: ReadonlySet<string>;
+  /** Fewer will do, where the mode allows it and the full number cannot be found. */
+  isPressed?: boolean;
 }
 
 export type CoordinatorChoice =
@@ -31,29 +26,25 @@ export type CoordinatorChoice =
       readonly ok: true;
       readonly addresses: readonly string[];
       readonly ids: readonly string[];
-      /** How many of them share one host at most. */
-      readonly perMachine: number;
     }
   | { readonly ok: false; readonly problem: string };
 
 export function chooseCoordinators(input: CoordinatorChoiceInput): CoordinatorChoice {
   const choice = chooseAs(input, wishOf(input));
   const { spreadLocality } = redundancyOf(input.configuration.redundancy_mode);
-  const present = coordinatorsOf(input.connectionString).length;
-  if (choice.ok || spreadLocality === undefined || present >= reducedCount) return choice;
+  if (choice.ok || spreadLocality === undefined) return choice;
   // A database that begins with few is better off with five than with those.
+  const isBeginning = coordinatorsOf(input.connectionString).length < reducedCount;
+  if (!isBeginning && input.isPressed !== true) return choice;
   const reduced = chooseAs(input, wishOver(spreadLocality, reducedCount));
   return reduced.ok ? reduced : choice;
 }
 
 function chooseAs(input: CoordinatorChoiceInput, wish: CoordinatorWish): CoordinatorChoice {
-  const { configuration, connectionString } = input;
-  const candidates = coordinatorCandidates(input);
-  const { count, hardLimits } = wish;
-  const rules = choiceRules(configuration, count, hardLimits);
-  const { chosen, missing, machinesMissing, perMachine } = isPackingEnabled(input.spec)
-    ? chooseOverMachines(candidates, rules)
-    : { ...chooseDistributed(candidates, rules), machinesMissing: 0, perMachine: 1 };
+  const { connectionString } = input;
+  const { count } = wish;
+  const picked = pickCoordinators(input, wish);
+  const { candidates, chosen, missing, machinesMissing } = picked;
   if (machinesMissing > 0) return { ok: false, problem: machinesProblem(count, machinesMissing) };
   if (missing > 0) {
     const zones = new Set(candidates.map((one) => one.localities[localityKeys.zone])).size;
@@ -69,5 +60,5 @@ function chooseAs(input: CoordinatorChoiceInput, wish: CoordinatorWish): Coordin
   const next = formatConnectionString({ ...connection.value, coordinators: addresses });
   const problem = coordinatorProblem({ ...input, wish, connectionString: next });
   const ids = chosen.map((one) => one.id);
-  return problem === undefined ? { ok: true, addresses, ids, perMachine } : { ok: false, problem };
+  return problem === undefined ? { ok: true, addresses, ids } : { ok: false, problem };
 }

@@ -5,11 +5,11 @@ import type { BlockedBy, ClusterStatus } from "../api/cluster.ts";
 import { formatTime } from "../kube/time.ts";
 import { conditionOf } from "../model/process-group.ts";
 import { describeAction } from "./action.ts";
+import { sharingWarnings } from "./coordinator-hosts.ts";
 import { coordinatorProblem } from "./coordinator-validity.ts";
 import { coordinatorInput } from "./coordinator-wish.ts";
 import { diskWaits } from "./disk-space.ts";
 import { hallWarnings } from "./hall-warnings.ts";
-import { leavingGroups } from "./leaving-coordinators.ts";
 import { podWaits } from "./pod-waits.ts";
 import { judgeReconciliation } from "./reconciliation.ts";
 import { refusalRemedies } from "./safety/refusal.ts";
@@ -71,7 +71,10 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     groups: draft.groups,
     waits,
     isReconciled,
-    warnings: hallWarnings(snapshot, draft),
+    warnings: [
+      ...hallWarnings(snapshot, draft),
+      ...sharingWarnings(snapshot.cluster.spec, databaseStatus(snapshot)),
+    ],
     actionCount: draft.actions.filter((action) => !refused.has(describeAction(action))).length,
   });
   return {
@@ -133,9 +136,7 @@ function needsCoordinators(snapshot: Snapshot, draft: Draft): boolean {
   if (database === undefined || !isAvailable(snapshot)) {
     return draft.status.needsNewCoordinators === true;
   }
-  const avoided = leavingGroups(snapshot, draft);
-  const input = { ...coordinatorInput(snapshot, draft, database), avoided };
-  return coordinatorProblem(input) !== undefined;
+  return coordinatorProblem(coordinatorInput(snapshot, draft, database)) !== undefined;
 }
 
 function failureWaits(snapshot: Snapshot): NewWait[] {

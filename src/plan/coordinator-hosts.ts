@@ -1,13 +1,14 @@
 // Whether the coordinators of a packed cluster share hosts more than they must. Processes of different logical fault
 // domains may run on one host, where the database sees different zones. Rules: spec/packing.md [PACK54], [PACK55].
+import type { ClusterSpec } from "../api/cluster.ts";
 import { isPackingEnabled } from "../api/packing.ts";
 import type { ChoiceRules } from "../model/coordinator-choice.ts";
 import { chooseOverMachines } from "../model/coordinator-machines.ts";
-import type { StatusProcess } from "../model/database-status.ts";
-import { localityKeys, localityOf } from "../model/locality.ts";
+import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
+import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
 import { coordinatorCandidates } from "./coordinator-candidates.ts";
 import type { CandidateInput } from "./coordinator-candidates.ts";
-import type { PlanEvent } from "./step.ts";
+import type { PlanWarning } from "./hall-warnings.ts";
 
 export function machinesProblem(count: number, machinesMissing: number): string {
   const nodes = machinesMissing === 1 ? "1 node" : `${machinesMissing} nodes`;
@@ -18,16 +19,24 @@ export function machinesProblem(count: number, machinesMissing: number): string 
 }
 
 /** Allowed where hosts are scarce, and worth a word: the loss of one host costs several coordinators. */
-export function sharingWarnings(count: number, perMachine: number): PlanEvent[] {
-  if (perMachine < 2) return [];
+export function sharingWarnings(
+  spec: ClusterSpec,
+  status: DatabaseStatus | undefined,
+): PlanWarning[] {
+  if (status === undefined || !isPackingEnabled(spec)) return [];
+  const coordinators = processesOf(status).filter((process) =>
+    process.roles?.some(({ role }) => role === "coordinator"),
+  );
+  const shared = sharedHost(coordinators);
+  if (shared === undefined) return [];
   const message =
-    `There are too few hosts for ${count} coordinators: up to ${perMachine} share one. ` +
+    `There are too few hosts for ${coordinators.length} coordinators: up to ${shared.count} share one. ` +
     "Add nodes, so that the loss of one costs one coordinator.";
-  return [{ type: "Warning", reason: "CoordinatorsShareHosts", message }];
+  return [{ reason: "CoordinatorsShareHosts", message }];
 }
 
 /** The host with most coordinators, and how many; undefined when none has two. */
-export function sharedHost(
+function sharedHost(
   coordinators: readonly StatusProcess[],
 ): { readonly host: string; readonly count: number } | undefined {
   const counts = new Map<string, number>();

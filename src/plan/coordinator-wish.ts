@@ -17,11 +17,13 @@ import type { CoordinatorWish } from "../model/coordinator-choice.ts";
 import type { DatabaseConfiguration } from "../model/database-configuration.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
-import { hallOf, isLeaving, isMarkedForRemoval } from "../model/process-group.ts";
+import { hallOf, isExcluded, isLeaving, isMarkedForRemoval } from "../model/process-group.ts";
 import { redundancyOf } from "../model/redundancy.ts";
-import type { CoordinatorInput } from "./coordinator-validity.ts";
+import type { CoordinatorChoiceInput } from "./choose-coordinators.ts";
 import { zonesOffered } from "./halls-offered.ts";
+import { leavingGroups } from "./leaving-groups.ts";
 import { configurationInForce } from "./mode-in-force.ts";
+import { pickCoordinators } from "./pick-coordinators.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
 
@@ -32,7 +34,7 @@ export function coordinatorInput(
   snapshot: Snapshot,
   draft: Draft,
   status: DatabaseStatus,
-): CoordinatorInput {
+): CoordinatorChoiceInput {
   const configuration = configurationInForce(snapshot, draft, status);
   const { connectionString = "" } = draft.status;
   return {
@@ -40,6 +42,7 @@ export function coordinatorInput(
     configuration,
     connectionString,
     status,
+    avoided: leavingGroups(snapshot, draft),
     wish: coordinatorWish(snapshot, draft, configuration, status),
   };
 }
@@ -57,9 +60,28 @@ export function coordinatorWish(
   const present = coordinatorsOf(draft.status.connectionString ?? "").length;
   const halls = zonesPerHall(snapshot, draft, spreadLocality, status);
   const chosen = coordinatorsOverHalls([...halls.values()]);
-  if (chosen !== undefined) return wishOver(spreadLocality, chosen.count);
+  if (chosen !== undefined) {
+    const wish = wishOver(spreadLocality, chosen.count);
+    if (chosen.count === present || present !== reducedCount || status === undefined) return wish;
+    const isPossible = canGrow(snapshot, draft, wish, configuration, status);
+    return isPossible ? wish : wishOver(spreadLocality, reducedCount);
+  }
   // Too few zones are no reason to take coordinators away from halls that are out of sight.
   return wishOver(spreadLocality, present === reducedCount ? reducedCount : count);
+}
+
+/** Five become nine when nine can be found, and not while some of their processes are still to be taken out. */
+function canGrow(
+  snapshot: Snapshot,
+  draft: Wishing,
+  wish: CoordinatorWish,
+  configuration: DatabaseConfiguration,
+  status: DatabaseStatus,
+): boolean {
+  if (draft.groups.some((group) => isMarkedForRemoval(group) && !isExcluded(group))) return false;
+  const { spec } = snapshot.cluster;
+  const avoided = leavingGroups(snapshot, draft);
+  return pickCoordinators({ spec, status, avoided, configuration }, wish).missing === 0;
 }
 
 /** By hall, how many zones can hold a coordinator. */
@@ -73,7 +95,10 @@ export function zonesPerHall(
   return foreignZones(snapshot, draft, key, status);
 }
 
-/** Zones of nodes, and of process groups that have reported once; no more than there are process groups to use them. */
+/**
+ * Zones of nodes, and of process groups that have reported once; no more than there are process groups to use them. What
+ * is to go leaves no zone behind, where nodes tell which there are.
+ */
 function ownZones(snapshot: Snapshot, draft: Wishing): ReadonlyMap<string, number> {
   const { coordinatorSelection } = snapshot.cluster.spec;
   const zones = new Map<string, Set<string>>();
@@ -86,16 +111,18 @@ function ownZones(snapshot: Snapshot, draft: Wishing): ReadonlyMap<string, numbe
     isEligibleClass(processClass, coordinatorSelection);
   // Logical fault domains are the zones of a packed cluster, whatever hosts there are.
   const classes = isPackingEnabled(snapshot.cluster.spec) ? [] : Object.keys(draft.desired.counts);
+  let areNodesKnown = false;
   for (const processClass of classes.filter(isEligible)) {
-    for (const [hall, found] of zonesOffered(snapshot, processClass) ?? []) {
-      for (const zone of found) note(hall, zone);
-    }
+    const offered = zonesOffered(snapshot, processClass);
+    areNodesKnown ||= offered !== undefined;
+    for (const [hall, found] of offered ?? []) for (const zone of found) note(hall, zone);
   }
   for (const group of draft.groups.filter(
     (each) => isUsable(each) && isEligible(each.processClass),
   )) {
     const hall = hallOf(group);
     if (!isMarkedForRemoval(group)) users.set(hall, (users.get(hall) ?? 0) + 1);
+    else if (areNodesKnown) continue;
     if ((group.faultDomain ?? "") !== "") note(hall, group.faultDomain ?? "");
   }
   return new Map(

@@ -200,24 +200,29 @@ function exclude(
   status: DatabaseStatus,
   chosen: readonly ExclusionCandidate[],
 ): StepResult {
-  const ids = idsOf(chosen);
   const problem = generationsProblem(status, maximumGenerations);
-  if (problem !== undefined) return { waits: [postponed(ids, problem, 5_000)] };
+  if (problem !== undefined) return { waits: [postponed(idsOf(chosen), problem, 5_000)] };
   const isTouching = chosen.some(({ group }) => isCoordinator(snapshot, status, group));
-  const coordinators =
-    isTouching || leavingCoordinators(snapshot, draft, status).length > 0
-      ? coordinatorsThatStay(snapshot, draft, status)
-      : undefined;
-  if (coordinators !== undefined && !coordinators.ok) {
-    // The hall that a fallback mode does without takes its coordinators along when it is back.
-    const rest = chosen.filter(({ group }) => !isCoordinator(snapshot, status, group));
-    const { fullMode } = redundancyOf(status.cluster?.configuration?.redundancy_mode);
-    if (fullMode !== undefined && isTouching && rest.length > 0 && rest.length < chosen.length) {
-      return exclude(snapshot, draft, status, rest);
-    }
-    const why = `a coordinator is among them, and no others can be chosen: ${coordinators.problem}`;
-    return { waits: [postponed(ids, why, 5_000)] };
-  }
+  const isNeeded = isTouching || leavingCoordinators(snapshot, draft, status).length > 0;
+  const choice = isNeeded ? coordinatorsThatStay(snapshot, draft, status) : undefined;
+  if (choice?.ok !== false) return excludeNow(snapshot, draft, chosen, choice?.addresses);
+  // Those that coordinate serve on until others can: they are no reason to keep the rest.
+  const serving = chosen.filter(({ group }) => isCoordinator(snapshot, status, group));
+  const rest = chosen.filter((candidate) => !serving.includes(candidate));
+  const why = `a coordinator is among them, and no others can be chosen: ${choice.problem}`;
+  const waits = serving.length === 0 ? [] : [postponed(idsOf(serving), why, 5_000)];
+  if (rest.length === 0) return { waits };
+  const result = excludeNow(snapshot, draft, rest, undefined);
+  return { ...result, waits: [...waits, ...(result.waits ?? [])] };
+}
+
+function excludeNow(
+  snapshot: Snapshot,
+  draft: Draft,
+  chosen: readonly ExclusionCandidate[],
+  coordinators: readonly string[] | undefined,
+): StepResult {
+  const ids = idsOf(chosen);
   const action: DisruptiveAction = {
     type: "excludeProcesses",
     step,
@@ -225,7 +230,7 @@ function exclude(
     needsLock: locksOf(draft.desired.cluster.spec).isEnabled,
     targets: chosen.flatMap((candidate) => candidate.targets),
     processGroupIds: ids,
-    ...(coordinators === undefined ? {} : { coordinators: coordinators.addresses }),
+    ...(coordinators === undefined ? {} : { coordinators }),
   };
   const refusal = refusalOf(snapshot, draft.groups, action);
   if (refusal !== undefined) {

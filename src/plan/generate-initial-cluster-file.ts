@@ -31,7 +31,7 @@ import { localityKeys } from "../model/locality.ts";
 import { hallOf, isMarkedForRemoval } from "../model/process-group.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import { coordinatorWish } from "./coordinator-wish.ts";
-import { machinesProblem, sharingWarnings } from "./coordinator-hosts.ts";
+import { machinesProblem } from "./coordinator-hosts.ts";
 import { substitutionsOf } from "./pod-configuration.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -58,7 +58,7 @@ export function planInitialClusterFile(snapshot: Snapshot, draft: Draft): StepRe
   const choices = attempts.map((rules) =>
     isPacked
       ? chooseOverMachines(survey.candidates, rules)
-      : { ...chooseDistributed(survey.candidates, rules), machinesMissing: 0, perMachine: 1 },
+      : { ...chooseDistributed(survey.candidates, rules), machinesMissing: 0 },
   );
   const choice = choices.find(({ missing, machinesMissing }) => missing + machinesMissing === 0);
   const machinesMissing = choices.at(-1)?.machinesMissing ?? 0;
@@ -76,10 +76,7 @@ export function planInitialClusterFile(snapshot: Snapshot, draft: Draft): StepRe
   const message = `Choosing ${choice.chosen.map((one) => one.id).join(", ")} as coordinators`;
   return {
     status: { connectionString },
-    events: [
-      { type: "Normal", reason: "GenerateInitialCoordinators", message },
-      ...sharingWarnings(choice.chosen.length, choice.perMachine),
-    ],
+    events: [{ type: "Normal", reason: "GenerateInitialCoordinators", message }],
     stop: true,
   };
 }

@@ -1,7 +1,10 @@
-// What works, but less safely than the mode can: the condition Warning tells it. Rules: spec/halls.md [HALL17].
+// What works, but less safely than it could: the condition Warning tells it as long as it is so.
+// Rules: spec/halls.md [HALL17], [HALL35].
+import { reducedCount } from "../model/coordinator-choice.ts";
 import { redundancyForCounts } from "../model/redundancy.ts";
-import { zonesPerHall } from "./coordinator-wish.ts";
+import { coordinatorInput, zonesPerHall } from "./coordinator-wish.ts";
 import { zoneCount } from "./hall-policy.ts";
+import { zonesStoodIn } from "./reduced-coordinators.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
@@ -17,16 +20,31 @@ const fullZones = 3;
 export function hallWarnings(snapshot: Snapshot, draft: Draft): PlanWarning[] {
   const { spreadLocality } = redundancyForCounts(draft.desired.configuration.redundancy_mode);
   if (spreadLocality === undefined || draft.status.configured !== true) return [];
-  const halls = zonesPerHall(snapshot, draft, spreadLocality, databaseStatus(snapshot));
-  const poor = [...halls]
-    .filter(([, zones]) => zones < fullZones)
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  if (poor.length === 0) return [];
-  const lacks = poor.map(([hall, zones]) => `hall ${hall} offers ${zoneCount(zones)}`).join(", ");
+  const status = databaseStatus(snapshot);
+  const lacks = lacksOf(zonesPerHall(snapshot, draft, spreadLocality, status), "offers");
   const cost =
     spreadLocality === "dcid"
       ? "with two zones in a datacenter no zone can be lost without losing availability"
       : "with two zones in a hall, a hall and one more zone cannot be lost";
-  const message = `${lacks} for coordinators, ${fullZones} are needed for nine of them: there are five, and ${cost}`;
-  return [{ reason: "TwoZonesPerHall", message }];
+  if (lacks !== "") {
+    const message = `${lacks} for coordinators, ${fullZones} are needed for nine of them: there are five, and ${cost}`;
+    return [{ reason: "TwoZonesPerHall", message }];
+  }
+  const { wish } = status === undefined ? {} : coordinatorInput(snapshot, draft, status);
+  const isReduced = wish?.count === reducedCount && spreadLocality in wish.hardLimits;
+  const crowded = isReduced ? lacksOf(zonesStoodIn(snapshot, draft), "uses") : "";
+  if (crowded === "") return [];
+  const message =
+    `${crowded} for coordinators although there are others, ${fullZones} are needed for nine of ` +
+    `them: there are five, and ${cost}. Replace a process group that shares its host with others.`;
+  return [{ reason: "CoordinatorsReduced", message }];
+}
+
+/** Halls with too few zones for nine coordinators, as a clause; "" when there are none. */
+function lacksOf(halls: ReadonlyMap<string, number>, verb: string): string {
+  return [...halls]
+    .filter(([, zones]) => zones < fullZones)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([hall, zones]) => `hall ${hall} ${verb} ${zoneCount(zones)}`)
+    .join(", ");
 }

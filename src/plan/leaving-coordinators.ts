@@ -4,15 +4,16 @@
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { locksOf } from "../api/effective.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
-import { isLeaving, isMarkedForRemoval } from "../model/process-group.ts";
+import { isLeaving } from "../model/process-group.ts";
 import type { DisruptiveAction } from "./action.ts";
 import { chooseCoordinators } from "./choose-coordinators.ts";
 import type { CoordinatorChoice } from "./choose-coordinators.ts";
 import { coordinatorInput } from "./coordinator-wish.ts";
+import { isPlacementSettled } from "./reduced-coordinators.ts";
 import { evidenceMsOf, refusalOf } from "./safety/act-evidence.ts";
 import { generationsProblem, recoveryProblem } from "./safety/common-checks.ts";
 import { isCoordinator } from "./safety/coordinators.ts";
-import { isGlobal, leavingAnywhere } from "./shared-sets.ts";
+import { isGlobal } from "./shared-sets.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
@@ -29,20 +30,14 @@ export function leavingCoordinators(
   return draft.groups.filter((group) => isLeaving(group) && isCoordinator(snapshot, status, group));
 }
 
-/** Process groups that must not become coordinators: those that this or another instance removes. */
-export function leavingGroups(snapshot: Snapshot, draft: Draft): ReadonlySet<string> {
-  const own = draft.groups.filter(isMarkedForRemoval).map((group) => group.processGroupID);
-  return new Set([...own, ...leavingAnywhere(snapshot, draft.status)]);
-}
-
-/** None of those that are marked for removal. */
+/** None of those that are marked for removal; a smaller set when that is all that there will be. */
 export function coordinatorsThatStay(
   snapshot: Snapshot,
   draft: Draft,
   status: DatabaseStatus,
 ): CoordinatorChoice {
-  const input = coordinatorInput(snapshot, draft, status);
-  return chooseCoordinators({ ...input, avoided: leavingGroups(snapshot, draft) });
+  const isPressed = isPlacementSettled(snapshot, draft, status);
+  return chooseCoordinators({ ...coordinatorInput(snapshot, draft, status), isPressed });
 }
 
 export function planLeavingCoordinators(

@@ -196,6 +196,21 @@ test("[E5] process groups in trouble are gathered by condition and class", () =>
   ]);
 });
 
+test("[E49] what works less safely than it could stands on the page as long as it is so", () => {
+  const message = "There are too few hosts for 5 coordinators: up to 2 share one.";
+  const page = pageWith([
+    ...healthy,
+    condition("Warning", "True", "CoordinatorsShareHosts", message),
+  ]);
+  assert.equal(page.verdict, "healthy");
+  assert.equal(page.warning, message);
+  assert.match(
+    renderExplanation(page, { width: 200, hasColor: false }),
+    new RegExp(`Warning +${message}`),
+  );
+  assert.equal(pageWith(healthy).warning, undefined);
+});
+
 test("[E6] a spec that nobody read for two minutes makes everything unknown", () => {
   const input = inputWith({ configured: true, conditions: [...healthy] });
   const writtenAt = (seconds: number): ExplainInput => {

@@ -4,11 +4,14 @@ import { test } from "node:test";
 import type { ClusterSpec, ProcessGroupStatus } from "../../src/api/cluster.ts";
 import type { DatabaseStatus, StatusProcess } from "../../src/model/database-status.ts";
 import { coordinatorHardLimits } from "../../src/model/coordinator-choice.ts";
+import { chooseCoordinators } from "../../src/plan/choose-coordinators.ts";
+import { coordinatorProblem } from "../../src/plan/coordinator-validity.ts";
 import { coordinatorInput } from "../../src/plan/coordinator-wish.ts";
 import { zoneProblems } from "../../src/plan/exclusion-zones.ts";
 import { hallsProblem } from "../../src/plan/hall-readiness.ts";
+import { isPlacementSettled } from "../../src/plan/reduced-coordinators.ts";
 import type { Snapshot } from "../../src/plan/snapshot.ts";
-import { groupsIn, hallScene, hallSpec, nodesIn } from "./hall-scene.ts";
+import { groupsIn, hallScene, hallSpec, nodesIn, zoneLabel } from "./hall-scene.ts";
 
 /** Storage and logs with so many zones in each hall; ids are class, hall and zone. */
 function statusWith(
@@ -74,6 +77,98 @@ test("[HALL16] an outage does not make the set smaller: nodes that are gone, pro
   const left = nodesIn("az1", "az2", "az1", "az2", "az1", "az2");
   const known = groups.map((group, index) => ({ ...group, faultDomain: `zone-${index}` }));
   assert.deepEqual(wish(hallSpec(), known, lost, { placementNodes: left }), nine);
+});
+
+test("[HALL36] a process group that is to go counts for no zone of its own", () => {
+  const status = statusWith(even, "three_data_hall");
+  const groups = groupsIn("log", { az1: 4, az2: 4, az3: 4 });
+  const nodes = nodesIn("az1", "az2", "az3", "az1", "az2", "az3", "az2", "az3");
+  const placed = groups.map((group, index) => {
+    // Those of hall az1 stand on its two nodes, but one: the node that it stood on is gone.
+    if (group.hall !== "az1") return group;
+    return { ...group, faultDomain: ["node-0", "node-3", "node-0", "lost"][index] ?? "" };
+  });
+  const more = { placementNodes: nodes };
+  assert.deepEqual(wish(hallSpec(), placed, status, more), nine, "it may come back");
+  const leaving = placed.map((group) =>
+    group.faultDomain === "lost" ? { ...group, removalTimestamp: "2026-01-01T00:00:00Z" } : group,
+  );
+  assert.deepEqual(wish(hallSpec(), leaving, status, more), five);
+  const unknown = { placementNodes: undefined };
+  const spec = hallSpec({
+    localities: [{ key: "data_hall", topologyKey: zoneLabel, values: ["az1", "az2", "az3"] }],
+  });
+  assert.deepEqual(wish(spec, leaving, status, unknown), nine, "nobody knows of the node");
+});
+
+/** A log for each zone in the list of a hall; two of the first halls and one of the last are the coordinators. */
+function crowded(
+  zones: Readonly<Record<string, readonly string[]>>,
+  leaving: readonly string[] = [],
+) {
+  const places = Object.entries(zones).flatMap(([hall, names]) =>
+    names.map((zone) => ({ hall, zone })),
+  );
+  const processes: Record<string, StatusProcess> = {};
+  const groups = places.map(({ hall, zone }, index): ProcessGroupStatus => {
+    const [id, address] = [`log-${index}`, `10.0.0.${index + 1}:4501`];
+    const locality = { instance_id: id, data_hall: hall, zoneid: zone, dns_name: `${id}.test` };
+    const command_line = `fdbserver --public_address=${address}`;
+    processes[id] = { class_type: "log", address, command_line, locality };
+    return { processGroupID: id, processClass: "log", hall, faultDomain: zone };
+  });
+  const status = {
+    cluster: { processes, configuration: { redundancy_mode: "three_data_hall" as const } },
+  };
+  const coordinators = ["az1", "az2", "az3"].flatMap((hall) =>
+    places
+      .flatMap((place, index) => (place.hall === hall ? `log-${index}.test:4501` : []))
+      .slice(0, hall === "az3" ? 1 : 2),
+  );
+  const marked = groups.map((group) =>
+    leaving.includes(group.processGroupID)
+      ? { ...group, removalTimestamp: "2026-01-01T00:00:00Z" }
+      : group,
+  );
+  const scene = hallScene(hallSpec(), marked);
+  const draft = {
+    ...scene.draft,
+    status: { ...scene.draft.status, connectionString: `a:b@${coordinators.join()}` },
+  };
+  const input = coordinatorInput(scene.snapshot, draft, status);
+  return { input, draft, snapshot: scene.snapshot, status };
+}
+
+const [hallTwo, hallThree] = [
+  ["d", "e", "f"],
+  ["g", "h", "i"],
+] as const;
+
+test("[HALL35] five stay while nine cannot be found, and become nine when they can", () => {
+  const few = crowded({ az1: ["a", "b", "a", "b"], az2: hallTwo, az3: hallThree });
+  assert.equal(few.input.wish?.count, 5);
+  assert.equal(coordinatorProblem(few.input), undefined);
+  const enough = crowded({ az1: ["a", "b", "a", "c"], az2: hallTwo, az3: hallThree });
+  assert.equal(enough.input.wish?.count, 9);
+  assert.match(coordinatorProblem(enough.input) ?? "", /in 5 zones and should be in 9/);
+  const early = crowded({ az1: ["a", "b", "a", "c"], az2: hallTwo, az3: hallThree }, ["log-2"]);
+  assert.equal(early.input.wish?.count, 5, "somebody is still to be excluded");
+});
+
+test("[HALL35] five are chosen only when somebody must leave and nothing else can come", () => {
+  const { input, draft, snapshot, status } = crowded({
+    az1: ["a", "b", "a", "b"],
+    az2: hallTwo,
+    az3: hallThree,
+  });
+  const nineNow = { ...input, wish: { count: 9, hardLimits: { zoneid: 1, data_hall: 3 } } };
+  assert.equal(chooseCoordinators(nineNow).ok, false);
+  const pressed = chooseCoordinators({ ...nineNow, isPressed: true });
+  assert.equal(pressed.ok && pressed.addresses.length, 5);
+  assert.equal(isPlacementSettled(snapshot, draft, status), true);
+  const { "log-3": _late, ...reporting } = status.cluster.processes;
+  const without = { cluster: { ...status.cluster, processes: reporting } };
+  assert.equal(isPlacementSettled(snapshot, draft, without), false, "log-3 has not come up");
 });
 
 test("[HALL16] halls of other resources count as whole while they are out of sight", () => {

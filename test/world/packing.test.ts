@@ -229,6 +229,12 @@ test("[PACK55] with three hosts for five coordinators two hosts hold two of them
     const [event] = await world.events("CoordinatorsShareHosts");
     assert.equal(event?.type, "Warning");
     assert.match(event?.message ?? "", /too few hosts for 5 coordinators: up to 2 share one/);
+    const { status } = await world.cluster();
+    const warning = status?.conditions?.find(({ type }) => type === "Warning");
+    assert.deepEqual(
+      [warning?.reason, warning?.message],
+      ["CoordinatorsShareHosts", event?.message],
+    );
     await assertNoSharedHost(world);
   });
 });
