@@ -47,6 +47,8 @@ test("[PACK20] the label of pod and volume claim and the zone of the processes a
   assert.equal(claim?.metadata?.labels?.["foundationdb.org/distribution-key"], "log-1");
 });
 
+const packed = { key: "foundationdb.org/distribution-key", operator: "Exists" };
+
 test("[PACK21] [PACK22] [PACK24] the affinity of a storage pod, term by term", () => {
   assert.deepEqual(podOf("storage").spec?.affinity, {
     podAffinity: {
@@ -78,7 +80,7 @@ test("[PACK21] [PACK22] [PACK24] the affinity of a storage pod, term by term", (
           podAffinityTerm: {
             labelSelector: {
               matchLabels: clusterLabels,
-              matchExpressions: [classIn(["log", "transaction"])],
+              matchExpressions: [classIn(["log", "transaction"]), packed],
             },
             topologyKey,
           },
@@ -99,6 +101,7 @@ test("[PACK22] log and transaction pods keep apart as one class, and both from s
     const [preferred] = far?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
     assert.deepEqual(preferred?.podAffinityTerm.labelSelector?.matchExpressions, [
       classIn(["storage"]),
+      packed,
     ]);
   }
   const [required] =

@@ -74,13 +74,20 @@ function otherDomains(cluster: NormalCluster, subject: PodSubject): LabelSelecto
   };
 }
 
-/** Storage and logs write a lot, and each is the copy of what the other holds: other hosts are better. */
+/**
+ * Storage and logs write a lot, and each is the copy of what the other holds: other hosts are better. The scheduler
+ * reads this wish in both directions, and one for unpacked pods would outweigh theirs for different hosts: when packing
+ * is turned off they would all come up on the few hosts without the other kind, in too few zones to go on.
+ */
 function otherKind(cluster: NormalCluster, subject: PodSubject, topologyKey: string) {
   const isStorage = subject.processClass === "storage";
   if (!isStorage && !isLogProcess(subject.processClass)) return [];
   const labelSelector: LabelSelector = {
     matchLabels: selectorLabels(cluster, {}),
-    matchExpressions: [ofClasses(cluster, isStorage ? logClasses : ["storage"])],
+    matchExpressions: [
+      ofClasses(cluster, isStorage ? logClasses : ["storage"]),
+      { key: distributionKeyLabel, operator: "Exists" },
+    ],
   };
   return [{ weight: 50, podAffinityTerm: { labelSelector, topologyKey } }];
 }

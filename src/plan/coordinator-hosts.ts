@@ -24,15 +24,19 @@ export function sharingWarnings(
   status: DatabaseStatus | undefined,
 ): PlanWarning[] {
   if (status === undefined || !isPackingEnabled(spec)) return [];
-  const coordinators = processesOf(status).filter((process) =>
-    process.roles?.some(({ role }) => role === "coordinator"),
-  );
+  const coordinators = servingCoordinators(status);
   const shared = sharedHost(coordinators);
   if (shared === undefined) return [];
   const message =
     `There are too few hosts for ${coordinators.length} coordinators: up to ${shared.count} share one. ` +
     "Add nodes, so that the loss of one costs one coordinator.";
   return [{ reason: "CoordinatorsShareHosts", message }];
+}
+
+export function servingCoordinators(status: DatabaseStatus): StatusProcess[] {
+  return processesOf(status).filter((process) =>
+    process.roles?.some(({ role }) => role === "coordinator"),
+  );
 }
 
 /** The host with most coordinators, and how many; undefined when none has two. */

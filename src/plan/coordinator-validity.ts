@@ -1,5 +1,5 @@
 // Whether the coordinators of a database are as many, as spread and as healthy as they should be.
-// Rules: spec/plan.md [P36], [P37].
+// Rules: spec/plan.md [P36], [P37], spec/halls.md [HALL37].
 import { routingOf } from "../api/effective.ts";
 import type { ClusterSpec } from "../api/cluster.ts";
 import { addressesInCommandLine, formatAddress, isTls, parseAddress } from "../model/address.ts";
@@ -16,7 +16,9 @@ import type { DatabaseConfiguration } from "../model/database-configuration.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
 import { isTest } from "../model/process-class.ts";
+import { redundancyOf } from "../model/redundancy.ts";
 import { hostProblem } from "./coordinator-hosts.ts";
+import { pickCoordinators } from "./pick-coordinators.ts";
 
 export interface CoordinatorInput {
   spec: ClusterSpec;
@@ -27,6 +29,8 @@ export interface CoordinatorInput {
   avoided?: ReadonlySet<string>;
   /** What the configuration asks for when absent. */
   wish?: CoordinatorWish;
+  /** Everything that could be a coordinator is where it will be. */
+  isSettled?: boolean;
 }
 
 export function wishOf(input: CoordinatorInput): CoordinatorWish {
@@ -163,10 +167,12 @@ function spreadProblem(
 ): string | undefined {
   const zones = new Set(found.map((process) => localityOf(process, localityKeys.zone)));
   const { count, hardLimits } = wishOf(input);
-  if (zones.size !== count) {
+  const isCrowded = zones.size < count && found.length === count && isSharingAllowed(input);
+  if (zones.size !== count && !isCrowded) {
     return `The coordinators are in ${zones.size} zones and should be in ${count}`;
   }
   for (const [key, limit] of Object.entries(hardLimits)) {
+    if (isCrowded && key === localityKeys.zone) continue;
     const counts = new Map<string, number>();
     for (const process of found) {
       const value = localityOf(process, key);
@@ -178,4 +184,16 @@ function spreadProblem(
   }
   const rules = choiceRules(input.configuration, count, hardLimits);
   return hostProblem({ ...input, avoided: input.avoided ?? new Set() }, found, rules);
+}
+
+/**
+ * Over halls no zone holds more coordinators than a hall may, so some that came to share one are better than fewer of
+ * them, as long as no full set can be found.
+ */
+function isSharingAllowed(input: CoordinatorInput): boolean {
+  const wish = wishOf(input);
+  const { spreadLocality } = redundancyOf(input.configuration.redundancy_mode);
+  if (spreadLocality === undefined || !(spreadLocality in wish.hardLimits)) return false;
+  if (input.isSettled !== true) return false;
+  return pickCoordinators({ ...input, avoided: input.avoided ?? new Set() }, wish).missing > 0;
 }

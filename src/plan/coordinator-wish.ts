@@ -24,6 +24,7 @@ import { zonesOffered } from "./halls-offered.ts";
 import { leavingGroups } from "./leaving-groups.ts";
 import { configurationInForce } from "./mode-in-force.ts";
 import { pickCoordinators } from "./pick-coordinators.ts";
+import { isPlacementSettled } from "./reduced-coordinators.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
 
@@ -44,6 +45,7 @@ export function coordinatorInput(
     status,
     avoided: leavingGroups(snapshot, draft),
     wish: coordinatorWish(snapshot, draft, configuration, status),
+    isSettled: isPlacementSettled(snapshot, draft, status),
   };
 }
 

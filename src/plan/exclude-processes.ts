@@ -12,7 +12,7 @@ import type { DisruptiveAction } from "./action.ts";
 import { planSharedExclusions } from "./exclude-together.ts";
 import type { ReadyForExclusion } from "./exclude-together.ts";
 import { exclusionBudget, missingForMs, missingGraceMs } from "./exclusion-budget.ts";
-import { zoneProblems } from "./exclusion-zones.ts";
+import { areSuccessorsUp, zoneProblems } from "./exclusion-zones.ts";
 import {
   coordinatorsThatStay,
   leavingCoordinators,
@@ -132,9 +132,15 @@ function chooseNow(
     }
   }
   const waits = held.map(({ ids, why }) => postponed(ids, why, 5_000));
-  const stop = (why: string | undefined, isStopped: (one: ExclusionCandidate) => boolean) => {
+  const stop = (
+    why: string | undefined,
+    isStopped: (one: ExclusionCandidate) => boolean,
+    remedy?: string,
+  ) => {
     const stopped = why === undefined ? [] : chosen.filter(isStopped);
-    if (why !== undefined && stopped.length > 0) waits.push(postponed(idsOf(stopped), why, 5_000));
+    if (why !== undefined && stopped.length > 0) {
+      waits.push(postponed(idsOf(stopped), why, 5_000, remedy));
+    }
     chosen = chosen.filter((candidate) => !stopped.includes(candidate));
   };
   stop(veto, ({ group }) => isTransactionSystem(group.processClass));
@@ -144,8 +150,11 @@ function chooseNow(
   const isAlone = !isGlobal(snapshot, draft.status);
   stop(isAlone ? recovery : undefined, ({ group }) => costsRecovery(snapshot, status, group));
   const mode = draft.desired.configuration.redundancy_mode;
-  for (const { concerns, text } of zoneProblems(status, new Set(idsOf(chosen)), mode)) {
-    stop(text, ({ group }) => concerns(group.processClass));
+  const isWaitingUseless = areSuccessorsUp(status, situation.groups);
+  for (const { concerns, needed, text } of zoneProblems(status, new Set(idsOf(chosen)), mode)) {
+    const isKept = ({ group }: ExclusionCandidate): boolean =>
+      isWaitingUseless ? needed.has(group.processGroupID) : concerns(group.processClass);
+    stop(text, isKept, zonesRemedy);
   }
   return { chosen, waits };
 }
@@ -244,13 +253,24 @@ function idsOf(candidates: readonly ExclusionCandidate[]): string[] {
   return candidates.map(({ group }) => group.processGroupID);
 }
 
-function postponed(ids: readonly string[], why: string, retryAfterMs: number): NewWait {
+const usualRemedy =
+  "Look at the processes named; a new process group must report before an old one goes.";
+const zonesRemedy =
+  "When all pods run, those that stay share fault domains: see that there are enough nodes, and " +
+  "replace one that shares (processGroupsToRemove); its successor prefers another node.";
+
+function postponed(
+  ids: readonly string[],
+  why: string,
+  retryAfterMs: number,
+  remedy = usualRemedy,
+): NewWait {
   return {
     step,
     reason: "ExclusionPostponed",
     message: `Not excluded yet: ${nameList(ids)}; ${why}`,
     retryAfterMs,
-    remedy: "Look at the processes named; a new process group must report before an old one goes.",
+    remedy,
     isForDatabase: true,
   };
 }

@@ -1,7 +1,10 @@
 // What works, but less safely than it could: the condition Warning tells it as long as it is so.
-// Rules: spec/halls.md [HALL17], [HALL35].
+// Rules: spec/halls.md [HALL17], [HALL35], [HALL37].
 import { reducedCount } from "../model/coordinator-choice.ts";
-import { redundancyForCounts } from "../model/redundancy.ts";
+import type { DatabaseStatus } from "../model/database-status.ts";
+import { localityKeys, localityOf } from "../model/locality.ts";
+import { redundancyForCounts, redundancyOf } from "../model/redundancy.ts";
+import { servingCoordinators } from "./coordinator-hosts.ts";
 import { coordinatorInput, zonesPerHall } from "./coordinator-wish.ts";
 import { zoneCount } from "./hall-policy.ts";
 import { zonesStoodIn } from "./reduced-coordinators.ts";
@@ -30,14 +33,25 @@ export function hallWarnings(snapshot: Snapshot, draft: Draft): PlanWarning[] {
     const message = `${lacks} for coordinators, ${fullZones} are needed for nine of them: there are five, and ${cost}`;
     return [{ reason: "TwoZonesPerHall", message }];
   }
-  const { wish } = status === undefined ? {} : coordinatorInput(snapshot, draft, status);
-  const isReduced = wish?.count === reducedCount && spreadLocality in wish.hardLimits;
-  const crowded = isReduced ? lacksOf(zonesStoodIn(snapshot, draft), "uses") : "";
-  if (crowded === "") return [];
+  const crowded = status === undefined ? undefined : crowdedBy(snapshot, draft, status);
+  if (crowded === undefined) return [];
+  const used = lacksOf(zonesStoodIn(snapshot, draft), "uses");
+  if (used === "") return [];
   const message =
-    `${crowded} for coordinators although there are others, ${fullZones} are needed for nine of ` +
-    `them: there are five, and ${cost}. Replace a process group that shares its host with others.`;
+    `${used} for coordinators although there are others, ${fullZones} are needed for nine of ` +
+    `them: ${crowded}, and ${cost}. Replace a process group that shares its host with others.`;
   return [{ reason: "CoordinatorsReduced", message }];
+}
+
+/** What became of the coordinators, as a clause; undefined when they are nine in nine zones. */
+function crowdedBy(snapshot: Snapshot, draft: Draft, status: DatabaseStatus): string | undefined {
+  const { wish, configuration } = coordinatorInput(snapshot, draft, status);
+  const { spreadLocality } = redundancyOf(configuration.redundancy_mode);
+  if (spreadLocality === undefined) return undefined;
+  if (wish?.count === reducedCount) return "there are five";
+  const serving = servingCoordinators(status);
+  const zones = new Set(serving.map((process) => localityOf(process, localityKeys.zone)));
+  return zones.size < serving.length ? "some of them share a zone" : undefined;
 }
 
 /** Halls with too few zones for nine coordinators, as a clause; "" when there are none. */

@@ -9,7 +9,6 @@ import type { DisruptiveAction } from "./action.ts";
 import { chooseCoordinators } from "./choose-coordinators.ts";
 import type { CoordinatorChoice } from "./choose-coordinators.ts";
 import { coordinatorInput } from "./coordinator-wish.ts";
-import { isPlacementSettled } from "./reduced-coordinators.ts";
 import { evidenceMsOf, refusalOf } from "./safety/act-evidence.ts";
 import { generationsProblem, recoveryProblem } from "./safety/common-checks.ts";
 import { isCoordinator } from "./safety/coordinators.ts";
@@ -36,8 +35,8 @@ export function coordinatorsThatStay(
   draft: Draft,
   status: DatabaseStatus,
 ): CoordinatorChoice {
-  const isPressed = isPlacementSettled(snapshot, draft, status);
-  return chooseCoordinators({ ...coordinatorInput(snapshot, draft, status), isPressed });
+  const input = coordinatorInput(snapshot, draft, status);
+  return chooseCoordinators({ ...input, isPressed: input.isSettled === true });
 }
 
 export function planLeavingCoordinators(

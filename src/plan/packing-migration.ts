@@ -7,6 +7,7 @@ import { domainCount, isPackingEnabled } from "../api/packing.ts";
 import { surplusBins, targetSizes } from "../model/even-spread.ts";
 import { processClasses } from "../model/process-class.ts";
 import { hallOf, isExcluded, isMarkedForRemoval, isPacked } from "../model/process-group.ts";
+import { areSuccessorsUp, zoneProblems } from "./exclusion-zones.ts";
 import { domainCounts, domainsFor, membersOf, placeOf } from "./packing-placement.ts";
 import { cheapestFirst } from "./removal-cost.ts";
 import { databaseStatus } from "./snapshot.ts";
@@ -47,17 +48,36 @@ export function planMigration(snapshot: Snapshot, draft: Draft): Migration {
   const byClass = Map.groupBy(draft.groups, (group) => group.processClass);
   const migrants: Migrant[] = [];
   const held: { group: ProcessGroup; limit: number }[] = [];
+  const kept = keptForZones(snapshot, draft);
   for (const processClass of processClasses) {
     const members = byClass.get(processClass) ?? [];
     const found = leavingMembers(snapshot, draft, members, processClass);
     if (found.length === 0) continue;
     const limit = concurrencyLimit(draft, members, processClass);
-    const moving = members.filter((group) => isMarkedForRemoval(group) && !isExcluded(group));
+    const moving = members.filter((group) => isGoing(group) && !kept.has(group.processGroupID));
     const room = Math.max(0, limit - moving.length);
     migrants.push(...found.slice(0, room));
     held.push(...found.slice(room).map(({ group }) => ({ group, limit })));
   }
   return { migrants, held };
+}
+
+function isGoing(group: ProcessGroup): boolean {
+  return isMarkedForRemoval(group) && !isExcluded(group);
+}
+
+/**
+ * Those that cannot go before there are more zones, although all that stay are up: the zones come with those that are
+ * replaced next, so nobody may wait for them.
+ */
+function keptForZones(snapshot: Snapshot, draft: Draft): ReadonlySet<string> {
+  const status = databaseStatus(snapshot);
+  const going = draft.groups.filter(isGoing).map((group) => group.processGroupID);
+  if (status === undefined || going.length === 0) return new Set();
+  if (!areSuccessorsUp(status, draft.groups)) return new Set();
+  const mode = draft.desired.configuration.redundancy_mode;
+  const problems = zoneProblems(status, new Set(going), mode);
+  return new Set(problems.flatMap(({ needed }) => [...needed]));
 }
 
 /** One domain's worth of the class, or whatever the resource's own limit for such replacements allows. */

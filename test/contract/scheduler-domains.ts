@@ -74,6 +74,16 @@ export const domainCases = capability(
         assert.equal(await put(target, "q", sketch("storage", "storage-0")), "b");
       },
     ],
+    [
+      "[PACK24] [PACK26] unpacked pods spread over hosts, also where packed ones of the other kind are",
+      async (target) => {
+        await makeNodes(target, { a: {}, b: {}, c: {} });
+        await put(target, "p", sketch("storage", "storage-0", "b"));
+        await put(target, "q", sketch("storage", "storage-1", "c"));
+        await put(target, "r", sketch("log", undefined, "a"));
+        assert.notEqual(await put(target, "s", sketch("log")), "a");
+      },
+    ],
   ],
   "scheduler",
 );

@@ -216,6 +216,35 @@ test("[PACK38] the same when it is turned off: one domain goes, then the next", 
   assert.deepEqual(keys, ["storage-0", "storage-0"]);
 });
 
+test("[PACK38] nobody waits for those that must stay because too few zones would be left", () => {
+  const world = settled(3, { databaseConfiguration: { redundancy_mode: "triple" } });
+  const old = new Set(world.groups("log").map((group) => group.processGroupID));
+  world.changeSpec({ distributionConfig: { enabled: false } });
+  world.change = (status) => {
+    for (const process of Object.values(status.cluster?.processes ?? {})) {
+      const isNew = !old.has(process.locality?.["instance_id"] ?? "");
+      if (process.class_type === "log" && isNew) {
+        process.locality = { ...process.locality, zoneid: "the only free host" };
+      }
+    }
+  };
+  for (let round = 0; round < 20; round += 1) {
+    world.pass();
+    for (const { processGroupID, removalTimestamp } of world.groups()) {
+      if (removalTimestamp !== undefined) world.emptied.add(processGroupID);
+    }
+    world.later(130);
+    world.runPods();
+  }
+  assert.deepEqual(sizes(world, "log"), { "": processCounts.log });
+  const kept = world.groups("log").filter((group) => old.has(group.processGroupID));
+  assert.deepEqual(
+    kept.map(({ exclusionTimestamp }) => exclusionTimestamp),
+    [undefined, undefined],
+    "two old ones make three zones with the only host",
+  );
+});
+
 test("[PACK39] maxConcurrentReplacements sets another limit, for all classes together", () => {
   for (const [maxConcurrentReplacements, expected] of [
     [1, 1],

@@ -171,6 +171,26 @@ test("[HALL35] five are chosen only when somebody must leave and nothing else ca
   assert.equal(isPlacementSettled(snapshot, draft, without), false, "log-3 has not come up");
 });
 
+test("[HALL37] nine that came to share a zone stay while no nine zones can be found", () => {
+  const problem = (
+    zones: Readonly<Record<string, readonly string[]>>,
+    { isSettled = true, spare = "" } = {},
+  ) => {
+    const { input } = crowded(zones);
+    const ids = Object.keys(input.status.cluster?.processes ?? {}).filter((id) => id !== spare);
+    const connectionString = `a:b@${ids.map((id) => `${id}.test:4501`).join()}`;
+    const wanted = { count: 9, hardLimits: { zoneid: 1, data_hall: 3 } };
+    return coordinatorProblem({ ...input, connectionString, wish: wanted, isSettled });
+  };
+  const shared = { az1: ["a", "b", "a"], az2: hallTwo, az3: hallThree };
+  assert.equal(problem(shared), undefined);
+  assert.match(problem(shared, { isSettled: false }) ?? "", /in 8 zones and should be in 9/);
+  const better = { ...shared, az1: ["a", "b", "a", "c"] };
+  assert.match(problem(better, { spare: "log-3" }) ?? "", /in 8 zones and should be in 9/);
+  const uneven = { az1: ["a", "b", "a", "b"], az2: ["d", "e"], az3: hallThree };
+  assert.match(problem(uneven) ?? "", /4 coordinators share data_hall az1; at most 3 may/);
+});
+
 test("[HALL16] halls of other resources count as whole while they are out of sight", () => {
   const spec = hallSpec({ localities: [{ key: "data_hall", value: "az1" }] });
   assert.deepEqual(wish(spec, [], statusWith({ az1: 3 }, "three_data_hall")), nine);

@@ -5,6 +5,8 @@ import fc from "fast-check";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { describeAction } from "../../src/plan/action.ts";
 import type { Plan } from "../../src/plan/chain.ts";
+import type { StatusProcess } from "../../src/model/database-status.ts";
+import { zoneProblems } from "../../src/plan/exclusion-zones.ts";
 import { actionsOf, removalIds, RemovalWorld, waitOf } from "./removal-world.ts";
 
 const counts = { storage: 5, log: 4, stateless: 3 };
@@ -193,6 +195,25 @@ test("[R38] an exclusion that would leave too few zones is not asked for", () =>
     assert.ok(!targets(plan).includes(locality(id)));
     assert.match(waitOf(plan, "ExclusionPostponed"), /left in 1 zone, and double needs 2/);
   }
+});
+
+test("[R38] of those that are to go only as many stay as zones would be missing", () => {
+  const process = (id: string, zoneid: string, more: Partial<StatusProcess> = {}) =>
+    [id, { class_type: "log", locality: { instance_id: id, zoneid }, ...more }] as const;
+  const needed = (...processes: (readonly [string, StatusProcess])[]) => {
+    const leaving = new Set(["old-1", "old-2", "old-3", "old-4"]);
+    const status = { cluster: { processes: Object.fromEntries(processes) } };
+    const [problem] = zoneProblems(status, leaving, "triple");
+    return problem === undefined ? [] : [...problem.needed].sort();
+  };
+  const old = [process("old-1", "a"), process("old-2", "a"), process("old-3", "b")];
+  const two = [process("new-1", "x"), process("new-2", "y")];
+  assert.deepEqual(needed(...old, ...two), ["old-1"]);
+  assert.deepEqual(needed(...old, process("new-1", "x")), ["old-1", "old-3"]);
+  assert.deepEqual(needed(...old, ...two, process("new-3", "z")), []);
+  const excluded = [process("old-1", "a", { excluded: true }), process("old-3", "b")];
+  assert.deepEqual(needed(...excluded, ...two), ["old-3"], "who is excluded gives no zone");
+  assert.deepEqual(needed(process("old-1", "x"), ...two), ["old-1"], "all, when nothing helps");
 });
 
 test("[R39] logs and stateless processes go in one command, storage with them", () => {
