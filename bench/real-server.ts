@@ -15,6 +15,8 @@ import type { Program } from "../test/end-to-end/programs.ts";
 import { openWorld } from "../test/end-to-end/scenario.ts";
 import type { EndToEnd } from "../test/end-to-end/scenario.ts";
 import { eventually } from "../test/eventually.ts";
+import { watchRest } from "./rest.ts";
+import type { Rest, RestWrite } from "./rest.ts";
 import { sampleCluster } from "./sample-cluster.ts";
 import { scrape } from "./scraped-metrics.ts";
 import type { Metrics } from "./scraped-metrics.ts";
@@ -25,6 +27,8 @@ const { values } = parseArgs({
     clusters: { type: "string", default: "50" },
     groups: { type: "string", default: "20" },
     rest: { type: "string", default: "60" },
+    /** Leaves out the rows of one cluster. */
+    "only-many": { type: "boolean", default: false },
   },
 });
 const [clusters, groups, restSeconds] = [values.clusters, values.groups, values.rest].map(Number);
@@ -41,7 +45,7 @@ interface Row {
 }
 
 const folder = mkdtempSync(join(tmpdir(), "fdb-operator-bench-"));
-const stage = await openWorld(say);
+const stage = await openWorld(say, { audits: true });
 try {
   const program = join(folder, "dist", "fdb-operator.mjs");
   await bundle("src/cli/main.ts", program);
@@ -63,7 +67,7 @@ try {
 
 async function measure(world: EndToEnd, running: Program): Promise<void> {
   const empty = await scrape(running);
-  const rows = await operations(world, running);
+  const rows = values["only-many"] ? [] : await operations(world, running);
   const before = await scrape(running);
   const startedMs = clock.nowMs();
   const names = Array.from({ length: clusters ?? 0 }, (_, index) => `many-${index + 1}`);
@@ -72,15 +76,14 @@ async function measure(world: EndToEnd, running: Program): Promise<void> {
   for (const name of names) await untilReconciled(world, name);
   const seconds = (clock.nowMs() - startedMs) / 1000;
   const created = await scrape(running);
-  say(`${restSeconds} s of rest`);
-  // What was collected for a later status write is written before the rest begins.
-  await sleep(clock, 15_000);
-  const begun = await scrape(running);
-  await sleep(clock, (restSeconds ?? 0) * 1000);
-  const rested = await scrape(running);
-  process.stdout.write(
-    `${operationsText(rows)}\n${manyText({ empty, before, created, begun, rested, seconds })}\n`,
-  );
+  say(`rest, and then ${restSeconds} s of it are watched`);
+  const rest = await watchRest(world, running, clock, restSeconds ?? 0);
+  const figures = { empty, before, created, rest, seconds };
+  process.stdout.write(`${operationsText(rows)}\n${manyText(figures)}\n`);
+  const tell = (when: string) => (write: RestWrite) =>
+    process.stdout.write(`${new Date(write.atMs).toISOString()} ${when}: ${write.text}\n`);
+  rest.writesBefore.forEach(tell("before rest"));
+  rest.writes.forEach(tell("AT REST"));
 }
 
 async function untilReconciled({ client }: EndToEnd, name: string): Promise<void> {
@@ -155,17 +158,21 @@ interface Figures {
   empty: Metrics;
   before: Metrics;
   created: Metrics;
-  begun: Metrics;
-  rested: Metrics;
+  rest: Rest;
   seconds: number;
 }
 
-function manyText({ empty, before, created, begun, rested, seconds }: Figures): string {
+function manyText({ empty, before, created, rest, seconds }: Figures): string {
+  const { begun, rested, settledAfterSeconds } = rest;
   const memory = (metrics: Metrics): string =>
     `${Math.round(metrics.sum("process_resident_memory_bytes") / 2 ** 20)} MiB`;
   const cpu = (from: Metrics, to: Metrics): number =>
     to.sum("process_cpu_seconds_total") - from.sum("process_cpu_seconds_total");
   const passes = "fdb_operator_reconcile_duration_seconds_count";
+  const settled =
+    settledAfterSeconds === undefined
+      ? "there is no end of them"
+      : `${settledAfterSeconds.toFixed(0)} s after all were reconciled`;
   const restShare = (cpu(begun, rested) / (restSeconds ?? 1)) * 100;
   const lines: [string, string][] = [
     ["all reconciled after", `${seconds.toFixed(0)} s`],
@@ -176,10 +183,8 @@ function manyText({ empty, before, created, begun, rested, seconds }: Figures): 
     ["processor time of creation", `${cpu(before, created).toFixed(1)} s`],
     ["memory: no cluster, all, after rest", [empty, created, rested].map(memory).join(", ")],
     ["processor at rest", `${restShare.toFixed(1)} % of a core`],
-    [
-      `writes in ${restSeconds} s of rest, Leases left out`,
-      String(rested.writes() - begun.writes()),
-    ],
+    ["last write of the creation", settled],
+    [`writes in ${restSeconds} s of rest, Leases left out`, String(rest.writes.length)],
     ["pass at rest, 99th percentile", `at most ${percentile(begun, rested, 0.99)} s`],
   ];
   return renderTable(

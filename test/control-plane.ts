@@ -38,6 +38,10 @@ export interface ControlPlane {
   audited(user: string): readonly AuditedRequest[];
   /** Makes etcd forget everything before the present revision, as its periodic compaction does. */
   compact(): Promise<void>;
+  /** Kills the API server; etcd keeps what it stored. */
+  stopApiServer(): Promise<void>;
+  /** Starts it again at the same address and resolves when it is ready. */
+  startApiServer(): Promise<void>;
   /** Kills everything and deletes the data. The servers' logs are lost with it. */
   stop(): Promise<void>;
 }
@@ -47,6 +51,10 @@ export interface AuditedRequest {
   readonly apiGroup: string;
   /** With its subresource, such as pods/status. */
   readonly resource: string;
+  /** Absent when the request was about a whole collection. */
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+  readonly atMs: number;
   readonly code: number;
 }
 
@@ -123,16 +131,15 @@ async function startParts(
   writeKeysAndTokens(own.folder, tokens);
   launch(own, programs, "etcd", etcdArguments(own.folder, etcdUrl));
   await untilReady(own, "etcd", () => answers(`${etcdUrl}/readyz`));
-  launch(
-    own,
-    programs,
-    "kube-apiserver",
-    apiServerArguments(own.folder, etcdUrl, apiPort ?? 0, options),
-  );
   const readCa = (): string => readFileSync(path.join(own.folder, "apiserver.crt"), "utf8");
-  await untilReady(own, "kube-apiserver", async () =>
-    answers(`${url}/readyz`, readCa(), adminToken),
-  );
+  const apiServerFlags = apiServerArguments(own.folder, etcdUrl, apiPort ?? 0, options);
+  const startApiServer = async (): Promise<void> => {
+    launch(own, programs, "kube-apiserver", apiServerFlags);
+    await untilReady(own, "kube-apiserver", async () =>
+      answers(`${url}/readyz`, readCa(), adminToken),
+    );
+  };
+  await startApiServer();
   const caPem = readCa();
   writeKubeconfig(own.folder, url, caPem, adminToken);
   if (options.withControllerManager === true) {
@@ -152,6 +159,8 @@ async function startParts(
     startScheduler,
     audited: (user) => readAudit(own.folder, user),
     compact: () => compactEtcd(etcdUrl),
+    stopApiServer: () => endChild(own.children.get("kube-apiserver")),
+    startApiServer,
     stop: () => stop(own),
   };
 }
@@ -192,13 +201,19 @@ function readAudit(folder: string, user: string): AuditedRequest[] {
     const event = JSON.parse(line) as {
       verb: string;
       user: { username: string };
-      objectRef?: { apiGroup?: string; resource?: string; subresource?: string };
+      requestReceivedTimestamp: string;
+      objectRef?: Partial<
+        Record<"apiGroup" | "resource" | "subresource" | "namespace" | "name", string>
+      >;
       responseStatus?: { code?: number };
     };
-    const { resource, subresource, apiGroup = "" } = event.objectRef ?? {};
+    const { resource, subresource, apiGroup = "", namespace, name } = event.objectRef ?? {};
     if (event.user.username !== user || resource === undefined) return [];
+    const { verb, responseStatus } = event;
+    const atMs = Date.parse(event.requestReceivedTimestamp);
     const full = subresource === undefined ? resource : `${resource}/${subresource}`;
-    return [{ verb: event.verb, apiGroup, resource: full, code: event.responseStatus?.code ?? 0 }];
+    const code = responseStatus?.code ?? 0;
+    return [{ verb, apiGroup, resource: full, namespace, name, atMs, code }];
   });
 }
 
@@ -389,15 +404,17 @@ async function freePorts(count: number): Promise<number[]> {
 }
 
 async function stop(own: Running): Promise<void> {
-  for (const child of own.children.values()) child.ref();
-  const ended = [...own.children.values()].map((child) =>
-    child.pid === undefined || child.exitCode !== null || child.signalCode !== null
-      ? Promise.resolve()
-      : new Promise<void>((resolve) => child.on("exit", () => resolve())),
-  );
-  for (const child of own.children.values()) child.kill("SIGKILL");
-  await Promise.all(ended);
+  await Promise.all([...own.children.values()].map(endChild));
   kill(own);
+}
+
+async function endChild(child: ChildProcess | undefined): Promise<void> {
+  const hasEnded = child?.exitCode !== null || child.signalCode !== null;
+  if (child?.pid === undefined || hasEnded) return;
+  child.ref();
+  const ended = new Promise<void>((resolve) => child.on("exit", () => resolve()));
+  child.kill("SIGKILL");
+  await ended;
 }
 
 /** Synchronous, for the end of the process. A stop by SIGTERM would take seconds for data nobody wants. */

@@ -2,12 +2,15 @@
 import { Option } from "commander";
 import type { Command } from "commander";
 import { flagsWithoutEffect } from "./go-flags.ts";
+import type { OpenDatabases } from "./run-databases.ts";
 import { settingGroups } from "./run-settings.ts";
 import type { Setting } from "./setting.ts";
 
 export function addRunCommand(
   program: Command,
   environment: Readonly<Record<string, string | undefined>>,
+  /** Only tests open other databases. */
+  open?: OpenDatabases,
 ): void {
   const command = program
     .command("run")
@@ -21,7 +24,7 @@ export function addRunCommand(
     command.addOption(new Option(`--${flag} [value]`).hideHelp());
   }
   command.action(async (flags: Record<string, string | boolean>) =>
-    (await import("./run.ts")).runRun(flags, environment),
+    (await import("./run.ts")).runRun(flags, environment, open),
   );
 }
 

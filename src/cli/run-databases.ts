@@ -24,6 +24,8 @@ export interface DatabasesInput {
   environment: Readonly<Record<string, string | undefined>>;
 }
 
+export type OpenDatabases = (input: DatabasesInput) => Promise<Databases>;
+
 export async function openDatabases(input: DatabasesInput): Promise<Databases> {
   const simulated = /^simulated:([^:]+):(\d+)$/.exec(input.kind);
   if (simulated !== null) {
@@ -52,18 +54,26 @@ async function realDatabases(input: DatabasesInput): Promise<Databases> {
   log.info("clients of FoundationDB", {
     versions: installation.clients.map((each) => each.version),
   });
+  const admin = createProcessAdmin({
+    ...{ installation, clock, log, environment },
+    onLost: lossReporter(log, registry),
+  });
+  return { admin, podNetwork: createHttpPodNetwork(clock, environment), close: async () => {} };
+}
+
+/** Tells of each client process that was lost. */
+export function lossReporter(
+  log: Log,
+  registry: MetricsRegistry,
+): (database: string, reason: string) => void {
   const lost = registry.counter(
     "fdb_operator_client_restarts_total",
     "Client processes of a database that were lost and started again.",
     { namespace: [], name: [] },
   );
-  const admin = createProcessAdmin({
-    ...{ installation, clock, log, environment },
-    onLost(database, reason) {
-      const [namespace = "", name = ""] = database.split("/");
-      lost.add({ namespace, name });
-      log.warn("the client process of a database was lost", { database, reason });
-    },
-  });
-  return { admin, podNetwork: createHttpPodNetwork(clock, environment), close: async () => {} };
+  return (database, reason) => {
+    const [namespace = "", name = ""] = database.split("/");
+    lost.add({ namespace, name });
+    log.warn("the client process of a database was lost", { database, reason });
+  };
 }

@@ -25,6 +25,7 @@ import type { Probes, ProbeServer } from "./probe-server.ts";
 import { registerProcessMetrics } from "./process-metrics.ts";
 import { registerRequestMetrics } from "./request-metrics.ts";
 import { openDatabases } from "./run-databases.ts";
+import type { OpenDatabases } from "./run-databases.ts";
 import { operatorOptions } from "./run-options.ts";
 import { readSettings } from "./run-settings.ts";
 import type { RunSettings } from "./run-settings.ts";
@@ -36,7 +37,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** A stop that takes longer than this is cut short: Kubernetes would do it anyway, without a word in the log. */
 const stopWithinMs = 9_000;
 
-export async function runRun(flags: RunFlags, environment: Environment): Promise<void> {
+export async function runRun(
+  flags: RunFlags,
+  environment: Environment,
+  open: OpenDatabases = openDatabases,
+): Promise<void> {
   const settings = readSettings(flags, environment);
   const clock = machineClock();
   const log = pinoLog({ clock, level: settings.logLevel });
@@ -64,6 +69,7 @@ export async function runRun(flags: RunFlags, environment: Environment): Promise
       log,
       random: machineRandom(),
       environment,
+      open,
       signal: stop.signal,
     });
     log.info("stopped");
@@ -84,6 +90,7 @@ interface RunHost {
   log: Log;
   random: Random;
   environment: Environment;
+  open: OpenDatabases;
   signal: AbortSignal;
 }
 
@@ -107,7 +114,7 @@ async function runWith(settings: RunSettings, host: RunHost): Promise<void> {
   try {
     const { database: kind } = settings;
     const { environment } = host;
-    const databases = await openDatabases({ kind, clock, log, registry, environment });
+    const databases = await host.open({ kind, clock, log, registry, environment });
     try {
       state.watchesNodes = await mayWatchNodes(settings, client, host, state);
       const options = { ...operatorOptions(settings), userAgent, watchesNodes: state.watchesNodes };

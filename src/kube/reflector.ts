@@ -39,7 +39,8 @@ export interface ReflectorOptions<T> {
   watchSeconds?: number;
 }
 
-const backOff = { baseMs: 500, maxMs: 30_000 };
+/** The longest pause is what an API server that comes back waits for us. */
+const backOff = { baseMs: 500, maxMs: 10_000 };
 /** A watch that lived this long counts as a success even if nothing happened. */
 const healthyWatchMs = 10_000;
 /** After the server should have ended a watch, it gets this long before we cut it. */

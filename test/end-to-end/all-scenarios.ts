@@ -2,11 +2,16 @@
 import { takeOverDefinitions } from "./crd-takeover.ts";
 import { liveThroughKills } from "./life.ts";
 import type { Scenario } from "./scenario.ts";
+import { liveThroughTroubles } from "./troubles.ts";
 
 export const scenarios: readonly Scenario[] = [
   { title: "[DEP14] our CRDs take over from those of the Go operator", run: takeOverDefinitions },
   {
     title: "[DEP16] [DEP17] a cluster lives on while its operator is killed in every change",
     run: liveThroughKills,
+  },
+  {
+    title: "[RUN23] [RUN25] [RUN26] [RUN27] an operator lives through what goes wrong around it",
+    run: liveThroughTroubles,
   },
 ];

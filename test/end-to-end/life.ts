@@ -2,20 +2,15 @@
 // exactly its service account, nodes and a database. The operator is killed in the middle of each change.
 // Rules: spec/deploy.md [DEP16], [DEP17].
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import path from "node:path";
-import { parse } from "yaml";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { FoundationDBCluster } from "../../src/api/cluster.ts";
 import { machineClock, sleep } from "../../src/env/clock.ts";
-import type { KubeObject } from "../../src/kube/object.ts";
-import { persistentVolumeClaims, pods } from "../../src/kube/resource.ts";
 import { leaseRules, namespacedRules, nodeRules } from "../../src/operate/permissions.ts";
-import { isReconciled } from "../../src/sim/world.ts";
 import type { AuditedRequest } from "../control-plane.ts";
 import { install, operatorNamespace as namespace, operatorUser } from "./installation.ts";
 import { startNodes, startOperator } from "./programs.ts";
 import type { Program } from "./programs.ts";
+import { haste, sampleCluster, storageVolumes, untilReconciled } from "./sample-cluster.ts";
 import type { EndToEnd } from "./scenario.ts";
 
 interface Change {
@@ -61,19 +56,6 @@ const changes: readonly Change[] = [
   },
 ];
 
-/** Waits that protect large databases from haste; this one is small. */
-const haste = [
-  "--minimum-recovery-time-for-inclusion=1",
-  "--minimum-recovery-time-for-exclusion=1",
-  "--minimum-uptime-for-configuration-changes=1s",
-  "--minimum-uptime-for-coordinator-change-with-missing-process=1s",
-  "--minimum-uptime-for-coordinator-change-with-undesired-process=1s",
-  "--cli-timeout=5",
-  "--leader-election-lease-duration=8s",
-  "--leader-election-renew-deadline=6s",
-  "--leader-election-retry-period=1s",
-];
-
 const clock = machineClock();
 const name = "sample";
 
@@ -83,21 +65,21 @@ export async function liveThroughKills(world: EndToEnd): Promise<void> {
   const nodes = await startNodes(world, { nodes: 6, zones: 3, seed: 1, hurry: true });
   const settings = { token, namespace, databasePort: nodes.databasePort, flags: haste };
   let operator = startOperator(world, settings);
-  await client.create(foundationDbClusters, sample());
+  await client.create(foundationDbClusters, sampleCluster(name));
   await sleep(clock, 1500);
   operator = await replaceOperator(operator, () => startOperator(world, settings));
-  await reconciled(world, "creation", () => operator);
+  await untilReconciled(world, name, "creation", operator);
   for (const change of changes) {
     const startedMs = clock.nowMs();
-    const volumes = await storageVolumes(world);
+    const volumes = await storageVolumes(world, name);
     const cluster = await client.get(foundationDbClusters, { namespace, name });
     const patch = { spec: change.patch(cluster) };
     await client.patch(foundationDbClusters, { namespace, name }, patch, { type: "merge" });
     await sleep(clock, change.killedAfterMs);
     operator = await replaceOperator(operator, () => startOperator(world, settings));
-    await reconciled(world, change.title, () => operator);
+    await untilReconciled(world, name, change.title, operator);
     if (change.keepsStorage === true) {
-      assert.deepEqual(await storageVolumes(world), volumes, change.title);
+      assert.deepEqual(await storageVolumes(world, name), volumes, change.title);
     }
     say(`${change.title}: ${Math.round((clock.nowMs() - startedMs) / 1000)} s`);
   }
@@ -110,28 +92,6 @@ async function replaceOperator(old: Program, startNew: () => Program): Promise<P
   old.kill("SIGKILL");
   await old.ended;
   return startNew();
-}
-
-async function reconciled(
-  { client, eventually }: EndToEnd,
-  what: string,
-  operator: () => Program,
-): Promise<void> {
-  let seen: FoundationDBCluster | undefined;
-  const explain = (): string =>
-    [what, JSON.stringify(seen?.status?.blockedBy), ...operator().lines.slice(-10)].join("\n");
-  try {
-    await eventually(`reconciled after: ${what}`, async () => {
-      if (operator().child.exitCode !== null) throw new Error("the operator ended");
-      seen = await client.get(foundationDbClusters, { namespace, name });
-      const isHealthy = seen.status?.health?.available === true;
-      return isReconciled(seen) && isHealthy ? true : undefined;
-    });
-  } catch (error) {
-    throw new Error(explain(), { cause: error });
-  }
-  const { items } = await client.listAll(pods, { namespace });
-  for (const pod of items) assert.equal(pod.status?.phase, "Running", pod.metadata.name);
 }
 
 /** Nothing was forbidden, and what was granted but not used is listed. */
@@ -172,27 +132,6 @@ const rarelyUsed = new Map([
   ["update apps.foundationdb.org/foundationdbbackups/status", "a backup is asked for"],
   ["update apps.foundationdb.org/foundationdbrestores/status", "a restore is asked for"],
 ]);
-
-async function storageVolumes({ client }: EndToEnd): Promise<string[]> {
-  const labelSelector = "foundationdb.org/fdb-process-class=storage";
-  const { items } = await client.listAll(persistentVolumeClaims, { namespace, labelSelector });
-  return items.map((claim) => claim.metadata.uid ?? "").sort();
-}
-
-function sample(): FoundationDBCluster & KubeObject {
-  const file = path.resolve(import.meta.dirname, "../../examples/cluster.yaml");
-  const cluster = parse(readFileSync(file, "utf8")) as FoundationDBCluster & KubeObject;
-  return {
-    ...cluster,
-    metadata: { name, namespace },
-    spec: {
-      ...cluster.spec,
-      minimumUptimeSecondsForBounce: 1,
-      processCounts: { storage: 3, log: 3, stateless: 3 },
-      automationOptions: { ...cluster.spec.automationOptions, waitBetweenRemovalsSeconds: 0 },
-    },
-  };
-}
 
 function firstOf(cluster: FoundationDBCluster, processClass: string): string {
   const groups = cluster.status?.processGroups ?? [];

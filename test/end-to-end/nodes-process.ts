@@ -1,6 +1,6 @@
 // A program: the nodes of a real API server. Emulated kubelets, a scheduler, volumes and a simulated FoundationDB work against
 // that server and serve the database to operators in other processes. Settings come as JSON in the first argument;
-// the port of the database is told on the first line of the output.
+// the port of the database is told on the first line of the output, and what the database does on the others.
 import { VolumeController } from "../../src/emulator/controller-volumes.ts";
 import { startKubelet } from "../../src/emulator/kubelet.ts";
 import { Informers } from "../../src/emulator/node-informers.ts";
@@ -54,7 +54,7 @@ async function main(settings: NodesSettings): Promise<void> {
   const network = createPodNetwork(clock);
   const fdb = createSimulatedFdb({
     ...{ clock, random: keyedRandom(seed, "database"), resolver: network },
-    trace: () => {},
+    trace: (line) => process.stdout.write(`${clock.nowMs()} ${line}\n`),
   });
   const kubelet = startKubelet({
     ...part("kubelet"),

@@ -45,7 +45,7 @@ export interface OperatorSettings {
   readonly namespace: string;
   readonly databasePort: number;
   readonly flags?: readonly string[];
-  /** The sources when absent. */
+  /** The program whose command is `run`; the operator's own when absent. */
   readonly program?: string;
 }
 
