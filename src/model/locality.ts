@@ -19,6 +19,15 @@ export function localityOf(process: StatusProcess, key: string): string {
 }
 
 /**
+ * The host name that a process reports. Where a pod does not know the variable that its configuration names, the process
+ * starts with the variable's own name, which leads nowhere.
+ */
+export function dnsNameOf(process: StatusProcess): string {
+  const name = localityOf(process, localityKeys.dnsName);
+  return name.startsWith("$") ? "" : name;
+}
+
+/**
  * A resource without a datacenter of its own manages every process it finds. One whose datacenter was changed still knows
  * its processes by their addresses.
  */

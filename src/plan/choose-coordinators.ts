@@ -10,13 +10,14 @@ import type { CoordinatorWish } from "../model/coordinator-choice.ts";
 import { localityKeys } from "../model/locality.ts";
 import { machinesProblem } from "./coordinator-hosts.ts";
 import { redundancyOf } from "../model/redundancy.ts";
-import { coordinatorProblem, wishOf } from "./coordinator-validity.ts";
+import { coordinatorProblem, missingCoordinators, wishOf } from "./coordinator-validity.ts";
 import type { CoordinatorInput } from "./coordinator-validity.ts";
 import { pickCoordinators } from "./pick-coordinators.ts";
 
 export interface CoordinatorChoiceInput extends CoordinatorInput {
   /** Process groups on their way out: none of them may become a coordinator. */
   avoided: ReadonlySet<string>;
+  isAddressEnough?: boolean;
   /** Fewer will do, where the mode allows it and the full number cannot be found. */
   isPressed?: boolean;
 }
@@ -30,7 +31,11 @@ export type CoordinatorChoice =
   | { readonly ok: false; readonly problem: string };
 
 export function chooseCoordinators(input: CoordinatorChoiceInput): CoordinatorChoice {
-  const choice = chooseAs(input, wishOf(input));
+  const named = chooseAs(input, wishOf(input));
+  // Pods get their names when they are made anew, which waits for the coordinator that is missing.
+  const isUrgent = missingCoordinators(input.status, input.connectionString).length > 0;
+  const choice =
+    named.ok || !isUrgent ? named : chooseAs({ ...input, isAddressEnough: true }, wishOf(input));
   const { spreadLocality } = redundancyOf(input.configuration.redundancy_mode);
   if (choice.ok || spreadLocality === undefined) return choice;
   // A database that begins with few is better off with five than with those.

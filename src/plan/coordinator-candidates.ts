@@ -6,7 +6,7 @@ import { addressesInCommandLine, formatAddress, isTls } from "../model/address.t
 import { classPriority, isEligibleClass, loweredPriority } from "../model/coordinator-choice.ts";
 import type { Candidate } from "../model/coordinator-choice.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
-import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
+import { dnsNameOf, localityKeys, localityOf, processesOf } from "../model/locality.ts";
 import { formatVersion, parseVersion } from "../model/version.ts";
 import { unreachableAddresses } from "./unreachable-processes.ts";
 
@@ -19,6 +19,8 @@ export interface CandidateInput {
   status: DatabaseStatus;
   /** Process groups on their way out: none of them may become a coordinator. */
   avoided: ReadonlySet<string>;
+  /** Where names are wanted, processes that have none may serve by their address. */
+  isAddressEnough?: boolean;
 }
 
 export function coordinatorCandidates(input: CandidateInput): CoordinatorCandidate[] {
@@ -30,7 +32,7 @@ export function coordinatorCandidates(input: CandidateInput): CoordinatorCandida
     if (process.excluded === true || process.under_maintenance === true) continue;
     const processClass = process.class_type ?? "";
     if (!isEligibleClass(processClass, input.spec.coordinatorSelection)) continue;
-    const address = futureAddress(input.spec, process);
+    const address = futureAddress(input, process);
     if (address === undefined) continue;
     const priority = classPriority(processClass, input.spec.coordinatorSelection);
     found.push({
@@ -44,19 +46,24 @@ export function coordinatorCandidates(input: CandidateInput): CoordinatorCandida
 }
 
 /** What the connection string would say about the process; undefined when it cannot be reached in the wanted way. */
-function futureAddress(spec: ClusterSpec, process: StatusProcess): string | undefined {
+function futureAddress(
+  { spec, isAddressEnough = false }: CandidateInput,
+  process: StatusProcess,
+): string | undefined {
   const addresses = addressesInCommandLine(process.command_line ?? "");
   if (!addresses.ok) return undefined;
   const usesTls = spec.mainContainer?.enableTls === true;
   const address = addresses.value.find((each) => isTls(each) === usesTls);
   if (address === undefined) return undefined;
   if (!routingOf(spec).useDnsInClusterFile) return formatAddress(address);
-  const dnsName = localityOf(process, localityKeys.dnsName);
-  return dnsName === "" ? undefined : formatAddress({ ...address, host: dnsName });
+  const dnsName = dnsNameOf(process);
+  if (dnsName !== "") return formatAddress({ ...address, host: dnsName });
+  return isAddressEnough ? formatAddress(address) : undefined;
 }
 
-/** Its pod will be made anew soon: it runs another version, or a binary that was copied into the pod. */
+/** Its pod will be made anew soon: it has no name, runs another version, or a binary that was copied into the pod. */
 function isTransient(spec: ClusterSpec, process: StatusProcess): boolean {
+  if (routingOf(spec).useDnsInClusterFile && dnsNameOf(process) === "") return true;
   const version = parseVersion(process.version ?? "");
   const wanted = parseVersion(spec.version);
   const isOther =

@@ -14,7 +14,7 @@ import {
 import type { CoordinatorWish } from "../model/coordinator-choice.ts";
 import type { DatabaseConfiguration } from "../model/database-configuration.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
-import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
+import { dnsNameOf, localityKeys, localityOf, processesOf } from "../model/locality.ts";
 import { isTest } from "../model/process-class.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import { hostProblem } from "./coordinator-hosts.ts";
@@ -69,7 +69,7 @@ export function missingCoordinators(status: DatabaseStatus, connectionString: st
   const served = new Set<string>();
   for (const process of processesOf(status)) {
     const addresses = announcedAddresses(process);
-    const dnsName = localityOf(process, localityKeys.dnsName);
+    const dnsName = dnsNameOf(process);
     for (const address of addresses.ok ? addresses.value : []) {
       const names = [address, { ...address, fromHostname: true }, ...named(address, dnsName)];
       for (const name of names) served.add(formatAddress(name));
@@ -114,7 +114,7 @@ function coordinatorAddress(
   const usesTls = input.spec.mainContainer?.enableTls === true;
   const address = addresses.value.find((each) => isTls(each) === usesTls);
   if (address === undefined) return undefined;
-  const dnsName = localityOf(process, localityKeys.dnsName);
+  const dnsName = dnsNameOf(process);
   // Most processes are no coordinators, and this is asked in every pass.
   if (!hosts.has(address.host) && !hosts.has(dnsName)) return undefined;
   const names = [address, { ...address, fromHostname: true }, ...named(address, dnsName)];
@@ -154,7 +154,7 @@ function processProblem(
   if (!isEligibleClass(processClass, input.spec.coordinatorSelection)) {
     return `Coordinator ${address} is a ${processClass} process, which may not be one`;
   }
-  const dnsName = localityOf(process, localityKeys.dnsName);
+  const dnsName = dnsNameOf(process);
   const usesName = dnsName !== "" && address.startsWith(`${dnsName}:`);
   const wantsName = routingOf(input.spec).useDnsInClusterFile && dnsName !== "";
   if (usesName === wantsName) return undefined;

@@ -338,6 +338,33 @@ test("[T3] a process that the database cannot reach is not chosen", () => {
   assert.ok(choice.ok && !choice.addresses.includes("10.0.0.1:4501"));
 });
 
+test("[T2] [T18] names that pods do not know yet: a missing coordinator is replaced by an address", () => {
+  const withName = (id: string, dns_name: string) => ({
+    id,
+    locality: { instance_id: id, zoneid: id, dns_name },
+  });
+  const status = statusOf([
+    withName("storage-1", "$FDB_DNS_NAME"),
+    withName("storage-2", "$FDB_DNS_NAME"),
+    withName("storage-3", ""),
+    withName("storage-4", "four.test"),
+  ]);
+  const input = inputOf(status, { routing: { useDNSInClusterFile: true } });
+  const present = (addresses: string) => ({ ...input, connectionString: `test:test@${addresses}` });
+  const calm = present("10.0.0.1:4501,10.0.0.2:4501,10.0.0.3:4501");
+  const choice = chooseCoordinators(calm);
+  assert.match(
+    choice.ok ? "" : choice.problem,
+    /3 coordinators are wanted and only 1 can be found/,
+  );
+  const urgent = chooseCoordinators(present("10.0.0.1:4501,10.0.0.2:4501,10.9.9.9:4501"));
+  assert.deepEqual(urgent.ok && urgent.addresses, [
+    "10.0.0.1:4501",
+    "10.0.0.2:4501",
+    "four.test:4501",
+  ]);
+});
+
 test("[T5] [T6] a choice is always fit, whatever the processes, and the same each time", () => {
   const process = fc.record({
     id: fc.integer({ min: 1, max: 9 }).map((number) => `storage-${number}`),

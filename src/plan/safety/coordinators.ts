@@ -3,12 +3,7 @@
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { coordinatorsOf } from "../../model/connection-string.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
-import {
-  localityKeys,
-  localityOf,
-  processesByInstance,
-  processesOfInstance,
-} from "../../model/locality.ts";
+import { dnsNameOf, processesByInstance, processesOfInstance } from "../../model/locality.ts";
 import { podNameOf } from "../../model/process-group-id.ts";
 import { shapeOfPod } from "../pod-shape.ts";
 import { groupProblem } from "./down-zones.ts";
@@ -38,7 +33,7 @@ export function isCoordinatorId(view: SafetyView, status: DatabaseStatus, id: st
     (process) =>
       process.roles?.some(({ role }) => role === "coordinator") === true ||
       named.has(hostOf(process.address ?? "")) ||
-      named.has(localityOf(process, localityKeys.dnsName)),
+      named.has(dnsNameOf(process)),
   );
 }
 
@@ -63,7 +58,7 @@ function hostsOfGroup(view: SafetyView, status: DatabaseStatus, group: ProcessGr
   if (pod !== undefined) for (const ip of shapeOfPod(pod).publicIps) hosts.add(hostOf(ip));
   for (const process of processesOfInstance(status, group.processGroupID)) {
     hosts.add(hostOf(process.address ?? ""));
-    const name = localityOf(process, localityKeys.dnsName);
+    const name = dnsNameOf(process);
     if (name !== "") hosts.add(name);
   }
   // A process that does not report is known by the name that the headless service gives its pod.
