@@ -9,7 +9,11 @@ import { bundle } from "../scripts/bundle.ts";
 import { foundationDbClusters } from "../src/api/cluster.ts";
 import { machineClock, sleep } from "../src/env/clock.ts";
 import { isReconciled } from "../src/sim/world.ts";
-import { install, operatorNamespace as namespace } from "../test/end-to-end/installation.ts";
+import {
+  install,
+  operatorNamespace as namespace,
+  operatorUser,
+} from "../test/end-to-end/installation.ts";
 import { startNodes, startOperator } from "../test/end-to-end/programs.ts";
 import type { Program } from "../test/end-to-end/programs.ts";
 import { openWorld } from "../test/end-to-end/scenario.ts";
@@ -76,9 +80,14 @@ async function measure(world: EndToEnd, running: Program): Promise<void> {
   for (const name of names) await untilReconciled(world, name);
   const seconds = (clock.nowMs() - startedMs) / 1000;
   const created = await scrape(running);
+  const served = world.controlPlane
+    .audited(operatorUser)
+    .filter(({ verb, atMs }) => verb !== "watch" && atMs >= startedMs)
+    .map(({ durationMs }) => durationMs)
+    .sort((left, right) => left - right);
   say(`rest, and then ${restSeconds} s of it are watched`);
   const rest = await watchRest(world, running, clock, restSeconds ?? 0);
-  const figures = { empty, before, created, rest, seconds };
+  const figures = { empty, before, created, served, rest, seconds };
   process.stdout.write(`${operationsText(rows)}\n${manyText(figures)}\n`);
   const tell = (when: string) => (write: RestWrite) =>
     process.stdout.write(`${new Date(write.atMs).toISOString()} ${when}: ${write.text}\n`);
@@ -158,16 +167,21 @@ interface Figures {
   empty: Metrics;
   before: Metrics;
   created: Metrics;
+  /** How long the server took for each request of the creation, in milliseconds, sorted. */
+  served: readonly number[];
   rest: Rest;
   seconds: number;
 }
 
-function manyText({ empty, before, created, rest, seconds }: Figures): string {
+function manyText({ empty, before, created, served, rest, seconds }: Figures): string {
   const { begun, rested, settledAfterSeconds } = rest;
   const memory = (metrics: Metrics): string =>
     `${Math.round(metrics.sum("process_resident_memory_bytes") / 2 ** 20)} MiB`;
   const cpu = (from: Metrics, to: Metrics): number =>
     to.sum("process_cpu_seconds_total") - from.sum("process_cpu_seconds_total");
+  const servedIn = (quantile: number): string =>
+    `${((served[Math.floor(served.length * quantile)] ?? 0) / 1000).toFixed(3)} s`;
+  const lag = "nodejs_eventloop_lag_p99_seconds";
   const passes = "fdb_operator_reconcile_duration_seconds_count";
   const settled =
     settledAfterSeconds === undefined
@@ -180,6 +194,8 @@ function manyText({ empty, before, created, rest, seconds }: Figures): string {
     ["pass, 99th percentile", `at most ${percentile(before, created, 0.99)} s`],
     ["pass, median", `at most ${percentile(before, created, 0.5)} s`],
     ["requests", String(created.requests() - before.requests())],
+    ["request, median and 99th percentile at the server", [0.5, 0.99].map(servedIn).join(", ")],
+    ["event loop late, 99th percentile", `${created.sum(lag).toFixed(3)} s`],
     ["processor time of creation", `${cpu(before, created).toFixed(1)} s`],
     ["memory: no cluster, all, after rest", [empty, created, rested].map(memory).join(", ")],
     ["processor at rest", `${restShare.toFixed(1)} % of a core`],

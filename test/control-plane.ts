@@ -55,6 +55,8 @@ export interface AuditedRequest {
   readonly namespace: string | undefined;
   readonly name: string | undefined;
   readonly atMs: number;
+  /** From its arrival to the end of the answer, as the server measured it. */
+  readonly durationMs: number;
   readonly code: number;
 }
 
@@ -202,6 +204,7 @@ function readAudit(folder: string, user: string): AuditedRequest[] {
       verb: string;
       user: { username: string };
       requestReceivedTimestamp: string;
+      stageTimestamp: string;
       objectRef?: Partial<
         Record<"apiGroup" | "resource" | "subresource" | "namespace" | "name", string>
       >;
@@ -211,9 +214,10 @@ function readAudit(folder: string, user: string): AuditedRequest[] {
     if (event.user.username !== user || resource === undefined) return [];
     const { verb, responseStatus } = event;
     const atMs = Date.parse(event.requestReceivedTimestamp);
+    const durationMs = Date.parse(event.stageTimestamp) - atMs;
     const full = subresource === undefined ? resource : `${resource}/${subresource}`;
     const code = responseStatus?.code ?? 0;
-    return [{ verb, apiGroup, resource: full, namespace, name, atMs, code }];
+    return [{ verb, apiGroup, resource: full, namespace, name, atMs, durationMs, code }];
   });
 }
 

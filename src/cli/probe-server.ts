@@ -10,6 +10,8 @@ export interface Probes {
   /** Why it is not, a line each; empty when it is. */
   notAlive: () => readonly string[];
   notReady: () => readonly string[];
+  /** What a person should know although all is well, a line each; told to who asks for more words. */
+  remarks: () => readonly string[];
   /** Undefined where metrics are not served. */
   metricsText?: () => string;
 }
@@ -52,19 +54,27 @@ function listen(server: Server, { host, port }: ListenAddress, flag: string): Pr
 }
 
 function respond(probes: Probes, request: IncomingMessage, answer: ServerResponse): void {
-  const path = (request.url ?? "/").split("?")[0];
+  const [path, query = ""] = (request.url ?? "/").split("?");
   if (request.method !== "GET" && request.method !== "HEAD") return send(answer, 405, "only GET\n");
   if (path === "/healthz") return sendVerdict(answer, probes.notAlive());
-  if (path === "/readyz") return sendVerdict(answer, probes.notReady());
+  if (path === "/readyz") {
+    const isVerbose = new URLSearchParams(query).has("verbose");
+    return sendVerdict(answer, probes.notReady(), isVerbose ? probes.remarks() : []);
+  }
   if (path === "/metrics" && probes.metricsText !== undefined) {
     return send(answer, 200, probes.metricsText(), "text/plain; version=0.0.4; charset=utf-8");
   }
   send(answer, 404, "there are /healthz and /readyz, and /metrics where they are served\n");
 }
 
-function sendVerdict(answer: ServerResponse, reasons: readonly string[]): void {
-  if (reasons.length === 0) send(answer, 200, "ok\n");
-  else send(answer, 503, reasons.map((reason) => `${reason}\n`).join(""));
+function sendVerdict(
+  answer: ServerResponse,
+  reasons: readonly string[],
+  remarks: readonly string[] = [],
+): void {
+  const isWell = reasons.length === 0;
+  const lines = [...(isWell ? ["ok"] : reasons), ...remarks];
+  send(answer, isWell ? 200 : 503, lines.map((line) => `${line}\n`).join(""));
 }
 
 function send(answer: ServerResponse, status: number, body: string, type = "text/plain"): void {

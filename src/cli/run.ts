@@ -103,7 +103,9 @@ async function runWith(settings: RunSettings, host: RunHost): Promise<void> {
   const onRequest = registerRequestMetrics(registry);
   const client = new KubeClient(transport, { userAgent, onRequest });
   const elector = electorOf(settings, connection, client, host);
-  const state: RunState = { operator: undefined, watchesNodes: false, problem: "starting" };
+  const state: RunState = {
+    ...{ operator: undefined, watchesNodes: false, featuresOff: [], problem: "starting" },
+  };
   const stopMetrics = registerProcessMetrics(registry, {
     startedMs: clock.nowMs(),
     version,
@@ -140,6 +142,7 @@ async function runWith(settings: RunSettings, host: RunHost): Promise<void> {
 interface RunState {
   operator: Operator | undefined;
   watchesNodes: boolean;
+  featuresOff: readonly string[];
   /** What keeps the start. */
   problem: string | undefined;
 }
@@ -149,6 +152,7 @@ function probesOf(state: RunState, registry: MetricsRegistry): Probes {
     notAlive: () => state.operator?.health().notAlive ?? [],
     notReady: () =>
       state.problem !== undefined ? [state.problem] : (state.operator?.health().notReady ?? []),
+    remarks: () => state.featuresOff.map((feature) => `off without a look at nodes: ${feature}`),
     metricsText: () => registry.text() + (state.operator?.metricsText() ?? ""),
   };
 }
@@ -168,8 +172,8 @@ async function startProbes(
   try {
     if (metricsAddr !== undefined) await serve(metricsAddr, "metrics-addr", probes);
     if (healthProbeBindAddress !== undefined) {
-      const { notAlive, notReady } = probes;
-      await serve(healthProbeBindAddress, "health-probe-bind-address", { notAlive, notReady });
+      const { metricsText: _, ...others } = probes;
+      await serve(healthProbeBindAddress, "health-probe-bind-address", others);
     }
   } catch (error) {
     await Promise.all(servers.map((server) => server.close()));
@@ -218,6 +222,7 @@ const withoutNodes = [
   "replacement of process groups on tainted nodes (automationOptions.replacements.taintReplacementOptions)",
   "nodes that are not ready as the named reason of a wait",
   "nodes that are not ready in the disruption budget",
+  "data halls and datacenters that are found by the labels of nodes (spec.localities without values)",
 ];
 
 /** Nodes belong to no namespace, so looking at them needs a permission of its own. */
@@ -241,6 +246,7 @@ async function mayWatchNodes(
   }
   if (forbidden?.length === 0) return true;
   const reason = settings.watchNodes === "false" ? "--watch-nodes is false" : "it is not allowed";
+  state.featuresOff = withoutNodes;
   log.warn("nodes are not looked at", { reason, featuresOff: withoutNodes });
   return false;
 }

@@ -67,9 +67,14 @@ function commandOf(settings: Entry, environment: Environment) {
   };
 }
 
-function cannotRun({ command, installHint }: Entry, error: Error): Error {
+/** Node's own words would repeat the arguments, and some programs are given their secret there. */
+function cannotRun(
+  { command, installHint }: Entry,
+  error: Error & { code?: number | string | null; killed?: boolean },
+): Error {
   const hint = typeof installHint === "string" ? ` (${installHint.trim().split("\n")[0]})` : "";
-  return new Error(`cannot run ${String(command)} to sign in: ${error.message}${hint}`);
+  const why = error.code ?? (error.killed === true ? "it took too long" : "it was ended");
+  return new Error(`cannot run ${String(command)} to sign in: ${why}${hint}`);
 }
 
 function couldNotSignIn(command: string, code: number | null, stderr: string): Error {

@@ -13,7 +13,7 @@ import {
   readKubeconfig,
 } from "./kubeconfig.ts";
 import type { KubeConnection } from "./kubeconfig.ts";
-import { execCredential } from "./exec-credential.ts";
+import { execCredential, renewCredential } from "./exec-credential.ts";
 
 const config = `
 apiVersion: v1
@@ -168,6 +168,25 @@ test("[E18] a person signs in by the command that the kubeconfig names", () => {
     () => parseKubeconfig(missing, "x", "command", signIn),
     /cannot run no-such-program to sign in: .*ENOENT.*\(get it\)/,
   );
+});
+
+test("[RUN13] a sign-in that fails does not tell the arguments of its program", async () => {
+  const args = (code: string): string[] => ["-e", code, "--", "--client-secret=hush"];
+  const command = process.execPath;
+  for (const code of ["process.exit(3)", "process.kill(process.pid, 'SIGKILL')"]) {
+    const settings = { command, args: args(code) };
+    const messages = [
+      await renewCredential(settings, {}).then(String, (error: Error) => error.message),
+    ];
+    assert.throws(
+      () => execCredential(settings, {}),
+      ({ message }: Error) => messages.push(message) > 0,
+    );
+    for (const message of messages) {
+      assert.match(message, /sign in/);
+      assert.doesNotMatch(message, /hush/);
+    }
+  }
 });
 
 test("[KUBE81] several files are one: the first entry of a name counts, with paths from its own file", () => {

@@ -5,8 +5,11 @@ import { get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { parse, stringify } from "yaml";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
+import { selfSignedCertificate } from "../../src/emulator/certificate.ts";
 import { kubeconfigText, serveHttps } from "../../src/emulator/https-server.ts";
+import type { KubeconfigParts } from "../../src/emulator/kubeconfig.ts";
 import { machineClock, sleep } from "../../src/env/clock.ts";
 import { events, leases, pods } from "../../src/kube/resource.ts";
 import { serveDatabases } from "../../src/sim/remote/database-server.ts";
@@ -18,8 +21,15 @@ import type { RunningCommand } from "./run-command.ts";
 interface Stage {
   world: World;
   flags: string[];
+  server: KubeconfigParts;
+  /** A file of this content, for as long as the test lasts. */
+  file: (name: string, content: string) => string;
   token: string;
   start: (...more: string[]) => RunningCommand;
+}
+
+interface Kubeconfig {
+  users: { user: Record<string, string> }[];
 }
 
 const speed = 10;
@@ -50,7 +60,11 @@ async function withStage(body: (stage: Stage) => Promise<void>): Promise<void> {
       started.push(running);
       return running;
     };
-    await body({ world, flags, token: served.token, start });
+    const file = (name: string, content: string): string => {
+      writeFileSync(join(folder, name), content);
+      return join(folder, name);
+    };
+    await body({ world, flags, server: served, file, token: served.token, start });
   } finally {
     // A process that outlives a failed test would keep this one alive.
     for (const running of started) running.signal("SIGKILL");
@@ -144,6 +158,47 @@ test("[RUN10] [RUN11] [RUN13] [RUN31] [RUN32] the operator brings up a cluster, 
   });
 });
 
+test("[RUN13] neither a token nor a client's key is told, whether they are accepted or not", async () => {
+  await withStage(async ({ world, server, file, start }) => {
+    const { certificatePem, keyPem } = selfSignedCertificate();
+    const base64 = (text: string): string => Buffer.from(text).toString("base64");
+    const kubeconfig = (token: string): string => {
+      const config = parse(kubeconfigText({ ...server, token })) as Kubeconfig;
+      Object.assign(config.users[0]?.user ?? {}, {
+        "client-certificate-data": base64(certificatePem),
+        "client-key-data": base64(keyPem),
+      });
+      return stringify(config);
+    };
+    const wrongToken = "wrong-token-that-nobody-knows";
+    const accepted = file("accepted", kubeconfig(server.token));
+    const refused = file("refused", kubeconfig(wrongToken));
+    const loud = ["--log-level", "debug", "--metrics-addr", "127.0.0.1:0"];
+    const working = start(...loud, "--kubeconfig", accepted);
+    await working.waitForOutput("the operator works");
+    await world.client.create(foundationDbClusters, cluster);
+    await working.waitForOutput("action performed");
+    const port = Number(/"port":(\d+)/.exec(working.outputSoFar())?.[1]);
+    const { text: metrics } = await fetchText(port, "/metrics");
+    working.signal("SIGTERM");
+    const knocking = start(...loud, "--kubeconfig", refused, "--watch-nodes", "true");
+    await knocking.waitForOutput("Unauthorized");
+    knocking.signal("SIGTERM");
+    const outputs = [await working.finished, await knocking.finished].map(
+      ({ stdout, stderr }) => stdout + stderr,
+    );
+    const written = JSON.stringify([
+      await world.client.list(events),
+      await world.client.list(foundationDbClusters),
+    ]);
+    const keyLines = keyPem.split("\n").filter((line) => line.length > 20 && !line.includes("--"));
+    const secrets = [server.token, wrongToken, base64(keyPem).slice(0, 60), ...keyLines];
+    for (const secret of secrets) {
+      for (const text of [...outputs, metrics, written]) assert.ok(!text.includes(secret), secret);
+    }
+  });
+});
+
 test("[RUN22] of two instances the second works within a second after the first was told to stop", async () => {
   await withStage(async ({ start }) => {
     const first = start();
@@ -222,6 +277,11 @@ test("[RUN12] without a look at nodes the operator works and says which features
     const { text } = await fetchText(port, "/metrics");
     assert.ok(text.includes('fdb_operator_feature_enabled{feature="nodes"} 0'));
     assert.ok(!text.includes('kind="Node"'));
+    assert.equal((await fetchText(port, "/readyz")).text, "ok\n");
+    const verbose = await fetchText(port, "/readyz?verbose");
+    assert.equal(verbose.status, 200);
+    assert.match(verbose.text, /^ok\noff without a look at nodes: .*tainted nodes/);
+    assert.match(verbose.text, /data halls/);
     running.signal("SIGTERM");
     const { code, stdout } = await running.finished;
     assert.equal(code, 0);

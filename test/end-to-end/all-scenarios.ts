@@ -11,7 +11,8 @@ export const scenarios: readonly Scenario[] = [
     run: liveThroughKills,
   },
   {
-    title: "[RUN23] [RUN25] [RUN26] [RUN27] an operator lives through what goes wrong around it",
+    title:
+      "[RUN12] [RUN23] [RUN25] [RUN26] [RUN27] an operator lives through what goes wrong around it",
     run: liveThroughTroubles,
   },
 ];

@@ -1,6 +1,6 @@
 // What goes wrong around an operator that itself lives on: the API server is away, somebody takes its Lease, its client
 // processes are killed, the database is down. A change is under way each time, and must be finished by itself.
-// Rules: spec/run.md [RUN23], [RUN25]-[RUN27].
+// All of that without a look at nodes. Rules: spec/run.md [RUN12], [RUN23], [RUN25]-[RUN27].
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
@@ -26,16 +26,18 @@ interface Stage extends EndToEnd {
   /** The nodes and the databases on them. */
   readonly machines: Program & { readonly databasePort: number };
   readonly operator: Program;
+  /** When the API server came back: for a moment it knows no rights of anybody. */
+  readonly restart: { fromMs: number; toMs: number };
 }
 
 export async function liveThroughTroubles(world: EndToEnd): Promise<void> {
-  const token = await install(world);
+  const token = await install(world, ["nodeAccess=false"]);
   const machines = await startNodes(world, { nodes: 8, zones: 4, seed: 2 });
   const operator = startOperator(world, {
     ...{ token, namespace, databasePort: machines.databasePort, flags: haste },
     program: "test/end-to-end/operator-process.ts",
   });
-  const stage: Stage = { ...world, machines, operator };
+  const stage: Stage = { ...world, machines, operator, restart: { fromMs: 0, toMs: 0 } };
   for (const name of [busy, calm]) {
     await world.client.create(foundationDbClusters, sampleCluster(name));
   }
@@ -55,8 +57,20 @@ export async function liveThroughTroubles(world: EndToEnd): Promise<void> {
     world.say(`${title}: ${Math.round((clock.nowMs() - startedMs) / 1000)} s`);
   }
   assert.deepEqual(await readData(stage), data, "what was written before is there");
+  checkRights(stage);
   operator.kill("SIGTERM");
   assert.equal(await operator.ended, 0, operator.lines.slice(-5).join("\n"));
+}
+
+/** [RUN12] Nodes are not looked at since that is not allowed; what is allowed is known without trying. */
+function checkRights({ controlPlane, operator, restart }: Stage): void {
+  const [told] = linesOf(operator).filter(({ message }) => message === "nodes are not looked at");
+  assert.equal(told?.["reason"], "it is not allowed");
+  const forbidden = controlPlane
+    .audited(operatorUser)
+    .filter(({ code, atMs }) => code === 403 && (atMs < restart.fromMs || atMs > restart.toMs))
+    .map(({ verb, resource }) => `${verb} ${resource}`);
+  assert.deepEqual(forbidden, []);
 }
 
 /** A person's data in the busy database. */
@@ -123,7 +137,9 @@ async function withoutApiServer(stage: Stage): Promise<void> {
   await controlPlane.stopApiServer();
   await sleep(clock, 60_000);
   assert.equal(operator.child.exitCode, null, operator.lines.slice(-5).join("\n"));
+  stage.restart.fromMs = clock.nowMs();
   await controlPlane.startApiServer();
+  stage.restart.toMs = clock.nowMs();
   await untilReconciled(stage, busy, "the API server is back", operator);
   const kept = new Set(await storageVolumes(stage, busy));
   assert.deepEqual(
