@@ -9,6 +9,7 @@ import { request as httpsRequest } from "node:https";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { serviceNetwork } from "../src/emulator/address-block.ts";
 import { machineClock, sleep } from "../src/env/clock.ts";
 import { findControlPlane } from "./control-plane-binary.ts";
 import type { ControlPlanePart, ControlPlanePrograms } from "./control-plane-binary.ts";
@@ -19,6 +20,8 @@ export interface ControlPlaneOptions {
   withScheduler?: boolean;
   /** Records who asked for what; see ControlPlane.audited. */
   audits?: boolean;
+  /** Where the addresses of services come from, so that several clusters can share one network; see address-block.ts. */
+  addressBlock?: number;
   /** For example "1.34": the server behaves as that minor version. */
   emulatedVersion?: string;
   environment?: Readonly<Record<string, string | undefined>>;
@@ -257,7 +260,7 @@ function apiServerArguments(
     `--service-account-signing-key-file=${path.join(folder, "accounts.key")}`,
     `--token-auth-file=${path.join(folder, "tokens.csv")}`,
     "--authorization-mode=RBAC",
-    "--service-cluster-ip-range=10.0.0.0/16",
+    `--service-cluster-ip-range=${serviceNetwork(options.addressBlock ?? 0)}`,
     "--endpoint-reconciler-type=none",
     "--allow-privileged=true",
     `--disable-admission-plugins=${disabled.join(",")}`,

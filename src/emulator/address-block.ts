@@ -25,6 +25,11 @@ export function serviceAddress(
   return `${network}::${high.toString(16)}${low.toString(16)}`;
 }
 
+/** Where the IPv4 addresses of services come from. */
+export function serviceNetwork(block: number): string {
+  return `10.${16 * block}.0.0/16`;
+}
+
 /** The first and the last address of a network belong to nobody. */
 export function isServiceAddress(block: number, address: string): boolean {
   const network = `10.${16 * block}`;

@@ -96,7 +96,7 @@ export function startWorldOn(ground: Ground, options: SiteOptions): World {
       ...(name === "" ? {} : { dnsDomain: dnsDomainOf(name) }),
       ...options.kubelet,
       addressBlock,
-      nodes: nodesOf(options),
+      nodes: siteNodes(options),
     },
   });
   const scheduler = startScheduler(part("kube-scheduler"));
@@ -139,12 +139,13 @@ export function dnsDomainOf(name: string): string {
   return `${name}.local`;
 }
 
-function nodesOf({
+/** No two clusters on one ground have a node or a zone of the same name. */
+export function siteNodes({
   nodes = 6,
   zones = 3,
   nodeCapacity: capacity,
   name = "",
-}: SiteOptions): readonly EmulatedNode[] {
+}: Pick<SiteOptions, "nodes" | "zones" | "nodeCapacity" | "name">): readonly EmulatedNode[] {
   if (typeof nodes !== "number") return nodes;
   const prefix = name === "" ? "" : `${name}-`;
   return emulatedNodes(nodes, zones, capacity).map((node) => ({

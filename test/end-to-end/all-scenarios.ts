@@ -2,6 +2,7 @@
 import { takeOverDefinitions } from "./crd-takeover.ts";
 import { liveThroughKills } from "./life.ts";
 import type { Scenario } from "./scenario.ts";
+import { actAsOne, operatorClusters } from "./several-operators.ts";
 import { liveThroughTroubles } from "./troubles.ts";
 
 export const scenarios: readonly Scenario[] = [
@@ -14,5 +15,10 @@ export const scenarios: readonly Scenario[] = [
     title:
       "[RUN12] [RUN23] [RUN25] [RUN26] [RUN27] an operator lives through what goes wrong around it",
     run: liveThroughTroubles,
+  },
+  {
+    title: "[MU40] [MU41] [MU42] several operators on three API servers act as one",
+    clusters: operatorClusters,
+    run: actAsOne,
   },
 ];

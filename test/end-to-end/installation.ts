@@ -1,5 +1,7 @@
 // The operator's manifests on a real API server, as a person installs them, and a token of its service account.
+import { foundationDbClusters } from "../../src/api/cluster.ts";
 import { customResourceDefinitions } from "../../src/api/crd.ts";
+import { isKubeError } from "../../src/kube/error.ts";
 import { namespaces, storageClasses } from "../../src/kube/resource.ts";
 import { standardStorageClass } from "../../src/sim/standard-storage.ts";
 import { openHelm } from "../helm.ts";
@@ -23,6 +25,12 @@ export async function install(world: EndToEnd, values: readonly string[] = []): 
   await applyManifests(client, customResourceDefinitions, "");
   await applyManifests(client, objects, operatorNamespace, "helm");
   await client.create(storageClasses, standardStorageClass);
+  await world.eventually("the CRDs are served", () =>
+    client.list(foundationDbClusters).catch((error: unknown) => {
+      if (isKubeError(error)) return undefined;
+      throw error;
+    }),
+  );
   return token(world);
 }
 

@@ -7,6 +7,8 @@ import { eventually } from "../eventually.ts";
 import type { ControlPlane, ControlPlaneOptions } from "../control-plane.ts";
 
 export interface EndToEnd {
+  /** Tells Kubernetes clusters of one scenario apart; empty when there is only one. */
+  readonly name: string;
   readonly controlPlane: ControlPlane;
   /** Of a person with all rights. */
   readonly client: KubeClient;
@@ -20,7 +22,9 @@ export interface EndToEnd {
 
 export interface Scenario {
   readonly title: string;
-  readonly run: (world: EndToEnd) => Promise<void>;
+  /** Names of the Kubernetes clusters it needs; one without a name when absent. */
+  readonly clusters?: readonly string[];
+  readonly run: (world: EndToEnd, ...others: readonly EndToEnd[]) => Promise<void>;
 }
 
 export interface Opened {
@@ -31,9 +35,10 @@ export interface Opened {
 
 export async function openWorld(
   say: (line: string) => void,
-  options: Pick<ControlPlaneOptions, "audits"> = {},
+  options: Pick<ControlPlaneOptions, "audits" | "addressBlock"> & { name?: string } = {},
 ): Promise<Opened> {
-  const controlPlane = await startControlPlane({ withControllerManager: true, say, ...options });
+  const { name = "", ...others } = options;
+  const controlPlane = await startControlPlane({ withControllerManager: true, say, ...others });
   const endings: (() => void)[] = [];
   const atEnd = (act: () => void): void => void endings.push(act);
   const { url: server, caPem: certificateAuthority } = controlPlane;
@@ -42,7 +47,7 @@ export async function openWorld(
   atEnd(() => transport.close());
   const client = new KubeClient(transport, { userAgent: "person" });
   return {
-    world: { controlPlane, client, transport, say, eventually, atEnd },
+    world: { name, controlPlane, client, transport, say, eventually, atEnd },
     end: async () => {
       for (const act of endings.toReversed()) act();
       await controlPlane.stop();
@@ -51,10 +56,15 @@ export async function openWorld(
 }
 
 export async function runScenario(scenario: Scenario, say: (line: string) => void): Promise<void> {
-  const { world, end } = await openWorld(say, { audits: true });
+  const opened: Opened[] = [];
   try {
-    await scenario.run(world);
+    for (const [addressBlock, name] of (scenario.clusters ?? [""]).entries()) {
+      opened.push(await openWorld(say, { audits: true, addressBlock, name }));
+    }
+    const [first, ...others] = opened.map(({ world }) => world);
+    if (first === undefined) throw new Error("a scenario needs a Kubernetes cluster");
+    await scenario.run(first, ...others);
   } finally {
-    await end();
+    for (const { end } of opened.toReversed()) await end();
   }
 }
