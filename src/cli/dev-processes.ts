@@ -1,10 +1,9 @@
 // Real FoundationDB under the emulated Kubernetes of `fdb-operator dev`: fdbservers as processes of this machine, and the
-// client that the operator uses in production. Rules: spec/real-database.md [DB60]-[DB65].
+// client that the operator uses in production. Rules: spec/real-database.md [DB60]-[DB66].
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
-import type { AdminClientFactory } from "../fdb/admin.ts";
 import { findInstallation, installationPlaces } from "../fdb/client/installation.ts";
 import type { Installation, InstallationPlaces } from "../fdb/client/installation.ts";
 import { createProcessAdmin } from "../fdb/client/process-admin.ts";
@@ -12,6 +11,7 @@ import { localProcesses } from "../pod/local-processes.ts";
 import { loopbackAddress } from "../pod/loopback-address.ts";
 import type { SiteOptions } from "../sim/world.ts";
 import { CommandError } from "./command-error.ts";
+import { withContainerCommandLines } from "./container-command-lines.ts";
 import { readDocuments } from "./documents.ts";
 import type { SourceDocument } from "./documents.ts";
 
@@ -50,7 +50,8 @@ export async function openProcesses(options: DevProcessesOptions): Promise<DevPr
     environment,
   });
   const { clock, log } = options;
-  const admin: AdminClientFactory = createProcessAdmin({ installation, clock, log, environment });
+  const real = createProcessAdmin({ installation, clock, log, environment });
+  const admin = withContainerCommandLines(real, (local) => runtime.commandLineInside(local));
   let pods = 0;
   return {
     site: {

@@ -28,6 +28,8 @@ export interface WatchedSite {
 
 export interface Watching {
   startedMs: number;
+  /** How much faster than real time the clusters live. */
+  speed: number;
   /** In real time; never when absent. */
   deadlineMs?: number;
   timeoutSeconds: number;
@@ -41,7 +43,7 @@ export async function clustersOf(world: World): Promise<FoundationDBCluster[]> {
 export async function watchUntilReconciled(
   sites: readonly WatchedSite[],
   host: DevHost,
-  { startedMs, deadlineMs = Infinity, timeoutSeconds }: Watching,
+  { startedMs, speed, deadlineMs = Infinity, timeoutSeconds }: Watching,
 ): Promise<void> {
   const [first] = sites;
   const nowMs = (): number => first?.world.clock.nowMs() ?? startedMs;
@@ -62,7 +64,7 @@ export async function watchUntilReconciled(
     if (late.length === 0) {
       host.output.settle();
       const elapsed = formatElapsed(nowMs() - startedMs);
-      host.output.line(`Reconciled after ${elapsed} of virtual time.`);
+      host.output.line(`Reconciled after ${elapsed}${speed === 1 ? "" : " of virtual time"}.`);
       return;
     }
     if (host.realClock.nowMs() >= deadlineMs) {

@@ -83,6 +83,7 @@ export async function runDevOn(given: DevOptions, host: DevHost): Promise<void> 
     await openSites(sites, options, host.output);
     const deadlineMs = host.realClock.nowMs() + options.timeout * 1000;
     const watching = {
+      speed: options.speed,
       ...{ startedMs, timeoutSeconds: options.timeout },
       ...(options.once ? { deadlineMs } : {}),
     };

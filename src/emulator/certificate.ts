@@ -42,7 +42,8 @@ function extensions(): Buffer[] {
   const certificateAuthority = sequence(tagged(0x01, Buffer.from([0xff])));
   // Digital signature and certificate signing.
   const keyUsage = tagged(0x03, Buffer.from([2, 0x84]));
-  const serverAuthentication = sequence(objectId("1.3.6.1.5.5.7.3.1"));
+  // Servers of a database are clients of each other.
+  const purposes = sequence(objectId("1.3.6.1.5.5.7.3.1"), objectId("1.3.6.1.5.5.7.3.2"));
   const loopback6 = Buffer.alloc(16);
   loopback6[15] = 1;
   const names = sequence(
@@ -53,7 +54,7 @@ function extensions(): Buffer[] {
   return [
     sequence(objectId("2.5.29.19"), critical, octets(certificateAuthority)),
     sequence(objectId("2.5.29.15"), critical, octets(keyUsage)),
-    sequence(objectId("2.5.29.37"), octets(serverAuthentication)),
+    sequence(objectId("2.5.29.37"), octets(purposes)),
     sequence(objectId("2.5.29.17"), octets(names)),
   ];
 }

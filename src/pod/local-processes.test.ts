@@ -106,6 +106,18 @@ echo "changed:$(cat "$file")" > "$file"`;
   });
 });
 
+test("[DB66] the command line of a process is told as its container has it", async () => {
+  await onStage('echo "$0 $*" > "${1#*=}.line"', async ({ folder, runtime, spec }) => {
+    await runtime.start(spec).exited;
+    const place = join(folder, "volumes", "pvc%2F1", "fdb.cluster.line");
+    const local = readFileSync(place, "utf8").trim();
+    assert.match(local, /--datadir=.*pvc%2F1/);
+    const inside = ["/usr/bin/fdbserver", ...spec.args].join(" ");
+    assert.equal(runtime.commandLineInside(local), inside);
+    assert.equal(runtime.commandLineInside("another"), "another");
+  });
+});
+
 test("[DB63] a server that cannot run ends with its reason", async () => {
   await onStage("echo 'ERROR: bad address' >&2; exit 7", async ({ runtime, spec }) => {
     const exit = await runtime.start(spec).exited;

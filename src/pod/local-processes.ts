@@ -1,6 +1,6 @@
 // Real fdbservers as processes of this machine, for the emulated kubelet: what the container sees as files and folders is
 // laid out below a state folder, and the process listens on the pod's own loopback address. Rules:
-// spec/real-database.md [DB60]-[DB64].
+// spec/real-database.md [DB60]-[DB64], [DB66].
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -21,6 +21,8 @@ export interface LocalProcessOptions {
 }
 
 export interface LocalProcesses extends ProcessRuntime {
+  /** A command line of a process of this machine as its container would have it; any other as it is. */
+  commandLineInside(local: string): string;
   /** Kills everything that still runs and resolves when it has ended. */
   stop(): Promise<void>;
 }
@@ -38,12 +40,14 @@ const keptErrorBytes = 2_000;
 
 export function localProcesses(options: LocalProcessOptions): LocalProcesses {
   const running = new Map<ChildProcess, Promise<ServerExit>>();
+  const insides = new Map<string, string>();
   return {
     start(spec) {
       const path = options.serverPath(spec.version);
       if (path === undefined) return refused(`there is no fdbserver of version ${spec.version}`);
       const layout = layOut(options.folder, spec);
       if (typeof layout === "string") return refused(layout);
+      insides.set([path, ...layout.args].join(" "), [spec.binaryPath, ...spec.args].join(" "));
       const child = spawn(path, layout.args, {
         env: options.environment,
         stdio: ["ignore", "ignore", "pipe"],
@@ -59,6 +63,7 @@ export function localProcesses(options: LocalProcessOptions): LocalProcesses {
     volumeRemoved(volumeId) {
       rmSync(volumeFolder(options.folder, volumeId), { recursive: true, force: true });
     },
+    commandLineInside: (local) => insides.get(local) ?? local,
     async stop() {
       for (const child of running.keys()) child.kill("SIGKILL");
       await Promise.all(running.values());

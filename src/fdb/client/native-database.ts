@@ -21,6 +21,7 @@ export interface NativeDatabaseOptions {
 /** The library keeps its time limits itself; when it does not, its network hangs. */
 const limitGraceMs = 4_000;
 const operationCancelled = 1101;
+const databaseLocked = 1038;
 
 type Reader<T> = (future: Pointer) => T;
 
@@ -229,6 +230,8 @@ export class NativeTransaction implements FdbTransaction {
 
   /** Resolves when the transaction is reset and may be tried again; else rejects with the error itself. */
   async onError(code: number): Promise<void> {
+    // The library would try for ever; but only a person ends a lock, and whoever may pass it says so in the options.
+    if (code === databaseLocked) throw this.#database.error(code);
     await this.#await(this.#library.onError(this.#pointer, code), () => undefined);
     this.#isPrepared = false;
   }
