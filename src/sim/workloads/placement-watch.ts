@@ -42,18 +42,23 @@ export class PlacementWatch {
     this.#taken.delete(name);
   }
 
-  /** The operator deletes a pod that serves, so that it comes back as specified. */
-  checkHall(pod: Pod, nowMs: number): void {
+  /** The operator deletes a pod that serves, so that it comes back as specified. What takes that back is returned. */
+  checkHall(pod: Pod, nowMs: number): () => void {
     const { name = "", uid = "" } = pod.metadata ?? {};
     const hall = this.#halls.get(pod.spec?.nodeName ?? "");
-    if (!this.hasHalls || hall === undefined) return;
+    if (!this.hasHalls || hall === undefined) return () => {};
     for (const [other, taken] of this.#taken) {
       if (taken.hall === hall || nowMs - taken.atMs > ownActMs) continue;
       this.#violated(
         `pod ${name} in hall ${hall} is taken down while ${other} in ${taken.hall} is`,
       );
     }
+    const before = this.#taken.get(name);
     this.#taken.set(name, { uid, hall, atMs: nowMs });
+    return () => {
+      if (before === undefined) this.#taken.delete(name);
+      else this.#taken.set(name, before);
+    };
   }
 
   #checkHost(pod: Pod): void {

@@ -3,7 +3,7 @@
 import type { FoundationDBCluster } from "../../api/cluster.ts";
 import type { AdminClient, AdminClientFactory } from "../../fdb/admin.ts";
 import type { Event, Node, Pod } from "../../kube/generated/types.ts";
-import type { KubeTransport } from "../../kube/transport.ts";
+import type { KubeResponse, KubeTransport } from "../../kube/transport.ts";
 import { podNameOf } from "../../model/process-group-id.ts";
 import type { World } from "../world.ts";
 import { BucketWatch } from "./bucket-watch.ts";
@@ -109,8 +109,13 @@ export class Watchman {
     return {
       watch: (request, onEvent) => transport.watch(request, onEvent),
       request: (request) => {
-        if (request.method === "DELETE") this.#checkDeletion(placeOf(request.path));
-        return transport.request(request);
+        if (request.method !== "DELETE") return transport.request(request);
+        const undo = this.#checkDeletion(placeOf(request.path));
+        const answer = transport.request(request);
+        // Without an answer it may have happened.
+        const judge = ({ status }: KubeResponse): void => (status >= 400 ? undo() : undefined);
+        answer.then(judge, () => undefined);
+        return answer;
       },
     };
   }
@@ -175,26 +180,30 @@ export class Watchman {
     if (!isOthers) this.#violated(`no commits for ${toMs - fromMs} ms: ${cause}`);
   }
 
-  #checkDeletion({ plural, name }: Place): void {
-    if (plural !== "pods" && plural !== "persistentvolumeclaims") return;
+  /** What to do when the server refuses the deletion. */
+  #checkDeletion({ plural, name }: Place): () => void {
+    const nothing = (): void => {};
+    if (plural !== "pods" && plural !== "persistentvolumeclaims") return nothing;
     const podName = plural === "pods" ? name : name.replace(/-data$/, "");
     const group = this.#groupOf(podName);
     const label = this.#served.get(podName)?.metadata.labels?.[idLabel];
     const id = group?.processGroupID ?? label ?? "";
     // A pod that ended takes nothing with it, and comes back on its volume.
-    if (plural === "pods" && hasEnded(this.#pods.get(name))) return;
+    if (plural === "pods" && hasEnded(this.#pods.get(name))) return nothing;
     const isRemoval = group?.removalTimestamp !== undefined || plural !== "pods";
     if (isRemoval) this.#placement.noteRemoved(podName);
     if (plural !== "pods") {
       if (group?.exclusionSkipped !== true) this.#checkEmpty(name, id);
-      return;
+      return nothing;
     }
     // The pod of a group that leaves may also be one that comes back on its volume.
-    if (isRemoval && this.#shardsOn(id) === 0) return;
+    if (isRemoval && this.#shardsOn(id) === 0) return nothing;
     const pod = this.#pods.get(podName);
-    if (pod !== undefined && isServing(pod)) this.#placement.checkHall(pod, this.#nowMs());
+    const isTaken = pod !== undefined && isServing(pod);
+    const undo = isTaken ? this.#placement.checkHall(pod, this.#nowMs()) : nothing;
     this.#checkBudget(podName);
     this.#checkCoordinators(podName);
+    return undo;
   }
 
   /** What is removed for good holds no copy that anybody counts on. */
