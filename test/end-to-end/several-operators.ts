@@ -195,9 +195,13 @@ async function rollOutKnob(stage: Stage): Promise<void> {
     await stage.killOperator("remote");
   });
   const after = await stage.database();
-  const causes = after.recoveries.slice(before.recoveries.length).map(({ cause }) => cause);
+  const causes = causesSince(before, after);
   assert.equal((after.generation - before.generation) / 2, 1, `recoveries: ${causes.join(", ")}`);
   assert.deepEqual(await volumesOf(stage), volumes);
+}
+
+function causesSince(before: DatabaseTruth, after: DatabaseTruth): string[] {
+  return after.recoveries.slice(before.recoveries.length).map(({ cause }) => cause);
 }
 
 /** [MU42] The operator dies when the process group is marked, and the next one goes on. */
@@ -207,7 +211,7 @@ async function replaceOne(stage: Stage): Promise<void> {
     (cluster.status?.processGroups ?? [])
       .filter(({ processClass }) => processClass === "storage")
       .map(({ processGroupID }) => processGroupID);
-  const before = storage(await stage.cluster("main"));
+  const [before, database] = [storage(await stage.cluster("main")), await stage.database()];
   const [leaving = ""] = before;
   await stage.during(`Replacement of ${leaving}.`, async () => {
     const patch = { spec: { processGroupsToRemove: [leaving] } };
@@ -222,6 +226,9 @@ async function replaceOne(stage: Stage): Promise<void> {
   const after = storage(await stage.cluster("main"));
   assert.ok(!after.includes(leaving), leaving);
   assert.equal(after.length, before.length);
+  // A storage process has no part in the transaction system, but it may be a coordinator.
+  const causes = causesSince(database, await stage.database());
+  assert.equal(new Set(["the coordinators changed", ...causes]).size, 1, causes.join(", "));
 }
 
 /** [MU40] Every piece of data is in both regions, and nowhere else. */
