@@ -1,10 +1,13 @@
 // `npm run contract:fdb`: the database cases on the simulated database and, when FoundationDB is installed, on real
-// fdbservers that are started on loopback. A difference is a mistake of the simulation or of the client.
+// fdbservers that are started on loopback; then the life of a cluster of real fdbservers under the operator. A
+// difference is a mistake of the simulation or of the client.
 import { parseArgs } from "node:util";
 import { findInstallation, installationPlaces } from "../src/fdb/client/installation.ts";
 import type { Installation } from "../src/fdb/client/installation.ts";
 import { allDatabaseCases } from "../test/contract-fdb/all-cases.ts";
 import type { DatabaseCase, DatabaseTarget } from "../test/contract-fdb/database-case.ts";
+import { allLifeCases, runLifeCase } from "../test/contract-fdb/life-cases.ts";
+import { realLife } from "../test/contract-fdb/life-worlds.ts";
 import { startRealDatabase } from "../test/contract-fdb/real-database.ts";
 import { realKeysTarget } from "../test/contract-fdb/real-keys.ts";
 import { simulatedDatabase } from "../test/contract-fdb/simulated-database.ts";
@@ -35,10 +38,18 @@ const isChosen = (title: string): boolean =>
   title.toLowerCase().includes(values.filter.toLowerCase());
 const wanted = allDatabaseCases.filter(({ title }) => isChosen(title));
 const wantedKeys = allKeysCases.filter(({ title, needsFaults }) => !needsFaults && isChosen(title));
+const wantedLife = allLifeCases.filter(({ title }) => isChosen(title));
 const tally: Tally = { passed: 0, failed: 0 };
 
 if (values.only !== "real") await runSimulated();
-if (values.only !== "simulated") await runReal();
+if (values.only !== "simulated") {
+  const found = await findInstallation(installationPlaces(process.env));
+  if (found.newest === undefined) skipReal(found);
+  else {
+    await runReal(found, found.newest);
+    await runLife();
+  }
+}
 console.log(`${tally.passed} passed, ${tally.failed} failed`);
 process.exit(tally.failed === 0 ? 0 : 1);
 
@@ -50,15 +61,14 @@ async function runSimulated(): Promise<void> {
   }
 }
 
-async function runReal(): Promise<void> {
-  const installation = await findInstallation(installationPlaces(process.env));
-  const version = installation.newest;
-  const count = wanted.length + wantedKeys.length;
-  if (version === undefined) {
-    console.log(`SKIPPED: ${count} cases on a real FoundationDB, which is not installed.`);
-    console.log(missing(installation));
-    return;
-  }
+function skipReal(installation: Installation): void {
+  const count = wanted.length + wantedKeys.length + wantedLife.length;
+  console.log(`SKIPPED: ${count} cases on a real FoundationDB, which is not installed.`);
+  console.log(missing(installation));
+}
+
+async function runReal(installation: Installation, version: string): Promise<void> {
+  if (wanted.length + wantedKeys.length === 0) return;
   console.log(`real FoundationDB ${version}`);
   await onReal(installation, version, false, async (target) => {
     const plain = wanted.filter(({ stage }) => stage !== "tls");
@@ -81,6 +91,21 @@ async function runReal(): Promise<void> {
     await configureUnless(tls, target);
     for (const each of tls) await attempt("real with TLS", each.title, () => each.run(target));
   });
+}
+
+/** One cluster lives through all cases, so the first that leaves it ill ends them. */
+async function runLife(): Promise<void> {
+  if (wantedLife.length === 0) return;
+  let life: Awaited<ReturnType<typeof realLife>> | undefined;
+  await attempt("real life", "a cluster is created", async () => {
+    life = await realLife(process.env);
+  });
+  if (life === undefined) return;
+  const { target, stop } = life;
+  for (const each of wantedLife) {
+    await attempt("real life", each.title, () => runLifeCase(target, each));
+  }
+  await stop();
 }
 
 async function onReal(

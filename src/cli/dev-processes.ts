@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
+import type { ChildStarter } from "../fdb/client/child-handle.ts";
 import { findInstallation, installationPlaces } from "../fdb/client/installation.ts";
 import type { Installation, InstallationPlaces } from "../fdb/client/installation.ts";
 import { createProcessAdmin } from "../fdb/client/process-admin.ts";
@@ -27,6 +28,8 @@ export interface DevProcessesOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly log: Log;
+  /** Starts the processes of database clients; only tests start them in a way of their own. */
+  readonly startClient?: ChildStarter;
 }
 
 const root = join(import.meta.dirname, "..", "..");
@@ -49,8 +52,11 @@ export async function openProcesses(options: DevProcessesOptions): Promise<DevPr
     folder,
     environment,
   });
-  const { clock, log } = options;
-  const real = createProcessAdmin({ installation, clock, log, environment });
+  const { clock, log, startClient } = options;
+  const real = createProcessAdmin({
+    ...{ installation, clock, log, environment },
+    ...(startClient === undefined ? {} : { start: startClient }),
+  });
   const admin = withContainerCommandLines(real, (local) => runtime.commandLineInside(local));
   let pods = 0;
   return {

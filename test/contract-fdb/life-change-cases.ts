@@ -1,0 +1,139 @@
+// What a person changes in the specification of a cluster.
+import assert from "node:assert/strict";
+import { persistentVolumeClaims } from "../../src/kube/resource.ts";
+import type { DatabaseStatus } from "../../src/model/database-status.ts";
+import { quickKnobs } from "./life-worlds.ts";
+import {
+  actionsSince,
+  changeSpec,
+  lifeKey,
+  podsOf,
+  processesOf,
+  statusOf,
+  untilAtRest,
+} from "./life-target.ts";
+import type { LifeCase, LifeTarget } from "./life-target.ts";
+
+const callMs = 60_000;
+
+export const lifeChangeCases: readonly LifeCase[] = [
+  {
+    title: "[DB70] a knob takes one kill",
+    async run(target) {
+      const mark = target.activities.length;
+      const before = (await statusOf(target)).cluster?.generation ?? 0;
+      const volumes = await volumesOf(target);
+      const knob = "knob_storage_hard_limit_bytes=1400000000";
+      const customParameters = [...quickKnobs, knob];
+      await changeSpec(target, { processes: { general: { customParameters } } });
+      const status = await untilAtRest(target);
+      for (const { command_line: line = "" } of processesOf(status)) {
+        assert.ok(line.includes(`--${knob}`), line);
+      }
+      const kills = actionsSince(target, mark).filter((type) => type === "killProcesses");
+      assert.equal(kills.length, 1);
+      // A database that first recovers before it has heard of all its processes recovers once more by itself.
+      const recoveries = ((status.cluster?.generation ?? 0) - before) / 2;
+      assert.ok(recoveries >= 1 && recoveries <= 3, `${recoveries} recoveries`);
+      assert.deepEqual(await volumesOf(target), volumes);
+    },
+  },
+  {
+    title: "[DB71] a storage process joins, and a process leaves when its data has moved",
+    async run(target) {
+      await changeSpec(target, { processCounts: { storage: 4 } });
+      const grown = await untilAtRest(target);
+      assert.equal(holdersOf(grown, "storage").length, 4);
+      await target.data.verify();
+      const mark = target.activities.length;
+      await changeSpec(target, { processCounts: { storage: 3 } });
+      const shrunk = await untilAtRest(target);
+      assert.equal(holdersOf(shrunk, "storage").length, 3);
+      assert.ok(actionsSince(target, mark).includes("excludeProcesses"));
+      assert.equal((await volumesOf(target, "storage")).length, 3);
+      await assertNobodyExcluded(target);
+    },
+  },
+  {
+    title: "[DB71] logs and stateless processes join and leave",
+    async run(target) {
+      await changeSpec(target, { processCounts: { log: 4, stateless: 4 } });
+      await untilAtRest(target);
+      assert.equal((await podsOf(target, "log")).length, 4);
+      await changeSpec(target, { processCounts: { log: 3, stateless: 3 } });
+      await untilAtRest(target);
+      assert.equal((await podsOf(target, "log")).length, 3);
+      assert.equal((await podsOf(target, "stateless")).length, 3);
+      await assertNobodyExcluded(target);
+    },
+  },
+  {
+    title: "[DB71] a storage process that a person wants gone is replaced",
+    async run(target) {
+      const id = fullestOf(await statusOf(target));
+      await changeSpec(target, { processGroupsToRemove: [id] });
+      const status = await untilAtRest(target);
+      const ids = processesOf(status).map(({ locality }) => locality?.["instance_id"]);
+      assert.ok(!ids.includes(id), `${id} is still there`);
+      assert.equal(holdersOf(status, "storage").length, 3);
+      await assertNobodyExcluded(target);
+    },
+  },
+  {
+    title: "[DB72] the redundancy grows to triple and back to double",
+    async run(target) {
+      await changeSpec(target, { databaseConfiguration: { redundancy_mode: "triple" } });
+      const triple = await untilAtRest(target);
+      assert.equal(triple.cluster?.configuration?.redundancy_mode, "triple");
+      assert.equal(triple.client?.coordinators?.coordinators?.length, 5);
+      await target.data.verify();
+      await changeSpec(target, { databaseConfiguration: { redundancy_mode: "double" } });
+      const double = await untilAtRest(target);
+      assert.equal(double.cluster?.configuration?.redundancy_mode, "double");
+    },
+  },
+  {
+    title: "[DB72] counts of roles are configured",
+    async run(target) {
+      await changeSpec(target, { databaseConfiguration: { resolvers: 2 } });
+      const status = await untilAtRest(target);
+      assert.equal(status.cluster?.configuration?.resolvers, 2);
+      assert.equal(holdersOf(status, "resolver").length, 2);
+    },
+  },
+];
+
+function holdersOf(status: DatabaseStatus, role: string): string[] {
+  return processesOf(status)
+    .filter(({ roles = [] }) => roles.some((each) => each.role === role))
+    .map(({ address = "" }) => address);
+}
+
+/** The storage process with the most data: it cannot leave before much of it has moved. */
+function fullestOf(status: DatabaseStatus): string {
+  const [fullest] = processesOf(status)
+    .map(({ locality, roles = [] }) => {
+      const storage = roles.find(({ role }) => role === "storage");
+      return { id: locality?.["instance_id"] ?? "", bytes: Number(storage?.["stored_bytes"] ?? 0) };
+    })
+    .toSorted((left, right) => right.bytes - left.bytes);
+  assert.ok(fullest !== undefined && fullest.bytes > 0, "a storage process has data");
+  return fullest.id;
+}
+
+/** Names and identities of the volume claims. */
+async function volumesOf({ world }: LifeTarget, processClass?: string): Promise<string[]> {
+  const { namespace } = lifeKey;
+  const claims = await world.client.list(persistentVolumeClaims, { namespace });
+  return claims.items
+    .filter(
+      ({ metadata: { labels } }) =>
+        processClass === undefined ||
+        labels?.["foundationdb.org/fdb-process-class"] === processClass,
+    )
+    .map(({ metadata: { name, uid } }) => `${name} ${uid}`);
+}
+
+async function assertNobodyExcluded({ admin, finish }: LifeTarget): Promise<void> {
+  assert.deepEqual(await finish(admin.excluded(callMs)), []);
+}

@@ -1,0 +1,156 @@
+// A database cluster under an operator on the emulated Kubernetes, which the cases of its life change and disturb. The
+// database is a simulated one or one of real fdbservers; the cases do not know which.
+import assert from "node:assert/strict";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
+import type { ClusterSpec, FoundationDBCluster } from "../../src/api/cluster.ts";
+import type { AdminClient } from "../../src/fdb/admin.ts";
+import type { Pod } from "../../src/kube/generated/types.ts";
+import { pods } from "../../src/kube/resource.ts";
+import type { Stored } from "../../src/kube/resource.ts";
+import type { DatabaseStatus, StatusProcess } from "../../src/model/database-status.ts";
+import type { Activity } from "../../src/operate/activity.ts";
+import type { World } from "../../src/sim/world.ts";
+import type { LifeData } from "./life-data.ts";
+
+export interface LifeTarget {
+  readonly world: World;
+  /** Of a person who looks at the database, not of the operator. */
+  readonly admin: AdminClient;
+  readonly data: LifeData;
+  readonly activities: readonly Activity[];
+  /** The fdbservers of a pod die at once; the pod itself stays. */
+  readonly killServers: (podName: string) => void;
+  /** The fdbservers of these pods die, and cannot be started until the answer is called. */
+  readonly holdDown: (podNames: readonly string[]) => () => void;
+  /** Ends the clients of the operator behind its back; undefined where they are no processes. */
+  readonly crashClients: (() => void) | undefined;
+  readonly finish: <T>(operation: Promise<T>) => Promise<T>;
+  readonly pass: (seconds: number) => Promise<void>;
+}
+
+export interface LifeCase {
+  /** Starts with the ids of its rules in spec/real-database.md. */
+  readonly title: string;
+  readonly needs?: "client-process";
+  readonly run: (target: LifeTarget) => Promise<void>;
+}
+
+export const lifeKey = { namespace: "default", name: "local" };
+/** Nothing waits that long unless something is wrong. */
+const patienceSeconds = 300;
+const callMs = 60_000;
+
+export function clusterOf({ world }: LifeTarget): Promise<Stored<FoundationDBCluster>> {
+  return world.client.get(foundationDbClusters, lifeKey);
+}
+
+export async function changeSpec(target: LifeTarget, change: Partial<ClusterSpec>): Promise<void> {
+  const body = { spec: change };
+  await target.world.client.patch(foundationDbClusters, lifeKey, body, { type: "merge" });
+}
+
+export async function podsOf(target: LifeTarget, processClass?: string): Promise<Stored<Pod>[]> {
+  const labelSelector =
+    processClass === undefined
+      ? "foundationdb.org/fdb-process-group-id"
+      : `foundationdb.org/fdb-process-class=${processClass}`;
+  const { namespace } = lifeKey;
+  return (await target.world.client.list(pods, { namespace, labelSelector })).items;
+}
+
+export function statusOf(target: LifeTarget): Promise<DatabaseStatus> {
+  return target.finish(target.admin.status(callMs));
+}
+
+export function processesOf(status: DatabaseStatus): StatusProcess[] {
+  return Object.values(status.cluster?.processes ?? {});
+}
+
+export async function until(
+  target: LifeTarget,
+  what: string,
+  isSo: () => Promise<boolean>,
+  seconds = patienceSeconds,
+): Promise<void> {
+  const endMs = target.world.clock.nowMs() + seconds * 1000;
+  while (!(await isSo())) {
+    if (target.world.clock.nowMs() > endMs) {
+      assert.fail(`not so after ${seconds} s: ${what}\n${await report(target)}`);
+    }
+    await target.pass(1);
+  }
+}
+
+/** The operator has nothing left to do, and the database is healthy with exactly the processes that are wanted. */
+export async function untilAtRest(target: LifeTarget): Promise<DatabaseStatus> {
+  let last: DatabaseStatus = {};
+  await until(target, "the cluster is at rest", async () => {
+    const { metadata, status } = await clusterOf(target);
+    const groups = status?.processGroups ?? [];
+    if (
+      status?.generations?.reconciled !== metadata.generation ||
+      status?.conditions?.find(({ type }) => type === "Reconciled")?.status !== "True" ||
+      groups.some(({ processGroupConditions: found = [] }) => found.length > 0)
+    ) {
+      return false;
+    }
+    const answer = await statusOf(target).catch(() => undefined);
+    if (answer === undefined) return false;
+    last = answer;
+    return isHealthy(answer) && processesOf(answer).length === groups.length;
+  });
+  return last;
+}
+
+export function isHealthy({ client, cluster }: DatabaseStatus): boolean {
+  return (
+    client?.database_status?.available === true &&
+    client.database_status.healthy &&
+    cluster?.data?.state?.name?.startsWith("healthy") === true &&
+    !(cluster.messages ?? []).some(({ name }) => name.startsWith("status_incomplete"))
+  );
+}
+
+/** What the operator did to the database since a mark, which is an earlier length of its activities. */
+export function actionsSince({ activities }: LifeTarget, mark: number): string[] {
+  return activities
+    .slice(mark)
+    .flatMap((activity) =>
+      activity.type === "action" && activity.error === undefined ? [activity.action.type] : [],
+    );
+}
+
+/** Why the cluster is as it is, for a person who reads a failure. */
+async function report(target: LifeTarget): Promise<string> {
+  const { metadata, status } = await clusterOf(target);
+  const database = await statusOf(target).catch((error: unknown) => String(error));
+  const groups = (status?.processGroups ?? []).map(
+    ({ processGroupID, processGroupConditions: found = [], removalTimestamp = "" }) =>
+      `  ${processGroupID} ${removalTimestamp} ${found.map(({ type }) => type).join(", ")}`,
+  );
+  const done = target.activities
+    .slice(-25)
+    .flatMap((each) =>
+      each.type === "action" ? [`  | ${each.text} ${each.error ?? ""}`.slice(0, 300)] : [],
+    );
+  return [
+    `generation ${metadata.generation}, ${JSON.stringify(status?.generations)}`,
+    ...(status?.conditions ?? []).map(({ type, status: value, message }) =>
+      `  ${type}=${value}: ${message}`.slice(0, 300),
+    ),
+    ...(status?.blockedBy ?? []).map(({ step, reason, message }) =>
+      `  blocked in ${step} by ${reason}: ${message}`.slice(0, 300),
+    ),
+    ...groups,
+    ...done,
+    typeof database === "string" ? database : databaseText(database),
+  ].join("\n");
+}
+
+function databaseText(status: DatabaseStatus): string {
+  const { client, cluster } = status;
+  const { available, healthy } = client?.database_status ?? {};
+  const messages = (cluster?.messages ?? []).map(({ name }) => name).join(", ");
+  const count = processesOf(status).length;
+  return `database: available ${available}, healthy ${healthy}, data ${cluster?.data?.state?.name}, ${count} processes, messages ${messages}`;
+}

@@ -1,0 +1,198 @@
+// The two worlds in which a cluster lives through its cases: real fdbservers in real time, and the simulated database in
+// virtual time. Both have the emulated Kubernetes and the operator of `fdb-operator dev`.
+import { createResources } from "../../src/cli/create-resources.ts";
+import { openProcesses } from "../../src/cli/dev-processes.ts";
+import { readDocuments } from "../../src/cli/documents.ts";
+import type { SourceDocument } from "../../src/cli/documents.ts";
+import { machineClock, sleep } from "../../src/env/clock.ts";
+import type { Clock } from "../../src/env/clock.ts";
+import { silentLog } from "../../src/env/log.ts";
+import type { AdminClientFactory } from "../../src/fdb/admin.ts";
+import { forkStarter } from "../../src/fdb/client/child-handle.ts";
+import type { ChildHandle } from "../../src/fdb/client/child-handle.ts";
+import { clientProgramPath } from "../../src/fdb/client/client-program.ts";
+import type { Activity } from "../../src/operate/activity.ts";
+import type { ProcessRuntime, ServerProcess } from "../../src/pod/process-runtime.ts";
+import { createGround } from "../../src/sim/ground.ts";
+import { VirtualClock } from "../../src/sim/virtual-clock.ts";
+import { startWorldOn } from "../../src/sim/world.ts";
+import type { SiteOptions, World } from "../../src/sim/world.ts";
+import { lifeData } from "./life-data.ts";
+import { clusterOf, lifeKey, untilAtRest } from "./life-target.ts";
+import type { LifeTarget } from "./life-target.ts";
+
+/** Data distribution begins early after a recovery, and shards are small, so that little data moves as much data would. */
+export const quickKnobs: readonly string[] = [
+  "knob_initial_failure_reaction_delay=3.0",
+  "knob_min_shard_bytes=200000",
+];
+
+/** Waits that protect large databases from haste; this one is small. */
+const haste: SiteOptions["operator"] = {
+  plan: {
+    configurationMinimumUptimeSeconds: 1,
+    exclusionMinimumUptimeSeconds: 1,
+    coordinatorMinimumUptimeSeconds: 1,
+    coordinatorMissingMs: 10_000,
+  },
+};
+
+export interface Life {
+  readonly target: LifeTarget;
+  readonly stop: () => Promise<void>;
+}
+
+type Passing = Pick<LifeTarget, "finish" | "pass" | "crashClients">;
+
+export async function realLife(environment: NodeJS.ProcessEnv): Promise<Life> {
+  const clock = machineClock();
+  const children = new Set<ChildHandle>();
+  const fork = forkStarter(clientProgramPath());
+  const processes = await openProcesses({
+    ...{ environment, clock, log: silentLog },
+    startClient: (handed) => {
+      const child = fork(handed);
+      children.add(child);
+      return child;
+    },
+  });
+  const passing: Passing = {
+    finish: (operation) => operation,
+    pass: (seconds) => sleep(clock, seconds * 1000),
+    crashClients: () => {
+      for (const child of children) child.kill();
+      children.clear();
+    },
+  };
+  const documents = await processes.sample();
+  const life = await live(clock, processes.site, documents, passing);
+  return {
+    target: life.target,
+    async stop() {
+      await life.stop();
+      await processes.stop();
+      clock.stop();
+    },
+  };
+}
+
+export async function simulatedLife(sample: string): Promise<Life> {
+  const clock = new VirtualClock();
+  const finish = async <T>(operation: Promise<T>): Promise<T> => {
+    let isDone = false;
+    const done = (): void => {
+      isDone = true;
+    };
+    operation.then(done, done);
+    await clock.run({ until: () => isDone });
+    return operation;
+  };
+  const pass = async (seconds: number): Promise<void> => {
+    await clock.advance(seconds * 1000);
+  };
+  const documents = await readDocuments(sample);
+  return live(clock, {}, documents, { finish, pass, crashClients: undefined });
+}
+
+async function live(
+  clock: Clock,
+  site: Pick<SiteOptions, "runtime" | "wrapAdmin" | "kubelet">,
+  documents: readonly SourceDocument[],
+  passing: Passing,
+): Promise<Life> {
+  const ground = createGround({ clock, seed: 1 });
+  const activities: Activity[] = [];
+  const servers = new Map<string, Set<ServerProcess>>();
+  const heldDown = new Set<string>();
+  const world = startWorldOn(ground, {
+    ...site,
+    runtime: listed(site.runtime ?? ground.fdb.runtime, servers, heldDown),
+    ...{ nodes: 8, zones: 4, operator: haste },
+    onActivity: (activity) => void activities.push(activity),
+  });
+  await passing.finish(world.started);
+  await passing.finish(createResources(world.client, world.transport, documents.map(hurried)));
+  const factory = site.wrapAdmin?.(ground.fdb.admin) ?? ground.fdb.admin;
+  const admin = await openWhenCreated(world, factory, passing);
+  const killServers = (podName: string): void => {
+    for (const server of servers.get(podName) ?? []) server.kill();
+  };
+  const target: LifeTarget = {
+    ...{ world, admin, activities, data: lifeData(admin, passing.finish), ...passing },
+    killServers,
+    holdDown(podNames) {
+      for (const name of podNames) {
+        heldDown.add(name);
+        killServers(name);
+      }
+      return () => heldDown.clear();
+    },
+  };
+  await untilAtRest(target);
+  return {
+    target,
+    async stop() {
+      admin.close();
+      await passing.finish(world.stop());
+    },
+  };
+}
+
+/** Waits that protect a busy database would only make the cases long. */
+function hurried(document: SourceDocument): SourceDocument {
+  const { spec, ...rest } = document.object as { spec?: Record<string, unknown> };
+  const processes = spec?.["processes"] as { general?: object } | undefined;
+  const general = { ...processes?.general, customParameters: quickKnobs };
+  return {
+    ...document,
+    object: {
+      ...(rest as SourceDocument["object"]),
+      spec: {
+        ...spec,
+        minimumUptimeSecondsForBounce: 1,
+        automationOptions: { waitBetweenRemovalsSeconds: 0 },
+        processes: { ...processes, general },
+      },
+    } as SourceDocument["object"],
+  };
+}
+
+async function openWhenCreated(
+  world: World,
+  factory: AdminClientFactory,
+  { pass }: Passing,
+): ReturnType<typeof opened> {
+  for (;;) {
+    const { spec, status } = await clusterOf({ world } as LifeTarget);
+    const { connectionString = "" } = status ?? {};
+    if (connectionString !== "") return opened(factory, connectionString, spec.version);
+    await pass(1);
+  }
+}
+
+async function opened(factory: AdminClientFactory, connectionString: string, version: string) {
+  const name = `${lifeKey.namespace}/person`;
+  return factory.open({ name, connectionString, version });
+}
+
+/** Keeps at hand what runs in each pod. */
+function listed(
+  runtime: ProcessRuntime,
+  servers: Map<string, Set<ServerProcess>>,
+  heldDown: ReadonlySet<string>,
+): ProcessRuntime {
+  return {
+    start(spec) {
+      if (heldDown.has(spec.pod.name)) {
+        const exit = { code: 1, message: "it is held down" };
+        return { exited: Promise.resolve(exit), kill: () => {} };
+      }
+      const server = runtime.start(spec);
+      const inPod = servers.get(spec.pod.name) ?? new Set();
+      servers.set(spec.pod.name, inPod.add(server));
+      void server.exited.then(() => inPod.delete(server));
+      return server;
+    },
+    volumeRemoved: (volumeId) => runtime.volumeRemoved?.(volumeId),
+  };
+}

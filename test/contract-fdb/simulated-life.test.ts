@@ -1,0 +1,18 @@
+// The life of a cluster on the simulated database; with FoundationDB the same cases run by `npm run contract:fdb`.
+import { join } from "node:path";
+import { test } from "node:test";
+import { allLifeCases, runLifeCase } from "./life-cases.ts";
+import { simulatedLife } from "./life-worlds.ts";
+
+const sample = join(import.meta.dirname, "..", "..", "examples", "local-processes.yaml");
+
+test("a cluster lives through its cases on the simulated database", async (context) => {
+  const life = await simulatedLife(sample);
+  try {
+    for (const each of allLifeCases.filter(({ needs }) => needs === undefined)) {
+      await context.test(each.title, () => runLifeCase(life.target, each));
+    }
+  } finally {
+    await life.stop();
+  }
+});
