@@ -37,8 +37,12 @@ export function loweredPriority(priority: number): number {
   return lowestPriority + Math.max(0, priority);
 }
 
+export function isOverRegions({ usable_regions: regions = 0 }: DatabaseConfiguration): boolean {
+  return regions > 1;
+}
+
 export function desiredCoordinatorCount(configuration: DatabaseConfiguration): number {
-  if ((configuration.usable_regions ?? 0) > 1) return 9;
+  if (isOverRegions(configuration)) return 9;
   return redundancyOf(configuration.redundancy_mode).coordinators;
 }
 
@@ -47,7 +51,7 @@ export type LocalityLimits = Readonly<Record<string, number>>;
 /** How many coordinators may at most share one value of a locality. */
 export function coordinatorHardLimits(configuration: DatabaseConfiguration): LocalityLimits {
   const limits: Record<string, number> = { [localityKeys.zone]: 1 };
-  if ((configuration.usable_regions ?? 0) > 1) {
+  if (isOverRegions(configuration)) {
     const dataCenters = Math.max(1, dataCentersOf(configuration).length);
     limits[localityKeys.dataCenter] = Math.ceil(9 / dataCenters);
     return limits;
@@ -70,6 +74,11 @@ export const reducedCount = 5;
 export function wishOver(hall: string, count: number): CoordinatorWish {
   const perHall = count === reducedCount ? 2 : 3;
   return { count, hardLimits: { [localityKeys.zone]: 1, [hall]: perHall } };
+}
+
+/** The same with two in a zone, for want of zones: a datacenter and one more host may still be lost. */
+export function sharingWish({ count, hardLimits }: CoordinatorWish): CoordinatorWish {
+  return { count, hardLimits: { ...hardLimits, [localityKeys.zone]: 2 } };
 }
 
 export interface HallCoordinators {

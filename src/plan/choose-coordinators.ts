@@ -1,11 +1,12 @@
 // Chooses the coordinators of a running database among the processes that its status shows: spread over zones,
-// datacenters and halls, known by name or by address as the resource wants it. Rules: spec/restart.md [T1]-[T6].
+// datacenters and halls, known by name or by address as the resource wants it. Rules: spec/restart.md [T1]-[T6],
+// spec/halls.md [HALL35], [HALL38].
 import {
   coordinatorsOf,
   formatConnectionString,
   parseConnectionString,
 } from "../model/connection-string.ts";
-import { reducedCount, wishOver } from "../model/coordinator-choice.ts";
+import { isOverRegions, reducedCount, sharingWish, wishOver } from "../model/coordinator-choice.ts";
 import type { CoordinatorWish } from "../model/coordinator-choice.ts";
 import { localityKeys } from "../model/locality.ts";
 import { machinesProblem } from "./coordinator-hosts.ts";
@@ -36,8 +37,13 @@ export function chooseCoordinators(input: CoordinatorChoiceInput): CoordinatorCh
   const isUrgent = missingCoordinators(input.status, input.connectionString).length > 0;
   const choice =
     named.ok || !isUrgent ? named : chooseAs({ ...input, isAddressEnough: true }, wishOf(input));
+  if (choice.ok) return choice;
+  if (isOverRegions(input.configuration)) {
+    const sharing = input.isPressed === true ? chooseAs(input, sharingWish(wishOf(input))) : choice;
+    return sharing.ok ? sharing : choice;
+  }
   const { spreadLocality } = redundancyOf(input.configuration.redundancy_mode);
-  if (choice.ok || spreadLocality === undefined) return choice;
+  if (spreadLocality === undefined) return choice;
   // A database that begins with few is better off with five than with those.
   const isBeginning = coordinatorsOf(input.connectionString).length < reducedCount;
   if (!isBeginning && input.isPressed !== true) return choice;

@@ -1,7 +1,9 @@
 // Whether the coordinators of a packed cluster share hosts more than they must. Processes of different logical fault
-// domains may run on one host, where the database sees different zones. Rules: spec/packing.md [PACK54], [PACK55].
+// domains may run on one host, where the database sees different zones. Rules: spec/packing.md [PACK54], [PACK55],
+// spec/halls.md [HALL38].
 import type { ClusterSpec } from "../api/cluster.ts";
 import { isPackingEnabled } from "../api/packing.ts";
+import { isOverRegions } from "../model/coordinator-choice.ts";
 import type { ChoiceRules } from "../model/coordinator-choice.ts";
 import { chooseOverMachines } from "../model/coordinator-machines.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
@@ -23,13 +25,16 @@ export function sharingWarnings(
   spec: ClusterSpec,
   status: DatabaseStatus | undefined,
 ): PlanWarning[] {
-  if (status === undefined || !isPackingEnabled(spec)) return [];
+  if (status === undefined) return [];
+  const isPacked = isPackingEnabled(spec);
+  if (!isPacked && !isOverRegions(status.cluster?.configuration ?? {})) return [];
   const coordinators = servingCoordinators(status);
   const shared = sharedHost(coordinators);
   if (shared === undefined) return [];
+  const remedy = isPacked ? "Add nodes" : "Add nodes, or replace one that shares its host";
   const message =
     `There are too few hosts for ${coordinators.length} coordinators: up to ${shared.count} share one. ` +
-    "Add nodes, so that the loss of one costs one coordinator.";
+    `${remedy}, so that the loss of one costs one coordinator.`;
   return [{ reason: "CoordinatorsShareHosts", message }];
 }
 

@@ -1,5 +1,5 @@
 // Whether the coordinators of a database are as many, as spread and as healthy as they should be.
-// Rules: spec/plan.md [P36], [P37], spec/halls.md [HALL37].
+// Rules: spec/plan.md [P36], [P37], spec/halls.md [HALL37], [HALL38].
 import { routingOf } from "../api/effective.ts";
 import type { ClusterSpec } from "../api/cluster.ts";
 import { addressesInCommandLine, formatAddress, isTls, parseAddress } from "../model/address.ts";
@@ -10,6 +10,7 @@ import {
   coordinatorHardLimits,
   desiredCoordinatorCount,
   isEligibleClass,
+  isOverRegions,
 } from "../model/coordinator-choice.ts";
 import type { CoordinatorWish } from "../model/coordinator-choice.ts";
 import type { DatabaseConfiguration } from "../model/database-configuration.ts";
@@ -172,7 +173,7 @@ function spreadProblem(
     return `The coordinators are in ${zones.size} zones and should be in ${count}`;
   }
   for (const [key, limit] of Object.entries(hardLimits)) {
-    if (isCrowded && key === localityKeys.zone) continue;
+    if (isCrowded && key === localityKeys.zone && limit === 1) continue;
     const counts = new Map<string, number>();
     for (const process of found) {
       const value = localityOf(process, key);
@@ -187,13 +188,16 @@ function spreadProblem(
 }
 
 /**
- * Over halls no zone holds more coordinators than a hall may, so some that came to share one are better than fewer of
- * them, as long as no full set can be found.
+ * Over halls and regions no zone holds more coordinators than a hall or a datacenter may, so some that came to share one
+ * are better than fewer of them, as long as no full set can be found.
  */
 function isSharingAllowed(input: CoordinatorInput): boolean {
+  const { configuration, isSettled } = input;
   const wish = wishOf(input);
-  const { spreadLocality } = redundancyOf(input.configuration.redundancy_mode);
-  if (spreadLocality === undefined || !(spreadLocality in wish.hardLimits)) return false;
-  if (input.isSettled !== true) return false;
+  const { spreadLocality } = redundancyOf(configuration.redundancy_mode);
+  const key = isOverRegions(configuration) ? localityKeys.dataCenter : spreadLocality;
+  if (key === undefined || !(key in wish.hardLimits) || isSettled !== true) return false;
+  // A wish for shared zones is made only when no others can be found.
+  if (wish.hardLimits[localityKeys.zone] !== 1) return true;
   return pickCoordinators({ ...input, avoided: input.avoided ?? new Set() }, wish).missing > 0;
 }

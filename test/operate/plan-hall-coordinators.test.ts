@@ -191,6 +191,35 @@ test("[HALL37] nine that came to share a zone stay while no nine zones can be fo
   assert.match(problem(uneven) ?? "", /4 coordinators share data_hall az1; at most 3 may/);
 });
 
+test("[HALL38] over regions two may share a zone when somebody must leave and no nine zones can be found", () => {
+  const datacenters = ["az1", "az2", "az3"].map((id) => ({ id, priority: 1 }));
+  const configuration = {
+    ...{ redundancy_mode: "double" as const, usable_regions: 2 },
+    regions: datacenters.map((each) => ({ datacenters: [each] })),
+  };
+  const choose = (zones: readonly string[], pressed: boolean) => {
+    const { input } = crowded({ az1: zones, az2: hallTwo, az3: hallThree });
+    const processes = Object.fromEntries(
+      Object.entries(input.status.cluster?.processes ?? {}).map(([id, process]) => {
+        const { data_hall: dcid = "", ...rest } = process.locality ?? {};
+        return [id, { ...process, locality: { ...rest, dcid } }];
+      }),
+    );
+    const status = { cluster: { processes, configuration } };
+    const { wish: _hallWish, ...others } = input;
+    const regional = { ...others, configuration, status };
+    const choice = chooseCoordinators({ ...regional, isPressed: pressed, isSettled: pressed });
+    if (!choice.ok) return choice.problem;
+    const connectionString = `a:b@${choice.addresses.join()}`;
+    assert.equal(coordinatorProblem({ ...regional, connectionString, isSettled: true }), undefined);
+    return choice.addresses.length;
+  };
+  assert.match(String(choose(["a", "b", "a"], false)), /only 8 can be found/);
+  assert.equal(choose(["a", "b", "a"], true), 9);
+  assert.equal(choose(["a", "b", "c"], true), 9);
+  assert.match(String(choose(["a", "a", "a"], true)), /only 7 can be found/);
+});
+
 test("[HALL16] halls of other resources count as whole while they are out of sight", () => {
   const spec = hallSpec({ localities: [{ key: "data_hall", value: "az1" }] });
   assert.deepEqual(wish(spec, [], statusWith({ az1: 3 }, "three_data_hall")), nine);
