@@ -20,7 +20,7 @@ export class Metrics {
 
   constructor(text: string) {
     this.samples = text.split("\n").flatMap((line) => {
-      const match = /^([a-z_]+)(\{.*\})? ([-0-9.e+]+|\+Inf)$/i.exec(line);
+      const match = /^([a-z0-9_]+)(\{.*\})? ([-0-9.e+]+|\+Inf)$/i.exec(line);
       return match === null
         ? []
         : [{ name: match[1] ?? "", labels: match[2] ?? "", value: Number(match[3]) }];

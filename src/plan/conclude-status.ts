@@ -51,7 +51,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     counts: draft.desired.counts,
     live: database && isAvailable(snapshot) ? liveOf(database, snapshot) : undefined,
     desired: draft.desired.configuration,
-    isStatusPending: isStatusPending(snapshot),
+    isStatusPending: isStatusPending(snapshot) || isCommandUnseen(snapshot),
     hasWrongDenyList: hasWrongDenyList(snapshot, status),
     hasActions:
       draft.actions.length > 0 || isRemovalEnding(snapshot, draft) || isActUnseen(snapshot),
@@ -126,6 +126,12 @@ function toBlockedBy(wait: Wait): BlockedBy {
 /** Until a status shows the end of a restart, what it shows may be what was before. */
 function isActUnseen({ ledger }: Snapshot): boolean {
   return ledger.some(({ type }) => type === "deletePods" || type === "killProcesses");
+}
+
+/** What a command of ours leads to shows only in a status that was asked for after it had ended. */
+function isCommandUnseen({ runningCommand, database, lastDatabaseWriteMs }: Snapshot): boolean {
+  if (runningCommand !== undefined) return true;
+  return database.kind === "seen" && database.observedMs < lastDatabaseWriteMs;
 }
 
 /** Only a database that answers can tell; until then the last finding stands. Step changeCoordinators says why. */

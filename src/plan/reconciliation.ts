@@ -21,7 +21,7 @@ export interface ReconciliationInput {
   /** What the database runs with; undefined while it does not say. */
   live: DatabaseConfiguration | undefined;
   desired: DatabaseConfiguration;
-  /** The database has not been looked at yet, so that nothing new can be said about it. */
+  /** The database has not been looked at since we connected or told it something: nothing new can be said about it. */
   isStatusPending: boolean;
   /** Instances that should or should not be on the deny list and are not or are. */
   hasWrongDenyList: boolean;

@@ -345,8 +345,9 @@ async function inHalls(spec: Spec, body: (world: TestWorld) => Promise<void>): P
     world.assertDataSafe();
   });
 }
+/** As the resource has them whose process group goes: the others hear of a change when they look next. */
 const hallCoordinators = async (world: TestWorld): Promise<string[]> => {
-  const text = (await world.cluster({ name: "az1" })).status?.connectionString ?? "";
+  const text = (await world.cluster({ name: "az2" })).status?.connectionString ?? "";
   return (text.split("@")[1] ?? "").split(",").map((each) => each.split(".")[0] ?? "");
 };
 async function replacedInHall(world: TestWorld): Promise<boolean> {

@@ -309,6 +309,21 @@ test("[P38] a cluster with something left to do is not reconciled", () => {
   assert.equal(plan.status.generations?.reconciled, 1, "the last reconciled generation stays");
 });
 
+test("[P38] a generation is not reconciled before a status shows what the last command led to", () => {
+  const world = settled();
+  const running = { runningCommand: "configure double" };
+  assert.equal(world.plan(running).isReconciled, true, "nothing new is asked for");
+  const { metadata } = world.cluster;
+  const generation = (metadata.generation ?? 0) + 1;
+  world.cluster = { ...world.cluster, metadata: { ...metadata, generation } };
+  assert.equal(world.plan(running).isReconciled, false);
+  const { database } = world.snapshot();
+  assert.ok(database.kind === "seen");
+  const later = { lastDatabaseWriteMs: database.observedMs + 1 };
+  assert.equal(world.plan(later).isReconciled, false);
+  assert.equal(world.plan().isReconciled, true);
+});
+
 test("[P39] an unconfigured cluster needs its configuration and nothing else is judged", () => {
   const plan = new PlanWorld(small).plan();
   assert.deepEqual(plan.status.generations, { needsConfigurationChange: 1 });
