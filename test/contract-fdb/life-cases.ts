@@ -1,5 +1,5 @@
 // The life of a database cluster under its operator, in the order in which it happens. Each case starts from a cluster at
-// rest with data in it, and ends so, with all data read back. Rules: spec/real-database.md [DB70]-[DB76].
+// rest with data in it, and ends so, with all data read back. Rules: spec/real-database.md [DB70]-[DB77].
 import { lifeChangeCases } from "./life-change-cases.ts";
 import { lifeTroubleCases } from "./life-trouble-cases.ts";
 import type { LifeCase, LifeTarget } from "./life-target.ts";

@@ -11,6 +11,7 @@ import {
   processesOf,
   statusOf,
   untilAtRest,
+  untilAtRestWithCopies,
 } from "./life-target.ts";
 import type { LifeCase, LifeTarget } from "./life-target.ts";
 
@@ -47,7 +48,7 @@ export const lifeChangeCases: readonly LifeCase[] = [
       await target.data.verify();
       const mark = target.activities.length;
       await changeSpec(target, { processCounts: { storage: 3 } });
-      const shrunk = await untilAtRest(target);
+      const shrunk = await untilAtRestWithCopies(target, 2);
       assert.equal(holdersOf(shrunk, "storage").length, 3);
       assert.ok(actionsSince(target, mark).includes("excludeProcesses"));
       assert.equal((await volumesOf(target, "storage")).length, 3);
@@ -72,7 +73,7 @@ export const lifeChangeCases: readonly LifeCase[] = [
     async run(target) {
       const id = fullestOf(await statusOf(target));
       await changeSpec(target, { processGroupsToRemove: [id] });
-      const status = await untilAtRest(target);
+      const status = await untilAtRestWithCopies(target, 2);
       const ids = processesOf(status).map(({ locality }) => locality?.["instance_id"]);
       assert.ok(!ids.includes(id), `${id} is still there`);
       assert.equal(holdersOf(status, "storage").length, 3);
@@ -86,10 +87,12 @@ export const lifeChangeCases: readonly LifeCase[] = [
       const triple = await untilAtRest(target);
       assert.equal(triple.cluster?.configuration?.redundancy_mode, "triple");
       assert.equal(triple.client?.coordinators?.coordinators?.length, 5);
+      assertTolerance(triple, 2);
       await target.data.verify();
       await changeSpec(target, { databaseConfiguration: { redundancy_mode: "double" } });
       const double = await untilAtRest(target);
       assert.equal(double.cluster?.configuration?.redundancy_mode, "double");
+      assertTolerance(double, 1);
     },
   },
   {
@@ -101,12 +104,44 @@ export const lifeChangeCases: readonly LifeCase[] = [
       assert.equal(holdersOf(status, "resolver").length, 2);
     },
   },
+  {
+    title: "[DB77] storage pods are replaced under maintenance of their fault domain",
+    async run(target) {
+      const volumes = await volumesOf(target);
+      const before = await podIdentities(target);
+      const foundationdb = { name: "foundationdb", env: [{ name: "LIFE", value: "1" }] };
+      await changeSpec(target, {
+        automationOptions: { maintenanceModeOptions: { UseMaintenanceModeChecker: true } },
+        processes: { storage: { podTemplate: { spec: { containers: [foundationdb] } } } },
+      });
+      const zones = new Set<string>();
+      const status = await untilAtRest(target, ({ cluster }) => {
+        if (cluster?.maintenance_zone !== undefined) zones.add(cluster.maintenance_zone);
+      });
+      assert.notDeepEqual([...zones], [], "no fault domain was under maintenance");
+      assert.equal(status.cluster?.maintenance_zone, undefined);
+      const after = await podIdentities(target);
+      assert.ok(!before.some((uid) => after.includes(uid)), "a storage pod is the old one");
+      assert.deepEqual(await volumesOf(target), volumes);
+    },
+  },
 ];
+
+async function podIdentities(target: LifeTarget): Promise<string[]> {
+  return (await podsOf(target, "storage")).map(({ metadata }) => metadata.uid ?? "");
+}
 
 function holdersOf(status: DatabaseStatus, role: string): string[] {
   return processesOf(status)
     .filter(({ roles = [] }) => roles.some((each) => each.role === role))
     .map(({ address = "" }) => address);
+}
+
+/** So many fault domains may be lost, for the data and for the use of it. */
+function assertTolerance({ cluster }: DatabaseStatus, domains: number): void {
+  const { fault_tolerance: tolerance } = cluster ?? {};
+  assert.equal(tolerance?.max_zone_failures_without_losing_data, domains);
+  assert.equal(tolerance?.max_zone_failures_without_losing_availability, domains);
 }
 
 /** The storage process with the most data: it cannot leave before much of it has moved. */

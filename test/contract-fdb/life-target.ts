@@ -82,9 +82,15 @@ export async function until(
 }
 
 /** The operator has nothing left to do, and the database is healthy with exactly the processes that are wanted. */
-export async function untilAtRest(target: LifeTarget): Promise<DatabaseStatus> {
+export async function untilAtRest(
+  target: LifeTarget,
+  look: (status: DatabaseStatus) => void = () => {},
+): Promise<DatabaseStatus> {
   let last: DatabaseStatus = {};
   await until(target, "the cluster is at rest", async () => {
+    const answer = await statusOf(target).catch(() => undefined);
+    if (answer === undefined) return false;
+    look(answer);
     const { metadata, status } = await clusterOf(target);
     const groups = status?.processGroups ?? [];
     if (
@@ -94,12 +100,21 @@ export async function untilAtRest(target: LifeTarget): Promise<DatabaseStatus> {
     ) {
       return false;
     }
-    const answer = await statusOf(target).catch(() => undefined);
-    if (answer === undefined) return false;
     last = answer;
     return isHealthy(answer) && processesOf(answer).length === groups.length;
   });
   return last;
+}
+
+/** As untilAtRest, and at every look on the way all data has at least so many copies. */
+export async function untilAtRestWithCopies(
+  target: LifeTarget,
+  copies: number,
+): Promise<DatabaseStatus> {
+  return untilAtRest(target, (status) => {
+    const { name, min_replicas_remaining: fewest = copies } = status.cluster?.data?.state ?? {};
+    assert.ok(fewest >= copies, `data ${name} with ${fewest} copies`);
+  });
 }
 
 export function isHealthy({ client, cluster }: DatabaseStatus): boolean {
