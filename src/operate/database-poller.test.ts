@@ -14,6 +14,8 @@ interface Bench {
   opened: AdminClientOptions[];
   closed: number[];
   asked: number[];
+  /** The time limits of the questions. */
+  limits: number[];
   news: number[];
   answer: { delayMs: number; status: DatabaseStatus | undefined };
 }
@@ -22,15 +24,18 @@ function bench(): Bench {
   const clock = new VirtualClock(0);
   const opened: AdminClientOptions[] = [];
   const [closed, asked, news]: [number[], number[], number[]] = [[], [], []];
+  const limits: number[] = [];
   const answer: Bench["answer"] = { delayMs: 100, status: { cluster: { generation: 1 } } };
   const open = (options: AdminClientOptions): AdminClient => {
     opened.push(options);
     const number = opened.length;
     const client: Partial<AdminClient> = {
-      async status() {
+      async status(timeoutMs) {
         asked.push(clock.nowMs());
+        limits.push(timeoutMs);
         const { status, delayMs } = answer;
-        await sleep(clock, delayMs);
+        await sleep(clock, Math.min(delayMs, timeoutMs));
+        if (delayMs > timeoutMs) throw new FdbError(1031, "timed out");
         if (status === undefined) throw new FdbError(1031, "timed out");
         return status;
       },
@@ -44,7 +49,7 @@ function bench(): Bench {
     timeoutMs: 5_000,
     onObservation: () => news.push(clock.nowMs()),
   });
-  return { clock, poller, opened, closed, asked, news, answer };
+  return { clock, poller, opened, closed, asked, limits, news, answer };
 }
 
 const target = { name: "default/sample", connectionString: "a:b@c:1", version: "7.3.79" };
@@ -122,6 +127,22 @@ test("[OP12] a database that does not answer is an observation with its beginnin
   answer.status = {};
   await clock.advance(1_200);
   assert.equal(poller.latest.kind, "seen");
+  poller.close();
+});
+
+test("[OP18] a slow database is given twice the time until it is quick again", async () => {
+  const { clock, poller, limits, answer } = bench();
+  poller.setIntervalMs(1_000);
+  answer.delayMs = 8_000;
+  poller.follow(target);
+  await clock.advance(5_500);
+  assert.equal(poller.latest.kind, "missing");
+  await clock.advance(9_000);
+  assert.equal(poller.latest.kind, "seen");
+  answer.delayMs = 100;
+  await clock.advance(11_000);
+  assert.deepEqual(limits.slice(0, 3), [5_000, 10_000, 10_000]);
+  assert.equal(limits.at(-1), 5_000);
   poller.close();
 });
 

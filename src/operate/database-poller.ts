@@ -1,5 +1,5 @@
 // Reads the status of one database in the background, so that no pass over a cluster ever waits for
-// FoundationDB: a pass takes the newest observation with its time. Rules: spec/operate.md [OP10]-[OP13].
+// FoundationDB: a pass takes the newest observation with its time. Rules: spec/operate.md [OP10]-[OP13], [OP18].
 import type { Clock, Timer } from "../env/clock.ts";
 import type { AdminClient, AdminClientFactory } from "../fdb/admin.ts";
 import { isFdbError } from "../fdb/error.ts";
@@ -14,6 +14,7 @@ export interface DatabaseTarget {
 export interface PollerOptions {
   clock: Clock;
   admin: AdminClientFactory;
+  /** Of a question; twice as long while the database proves slower than that. */
   timeoutMs: number;
   /** Called after every answer and every failure. */
   onObservation: () => void;
@@ -26,6 +27,7 @@ export class DatabasePoller {
   #intervalMs = 0;
   #timer: Timer | undefined;
   #isAsking = false;
+  #isSlow = false;
   #shouldAskAgain = false;
   #isClosed = false;
   readonly #options: PollerOptions;
@@ -132,12 +134,15 @@ export class DatabasePoller {
   }
 
   async #statusOf(client: AdminClient, observedMs: number): Promise<DatabaseObservation> {
+    const { clock, timeoutMs } = this.#options;
     try {
-      const status = await client.status(this.#options.timeoutMs);
+      const status = await client.status(this.#isSlow ? 2 * timeoutMs : timeoutMs);
+      this.#isSlow = clock.nowMs() - observedMs >= timeoutMs;
       return { kind: "seen", status, observedMs };
     } catch (error) {
       // A database that does not answer is a state of the world: the plan says so and goes on without it.
       const code = isFdbError(error) ? error.code : undefined;
+      if (code === timedOut) this.#isSlow = true;
       return {
         kind: "missing",
         reason: "Unreachable",
@@ -157,6 +162,7 @@ export class DatabasePoller {
 }
 
 const firstIntervalMs = 1_000;
+const timedOut = 1031;
 
 const notAsked: DatabaseObservation = {
   kind: "missing",

@@ -18,6 +18,22 @@ export const creationCases: readonly DatabaseCase[] = [
     },
   },
   {
+    title: "[DB31] two who ask a database without configuration both get a status",
+    stage: "new",
+    async run(target) {
+      const other = target.open();
+      try {
+        const limitMs = 60_000;
+        const asked = [target.admin, other, target.admin].map((each) => each.status(limitMs));
+        for (const status of await target.finish(Promise.all(asked))) {
+          assert.equal(status.client?.database_status?.available, false);
+        }
+      } finally {
+        other.close();
+      }
+    },
+  },
+  {
     title: "[DB15] [DB41] a change of what is not configured takes its time and is timed_out",
     stage: "new",
     async run({ admin, finish }) {

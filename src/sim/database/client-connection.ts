@@ -107,7 +107,9 @@ async function requestStatus(
   } else {
     const isComplete = countReachable(location.answers) === location.answers.length;
     await deadline.sleep(isComplete ? timings.statusMs : timings.statusUnreachableCoordinatorMs);
-    await waitForServing(deadline, clock, startedMs + timings.statusWithoutDatabaseMs, first, find);
+    const durationMs = timings.statusWithoutDatabaseMs;
+    const endMs = first ? turnEnd(first, startedMs, durationMs) : startedMs + durationMs;
+    await waitForServing(deadline, clock, endMs, first, find);
   }
   const { location: last, database } = find();
   return buildStatus({
@@ -116,6 +118,19 @@ async function requestStatus(
     answers: last.answers,
     database,
   });
+}
+
+/**
+ * The cluster controller makes one status at a time. Who asks while one is being made gets the next one, together with
+ * all others who wait; that only shows while a status takes long.
+ */
+function turnEnd(database: Database, nowMs: number, durationMs: number): number {
+  if (isServing(database)) return nowMs + durationMs;
+  const { slowStatus: last } = database;
+  if (last !== undefined && nowMs < last.startMs) return last.endMs;
+  const startMs = Math.max(nowMs, last?.endMs ?? 0);
+  database.slowStatus = { startMs, endMs: startMs + durationMs };
+  return startMs + durationMs;
 }
 
 async function waitForServing(

@@ -122,6 +122,20 @@ test("[FDB33] before configure new every other command hangs, and status takes f
   for (const call of calls) await assert.rejects(sample.call(call), { code: 1031 });
 });
 
+test("[FDB33] who asks for a status while a slow one is made waits for both, with all who wait", async () => {
+  const sample = await startSample({ servers: plainServers(), coordinators: plainCoordinators });
+  const startedMs = sample.clock.nowMs();
+  const ask = async (): Promise<number> => {
+    await sample.admin.status(60_000);
+    return Math.floor((sample.clock.nowMs() - startedMs) / 15_000);
+  };
+  const first = ask();
+  await sample.pass(1);
+  const second = ask();
+  await sample.pass(1);
+  assert.deepEqual(await sample.call(Promise.all([first, second, ask()])), [1, 2, 2]);
+});
+
 test("[FDB9] a database without enough storage zones waits for them", async () => {
   const servers = plainServers().filter(({ processClass }) => processClass !== "storage");
   const sample = await startSample({

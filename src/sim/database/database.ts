@@ -158,6 +158,8 @@ export interface Database {
   readonly excludedLocalities: Map<string, number>;
   readonly classOverrides: Map<string, string>;
   maintenance: { zone: string; untilMs: number } | undefined;
+  /** The last status that was begun, or is to begin, while commits were impossible. */
+  slowStatus: { startMs: number; endMs: number } | undefined;
   lockUid: string | undefined;
   /** Time from which the database counts its versions. */
   readonly versionZeroMs: number;
@@ -222,6 +224,7 @@ export function createDatabase(
     excludedLocalities: new Map(),
     classOverrides: new Map(),
     maintenance: undefined,
+    slowStatus: undefined,
     lockUid: undefined,
     versionZeroMs: nowMs,
     listeners: new Set(),
