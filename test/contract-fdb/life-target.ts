@@ -24,6 +24,8 @@ export interface LifeTarget {
   readonly holdDown: (podNames: readonly string[]) => () => void;
   /** Ends the clients of the operator behind its back; undefined where they are no processes. */
   readonly crashClients: (() => void) | undefined;
+  /** A real database that recovers before it has heard of all its processes does so once or twice more by itself. */
+  readonly mostRecoveriesOfOneKill: number;
   readonly finish: <T>(operation: Promise<T>) => Promise<T>;
   readonly pass: (seconds: number) => Promise<void>;
 }

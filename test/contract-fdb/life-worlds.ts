@@ -42,7 +42,7 @@ export interface Life {
   readonly stop: () => Promise<void>;
 }
 
-type Passing = Pick<LifeTarget, "finish" | "pass" | "crashClients">;
+type Passing = Pick<LifeTarget, "finish" | "pass" | "crashClients" | "mostRecoveriesOfOneKill">;
 
 export async function realLife(environment: NodeJS.ProcessEnv): Promise<Life> {
   const clock = machineClock();
@@ -63,6 +63,7 @@ export async function realLife(environment: NodeJS.ProcessEnv): Promise<Life> {
       for (const child of children) child.kill();
       children.clear();
     },
+    mostRecoveriesOfOneKill: 3,
   };
   const documents = await processes.sample();
   const life = await live(clock, processes.site, documents, passing);
@@ -91,7 +92,8 @@ export async function simulatedLife(sample: string): Promise<Life> {
     await clock.advance(seconds * 1000);
   };
   const documents = await readDocuments(sample);
-  return live(clock, {}, documents, { finish, pass, crashClients: undefined });
+  const kind = { crashClients: undefined, mostRecoveriesOfOneKill: 1 };
+  return live(clock, {}, documents, { finish, pass, ...kind });
 }
 
 async function live(
