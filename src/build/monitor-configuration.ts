@@ -49,6 +49,19 @@ export const joined = (...values: MonitorArgument[]): MonitorArgument => ({
 });
 const processNumber: MonitorArgument = { type: "ProcessNumber" };
 
+/** Names of the variables that the argument is made of. */
+export function variablesIn(argument: MonitorArgument): readonly string[] {
+  switch (argument.type) {
+    case "Concatenate":
+      return argument.values.flatMap(variablesIn);
+    case "Environment":
+    case "IPList":
+      return [argument.source];
+    default:
+      return [];
+  }
+}
+
 export function monitorConfiguration(
   cluster: NormalCluster,
   target: MonitorTarget,

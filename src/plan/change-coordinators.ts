@@ -36,11 +36,13 @@ export function planCoordinators(snapshot: Snapshot, draft: Draft): StepResult {
   const { configured, connectionString = "" } = draft.status;
   if (!configured || connectionString === "" || status === undefined) return nothing;
   if (status.client?.database_status?.available !== true) return nothing;
-  const input = coordinatorInput(snapshot, draft, status);
-  const problem = coordinatorProblem(input);
+  const wanted = coordinatorInput(snapshot, draft, status);
+  const problem = coordinatorProblem(wanted);
   if (problem === undefined) return nothing;
-  const deferral = deferralOf(input);
-  if (deferral !== undefined) {
+  const deferral = deferralOf(wanted);
+  const isUrgent = missingCoordinators(status, connectionString).length > 0;
+  const input = deferral !== undefined && isUrgent ? withOtherListener(wanted) : wanted;
+  if (deferral !== undefined && !isUrgent) {
     const events: PlanEvent[] = isDeferralNew(snapshot)
       ? [{ type: "Normal", reason: "DeferringCoordinatorChange", message: deferral.message }]
       : [];
@@ -113,6 +115,16 @@ function deferralOf(input: CoordinatorInput): Hold | undefined {
   const message = `Not all processes have a ${kind} address yet: ${nameList(late)}`;
   const remedy = "Nothing: they get one when they are restarted.";
   return hold("CoordinatorsUnfit", message, remedy, 15_000);
+}
+
+/**
+ * The listeners of the present coordinators, which processes keep until these have moved: what the move waits for may
+ * itself wait for the coordinator that is missing.
+ */
+function withOtherListener(input: CoordinatorChoiceInput): CoordinatorChoiceInput {
+  const { mainContainer } = input.spec;
+  const enableTls = mainContainer?.enableTls !== true;
+  return { ...input, spec: { ...input.spec, mainContainer: { ...mainContainer, enableTls } } };
 }
 
 const deferralObject = "database/listeners";

@@ -17,9 +17,9 @@ import {
   dynamicConfHashOf,
 } from "../build/config-map.ts";
 import { annotationKeys } from "../build/labels.ts";
-import { monitorConfiguration, monitorJson } from "../build/monitor-configuration.ts";
+import { monitorConfiguration, monitorJson, variablesIn } from "../build/monitor-configuration.ts";
 import type { MonitorTarget } from "../build/monitor-configuration.ts";
-import { normalCluster } from "../build/normalise.ts";
+import { mainContainerName, normalCluster } from "../build/normalise.ts";
 import type { NormalCluster } from "../build/normalise.ts";
 import { livePodMetadata } from "../build/pod-metadata.ts";
 import { pod } from "../build/pod.ts";
@@ -254,6 +254,20 @@ export class Desired {
     return remembered(known, text, () => isSameJson(parsedOrUndefined(text), JSON.parse(wanted)));
   }
 
+  /**
+   * Whether the configuration names a variable that a pod has when it is made now and that this one was made without.
+   * The unified monitor does not take such a configuration.
+   */
+  lacksVariable(group: ProcessGroup, live: Stored<Pod>): boolean {
+    const target = targetOf(group, live);
+    if (target.imageType !== "unified") return false;
+    const own = new Set(variablesOfPod(live));
+    const missing = variablesOfPod(this.pod(group)?.object).filter((name) => !own.has(name));
+    if (missing.length === 0) return false;
+    const { arguments: named } = monitorConfiguration(this.#configured, target);
+    return named.some((argument) => variablesIn(argument).some((name) => missing.includes(name)));
+  }
+
   /** SHA-256 of the files that a split pod should have. */
   sidecarFileHashes(group: ProcessGroup, live: Stored<Pod>, from: Substitutions): Substitutions {
     const known = this.#fileHashes.get(live);
@@ -287,6 +301,11 @@ export class Desired {
     );
     return known.lines[processNumber];
   }
+}
+
+function variablesOfPod(live: Stored<Pod> | undefined): readonly string[] {
+  const main = live?.spec?.containers.find(({ name }) => name === mainContainerName);
+  return (main?.env ?? []).map(({ name }) => name);
 }
 
 function targetOf(group: ProcessGroup, live: Stored<Pod>): MonitorTarget {

@@ -7,7 +7,7 @@ import { misplacedGroups } from "./hall-balance.ts";
 import { misconfigurationOf } from "./misconfiguration.ts";
 import { packingChangeOf, planMigration } from "./packing-migration.ts";
 import type { Migration } from "./packing-migration.ts";
-import { upgradeStateOf } from "./running-version.ts";
+import { isJumping } from "./running-version.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, PlanEvent, StepResult } from "./step.ts";
@@ -17,7 +17,7 @@ import type { NewWait } from "./wait.ts";
 const step = "replaceMisconfiguredProcessGroups";
 
 export function planMisconfiguredReplacements(snapshot: Snapshot, draft: Draft): StepResult {
-  const found: { group: ProcessGroup; cause: string }[] = [];
+  let found: { group: ProcessGroup; cause: string }[] = [];
   const doomed = deletedPods(draft);
   const { spec } = draft.desired.cluster;
   const migration = planMigration(snapshot, draft);
@@ -37,9 +37,13 @@ export function planMisconfiguredReplacements(snapshot: Snapshot, draft: Draft):
   }
   const held = migration.held.length === 0 ? [] : [heldBack(migration)];
   if (found.length === 0) return held.length === 0 ? nothing : { waits: held };
-  const ids = found.map(({ group }) => group.processGroupID);
   const interruption = interruptionOf(draft);
-  if (interruption !== undefined) return { waits: [postponed(ids, interruption)] };
+  if (interruption !== undefined) {
+    const first = found.filter(({ group }) => isAwaited(snapshot, draft, group));
+    if (first.length === 0) return { waits: [postponed(idsOf(found), interruption)] };
+    found = first;
+  }
+  const ids = idsOf(found);
   const limit = automationOf(spec).maxConcurrentReplacements;
   const inFlight = draft.groups.filter((group) => isMarkedForRemoval(group) && !isExcluded(group));
   const room = Math.max(0, limit - inFlight.length);
@@ -64,13 +68,22 @@ function deletedPods(draft: Draft): ReadonlySet<string> {
 
 /** While command lines of all processes are about to change together, no process group is taken out. */
 function interruptionOf(draft: Draft): string | undefined {
-  const { spec } = draft.desired.cluster;
-  const upgrade = upgradeStateOf(draft.status.runningVersion ?? spec.version, spec.version);
-  if (upgrade.isUpgrading && !upgrade.isCompatible) {
-    return `the database is being brought to version ${spec.version}`;
+  if (isJumping(draft)) {
+    return `the database is being brought to version ${draft.desired.cluster.spec.version}`;
   }
   const { tls, nonTLS } = draft.status.requiredAddresses ?? {};
   return tls === true && nonTLS === true ? "TLS is being switched" : undefined;
+}
+
+/** A switch of TLS waits for every pod to take the configuration, and this one cannot: its successor can. */
+function isAwaited(snapshot: Snapshot, draft: Draft, group: ProcessGroup): boolean {
+  const pod = snapshot.pods.get(draft.desired.podName(group));
+  if (pod === undefined || isJumping(draft)) return false;
+  return draft.desired.lacksVariable(group, pod);
+}
+
+function idsOf(found: readonly { group: ProcessGroup }[]): string[] {
+  return found.map(({ group }) => group.processGroupID);
 }
 
 /** One event for each cause, however many process groups share it. */

@@ -10,6 +10,7 @@ import {
 import type { Version } from "../model/version.ts";
 import { overtakenVersion } from "./overtaken-upgrade.ts";
 import type { Snapshot } from "./snapshot.ts";
+import type { Draft } from "./step.ts";
 
 /** Processes with an unreadable version do not vote; without any vote the answer is `current`. */
 export function runningVersionOf(status: DatabaseStatus | undefined, current: string): string {
@@ -65,4 +66,14 @@ export function upgradeStateOf(runningVersion: string, wantedVersion: string): U
     return { isUpgrading: false, isCompatible: true };
   }
   return { isUpgrading: true, isCompatible: isProtocolCompatible(running, wanted) };
+}
+
+/** All processes are about to change their version at once. */
+export function isJumping(draft: Pick<Draft, "status" | "desired">): boolean {
+  const { version } = draft.desired.cluster.spec;
+  const { isUpgrading, isCompatible } = upgradeStateOf(
+    draft.status.runningVersion ?? version,
+    version,
+  );
+  return isUpgrading && !isCompatible;
 }

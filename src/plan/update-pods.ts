@@ -10,7 +10,7 @@ import type { Hold } from "./hold.ts";
 import { membersOfOneHall } from "./hall-at-a-time.ts";
 import { evidenceOf, needsLock, refusalOf } from "./safety/act-evidence.ts";
 import type { Evidence } from "./safety/act-evidence.ts";
-import { upgradeStateOf } from "./running-version.ts";
+import { isJumping } from "./running-version.ts";
 import { isLossAccepted } from "./safety/accepted-loss.ts";
 import { affordableZones, disruptionBudget } from "./safety/budget.ts";
 import type { DisruptionBudget } from "./safety/budget.ts";
@@ -29,10 +29,12 @@ import type { PodSelection, PodUpdate } from "./update-pods-selection.ts";
 const step = "updatePods";
 
 export function planPodUpdates(snapshot: Snapshot, draft: Draft): StepResult {
-  const selection = selectPods(snapshot, draft, databaseStatus(snapshot));
-  if (selection.updates.length === 0) return nothing;
+  const all = selectPods(snapshot, draft, databaseStatus(snapshot));
+  if (all.updates.length === 0) return nothing;
   const interruption = interruptionOf(draft);
-  if (interruption !== undefined) return held(selection, interruption);
+  const first = interruption === undefined ? all.updates : awaitedUpdates(draft, all.updates);
+  if (interruption !== undefined && first.length === 0) return held(all, interruption);
+  const selection = { ...all, updates: first };
   if (automationOf(snapshot.cluster.spec).deletionMode === "None") {
     return leftAlone(snapshot, selection.updates);
   }
@@ -46,15 +48,20 @@ export function planPodUpdates(snapshot: Snapshot, draft: Draft): StepResult {
 
 /** Changes that touch every process together come first: a pod made now would have to be made again. */
 function interruptionOf(draft: Draft): Hold | undefined {
-  const { spec } = draft.desired.cluster;
-  const upgrade = upgradeStateOf(draft.status.runningVersion ?? spec.version, spec.version);
   const remedy = "Nothing: it goes on when that change is complete.";
-  if (upgrade.isUpgrading && !upgrade.isCompatible) {
-    const message = `The database is being brought to version ${spec.version} first`;
+  if (isJumping(draft)) {
+    const { version } = draft.desired.cluster.spec;
+    const message = `The database is being brought to version ${version} first`;
     return hold("PodUpdateHeld", message, remedy, 5_000);
   }
   if (!isConvertingTls(draft)) return undefined;
   return hold("PodUpdateHeld", "TLS is being switched first", remedy, 5_000);
+}
+
+/** A switch of TLS waits for every pod to take the configuration, and these cannot before they are made anew. */
+function awaitedUpdates(draft: Draft, updates: readonly PodUpdate[]): readonly PodUpdate[] {
+  if (isJumping(draft)) return [];
+  return updates.filter(({ group, pod }) => draft.desired.lacksVariable(group, pod));
 }
 
 function choose(

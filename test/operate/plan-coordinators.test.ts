@@ -207,6 +207,27 @@ test("[T14] a move to TLS waits until every process listens so", () => {
   for (const address of chosen(ready) ?? [""]) assert.match(address, /^10\..*:4500:tls$/);
 });
 
+test("[T19] a coordinator that is missing during a move to TLS is replaced by a plain one", () => {
+  const world = settled({ ...double, routing: { useDNSInClusterFile: false } });
+  world.changeSpec({ mainContainer: { enableTls: true } });
+  const [lost = ""] = coordinators(world);
+  const unreachable: Change = (status) => {
+    const listed = status.client?.coordinators?.coordinators ?? [];
+    for (const each of listed) if (each.address === lost) each.reachable = false;
+    const processes = status.cluster?.processes ?? {};
+    for (const [id, { address }] of Object.entries(processes)) {
+      if (address === lost) delete processes[id];
+    }
+  };
+  const early = planWith(world, unreachable);
+  assert.equal(chosen(early), undefined, "it may come back");
+  const plan = planWith(world, unreachable, unfitSince(world.nowMs - 120_000));
+  const addresses = chosen(plan) ?? [];
+  assert.equal(addresses.length, 3);
+  assert.ok(!addresses.includes(lost));
+  for (const address of addresses) assert.match(address, /:4501$/);
+});
+
 test("[T16] a change without enough fault domains says what is missing", () => {
   const world = settled({ ...double, processCounts: { storage: 3, log: 1, stateless: 1 } });
   const plan = planWith(world, (status) => {

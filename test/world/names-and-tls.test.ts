@@ -1,0 +1,30 @@
+// Names for coordinators and TLS turned on by one edit: pods that were made without names cannot take the configuration
+// that the switch of TLS waits for. Rules: spec/restart.md [T52].
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { coordinatorsOf } from "../../src/model/connection-string.ts";
+import { TestWorld, minuteMs, small } from "./world-harness.ts";
+
+for (const podUpdateStrategy of ["Delete", "ReplaceTransactionSystem"] as const) {
+  test(`[T52] names and TLS are turned on together (${podUpdateStrategy})`, async () => {
+    const spec = {
+      ...small,
+      minimumUptimeSecondsForBounce: 30,
+      routing: { useDNSInClusterFile: false },
+      automationOptions: { podUpdateStrategy, waitBetweenRemovalsSeconds: 0 },
+    };
+    await TestWorld.runWithCluster({ spec }, async (world) => {
+      await world.clock.advance(2 * minuteMs);
+      await world.changeSpec({
+        mainContainer: { enableTls: true },
+        routing: { useDNSInClusterFile: true },
+      });
+      await world.untilReconciled(60 * minuteMs);
+      const { connectionString = "" } = (await world.cluster()).status ?? {};
+      for (const address of coordinatorsOf(connectionString)) {
+        assert.match(address, /^sample-.*\.svc\.cluster\.local:4500:tls$/);
+      }
+      world.assertDataSafe();
+    });
+  });
+}
