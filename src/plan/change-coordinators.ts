@@ -1,14 +1,13 @@
 // Step changeCoordinators: puts other processes in the place of coordinators that are gone or not as they should be. A
 // change costs one recovery, so it waits for what may come back and never follows another recovery closely.
 // Rules: spec/restart.md [T1]-[T16].
-import { isTls, parseAddress } from "../model/address.ts";
-import { coordinatorsOf } from "../model/connection-string.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import type { DisruptiveAction } from "./action.ts";
 import { chooseCoordinators } from "./choose-coordinators.ts";
 import type { CoordinatorChoiceInput } from "./choose-coordinators.ts";
 import {
   coordinatorProblem,
+  isConversion,
   missingCoordinators,
   processesWithoutListener,
 } from "./coordinator-validity.ts";
@@ -103,15 +102,10 @@ function change(
  * replaced whatever a process elsewhere listens on.
  */
 function deferralOf(input: CoordinatorInput): Hold | undefined {
-  const usesTls = input.spec.mainContainer?.enableTls === true;
-  const isConversion = coordinatorsOf(input.connectionString).some((text) => {
-    const address = parseAddress(text);
-    return address.ok && isTls(address.value) !== usesTls;
-  });
-  if (!isConversion) return undefined;
+  if (!isConversion(input)) return undefined;
   const late = processesWithoutListener(input);
   if (late.length === 0) return undefined;
-  const kind = usesTls ? "TLS" : "plain";
+  const kind = input.spec.mainContainer?.enableTls === true ? "TLS" : "plain";
   const message = `Not all processes have a ${kind} address yet: ${nameList(late)}`;
   const remedy = "Nothing: they get one when they are restarted.";
   return hold("CoordinatorsUnfit", message, remedy, 15_000);

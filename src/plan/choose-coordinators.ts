@@ -11,7 +11,12 @@ import type { CoordinatorWish } from "../model/coordinator-choice.ts";
 import { localityKeys } from "../model/locality.ts";
 import { machinesProblem } from "./coordinator-hosts.ts";
 import { redundancyOf } from "../model/redundancy.ts";
-import { coordinatorProblem, missingCoordinators, wishOf } from "./coordinator-validity.ts";
+import {
+  coordinatorProblem,
+  isConversion,
+  missingCoordinators,
+  wishOf,
+} from "./coordinator-validity.ts";
 import type { CoordinatorInput } from "./coordinator-validity.ts";
 import { pickCoordinators } from "./pick-coordinators.ts";
 
@@ -33,8 +38,9 @@ export type CoordinatorChoice =
 
 export function chooseCoordinators(input: CoordinatorChoiceInput): CoordinatorChoice {
   const named = chooseAs(input, wishOf(input));
-  // Pods get their names when they are made anew, which waits for the coordinator that is missing.
-  const isUrgent = missingCoordinators(input.status, input.connectionString).length > 0;
+  // Pods get their names when they are made anew, which waits for a coordinator that is missing and for a switch of TLS.
+  const isUrgent =
+    missingCoordinators(input.status, input.connectionString).length > 0 || isConversion(input);
   const choice =
     named.ok || !isUrgent ? named : chooseAs({ ...input, isAddressEnough: true }, wishOf(input));
   if (choice.ok) return choice;

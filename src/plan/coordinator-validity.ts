@@ -30,6 +30,8 @@ export interface CoordinatorInput {
   avoided?: ReadonlySet<string>;
   /** What the configuration asks for when absent. */
   wish?: CoordinatorWish;
+  /** Process groups that go without an exclusion. */
+  abandoned?: ReadonlySet<string>;
   /** Everything that could be a coordinator is where it will be. */
   isSettled?: boolean;
 }
@@ -86,9 +88,18 @@ export function missingCoordinators(status: DatabaseStatus, connectionString: st
     .toSorted();
 }
 
+/** Coordinators are to move between plain and TLS. */
+export function isConversion(input: CoordinatorInput): boolean {
+  const usesTls = input.spec.mainContainer?.enableTls === true;
+  return coordinatorsOf(input.connectionString).some((text) => {
+    const address = parseAddress(text);
+    return address.ok && isTls(address.value) !== usesTls;
+  });
+}
+
 /**
  * Processes without a listener of the wanted kind. Coordinators change from plain to TLS, or back, only when every
- * process has both; one that is excluded is about to go, and nobody restarts it before.
+ * process has both; one that is excluded is about to go, and nobody restarts it before, nor one that goes without that.
  */
 export function processesWithoutListener(input: CoordinatorInput): string[] {
   const usesTls = input.spec.mainContainer?.enableTls === true;
@@ -96,6 +107,7 @@ export function processesWithoutListener(input: CoordinatorInput): string[] {
     .filter((process) => {
       if (isTest(process.class_type ?? "") || process.address === undefined) return false;
       if (process.excluded === true) return false;
+      if (input.abandoned?.has(localityOf(process, localityKeys.instance)) === true) return false;
       const addresses = announcedAddresses(process);
       return !addresses.ok || addresses.value.every((address) => isTls(address) !== usesTls);
     })

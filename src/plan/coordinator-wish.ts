@@ -44,6 +44,11 @@ export function coordinatorInput(
     connectionString,
     status,
     avoided: leavingGroups(snapshot, draft),
+    abandoned: new Set(
+      draft.groups
+        .filter((group) => isMarkedForRemoval(group) && group.exclusionSkipped === true)
+        .map((group) => group.processGroupID),
+    ),
     wish: coordinatorWish(snapshot, draft, configuration, status),
     isSettled: isPlacementSettled(snapshot, draft, status),
   };

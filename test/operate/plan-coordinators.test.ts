@@ -7,7 +7,11 @@ import type { DatabaseStatus, StatusProcess } from "../../src/model/database-sta
 import type { Plan } from "../../src/plan/chain.ts";
 import { chooseCoordinators } from "../../src/plan/choose-coordinators.ts";
 import type { CoordinatorChoiceInput } from "../../src/plan/choose-coordinators.ts";
-import { coordinatorProblem, missingCoordinators } from "../../src/plan/coordinator-validity.ts";
+import {
+  coordinatorProblem,
+  missingCoordinators,
+  processesWithoutListener,
+} from "../../src/plan/coordinator-validity.ts";
 import type { Snapshot } from "../../src/plan/snapshot.ts";
 import { PlanWorld } from "./plan-world.ts";
 
@@ -384,6 +388,29 @@ test("[T2] [T18] names that pods do not know yet: a missing coordinator is repla
     "10.0.0.2:4501",
     "four.test:4501",
   ]);
+});
+
+test("[T14] [T18] a move to TLS waits neither for names nor for who goes without an exclusion", () => {
+  const status = statusOf(
+    ["storage-1", "storage-2", "storage-3", "storage-4"].map((id) => ({
+      id,
+      locality: { instance_id: id, zoneid: id, dns_name: "$FDB_DNS_NAME" },
+    })),
+  );
+  const processes = Object.values(status.cluster?.processes ?? {});
+  for (const process of processes.slice(0, 3)) {
+    const { address = "" } = process;
+    const host = address.split(":")[0] ?? "";
+    process.command_line = `fdbserver --public_address=${host}:4500:tls,${host}:4501`;
+  }
+  const spec = { mainContainer: { enableTls: true }, routing: { useDNSInClusterFile: true } };
+  const input = inputOf(status, spec);
+  assert.deepEqual(processesWithoutListener(input), ["storage-4"]);
+  assert.deepEqual(processesWithoutListener({ ...input, abandoned: new Set(["storage-4"]) }), []);
+  const present = processes.slice(0, 3).map(({ address }) => address);
+  const choice = chooseCoordinators({ ...input, connectionString: `test:test@${present.join()}` });
+  assert.ok(choice.ok, choice.ok ? "" : choice.problem);
+  for (const address of choice.addresses) assert.match(address, /^10\..*:4500:tls$/);
 });
 
 test("[T5] [T6] a choice is always fit, whatever the processes, and the same each time", () => {
