@@ -1,6 +1,6 @@
 // Which processes may be coordinators, and the choice among them: spread over zones, datacenters and halls as evenly
 // as possible and never beyond a hard limit. Carries the rules M56 to M62 of spec/model.md.
-import { dataCentersOf, primaryDataCenterOf } from "./database-configuration.ts";
+import { dataCentersOf, isOverRegions, primaryDataCenterOf } from "./database-configuration.ts";
 import type { DatabaseConfiguration } from "./database-configuration.ts";
 import { localityKeys } from "./locality.ts";
 import { isLogProcess, isStateful } from "./process-class.ts";
@@ -35,10 +35,6 @@ const lowestPriority = Number.MIN_SAFE_INTEGER;
 /** A process that is about to be restarted or recreated is taken only when nothing else is left. */
 export function loweredPriority(priority: number): number {
   return lowestPriority + Math.max(0, priority);
-}
-
-export function isOverRegions({ usable_regions: regions = 0 }: DatabaseConfiguration): boolean {
-  return regions > 1;
 }
 
 export function desiredCoordinatorCount(configuration: DatabaseConfiguration): number {

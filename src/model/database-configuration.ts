@@ -66,10 +66,14 @@ export function hasSeparatedProxies(configuration: RoleCounts): boolean {
   return (configuration.grv_proxies ?? 0) > 0 || (configuration.commit_proxies ?? 0) > 0;
 }
 
+export function isOverRegions({ usable_regions: regions = 0 }: DatabaseConfiguration): boolean {
+  return regions > 1;
+}
+
 /** How many of each role the database shall recruit; -1 says "none", zero in the input says "default". */
 export function roleCountsOf(configuration: DatabaseConfiguration): Required<RoleCounts> {
   const redundancy = redundancyForCounts(configuration.redundancy_mode);
-  const isMultiRegion = (configuration.usable_regions ?? 0) > 1;
+  const isMultiRegion = isOverRegions(configuration);
   const isSeparated = hasSeparatedProxies(configuration);
   const logs = configuration.logs || redundancy.defaultLogs;
   return {

@@ -114,6 +114,11 @@ export function isExcluded(group: ProcessGroupState): boolean {
   return group.exclusionTimestamp !== undefined || group.exclusionSkipped === true;
 }
 
+/** It is to go, and its data is not proven to be elsewhere yet. */
+export function isGoing(group: ProcessGroupState): boolean {
+  return isMarkedForRemoval(group) && !isExcluded(group);
+}
+
 /** Its data is elsewhere, so its objects may go. */
 export function isLeaving(group: ProcessGroupState): boolean {
   return isMarkedForRemoval(group) && isExcluded(group);

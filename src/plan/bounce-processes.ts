@@ -13,7 +13,7 @@ import type { SharedRestart } from "./bounce-together.ts";
 import { calmRemedy, heldWait, hold, isHold, isNewWait, refusalHold, sentence } from "./hold.ts";
 import type { Hold } from "./hold.ts";
 import { evidenceOf, needsLock, refusalOf } from "./safety/act-evidence.ts";
-import { upgradeStateOf } from "./running-version.ts";
+import { isJumping } from "./running-version.ts";
 import { isGlobal } from "./shared-sets.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -29,8 +29,7 @@ const step = "bounceProcesses";
 export function planBounce(snapshot: Snapshot, draft: Draft): StepResult {
   const { spec } = snapshot.cluster;
   const runningVersion = draft.status.runningVersion ?? spec.version;
-  const upgrade = upgradeStateOf(runningVersion, spec.version);
-  if (upgrade.isUpgrading && !upgrade.isCompatible) return upgradeBounce(snapshot, draft);
+  if (isJumping(draft)) return upgradeBounce(snapshot, draft);
   const seen = databaseStatus(snapshot);
   if (!draft.status.configured || seen === undefined || isAtRest(draft, seen)) return nothing;
   const targets = bounceTargets(snapshot, draft, seen);

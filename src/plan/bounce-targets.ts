@@ -13,6 +13,7 @@ import { hasTesterCleanup, parseVersion } from "../model/version.ts";
 import { localityChange } from "./locality-change.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
+import { isConvertingTls } from "./tls-switch.ts";
 import { unreachableAddresses } from "./unreachable-processes.ts";
 
 export interface BounceTargets {
@@ -114,12 +115,6 @@ function movesByRestart(snapshot: Snapshot, draft: Draft, group: ProcessGroup): 
   const pod = snapshot.pods.get(draft.desired.podName(group));
   if (pod === undefined) return false;
   return localityChange(snapshot, draft.desired, group, pod) !== undefined;
-}
-
-/** Processes listen in both ways until the coordinators have moved. */
-export function isConvertingTls(draft: Draft): boolean {
-  const { tls = false, nonTLS = false } = draft.status.requiredAddresses ?? {};
-  return tls && nonTLS;
 }
 
 /** Those that the database lists and cannot reach are gone or going, and no command finds them. */

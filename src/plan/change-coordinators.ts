@@ -1,6 +1,6 @@
 // Step changeCoordinators: puts other processes in the place of coordinators that are gone or not as they should be. A
 // change costs one recovery, so it waits for what may come back and never follows another recovery closely.
-// Rules: spec/restart.md [T1]-[T16].
+// Rules: spec/restart.md [T1]-[T19].
 import type { DatabaseStatus } from "../model/database-status.ts";
 import type { DisruptiveAction } from "./action.ts";
 import { chooseCoordinators } from "./choose-coordinators.ts";
@@ -39,14 +39,15 @@ export function planCoordinators(snapshot: Snapshot, draft: Draft): StepResult {
   const problem = coordinatorProblem(wanted);
   if (problem === undefined) return nothing;
   const deferral = deferralOf(wanted);
-  const isUrgent = missingCoordinators(status, connectionString).length > 0;
-  const input = deferral !== undefined && isUrgent ? withOtherListener(wanted) : wanted;
+  const isUrgent =
+    deferral !== undefined && missingCoordinators(status, connectionString).length > 0;
   if (deferral !== undefined && !isUrgent) {
     const events: PlanEvent[] = isDeferralNew(snapshot)
       ? [{ type: "Normal", reason: "DeferringCoordinatorChange", message: deferral.message }]
       : [];
     return { waits: [unfitWait(problem, deferral, deferralObject)], events };
   }
+  const input = isUrgent ? withOtherListener(wanted) : wanted;
   const evidence = evidenceOf(snapshot, draft);
   if (isHold(evidence)) return { waits: [unfitWait(problem, evidence)] };
   if (isGlobal(snapshot, draft.status) && coordinationOf(snapshot) === undefined) {

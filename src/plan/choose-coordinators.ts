@@ -6,8 +6,9 @@ import {
   formatConnectionString,
   parseConnectionString,
 } from "../model/connection-string.ts";
-import { isOverRegions, reducedCount, sharingWish, wishOver } from "../model/coordinator-choice.ts";
+import { reducedCount, sharingWish, wishOver } from "../model/coordinator-choice.ts";
 import type { CoordinatorWish } from "../model/coordinator-choice.ts";
+import { isOverRegions } from "../model/database-configuration.ts";
 import { localityKeys } from "../model/locality.ts";
 import { machinesProblem } from "./coordinator-hosts.ts";
 import { redundancyOf } from "../model/redundancy.ts";

@@ -3,9 +3,9 @@
 // spec/halls.md [HALL38].
 import type { ClusterSpec } from "../api/cluster.ts";
 import { isPackingEnabled } from "../api/packing.ts";
-import { isOverRegions } from "../model/coordinator-choice.ts";
 import type { ChoiceRules } from "../model/coordinator-choice.ts";
 import { chooseOverMachines } from "../model/coordinator-machines.ts";
+import { isOverRegions } from "../model/database-configuration.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
 import { coordinatorCandidates } from "./coordinator-candidates.ts";

@@ -10,9 +10,9 @@ import {
   coordinatorHardLimits,
   desiredCoordinatorCount,
   isEligibleClass,
-  isOverRegions,
 } from "../model/coordinator-choice.ts";
 import type { CoordinatorWish } from "../model/coordinator-choice.ts";
+import { isOverRegions } from "../model/database-configuration.ts";
 import type { DatabaseConfiguration } from "../model/database-configuration.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { dnsNameOf, localityKeys, localityOf, processesOf } from "../model/locality.ts";

@@ -14,10 +14,11 @@ import {
   wishOver,
 } from "../model/coordinator-choice.ts";
 import type { CoordinatorWish } from "../model/coordinator-choice.ts";
+import { isOverRegions } from "../model/database-configuration.ts";
 import type { DatabaseConfiguration } from "../model/database-configuration.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
-import { hallOf, isExcluded, isLeaving, isMarkedForRemoval } from "../model/process-group.ts";
+import { hallOf, isGoing, isLeaving, isMarkedForRemoval } from "../model/process-group.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import type { CoordinatorChoiceInput } from "./choose-coordinators.ts";
 import { zonesOffered } from "./halls-offered.ts";
@@ -50,7 +51,8 @@ export function coordinatorInput(
         .map((group) => group.processGroupID),
     ),
     wish: coordinatorWish(snapshot, draft, configuration, status),
-    isSettled: isPlacementSettled(snapshot, draft, status),
+    // Nobody else asks, and it looks at every process group.
+    isSettled: maySpread(configuration) && isPlacementSettled(snapshot, draft, status),
   };
 }
 
@@ -77,6 +79,12 @@ export function coordinatorWish(
   return wishOver(spreadLocality, present === reducedCount ? reducedCount : count);
 }
 
+/** Over halls and regions other sets will do when the full one cannot be had. */
+function maySpread(configuration: DatabaseConfiguration): boolean {
+  const { spreadLocality } = redundancyOf(configuration.redundancy_mode);
+  return spreadLocality !== undefined || isOverRegions(configuration);
+}
+
 /** Five become nine when nine can be found, and not while some of their processes are still to be taken out. */
 function canGrow(
   snapshot: Snapshot,
@@ -85,7 +93,7 @@ function canGrow(
   configuration: DatabaseConfiguration,
   status: DatabaseStatus,
 ): boolean {
-  if (draft.groups.some((group) => isMarkedForRemoval(group) && !isExcluded(group))) return false;
+  if (draft.groups.some(isGoing)) return false;
   const { spec } = snapshot.cluster;
   const avoided = leavingGroups(snapshot, draft);
   return pickCoordinators({ spec, status, avoided, configuration }, wish).missing === 0;

@@ -4,7 +4,7 @@ import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { hallSpreadOf } from "../api/hall-spread.ts";
 import { surplusBins, targetSizes, victimBins } from "../model/even-spread.ts";
 import { processClasses } from "../model/process-class.ts";
-import { hallOf, isExcluded, isMarkedForRemoval } from "../model/process-group.ts";
+import { hallOf, isGoing, isMarkedForRemoval } from "../model/process-group.ts";
 import { desiredOf, hallCounts } from "./hall-placement.ts";
 import { hallsOffered } from "./halls-offered.ts";
 import { cheapestFirst } from "./removal-cost.ts";
@@ -31,7 +31,7 @@ export function misplacedGroups(snapshot: Snapshot, draft: Draft): readonly Misp
     const bins = victimBins(counts, desired, offered.halls);
     if (bins.length === 0) return [];
     const share = Math.ceil(desired / offered.halls.length);
-    const moving = members.filter((group) => isMarkedForRemoval(group) && !isExcluded(group));
+    const moving = members.filter(isGoing);
     const chosen = bins.slice(0, Math.max(0, share - moving.length));
     const targets = targetSizes(counts, desired, offered.halls);
     return takenFrom(snapshot, members, chosen).map((group) => {

@@ -6,7 +6,7 @@ import { isTest } from "../model/process-class.ts";
 import { hasCondition, isExcluded, isMarkedForRemoval } from "../model/process-group.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
-import { bounceTargets, isConvertingTls } from "./bounce-targets.ts";
+import { bounceTargets } from "./bounce-targets.ts";
 import { statusProblemOf } from "./safety/act-evidence.ts";
 import {
   exclusionsOf,
@@ -15,7 +15,8 @@ import {
   ownExclusions,
   usesLocalities,
 } from "./removal-targets.ts";
-import { upgradeStateOf } from "./running-version.ts";
+import { isJumping } from "./running-version.ts";
+import { isConvertingTls } from "./tls-switch.ts";
 import { isEmptyUpdate, membershipUpdates, strayEntries } from "./set-membership.ts";
 import type { Member } from "./set-membership.ts";
 import { foreignWait } from "./shared-waits.ts";
@@ -60,11 +61,8 @@ function membersOf(snapshot: Snapshot, draft: Draft, status: DatabaseStatus): re
   const byLocality = usesLocalities(draft.desired.cluster.spec, draft.status.runningVersion ?? "");
   const isWhollyListed = (group: ProcessGroup): boolean =>
     !isUnnameable(group, byLocality) && missingTargets(exclusions, group, byLocality).length === 0;
-  const running = draft.status.runningVersion ?? spec.version;
-  const upgrade = upgradeStateOf(running, spec.version);
   // In an upgrade in which all change at once everybody restarts anyway.
-  const isUpgrading = upgrade.isUpgrading && !upgrade.isCompatible;
-  const isRestarting = !isUpgrading && automationOf(spec).killProcesses;
+  const isRestarting = !isJumping(draft) && automationOf(spec).killProcesses;
   const { ignored, stubborn } = bounceTargets(snapshot, draft, status);
   const left = new Set([...ignored, ...stubborn]);
   return draft.groups

@@ -6,7 +6,7 @@ import { hallSpreadOf } from "../api/hall-spread.ts";
 import { domainCount, isPackingEnabled } from "../api/packing.ts";
 import { surplusBins, targetSizes } from "../model/even-spread.ts";
 import { processClasses } from "../model/process-class.ts";
-import { hallOf, isExcluded, isMarkedForRemoval, isPacked } from "../model/process-group.ts";
+import { hallOf, isGoing, isMarkedForRemoval, isPacked } from "../model/process-group.ts";
 import { areSuccessorsUp, zoneProblems } from "./exclusion-zones.ts";
 import { domainCounts, domainsFor, membersOf, placeOf } from "./packing-placement.ts";
 import { cheapestFirst } from "./removal-cost.ts";
@@ -60,10 +60,6 @@ export function planMigration(snapshot: Snapshot, draft: Draft): Migration {
     held.push(...found.slice(room).map(({ group }) => ({ group, limit })));
   }
   return { migrants, held };
-}
-
-function isGoing(group: ProcessGroup): boolean {
-  return isMarkedForRemoval(group) && !isExcluded(group);
 }
 
 /**

@@ -2,7 +2,7 @@
 // for removal, and their classes get new ones. Rules: spec/removal.md [R5]-[R9], spec/packing.md [PACK34]-[PACK41].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf } from "../api/effective.ts";
-import { isExcluded, isMarkedForRemoval, markForRemoval } from "../model/process-group.ts";
+import { isGoing, markForRemoval } from "../model/process-group.ts";
 import { misplacedGroups } from "./hall-balance.ts";
 import { misconfigurationOf } from "./misconfiguration.ts";
 import { packingChangeOf, planMigration } from "./packing-migration.ts";
@@ -11,6 +11,7 @@ import { isJumping } from "./running-version.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, PlanEvent, StepResult } from "./step.ts";
+import { holdsTlsSwitch, isConvertingTls } from "./tls-switch.ts";
 import { nameList } from "./wait.ts";
 import type { NewWait } from "./wait.ts";
 
@@ -39,13 +40,16 @@ export function planMisconfiguredReplacements(snapshot: Snapshot, draft: Draft):
   if (found.length === 0) return held.length === 0 ? nothing : { waits: held };
   const interruption = interruptionOf(draft);
   if (interruption !== undefined) {
-    const first = found.filter(({ group }) => isAwaited(snapshot, draft, group));
+    const first = found.filter(({ group }) => {
+      const pod = snapshot.pods.get(draft.desired.podName(group));
+      return pod !== undefined && holdsTlsSwitch(draft, group, pod);
+    });
     if (first.length === 0) return { waits: [postponed(idsOf(found), interruption)] };
     found = first;
   }
   const ids = idsOf(found);
   const limit = automationOf(spec).maxConcurrentReplacements;
-  const inFlight = draft.groups.filter((group) => isMarkedForRemoval(group) && !isExcluded(group));
+  const inFlight = draft.groups.filter(isGoing);
   const room = Math.max(0, limit - inFlight.length);
   const chosen = found.slice(0, room);
   const waits = room < found.length ? [limited(ids.slice(room), limit, inFlight.length)] : held;
@@ -71,15 +75,7 @@ function interruptionOf(draft: Draft): string | undefined {
   if (isJumping(draft)) {
     return `the database is being brought to version ${draft.desired.cluster.spec.version}`;
   }
-  const { tls, nonTLS } = draft.status.requiredAddresses ?? {};
-  return tls === true && nonTLS === true ? "TLS is being switched" : undefined;
-}
-
-/** A switch of TLS waits for every pod to take the configuration, and this one cannot: its successor can. */
-function isAwaited(snapshot: Snapshot, draft: Draft, group: ProcessGroup): boolean {
-  const pod = snapshot.pods.get(draft.desired.podName(group));
-  if (pod === undefined || isJumping(draft)) return false;
-  return draft.desired.lacksVariable(group, pod);
+  return isConvertingTls(draft) ? "TLS is being switched" : undefined;
 }
 
 function idsOf(found: readonly { group: ProcessGroup }[]): string[] {

@@ -3,7 +3,7 @@
 // Rules: spec/removal.md [R14]-[R16], spec/buckets.md [BKT4]-[BKT7], [BKT9].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { ReplacementAutomation } from "../api/effective-automation.ts";
-import { isExcluded, isMarkedForRemoval } from "../model/process-group.ts";
+import { isGoing } from "../model/process-group.ts";
 import { bucketField, bucketLimit, bucketNames, bucketOf } from "./replacement-bucket.ts";
 import type { BucketName } from "./replacement-bucket.ts";
 import { nameList } from "./wait.ts";
@@ -33,7 +33,7 @@ export class ReplacementBudget {
       this.#loads.set(name, { holders: [], domains: new Set() });
     }
     for (const group of groups) {
-      if (isMarkedForRemoval(group) && !isExcluded(group)) this.#charge(group);
+      if (isGoing(group)) this.#charge(group);
     }
   }
 

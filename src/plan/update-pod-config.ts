@@ -11,7 +11,7 @@ import { conditionOf, hasCondition } from "../model/process-group.ts";
 import type { Action } from "./action.ts";
 import { podConfigurationState } from "./pod-configuration.ts";
 import { shapeOfPod } from "./pod-shape.ts";
-import { upgradeStateOf } from "./running-version.ts";
+import { isJumping } from "./running-version.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
@@ -109,12 +109,6 @@ function pauseInUpgrade(snapshot: Snapshot, group: ProcessGroup): number {
   const sinceSeconds = conditionOf(group, "IncorrectConfigMap")?.timestamp;
   const behindMs = sinceSeconds === undefined ? 0 : snapshot.nowMs - sinceSeconds * 1000;
   return Math.min(repeatMs, Math.max(repeatInUpgradeMs, behindMs / 4));
-}
-
-function isJumping(draft: Draft): boolean {
-  const { spec, status } = draft.desired.cluster;
-  const state = upgradeStateOf(status?.runningVersion || spec.version, spec.version);
-  return state.isUpgrading && !state.isCompatible;
 }
 
 function behindWait(podNames: readonly string[]): NewWait {

@@ -4,7 +4,6 @@
 import { automationOf } from "../api/effective.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import type { DisruptiveAction } from "./action.ts";
-import { isConvertingTls } from "./bounce-targets.ts";
 import { hold, isHold, refusalHold, sentence } from "./hold.ts";
 import type { Hold } from "./hold.ts";
 import { membersOfOneHall } from "./hall-at-a-time.ts";
@@ -20,6 +19,7 @@ import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
+import { holdsTlsSwitch, isConvertingTls } from "./tls-switch.ts";
 import { deletionOf, leftAlone, podNames, updatingEvent } from "./update-pods-order.ts";
 import { choosePods } from "./update-pods-choice.ts";
 import type { PodChoice } from "./update-pods-choice.ts";
@@ -32,9 +32,12 @@ export function planPodUpdates(snapshot: Snapshot, draft: Draft): StepResult {
   const all = selectPods(snapshot, draft, databaseStatus(snapshot));
   if (all.updates.length === 0) return nothing;
   const interruption = interruptionOf(draft);
-  const first = interruption === undefined ? all.updates : awaitedUpdates(draft, all.updates);
-  if (interruption !== undefined && first.length === 0) return held(all, interruption);
-  const selection = { ...all, updates: first };
+  const updates =
+    interruption === undefined
+      ? all.updates
+      : all.updates.filter(({ group, pod }) => holdsTlsSwitch(draft, group, pod));
+  if (interruption !== undefined && updates.length === 0) return held(all, interruption);
+  const selection = { ...all, updates };
   if (automationOf(snapshot.cluster.spec).deletionMode === "None") {
     return leftAlone(snapshot, selection.updates);
   }
@@ -56,12 +59,6 @@ function interruptionOf(draft: Draft): Hold | undefined {
   }
   if (!isConvertingTls(draft)) return undefined;
   return hold("PodUpdateHeld", "TLS is being switched first", remedy, 5_000);
-}
-
-/** A switch of TLS waits for every pod to take the configuration, and these cannot before they are made anew. */
-function awaitedUpdates(draft: Draft, updates: readonly PodUpdate[]): readonly PodUpdate[] {
-  if (isJumping(draft)) return [];
-  return updates.filter(({ group, pod }) => draft.desired.lacksVariable(group, pod));
 }
 
 function choose(

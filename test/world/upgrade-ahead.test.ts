@@ -3,8 +3,9 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
-import { configMaps, pods } from "../../src/kube/resource.ts";
+import { pods } from "../../src/kube/resource.ts";
 import {
+  announced,
   assertAllOn,
   blockedBy,
   killsOf,
@@ -41,30 +42,27 @@ async function deletePods(world: TestWorld, found: readonly { metadata: object }
   for (const pod of found) await world.client.delete(pods, keyOfObject(pod));
 }
 
-async function untilAhead(world: TestWorld, count: number): Promise<void> {
+/** A storage and a stateless process come back with the new version. */
+async function runTwoAhead(world: TestWorld): Promise<void> {
+  const [storage] = await world.pods("storage");
+  const [stateless] = await world.pods("stateless");
+  assert.ok(storage && stateless);
+  await deletePods(world, [storage, stateless]);
   await world.until(async () => {
     const { cluster } = await statusOf(world, oldVersion);
-    return cluster?.incompatible_connections?.length === count;
-  }, `${count} processes run ahead`);
+    return cluster?.incompatible_connections?.length === 2;
+  }, "two processes run ahead");
 }
 
 test("[U54] more zones that run ahead than the database can lose do not hold the restart", async () => {
   await preparedJump({ databaseConfiguration: { redundancy_mode: "double" } }, async (world) => {
-    const [storage] = await world.pods("storage");
-    const [stateless] = await world.pods("stateless");
-    assert.ok(storage && stateless);
-    await deletePods(world, [storage, stateless]);
-    await untilAhead(world, 2);
+    await runTwoAhead(world);
   });
 });
 
 test("[U56] a database that needs what ran ahead says so, and goes on after a person's restart", async () => {
   await preparedJump({ databaseConfiguration: { redundancy_mode: "single" } }, async (world) => {
-    const [storage] = await world.pods("storage");
-    const [stateless] = await world.pods("stateless");
-    assert.ok(storage && stateless);
-    await deletePods(world, [storage, stateless]);
-    await untilAhead(world, 2);
+    await runTwoAhead(world);
     await world.clock.advance(8 * minuteMs);
     assert.match(await blockedBy(world), /It may need .*storage-.*, which run the new version/);
     assert.deepEqual(killsOf(world), []);
@@ -86,10 +84,7 @@ test("[U55] pods of another image type that are made during a jump run the versi
   await upgradeWorld({ spec: { imageType: "split" } }, async (world) => {
     await world.changeSpec({ version: newVersion, imageType: "unified" });
     await world.clock.advance(1_000);
-    const key = { namespace: "default", name: "sample-config" };
-    const { data = {} } = await world.client.get(configMaps, key);
-    const text = data["fdbmonitor-conf-storage-json"] ?? "{}";
-    assert.equal((JSON.parse(text) as { version?: string }).version, oldVersion);
+    assert.equal(await announced(world), oldVersion);
     await untilRunning(world, newVersion);
     await world.untilReconciled(upgradeLimitMs);
     await assertAllOn(world, newVersion);

@@ -2,6 +2,7 @@
 import { strict as assert } from "node:assert";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import type { AdminClient } from "../../src/fdb/admin.ts";
+import { configMaps } from "../../src/kube/resource.ts";
 import type { DatabaseStatus } from "../../src/model/database-status.ts";
 import { TestWorld, minuteMs, small } from "./world-harness.ts";
 import type { TestWorldOptions } from "./world-harness.ts";
@@ -61,6 +62,13 @@ export async function imagesOf(world: TestWorld): Promise<string[]> {
     for (const { image } of pod.spec?.containers ?? []) found.add(image ?? "");
   }
   return [...found].sort();
+}
+
+/** The version that the ConfigMap tells unified pods to run. */
+export async function announced(world: TestWorld): Promise<string | undefined> {
+  const map = await world.client.get(configMaps, { namespace: "default", name: "sample-config" });
+  const text = map.data?.["fdbmonitor-conf-storage-json"] ?? "{}";
+  return (JSON.parse(text) as { version?: string }).version;
 }
 
 export async function assertAllOn(world: TestWorld, version: string): Promise<void> {

@@ -1,8 +1,9 @@
 // Upgrades in which something goes wrong on the way. Rules: spec/upgrade.md [U5], [U22]-[U29], [U40], [U81].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { configMaps, pods } from "../../src/kube/resource.ts";
+import { pods } from "../../src/kube/resource.ts";
 import {
+  announced,
   assertAllOn,
   blockedBy,
   imagesOf,
@@ -16,13 +17,6 @@ import {
   upgradeWorld,
 } from "./upgrade-harness.ts";
 import { keyOfObject, minuteMs, nameOf } from "./world-harness.ts";
-import type { TestWorld } from "./world-harness.ts";
-
-async function announced(world: TestWorld): Promise<string | undefined> {
-  const map = await world.client.get(configMaps, { namespace: "default", name: "sample-config" });
-  const text = map.data?.["fdbmonitor-conf-storage-json"] ?? "{}";
-  return (JSON.parse(text) as { version?: string }).version;
-}
 
 test("[U22][U81] F05 a coordinator's pod that is deleted during the preparation comes back in time", async () => {
   await upgradeWorld({}, async (world) => {
