@@ -85,3 +85,48 @@ test("[RUN42] with TLS both sides show certificates, and files that change are u
     clock.stop();
   }
 });
+
+test("[RUN44] TLS files that are missing or half written make a sidecar unreachable, and nothing else", async () => {
+  const clock = machineClock();
+  const folder = mkdtempSync(join(tmpdir(), "sidecar-"));
+  const own = selfSignedCertificate();
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const environment = {
+    FDB_TLS_CA_FILE: file("ca", own.certificatePem),
+    FDB_TLS_CERTIFICATE_FILE: join(folder, "crt"),
+    FDB_TLS_KEY_FILE: file("key", own.keyPem),
+  };
+  const server = https.createServer({ cert: own.certificatePem, key: own.keyPem }, (_, answer) =>
+    answer.end("here"),
+  );
+  const port = await listening(server);
+  const thrown: unknown[] = [];
+  const keep = (error: unknown): unknown => thrown.push(error);
+  process.on("uncaughtException", keep);
+  const network = createHttpPodNetwork(clock, environment);
+  const ask = (timeoutMs: number) =>
+    network.request({ ...question, useTls: true, port, timeoutMs });
+  const isTold = (error: unknown): boolean =>
+    error instanceof PodUnreachableError && error.message.includes("FDB_TLS_");
+  try {
+    // Its time limit must not strike after the request has failed.
+    await assert.rejects(ask(20), isTold);
+    file("crt", own.certificatePem.slice(0, own.certificatePem.length / 2));
+    await assert.rejects(ask(20), isTold);
+    file("crt", "");
+    await assert.rejects(ask(20), isTold);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    file("crt", own.certificatePem);
+    assert.equal((await ask(5_000)).body, "here");
+    assert.deepEqual(thrown, []);
+  } finally {
+    process.off("uncaughtException", keep);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    rmSync(folder, { recursive: true });
+    clock.stop();
+  }
+});

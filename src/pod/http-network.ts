@@ -1,8 +1,10 @@
 // The way to the sidecars of real pods: plain HTTP, or TLS with the certificates that FDB_TLS_* name. The files are read
-// for each request, so that a rotation needs no restart. Rules: spec/run.md [RUN42].
+// for each request, so that a rotation needs no restart. Rules: spec/run.md [RUN42], [RUN44].
 import { readFileSync } from "node:fs";
 import * as http from "node:http";
 import * as https from "node:https";
+import { createSecureContext } from "node:tls";
+import type { SecureContextOptions } from "node:tls";
 import type { Clock } from "../env/clock.ts";
 import { PodUnreachableError } from "./network.ts";
 import type { PodNetwork, PodRequest, PodResponse } from "./network.ts";
@@ -17,19 +19,23 @@ export function createHttpPodNetwork(clock: Clock, environment: Environment): Po
 }
 
 function send(request: PodRequest, clock: Clock, environment: Environment): Promise<PodResponse> {
-  const { host, port, useTls, method, path, timeoutMs } = request;
+  const { host, port, timeoutMs } = request;
   const where = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   return new Promise((resolve, reject) => {
+    const unreachable = (why: string): void => reject(new PodUnreachableError(`${where}: ${why}`));
+    let call: http.ClientRequest;
+    try {
+      call = begin(request, environment);
+    } catch (error) {
+      // Certificates are rotated while we look, so a bad file is a reason for this request alone.
+      return unreachable(error instanceof Error ? error.message : String(error));
+    }
     const fail = (why: string): void => {
       timer.cancel();
       call.destroy();
-      reject(new PodUnreachableError(`${where}: ${why}`));
+      unreachable(why);
     };
-    const target = { host, port, method, path: `/${path}`, agent: false } as const;
     const timer = clock.setTimer(timeoutMs, () => fail(`no answer within ${timeoutMs} ms`));
-    const call = useTls
-      ? https.request({ ...target, ...certificates(environment) })
-      : http.request(target);
     call.on("error", (error) => fail(error.message));
     call.on("response", (answer) => {
       const chunks: Buffer[] = [];
@@ -52,15 +58,35 @@ function send(request: PodRequest, clock: Clock, environment: Environment): Prom
   });
 }
 
+/** Throws, with the variable and its file, when a certificate cannot be used. */
+function begin(request: PodRequest, environment: Environment): http.ClientRequest {
+  const { host, port, useTls, method, path } = request;
+  const target = { host, port, method, path: `/${path}`, agent: false } as const;
+  return useTls ? https.request({ ...target, ...certificates(environment) }) : http.request(target);
+}
+
 function certificates(environment: Environment): https.RequestOptions {
-  const read = (name: string): Buffer | undefined => {
-    const file = environment[name];
-    return file === undefined || file === "" ? undefined : readFileSync(file);
-  };
   return {
-    ca: read("FDB_TLS_CA_FILE"),
-    cert: read("FDB_TLS_CERTIFICATE_FILE"),
-    key: read("FDB_TLS_KEY_FILE"),
+    ...readable(environment, "FDB_TLS_CA_FILE", (ca) => ({ ca })),
+    ...readable(environment, "FDB_TLS_CERTIFICATE_FILE", (cert) => ({ cert })),
+    ...readable(environment, "FDB_TLS_KEY_FILE", (key) => ({ key })),
     rejectUnauthorized: environment["DISABLE_SIDECAR_TLS_CHECK"] !== "1",
   };
+}
+
+function readable(
+  environment: Environment,
+  name: string,
+  use: (content: Buffer) => SecureContextOptions,
+): SecureContextOptions {
+  const file = environment[name];
+  if (file === undefined || file === "") return {};
+  try {
+    const options = use(readFileSync(file));
+    createSecureContext(options);
+    return options;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`the file ${file} of ${name} cannot be used: ${why}`, { cause: error });
+  }
 }
