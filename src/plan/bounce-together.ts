@@ -53,5 +53,6 @@ export function sharedRestart(
   const commandLines = Object.fromEntries(
     processes.map((process) => [process.address ?? "", process.command_line ?? ""]),
   );
-  return { processes, together: { matters: [restart], entries, isOverdue, commandLines } };
+  const together = { prefix: ownPrefix, matters: [restart], entries, isOverdue, commandLines };
+  return { processes, together };
 }

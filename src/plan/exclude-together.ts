@@ -136,6 +136,7 @@ function excludeTogether(
     processGroupIds: ids,
     ...(coordinators === undefined ? {} : { coordinators: coordinators.addresses }),
     together: {
+      prefix: ownPrefixOf(snapshot),
       matters: agreements.map(({ matter }) => matter),
       entries,
       isOverdue: agreements.some(({ isOverdue }) => isOverdue),

@@ -75,7 +75,12 @@ function includeTogether(
     needsLock: locksOf(snapshot.cluster.spec).isEnabled,
     targets: [...targets].filter((target) => isListed(exclusions, target)),
     processGroupIds: ids,
-    together: { matters: agreed.map(({ matter }) => matter), entries, isOverdue: false },
+    together: {
+      prefix: ownPrefixOf(snapshot),
+      matters: agreed.map(({ matter }) => matter),
+      entries,
+      isOverdue: false,
+    },
   };
   const refusal = refusalOf(snapshot, draft.groups, action);
   if (refusal !== undefined) {

@@ -12,7 +12,7 @@ import { coordinatorInput } from "./coordinator-wish.ts";
 import { evidenceMsOf, refusalOf } from "./safety/act-evidence.ts";
 import { generationsProblem, recoveryProblem } from "./safety/common-checks.ts";
 import { isCoordinator } from "./safety/coordinators.ts";
-import { isGlobal } from "./shared-sets.ts";
+import { isGlobal, ownPrefixOf } from "./shared-sets.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
@@ -78,7 +78,8 @@ export function togetherOf(
   coordinatorIds: readonly string[],
 ): Pick<DisruptiveAction, "together"> {
   if (!isGlobal(snapshot, draft.status)) return {};
-  return { together: { matters: [], entries: [], isOverdue: false, coordinatorIds } };
+  const prefix = ownPrefixOf(snapshot);
+  return { together: { prefix, matters: [], entries: [], isOverdue: false, coordinatorIds } };
 }
 
 function waiting(ids: readonly string[], problem: string): StepResult {

@@ -10,6 +10,8 @@ import type { CoordinationSets, Matter } from "./shared-sets.ts";
 import { nameList } from "./wait.ts";
 
 export interface SharedAct {
+  /** Who acts. */
+  readonly prefix: string;
   readonly matters: readonly Matter[];
   /** Everything that the act is about, of all instances. */
   readonly entries: readonly StoredEntry[];
@@ -40,7 +42,7 @@ function entriesProblem(
   sets: CoordinationSets,
   status: DatabaseStatus,
 ): string | undefined {
-  const found = act.matters.map((matter) => sharedEntries(matter, sets, status));
+  const found = act.matters.map((matter) => sharedEntries(matter, sets, status, act.prefix));
   const missing = found.flatMap((each) => each.missing);
   if (missing.length > 0 && !act.isOverdue) {
     const names = missing.map(({ processGroupId }) => processGroupId);

@@ -1,12 +1,14 @@
 // Who takes part in an act of several instances: process groups that are announced and ready, and those that are
-// announced and not ready, compared over what the database shows. Rules: spec/coordination.md [CO23]-[CO26].
+// announced and not ready, compared over what the database shows. What is stored may be old, so that every entry of
+// another instance is held against the status. Rules: spec/coordination.md [CO23]-[CO26], [CO40], [CO64], [CO65].
 import type { StoredEntry } from "../fdb/coordination-sets.ts";
 import type { SetEntry } from "../fdb/keys.ts";
-import type { DatabaseStatus } from "../model/database-status.ts";
+import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { instanceLocality } from "../model/process-group-id.ts";
-import { processesByInstance } from "../model/locality.ts";
+import { localityKeys, localityOf, processesByInstance, processesOf } from "../model/locality.ts";
 import { exclusionsOf } from "./removal-targets.ts";
 import type { Exclusions } from "./removal-targets.ts";
+import { hostOf } from "./safety/view.ts";
 import { entryKey, isInScope, setsOfPurpose } from "./shared-sets.ts";
 import type { CoordinationSets, Matter } from "./shared-sets.ts";
 import { unreachableAddresses } from "./unreachable-processes.ts";
@@ -18,21 +20,35 @@ export interface SharedEntries {
   readonly missing: readonly SetEntry[];
 }
 
+/** What entries are held against. */
+interface Sight {
+  readonly ownPrefix: string;
+  readonly exclusions: Exclusions;
+  readonly processes: ReadonlyMap<string, readonly StatusProcess[]>;
+  readonly unreachable: ReadonlySet<string>;
+  /** Ids of the process groups whose processes live at a host. */
+  readonly holders: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** As the instance with this prefix sees it. */
 export function sharedEntries(
   matter: Matter,
   sets: CoordinationSets,
   status: DatabaseStatus,
+  ownPrefix: string,
 ): SharedEntries {
   const names = setsOfPurpose[matter.purpose];
   const inScope = (set: keyof CoordinationSets): readonly StoredEntry[] =>
     sets[set].entries.filter(({ processGroupId }) => isInScope(matter, processGroupId));
   const announced = inScope(names.ready);
   const targets = new Map(announced.map((entry) => [entryKey(entry), entry.targets]));
-  const isCompared = comparisonOf(matter, status);
+  const sight = sightOf(status, ownPrefix);
   const chosen = (entries: readonly StoredEntry[]): StoredEntry[] =>
-    entries.filter((entry) => isCompared(entry, targets.get(entryKey(entry)) ?? []));
+    entries.filter((entry) =>
+      isCompared(matter, { ...entry, targets: targets.get(entryKey(entry)) ?? [] }, sight),
+    );
   const pending = chosen(inScope(names.pending));
-  const ready = chosen(announced).filter((entry) => !isRisen(matter, entry, status));
+  const ready = chosen(announced).filter((entry) => isUsable(matter, entry, sight));
   const pendingKeys = new Set(pending.map(entryKey));
   const readyKeys = new Set(ready.map(entryKey));
   const missing = [
@@ -42,41 +58,83 @@ export function sharedEntries(
   return { ready: ready.filter((entry) => pendingKeys.has(entryKey(entry))), missing };
 }
 
-/** Exclusions: what is not excluded yet. Inclusions: what is. Restarts: what lives. */
-function comparisonOf(
-  { purpose }: Matter,
-  status: DatabaseStatus,
-): (entry: SetEntry, targets: readonly string[]) => boolean {
-  const exclusions = exclusionsOf(status);
-  const processes = processesByInstance(status);
+function sightOf(status: DatabaseStatus, ownPrefix: string): Sight {
+  const holders = new Map<string, Set<string>>();
+  for (const process of processesOf(status)) {
+    const host = hostOf(process.address ?? "");
+    const ids = holders.get(host) ?? new Set<string>();
+    holders.set(host, ids.add(localityOf(process, localityKeys.instance)));
+  }
+  return {
+    ...{ ownPrefix, holders, exclusions: exclusionsOf(status) },
+    processes: processesByInstance(status),
+    unreachable: unreachableAddresses(status),
+  };
+}
+
+/** Exclusions: what is not excluded yet, and lives or is ours. Inclusions: what is excluded. Restarts: what lives. */
+function isCompared({ purpose }: Matter, entry: StoredEntry, sight: Sight): boolean {
+  const { targets } = entry;
+  const isListedTarget = (target: string): boolean => isListed(sight.exclusions, target);
   switch (purpose) {
     case "exclusion":
-      return (entry, targets) =>
-        !isExcludedThere(entry, status) &&
-        !(targets.length > 0 && targets.every((target) => isListed(exclusions, target)));
+      if (!isOwn(entry, sight) && !sight.processes.has(entry.processGroupId)) return false;
+      if (isExcludedThere(entry, sight)) return false;
+      return targets.length === 0 || !targets.every(isListedTarget);
     case "inclusion":
-      return (entry, targets) =>
-        isExcludedThere(entry, status) || targets.some((target) => isListed(exclusions, target));
-    case "restart": {
-      const unreachable = unreachableAddresses(status);
-      return (entry) =>
-        (processes.get(entry.processGroupId) ?? []).some(
-          ({ address }) => address !== undefined && !unreachable.has(address),
-        );
-    }
+      if (!isOwn(entry, sight) && strangersAt(entry, sight).length > 0) return false;
+      return isExcludedThere(entry, sight) || targets.some(isListedTarget);
+    case "restart":
+      return livingOf(entry, sight).length > 0;
   }
 }
 
-/** A process that reports is not included while its instance believes that it is gone. */
-function isRisen({ purpose }: Matter, entry: SetEntry, status: DatabaseStatus): boolean {
-  return purpose === "inclusion" && processesByInstance(status).has(entry.processGroupId);
+/** What is stored still names the process group, and nobody else. Our own entries were looked at in this very pass. */
+function isUsable({ purpose }: Matter, entry: StoredEntry, sight: Sight): boolean {
+  switch (purpose) {
+    case "exclusion":
+      return (
+        isOwn(entry, sight) || (strangersAt(entry, sight).length === 0 && isCovered(entry, sight))
+      );
+    case "inclusion":
+      // A process that reports is not included while its instance believes that it is gone.
+      return !sight.processes.has(entry.processGroupId);
+    case "restart":
+      return true;
+  }
+}
+
+function isOwn({ processGroupIdPrefix }: SetEntry, { ownPrefix }: Sight): boolean {
+  return processGroupIdPrefix === ownPrefix;
+}
+
+/** Targets that mean somebody else: the locality of another process group, or an address that another one has by now. */
+function strangersAt({ processGroupId, targets }: StoredEntry, { holders }: Sight): string[] {
+  return targets.filter((target) =>
+    target.startsWith("locality_")
+      ? target !== instanceLocality(processGroupId)
+      : [...(holders.get(hostOf(target)) ?? [])].some((id) => id !== processGroupId),
+  );
+}
+
+/** All processes of the group that live are meant by the targets. */
+function isCovered(entry: StoredEntry, sight: Sight): boolean {
+  if (entry.targets.includes(instanceLocality(entry.processGroupId))) return true;
+  const hosts = new Set(entry.targets.map(hostOf));
+  return livingOf(entry, sight).every(({ address = "" }) => hosts.has(hostOf(address)));
+}
+
+function livingOf({ processGroupId }: SetEntry, sight: Sight): readonly StatusProcess[] {
+  return (sight.processes.get(processGroupId) ?? []).filter(
+    ({ address }) => address !== undefined && !sight.unreachable.has(address),
+  );
 }
 
 /** By its locality, or because all its processes say so. */
-function isExcludedThere({ processGroupId }: SetEntry, status: DatabaseStatus): boolean {
-  if (exclusionsOf(status).localities.has(instanceLocality(processGroupId))) return true;
-  const processes = processesByInstance(status).get(processGroupId) ?? [];
-  return processes.length > 0 && processes.every((process) => process.excluded === true);
+function isExcludedThere({ processGroupId }: SetEntry, { exclusions, processes }: Sight): boolean {
+  if (exclusions.localities.has(instanceLocality(processGroupId))) return true;
+  const own = processes.get(processGroupId) ?? [];
+  return own.length > 0 && own.every((process) => process.excluded === true);
 }
 
 export function isListed(exclusions: Exclusions, target: string): boolean {

@@ -32,7 +32,7 @@ export function sharedVerdict(
   ownPrefix: string,
   options: PlanOptions,
 ): SharedVerdict {
-  const { ready, missing } = sharedEntries(matter, sets, status);
+  const { ready, missing } = sharedEntries(matter, sets, status, ownPrefix);
   const isOurs = ready.some(({ processGroupIdPrefix }) => processGroupIdPrefix === ownPrefix);
   if (!isOurs) return { kind: "idle" };
   if (missing.length > 0) {

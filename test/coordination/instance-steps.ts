@@ -211,6 +211,7 @@ function decide(world: World, instance: Instance): DisruptiveAction | undefined 
       ids.map((id) => [processes[id]?.address ?? "", processes[id]?.command_line ?? ""]),
     );
     const together = {
+      prefix,
       matters: agreed.map(({ matter }) => matter),
       entries,
       isOverdue: agreed.some(({ isOverdue }) => isOverdue),

@@ -2,6 +2,7 @@
 // [CO20]-[CO32], [CO38]-[CO45], [CO50].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { hostOf } from "../../src/plan/safety/view.ts";
 import { defaultPlanOptions } from "../../src/plan/snapshot.ts";
 import {
   announce,
@@ -105,6 +106,54 @@ test("[CO23] what the database shows as excluded already is not waited for", () 
     announce(world, id, false);
   }
   world.exclusions.push({ locality: locality("dc2-log-2") });
+  replaced(world, log);
+  world.settleSets();
+  assert.deepEqual(excluded(world.plan()), [log]);
+});
+
+test("[CO64] what another instance left is not excluded: its process group does not report", () => {
+  const world = GlobalWorld.global();
+  const log = world.id("log");
+  world.addOther("dc2-log-2");
+  announce(world, "dc2-log-1", true);
+  announce(world, "dc2-log-3", false);
+  replaced(world, log);
+  world.settleSets();
+  const [action] = actionsOf(world.plan(), "excludeProcesses");
+  assert.deepEqual(action?.processGroupIds, [log]);
+  assert.deepEqual(action?.targets, [locality(log)]);
+});
+
+test("[CO64] an entry that names somebody else is not ready, and after five minutes nobody waits for it", () => {
+  const world = GlobalWorld.global(byAddress);
+  const log = world.id("log");
+  const moved = world.addOther("dc2-log-1");
+  const stranger = world.addOther("dc2-log-2");
+  for (const targets of [
+    [locality("dc2-log-2")],
+    [hostOf(moved.address ?? ""), hostOf(stranger.address ?? "")],
+    [hostOf(stranger.address ?? "")],
+    ["10.200.0.77"],
+  ]) {
+    announce(world, "dc2-log-1", true);
+    world.put("readyForExclusion", "dc2/dc2-log-1", targets);
+    replaced(world, log);
+    world.settleSets();
+    assert.deepEqual(excluded(world.plan()), [], targets.join());
+    assert.match(waitOf(world.plan(), "InstanceNotReady"), /dc2-log-1/, targets.join());
+  }
+  world.later(300);
+  assert.deepEqual(excluded(world.plan()), [log]);
+  world.put("readyForExclusion", "dc2/dc2-log-1", [hostOf(moved.address ?? "")]);
+  world.settleSets();
+  assert.deepEqual([...excluded(world.plan())].sort(), [log, "dc2-log-1"].sort());
+});
+
+test("[CO64] a process group of this instance that does not report is excluded by it", () => {
+  const world = GlobalWorld.global();
+  const log = world.id("log");
+  world.silent.add(log);
+  world.later(700);
   replaced(world, log);
   world.settleSets();
   assert.deepEqual(excluded(world.plan()), [log]);
@@ -279,6 +328,24 @@ test("[CO40] a process that reports is not included, though its instance believe
     world.commands.filter((text) => text.startsWith("include")),
     [],
   );
+});
+
+test("[CO65] an exclusion by an address that somebody else has by now is not taken back for another instance", () => {
+  const world = GlobalWorld.global();
+  const stranger = world.addOther("dc3-log-1", { excluded: true });
+  const address = hostOf(stranger.address ?? "");
+  world.exclusions.push({ address });
+  const [log, storage] = [world.id("log"), world.id("storage")];
+  world.put("pendingForInclusion", "dc2/dc2-log-1");
+  world.put("readyForInclusion", "dc2/dc2-log-1", [address]);
+  world.put("pendingForInclusion", "dc2/dc2-storage-1");
+  world.put("readyForInclusion", "dc2/dc2-storage-1", [locality("dc3-storage-1")]);
+  world.exclusions.push({ locality: locality("dc3-storage-1") });
+  gone(world, log, storage);
+  const included = world.commands.filter((text) => text.startsWith("include")).join();
+  assert.match(included, new RegExp(log));
+  assert.match(included, new RegExp(storage));
+  assert.ok(!included.includes(address) && !included.includes("dc3-storage-1"), included);
 });
 
 test("[CO38] by address too", () => {

@@ -51,6 +51,7 @@ function excluding(change: Partial<SharedAct> = {}): DisruptiveAction {
     targets: [locality("storage-1")],
     processGroupIds: ["storage-1"],
     together: {
+      prefix: "dc1",
       matters: [{ purpose: "exclusion", scope: "storage" }],
       entries: entriesOf(["storage-1"], true),
       isOverdue: false,
@@ -69,6 +70,7 @@ function killing(door: Door): DisruptiveAction {
     processGroupIds: ["log-1"],
     isUpgrade: false,
     together: {
+      prefix: "dc1",
       matters: [{ purpose: "restart", scope: "all" }],
       entries: entriesOf(["log-1"], false),
       isOverdue: false,
@@ -153,6 +155,24 @@ test("[CO33] the fresh status is the one that counts", async () => {
     if (recovery) recovery.name = "reading_coordinated_state";
   };
   assert.match(reasonOf(await other.perform(excluding())), /still recovering/);
+});
+
+test("[CO64] a process group of another instance that does not report any more is not excluded", async () => {
+  const door = await ready();
+  await put(door, "dc2", "storage-2", "pendingForExclusion", "readyForExclusion");
+  const entries = [...entriesOf(["storage-1"], true), ...entriesOf(["storage-2"], true)].map(
+    (entry) =>
+      entry.processGroupId === "storage-2" ? { ...entry, processGroupIdPrefix: "dc2" } : entry,
+  );
+  const { processes = {} } = door.sample.status.cluster ?? {};
+  door.during = () => {
+    for (const [key, { locality: own }] of Object.entries(processes)) {
+      if (own?.["instance_id"] === "storage-2") delete processes[key];
+    }
+  };
+  const outcome = await door.perform(excluding({ entries }));
+  assert.match(reasonOf(outcome), /meanwhile changed: dc2\/storage-2/);
+  assert.deepEqual(door.commands, []);
 });
 
 test("[CO33] an overdue act goes ahead without those that are announced, not without those it is about", async () => {

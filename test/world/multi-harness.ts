@@ -7,6 +7,7 @@ import { keyedRandom } from "../../src/env/keyed-random.ts";
 import type { AdminClientFactory } from "../../src/fdb/admin.ts";
 import { readSets } from "../../src/fdb/coordination-sets.ts";
 import { coordinationSets, operatorKeys } from "../../src/fdb/keys.ts";
+import type { SharedKeys } from "../../src/fdb/shared-keys.ts";
 import type { KubeTransport } from "../../src/kube/transport.ts";
 import type { Action } from "../../src/plan/action.ts";
 import type { DatabaseTruth } from "../../src/sim/database/ground-truth.ts";
@@ -210,16 +211,22 @@ export class MultiTestWorld {
       .toSorted((left, right) => left.atMs - right.atMs);
   }
 
-  /** What is left in the coordination sets. */
-  async entries(): Promise<string[]> {
+  /** Reads or writes keys of the operators, as somebody who is none of them. */
+  async withKeys<T>(use: (shared: SharedKeys) => Promise<T>): Promise<T> {
     const { connectionString } = this.database;
     const version = (await this.cluster(this.names[0] ?? "")).status?.runningVersion ?? "";
     const admin = this.multi.ground.fdb.admin.open({ name: "test", connectionString, version });
-    const read = readSets({ admin, keys: operatorKeys() }, coordinationSets);
-    const sets = await this.first.during(read, minuteMs, "reading the sets");
+    const used = use({ admin, keys: operatorKeys() });
+    const result = await this.first.during(used, minuteMs, "a look at the keys");
     admin.close();
+    return result;
+  }
+
+  /** What is left in the coordination sets. */
+  async entries(): Promise<string[]> {
+    const sets = await this.withKeys((shared) => readSets(shared, coordinationSets));
     return coordinationSets.flatMap((set) =>
-      sets[set].entries.map((entry) => `${set}/${entry.processGroupId}`),
+      [...sets[set].entries, ...sets[set].foreign].map((entry) => `${set}/${entry.processGroupId}`),
     );
   }
 
