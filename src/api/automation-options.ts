@@ -1,4 +1,5 @@
 // What the operator may do by itself, and how fast.
+import { int32Maximum, int32Minimum } from "../model/limits.ts";
 import {
   array,
   boolean,
@@ -18,14 +19,17 @@ const replacementBucketSchema = object(
     }),
     storage: integer("Storage process groups that may be replaced at the same time.", {
       minimum: 0,
+      maximum: int32Maximum,
       effective: "1",
     }),
     log: integer("Log, transaction and coordinator process groups replaced at the same time.", {
       minimum: 0,
+      maximum: int32Maximum,
       effective: "1",
     }),
     stateless: integer("Process groups without a volume that may be replaced at the same time.", {
       minimum: 0,
+      maximum: int32Maximum,
       effective: "1",
     }),
   },
@@ -44,6 +48,7 @@ const taintReplacementOptionSchema = object(
       integer("How long the taint must last before the node counts as bad.", {
         format: "int64",
         minimum: 0,
+        maximum: int32Maximum,
       }),
     ),
   },
@@ -57,15 +62,17 @@ const replacementsSchema = object(
       effective: "false",
     }),
     failureDetectionTimeSeconds: integer("How long a failure must last before a replacement.", {
+      minimum: 0,
+      maximum: int32Maximum,
       effective: "7200",
     }),
     taintReplacementTimeSeconds: integer(
       "How long a process group must sit on a bad node before a replacement.",
-      { effective: "1800" },
+      { minimum: 0, maximum: int32Maximum, effective: "1800" },
     ),
     maxConcurrentReplacements: integer(
       "Failed process groups replaced at the same time; 0 stops replacements.",
-      { minimum: 0, default: 1 },
+      { minimum: 0, maximum: int32Maximum, default: 1 },
     ),
     taintReplacementOptions: array(
       taintReplacementOptionSchema,
@@ -92,6 +99,8 @@ const maintenanceModeSchema = object(
       effective: "false, true with UseMaintenanceModeChecker",
     }),
     maintenanceModeTimeSeconds: integer("How long FoundationDB keeps the maintenance mode.", {
+      minimum: 0,
+      maximum: int32Maximum,
       effective: "600",
     }),
   },
@@ -116,7 +125,12 @@ export const automationOptionsSchema = object(
     replacements: replacementsSchema,
     ignorePendingPodsDuration: integer(
       "Nanoseconds after which a pending pod no longer holds up other work.",
-      { format: "int64", effective: "300000000000 (5 minutes)" },
+      {
+        format: "int64",
+        minimum: 0,
+        maximum: 1_000_000_000_000_000_000,
+        effective: "300000000000 (5 minutes)",
+      },
     ),
     useNonBlockingExcludes: boolean("Verifies exclusions without waiting in the command.", {
       effective: "false",
@@ -126,18 +140,20 @@ export const automationOptionsSchema = object(
     }),
     ignoreTerminatingPodsSeconds: integer(
       "Age after which a terminating pod no longer holds up pod updates.",
-      { effective: "600" },
+      { minimum: 0, maximum: int32Maximum, effective: "600" },
     ),
     ignoreMissingProcessesSeconds: integer(
       "Age after which a missing process no longer holds up a restart.",
-      { effective: "30" },
+      { minimum: 0, maximum: int32Maximum, effective: "30" },
     ),
     failedPodDurationSeconds: integer("Age after which a terminating pod counts as failed.", {
+      minimum: 0,
+      maximum: int32Maximum,
       effective: "300",
     }),
     maxConcurrentReplacements: integer(
       "Process groups replaced at the same time because their pod must change; 0 stops it.",
-      { minimum: 0, effective: "no limit" },
+      { minimum: 0, maximum: int32Maximum, effective: "no limit" },
     ),
     deletionMode: enumeration(podDeletionModes, "How many pods an update deletes at once.", {
       default: "Zone",
@@ -147,7 +163,14 @@ export const automationOptionsSchema = object(
       "How many removed process groups are deleted at once.",
       { default: "Zone" },
     ),
-    waitBetweenRemovalsSeconds: integer("Pause between removals.", { effective: "60" }),
+    waitBetweenRemovalsSeconds: integer(
+      "Pause between removals; a negative number means the default.",
+      {
+        minimum: int32Minimum,
+        maximum: int32Maximum,
+        effective: "60",
+      },
+    ),
     podUpdateStrategy: enumeration(
       ["Replace", "ReplaceTransactionSystem", "Delete"],
       "Whether a changed pod is replaced by a new process group or made anew in place.",

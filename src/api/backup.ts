@@ -1,6 +1,7 @@
 // FoundationDBBackup: a backup of one cluster to a blob store, and the agents that make it.
 import type { ObjectMeta } from "../kube/object.ts";
 import { resourceOf } from "../kube/resource.ts";
+import { int32Maximum } from "../model/limits.ts";
 import type { PodTemplateSpec } from "../kube/generated/types.ts";
 import { blobStoreConfigurationSchema } from "./blob-store.ts";
 import { apiVersion } from "./cluster.ts";
@@ -23,14 +24,24 @@ import {
 
 export const backupSpecSchema = object(
   {
-    version: required(string("FoundationDB version of the backup agents.")),
-    clusterName: required(string("Name of the FoundationDBCluster in the same namespace.")),
-    dataCenter: string("dcid of the agents."),
+    version: required(string("FoundationDB version of the backup agents.", { maxLength: 128 })),
+    clusterName: required(
+      string("Name of the FoundationDBCluster in the same namespace.", { maxLength: 253 }),
+    ),
+    dataCenter: string("dcid of the agents.", { maxLength: 1024 }),
     backupState: enumeration(["Running", "Stopped", "Paused"], "What the backup should do.", {
       effective: "Running",
     }),
-    agentCount: integer("How many agents to run; 0 removes the Deployment.", { effective: "2" }),
-    snapshotPeriodSeconds: integer("Time between snapshots.", { effective: "864000" }),
+    agentCount: integer("How many agents to run; 0 removes the Deployment.", {
+      minimum: 0,
+      maximum: 1000,
+      effective: "2",
+    }),
+    snapshotPeriodSeconds: integer("Time between snapshots.", {
+      minimum: 0,
+      maximum: int32Maximum,
+      effective: "864000",
+    }),
     backupDeploymentMetadata: embeddedMetadataSchema<ObjectMeta>(
       "Labels and annotations for the Deployment of the agents.",
     ),

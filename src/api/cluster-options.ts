@@ -1,5 +1,7 @@
 // Smaller groups of settings in a cluster's spec: routing, locks, fault injection, labels, counts.
+import { int32Minimum, processGroupsMaximum } from "../model/limits.ts";
 import { processClasses, type ProcessClass } from "../model/process-class.ts";
+import { labelKeyMaxLength } from "./placement-options.ts";
 import { processGroupIdSchema } from "./process-group-id.ts";
 import {
   array,
@@ -46,7 +48,7 @@ export type RoutingSpec = TypeOf<typeof routingSchema>;
 
 const denyListEntrySchema = object(
   {
-    id: string("Process group id prefix of the instance."),
+    id: string("Process group id prefix of the instance.", { maxLength: 1024 }),
     allow: boolean("True takes the instance off the list."),
   },
   "",
@@ -60,12 +62,17 @@ export const lockOptionsSchema = object(
         "or datacenters, global mode, a seed connection string, a data hall or datacenter by value",
     }),
     lockKeyPrefix: string("Prefix of the operator's keys in the database.", {
+      maxLength: 1024,
       effective: "\\xff\\x02/org.foundationdb.kubernetes-operator",
     }),
     lockDurationMinutes: integer("How long a lock is held without being renewed.", {
+      minimum: 1,
+      maximum: 10_080,
       effective: "10",
     }),
-    denyList: array(denyListEntrySchema, "Operator instances that may not take the lock."),
+    denyList: array(denyListEntrySchema, "Operator instances that may not take the lock.", {
+      maxItems: 1000,
+    }),
   },
   "Locks between operator instances that share a database.",
 );
@@ -80,8 +87,12 @@ const crashLoopContainerSchema = object(
 
 export const buggifySchema = object(
   {
-    noSchedule: array(processGroupIdSchema, "Process groups whose pods must not find a node."),
-    crashLoop: array(processGroupIdSchema, "Deprecated: use crashLoopContainers."),
+    noSchedule: array(processGroupIdSchema, "Process groups whose pods must not find a node.", {
+      maxItems: 10000,
+    }),
+    crashLoop: array(processGroupIdSchema, "Deprecated: use crashLoopContainers.", {
+      maxItems: 10000,
+    }),
     crashLoopContainers: array(
       crashLoopContainerSchema,
       "Containers that are made to crash at start.",
@@ -98,19 +109,24 @@ export const buggifySchema = object(
   "Faults for tests; never for a database that matters.",
 );
 
+const labelValue = string("", { maxLength: 63 });
+const labelKey = string("", { maxLength: labelKeyMaxLength });
+
 export const labelsSchema = object(
   {
-    matchLabels: map(string(""), "Labels by which the operator finds its objects.", {
+    matchLabels: map(labelValue, "Labels by which the operator finds its objects.", {
+      maxProperties: 100,
       effective: "foundationdb.org/fdb-cluster-name: <name>",
     }),
-    resourceLabels: map(string(""), "Labels that every object gets as well.", {
+    resourceLabels: map(labelValue, "Labels that every object gets as well.", {
+      maxProperties: 100,
       effective: "foundationdb.org/fdb-cluster-name: <name>",
     }),
-    processGroupIDLabels: array(string(""), "Labels that hold the process group id.", {
+    processGroupIDLabels: array(labelKey, "Labels that hold the process group id.", {
       maxItems: 100,
       effective: "[foundationdb.org/fdb-process-group-id]",
     }),
-    processClassLabels: array(string(""), "Labels that hold the process class.", {
+    processClassLabels: array(labelKey, "Labels that hold the process class.", {
       maxItems: 100,
       effective: "[foundationdb.org/fdb-process-class]",
     }),
@@ -138,6 +154,8 @@ export type ProcessCounts = TypeOf<typeof processCountsSchema>;
 function processCount(key: ProcessClass): Schema<number> {
   const note = key === "tester" ? " Deprecated: use test." : "";
   return integer(`Pods of class ${key}.${note}`, {
+    minimum: int32Minimum,
+    maximum: processGroupsMaximum,
     effective: inferredCounts.includes(key) ? "inferred" : "0",
   });
 }

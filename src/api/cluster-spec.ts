@@ -1,5 +1,6 @@
 // The spec of a FoundationDBCluster: what a user writes.
 import type { ConfigMap } from "../kube/generated/types.ts";
+import { int32Maximum, int32Minimum, serversPerPodMaximum } from "../model/limits.ts";
 import { automationOptionsSchema } from "./automation-options.ts";
 import { clusterRules, versionRules } from "./cluster-rules.ts";
 import {
@@ -42,9 +43,9 @@ const coordinatorClasses = ["storage", "log", "transaction", "coordinator"] as c
 
 const partialConnectionStringSchema = object(
   {
-    databaseName: string("Description part of the first cluster file."),
-    generationID: string("Generation part of the first cluster file."),
-    coordinators: array(string(""), "Ignored."),
+    databaseName: string("Description part of the first cluster file.", { maxLength: 1024 }),
+    generationID: string("Generation part of the first cluster file.", { maxLength: 1024 }),
+    coordinators: array(string("", { maxLength: 1024 }), "Ignored.", { maxItems: 100 }),
   },
   "Parts of the first cluster file that should not be made up by the operator.",
 );
@@ -61,7 +62,10 @@ const coordinatorSelectionSchema = array(
           },
         ],
       }),
-      priority: integer("Classes with a higher priority are preferred."),
+      priority: integer("Classes with a higher priority are preferred.", {
+        minimum: int32Minimum,
+        maximum: int32Maximum,
+      }),
     },
     "",
   ),
@@ -85,9 +89,12 @@ export const clusterSpecSchema = object(
     processes: map(
       processSettingsSchema,
       "Settings per process class; `general` serves the classes that have none.",
+      { maxProperties: 100 },
     ),
     processCounts: processCountsSchema,
-    seedConnectionString: string("Cluster file of an existing database that this cluster joins."),
+    seedConnectionString: string("Cluster file of an existing database that this cluster joins.", {
+      maxLength: 65536,
+    }),
     partialConnectionString: partialConnectionStringSchema,
     faultDomain: faultDomainSchema,
     processGroupsToRemove: array(processGroupIdSchema, "Process groups to exclude and remove.", {
@@ -104,9 +111,20 @@ export const clusterSpecSchema = object(
     ),
     mainContainer: described(containerOverridesSchema, "The container that runs fdbserver."),
     sidecarContainer: described(containerOverridesSchema, "The sidecar of the pods."),
-    trustedCAs: array(string(""), "Certificates in PEM form that TLS peers are checked against."),
-    sidecarVariables: array(string(""), "Split image: more variables to fill into arguments."),
-    logGroup: string("Log group of the trace files.", { effective: "name of the cluster" }),
+    trustedCAs: array(
+      string("", { maxLength: 1048576 }),
+      "Certificates in PEM form that TLS peers are checked against.",
+      { maxItems: 1000 },
+    ),
+    sidecarVariables: array(
+      string("", { maxLength: 1024 }),
+      "Split image: more variables to fill into arguments.",
+      { maxItems: 1000 },
+    ),
+    logGroup: string("Log group of the trace files.", {
+      maxLength: 1024,
+      effective: "name of the cluster",
+    }),
     dataCenter: string("dcid of the processes. Deprecated in favour of localities.", {
       maxLength: 1024,
     }),
@@ -124,12 +142,19 @@ export const clusterSpecSchema = object(
       effective: "false",
     }),
     buggify: buggifySchema,
-    storageServersPerPod: integer("fdbserver processes in each storage pod.", { effective: "1" }),
+    storageServersPerPod: integer("fdbserver processes in each storage pod.", {
+      minimum: 0,
+      maximum: serversPerPodMaximum,
+      effective: "1",
+    }),
     logServersPerPod: integer("fdbserver processes in each log and transaction pod.", {
+      minimum: 0,
+      maximum: serversPerPodMaximum,
       effective: "1",
     }),
     minimumUptimeSecondsForBounce: integer("How long the database must be up before a restart.", {
       minimum: 1,
+      maximum: int32Maximum,
       default: 600,
     }),
     replaceInstancesWhenResourcesChange: boolean(
@@ -147,6 +172,8 @@ export const clusterSpecSchema = object(
       default: "unified",
     }),
     maxZonesWithUnavailablePods: integer("Zones that a pod update may have down at once.", {
+      minimum: 0,
+      maximum: int32Maximum,
       effective: "no limit",
     }),
     distributionConfig: distributionConfigSchema,

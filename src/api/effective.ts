@@ -1,6 +1,7 @@
 // Effective defaults: what a spec means where it says nothing. Small pure readers, one per group of
 // settings; no other code may read these fields directly, so that a default is decided in one
 // place.
+import { serversPerPodMaximum } from "../model/limits.ts";
 import type { ImageType, ProcessSettings } from "./cluster.ts";
 import type { ClusterSpec } from "./cluster-spec.ts";
 import { defaultDnsDomain } from "./cluster-options.ts";
@@ -159,13 +160,18 @@ export function logGroupOf(cluster: NamedCluster): string {
 export function serversPerPod(spec: ClusterSpec, processClass: string): number {
   switch (processClass) {
     case "storage":
-      return Math.max(1, spec.storageServersPerPod ?? 1);
+      return servers(spec.storageServersPerPod);
     case "log":
     case "transaction":
-      return Math.max(1, spec.logServersPerPod ?? 1);
+      return servers(spec.logServersPerPod);
     default:
       return 1;
   }
+}
+
+/** Bounded, since plans and builders count up to it; a number beyond the bound is refused before anything is done. */
+function servers(wanted: number | undefined): number {
+  return Math.min(serversPerPodMaximum, Math.max(1, wanted ?? 1));
 }
 
 /** With a service in front, a process must listen on the pod's address, not on its public one. */

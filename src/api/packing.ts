@@ -1,5 +1,6 @@
 // Packing into logical fault domains as a spec means it: whether, and into how many domains.
 // Carries the rules PACK12 and PACK13 of spec/packing.md.
+import { domainsMaximum } from "../model/limits.ts";
 import { redundancyForCounts } from "../model/redundancy.ts";
 import type { ClusterSpec } from "./cluster-spec.ts";
 
@@ -17,5 +18,5 @@ export function domainCount(spec: ClusterSpec): number {
   const redundancy = redundancyForCounts(spec.databaseConfiguration?.redundancy_mode);
   const least =
     redundancy.spreadLocality === undefined ? redundancy.minimumFaultDomains : domainsPerHall;
-  return spec.distributionConfig?.desiredFaultDomains ?? least;
+  return Math.min(domainsMaximum, spec.distributionConfig?.desiredFaultDomains ?? least);
 }

@@ -1,4 +1,5 @@
 // Where process groups may live: fault domains, localities, and packing into logical fault domains.
+import { domainsMaximum, int32Minimum } from "../model/limits.ts";
 import { array, boolean, integer, object, required, string, type TypeOf } from "./schema.ts";
 
 export const faultDomainKeyNone = "foundationdb.org/none";
@@ -6,7 +7,7 @@ export const faultDomainKeyKubernetesCluster = "foundationdb.org/kubernetes-clus
 export const faultDomainKeyHost = "kubernetes.io/hostname";
 
 /** The longest label key: a DNS name, a slash and a label name. */
-const labelKeyMaxLength = 317;
+export const labelKeyMaxLength = 317;
 
 export const faultDomainSchema = object(
   {
@@ -24,9 +25,13 @@ export const faultDomainSchema = object(
       { maxLength: 1024, effective: "spec.nodeName" },
     ),
     zoneCount: integer("How many Kubernetes clusters share the datacenter.", {
+      minimum: int32Minimum,
+      maximum: 1000,
       effective: "minimum fault domains + fault tolerance",
     }),
     zoneIndex: integer("Which of them this is, from 0; negative means no pods.", {
+      minimum: int32Minimum,
+      maximum: 1000,
       effective: "0",
     }),
   },
@@ -42,7 +47,7 @@ export const distributionConfigSchema = object(
     }),
     desiredFaultDomains: integer("Logical fault domains per class, or per hall with three halls.", {
       minimum: 1,
-      maximum: 10000,
+      maximum: domainsMaximum,
       effective: "minimum fault domains of the redundancy mode; 3 per hall with three halls",
     }),
     required: boolean("Refuses a class with fewer process groups than logical fault domains.", {

@@ -21,9 +21,12 @@ const keyPattern = "^[A-Za-z0-9\\/\\\\-]+$";
 const keyRangeSchema = object(
   {
     start: required(
-      string("First key; other bytes are written as `\\xBB`.", { pattern: keyPattern }),
+      string("First key; other bytes are written as `\\xBB`.", {
+        maxLength: 40_000,
+        pattern: keyPattern,
+      }),
     ),
-    end: required(string("First key after the range.", { pattern: keyPattern })),
+    end: required(string("First key after the range.", { maxLength: 40_000, pattern: keyPattern })),
   },
   "",
 );
@@ -31,9 +34,12 @@ const keyRangeSchema = object(
 export const restoreSpecSchema = object(
   {
     destinationClusterName: required(
-      string("Name of the FoundationDBCluster in the same namespace."),
+      string("Name of the FoundationDBCluster in the same namespace.", { maxLength: 253 }),
     ),
-    keyRanges: array(keyRangeSchema, "Keys to restore.", { effective: "all keys" }),
+    keyRanges: array(keyRangeSchema, "Keys to restore.", {
+      maxItems: 10000,
+      effective: "all keys",
+    }),
     blobStoreConfiguration: described(blobStoreConfigurationSchema, "Where the backup lies."),
     customParameters: customParametersSchema,
     encryptionKeyPath: string("File with the key that the backup was encrypted with.", {
@@ -42,6 +48,7 @@ export const restoreSpecSchema = object(
     backupVersion: integer("Database version to restore to.", {
       format: "int64",
       minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
       nullable: true,
       effective: "the latest that can be restored",
     }),

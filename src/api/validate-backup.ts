@@ -2,6 +2,7 @@
 import type { FoundationDBBackup } from "./backup.ts";
 import type { BlobStoreConfiguration } from "./blob-store.ts";
 import { problem, type ValidationProblem } from "./problem.ts";
+import { metadataProblems, templateMetadataProblems } from "./validate-labels.ts";
 import { versionProblem } from "./validate-cluster.ts";
 import { backupParameterOwners, parameterProblems } from "./validate-parameters.ts";
 import {
@@ -30,6 +31,8 @@ export function validateBackup(
       options.podTemplateLimits ?? noPodTemplateLimits,
       { allowsTags: spec.allowTagOverride === true },
     ),
+    ...templateMetadataProblems(spec.podTemplateSpec?.metadata, "spec.podTemplateSpec"),
+    ...metadataProblems(spec.backupDeploymentMetadata, "spec.backupDeploymentMetadata"),
   ];
 }
 

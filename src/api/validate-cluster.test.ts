@@ -288,3 +288,66 @@ test("[API33] a misspelt class and a mode without halls are warned of", () => {
   assert.deepEqual(warnings(mode), ["spec.localities"]);
   assert.deepEqual(warnings({ ...mode, dataHall: "one" }), []);
 });
+
+test("[API38] labels and annotations are those that Kubernetes takes", () => {
+  const template = (metadata: object): Partial<ClusterSpec> => ({
+    processes: { storage: { podTemplate: { metadata } } },
+  });
+  const claim = { volumeClaimTemplate: { metadata: { labels: { ok: "-bad" } } } };
+  check([
+    [{ labels: { matchLabels: { "example.org/name": "a.b_c-1", empty: "" } } }],
+    [{ labels: { matchLabels: { "not a key": "a" } } }, "spec.labels.matchLabels.not a key"],
+    [{ labels: { resourceLabels: { key: "no value!" } } }, "spec.labels.resourceLabels.key"],
+    [{ labels: { processGroupIDLabels: ["ok", "a/b/c"] } }, "spec.labels.processGroupIDLabels[1]"],
+    [{ labels: { processClassLabels: ["-x"] } }, "spec.labels.processClassLabels[0]"],
+    [template({ labels: { a: "b" }, annotations: { "a.b/C": "any thing" } })],
+    [template({ labels: { a: "ü" } }), "spec.processes.storage.podTemplate.metadata.labels.a"],
+    [
+      template({ annotations: { "a b": "" } }),
+      "spec.processes.storage.podTemplate.metadata.annotations.a b",
+    ],
+    [{ processes: { log: claim } }, "spec.processes.log.volumeClaimTemplate.metadata.labels.ok"],
+    [{ configMap: { metadata: { labels: { "": "" } } } }, "spec.configMap.metadata.labels."],
+    [{ faultDomain: { key: "foundationdb.org/none" } }],
+    [{ faultDomain: { key: "topology kubernetes" } }, "spec.faultDomain.key"],
+    [{ localities: [{ key: "rack", topologyKey: "a b" }] }, "spec.localities[0].topologyKey"],
+  ]);
+  const long = "a".repeat(64);
+  const noNames = { useDNSInClusterFile: false };
+  const named = (labels: ClusterSpec["labels"]) =>
+    validateCluster(cluster({ routing: noNames, labels }, long)).map(({ field }) => field);
+  assert.deepEqual(named({}), ["metadata.name"]);
+  assert.deepEqual(named({ matchLabels: { a: "b" }, resourceLabels: { a: "b" } }), []);
+});
+
+test("[API39] a parameter has a name that a command line takes, and a value in one line", () => {
+  const at = "spec.processes.storage.customParameters[0]";
+  const parameter = (text: string): Partial<ClusterSpec> => ({
+    processes: { storage: { customParameters: [text] } },
+  });
+  check([
+    [parameter("knob_ü=1"), at],
+    [parameter("knob_a;b=1"), at],
+    [parameter("knob_a=1\nuser=root"), at],
+    [parameter("knob_a=ü")],
+    [parameter("locality_data.hall=1")],
+  ]);
+});
+
+test("[API40] a version newer than all known lines is warned of", () => {
+  const warned = (version: string) =>
+    clusterWarnings(cluster({ version })).map(({ field }) => field);
+  assert.deepEqual(warned("9.9.9"), ["spec.version"]);
+  assert.deepEqual(warned("7.9.0"), ["spec.version"]);
+  assert.deepEqual(["7.1.0", "7.3.69", "7.4.1"].flatMap(warned), []);
+});
+
+test("[API29] a share of fault domains is a number or a percentage", () => {
+  const field = "spec.automationOptions.replacements.maxFaultDomainsWithTaintedProcessGroups";
+  const share = (
+    maxFaultDomainsWithTaintedProcessGroups: string | number,
+  ): Partial<ClusterSpec> => ({
+    automationOptions: { replacements: { maxFaultDomainsWithTaintedProcessGroups } },
+  });
+  check([[share(2)], [share("10%")], [share(-1), field], [share("many"), field]]);
+});

@@ -1,12 +1,14 @@
 // What the operator says of a cluster's spec beyond what the API server can judge. Nothing of a
-// cluster with such a problem is changed. Carries the rules API20 to API29.
+// cluster with such a problem is changed. Carries the rules API20 to API29 and API40.
 import { isProcessClass, isStateful, generalClass } from "../model/process-class.ts";
 import { parseConnectionString } from "../model/connection-string.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import {
   formatVersion,
+  isKnownLine,
   isSupported,
   minimumVersion,
+  newestKnownLine,
   parseVersion,
   supportsStorageEngine,
 } from "../model/version.ts";
@@ -14,6 +16,8 @@ import type { NamedCluster } from "./effective.ts";
 import type { ClusterSpec } from "./cluster-spec.ts";
 import { isGivenByValue, localityOf, parameterValue } from "./localities.ts";
 import { problem, type ValidationProblem } from "./problem.ts";
+import { labelProblems } from "./validate-labels.ts";
+import { limitProblems } from "./validate-limits.ts";
 import { localityProblems } from "./validate-localities.ts";
 import { packingProblems, packingWarnings } from "./validate-packing.ts";
 import { parameterProblems, serverParameterOwners } from "./validate-parameters.ts";
@@ -33,7 +37,8 @@ export function validateCluster(
   options: ClusterValidationOptions = {},
 ): readonly ValidationProblem[] {
   const { spec } = cluster;
-  return [
+  const problems = [
+    ...limitProblems(spec),
     ...versionProblems(spec),
     ...settingProblems(spec),
     ...connectionProblems(spec),
@@ -42,13 +47,23 @@ export function validateCluster(
     ...localityProblems(spec),
     ...packingProblems(spec),
     ...nameProblems(cluster),
+    ...labelProblems(cluster),
   ];
+  return problems.slice(0, problemsMaximum);
 }
+
+/** Nobody reads more; a list of 100,000 wrong entries is one mistake. */
+const problemsMaximum = 100;
 
 /** Worth saying, but no reason to stop. */
 export function clusterWarnings(cluster: NamedCluster): readonly ValidationProblem[] {
   const { spec } = cluster;
-  return [...unknownClassWarnings(spec), ...hallWarnings(spec), ...packingWarnings(spec)];
+  return [
+    ...versionWarnings(spec.version, "spec.version"),
+    ...unknownClassWarnings(spec),
+    ...hallWarnings(spec),
+    ...packingWarnings(spec),
+  ];
 }
 
 export function versionProblem(text: string, field: string): ValidationProblem | undefined {
@@ -60,6 +75,15 @@ export function versionProblem(text: string, field: string): ValidationProblem |
   const minimum = formatVersion(minimumVersion);
   const message = `FoundationDB ${text} is not supported`;
   return problem(field, text, message, `use ${minimum} or newer`);
+}
+
+/** It may exist by now, so nothing is stopped; but it is more often a slip of the keyboard. */
+export function versionWarnings(text: string, field: string): readonly ValidationProblem[] {
+  const version = parseVersion(text);
+  if (version === undefined || isKnownLine(version)) return [];
+  const newest = `${newestKnownLine.major}.${newestKnownLine.minor}`;
+  const message = `this operator knows FoundationDB up to ${newest}, and ${text} is newer`;
+  return [problem(field, text, message, "make sure that this version and its images exist")];
 }
 
 function versionProblems(spec: ClusterSpec): readonly ValidationProblem[] {
@@ -94,6 +118,12 @@ function settingProblems(spec: ClusterSpec): readonly ValidationProblem[] {
     problems.push(
       problem("spec.routing.podIPFamily", family, "there is no such IP family", "use 4 or 6"),
     );
+  }
+  const share = spec.automationOptions?.replacements?.maxFaultDomainsWithTaintedProcessGroups;
+  if (share !== undefined && !/^[0-9]{1,9}%?$/.test(String(share))) {
+    const field = "spec.automationOptions.replacements.maxFaultDomainsWithTaintedProcessGroups";
+    const message = `"${share}" is neither a number nor a share`;
+    problems.push(problem(field, share, message, "use a number such as 2, or a share such as 10%"));
   }
   for (const [index, { processClass }] of (spec.coordinatorSelection ?? []).entries()) {
     if (isStateful(processClass ?? "")) continue;

@@ -288,3 +288,41 @@ test("[API31] a restore needs a source and keys that can be read", () => {
   );
   assert.deepEqual(lines(restore({ backupVersion: null })), []);
 });
+
+test("[API41] a resource that no API server would store is refused, and a large one warned of", () => {
+  const withData = (length: number) => ({
+    apiVersion: "apps.foundationdb.org/v1beta2",
+    kind: "FoundationDBCluster",
+    metadata: { name: "sample" },
+    spec: { version: "7.3.69", configMap: { data: { text: "x".repeat(length) } } },
+  });
+  assert.deepEqual(validateDocument(withData(200_000)), []);
+  const large = validateDocument(withData(300_000));
+  assert.deepEqual(
+    large.map(({ severity, remedy }) => `${severity}: ${remedy}`),
+    ["warning: use kubectl apply --server-side"],
+  );
+  const [refused] = validateDocument(withData(1_500_000));
+  assert.equal(refused?.severity, "error");
+  assert.match(refused?.message ?? "", /^this resource has 15\d+ bytes/);
+});
+
+test("[API35] what cannot work is refused: regions, roles and servers beyond what there is", () => {
+  const errorsFor = (spec: object) =>
+    validateDocument({
+      apiVersion: "apps.foundationdb.org/v1beta2",
+      kind: "FoundationDBCluster",
+      metadata: { name: "sample" },
+      spec: { version: "7.3.69", ...spec },
+    })
+      .filter(({ severity }) => severity === "error")
+      .map(({ field }) => field);
+  const configuration = (databaseConfiguration: object) => errorsFor({ databaseConfiguration });
+  assert.deepEqual(configuration({ usable_regions: 7 }), [
+    "spec.databaseConfiguration.usable_regions",
+  ]);
+  assert.deepEqual(configuration({ logs: -9 }), ["spec.databaseConfiguration.logs"]);
+  assert.deepEqual(configuration({ logs: -1, remote_logs: -1, usable_regions: 2 }), []);
+  assert.deepEqual(errorsFor({ storageServersPerPod: -1 }), ["spec.storageServersPerPod"]);
+  assert.deepEqual(errorsFor({ processCounts: { stateless: -1, log: -7 } }), []);
+});

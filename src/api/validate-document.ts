@@ -16,7 +16,7 @@ import { withoutFields } from "./structural/remove-fields.ts";
 import { pruneObject } from "./structural/prune.ts";
 import { validateObject } from "./structural/validate-object.ts";
 import { validateBackup } from "./validate-backup.ts";
-import { clusterWarnings, validateCluster } from "./validate-cluster.ts";
+import { clusterWarnings, validateCluster, versionWarnings } from "./validate-cluster.ts";
 import { metadataErrors } from "./validate-metadata.ts";
 import { validateRestore } from "./validate-restore.ts";
 
@@ -45,15 +45,42 @@ export function validateDocument(object: unknown): readonly Finding[] {
     const message = `${apiVersion} ${kind} is not a resource of this operator and was not checked`;
     return [{ severity: "note", field: "", message }];
   }
+  const size = Buffer.byteLength(JSON.stringify(object));
+  if (size > objectBytesMaximum) {
+    const message = `this resource has ${size} bytes, and an API server takes ${objectBytesMaximum}`;
+    return [error("", message, "shorten its longest texts and lists")];
+  }
   const pruned = pruneObject(custom.schema, object);
   const defaulted = applyDefaults(custom.schema, pruned.value);
-  const fieldErrors = validateObject(custom.schema, defaulted);
+  const fieldErrors = withoutTooMany(validateObject(custom.schema, defaulted));
   const serverFindings = [
     ...metadataErrors(object["metadata"]).map(({ field, message }) => error(field, message)),
     ...pruned.prunedPaths.map((path) => error(path, "unknown field", "correct or remove it")),
     ...fieldErrors.filter((each) => !isHint(each, fieldErrors)).map(findingOf),
   ];
-  return plusUnknown(serverFindings, ...furtherFindingsOf(custom, defaulted, fieldErrors));
+  const further = furtherFindingsOf(custom, defaulted, fieldErrors);
+  return plusUnknown([...serverFindings, ...sizeWarnings(size)], ...further);
+}
+
+/** What etcd takes in one request; the status of the resource needs some of it as well. */
+const objectBytesMaximum = 1_500_000;
+/** All annotations of an object together. A plain `kubectl apply` notes the whole resource in one. */
+const annotationBytesMaximum = 262_144;
+
+function sizeWarnings(size: number): readonly Finding[] {
+  if (size <= annotationBytesMaximum) return [];
+  const message = `with ${size} bytes this resource is too large for a plain kubectl apply`;
+  const remedy = "use kubectl apply --server-side";
+  return [{ severity: "warning", field: "", message, remedy }];
+}
+
+/** Of a list with too many entries that alone is said, and not what is wrong with each of them. */
+function withoutTooMany(errors: readonly FieldError[]): readonly FieldError[] {
+  const full = errors
+    .filter(({ reason }) => reason === "FieldValueTooMany")
+    .flatMap(({ path }) => [`${path}[`, `${path}.`]);
+  if (full.length === 0) return errors;
+  return errors.filter(({ path }) => !full.some((start) => path.startsWith(start)));
 }
 
 /** Each group adds only findings about fields that no group before it has named. */
@@ -116,10 +143,15 @@ function operatorFindingsOf(custom: CustomResource, object: unknown): readonly F
         ...clusterWarnings(cluster).map((each) => problemFinding(each, "warning")),
       ];
     }
-    case "FoundationDBBackup":
-      return validateBackup(object as FoundationDBBackup).map((each) =>
-        problemFinding(each, "error"),
-      );
+    case "FoundationDBBackup": {
+      const backup = object as FoundationDBBackup;
+      return [
+        ...validateBackup(backup).map((each) => problemFinding(each, "error")),
+        ...versionWarnings(backup.spec.version, "spec.version").map((each) =>
+          problemFinding(each, "warning"),
+        ),
+      ];
+    }
     default:
       return validateRestore(object as FoundationDBRestore).map((each) =>
         problemFinding(each, "error"),

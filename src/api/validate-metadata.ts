@@ -1,4 +1,11 @@
 // What the API server says of the metadata of any resource: names, labels and unknown fields.
+import {
+  isAnnotationKey,
+  isLabelKey,
+  isLabelValue,
+  isObjectName,
+  labelKeyMessage,
+} from "./label-syntax.ts";
 import { isMap } from "./structural/json-value.ts";
 import { metadataFields } from "./structural/prune.ts";
 
@@ -6,13 +13,6 @@ export interface MetadataError {
   readonly field: string;
   readonly message: string;
 }
-
-const dnsName = "[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
-const namePattern = new RegExp(`^${dnsName}$`);
-const labelNamePattern = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-const labelKeyMessage =
-  "a name of letters, digits, dashes, underscores and dots, at most 63 long, " +
-  "with an optional DNS name and a slash before it";
 
 export function metadataErrors(metadata: unknown): readonly MetadataError[] {
   if (!isMap(metadata)) return [nameMissing];
@@ -35,7 +35,7 @@ const nameMissing: MetadataError = {
 function nameErrors(name: unknown, generateName: unknown): readonly MetadataError[] {
   if (name === undefined && typeof generateName === "string" && generateName !== "") return [];
   if (typeof name !== "string" || name === "") return [nameMissing];
-  if (name.length <= 253 && namePattern.test(name)) return [];
+  if (isObjectName(name)) return [];
   const message = `"${name}" is no name: use lower case letters, digits, dashes and dots`;
   return [{ field: "metadata.name", message }];
 }
@@ -45,10 +45,10 @@ function labelErrors(labels: unknown): readonly MetadataError[] {
   if (!isMap(labels)) return [{ field: "metadata.labels", message: "must be a map of strings" }];
   return Object.entries(labels).flatMap(([key, value]) => {
     const field = `metadata.labels.${key}`;
-    if (!isQualifiedName(key)) return [{ field, message: `"${key}" must be ${labelKeyMessage}` }];
+    if (!isLabelKey(key)) return [{ field, message: `"${key}" must be ${labelKeyMessage}` }];
     if (typeof value !== "string")
       return [{ field, message: "must be a string: put it in quotes" }];
-    if (value === "" || labelNamePattern.test(value)) return [];
+    if (isLabelValue(value)) return [];
     return [{ field, message: `"${value}" is no value of a label` }];
   });
 }
@@ -60,18 +60,11 @@ function annotationErrors(annotations: unknown): readonly MetadataError[] {
   }
   return Object.entries(annotations).flatMap(([key, value]) => {
     const field = `metadata.annotations.${key}`;
-    if (!isQualifiedName(key.toLowerCase())) {
+    if (!isAnnotationKey(key)) {
       return [{ field, message: `"${key}" must be ${labelKeyMessage}` }];
     }
     return typeof value === "string"
       ? []
       : [{ field, message: "must be a string: put it in quotes" }];
   });
-}
-
-function isQualifiedName(key: string): boolean {
-  const [first = "", second, ...rest] = key.split("/");
-  if (rest.length > 0) return false;
-  if (second === undefined) return labelNamePattern.test(first);
-  return first.length <= 253 && namePattern.test(first) && labelNamePattern.test(second);
 }

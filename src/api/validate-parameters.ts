@@ -72,9 +72,14 @@ function parameterFormProblem(parameter: string, field: string): ValidationProbl
   if (!parameter.includes("=")) {
     return problem(field, parameter, `"${parameter}" has no "="`, remedy);
   }
-  if (name === "" || name.startsWith("-") || /\s/.test(name)) {
+  if (!/^[A-Za-z0-9_][-A-Za-z0-9_.]*$/.test(name)) {
     const message = `"${name}" is no name of a parameter`;
-    return problem(field, parameter, message, `${remedy}, without leading dashes`);
+    const letters = "letters, digits, dashes and underscores";
+    return problem(field, parameter, message, `${remedy}, with a name of ${letters}`);
+  }
+  // Such a value would end its line in the configuration of fdbmonitor.
+  if (/[\r\n\0]/.test(parameter)) {
+    return problem(field, parameter, "a value cannot hold a line break", "write it in one line");
   }
   return undefined;
 }

@@ -5,6 +5,7 @@ import type { Container } from "../kube/generated/types.ts";
 import { isIpv4, isIpv6 } from "../model/ip-address.ts";
 import { annotationKeys } from "./labels.ts";
 import { sidecarContainerName } from "./normalise.ts";
+import { serversPerPodMaximum } from "../model/limits.ts";
 import { serversPerPodVariable } from "./pod-environment.ts";
 
 export interface ReadablePod {
@@ -60,7 +61,9 @@ export function serversOfPod(pod: ReadablePod, processClass: string): number {
   for (const container of pod.spec?.containers ?? []) {
     const variable = container.env?.find((each) => each.name === name);
     const count = Number(variable?.value);
-    if (variable && Number.isInteger(count) && count > 0) return count;
+    if (variable && Number.isInteger(count) && count > 0) {
+      return Math.min(count, serversPerPodMaximum);
+    }
   }
   return 1;
 }

@@ -5,6 +5,7 @@ import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import type { ServedApi } from "../emulator/https-server.ts";
 import { machineClock } from "../env/clock.ts";
+import { machineStopwatch } from "../env/stopwatch.ts";
 import type { Clock } from "../env/clock.ts";
 import { silentLog } from "../env/log.ts";
 import type { Log } from "../env/log.ts";
@@ -176,7 +177,8 @@ function startSites(
       if (isKill && activity.error === undefined) counts.kills += 1;
       report(activity);
     };
-    return { recent, counts, options: { name, nodes, zones, onActivity, ...processes?.site } };
+    const seat = { name, nodes, zones, onActivity, stopwatch: machineStopwatch };
+    return { recent, counts, options: { ...seat, ...processes?.site } };
   });
   const ground = { clock, seed, log };
   const worlds =

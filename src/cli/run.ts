@@ -2,6 +2,7 @@
 // Lease and works until it is told to stop. Rules: spec/run.md.
 import { hostname } from "node:os";
 import { machineClock, sleep } from "../env/clock.ts";
+import { machineStopwatch } from "../env/stopwatch.ts";
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import { MetricsRegistry } from "../env/metrics.ts";
@@ -122,7 +123,10 @@ async function runWith(settings: RunSettings, host: RunHost): Promise<void> {
       const options = { ...operatorOptions(settings), userAgent, watchesNodes: state.watchesNodes };
       const { admin, podNetwork } = databases;
       await runTerms({
-        operator: { transport, admin, podNetwork, clock, random, log, options, onRequest },
+        operator: {
+          ...{ transport, admin, podNetwork, clock, random, log, options, onRequest },
+          stopwatch: machineStopwatch,
+        },
         ...{ elector, log, signal },
         onOperator: (operator) => {
           state.operator = operator;

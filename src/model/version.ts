@@ -64,6 +64,16 @@ export function isSupported(version: Version): boolean {
   return compareVersions(version, minimumVersion) >= 0;
 }
 
+/** The newest line of versions that this operator was made for. */
+export const newestKnownLine = { major: 7, minor: 4 } as const;
+
+export function isKnownLine({ major, minor }: Version): boolean {
+  return (
+    major < newestKnownLine.major ||
+    (major === newestKnownLine.major && minor <= newestKnownLine.minor)
+  );
+}
+
 /** The sidecar answers `is_present` without hashing the file. */
 export function hasPresenceCheck(version: Version): boolean {
   return isAtLeast(version, 7, 1, 4);

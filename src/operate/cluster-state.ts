@@ -48,6 +48,8 @@ export interface ClusterState {
   /** What the database is carrying out for us; at most one command at a time. */
   runningCommand: string | undefined;
   isClosed: boolean;
+  /** No pass before this time: the last plan took too long. */
+  restUntilMs: number;
   /** Of the pass before; undefined before the first one. */
   waits: readonly Wait[] | undefined;
   /** Events of the pass before. */
@@ -134,6 +136,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     refusals: new Map(),
     runningCommand: undefined,
     isClosed: false,
+    restUntilMs: 0,
     waits: undefined,
     toldEvents: new Set(),
     toldWaits: undefined,

@@ -11,6 +11,8 @@ import { foundationDbRestores } from "../api/restore.ts";
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";
+import { stoppedStopwatch } from "../env/stopwatch.ts";
+import type { Stopwatch } from "../env/stopwatch.ts";
 import type { AdminClientFactory } from "../fdb/admin.ts";
 import { KubeClient } from "../kube/client.ts";
 import type { RequestRecord } from "../kube/client.ts";
@@ -89,6 +91,8 @@ export interface OperatorInput {
   onActivity?: (activity: Activity) => void;
   /** Called for every request to the API server. */
   onRequest?: (record: RequestRecord) => void;
+  /** How long planning takes the machine; nothing is ever too long when absent. */
+  stopwatch?: Stopwatch;
   /** Only tests switch checks off, to show that something goes wrong without them. */
   disabledChecks?: ReadonlySet<SafetyCheck>;
 }
@@ -364,6 +368,7 @@ function reconcileOptions(
   return {
     clock,
     random,
+    stopwatch: input.stopwatch ?? stoppedStopwatch,
     log,
     client,
     caches,

@@ -1,5 +1,5 @@
 // One pass over one cluster: observe, plan, store the decision, perform, and say when to look again. The decision is
-// stored before it is carried out, so that a crash in between forgets nothing. Rules: spec/operate.md [OP31]-[OP42].
+// stored before it is carried out, so that a crash in between forgets nothing. Rules: spec/operate.md [OP31]-[OP42], [OP52]-[OP53].
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { ClusterStatus, FoundationDBCluster } from "../api/cluster.ts";
 import type { ValidationProblem } from "../api/problem.ts";
@@ -7,6 +7,7 @@ import { clusterWarnings } from "../api/validate-cluster.ts";
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";
+import type { Stopwatch } from "../env/stopwatch.ts";
 import { randomInteger } from "../env/random.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/error.ts";
@@ -16,7 +17,7 @@ import type { WorkOutcome } from "../kube/queue.ts";
 import type { Stored } from "../kube/resource.ts";
 import { describeAction, isDatabaseCommand } from "../plan/action.ts";
 import type { Action } from "../plan/action.ts";
-import { planCluster } from "../plan/chain.ts";
+import { chain, planCluster } from "../plan/chain.ts";
 import type { Plan } from "../plan/chain.ts";
 import { isLeftAlone, isProtectionOver } from "../plan/deletion-protection.ts";
 import { isSameJson } from "../plan/same-json.ts";
@@ -36,6 +37,8 @@ import { statusEvents, waitEvents } from "./transition-events.ts";
 export interface ReconcileOptions {
   clock: Clock;
   random: Random;
+  /** How long planning takes the machine. */
+  stopwatch: Stopwatch;
   log: Log;
   client: KubeClient;
   caches: Caches;
@@ -60,6 +63,9 @@ const staleMs = 250;
 const refusedMs = 1_000;
 /** A lock that is held elsewhere is asked for at least so often. */
 const lockMaximumMs = 15_000;
+/** A plan that takes longer is cut, and its cluster rests: one cluster must not hold up all others. */
+const planMaximumMs = 5_000;
+const restMs = 30_000;
 /** So long a failed command is remembered when it is not tried again. */
 const commandMemoryMs = 30_000;
 
@@ -75,6 +81,8 @@ export async function reconcileCluster(
     state.poller.follow(undefined);
     return {};
   }
+  const restLeftMs = state.restUntilMs - options.clock.nowMs();
+  if (restLeftMs > 0) return { againAfterMs: restLeftMs };
   options.metrics.passBegan();
   follow(state, cluster);
   answerPerson(options, state, cluster);
@@ -92,7 +100,10 @@ export async function reconcileCluster(
     options: options.plan,
   });
   state.sidecars.keepOnly(snapshot.pods);
-  const plan = planCluster(snapshot);
+  const startedMs = options.stopwatch();
+  const isTimeUp = (): boolean => options.stopwatch() - startedMs > planMaximumMs;
+  const plan = planCluster(snapshot, chain, isTimeUp);
+  if (isTimeUp()) state.restUntilMs = options.clock.nowMs() + restMs;
   options.metrics.observed(key, snapshot.database);
   options.metrics.planned(plan);
   state.waits = plan.waits;

@@ -1,8 +1,9 @@
 // Step addProcessGroups: gives every class as many process groups as it should have. New ids are random, so
-// that an id is never used again by accident. Rules: spec/plan.md [P40]-[P42], spec/halls.md [HALL8].
+// that an id is never used again by accident. Rules: spec/plan.md [P40]-[P42], [P99], spec/halls.md [HALL8].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { randomInteger, seededRandom } from "../env/random.ts";
 import type { Random } from "../env/random.ts";
+import { plannedGroupsMaximum } from "../model/limits.ts";
 import {
   instanceLocality,
   makeProcessGroupId,
@@ -30,13 +31,16 @@ export function planNewProcessGroups(snapshot: Snapshot, draft: Draft): StepResu
     const counted = isMarkedForRemoval(group) ? leaving : present;
     counted.set(group.processClass, (counted.get(group.processClass) ?? 0) + 1);
   }
+  const staying = [...present.values()].reduce((sum, count) => sum + count, 0);
   const draw = idDrawer(snapshot, draft.groups);
   const known = withChosenHalls(snapshot, draft);
   const waits = hallWaits(snapshot, draft);
   const added: ProcessGroup[] = [];
   const events: PlanEvent[] = [];
   for (const processClass of processClasses) {
-    const missing = (draft.desired.counts[processClass] ?? 0) - (present.get(processClass) ?? 0);
+    const desired = draft.desired.counts[processClass] ?? 0;
+    const room = plannedGroupsMaximum - staying - added.length;
+    const missing = Math.min(room, desired - (present.get(processClass) ?? 0));
     if (missing <= 0) continue;
     const view = { groups: known, desired: draft.desired };
     const halls = hallsForNew(snapshot, view, processClass, missing);
@@ -48,7 +52,9 @@ export function planNewProcessGroups(snapshot: Snapshot, draft: Draft): StepResu
       events.push({ type: "Normal", reason: "AddingProcesses", message });
     }
     for (const hall of halls) {
-      const group = newProcessGroup(draw(processClass), processClass, snapshot.nowMs);
+      const id = draw(processClass);
+      if (id === undefined) break;
+      const group = newProcessGroup(id, processClass, snapshot.nowMs);
       added.push(hall === "" ? group : { ...group, hall });
     }
   }
@@ -57,11 +63,14 @@ export function planNewProcessGroups(snapshot: Snapshot, draft: Draft): StepResu
   return { groups: [...known, ...placed].sort(compareProcessGroups), events, waits };
 }
 
-/** Draws ids that nobody has, had in this status, or is named in an exclusion or removal. */
+/**
+ * Draws ids that nobody has, had in this status, or is named in an exclusion or removal. Where chance finds none in many
+ * draws, the numbers are gone through in their order; undefined when all of a class are taken.
+ */
 function idDrawer(
   snapshot: Snapshot,
   groups: readonly ProcessGroup[],
-): (processClass: string) => string {
+): (processClass: string) => string | undefined {
   const { spec } = snapshot.cluster;
   const random = seededRandom(snapshot.seed);
   const usedIds = new Set<string>([
@@ -76,18 +85,29 @@ function idDrawer(
     }),
   );
   const excluded = excludedLocalities(snapshot);
+  const take = (processClass: string, number: number): string | undefined => {
+    const id = makeProcessGroupId(spec.processGroupIDPrefix ?? "", processClass, number);
+    const key = `${processClass}/${number}`;
+    if (usedIds.has(id) || usedNumbers.has(key) || excluded.has(instanceLocality(id))) return;
+    usedIds.add(id);
+    usedNumbers.add(key);
+    return id;
+  };
   return (processClass) => {
-    for (;;) {
-      const number = drawNumber(random);
-      const id = makeProcessGroupId(spec.processGroupIDPrefix ?? "", processClass, number);
-      const key = `${processClass}/${number}`;
-      if (usedIds.has(id) || usedNumbers.has(key) || excluded.has(instanceLocality(id))) continue;
-      usedIds.add(id);
-      usedNumbers.add(key);
-      return id;
+    for (let draws = 0; draws < drawsMaximum; draws += 1) {
+      const id = take(processClass, drawNumber(random));
+      if (id !== undefined) return id;
     }
+    for (let number = 1; number <= maximumIdNumber; number += 1) {
+      const id = take(processClass, number);
+      if (id !== undefined) return id;
+    }
+    return undefined;
   };
 }
+
+/** With half of all numbers taken, one in a million million draws would need more. */
+const drawsMaximum = 40;
 
 function drawNumber(random: Random): number {
   return randomInteger(random, 1, maximumIdNumber);

@@ -1,5 +1,5 @@
 // The ordered list of steps, under the names by which people know them, and the function that runs a snapshot
-// through it. Rules: spec/plan.md [P1]-[P4].
+// through it. Rules: spec/plan.md [P1]-[P4], [P100].
 import type { ClusterStatus } from "../api/cluster.ts";
 import type { Action } from "./action.ts";
 import { planNewProcessGroups } from "./add-process-groups.ts";
@@ -41,7 +41,7 @@ import { planIdlePods } from "./update-pods-idle.ts";
 import { planPodUpdates } from "./update-pods.ts";
 import { planSidecarVersions } from "./update-sidecar-versions.ts";
 import { planObservedStatus } from "./update-status.ts";
-import type { Wait } from "./wait.ts";
+import type { NewWait, Wait } from "./wait.ts";
 
 /** Between updateStatus, which begins and ends every pass. */
 export const chain: readonly Step[] = [
@@ -115,13 +115,22 @@ export interface Plan {
   isReconciled: boolean;
 }
 
-export function planCluster(given: Snapshot, steps: readonly Step[] = chain): Plan {
+/** `isTimeUp` cuts a plan that takes too long: the steps that are left wait for the next one. */
+export function planCluster(
+  given: Snapshot,
+  steps: readonly Step[] = chain,
+  isTimeUp: () => boolean = () => false,
+): Plan {
   const snapshot = withSafeNames(given);
   const observed = planObservedStatus(snapshot);
   const events: PlanEvent[] = [...observed.events];
   const asked: DatabaseQuestion[] = [];
   let draft: Draft = { ...observed, actions: [], waits: [] };
   for (const step of steps) {
+    if (isTimeUp()) {
+      draft = { ...draft, waits: appended(draft.waits, [cutBefore(step)]) };
+      break;
+    }
     const result = step.run(snapshot, draft);
     events.push(...(result.events ?? []));
     asked.push(...(result.questions ?? []));
@@ -142,6 +151,16 @@ export function planCluster(given: Snapshot, steps: readonly Step[] = chain): Pl
   const actions = onePatchPerObject(all);
   const databaseQuestions = distinctQuestions(asked);
   return { ...conclusion, actions, events, questions, databaseQuestions };
+}
+
+function cutBefore({ name }: Step): NewWait {
+  return {
+    step: name,
+    reason: "PlanTooLong",
+    message: `Deciding what to do took so long that it was ended before ${name}`,
+    retryAfterMs: 60_000,
+    remedy: "Give the operator more CPU, or ask for fewer process groups in this resource",
+  };
 }
 
 function appended<T>(list: readonly T[], more: readonly T[] | undefined): readonly T[] {

@@ -54,7 +54,10 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     isStatusPending: isStatusPending(snapshot) || isCommandUnseen(snapshot),
     hasWrongDenyList: hasWrongDenyList(snapshot, status),
     hasActions:
-      draft.actions.length > 0 || isRemovalEnding(snapshot, draft) || isActUnseen(snapshot),
+      draft.actions.length > 0 ||
+      isRemovalEnding(snapshot, draft) ||
+      isActUnseen(snapshot) ||
+      draft.waits.some(({ reason }) => reason === "PlanTooLong"),
   });
   const found = causesFirst([
     ...failureWaits(snapshot),

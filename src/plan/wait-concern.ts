@@ -38,6 +38,7 @@ const concerns: Readonly<Record<WaitReason, Concern>> = {
   MaintenanceRunning: "passing",
   NodeNotReady: "look",
   NotLeading: "passing",
+  PlanTooLong: "look",
   PodChangePending: "person",
   PodCrashLooping: "look",
   PodImageUnavailable: "look",

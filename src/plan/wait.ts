@@ -35,6 +35,7 @@ export const waitReasons = [
   "MaintenanceRunning",
   "NodeNotReady",
   "NotLeading",
+  "PlanTooLong",
   "PodChangePending",
   "PodCrashLooping",
   "PodImageUnavailable",

@@ -22,6 +22,7 @@ export interface OperatorSeatOptions {
   onRequest?: (record: RequestRecord) => void;
   /** Only for tests that show what goes wrong without a check. */
   disabledChecks?: OperatorInput["disabledChecks"];
+  stopwatch?: OperatorInput["stopwatch"];
 }
 
 export interface OperatorSurroundings {
@@ -69,6 +70,7 @@ export function operatorSeat(
       signal: ending.signal,
       onRequest: options.onRequest,
       disabledChecks: options.disabledChecks,
+      stopwatch: options.stopwatch,
       onActivity(activity) {
         if (activity.type === "action") around.noteAction(activity.text, activity.error);
         options.onActivity?.(activity);

@@ -117,6 +117,34 @@ test("[P3] a step that ends the pass keeps later steps from running", () => {
   assert.equal(plan.status.conditions?.length, 4);
 });
 
+test("[P100] a plan that takes too long ends between two steps, says so, and is not reconciled", () => {
+  const world = new PlanWorld(small);
+  const ran: string[] = [];
+  const steps = ["first", "second", "third"].map((name) => ({
+    name,
+    run: () => {
+      ran.push(name);
+      return {};
+    },
+  }));
+  const plan = planCluster(world.snapshot(), steps, () => ran.length === 2);
+  assert.deepEqual(ran, ["first", "second"]);
+  const [wait] = plan.waits;
+  assert.deepEqual([wait?.step, wait?.reason], ["third", "PlanTooLong"]);
+  assert.equal(plan.isReconciled, false);
+});
+
+test("[P99] when chance finds no free id the numbers are gone through, and then no group is added", () => {
+  const world = new PlanWorld({ ...small, processCounts: { storage: 2, log: -1, stateless: -1 } });
+  const taken = Array.from({ length: 99_999 }, (_, index) => `storage-${index + 1}`);
+  const free = taken.splice(70_000, 1);
+  const snapshot = world.snapshot();
+  const spec = { ...snapshot.cluster.spec, processGroupsToRemove: taken };
+  const plan = planCluster({ ...snapshot, cluster: { ...snapshot.cluster, spec } });
+  const ids = (plan.status.processGroups ?? []).map((group) => group.processGroupID);
+  assert.deepEqual(ids, free);
+});
+
 test("[P42] ids carry the prefix, pods do not", () => {
   const plan = new PlanWorld({ ...small, processGroupIDPrefix: "dc1" }).plan();
   for (const group of plan.status.processGroups ?? []) {

@@ -105,3 +105,8 @@ function sortedKeys(value: unknown): unknown {
   const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(entries.map(([key, member]) => [key, sortedKeys(member)]));
 }
+
+/** A call with a spread list fails for 100,000 entries. */
+export function append(errors: FieldError[], more: readonly FieldError[]): void {
+  for (const each of more) errors.push(each);
+}

@@ -3,7 +3,13 @@
 import { correlatedItem, isUnchanged, oldList, oldMember } from "./correlation.ts";
 import { celValue } from "./cel-value.ts";
 import { compiledRule, type Answer } from "./cel.ts";
-import { fieldError, omittedValue, type FieldError, type FieldErrorReason } from "./field-error.ts";
+import {
+  append,
+  fieldError,
+  omittedValue,
+  type FieldError,
+  type FieldErrorReason,
+} from "./field-error.ts";
 import { isList, isMap, memberPath } from "./json-value.ts";
 import { additionalSchema, propertySchema } from "./member-schema.ts";
 import { reaches } from "./schema-search.ts";
@@ -36,7 +42,7 @@ export function ruleErrors(
     if (schema.items === undefined || !hasRules(schema.items)) return errors;
     for (const [index, item] of value.entries()) {
       const oldItem = correlatedItem(schema, item, oldList(old));
-      errors.push(...ruleErrors(schema.items, item, `${path}[${index}]`, oldItem, isSame));
+      append(errors, ruleErrors(schema.items, item, `${path}[${index}]`, oldItem, isSame));
     }
   } else if (isMap(value)) {
     const additional = additionalSchema(schema);
@@ -45,7 +51,7 @@ export function ruleErrors(
       const memberSchema = property ?? additional;
       if (memberSchema === undefined) continue;
       const place = property === undefined ? `${path}[${name}]` : memberPath(path, name);
-      errors.push(...ruleErrors(memberSchema, member, place, oldMember(old, name), isSame));
+      append(errors, ruleErrors(memberSchema, member, place, oldMember(old, name), isSame));
     }
   }
   return errors;

@@ -2,7 +2,7 @@
 // about objects whose form they can rely on.
 import { embeddedErrors } from "./embedded-resources.ts";
 import { ruleErrors, hasRules } from "./rules.ts";
-import { fieldError, type FieldError, type FieldErrorReason } from "./field-error.ts";
+import { append, fieldError, type FieldError, type FieldErrorReason } from "./field-error.ts";
 import { listTypeErrors } from "./list-types.ts";
 import { schemaErrors } from "./validate-schema.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
@@ -31,7 +31,7 @@ export function validateObject(
   ];
   // Lists that held duplicates before may keep them.
   if (oldValue === undefined || listTypeErrors(schema, oldValue, "").length === 0) {
-    errors.push(...listTypeErrors(schema, value, ""));
+    append(errors, listTypeErrors(schema, value, ""));
   }
   if (!hasRules(schema)) return errors;
   if (errors.some((error) => blockingReasons.includes(error.reason))) {

@@ -1,7 +1,7 @@
 // Validation of a value against a structural schema, with the API server's errors. Checks go by the
 // kind of the value, so that a value of the wrong type gets the errors that still make sense for
 // it. With an old value, parts that did not change are not judged again (ratcheting).
-import { fieldError, quoted, type FieldError } from "./field-error.ts";
+import { append, fieldError, quoted, type FieldError } from "./field-error.ts";
 import { isDeepEqual, isList, isMap, memberPath, type JsonMap } from "./json-value.ts";
 import { correlatedItem, isUnchanged } from "./correlation.ts";
 import { numberErrors } from "./validate-number.ts";
@@ -20,12 +20,12 @@ export function schemaErrors(
   if (isUnchanged(schema, value, old)) return [];
   const errors: FieldError[] = [...typeErrors(schema, value, path)];
   if (value === null || value === undefined) return [...errors, ...enumErrors(schema, value, path)];
-  errors.push(...combinedErrors(schema, value, path));
-  if (typeof value === "string") errors.push(...stringErrors(schema, value, path));
-  if (typeof value === "number") errors.push(...numberErrors(schema, value, path));
-  if (isList(value)) errors.push(...listErrors(schema, value, path, old));
-  errors.push(...enumErrors(schema, value, path));
-  if (isMap(value)) errors.push(...mapErrors(schema, value, path, old));
+  append(errors, combinedErrors(schema, value, path));
+  if (typeof value === "string") append(errors, stringErrors(schema, value, path));
+  if (typeof value === "number") append(errors, numberErrors(schema, value, path));
+  if (isList(value)) append(errors, listErrors(schema, value, path, old));
+  append(errors, enumErrors(schema, value, path));
+  if (isMap(value)) append(errors, mapErrors(schema, value, path, old));
   return errors;
 }
 
@@ -52,7 +52,7 @@ function listErrors(
     const oldList = isList(old) ? old : undefined;
     for (const [index, item] of list.entries()) {
       const oldItem = correlatedItem(schema, item, oldList);
-      errors.push(...schemaErrors(schema.items, item, `${path}[${index}]`, oldItem));
+      append(errors, schemaErrors(schema.items, item, `${path}[${index}]`, oldItem));
     }
   }
   const { minItems, maxItems } = schema;
@@ -96,7 +96,7 @@ function mapErrors(
   for (const name of names) {
     const memberSchema = propertySchema(schema, name) ?? additional;
     if (memberSchema === undefined) continue;
-    errors.push(...schemaErrors(memberSchema, map[name], memberPath(path, name), oldMap?.[name]));
+    append(errors, schemaErrors(memberSchema, map[name], memberPath(path, name), oldMap?.[name]));
   }
   return errors;
 }
@@ -129,7 +129,7 @@ function combinedErrors(
     const results = judge(anyOf);
     if (results.every((result) => result.length > 0)) {
       add("validate at least one schema (anyOf)");
-      errors.push(...(results[0] ?? []));
+      append(errors, results[0] ?? []);
     }
   }
   if (oneOf !== undefined) {
@@ -138,12 +138,12 @@ function combinedErrors(
     if (valid !== 1) {
       const found = valid === 0 ? "Found none valid" : `Found ${valid} valid alternatives`;
       add(`validate one and only one schema (oneOf). ${found}`);
-      if (valid === 0) errors.push(...(results[0] ?? []));
+      if (valid === 0) append(errors, results[0] ?? []);
     }
   }
   if (allOf !== undefined) {
     const results = judge(allOf);
-    errors.push(...results.flat());
+    append(errors, results.flat());
     const failed = results.filter((result) => result.length > 0).length;
     const none = failed === results.length ? ". None validated" : "";
     if (failed > 0) add(`validate all the schemas (allOf)${none}`);
