@@ -48,6 +48,13 @@ export function isLogProcess(processClass: string): boolean {
   return processClass === "log" || processClass === "transaction";
 }
 
+const mayKeepData: ReadonlySet<string> = new Set([...stateful, "unset"]);
+
+/** FoundationDB gives it neither storage nor logs, even in an emergency; a class that is not known may get them. */
+export function neverKeepsData(processClass: string): boolean {
+  return known.has(processClass) && !mayKeepData.has(processClass);
+}
+
 /** Losing or excluding such a process costs a recovery. */
 export function isTransactionSystem(processClass: string): boolean {
   return processClass !== "storage" && processClass !== generalClass;

@@ -53,6 +53,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     placementNodes: hallSpreadOf(cluster.spec) === undefined ? undefined : caches.nodes?.list(),
     database: freshEnough(state.poller.latest, input),
     statuses,
+    histories: state.statuses.histories,
     knowledge: state.reader.knowledge,
     ledger: databases.flatMap(({ ledger }) => ledger.entries()),
     lostZones: state.statuses.lostZones(nowMs),

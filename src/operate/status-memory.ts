@@ -1,8 +1,11 @@
 // What is remembered of earlier statuses of one database: the last two that told everything, and where the processes of
-// other instances were, so that their loss is noticed. Rules: spec/safety.md [S35], [S47], [S48].
+// other instances were, so that their loss is noticed, and what our own may hold. Rules: spec/safety.md [S35], [S47],
+// [S48], [S68].
 import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
 import { isTest } from "../model/process-class.ts";
 import { statusGap } from "../plan/safety/evidence.ts";
+import { noteRoles } from "../plan/safety/role-history.ts";
+import type { RoleHistories } from "../plan/safety/role-history.ts";
 import { groupsOf, knownDeadAddresses, processKey } from "../plan/safety/view.ts";
 import type { SafetyView } from "../plan/safety/view.ts";
 import type { DatabaseObservation, SeenStatus } from "../plan/snapshot.ts";
@@ -18,17 +21,25 @@ interface ForeignProcess {
 export class StatusMemory {
   #statuses: readonly SeenStatus[] = [];
   readonly #foreign = new Map<string, ForeignProcess>();
+  #histories: RoleHistories = new Map();
 
   /** The newest first, at most two. */
   get statuses(): readonly SeenStatus[] {
     return this.#statuses;
   }
 
-  /** Takes in an observation; one that is known already or does not tell everything changes nothing. */
+  /** What statuses have shown of our own process groups. */
+  get histories(): RoleHistories {
+    return this.#histories;
+  }
+
+  /** Takes in an observation; one that is known already changes nothing. */
   note(latest: DatabaseObservation, view: Pick<SafetyView, "cluster" | "pods">): void {
     if (latest.kind !== "seen" || latest.observedMs === this.#statuses[0]?.observedMs) return;
-    if (statusGap(latest.status, knownDeadAddresses(view)) !== undefined) return;
     const { status, observedMs } = latest;
+    const isComplete = statusGap(status, knownDeadAddresses(view)) === undefined;
+    this.#histories = noteRoles(this.#histories, { status, observedMs, isComplete }, view);
+    if (!isComplete) return;
     this.#statuses = [{ status, observedMs }, ...this.#statuses].slice(0, 2);
     this.#noteForeign(latest, view);
   }

@@ -154,7 +154,7 @@ export interface RemovalOrder {
   pvc?: ObjectBasis;
   service?: ObjectBasis;
   /** Why its data is not needed any more. */
-  proof: "certificate" | "exclusionSkipped" | "stateless";
+  proof: "certificate" | "exclusionSkipped";
 }
 
 const disruptiveTypes: ReadonlySet<string> = new Set<DisruptiveAction["type"]>([

@@ -4,7 +4,6 @@ import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf } from "../api/effective.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { processesByInstance } from "../model/locality.ts";
-import { isStateful } from "../model/process-class.ts";
 import {
   hasCondition,
   isExcluded,
@@ -24,6 +23,7 @@ import type { GroupObjects } from "./removal-objects.ts";
 import { judgeRemoval } from "./removal-judgement.ts";
 import { removalWait } from "./removal-waits.ts";
 import { hasDesiredFaultTolerance } from "./safety/fault-tolerance.ts";
+import { holdingOf } from "./safety/role-history.ts";
 import { hallInForce } from "./safety/one-hall.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -136,17 +136,20 @@ function planDeletions(
   }
   const groups = draft.groups.map((group) => removable.get(group.processGroupID) ?? group);
   const free = present.filter((member) => removable.has(idOf(member)));
-  const { waits: objectWaits, ready, begun } = sortOut(draft, free);
-  const waits = [...judged.waits, ...objectWaits];
+  const sorted = sortOut(draft, free);
+  const waits = [...judged.waits, ...sorted.waits];
   if (resting.length > 0) waits.push(pauseWait(pace, resting.map(idOf)));
   const result = { groups, actions: [], events: [], waits, questions: judged.questions };
   const mode = status.cluster?.configuration?.redundancy_mode;
   const problem = hasDesiredFaultTolerance(status, mode);
-  if (problem !== undefined && ready.length + begun.length > 0) {
-    const ids = [...ready, ...begun].map(idOf);
-    waits.push(removalWait("FaultToleranceReduced", ids, problem, 5_000));
-    return result;
+  const isHeld = (member: Member): boolean =>
+    problem !== undefined && mayHoldData(snapshot, member);
+  const held = [...sorted.ready, ...sorted.begun].filter(isHeld).map(idOf);
+  if (problem !== undefined && held.length > 0) {
+    waits.push(removalWait("FaultToleranceReduced", held, problem, 5_000));
   }
+  const ready = sorted.ready.filter((member) => !isHeld(member));
+  const begun = sorted.begun.filter((member) => !isHeld(member));
   const open = openMembers(snapshot, status, ready, begun);
   const { chosen, wait } = chooseNow(pace, ready, open);
   if (wait !== undefined) waits.push(wait);
@@ -156,6 +159,11 @@ function planDeletions(
   const ids = new Set(found.action.groups.map((order) => order.processGroupId));
   const told = chosen.filter((member) => ids.has(idOf(member)));
   return { ...result, actions: [found.action], events: told.length === 0 ? [] : [eventOf(told)] };
+}
+
+/** What never kept data takes no copy of it along; nobody vouches for what goes without proof. */
+function mayHoldData(snapshot: Snapshot, { group }: Member): boolean {
+  return group.exclusionSkipped === true || holdingOf(snapshot, group) === "data";
 }
 
 /** During the pause, those that were proven before are not looked at: they are judged anew when it is over. */
@@ -274,12 +282,7 @@ function chooseNow(
 
 function orderOf({ group, objects }: Member): RemovalOrder {
   const { pod, pvc, service } = objects;
-  const proof =
-    group.exclusionSkipped === true
-      ? "exclusionSkipped"
-      : isStateful(group.processClass)
-        ? "certificate"
-        : "stateless";
+  const proof = group.exclusionSkipped === true ? "exclusionSkipped" : "certificate";
   return {
     processGroupId: group.processGroupID,
     ...(pod === undefined ? {} : { pod }),

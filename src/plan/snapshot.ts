@@ -15,6 +15,7 @@ import type { DisruptiveAction } from "./action.ts";
 import type { DesiredMemory } from "./desired.ts";
 import { nothingKnown } from "./questions.ts";
 import type { DatabaseKnowledge } from "./questions.ts";
+import type { RoleHistories } from "./safety/role-history.ts";
 import type { Wait, WaitReason } from "./wait.ts";
 
 export type DatabaseObservation =
@@ -160,6 +161,8 @@ export interface Snapshot {
   readonly database: DatabaseObservation;
   /** The last two complete statuses, the newest first. */
   readonly statuses: readonly SeenStatus[];
+  /** What statuses have shown of our own processes; nothing is known without it. */
+  readonly histories?: RoleHistories;
   /** Answers to the questions of earlier passes. */
   readonly knowledge: DatabaseKnowledge;
   /** The oldest first. */

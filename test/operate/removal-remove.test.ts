@@ -31,7 +31,7 @@ test("[R50] a stateless process group has no volume to go", () => {
   const [order] = action?.groups ?? [];
   assert.deepEqual(
     [order?.processGroupId, order?.pvc, order?.proof],
-    [ids[0], undefined, "stateless"],
+    [ids[0], undefined, "certificate"],
   );
 });
 
@@ -315,6 +315,20 @@ const degradations: [string, RegExp, (world: RemovalWorld) => void][] = [
   ],
 ];
 for (const [title, text, degrade] of degradations) {
+  test(`[R66] nothing of which it is not known that it holds no data goes while ${title}`, () => {
+    const { world, ids } = emptied((each) => [...storages(1)(each), each.id("stateless")]);
+    degrade(world);
+    assert.deepEqual(removed(world.plan()), []);
+    const [, stateless = ""] = ids;
+    const podUid = world.snapshot().pods.get(world.podNameOf(stateless))?.metadata.uid ?? "";
+    const seen = { podUid, firstSeenMs: 0, lastSeenMs: 0, isSettled: true };
+    const histories = new Map([[stateless, { ...seen, shown: "nothing" } as const]]);
+    const plan = world.plan({ histories });
+    assert.deepEqual(removed(plan), [stateless]);
+    assert.match(waitOf(plan, "FaultToleranceReduced"), text);
+    const held = new Map([[stateless, { ...seen, shown: "data" } as const]]);
+    assert.deepEqual(removed(world.plan({ histories: held })), []);
+  });
   test(`[R66] nothing goes while ${title}`, () => {
     const { world } = emptied(storages(1));
     degrade(world);

@@ -4,14 +4,18 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { nodes } from "../../src/kube/resource.ts";
 import { runWithExample } from "./example.ts";
-import { groups, untilSettled } from "./removal-harness.ts";
+import { groups, person, untilSettled } from "./removal-harness.ts";
 import { hourMs, minuteMs } from "./world-harness.ts";
 import type { TestWorld } from "./world-harness.ts";
 
 const file = "replacement-buckets.yaml";
 
 /** So slow that the data of one storage server takes hours to move. */
-const slowDisks = { nodes: 16, database: { timings: { moveBytesPerSecond: 100 } } };
+const slowDisks = disksAt(100);
+
+function disksAt(moveBytesPerSecond: number) {
+  return { nodes: 16, database: { timings: { moveBytesPerSecond } } };
+}
 
 const idLabel = "foundationdb.org/fdb-process-group-id";
 
@@ -123,3 +127,85 @@ test("[BKT11] with a bucket closed a failed process group stays until the bucket
     world.assertDataSafe();
   });
 });
+
+const oneStateless = { replacementBucket: { stateless: 1 }, failureDetectionTimeSeconds: 60 };
+
+function shardsOn(world: TestWorld, id: string): number {
+  const shards = world.world.fdb.truth.replicas();
+  return shards.filter(({ replicas }) =>
+    replicas.some(({ localities }) => localities["instance_id"] === id),
+  ).length;
+}
+
+test("[BKT10] [S69] stateless processes are replaced one after the other while a storage is dead for hours", async () => {
+  await runWithExample(file, disksAt(5_000), async (world) => {
+    await world.changeSpec({ automationOptions: { replacements: oneStateless } });
+    await world.clock.advance(15 * minuteMs);
+    const storage = await cutOff(world, "storage");
+    await untilMoving(world, storage);
+    const first = await cutOff(world, "stateless");
+    await world.until(async () => !(await isPresent(world, first)), "one is gone", 30 * minuteMs);
+    const second = await cutOff(world, "stateless");
+    const log = await cutOff(world, "log");
+    await world.until(async () => !(await isPresent(world, second)), "two are gone", 30 * minuteMs);
+    await assertStillMoving(world, storage);
+    assert.ok(shardsOn(world, storage) > 0);
+    // The logs before the last recovery keep what the dead storage has not read, so this one waits for full recovery.
+    assert.ok(await isPresent(world, log));
+    await world.until(async () => shardsOn(world, storage) === 0, "its data has moved", 9 * hourMs);
+    await untilSettled(world, hourMs);
+    for (const id of [storage, log]) assert.ok(!(await isPresent(world, id)), id);
+    world.assertDataSafe();
+  });
+});
+
+/** What a person does with `fdbcli --exec setclass`. */
+async function setClass(world: TestWorld, address: string, processClass: string): Promise<void> {
+  const text = new TextEncoder();
+  const key = text.encode(`/configuration/process/class_type/${address}`);
+  await person(world, (client) =>
+    client.transact(
+      async (transaction) => {
+        transaction.set(new Uint8Array([255, 255, ...key]), text.encode(processClass));
+      },
+      { timeoutMs: 10_000, specialKeySpaceEnableWrites: true },
+    ),
+  );
+}
+
+for (const forgets of [
+  "nobody",
+  "the operator, before its death",
+  "the operator, after its death",
+]) {
+  test(`[S68] a stateless process that served as storage is not let go early; ${forgets} forgets`, async () => {
+    await runWithExample(file, disksAt(30_000), async (world) => {
+      await world.changeSpec({ automationOptions: { replacements: oneStateless } });
+      const [pod] = await world.pods("stateless");
+      const id = pod?.metadata.labels?.[idLabel] ?? "";
+      await world.clock.advance(15 * minuteMs);
+      await setClass(world, `${pod?.status?.podIP}:4501`, "storage");
+      await world.until(async () => shardsOn(world, id) > 0, "it holds data", hourMs);
+      if (forgets.includes("before")) await restartOperator(world);
+      assert.equal(await cutOff(world, "stateless"), id);
+      if (forgets.includes("after")) await restartOperator(world);
+      await untilMoving(world, id);
+      const held = async (): Promise<boolean> => {
+        const found = (await groups(world)).find(({ processGroupID }) => processGroupID === id);
+        const isProven = found === undefined || found.exclusionTimestamp !== undefined;
+        assert.ok(!isProven || shardsOn(world, id) === 0, "proven while it holds data");
+        return isProven;
+      };
+      await world.clock.advance(5 * minuteMs);
+      assert.ok(!(await held()), "its data needs longer than that");
+      await world.until(held, "it is proven to hold nothing", 9 * hourMs);
+      await untilSettled(world, hourMs);
+      world.assertDataSafe();
+    });
+  });
+}
+
+async function restartOperator(world: TestWorld): Promise<void> {
+  await world.during(world.world.stopOperator(), minuteMs, "the operator stops");
+  world.world.startOperator();
+}

@@ -12,6 +12,7 @@ import {
   sampleEntry,
   sampleGroup,
   sampleNowMs,
+  sampleProcess,
   viewOf,
 } from "./sample-view.ts";
 import type { Sample } from "./sample-view.ts";
@@ -119,7 +120,10 @@ test("[S72] without a hall or region: exclusion, coordinators and configuration 
   if (recovery) recovery.name = "all_logs_recruited";
   for (const action of [excluding, moving, configuring]) assert.equal(reasonOf(sample, action), "");
   const refused = reasonOf(sample, removing(["storage-1", "certificate"]));
-  assert.match(refused, /^StatusIncomplete: .*fully recovered/);
+  assert.match(refused, /^CertificateMissing: storage-1: .*fully recovered/);
+  sampleGroup(sample, "storage-1").exclusionSkipped = true;
+  const unproven = reasonOf(sample, removing(["storage-1", "exclusionSkipped"]));
+  assert.match(unproven, /^StatusIncomplete: .*fully recovered/);
 });
 
 test("[S73] a new database needs no whole status, a pod that ended needs none at all", () => {
@@ -305,11 +309,14 @@ test("[S84] skipping the exclusion must have been asked for, and is charged to t
   assert.equal(reasonOf(sample, action), "");
 });
 
-test("[S85] only a group that keeps no data goes as stateless", () => {
+test("[S85] a class alone proves nothing: a group of a class without data needs the certificate too", () => {
   const stateless = marked("stateless-1");
-  assert.equal(reasonOf(stateless, removing(["stateless-1", "stateless"])), "");
-  const storage = marked("storage-1");
-  assert.match(reasonOf(storage, removing(["storage-1", "stateless"])), /keeps data/);
+  const action = removing(["stateless-1", "certificate"]);
+  assert.match(reasonOf(stateless, action), /^CertificateMissing: stateless-1: it is not excluded/);
+  emptySampleProcess(stateless, "stateless-1");
+  assert.equal(reasonOf(stateless, action), "");
+  sampleProcess(stateless, "stateless-1").roles = [{ role: "storage" }];
+  assert.match(reasonOf(stateless, action), /^CertificateMissing: .*still has roles: storage/);
 });
 
 test("[S86] each check can be switched off by itself, and only for tests", () => {

@@ -1,7 +1,6 @@
 // The checks of the one door: whether a disruptive act may happen now. A pure function of what is known at this moment,
 // so that the guard asks it right before it acts. Rules: spec/safety.md [S70]-[S88].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
-import { isStateful } from "../../model/process-class.ts";
 import { isMarkedForRemoval } from "../../model/process-group.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { processesOfInstance } from "../../model/locality.ts";
@@ -184,7 +183,9 @@ function removalRefusal(
   status: DatabaseStatus,
   orders: readonly RemovalOrder[],
 ): Refusal | undefined {
-  if (!isFullyRecovered(status) && !isDisabled(view, "certificate")) {
+  // A certificate knows itself whether it needs a database that has fully recovered.
+  const isUnproven = orders.some(({ proof }) => proof !== "certificate");
+  if (isUnproven && !isFullyRecovered(status) && !isDisabled(view, "certificate")) {
     return refusal("StatusIncomplete", "the database has not fully recovered");
   }
   const known = new Map(groupsOf(view).map((group) => [group.processGroupID, group]));
@@ -239,8 +240,6 @@ function proofProblem(
       return removalProblem(view, group);
     case "exclusionSkipped":
       return group.exclusionSkipped === true ? undefined : "nobody allowed to skip its exclusion";
-    case "stateless":
-      return isStateful(group.processClass) ? "it keeps data" : undefined;
   }
 }
 

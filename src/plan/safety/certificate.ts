@@ -1,5 +1,5 @@
 // The proof that the database does not need a stateful process group any more, without which neither its pod nor its
-// volume goes. It rests on two fresh statuses, so it runs out with them. Rules: spec/safety.md [S60]-[S66].
+// volume goes. It rests on two fresh statuses, so it runs out with them. Rules: spec/safety.md [S60]-[S66], [S69].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { parseTime } from "../../kube/time.ts";
 import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
@@ -11,6 +11,8 @@ import type { SeenStatus } from "../snapshot.ts";
 import { isCoordinator } from "./coordinators.ts";
 import { isFullyRecovered, statusProblem, statusGap } from "./evidence.ts";
 import { logProblem, replicationProblem } from "./fault-tolerance.ts";
+import { holdingOf } from "./role-history.ts";
+import type { Holding } from "./role-history.ts";
 import {
   hostOf,
   incarnationToleranceMs,
@@ -39,13 +41,16 @@ export function removalProblem(view: SafetyView, group: ProcessGroup): string | 
   });
   if (evidence !== undefined || database.kind === "missing") return evidence;
   if (isCoordinator(view, database.status, group)) return "it is a coordinator";
-  if (!isFullyRecovered(database.status)) return "the database has not fully recovered";
-  const pair = freshPair(view, isKnownDead);
+  const holding = holdingOf(view, group);
+  const isEmpty = holding === "nothing";
+  if (!isEmpty && !isFullyRecovered(database.status)) return "the database has not fully recovered";
+  const pair = freshPair(view, isKnownDead, isEmpty);
   if (typeof pair === "string") return pair;
   const [newest, older] = pair;
   const problem = incarnationProblem(view, group, newest, older);
   if (problem !== undefined) return problem;
-  return hasAbsentProcesses(view, group) ? absenceProblem(view, group, newest.status) : undefined;
+  if (!hasAbsentProcesses(view, group)) return undefined;
+  return absenceProblem(view, group, newest.status) ?? dataProblem(newest.status, holding);
 }
 
 /** Whether a process of the group does not report, so that a waiting exclusion must tell what became of its data. */
@@ -60,6 +65,7 @@ export function hasAbsentProcesses(view: SafetyView, group: ProcessGroup): boole
 function freshPair(
   view: SafetyView,
   isKnownDead: (address: string) => boolean,
+  isEmpty: boolean,
 ): [SeenStatus, SeenStatus] | string {
   const [newest, older] = view.statuses.filter(
     ({ observedMs, status }) =>
@@ -68,7 +74,7 @@ function freshPair(
       statusGap(status, isKnownDead) === undefined,
   );
   if (newest === undefined || older === undefined) return "a second fresh status is awaited";
-  if (![newest, older].every(({ status }) => isFullyRecovered(status))) {
+  if (!isEmpty && ![newest, older].every(({ status }) => isFullyRecovered(status))) {
     return "the database recovered only just now";
   }
   return [newest, older];
@@ -146,7 +152,13 @@ function absenceProblem(
   if (!isCovered || !isFresh) {
     return "it does not report, and the database has not confirmed that its data is elsewhere";
   }
-  return replicationProblem(status) ?? logProblem(status);
+  return undefined;
+}
+
+/** What it held must be elsewhere: a log is missed no more once all logs are whole, storage once all data has its copies. */
+function dataProblem(status: DatabaseStatus, holding: Holding): string | undefined {
+  if (holding === "nothing") return undefined;
+  return (holding === "data" ? replicationProblem(status) : undefined) ?? logProblem(status);
 }
 
 /** Nothing names it, so nothing can exclude it: it may go only if its pod has been without a place for long. */

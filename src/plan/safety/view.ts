@@ -19,6 +19,7 @@ export type SafetyView = Pick<
   | "nodes"
   | "database"
   | "statuses"
+  | "histories"
   | "knowledge"
   | "ledger"
   | "lostZones"

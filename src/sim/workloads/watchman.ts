@@ -4,6 +4,7 @@ import type { FoundationDBCluster } from "../../api/cluster.ts";
 import type { AdminClient, AdminClientFactory } from "../../fdb/admin.ts";
 import type { Event, Node, Pod } from "../../kube/generated/types.ts";
 import type { KubeResponse, KubeTransport } from "../../kube/transport.ts";
+import { isStateful } from "../../model/process-class.ts";
 import { podNameOf } from "../../model/process-group-id.ts";
 import type { World } from "../world.ts";
 import { BucketWatch } from "./bucket-watch.ts";
@@ -196,6 +197,9 @@ export class Watchman {
       if (group?.exclusionSkipped !== true) this.#checkEmpty(name, id);
       return nothing;
     }
+    // Without a volume, what a process holds goes with its pod.
+    const isLast = isRemoval && group !== undefined && !isStateful(group.processClass);
+    if (isLast && group.exclusionSkipped !== true) this.#checkEmpty(name, id);
     // The pod of a group that leaves may also be one that comes back on its volume.
     if (isRemoval && this.#shardsOn(id) === 0) return nothing;
     const pod = this.#pods.get(podName);
