@@ -20,6 +20,7 @@ import { StatusMemory } from "./status-memory.ts";
 import type { ToldWaits } from "./transition-events.ts";
 
 export interface FailureRecord extends ActionFailure {
+  readonly atMs: number;
   /** Failures in a row. */
   count: number;
   /** A command to the database, not a write to the API server. */
@@ -39,9 +40,9 @@ export interface ClusterState {
   readonly sidecars: SidecarReader;
   readonly memory: DesiredMemory;
   readonly database: GuardedDatabase;
-  /** By what was tried. */
+  /** By the key of what was tried. */
   readonly failures: Map<string, FailureRecord>;
-  /** By what was refused, as of the pass before. */
+  /** By the key of what was refused, as of the pass before. */
   readonly refusals: Map<string, RefusalRecord>;
   readonly reader: DatabaseReader;
   readonly statuses: StatusMemory;
@@ -88,6 +89,8 @@ export interface StateLinks {
   observe: () => SafetyView | undefined;
   /** Other resources of the same database. */
   peers: () => readonly GuardedDatabase[];
+  /** A status came, or failed to come. */
+  onObservation: () => void;
   onNews: () => void;
 }
 
@@ -98,7 +101,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     clock,
     admin,
     timeoutMs: options.statusTimeoutMs,
-    onObservation: onNews,
+    onObservation: links.onObservation,
   });
   const sidecars = new SidecarReader({
     clock,

@@ -209,3 +209,43 @@ test("[S8] versions are tried in their order until one reaches the coordinators"
   assert.deepEqual(library.opened, ["7.3.79", "7.4.1"]);
   assert.deepEqual(library.closed, ["7.3.79", "7.4.1"]);
 });
+
+const verifications: DatabaseQuestion[] = ["storage-1", "storage-2"].map(
+  (processGroupId, index) => ({
+    type: "verifyExclusion",
+    processGroupId,
+    targets: [`10.0.0.${index + 1}`],
+  }),
+);
+
+test("[S9] answers that come in one turn are all kept", async () => {
+  const library = new Library();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  library.verification = () => promise;
+  library.reader.ask(verifications);
+  resolve();
+  await library.clock.advance(100);
+  assert.deepEqual([...library.reader.knowledge.verified.keys()], ["storage-1", "storage-2"]);
+});
+
+test("[S120] a confirmed exclusion is forgotten when it proves nothing any more", async () => {
+  const library = new Library();
+  await library.ask(verifications, 299_000);
+  await library.ask([]);
+  assert.equal(library.reader.knowledge.verified.size, 2);
+  await library.ask([], 2_000);
+  await library.ask([]);
+  assert.equal(library.reader.knowledge.verified.size, 0);
+
+  await library.ask(verifications);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  library.verification = () => promise;
+  await library.ask(verifications, 130_000);
+  library.reader.ask(verifications);
+  const act = { step: "include", evidenceMs: 0, needsLock: false, processGroupIds: [] };
+  library.reader.noteWrite({ type: "includeProcesses", ...act, targets: ["10.0.0.2"] });
+  resolve();
+  await library.clock.advance(100);
+  const { verified } = library.reader.knowledge;
+  assert.deepEqual([...verified.keys()], ["storage-1"], "what is included may hold data again");
+});

@@ -1,5 +1,5 @@
 // Asks a database in the background what its status does not tell. A pass says what it would like to know, goes on, and
-// a later pass finds the answers with their times. Rules: spec/safety.md [S1]-[S8].
+// a later pass finds the answers with their times. Rules: spec/safety.md [S1]-[S9], [S120].
 import type { Clock } from "../env/clock.ts";
 import type { AdminClient, AdminClientFactory } from "../fdb/admin.ts";
 import { readSets } from "../fdb/coordination-sets.ts";
@@ -10,8 +10,8 @@ import { readMaintenanceList } from "../fdb/maintenance-list.ts";
 import { readPendingUpgrades } from "../fdb/pending-upgrades.ts";
 import type { SharedKeys } from "../fdb/shared-keys.ts";
 import type { Action } from "../plan/action.ts";
-import { questionKey } from "../plan/questions.ts";
-import type { DatabaseKnowledge, DatabaseQuestion } from "../plan/questions.ts";
+import { questionKey, verificationMaximumAgeMs } from "../plan/questions.ts";
+import type { ConfirmedExclusion, DatabaseKnowledge, DatabaseQuestion } from "../plan/questions.ts";
 import { nothingSeen, rememberSets } from "../plan/shared-sets.ts";
 import type { CoordinationSets, SetMemory } from "../plan/shared-sets.ts";
 import { isSameJson } from "../plan/same-json.ts";
@@ -57,6 +57,7 @@ const changedParts: Readonly<
 };
 
 interface Entry {
+  readonly question: DatabaseQuestion;
   isAsking: boolean;
   /** Not before this time. */
   nextMs: number;
@@ -86,11 +87,12 @@ export class DatabaseReader {
     this.#followClient();
     const nowMs = this.#options.clock.nowMs();
     this.#forgetOthers(questions);
+    this.#keepVerified(({ completedMs }) => nowMs - completedMs <= verificationMaximumAgeMs);
     for (const question of questions) {
       const key = questionKey(question);
       const known = this.#entries.get(key);
       if (known !== undefined && (known.isAsking || nowMs < known.nextMs)) continue;
-      const entry = { isAsking: true, nextMs: 0, failures: known?.failures ?? 0 };
+      const entry = { question, isAsking: true, nextMs: 0, failures: known?.failures ?? 0 };
       this.#entries.set(key, entry);
       void this.#answer(question, entry);
     }
@@ -98,6 +100,7 @@ export class DatabaseReader {
 
   /** Our own write has changed what was read: an answer from before it, also one under way, says nothing any more. */
   noteWrite(action: Action): void {
+    if (action.type === "includeProcesses") this.#noteInclusion(action.targets);
     const part = changedParts[action.type];
     if (part === undefined) return;
     const { [part]: _, ...rest } = this.#knowledge;
@@ -109,6 +112,25 @@ export class DatabaseReader {
 
   close(): void {
     this.#isClosed = true;
+  }
+
+  /** What is included again may hold data again. */
+  #noteInclusion(included: readonly string[]): void {
+    const isTouched = (targets: readonly string[]): boolean =>
+      targets.some((target) => included.includes(target));
+    this.#keepVerified(({ targets }) => !isTouched(targets));
+    for (const [key, { question }] of [...this.#entries]) {
+      if (question.type === "verifyExclusion" && isTouched(question.targets)) {
+        this.#entries.delete(key);
+      }
+    }
+  }
+
+  #keepVerified(isKept: (confirmed: ConfirmedExclusion) => boolean): void {
+    const { verified } = this.#knowledge;
+    const kept = [...verified].filter(([, confirmed]) => isKept(confirmed));
+    if (kept.length === verified.size) return;
+    this.#knowledge = { ...this.#knowledge, verified: new Map(kept) };
   }
 
   /** Another connection is another database as far as anybody knows: what was learnt about the old one is void. */
@@ -133,11 +155,11 @@ export class DatabaseReader {
     const { clock, onAnswer, minimumIntervalMs } = this.#options;
     const client = this.#client;
     const observedMs = clock.nowMs();
-    const found = await this.#read(question, observedMs);
+    const addTo = await this.#read(question, observedMs);
     entry.isAsking = false;
     if (this.#isClosed || client !== this.#client) return;
     if (this.#entries.get(questionKey(question)) !== entry) return;
-    if (found === undefined) {
+    if (addTo === undefined) {
       entry.failures += 1;
       const backOffMs = Math.min(backOffMaximumMs, 1000 * 2 ** (entry.failures - 1));
       entry.nextMs = clock.nowMs() + backOffMs;
@@ -147,23 +169,28 @@ export class DatabaseReader {
     const intervalMs =
       question.type === "verifyExclusion" ? verificationIntervalMs : minimumIntervalMs;
     entry.nextMs = clock.nowMs() + intervalMs;
+    // Joined with what is known at this very moment: several answers may come in one turn.
+    const found = addTo(this.#knowledge);
     const isNews = !isSameJson(contentOf(this.#knowledge), contentOf(found));
     this.#knowledge = found;
     if (isNews) onAnswer();
   }
 
-  /** The knowledge with the answer in it; undefined when there was none in time. */
+  /** What the answer adds to the knowledge; undefined when there was none in time. */
   async #read(
     question: DatabaseQuestion,
     observedMs: number,
-  ): Promise<DatabaseKnowledge | undefined> {
+  ): Promise<((knowledge: DatabaseKnowledge) => DatabaseKnowledge) | undefined> {
     try {
       const part = await this.#partOf(question, observedMs);
       if (part === undefined) return undefined;
-      if (question.type !== "verifyExclusion") return { ...this.#knowledge, ...part };
-      const verified = new Map(this.#knowledge.verified);
-      verified.set(question.processGroupId, { targets: question.targets, completedMs: observedMs });
-      return { ...this.#knowledge, verified };
+      if (question.type !== "verifyExclusion") return (knowledge) => ({ ...knowledge, ...part });
+      const { processGroupId, targets } = question;
+      return (knowledge) => {
+        const verified = new Map(knowledge.verified);
+        verified.set(processGroupId, { targets, completedMs: observedMs });
+        return { ...knowledge, verified };
+      };
     } catch {
       // No answer is an answer too: the step that asked goes on waiting, and the question is asked again later.
       return undefined;

@@ -1,5 +1,5 @@
 // Our own disruptive acts on one database, kept until a status shows how each of them ended. It lives in memory: after a
-// restart the pods and the first status tell the same. Rules: spec/safety.md [S40]-[S46].
+// restart the pods and the first status tell the same. Rules: spec/safety.md [S40]-[S46], [S121].
 import { parseAddress, withoutFlags } from "../model/address.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { processesOf, processesOfInstance } from "../model/locality.ts";
@@ -7,7 +7,7 @@ import type { DisruptiveAction } from "../plan/action.ts";
 import { chargedGroups, touchedGroups } from "../plan/safety/act-refusal.ts";
 import { hallsInForce } from "../plan/safety/one-hall.ts";
 import { ledgerVerdict } from "../plan/safety/ledger-verdict.ts";
-import { startsOf, zoneOfGroup } from "../plan/safety/view.ts";
+import { groupsOf, startsOf, zoneOfGroup } from "../plan/safety/view.ts";
 import type { SafetyView } from "../plan/safety/view.ts";
 import type { LedgerEntry } from "../plan/snapshot.ts";
 
@@ -16,8 +16,16 @@ export interface LedgerRecord {
   readonly action: DisruptiveAction;
 }
 
+export interface Contradiction {
+  readonly action: DisruptiveAction;
+  /** How often in a row. */
+  readonly count: number;
+}
+
 export class Ledger {
   #records: LedgerRecord[] = [];
+  /** How often in a row a restart of a process group had no effect; only who had one without effect is in it. */
+  readonly #ineffective = new Map<string, number>();
 
   entries(): LedgerEntry[] {
     return this.#records.map(({ entry }) => entry);
@@ -40,15 +48,31 @@ export class Ledger {
   }
 
   /** Drops the acts that have ended; those that had no effect although they succeeded are the answer. */
-  settle(view: Pick<SafetyView, "cluster" | "pods" | "nowMs" | "statuses">): DisruptiveAction[] {
-    const contradicted: DisruptiveAction[] = [];
+  settle(view: Pick<SafetyView, "cluster" | "pods" | "nowMs" | "statuses">): Contradiction[] {
+    const contradicted: Contradiction[] = [];
     const [newest] = view.statuses;
     this.#records = this.#records.filter(({ entry, action }) => {
       const verdict = ledgerVerdict(entry, view, newest);
-      if (verdict === "contradicted") contradicted.push(action);
+      if (verdict === "contradicted") contradicted.push({ action, count: this.#count(entry) });
+      if (verdict === "ended") this.#forgetCount(entry);
       return verdict === "open";
     });
+    const known = new Set(groupsOf(view).map((group) => group.processGroupID));
+    for (const id of this.#ineffective.keys()) if (!known.has(id)) this.#ineffective.delete(id);
     return contradicted;
+  }
+
+  /** The next try may concern only some of the process groups, so each of them has its own count. */
+  #count({ processGroupIds }: LedgerEntry): number {
+    const before = processGroupIds.map((id) => this.#ineffective.get(id) ?? 0);
+    const count = before.reduce((most, each) => Math.max(most, each), 0) + 1;
+    for (const id of processGroupIds) this.#ineffective.set(id, count);
+    return count;
+  }
+
+  #forgetCount({ type, processGroupIds }: LedgerEntry): void {
+    if (type !== "killProcesses") return;
+    for (const id of processGroupIds) this.#ineffective.delete(id);
   }
 }
 

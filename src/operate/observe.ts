@@ -1,5 +1,5 @@
 // Puts together what a plan may look at, from the local copies and the newest answers of database and sidecars. It
-// never waits. Rules: spec/operate.md [OP5]-[OP7].
+// never waits and changes nothing. Rules: spec/operate.md [OP5]-[OP7], [OP61].
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { labelsOf } from "../api/effective.ts";
 import { hallSpreadOf } from "../api/hall-spread.ts";
@@ -10,8 +10,6 @@ import { keyOf, keyText } from "../kube/path.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { Stored } from "../kube/resource.ts";
 import { parseTime } from "../kube/time.ts";
-import { describeAction } from "../plan/action.ts";
-import type { DisruptiveAction } from "../plan/action.ts";
 import { isDisabled } from "../plan/safety/view.ts";
 import type { DatabaseObservation, PlanOptions, Snapshot } from "../plan/snapshot.ts";
 import type { Wait, WaitReason } from "../plan/wait.ts";
@@ -32,13 +30,6 @@ export function observeCluster(input: ObserveInput): Snapshot {
   const { cluster, caches, state, nowMs } = input;
   const name = configMapName(cluster.metadata.name ?? "");
   const pods = objectsOf(caches.pods, cluster);
-  state.statuses.note(state.poller.latest, { cluster, pods });
-  const { statuses } = state.statuses;
-  noteContradictions(
-    state,
-    state.database.ledger.settle({ cluster, pods, nowMs, statuses }),
-    nowMs,
-  );
   const databases = [state.database, ...state.database.peers()];
   return {
     nowMs,
@@ -52,7 +43,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     // A new process group may go to a node that has none yet.
     placementNodes: hallSpreadOf(cluster.spec) === undefined ? undefined : caches.nodes?.list(),
     database: freshEnough(state.poller.latest, input),
-    statuses,
+    statuses: state.statuses.statuses,
     histories: state.statuses.histories,
     knowledge: state.reader.knowledge,
     ledger: databases.flatMap(({ ledger }) => ledger.entries()),
@@ -69,27 +60,6 @@ export function observeCluster(input: ObserveInput): Snapshot {
     options: input.options,
     memory: state.memory,
   };
-}
-
-/** An act that succeeded and had no effect is a failure like any other, and is tried again like any other. */
-function noteContradictions(
-  state: ClusterState,
-  actions: readonly DisruptiveAction[],
-  nowMs: number,
-): void {
-  for (const action of actions) {
-    const what = describeAction(action);
-    const message = "the command succeeded, and the database shows no effect of it";
-    const retryAtMs = nowMs + 10_000;
-    state.failures.set(what, {
-      step: action.step,
-      what,
-      message,
-      retryAtMs,
-      count: 1,
-      isCommand: true,
-    });
-  }
 }
 
 /** Only those that the pods are on: a big Kubernetes has many others. */
@@ -121,7 +91,7 @@ export function freshEnough(
 }
 
 /** Objects of the cluster by name: those that carry its labels, and those that it owns whatever their labels say. */
-function objectsOf<T extends KubeObject>(
+export function objectsOf<T extends KubeObject>(
   cache: Reflector<T>,
   cluster: Stored<FoundationDBCluster>,
 ): Map<string, T> {

@@ -46,6 +46,7 @@ import { registerClusterMetrics } from "./metrics-cluster.ts";
 import { OperatorMetrics } from "./metrics.ts";
 import type { Counters } from "./metrics.ts";
 import { observeCluster } from "./observe.ts";
+import { takeIn } from "./take-in.ts";
 import { reconcileCluster } from "./reconcile.ts";
 import type { ReconcileOptions } from "./reconcile.ts";
 import { answerUnimplemented } from "./unimplemented.ts";
@@ -301,12 +302,26 @@ class RunningOperator implements Operator {
         namespace: parseKeyText(key).namespace ?? "",
         cluster,
         observe: () => this.#observe(cluster(), state),
+        onObservation: () => this.#takeIn(key, cluster(), state),
         peers: () => this.#peersOf(state),
         onNews: () => this.#queue.add(key),
       },
     );
     this.#states.set(key, state);
     return state;
+  }
+
+  /** The checks before an act look at the newest status, so it is taken in before the next pass. */
+  #takeIn(
+    key: string,
+    cluster: Stored<FoundationDBCluster> | undefined,
+    state: ClusterState,
+  ): void {
+    const caches = this.#caches;
+    if (cluster !== undefined) {
+      takeIn({ cluster, caches, state, nowMs: this.#input.clock.nowMs() });
+    }
+    this.#queue.add(key);
   }
 
   /** The newest of everything, for the checks right before an act. */

@@ -15,13 +15,16 @@ import type { EventRecorder } from "../kube/event-recorder.ts";
 import { parseKeyText } from "../kube/path.ts";
 import type { WorkOutcome } from "../kube/queue.ts";
 import type { Stored } from "../kube/resource.ts";
+import { actionKey } from "../plan/action-key.ts";
 import { describeAction, isDatabaseCommand } from "../plan/action.ts";
 import type { Action } from "../plan/action.ts";
 import { chain, planCluster } from "../plan/chain.ts";
 import type { Plan } from "../plan/chain.ts";
 import { isLeftAlone, isProtectionOver } from "../plan/deletion-protection.ts";
 import { isSameJson } from "../plan/same-json.ts";
-import type { PlanOptions } from "../plan/snapshot.ts";
+import { evidenceMsOf } from "../plan/safety/act-evidence.ts";
+import type { PlanOptions, Snapshot } from "../plan/snapshot.ts";
+import { isAvailable } from "../plan/update-status.ts";
 import type { Activity } from "./activity.ts";
 import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
@@ -32,6 +35,7 @@ import { freshEnough, observeCluster } from "./observe.ts";
 import { carryOutFirst, performActions } from "./perform.ts";
 import type { ActionOutcome, PerformOptions, PerformTarget } from "./perform.ts";
 import { holdMs, statusDue } from "./status-writes.ts";
+import { takeIn } from "./take-in.ts";
 import { statusEvents, waitEvents } from "./transition-events.ts";
 
 export interface ReconcileOptions {
@@ -66,7 +70,7 @@ const lockMaximumMs = 15_000;
 /** A plan that takes longer is cut, and its cluster rests: one cluster must not hold up all others. */
 const planMaximumMs = 5_000;
 const restMs = 30_000;
-/** So long a failed command is remembered when it is not tried again. */
+/** So long a failed command is remembered when it is not tried again and no status shows what became of it. */
 const commandMemoryMs = 30_000;
 
 export async function reconcileCluster(
@@ -91,9 +95,11 @@ export async function reconcileCluster(
   warnOfSpec(options, state, cluster);
 
   const nowMs = options.clock.nowMs();
+  const { caches } = options;
+  takeIn({ cluster, caches, state, nowMs });
   const snapshot = observeCluster({
     cluster,
-    caches: options.caches,
+    caches,
     state,
     nowMs,
     seed: randomInteger(options.random, 0, 2 ** 32 - 1),
@@ -113,7 +119,7 @@ export async function reconcileCluster(
   // What was observed or decided is told only when it is stored, so that a lost race tells nothing twice.
   recordEvents(options, state, cluster, plan);
   if (plan.isReconciled) noteReconciled(options, cluster, plan);
-  const outcomes = await perform(options, key, state, cluster, plan.actions);
+  const outcomes = await perform(options, key, state, cluster, plan.actions, servedMs(snapshot));
   prepareNext(options, state, plan);
   options.metrics.passEnded(options.clock.nowMs() - nowMs);
   return { againAfterMs: againAfter(options, state, plan, outcomes, written) };
@@ -250,20 +256,22 @@ async function perform(
   state: ClusterState,
   cluster: Stored<FoundationDBCluster>,
   actions: readonly Action[],
+  seenMs = 0,
 ): Promise<ActionOutcome[]> {
   const nowMs = options.clock.nowMs();
-  const planned = new Set(actions.map(describeAction));
-  for (const what of [...state.refusals.keys()]) {
-    if (!planned.has(what)) state.refusals.delete(what);
+  const planned = new Set(actions.map(actionKey));
+  for (const known of [...state.refusals.keys()]) {
+    if (!planned.has(known)) state.refusals.delete(known);
   }
-  for (const [what, failure] of [...state.failures]) {
-    // After a refused command a pass first waits for news of the database: its failures must outlive such a pass.
-    const forgetMs = failure.isCommand ? failure.retryAtMs + commandMemoryMs : 0;
-    if (!planned.has(what) && nowMs >= forgetMs) state.failures.delete(what);
+  for (const [known, failure] of [...state.failures]) {
+    // After a failed command a pass first waits for news of the database: the failure must outlive such a pass.
+    const isUnseen = failure.isCommand && seenMs <= failure.atMs;
+    const forgetMs = isUnseen ? failure.retryAtMs + commandMemoryMs : 0;
+    if (!planned.has(known) && nowMs >= forgetMs) state.failures.delete(known);
   }
   const due = actions.filter((action) => {
-    const what = describeAction(action);
-    return [state.failures.get(what), state.refusals.get(what)].every(
+    const known = actionKey(action);
+    return [state.failures.get(known), state.refusals.get(known)].every(
       (found) => found === undefined || found.retryAtMs <= nowMs,
     );
   });
@@ -278,6 +286,11 @@ async function perform(
   const outcomes = await performActions(options.perform, target, others);
   for (const outcome of outcomes) note(options, key, state, outcome);
   return outcomes;
+}
+
+/** When the status was asked for on which the plan rests; 0 when there is none of a database that serves. */
+function servedMs(snapshot: Snapshot): number {
+  return isAvailable(snapshot) ? evidenceMsOf(snapshot) : 0;
 }
 
 /**
@@ -312,12 +325,12 @@ function note(
   outcome: ActionOutcome,
 ): void {
   const { action } = outcome;
-  const text = describeAction(action);
+  const [key, text] = [actionKey(action), describeAction(action)];
   const atMs = options.clock.nowMs();
   const fields = { cluster, step: action.step, action: text };
   if (outcome.kind === "done") {
-    state.failures.delete(text);
-    state.refusals.delete(text);
+    state.failures.delete(key);
+    state.refusals.delete(key);
     noteBypass(options, cluster, action);
     options.metrics.actionEnded(cluster, action, "done");
     options.log.info("action performed", fields);
@@ -333,22 +346,23 @@ function note(
   if (outcome.kind === "refused") {
     options.metrics.actionEnded(cluster, action, "refused");
     const { reason, message } = outcome.refusal;
-    const before = state.refusals.get(text);
+    const before = state.refusals.get(key);
     if (before?.reason !== reason) {
       options.log.info("the guard refused", { ...fields, reason, message });
     }
     const count = (before?.reason === reason ? before.count : 0) + 1;
     // Who holds the lock keeps it for a while: asking for it costs the database a transaction each time.
     const retryAtMs = reason === "LockHeld" ? atMs + backOffMs(count, lockMaximumMs) : atMs;
-    const what = text;
-    state.refusals.set(what, { step: action.step, what, reason, message, count, retryAtMs });
+    const { step } = action;
+    state.refusals.set(key, { key, step, what: text, reason, message, count, retryAtMs });
     return;
   }
-  const count = (state.failures.get(text)?.count ?? 0) + 1;
+  const count = (state.failures.get(key)?.count ?? 0) + 1;
   const retryAtMs = atMs + backOffMs(count, 60_000);
   const { message } = outcome;
-  const isCommand = isDatabaseCommand(action);
-  state.failures.set(text, { step: action.step, what: text, message, retryAtMs, count, isCommand });
+  const { step } = action;
+  const failure = { key, step, what: text, message, atMs, retryAtMs, count };
+  state.failures.set(key, { ...failure, isCommand: isDatabaseCommand(action) });
   options.metrics.actionEnded(cluster, action, "failed");
   options.log.warn("action failed", { ...fields, error: message });
   options.onActivity({ type: "action", cluster, atMs, action, text, error: message });

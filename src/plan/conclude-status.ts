@@ -4,7 +4,7 @@ import { routingOf } from "../api/effective.ts";
 import type { BlockedBy, ClusterStatus } from "../api/cluster.ts";
 import { formatTime } from "../kube/time.ts";
 import { conditionOf } from "../model/process-group.ts";
-import { describeAction } from "./action.ts";
+import { actionKey } from "./action-key.ts";
 import { sharingWarnings } from "./coordinator-hosts.ts";
 import { coordinatorProblem } from "./coordinator-validity.ts";
 import { coordinatorInput } from "./coordinator-wish.ts";
@@ -67,7 +67,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     ...diskWaits(snapshot),
   ]);
   const waits = isReconciled ? [] : datedWaits(found, snapshot.previousWaits, nowMs);
-  const refused = new Set(snapshot.refusals.map(({ what }) => what));
+  const refused = new Set(snapshot.refusals.map(({ key }) => key));
   const conditions = statusConditions({
     snapshot,
     status,
@@ -78,7 +78,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
       ...hallWarnings(snapshot, draft),
       ...sharingWarnings(snapshot.cluster.spec, databaseStatus(snapshot)),
     ],
-    actionCount: draft.actions.filter((action) => !refused.has(describeAction(action))).length,
+    actionCount: draft.actions.filter((action) => !refused.has(actionKey(action))).length,
   });
   return {
     waits,

@@ -16,6 +16,15 @@ export type DatabaseQuestion =
   /** Which version reaches the coordinators while statuses fail during an incompatible upgrade. */
   | { type: "reachableVersion"; versions: readonly string[] };
 
+export interface ConfirmedExclusion {
+  readonly targets: readonly string[];
+  /** When the waiting exclusion was asked for. */
+  readonly completedMs: number;
+}
+
+/** A waiting exclusion that was asked for longer ago than this says nothing any more. */
+export const verificationMaximumAgeMs = 300_000;
+
 /** Every answer carries the time at which its question was asked. A field is absent until it has been answered. */
 export interface DatabaseKnowledge {
   readonly exclusions?: {
@@ -23,11 +32,8 @@ export interface DatabaseKnowledge {
     readonly inProgress: readonly string[];
     readonly observedMs: number;
   };
-  /** By process group; `completedMs` is when the waiting exclusion was asked for. */
-  readonly verified: ReadonlyMap<
-    string,
-    { readonly targets: readonly string[]; readonly completedMs: number }
-  >;
+  /** By process group. */
+  readonly verified: ReadonlyMap<string, ConfirmedExclusion>;
   readonly denyList?: { readonly ids: readonly string[]; readonly observedMs: number };
   readonly pendingUpgrades?: {
     readonly version: string;

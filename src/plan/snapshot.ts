@@ -45,6 +45,8 @@ export type SidecarObservation =
 
 /** An action of an earlier pass that the API server or the database refused, kept until it works. */
 export interface ActionFailure {
+  /** Of what was tried, see actionKey. */
+  key: string;
   step: string;
   /** What was tried, as describeAction says it. */
   what: string;
@@ -54,6 +56,8 @@ export interface ActionFailure {
 
 /** An action of the pass before that the guard refused: a wait, until it is allowed or not wanted any more. */
 export interface ActionRefusal {
+  /** Of what was refused, see actionKey. */
+  key: string;
   step: string;
   what: string;
   reason: WaitReason;

@@ -486,6 +486,7 @@ test("[P85] an action that failed is a wait with its answer", () => {
   const world = new PlanWorld(small);
   const failures = [
     {
+      key: "1",
       step: "addPods",
       what: "create pod sample-log-1",
       message: "exceeded quota",

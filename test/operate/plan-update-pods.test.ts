@@ -7,6 +7,7 @@ import type { Pod } from "../../src/kube/generated/types.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import { formatTime } from "../../src/kube/time.ts";
 import type { DatabaseStatus } from "../../src/model/database-status.ts";
+import { actionKey } from "../../src/plan/action-key.ts";
 import type { DisruptiveAction } from "../../src/plan/action.ts";
 import type { Plan } from "../../src/plan/chain.ts";
 import type { Snapshot } from "../../src/plan/snapshot.ts";
@@ -443,6 +444,7 @@ test("[T8] an earlier act of the pass comes first, unless the guard keeps refusi
   const [first] = plan.actions.filter((action) => action.type === "configureDatabase");
   assert.ok(first?.type === "configureDatabase");
   const refused = {
+    key: actionKey(first),
     step: first.step,
     what: `configure ${first.arguments}`,
     reason: "BudgetExhausted",

@@ -3,6 +3,7 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
+import { actionKey } from "../../src/plan/action-key.ts";
 import { describeAction } from "../../src/plan/action.ts";
 import type { Plan } from "../../src/plan/chain.ts";
 import type { StatusProcess } from "../../src/model/database-status.ts";
@@ -396,14 +397,14 @@ test("[R26] an act that fails or is refused holds nobody back, a running command
   });
   const [act] = actionsOf(world.plan(), "configureDatabase");
   assert.ok(act !== undefined);
-  const what = describeAction(act);
-  const failure = { step: act.step, what, message: "no", retryAtMs: world.nowMs + 1000 };
+  const [key, what] = [actionKey(act), describeAction(act)];
+  const failure = { key, step: act.step, what, message: "no", retryAtMs: world.nowMs + 1000 };
   assert.equal(targets(world.plan({ failures: [failure] })).length, 1);
   assert.equal(
     targets(world.plan({ failures: [{ ...failure, retryAtMs: world.nowMs }] })).length,
     0,
   );
-  const refusal = { step: act.step, what, reason: "LockHeld", message: "no" } as const;
+  const refusal = { key, step: act.step, what, reason: "LockHeld", message: "no" } as const;
   assert.equal(targets(world.plan({ refusals: [refusal] })).length, 1);
   assert.equal(targets(world.plan({ refusals: [refusal], runningCommand: "x" })).length, 0);
 });

@@ -192,6 +192,71 @@ test("[S42] a restart that killed nothing is noticed and tried again", async () 
   });
 });
 
+test("[S121] a restart that never has an effect is tried ever more seldom, and it is said how often", async () => {
+  let isIgnored = true;
+  const killedMs: number[] = [];
+  let nowMs = (): number => 0;
+  const wrapAdmin = withAdmin((client) => ({
+    kill: async (addresses, timeoutMs) => {
+      killedMs.push(nowMs());
+      if (!isIgnored) await client.kill(addresses, timeoutMs);
+    },
+  }));
+  await TestWorld.runWithCluster({ spec: small, nodes: 6, wrapAdmin }, async (world) => {
+    nowMs = () => world.clock.nowMs();
+    await world.clock.advance(15 * minuteMs);
+    await world.changeSpec({
+      processes: { general: { customParameters: ["knob_max_trace_lines=1000000"] } },
+    });
+    await world.clock.advance(20 * minuteMs);
+    const pausesMs = killedMs.slice(1).map((atMs, index) => atMs - (killedMs[index] ?? 0));
+    assert.ok(pausesMs.length >= 4, pausesMs.join(", "));
+    for (const [index, pauseMs] of pausesMs.entries()) {
+      const leastMs = Math.min(600_000, 10_000 * 2 ** index);
+      assert.ok(pauseMs >= leastMs && pauseMs < leastMs + 60_000, pausesMs.join(", "));
+    }
+    const texts = (await world.cluster()).status?.blockedBy?.map(({ message }) => message) ?? [];
+    const often = `succeeded ${killedMs.length} times in a row`;
+    assert.ok(
+      texts.some((text) => text.includes(often)),
+      texts.join("\n"),
+    );
+    isIgnored = false;
+    await world.untilReconciled(15 * minuteMs);
+    assert.equal((await world.cluster()).status?.blockedBy, undefined);
+  });
+});
+
+test("[OP62] a command that failed and took effect is forgotten with the first status that shows it", async () => {
+  let failedMs: number | undefined;
+  let nowMs = (): number => 0;
+  const wrapAdmin = withAdmin((client) => ({
+    configure: async (text, timeoutMs) => {
+      await client.configure(text, timeoutMs);
+      if (text.startsWith("new")) return;
+      failedMs = nowMs();
+      throw new Error("no answer in time");
+    },
+  }));
+  await TestWorld.runWithCluster({ spec: small, nodes: 6, wrapAdmin }, async (world) => {
+    nowMs = () => world.clock.nowMs();
+    await world.clock.advance(15 * minuteMs);
+    // The restart waits for minutes after the recovery, and all that time there is something to tell.
+    await world.changeSpec({
+      databaseConfiguration: { redundancy_mode: "double", logs: 4 },
+      processes: { general: { customParameters: ["knob_max_trace_lines=1000000"] } },
+    });
+    await world.clock.advance(minuteMs);
+    assert.ok(failedMs !== undefined);
+    const told = world.activities.flatMap((each) => (each.type === "waits" ? [each] : []));
+    const last = told.findLast(({ waits }) =>
+      waits.some(({ reason }) => reason === "ActionFailed"),
+    );
+    assert.ok(last !== undefined && told.at(-1)?.waits.length !== 0);
+    assert.ok(last.atMs - failedMs < 3_000, `${last.atMs - failedMs} ms`);
+  });
+});
+
 test("[S86] without the budget two zones do go down together: the check is what holds them", async () => {
   const disabledChecks: ReadonlySet<SafetyCheck> = new Set(["budget"]);
   const automationOptions = { deletionMode: "All" } as const;

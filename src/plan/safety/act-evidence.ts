@@ -4,6 +4,7 @@
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { locksOf } from "../../api/effective.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
+import { actionKey } from "../action-key.ts";
 import { describeAction, isDisruptive } from "../action.ts";
 import type { DisruptiveAction } from "../action.ts";
 import { hold, unreachableRemedy } from "../hold.ts";
@@ -74,11 +75,12 @@ export function isOccupied(snapshot: Snapshot, draft: Draft): boolean {
 function earlierAct(snapshot: Snapshot, draft: Draft): string | undefined {
   const acts = draft.actions.filter(isDisruptive);
   if (acts.length === 0) return undefined;
-  const resting = new Set(snapshot.refusals.map((refusal) => refusal.what));
+  const resting = new Set(snapshot.refusals.map(({ key }) => key));
   for (const failure of snapshot.failures) {
-    if (failure.retryAtMs > snapshot.nowMs) resting.add(failure.what);
+    if (failure.retryAtMs > snapshot.nowMs) resting.add(failure.key);
   }
-  return acts.map(describeAction).find((what) => !resting.has(what));
+  const first = acts.find((act) => !resting.has(actionKey(act)));
+  return first && describeAction(first);
 }
 
 /**

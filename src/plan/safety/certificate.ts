@@ -7,6 +7,7 @@ import { instanceLocality } from "../../model/process-group-id.ts";
 import { conditionOf } from "../../model/process-group.ts";
 import { processesOfInstance } from "../../model/locality.ts";
 import { shapeOfPod } from "../pod-shape.ts";
+import { verificationMaximumAgeMs } from "../questions.ts";
 import type { SeenStatus } from "../snapshot.ts";
 import { isCoordinator } from "./coordinators.ts";
 import { isFullyRecovered, statusProblem, statusGap } from "./evidence.ts";
@@ -23,8 +24,6 @@ import {
 } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 
-/** A waiting exclusion that returned longer ago than this has to be asked for again. */
-const verificationMaximumAgeMs = 300_000;
 /** A group without any address never had data if its pod has not been placed for so long. */
 const pendingMinimumSeconds = 3_600;
 

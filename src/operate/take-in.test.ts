@@ -1,0 +1,143 @@
+// What is taken in from statuses, and that looking alone takes in nothing.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { DisruptiveAction } from "../plan/action.ts";
+import { newDesiredMemory } from "../plan/desired.ts";
+import { nothingKnown } from "../plan/questions.ts";
+import { sampleDatabase, sampleNowMs, sampleProcess, viewOf } from "../plan/safety/sample-view.ts";
+import { defaultPlanOptions } from "../plan/snapshot.ts";
+import type { DatabaseObservation } from "../plan/snapshot.ts";
+import type { Caches } from "./caches.ts";
+import type { ClusterState } from "./cluster-state.ts";
+import { Ledger } from "./ledger.ts";
+import { observeCluster } from "./observe.ts";
+import type { ObserveInput } from "./observe.ts";
+import { StatusMemory } from "./status-memory.ts";
+import { takeIn } from "./take-in.ts";
+
+class Scene {
+  readonly sample = sampleDatabase();
+  readonly ledger = new Ledger();
+  nowMs = sampleNowMs;
+  readonly latest: DatabaseObservation;
+  readonly state: ClusterState;
+
+  constructor() {
+    const { ledger, sample } = this;
+    this.latest = { kind: "seen", status: sample.status, observedMs: this.nowMs };
+    const state = {
+      poller: { latest: this.latest },
+      statuses: new StatusMemory(),
+      database: { ledger, lastWriteMs: 0, peers: () => [] },
+      reader: { knowledge: nothingKnown },
+      sidecars: { observations: () => new Map() },
+      failures: new Map(),
+      refusals: new Map(),
+      waits: [],
+      memory: newDesiredMemory(),
+    };
+    this.state = state as unknown as ClusterState;
+  }
+
+  input(): ObserveInput {
+    const { state, nowMs, sample } = this;
+    const owner = { name: "sample", uid: "cluster", kind: "FoundationDBCluster", apiVersion: "" };
+    const owned = [...sample.pods.values()].map((pod) => ({
+      ...pod,
+      metadata: { ...pod.metadata, ownerReferences: [owner] },
+    }));
+    const none = { byIndex: () => [] };
+    const caches = { pods: { byIndex: () => owned }, pvcs: none, services: none, configMaps: none };
+    const { cluster } = viewOf(sample);
+    return {
+      cluster: cluster as ObserveInput["cluster"],
+      caches: caches as unknown as Caches,
+      state,
+      nowMs,
+      seed: 0,
+      options: defaultPlanOptions,
+    };
+  }
+
+  /** A restart that was carried out, as far as its answer says. */
+  restart(...ids: string[]): void {
+    const view = viewOf(this.sample, { nowMs: this.nowMs });
+    const record = this.ledger.begin(view, killOf(ids), this.nowMs);
+    this.ledger.end(record, this.nowMs);
+  }
+
+  /** A status after some time; processes run on as before unless they are named. */
+  statusAfter(durationMs: number, ...restarted: string[]): void {
+    this.nowMs += durationMs;
+    for (const group of this.sample.groups) {
+      const process = sampleProcess(this.sample, group.processGroupID);
+      process.uptime_seconds = (process.uptime_seconds ?? 0) + durationMs / 1000;
+    }
+    for (const id of restarted) sampleProcess(this.sample, id).uptime_seconds = 1;
+    const { cluster } = this.sample.status;
+    if (cluster) cluster.cluster_controller_timestamp = this.nowMs / 1000;
+    Object.assign(this.latest, { observedMs: this.nowMs });
+  }
+
+  failures(): [string, string, number][] {
+    return [...this.state.failures.values()].map(({ what, message, retryAtMs }) => [
+      what,
+      message,
+      retryAtMs - this.nowMs,
+    ]);
+  }
+}
+
+function killOf(processGroupIds: readonly string[]): DisruptiveAction {
+  const addresses = processGroupIds.map((id) => `10.0.1.${id.split("-")[1]}:4501`);
+  const act = { step: "bounceProcesses", evidenceMs: 1, needsLock: false, isUpgrade: false };
+  return { ...act, type: "killProcesses", processGroupIds, addresses };
+}
+
+test("[OP61] looking changes nothing, however often", () => {
+  const scene = new Scene();
+  scene.restart("log-1");
+  scene.statusAfter(25_000);
+  for (let look = 0; look < 5; look += 1) observeCluster(scene.input());
+  assert.equal(scene.state.failures.size, 0);
+  assert.equal(scene.state.statuses.statuses.length, 0);
+  assert.equal(scene.ledger.entries().length, 1);
+  takeIn(scene.input());
+  takeIn(scene.input());
+  const snapshot = observeCluster(scene.input());
+  assert.equal(snapshot.failures.length, 1);
+  assert.equal(snapshot.statuses.length, 1);
+  assert.equal(snapshot.ledger.length, 0);
+});
+
+test("[S121] the count goes on with a part of the processes, and ends with an effect", () => {
+  const scene = new Scene();
+  const without = "and the database shows no effect of it";
+  scene.restart("log-1", "log-2");
+  scene.statusAfter(25_000, "log-2");
+  takeIn(scene.input());
+  assert.deepEqual(scene.failures(), [
+    ["restart log-1 and log-2", `the command succeeded, ${without}`, 10_000],
+  ]);
+  scene.state.failures.clear();
+  scene.restart("log-1");
+  scene.statusAfter(25_000);
+  takeIn(scene.input());
+  assert.deepEqual(scene.failures(), [
+    ["restart log-1", `the command succeeded 2 times in a row, ${without}`, 20_000],
+  ]);
+  for (let round = 0; round < 20; round += 1) {
+    scene.restart("log-1");
+    scene.statusAfter(25_000);
+    takeIn(scene.input());
+  }
+  assert.equal(scene.failures()[0]?.[2], 600_000);
+  scene.restart("log-1");
+  scene.statusAfter(25_000, "log-1");
+  takeIn(scene.input());
+  scene.state.failures.clear();
+  scene.restart("log-1");
+  scene.statusAfter(25_000);
+  takeIn(scene.input());
+  assert.equal(scene.failures()[0]?.[2], 10_000);
+});

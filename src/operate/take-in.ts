@@ -1,0 +1,49 @@
+// Takes in what was observed: which statuses are remembered, and how our own acts ended. It happens when a status comes and
+// before a pass; whoever only looks changes nothing. Rules: spec/operate.md [OP61], spec/safety.md [S42], [S121].
+import type { Stored } from "../kube/resource.ts";
+import type { FoundationDBCluster } from "../api/cluster.ts";
+import { actionKey } from "../plan/action-key.ts";
+import { describeAction } from "../plan/action.ts";
+import type { Caches } from "./caches.ts";
+import type { ClusterState } from "./cluster-state.ts";
+import type { Contradiction } from "./ledger.ts";
+import { objectsOf } from "./observe.ts";
+
+export interface TakeInInput {
+  cluster: Stored<FoundationDBCluster>;
+  caches: Pick<Caches, "pods">;
+  state: Pick<ClusterState, "poller" | "statuses" | "database" | "failures">;
+  nowMs: number;
+}
+
+/** An act without effect is repeated after this time, and then after ever longer ones. */
+const contradictedMs = 10_000;
+const contradictedMaximumMs = 600_000;
+
+export function takeIn({ cluster, caches, state, nowMs }: TakeInInput): void {
+  const pods = objectsOf(caches.pods, cluster);
+  state.statuses.note(state.poller.latest, { cluster, pods });
+  const { statuses } = state.statuses;
+  for (const found of state.database.ledger.settle({ cluster, pods, nowMs, statuses })) {
+    const { action } = found;
+    state.failures.set(actionKey(action), {
+      key: actionKey(action),
+      step: action.step,
+      what: describeAction(action),
+      message: textOf(found),
+      atMs: nowMs,
+      retryAtMs: nowMs + pauseMs(found),
+      count: found.count,
+      isCommand: true,
+    });
+  }
+}
+
+function pauseMs({ count }: Contradiction): number {
+  return Math.min(contradictedMaximumMs, contradictedMs * 2 ** Math.min(count - 1, 10));
+}
+
+function textOf({ count }: Contradiction): string {
+  const often = count === 1 ? "" : ` ${count} times in a row`;
+  return `the command succeeded${often}, and the database shows no effect of it`;
+}

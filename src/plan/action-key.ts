@@ -1,0 +1,73 @@
+// Which actions are the same: by all that they concern, as data. What a person reads names three objects at most, so it
+// cannot tell two acts apart. Failures and refusals are remembered under this key. Rules: spec/operate.md [OP60].
+import { coordinationSets } from "../fdb/keys.ts";
+import type { SetUpdates } from "../fdb/coordination-sets.ts";
+import type { Action } from "./action.ts";
+
+/** Equal for the same act in another pass, whatever evidence it rests on then; the order of its objects is no matter. */
+export function actionKey(action: Action): string {
+  return JSON.stringify([action.type, ...partsOf(action)]);
+}
+
+type Part = string | boolean | readonly string[];
+
+function partsOf(action: Action): readonly Part[] {
+  switch (action.type) {
+    case "createConfigMap":
+    case "createService":
+    case "createPvc":
+    case "createPod":
+      return [action.object.metadata.name ?? ""];
+    case "updateConfigMap":
+    case "updateService":
+    case "patchPod":
+    case "patchPvc":
+    case "deleteService":
+      return [action.basis.name];
+    case "copyToPod":
+      return [action.podName];
+    case "updatePodImage":
+      return [action.basis.name, action.container];
+    case "updateDenyList":
+      return [sorted(action.add), sorted(action.remove)];
+    case "registerPendingUpgrade":
+      return [action.version, sorted(action.processGroupIds)];
+    case "withdrawPendingUpgrade":
+      return [sorted(action.processGroupIds)];
+    case "updateMaintenanceList":
+      return [sorted(action.remove)];
+    case "updateCoordination":
+      return [updatesOf(action.updates)];
+    case "migrateCoordination":
+      return [action.prefix, sorted(action.entries.map(({ processGroupId }) => processGroupId))];
+    case "setFinalizer":
+      return [action.isPresent];
+    case "deletePods":
+      return [action.because, sorted(action.pods.map(({ basis }) => basis.name))];
+    case "removeProcessGroups":
+      return [sorted(action.groups.map(({ processGroupId }) => processGroupId))];
+    case "configureDatabase":
+      return [action.arguments];
+    case "excludeProcesses":
+      return [sorted(action.targets), sorted(action.processGroupIds)];
+    case "changeCoordinators":
+      return [sorted(action.addresses)];
+    case "includeProcesses":
+      return [sorted(action.targets)];
+    case "killProcesses":
+      return [sorted(action.processGroupIds), sorted(action.addresses)];
+    case "releaseLock":
+    case "resetMaintenanceZone":
+      return [];
+  }
+}
+
+function sorted(texts: readonly string[]): readonly string[] {
+  return [...texts].sort();
+}
+
+function updatesOf(updates: SetUpdates): readonly string[] {
+  return coordinationSets.flatMap((set) =>
+    [...(updates[set] ?? [])].map(([id, { action }]) => `${set}/${id}/${action}`).sort(),
+  );
+}
