@@ -168,7 +168,12 @@ function degraded({ snapshot, status, groups }: ConditionsInput): Judgement {
   if (status.health.healthy !== true && !isOnlyMoving(database, groups)) {
     return judge("True", "DatabaseUnhealthy", "The database says that it is not healthy");
   }
-  return judge("False", "Healthy", "All processes run and all data has all its copies");
+  const coming = groups.filter((group) => !isMarkedForRemoval(group) && !hasReported(group));
+  const run =
+    coming.length === 0
+      ? "All processes run"
+      : `${nameList(coming.map((group) => group.processGroupID))} never reported to the database, all other processes run`;
+  return judge("False", "Healthy", `${run} and all data has all its copies`);
 }
 
 /** While data leaves process groups that are to go, the database calls itself unhealthy although nothing is missing. */

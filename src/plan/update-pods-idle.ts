@@ -1,21 +1,77 @@
-// Step updatePods, its early half: outdated pods that have not started are made anew at once. It comes before everything
-// that waits for running pods, so that a corrected image or template takes effect also where nothing runs yet.
-// Rules: spec/restart.md [T42].
+// Step updatePods, its early half: outdated pods without a process are made anew at once, those that have not started
+// and those of which the database has never seen one. It comes before everything that waits for running pods, so that a
+// corrected image or template takes effect also where nothing runs yet. Rules: spec/restart.md [T42], [T58].
 import { automationOf } from "../api/effective.ts";
+import type { DisruptiveAction } from "./action.ts";
+import { heldWait, hold, isHold, refusalHold, sentence } from "./hold.ts";
+import type { Hold } from "./hold.ts";
+import { parseTime } from "../kube/time.ts";
+import { evidenceOf, needsLock, refusalOf, statusProblemOf } from "./safety/act-evidence.ts";
+import type { Evidence } from "./safety/act-evidence.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
-import { deletionOf, leftAlone, updatingEvent } from "./update-pods-order.ts";
-import { idlePods } from "./update-pods-selection.ts";
+import { interruptionOf } from "./update-pods-interruption.ts";
+import { deletionOf, leftAlone, purposeOf, updatingEvent } from "./update-pods-order.ts";
+import { idlePods, youngPodMs } from "./update-pods-selection.ts";
+import type { PodUpdate } from "./update-pods-selection.ts";
+
+const step = "updatePods";
 
 export function planIdlePods(snapshot: Snapshot, draft: Draft): StepResult {
-  const idle = idlePods(snapshot, draft, databaseStatus(snapshot));
+  const { unstarted, unreported } = idlePods(snapshot, draft, databaseStatus(snapshot));
+  const idle = [...unstarted, ...unreported];
   if (idle.length === 0) return nothing;
   if (automationOf(snapshot.cluster.spec).deletionMode === "None") return leftAlone(snapshot, idle);
+  if (unstarted.length === 0) return planUnreported(snapshot, draft, unreported);
   const evidenceMs = snapshot.database.kind === "seen" ? snapshot.database.observedMs : 0;
   return {
-    actions: [{ ...deletionOf("unstarted", idle), evidenceMs, needsLock: false }],
-    events: [updatingEvent({ updates: idle }, "that have not started")],
+    actions: [{ ...deletionOf("unstarted", unstarted), evidenceMs, needsLock: false }],
+    events: [updatingEvent({ updates: unstarted }, "that have not started")],
   };
+}
+
+/** Only a status that tells everything can say that a pod which runs is no part of the database. */
+function planUnreported(
+  snapshot: Snapshot,
+  draft: Draft,
+  updates: readonly PodUpdate[],
+): StepResult {
+  const held = (why: Hold): StepResult => {
+    const wait = heldWait(step, why, purposeOf(updates));
+    return { waits: [{ ...wait, reason: "PodUpdateHeld" }] };
+  };
+  const evidence = evidenceFor(snapshot, draft, updates);
+  if (isHold(evidence)) return held(evidence);
+  const { evidenceMs } = evidence;
+  const action: DisruptiveAction = {
+    ...deletionOf("update", updates),
+    evidenceMs,
+    needsLock: needsLock(snapshot),
+  };
+  const refusal = refusalOf(snapshot, draft.groups, action);
+  if (refusal !== undefined) return held(refusalHold(refusal));
+  const events = [updatingEvent({ updates }, "that the database has never seen")];
+  return { actions: [action], events };
+}
+
+function evidenceFor(
+  snapshot: Snapshot,
+  draft: Draft,
+  updates: readonly PodUpdate[],
+): Evidence | Hold {
+  const interruption = interruptionOf(draft);
+  if (interruption !== undefined) return interruption;
+  const evidence = evidenceOf(snapshot, draft);
+  if (isHold(evidence)) return evidence;
+  const gap = statusProblemOf(snapshot);
+  const young = updates.find(({ pod }) => {
+    const createdMs = parseTime(pod.metadata.creationTimestamp) ?? 0;
+    return snapshot.nowMs - createdMs < youngPodMs;
+  });
+  if (gap === undefined && young === undefined) return evidence;
+  const name = young?.pod.metadata.name ?? "";
+  const why = gap ?? `The processes of pod ${name} have not started yet`;
+  return hold("PodUpdateHeld", sentence(why), "Nothing for a while; then look at that pod.", 2_000);
 }

@@ -38,9 +38,7 @@ export function updatingEvent(
 
 /** Deletion mode None: people delete pods themselves, and are told which. */
 export function leftAlone(snapshot: Snapshot, updates: readonly PodUpdate[]): StepResult {
-  const message =
-    `Pods were made from an older specification: ${podNames(updates)}, ` +
-    "but automationOptions.deletionMode is None";
+  const message = `${purposeOf(updates)}, but automationOptions.deletionMode is None`;
   const remedy =
     "Delete them one fault domain at a time, or choose another automationOptions.deletionMode.";
   const isNew = isNewWait(snapshot, step, "PodChangePending");
@@ -50,6 +48,10 @@ export function leftAlone(snapshot: Snapshot, updates: readonly PodUpdate[]): St
   };
 }
 
-export function podNames(updates: readonly PodUpdate[]): string {
+export function purposeOf(updates: readonly PodUpdate[]): string {
+  return `Pods were made from an older specification: ${podNames(updates)}`;
+}
+
+function podNames(updates: readonly PodUpdate[]): string {
   return nameList(updates.map(({ pod }) => pod.metadata.name ?? ""));
 }

@@ -1,5 +1,5 @@
 // Which pods have to be made anew in place, and which pods are on their way so that the others wait for them.
-// Rules: spec/restart.md [T40]-[T46].
+// Rules: spec/restart.md [T40]-[T46], [T58].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf, faultDomainOf } from "../api/effective.ts";
 import { annotationKeys } from "../build/labels.ts";
@@ -10,7 +10,12 @@ import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts"
 import { zoneVariableOf } from "../model/fault-domain.ts";
 import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
 import { isStateful } from "../model/process-class.ts";
-import { conditionOf, hasCondition, isMarkedForRemoval } from "../model/process-group.ts";
+import {
+  conditionOf,
+  hasCondition,
+  hasReported,
+  isMarkedForRemoval,
+} from "../model/process-group.ts";
 import { isReplacedByStrategy, isUnstarted, misconfigurationOf } from "./misconfiguration.ts";
 import { packingChangeOf } from "./packing-migration.ts";
 import { substitutionsOf } from "./pod-configuration.ts";
@@ -32,7 +37,8 @@ export interface PodSelection {
 
 /** FoundationDB takes a process for lost after 60 s; a pod that is missing for longer is no race any more. */
 const missingPodMs = 90_000;
-const youngPodMs = 60_000;
+/** A pod that runs for less may be about to report. */
+export const youngPodMs = 60_000;
 
 export function selectPods(
   snapshot: Snapshot,
@@ -52,14 +58,21 @@ export function selectPods(
     }
     const reporting = processes.get(group.processGroupID) ?? [];
     unsettled ??= unsettledPod(snapshot, group, pod, reporting);
-    if (pod.metadata.deletionTimestamp !== undefined || isIdle(pod, reporting)) continue;
+    if (pod.metadata.deletionTimestamp !== undefined) continue;
+    if (idlenessOf(group, pod, reporting) !== undefined) continue;
     if (!isOutdated(draft, group, pod)) continue;
     if (misconfigurationOf(snapshot, draft.desired, group) !== undefined) continue;
     if (packingChangeOf(snapshot.cluster.spec, group) !== undefined) continue;
-    const zone = zoneOf(snapshot, group, pod);
-    if (zone !== undefined) updates.push({ group, pod, zone });
+    updates.push({ group, pod, zone: zoneOf(snapshot, group, pod) });
   }
   return { updates, unsettled };
+}
+
+export interface IdlePods {
+  /** Their containers have not all started. */
+  unstarted: readonly PodUpdate[];
+  /** They run something, and the database has never seen a process of them. */
+  unreported: readonly PodUpdate[];
 }
 
 /** Outdated pods without a process: nothing is lost when they are made anew at once, whatever the strategy. */
@@ -67,18 +80,23 @@ export function idlePods(
   snapshot: Snapshot,
   draft: Draft,
   status: DatabaseStatus | undefined,
-): PodUpdate[] {
-  if (!hasOutdated(snapshot, draft)) return [];
+): IdlePods {
+  const unstarted: PodUpdate[] = [];
+  const unreported: PodUpdate[] = [];
+  if (!hasOutdated(snapshot, draft)) return { unstarted, unreported };
   const processes = processesByGroup(status);
-  return draft.groups.flatMap((group) => {
+  for (const group of draft.groups) {
     const pod = snapshot.pods.get(draft.desired.podName(group));
-    if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return [];
-    if (isMarkedForRemoval(group) || !isOutdated(draft, group, pod)) return [];
-    if (!isIdle(pod, processes.get(group.processGroupID) ?? [])) return [];
-    if (misconfigurationOf(snapshot, draft.desired, group) !== undefined) return [];
-    if (packingChangeOf(snapshot.cluster.spec, group) !== undefined) return [];
-    return [{ group, pod, zone: zoneOf(snapshot, group, pod) ?? "" }];
-  });
+    if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) continue;
+    if (isMarkedForRemoval(group) || !isOutdated(draft, group, pod)) continue;
+    const idleness = idlenessOf(group, pod, processes.get(group.processGroupID) ?? []);
+    if (idleness === undefined) continue;
+    if (misconfigurationOf(snapshot, draft.desired, group) !== undefined) continue;
+    if (packingChangeOf(snapshot.cluster.spec, group) !== undefined) continue;
+    const found = idleness === "unstarted" ? unstarted : unreported;
+    found.push({ group, pod, zone: zoneOf(snapshot, group, pod) });
+  }
+  return { unstarted, unreported };
 }
 
 function processesByGroup(status: DatabaseStatus | undefined): Map<string, StatusProcess[]> {
@@ -106,9 +124,15 @@ function isOutdated(draft: Draft, group: ProcessGroup, pod: Stored<Pod>): boolea
   return pod.metadata.annotations?.[annotationKeys.lastAppliedSpec] !== wanted.specHash;
 }
 
-/** No process of it is in the database, and its containers have not all started. */
-function isIdle(pod: Stored<Pod>, reporting: readonly StatusProcess[]): boolean {
-  return reporting.length === 0 && isUnstarted(pod);
+/** No process of it is in the database, and its containers have not all started, or there never was one. */
+function idlenessOf(
+  group: ProcessGroup,
+  pod: Stored<Pod>,
+  reporting: readonly StatusProcess[],
+): keyof IdlePods | undefined {
+  if (reporting.length > 0) return undefined;
+  if (isUnstarted(pod)) return "unstarted";
+  return hasReported(group) ? undefined : "unreported";
 }
 
 function missingPod(snapshot: Snapshot, draft: Draft, group: ProcessGroup): string | undefined {
@@ -145,12 +169,13 @@ function unsettledPod(
   return isStale ? `The status still shows the process of the pod before ${name}` : undefined;
 }
 
-/** The database knows best; otherwise what the pod was told. */
-function zoneOf(snapshot: Snapshot, group: ProcessGroup, pod: Stored<Pod>): string | undefined {
+/** The database knows best; otherwise what the pod was told; otherwise it shares its fault domain with nobody. */
+function zoneOf(snapshot: Snapshot, group: ProcessGroup, pod: Stored<Pod>): string {
   const known = group.faultDomain ?? "";
   if (known !== "") return known;
   const variable = zoneVariableOf(faultDomainOf(snapshot.cluster.spec));
-  return substitutionsOf(snapshot, pod).values?.[variable] || undefined;
+  const told = substitutionsOf(snapshot, pod).values?.[variable];
+  return told || pod.spec?.nodeName || group.processGroupID;
 }
 
 /** Fault domains in which something with data is not up, whatever the cause. */

@@ -9,7 +9,6 @@ import type { Hold } from "./hold.ts";
 import { membersOfOneHall } from "./hall-at-a-time.ts";
 import { evidenceOf, needsLock, refusalOf } from "./safety/act-evidence.ts";
 import type { Evidence } from "./safety/act-evidence.ts";
-import { isJumping } from "./running-version.ts";
 import { isLossAccepted } from "./safety/accepted-loss.ts";
 import { affordableZones, disruptionBudget } from "./safety/budget.ts";
 import type { DisruptionBudget } from "./safety/budget.ts";
@@ -19,8 +18,9 @@ import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
-import { holdsTlsSwitch, isConvertingTls } from "./tls-switch.ts";
-import { deletionOf, leftAlone, podNames, updatingEvent } from "./update-pods-order.ts";
+import { holdsTlsSwitch } from "./tls-switch.ts";
+import { interruptionOf } from "./update-pods-interruption.ts";
+import { deletionOf, leftAlone, purposeOf, updatingEvent } from "./update-pods-order.ts";
 import { choosePods } from "./update-pods-choice.ts";
 import type { PodChoice } from "./update-pods-choice.ts";
 import { selectPods, unavailableZones } from "./update-pods-selection.ts";
@@ -47,18 +47,6 @@ export function planPodUpdates(snapshot: Snapshot, draft: Draft): StepResult {
   return "reason" in chosen
     ? held(selection, chosen)
     : deleteChosen(snapshot, draft, selection, chosen, evidence);
-}
-
-/** Changes that touch every process together come first: a pod made now would have to be made again. */
-function interruptionOf(draft: Draft): Hold | undefined {
-  const remedy = "Nothing: it goes on when that change is complete.";
-  if (isJumping(draft)) {
-    const { version } = draft.desired.cluster.spec;
-    const message = `The database is being brought to version ${version} first`;
-    return hold("PodUpdateHeld", message, remedy, 5_000);
-  }
-  if (!isConvertingTls(draft)) return undefined;
-  return hold("PodUpdateHeld", "TLS is being switched first", remedy, 5_000);
 }
 
 function choose(
@@ -185,8 +173,4 @@ function held(selection: PodSelection, reason: Hold): StepResult {
       },
     ],
   };
-}
-
-function purposeOf(updates: readonly PodUpdate[]): string {
-  return `Pods were made from an older specification: ${podNames(updates)}`;
 }

@@ -191,6 +191,60 @@ test("[T42] a pod that has not started is made anew at once, also before there i
   );
 });
 
+/** A storage process group that the database has never seen, with a pod that runs. */
+function unreported(world: UpdateWorld): string {
+  const [id = ""] = world.ids("storage");
+  const { faultDomain: _none, ...group } = world.group(id);
+  const groups = world.cluster.status?.processGroups ?? [];
+  const processGroups = groups.map((each) => (each.processGroupID === id ? group : each));
+  world.cluster = { ...world.cluster, status: { ...world.cluster.status, processGroups } };
+  world.changeTemplate();
+  return id;
+}
+
+function silence(id: string, change: (status: DatabaseStatus) => void = () => {}) {
+  return (status: DatabaseStatus): void => {
+    const { processes = {} } = status.cluster ?? {};
+    for (const [key, process] of Object.entries(processes)) {
+      if (process.locality?.["instance_id"] === id) delete processes[key];
+    }
+    change(status);
+  };
+}
+
+test("[T58] a pod that runs and that the database has never seen is made anew, whatever else is missing", () => {
+  const world = new UpdateWorld();
+  const id = unreported(world);
+  assert.deepEqual(deleted(world.planWith(silence(id))), [id]);
+  const poor = silence(id, (status) => {
+    const [tracker] = status.cluster?.data?.team_trackers ?? [];
+    if (tracker?.state) tracker.state.min_replicas_remaining = 1;
+  });
+  assert.deepEqual(deleted(world.planWith(poor)), [id]);
+});
+
+test("[T58] without a status that tells everything, and in its first minute, it waits and says why", () => {
+  const world = new UpdateWorld();
+  const id = unreported(world);
+  const partial = silence(id, (status) => {
+    status.cluster?.messages?.push({ name: "status_incomplete" });
+    if (status.cluster && !status.cluster.messages) {
+      status.cluster.messages = [{ name: "status_incomplete" }];
+    }
+  });
+  const unsure = world.planWith(partial);
+  assert.equal(deletion(unsure), undefined);
+  assert.match(waitOf(unsure), /^PodUpdateHeld: Pods were made .*The status is incomplete/);
+  const name = world.cluster.metadata.name ?? "";
+  world.editPod(`${name}-${id}`, (pod) => ({
+    ...pod,
+    metadata: { ...pod.metadata, creationTimestamp: formatTime(world.nowMs - 30_000) },
+  }));
+  const young = world.planWith(silence(id));
+  assert.equal(deletion(young), undefined);
+  assert.match(waitOf(young), /have not started yet/);
+});
+
 const unsettled: [string, (world: UpdateWorld, name: string) => void, RegExp | undefined][] = [
   ["a pod that is missing", (world, name) => world.pods.delete(name), /is being made/],
   [
