@@ -68,6 +68,12 @@ const processGroupSchema = object(
     hall: string("The data hall or datacenter that was chosen for it; never changes.", {
       maxLength: 63,
     }),
+    volumeClaim: string(
+      "The uid of the volume claim that its data was written to; never changes.",
+      {
+        maxLength: 63,
+      },
+    ),
   },
   "",
 );

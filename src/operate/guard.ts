@@ -1,6 +1,6 @@
 // The one door for danger: every act that can take something away from a database is checked here against the newest
 // evidence, performed here, and written down; or it is refused with a reason.
-// Rules: spec/operate.md [OP20]-[OP23], spec/safety.md [S70]-[S86], [S90]-[S95], spec/run.md [RUN20], [RUN21].
+// Rules: spec/operate.md [OP20]-[OP23], spec/safety.md [S70]-[S86], [S90]-[S95], [S107], spec/run.md [RUN20], [RUN21].
 import type { Clock } from "../env/clock.ts";
 import type { AdminClient } from "../fdb/admin.ts";
 import { isFdbError } from "../fdb/error.ts";
@@ -9,12 +9,14 @@ import type { LockLease, LockSettings } from "../fdb/lock.ts";
 import type { SharedKeys } from "../fdb/shared-keys.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/error.ts";
+import { persistentVolumeClaims } from "../kube/resource.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { takesNothing } from "../plan/action.ts";
 import type { DisruptiveAction } from "../plan/action.ts";
 import { actRefusal } from "../plan/safety/act-refusal.ts";
 import { refusal } from "../plan/safety/refusal.ts";
 import type { Refusal } from "../plan/safety/refusal.ts";
+import { claimsOfPods } from "../plan/safety/volumes.ts";
 import type { SafetyView } from "../plan/safety/view.ts";
 import type { SafetyCheck } from "../plan/snapshot.ts";
 import type { Caches } from "./caches.ts";
@@ -76,6 +78,8 @@ export class Guard {
     const first = this.#refusal(database, action);
     if (first !== undefined) return refused(first);
     if (isHarmless) {
+      const late = await this.#volumeRefusal(database, action);
+      if (late !== undefined) return refused(late);
       await this.#carryOut(database, action, undefined);
       return { isPerformed: true };
     }
@@ -127,6 +131,8 @@ export class Guard {
     }
     const lapse = disabled.has("certificate") ? undefined : await this.#lapse(database, action);
     if (lapse !== undefined) return refused(lapse);
+    const late = await this.#volumeRefusal(database, action);
+    if (late !== undefined) return refused(late);
     await this.#carryOut(database, action, progress.lease);
     return { isPerformed: true };
   }
@@ -149,6 +155,30 @@ export class Guard {
       "CertificateMissing",
       `somebody has just taken back the exclusion of ${lifted[0]}`,
     );
+  }
+
+  /** Our copy of a claim may be older than its deletion, so the API server itself is asked before a pod goes. */
+  async #volumeRefusal(
+    database: GuardedDatabase,
+    action: DisruptiveAction,
+  ): Promise<Refusal | undefined> {
+    if (action.type !== "deletePods") return undefined;
+    const view = database.observe();
+    const names = view === undefined ? [] : claimsOfPods(view, action);
+    if (names.length === 0) return undefined;
+    const live = new Map(view?.pvcs);
+    for (const name of names) {
+      const key = { namespace: database.namespace, name };
+      try {
+        live.set(name, await this.#options.client.get(persistentVolumeClaims, key));
+      } catch (error) {
+        if (!isKubeError(error, "NotFound")) throw error;
+        live.delete(name);
+      }
+    }
+    const newest = database.observe();
+    if (newest === undefined) return refusal("EvidenceStale", "the resource is gone");
+    return actRefusal({ ...newest, pvcs: live }, action);
   }
 
   #stageTools(

@@ -48,7 +48,9 @@ export class Ledger {
   }
 
   /** Drops the acts that have ended; those that had no effect although they succeeded are the answer. */
-  settle(view: Pick<SafetyView, "cluster" | "pods" | "nowMs" | "statuses">): Contradiction[] {
+  settle(
+    view: Pick<SafetyView, "cluster" | "pods" | "pvcs" | "nowMs" | "statuses">,
+  ): Contradiction[] {
     const contradicted: Contradiction[] = [];
     const [newest] = view.statuses;
     this.#records = this.#records.filter(({ entry, action }) => {

@@ -22,9 +22,10 @@ const contradictedMaximumMs = 600_000;
 
 export function takeIn({ cluster, caches, state, nowMs }: TakeInInput): void {
   const pods = objectsOf(caches.pods, cluster);
+  const pvcs = objectsOf(caches.pvcs, cluster);
   state.statuses.note(state.poller.latest, { cluster, pods });
   const { statuses } = state.statuses;
-  for (const found of state.database.ledger.settle({ cluster, pods, nowMs, statuses })) {
+  for (const found of state.database.ledger.settle({ cluster, pods, pvcs, nowMs, statuses })) {
     const { action } = found;
     state.failures.set(actionKey(action), {
       key: actionKey(action),

@@ -1,5 +1,5 @@
 // Step addPods: a pod for every process group that has none. A pod is made with all its metadata, so that it
-// needs no second write. Rules: spec/plan.md [P47]-[P50], [P98].
+// needs no second write. Rules: spec/plan.md [P47]-[P50], [P98], spec/safety.md [S106].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { routingOf } from "../api/effective.ts";
 import { annotationKeys } from "../build/labels.ts";
@@ -8,6 +8,7 @@ import { isLeaving } from "../model/process-group.ts";
 import type { Action } from "./action.ts";
 import { Desired } from "./desired.ts";
 import { keptLayout } from "./disk-layout.ts";
+import { volumeProblem } from "./safety/volumes.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft, StepResult } from "./step.ts";
 import type { NewWait } from "./wait.ts";
@@ -23,6 +24,7 @@ export function planPods(snapshot: Snapshot, draft: Draft): StepResult {
   for (const group of draft.groups) {
     const podName = draft.desired.podName(group);
     if (isLeaving(group) || snapshot.pods.has(podName)) continue;
+    if (volumeProblem(snapshot, group)?.isUnusable === true) continue;
     const serviceIp = needsServiceIp ? clusterIpOf(snapshot, podName) : undefined;
     if (needsServiceIp && serviceIp === undefined) {
       withoutAddress.push(podName);

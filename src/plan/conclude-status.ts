@@ -23,6 +23,7 @@ import { isConfigMapCurrent } from "./update-config-map.ts";
 import { liveOf } from "./update-database-configuration.ts";
 import { datedWaits } from "./wait.ts";
 import type { NewWait, Wait } from "./wait.ts";
+import { volumeWaits } from "./volume-waits.ts";
 import { causesFirst } from "./wait-rank.ts";
 
 export interface Conclusion {
@@ -44,6 +45,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
       routingOf(cluster.spec).needsHeadlessService,
     needsNewCoordinators: needsCoordinators(snapshot, draft),
   };
+  const volumes = volumeWaits(snapshot, draft.groups);
   const { isReconciled, ...counts } = judgeReconciliation({
     cluster,
     status,
@@ -55,6 +57,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     hasWrongDenyList: hasWrongDenyList(snapshot, status),
     hasActions:
       draft.actions.length > 0 ||
+      volumes.length > 0 ||
       isRemovalEnding(snapshot, draft) ||
       isActUnseen(snapshot) ||
       draft.waits.some(({ reason }) => reason === "PlanTooLong"),
@@ -62,6 +65,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
   const found = causesFirst([
     ...failureWaits(snapshot),
     ...refusalWaits(snapshot),
+    ...volumes,
     ...draft.waits,
     ...podWaits(snapshot, draft),
     ...diskWaits(snapshot),
@@ -74,6 +78,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     groups: draft.groups,
     waits,
     isReconciled,
+    volumes,
     warnings: [
       ...hallWarnings(snapshot, draft),
       ...sharingWarnings(snapshot.cluster.spec, databaseStatus(snapshot)),

@@ -1,5 +1,6 @@
 // Step deletePodsForBuggification: a pod that should, or should no longer, crash at its start or find no node is made
-// anew. People ask for that in tests, so nothing but the guard stands in the way. Rules: spec/restart.md [T60]-[T62].
+// anew. People ask for that in tests, so nothing but the guard stands in the way. Rules: spec/restart.md [T60]-[T62],
+// spec/safety.md [S100].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { isCrashLooping, mainContainerName, sidecarContainerName } from "../build/normalise.ts";
 import { noScheduleLabel } from "../build/pod-affinity.ts";
@@ -7,6 +8,7 @@ import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { hasCondition } from "../model/process-group.ts";
 import type { PodOrder } from "./action.ts";
+import { volumeProblem } from "./safety/volumes.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
@@ -21,6 +23,7 @@ export function planBuggifiedPods(snapshot: Snapshot, draft: Draft): StepResult 
     const pod = snapshot.pods.get(draft.desired.podName(group));
     if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) continue;
     if (!isBuggifiedOtherwise(draft, group, pod)) continue;
+    if (volumeProblem(snapshot, group) !== undefined) continue;
     const { name = "", uid = "", resourceVersion = "" } = pod.metadata;
     pods.push({ basis: { name, uid, resourceVersion }, processGroupId: group.processGroupID });
   }

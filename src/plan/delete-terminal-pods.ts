@@ -1,8 +1,9 @@
 // Step deleteTerminalPods: a pod that ended for good never runs again, so it makes room for its successor.
-// Rules: spec/plan.md [P53].
+// Rules: spec/plan.md [P53], spec/safety.md [S100].
 import { parseTime } from "../kube/time.ts";
 import { hasCondition } from "../model/process-group.ts";
 import type { Action, PodOrder } from "./action.ts";
+import { volumeProblem } from "./safety/volumes.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft, StepResult } from "./step.ts";
 import { nameList } from "./wait.ts";
@@ -19,6 +20,8 @@ export function planTerminalPods(snapshot: Snapshot, draft: Draft): StepResult {
     const phase = pod?.status?.phase;
     if (pod === undefined || (phase !== "Failed" && phase !== "Succeeded")) continue;
     if (pod.metadata.deletionTimestamp !== undefined) continue;
+    // It may be the last thing that holds its volume.
+    if (volumeProblem(snapshot, group) !== undefined) continue;
     const { name = "", uid = "", resourceVersion = "" } = pod.metadata;
     const ageMs = snapshot.nowMs - (parseTime(pod.metadata.creationTimestamp) ?? 0);
     const remainingMs = snapshot.options.terminalPodMinimumAgeMs - ageMs;

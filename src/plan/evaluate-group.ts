@@ -1,5 +1,5 @@
 // Looks at everything that belongs to one process group and says what is wrong with it, as conditions.
-// Rules: spec/plan.md [P23]-[P34].
+// Rules: spec/plan.md [P23]-[P34], spec/safety.md [S103].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { annotationKeys } from "../build/labels.ts";
 import type { Pod } from "../kube/generated/types.ts";
@@ -30,6 +30,7 @@ import { isOnlyNode } from "./metadata-check.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import { podConfigurationState } from "./pod-configuration.ts";
 import type { UpgradeState } from "./running-version.ts";
+import { volumeProblem, withVolumeClaim } from "./safety/volumes.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { withTaints } from "./taints.ts";
 import type { TaintOption } from "./taints.ts";
@@ -91,14 +92,16 @@ function withoutPod(context: EvaluationContext, group: ProcessGroup): ProcessGro
     nowMs,
   );
   const cleared = removeCondition(removeCondition(missing, "IncorrectCommandLine"), "PodPending");
-  return withVolumeClaim(context, cleared);
+  return withClaimState(context, cleared);
 }
 
 function withPod(context: EvaluationContext, group: ProcessGroup, pod: Stored<Pod>): ProcessGroup {
   const { snapshot } = context;
   const { nowMs } = snapshot;
   const shape = shapeOfPod(pod);
-  const isPilingUp = isMarkedForRemoval(group) || !context.isAvailable;
+  // The database knows what was on a lost volume by the address of then.
+  const hasLostVolume = volumeProblem(snapshot, group)?.kind === "lost";
+  const isPilingUp = isMarkedForRemoval(group) || !context.isAvailable || hasLostVolume;
   let result = removeCondition(group, "MissingPod");
   result = withAddresses(result, shape.publicIps, isPilingUp);
   if (shape.isDeleting) {
@@ -109,9 +112,10 @@ function withPod(context: EvaluationContext, group: ProcessGroup, pod: Stored<Po
   }
   result = evaluateProcesses(context, result, pod);
   result = withSpecification(context, result, pod);
-  result = withVolumeClaim(context, result);
+  result = withClaimState(context, result);
   result = withPhase(result, pod, nowMs);
   if (hasCondition(result, "PodPending")) return result;
+  if (!hasCondition(result, "MissingProcesses")) result = withVolumeClaim(snapshot, result, pod);
   const node = snapshot.nodes?.get(pod.spec?.nodeName ?? "");
   return withTaints(result, node, context.taintOptions, nowMs);
 }
@@ -141,7 +145,7 @@ function withSpecification(
 }
 
 /** A volume claim of another specification counts as missing: the group needs a new one. */
-function withVolumeClaim(context: EvaluationContext, group: ProcessGroup): ProcessGroup {
+function withClaimState(context: EvaluationContext, group: ProcessGroup): ProcessGroup {
   const { snapshot, desired } = context;
   if (!isStateful(group.processClass)) return group;
   const wanted = desired.pvc(group);

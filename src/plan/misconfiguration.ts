@@ -1,5 +1,5 @@
 // Whether a process group must be replaced because its pod or volume was made in a way that no restart can change.
-// Rules: spec/removal.md [R5]-[R8], spec/halls.md [HALL13].
+// Rules: spec/removal.md [R5]-[R8], spec/halls.md [HALL13], spec/safety.md [S101].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf, imageTypeOf, labelsOf, routingOf, serversPerPod } from "../api/effective.ts";
 import { annotationKeys } from "../build/labels.ts";
@@ -13,6 +13,7 @@ import { redundancyOf } from "../model/redundancy.ts";
 import type { Desired } from "./desired.ts";
 import { isSameLayout, wantedLayout } from "./disk-layout.ts";
 import { shapeOfPod } from "./pod-shape.ts";
+import { claimStateText, volumeProblem } from "./safety/volumes.ts";
 import { isSameJson } from "./same-json.ts";
 import { securityContextChange } from "./security-context-change.ts";
 import { localityChange } from "./locality-change.ts";
@@ -25,6 +26,8 @@ export function misconfigurationOf(
   group: ProcessGroup,
 ): string | undefined {
   if (isMarkedForRemoval(group)) return undefined;
+  const volume = volumeProblem(snapshot, group);
+  if (volume !== undefined) return `its volume claim ${claimStateText(volume.state)}`;
   const pod = snapshot.pods.get(desired.podName(group));
   const wanted = desired.pod(group)?.object;
   if (pod === undefined || wanted === undefined) return undefined;

@@ -1,9 +1,10 @@
 // Step removeIncompatibleProcesses: pods whose processes stayed behind with a version that the database does not speak
-// any more are deleted and come back with the right one; their volumes stay. Rules: spec/upgrade.md [U50]-[U53].
+// any more are deleted and come back with the right one; their volumes stay. Rules: spec/upgrade.md [U50]-[U53], spec/safety.md [S100].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { incompatibleHosts } from "../model/incompatible-hosts.ts";
 import { hasCondition } from "../model/process-group.ts";
 import type { PodOrder } from "./action.ts";
+import { volumeProblem } from "./safety/volumes.ts";
 import { upgradeStateOf } from "./running-version.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
@@ -47,6 +48,7 @@ function orderFor(
   if (!(group.addresses ?? []).some((address) => hosts.has(address))) return [];
   const pod = snapshot.pods.get(draft.desired.podName(group));
   if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return [];
+  if (volumeProblem(snapshot, group) !== undefined) return [];
   const { name = "", uid = "", resourceVersion = "" } = pod.metadata;
   return [{ basis: { name, uid, resourceVersion }, processGroupId: group.processGroupID }];
 }

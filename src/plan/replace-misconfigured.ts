@@ -1,5 +1,6 @@
 // Step replaceMisconfiguredProcessGroups: process groups whose pod or volume cannot be made right in place are marked
-// for removal, and their classes get new ones. Rules: spec/removal.md [R5]-[R9], spec/packing.md [PACK34]-[PACK41].
+// for removal, and their classes get new ones. Rules: spec/removal.md [R5]-[R9], spec/packing.md [PACK34]-[PACK41],
+// spec/safety.md [S101].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf } from "../api/effective.ts";
 import { isGoing, markForRemoval } from "../model/process-group.ts";
@@ -8,6 +9,7 @@ import { misconfigurationOf } from "./misconfiguration.ts";
 import { packingChangeOf, planMigration } from "./packing-migration.ts";
 import type { Migration } from "./packing-migration.ts";
 import { isJumping } from "./running-version.ts";
+import { volumeProblem } from "./safety/volumes.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, PlanEvent, StepResult } from "./step.ts";
@@ -18,23 +20,25 @@ import type { NewWait } from "./wait.ts";
 const step = "replaceMisconfiguredProcessGroups";
 
 export function planMisconfiguredReplacements(snapshot: Snapshot, draft: Draft): StepResult {
-  let found: { group: ProcessGroup; cause: string }[] = [];
+  let found: Misconfigured[] = [];
   const doomed = deletedPods(draft);
   const { spec } = draft.desired.cluster;
   const migration = planMigration(snapshot, draft);
   for (const group of draft.groups) {
     if (doomed.has(group.processGroupID)) continue;
-    // Whoever is in the wrong fault domain goes when its turn has come, whatever else is wrong with it.
-    if (packingChangeOf(spec, group) !== undefined) continue;
+    const isUrgent = volumeProblem(snapshot, group) !== undefined;
+    // Whoever is in the wrong fault domain goes when its turn has come, unless its data would not wait for it.
+    if (!isUrgent && packingChangeOf(spec, group) !== undefined) continue;
     const cause = misconfigurationOf(snapshot, draft.desired, group);
-    if (cause !== undefined) found.push({ group, cause });
+    if (cause !== undefined) found.push({ group, cause, isUrgent });
   }
+  found.sort((left, right) => Number(right.isUrgent) - Number(left.isUrgent));
   const known = new Set(found.map(({ group }) => group.processGroupID));
   for (const other of [...misplacedGroups(snapshot, draft), ...migration.migrants]) {
     const id = other.group.processGroupID;
     if (known.has(id) || doomed.has(id)) continue;
     known.add(id);
-    found.push(other);
+    found.push({ ...other, isUrgent: false });
   }
   const held = migration.held.length === 0 ? [] : [heldBack(migration)];
   if (found.length === 0) return held.length === 0 ? nothing : { waits: held };
@@ -61,6 +65,13 @@ export function planMisconfiguredReplacements(snapshot: Snapshot, draft: Draft):
   return { groups, waits, events: eventsOf(chosen) };
 }
 
+interface Misconfigured {
+  group: ProcessGroup;
+  cause: string;
+  /** Its data is about to be lost: it goes before others, and with a warning. */
+  isUrgent: boolean;
+}
+
 /** Process groups whose pods an earlier step of this pass deletes: they come back as specified. */
 function deletedPods(draft: Draft): ReadonlySet<string> {
   return new Set(
@@ -83,15 +94,13 @@ function idsOf(found: readonly { group: ProcessGroup }[]): string[] {
 }
 
 /** One event for each cause, however many process groups share it. */
-function eventsOf(chosen: readonly { group: ProcessGroup; cause: string }[]): PlanEvent[] {
-  const byCause = new Map<string, string[]>();
-  for (const { group, cause } of chosen) {
-    const ids = byCause.get(cause) ?? [];
-    byCause.set(cause, [...ids, group.processGroupID]);
-  }
-  return [...byCause].map(([cause, ids]) => {
-    const message = `Replacing ${nameList(ids)}: ${cause}`;
-    return { type: "Normal", reason: "ReplacingProcesses", message };
+function eventsOf(chosen: readonly Misconfigured[]): PlanEvent[] {
+  const byCause = new Map<string, Misconfigured[]>();
+  for (const one of chosen) byCause.set(one.cause, [...(byCause.get(one.cause) ?? []), one]);
+  return [...byCause].map(([cause, members]) => {
+    const message = `Replacing ${nameList(idsOf(members))}: ${cause}`;
+    const type = members.some(({ isUrgent }) => isUrgent) ? "Warning" : "Normal";
+    return { type, reason: "ReplacingProcesses", message };
   });
 }
 

@@ -94,6 +94,7 @@ export type SafetyCheck =
   | "budget"
   | "freshness"
   | "certificate"
+  | "volumes"
   | "lock"
   | "halls"
   | "freshLook"

@@ -18,7 +18,7 @@ import { databaseStatus, isStatusPending } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { StatusFields } from "./step.ts";
 import { unavailabilityOf } from "./unavailability.ts";
-import type { Wait } from "./wait.ts";
+import type { NewWait, Wait } from "./wait.ts";
 import { nameList } from "./wait.ts";
 import { concernOf } from "./wait-concern.ts";
 
@@ -30,6 +30,8 @@ export interface ConditionsInput {
   isReconciled: boolean;
   actionCount: number;
   warnings: readonly PlanWarning[];
+  /** Volumes that are about to be lost, or are, while their data is not known to be elsewhere. */
+  volumes: readonly NewWait[];
 }
 
 export type Judgement = Pick<Condition, "status" | "reason" | "message">;
@@ -135,7 +137,7 @@ const troubles: readonly GroupCondition[] = [
 ];
 
 /** Something that works less well than it should; a cluster that is only being created is not degraded. */
-function degraded({ snapshot, status, groups }: ConditionsInput): Judgement {
+function degraded({ snapshot, status, groups, volumes }: ConditionsInput): Judgement {
   if (!status.configured) return judge("False", "NotConfigured", "There is no database yet");
   const database = databaseStatus(snapshot);
   const lock = database?.cluster?.database_lock_state;
@@ -148,6 +150,8 @@ function degraded({ snapshot, status, groups }: ConditionsInput): Judgement {
   }
   const foreign = foreignTrouble(snapshot, status);
   if (foreign !== undefined) return judge("True", "CoordinationForeign", foreign);
+  const [volume] = volumes;
+  if (volume !== undefined) return judge("True", volume.reason, volume.message);
   // A process group that never reported is no loss: the database does not rest on it.
   const counting = groups.filter((group) => !isMarkedForRemoval(group) && hasReported(group));
   for (const trouble of troubles) {

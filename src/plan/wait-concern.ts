@@ -65,6 +65,8 @@ const concerns: Readonly<Record<WaitReason, Concern>> = {
   UpgradePending: "look",
   UpgradeStaging: "passing",
   VersionChangeRefused: "person",
+  VolumeAtRisk: "look",
+  VolumeLost: "look",
   VolumePending: "look",
 };
 

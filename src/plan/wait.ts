@@ -62,6 +62,8 @@ export const waitReasons = [
   "UpgradePending",
   "UpgradeStaging",
   "VersionChangeRefused",
+  "VolumeAtRisk",
+  "VolumeLost",
   "VolumePending",
 ] as const;
 

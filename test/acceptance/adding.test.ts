@@ -79,9 +79,12 @@ item("B02.7", () => {
   assert.ok(other !== undefined && other.processGroupID !== id);
 });
 
+/** Nothing was written to it: a claim that held data is not made again. */
 const withoutClaim = (id: string, scene: Scene): string => {
   const name = `${scene.podName(id)}-data`;
   assert.ok(scene.pvcs.delete(name));
+  scene.pods.delete(scene.podName(id));
+  delete scene.group(id).volumeClaim;
   return name;
 };
 item("B03.1", () => assert.deepEqual(created(new Scene(), "addPVCs", "createPvc"), none));

@@ -89,5 +89,12 @@ test("[P88] a cluster of the Go operator is taken over without any action", () =
   assert.equal(pods.size, 15);
   assert.deepEqual(plan.actions, []);
   assert.ok(plan.isReconciled);
-  assert.deepEqual(plan.status.processGroups, cluster.status?.processGroups);
+  const claims = new Map([...pvcs.values()].map(({ metadata }) => [metadata.uid, metadata.name]));
+  const groups = plan.status.processGroups?.map(({ volumeClaim, ...group }) => {
+    const podName = `${name}-${group.processGroupID}`;
+    const isStateful = group.processClass !== "stateless";
+    assert.equal(claims.get(volumeClaim), isStateful ? `${podName}-data` : undefined);
+    return group;
+  });
+  assert.deepEqual(groups, cluster.status?.processGroups);
 });

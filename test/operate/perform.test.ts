@@ -91,6 +91,7 @@ class Bench {
         spec: { version: "7.3.79" },
       },
       pods: new Map(names),
+      pvcs: new Map(),
       database: { kind: "seen", status: healthyStatus(), observedMs: this.statusMs ?? nowMs },
       lastDatabaseWriteMs: database.lastWriteMs,
       options: defaultPlanOptions,

@@ -36,8 +36,7 @@ function damage(world: PlanWorld, seed: number): void {
       world.pods.set(name, { ...pod, metadata: { ...pod.metadata, labels: {} } });
     }
   }
-  for (const name of [...world.pvcs.keys()]) if (random.next() < 0.2) world.pvcs.delete(name);
-  // A service of a process group carries its address, which no repair can bring back.
+  // A claim that held data is not made again, so claims are left alone here. A service of a process group carries its address, which no repair can bring back.
   if (random.next() < 0.3) world.services.delete("sample");
   if (random.next() < 0.3) world.configMap = undefined;
 }

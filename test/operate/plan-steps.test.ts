@@ -241,11 +241,30 @@ test("[P45] of a service only the selector and missing labels are changed", () =
   });
 });
 
-test("[P46] a lost volume claim is made again, an existing one is left alone", () => {
-  const world = settled();
-  const name = `${podOf(world, "storage")}-data`;
+test("[P46] [S106] a lost volume claim is made again only where nothing was written to it", () => {
+  const world = new PlanWorld();
+  world.pass();
+  const [name = ""] = [...world.pvcs.keys()];
   world.pvcs.delete(name);
-  assert.deepEqual(texts(world.plan()), [`addPVCs: create volume claim ${name}`]);
+  assert.deepEqual(
+    texts(world.plan()).filter((text) => text.startsWith("addPVCs")),
+    [`addPVCs: create volume claim ${name}`],
+  );
+});
+
+test("[P46] [S106] the claim of a process that reported is not made again, and its group is replaced", () => {
+  const world = settled();
+  const podName = podOf(world, "storage");
+  world.pvcs.delete(`${podName}-data`);
+  world.pods.delete(podName);
+  const plan = world.plan();
+  assert.ok(!texts(plan).some((text) => text.includes(podName)), texts(plan).join("\n"));
+  const [lost] = plan.status.processGroups?.filter((group) => group.removalTimestamp) ?? [];
+  assert.equal(`sample-${lost?.processGroupID}`, podName);
+  assert.deepEqual(
+    plan.events.map(({ type, reason }) => [type, reason]),
+    [["Warning", "ReplacingProcesses"]],
+  );
 });
 
 test("[P47] a lost pod is made again, also when it is marked for removal but holds data", () => {

@@ -181,7 +181,6 @@ stuckTest({
     await world.client.delete(persistentVolumeClaims, claim);
     await world.client.delete(pods, keyOfObject(pod));
   },
-  reason: "VolumePending",
-  message: /is being deleted, held back by .*example\.com\/snapshot/,
+  // Its process group is replaced meanwhile.
   page: /held back by .*example\.com\/snapshot/,
 });

@@ -1,5 +1,5 @@
 // The checks of the one door: whether a disruptive act may happen now. A pure function of what is known at this moment,
-// so that the guard asks it right before it acts. Rules: spec/safety.md [S70]-[S88].
+// so that the guard asks it right before it acts. Rules: spec/safety.md [S70]-[S88], [S100], [S102].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { isMarkedForRemoval } from "../../model/process-group.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
@@ -21,11 +21,14 @@ import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
 import { groupsOf, isDisabled, knownDeadAddresses, zoneOfGroup } from "./view.ts";
 import type { SafetyView } from "./view.ts";
+import { claimStateText, volumeProblem } from "./volumes.ts";
 
 /** Why the act may not happen now; undefined when it may. */
 export function actRefusal(view: SafetyView, action: DisruptiveAction): Refusal | undefined {
   const changed = changedObjects(view, action);
   if (changed !== undefined) return refusal("EvidenceStale", changed);
+  const volumes = volumeRefusal(view, action);
+  if (volumes !== undefined) return volumes;
   // A pod that ended, or has not started, takes nothing with it.
   if (takesNothing(action)) return undefined;
   return (
@@ -45,6 +48,20 @@ function changedObjects(view: SafetyView, action: DisruptiveAction): string | un
     if (action.because === "unstarted" && hasStarted(view, pod, processGroupId)) {
       return "the pod has started";
     }
+  }
+  return undefined;
+}
+
+/** A pod that goes takes the data with it when its claim does not stay, whatever the pod goes for. */
+function volumeRefusal(view: SafetyView, action: DisruptiveAction): Refusal | undefined {
+  if (action.type !== "deletePods" || isDisabled(view, "volumes")) return undefined;
+  for (const group of groupsNamed(view, action.pods)) {
+    const problem = volumeProblem(view, group);
+    if (problem === undefined) continue;
+    const { claimName, state } = problem;
+    const id = group.processGroupID;
+    const message = `the volume claim ${claimName} ${claimStateText(state)}, and the data of ${id} would go with its pod`;
+    return refusal("VolumeAtRisk", message);
   }
   return undefined;
 }
@@ -166,9 +183,19 @@ function budgetRefusal(view: SafetyView, groups: readonly ProcessGroup[]): Refus
  * jump is no loss to its restart, which alone brings it back.
  */
 function restartRefusal(view: SafetyView, isJump: boolean): Refusal | undefined {
-  const budget = disruptionBudget(isJump ? without(view, groupsAhead(view)) : view);
+  const left = [...(isJump ? groupsAhead(view) : []), ...servingAtRisk(view)];
+  const budget = disruptionBudget(without(view, left));
   if (budget.downZones.size <= budget.tolerance) return undefined;
   return refusal("BudgetExhausted", budget.reason);
+}
+
+/** Their volumes are about to go, but no restart in place takes them away. */
+function servingAtRisk(view: SafetyView): ProcessGroup[] {
+  if (view.database.kind !== "seen") return [];
+  const { status } = view.database;
+  return groupsOf(view).filter(
+    (group) => volumeProblem(view, group)?.kind === "atRisk" && isServing(group, status),
+  );
 }
 
 function without(view: SafetyView, left: readonly ProcessGroup[]): SafetyView {

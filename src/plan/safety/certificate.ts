@@ -1,5 +1,6 @@
 // The proof that the database does not need a stateful process group any more, without which neither its pod nor its
-// volume goes. It rests on two fresh statuses, so it runs out with them. Rules: spec/safety.md [S60]-[S66], [S69].
+// volume goes. It rests on two fresh statuses, so it runs out with them. Rules: spec/safety.md [S60]-[S66], [S69],
+// [S104].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { parseTime } from "../../kube/time.ts";
 import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
@@ -23,6 +24,7 @@ import {
   startedMs,
 } from "./view.ts";
 import type { SafetyView } from "./view.ts";
+import { volumeProblem } from "./volumes.ts";
 
 /** A group without any address never had data if its pod has not been placed for so long. */
 const pendingMinimumSeconds = 3_600;
@@ -40,7 +42,9 @@ export function removalProblem(view: SafetyView, group: ProcessGroup): string | 
   });
   if (evidence !== undefined || database.kind === "missing") return evidence;
   if (isCoordinator(view, database.status, group)) return "it is a coordinator";
-  const holding = holdingOf(view, group);
+  // What was on a volume that is lost, no status since then has shown.
+  const isLost = volumeProblem(view, group)?.kind === "lost";
+  const holding = isLost ? "data" : holdingOf(view, group);
   const isEmpty = holding === "nothing";
   if (!isEmpty && !isFullyRecovered(database.status)) return "the database has not fully recovered";
   const pair = freshPair(view, isKnownDead, isEmpty);
@@ -56,6 +60,8 @@ export function removalProblem(view: SafetyView, group: ProcessGroup): string | 
 export function hasAbsentProcesses(view: SafetyView, group: ProcessGroup): boolean {
   const newest = view.statuses[0];
   if (newest === undefined) return false;
+  // The process that reports is not the one whose data is asked about.
+  if (volumeProblem(view, group)?.kind === "lost") return true;
   const pod = podOf(view, group);
   const servers = pod === undefined ? 1 : shapeOfPod(pod).servers;
   return processesOfInstance(newest.status, group.processGroupID).length < servers;

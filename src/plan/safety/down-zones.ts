@@ -1,5 +1,6 @@
 // Which fault domains are down or not ready, and why, whoever took them down: pods, nodes, processes of this resource,
-// what other instances lost, and our own acts that no status shows yet. Rules: spec/safety.md [S30]-[S37].
+// what other instances lost, volumes that are about to go, and our own acts that no status shows yet.
+// Rules: spec/safety.md [S30]-[S37], [S102].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { StatusProcess } from "../../model/database-status.ts";
 import { isTest } from "../../model/process-class.ts";
@@ -8,6 +9,7 @@ import { processesByInstance } from "../../model/locality.ts";
 import { shapeOfPod } from "../pod-shape.ts";
 import { groupsOf, isNodeReady, isPodReady, podOf } from "./view.ts";
 import type { SafetyView } from "./view.ts";
+import { claimStateText, volumeProblem } from "./volumes.ts";
 
 /** By fault domain, the reason as a clause. Groups that never reported are no loss: nothing rests on them. */
 export function downZones(view: SafetyView): ReadonlyMap<string, string> {
@@ -58,8 +60,12 @@ export function groupProblem(
   if (isTest(group.processClass) || !hasReported(group) || isExcluded(group)) return undefined;
   const id = group.processGroupID;
   const own = processes?.get(id) ?? [];
+  const volume = volumeProblem(view, group);
+  // That the process is empty says nothing about what was on the volume before.
+  if (volume?.kind === "lost") return `the volume of ${id} is lost`;
   const isIdle = own.every(({ excluded, roles = [] }) => excluded === true && roles.length === 0);
   if (own.length > 0 && isIdle) return undefined;
+  if (volume !== undefined) return `the volume claim of ${id} ${claimStateText(volume.state)}`;
   const pod = podOf(view, group);
   if (pod === undefined) return `the pod of ${id} is gone`;
   if (pod.metadata.deletionTimestamp !== undefined) return `the pod of ${id} is going`;

@@ -1,5 +1,5 @@
 // Whether one of our own acts has come to its end, as a status shows it. Until then it stays in the ledger and counts.
-// Rules: spec/safety.md [S40]-[S46].
+// Rules: spec/safety.md [S40]-[S46], [S104].
 import type { LedgerEntry, SeenStatus } from "../snapshot.ts";
 import { processesOf, processesOfInstance } from "../../model/locality.ts";
 import {
@@ -11,6 +11,7 @@ import {
   startsOf,
 } from "./view.ts";
 import type { SafetyView } from "./view.ts";
+import { volumeProblem } from "./volumes.ts";
 import { shapeOfPod } from "../pod-shape.ts";
 
 /** "open": not seen to have ended; "ended": seen; "contradicted": it had no effect, though the command succeeded. */
@@ -26,7 +27,7 @@ const lostDeletionMs = 30_000;
 /** FoundationDB reacts to the loss of a storage server after a minute. */
 const failureReactionMs = 90_000;
 
-type VerdictView = Pick<SafetyView, "cluster" | "pods" | "nowMs">;
+type VerdictView = Pick<SafetyView, "cluster" | "pods" | "pvcs" | "nowMs">;
 
 /** `seen` is the newest complete status. */
 export function ledgerVerdict(
@@ -87,6 +88,8 @@ function arePodsBack(entry: LedgerEntry, view: VerdictView, seen: SeenStatus): b
     if (group === undefined) return true;
     const pod = podOf(view, group);
     if (pod === undefined || !isPodReady(pod)) return false;
+    // A process that comes back without its data is not what was taken away.
+    if (volumeProblem(view, group)?.kind === "lost") return false;
     // A deletion whose answer was lost did not happen when the same pod still runs after a while.
     if (uids.has(pod.metadata.uid ?? "")) return seen.observedMs - entry.atMs > lostDeletionMs;
     const processes = processesOfInstance(seen.status, id);

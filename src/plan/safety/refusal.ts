@@ -12,6 +12,7 @@ export type RefusalReason = Extract<
   | "LockHeld"
   | "NotLeading"
   | "StatusIncomplete"
+  | "VolumeAtRisk"
 >;
 
 export interface Refusal {
@@ -37,4 +38,5 @@ export const refusalRemedies: Readonly<Partial<Record<WaitReason, string>>> = {
   NotLeading: "Nothing: it goes on when the Lease is renewed, or another instance goes on.",
   StatusIncomplete:
     "Look at `fdbcli --exec 'status details'`: the database does not tell everything about itself.",
+  VolumeAtRisk: "Leave the pod alone until its process group has been replaced.",
 };

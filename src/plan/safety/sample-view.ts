@@ -1,11 +1,12 @@
 // A small healthy database for the tests of the safety checks: storages and logs in three zones, double redundancy,
 // the logs as coordinators. Everything can be changed before it is looked at.
 import type { FoundationDBCluster, ProcessGroupStatus } from "../../api/cluster.ts";
-import type { Pod } from "../../kube/generated/types.ts";
+import type { PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { formatTime } from "../../kube/time.ts";
 import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
-import { podNameOf } from "../../model/process-group-id.ts";
+import { isStateful } from "../../model/process-class.ts";
+import { podNameOf, volumeClaimNameOf } from "../../model/process-group-id.ts";
 import { defaultPlanOptions, nothingRemembered } from "../snapshot.ts";
 import type { LedgerEntry } from "../snapshot.ts";
 import type { SafetyView } from "./view.ts";
@@ -17,13 +18,14 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export interface Sample {
   groups: Writable<ProcessGroupStatus>[];
   pods: Map<string, Stored<Pod>>;
+  pvcs: Map<string, Stored<PersistentVolumeClaim>>;
   status: DatabaseStatus;
 }
 
 const processesPerClass = { storage: 3, log: 3, stateless: 1 };
 
 export function sampleDatabase(): Sample {
-  const sample: Sample = { groups: [], pods: new Map(), status: {} };
+  const sample: Sample = { groups: [], pods: new Map(), pvcs: new Map(), status: {} };
   const processes: Record<string, StatusProcess> = {};
   for (const [processClass, count] of Object.entries(processesPerClass)) {
     for (let number = 1; number <= count; number += 1) {
@@ -100,6 +102,7 @@ function addGroup(
       ],
     },
   });
+  if (isStateful(processClass)) sample.pvcs.set(volumeClaimNameOf(name), claimOf(name, id));
   const roles = { storage: ["storage"], log: ["log", "coordinator"], stateless: ["master"] };
   processes[id] = {
     address: `${ip}:4501`,
@@ -108,6 +111,17 @@ function addGroup(
     locality: { instance_id: id, zoneid: zone },
     roles: (roles[processClass as keyof typeof roles] ?? []).map((role) => ({ role })),
     uptime_seconds: 3_600,
+  };
+}
+
+function claimOf(podName: string, id: string): Stored<PersistentVolumeClaim> {
+  const metadata = { name: volumeClaimNameOf(podName), namespace: "default", uid: `claim-${id}` };
+  return {
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
+    metadata: { ...metadata, resourceVersion: "1" },
+    spec: {},
+    status: { phase: "Bound" },
   };
 }
 
@@ -125,6 +139,7 @@ export function viewOf(sample: Sample, overrides: Partial<SafetyView> = {}): Saf
     nowMs: sampleNowMs,
     cluster,
     pods: sample.pods,
+    pvcs: sample.pvcs,
     database: { kind: "seen", status, observedMs: sampleNowMs - 1_000 },
     statuses: [
       { status, observedMs: sampleNowMs - 1_000 },

@@ -16,6 +16,7 @@ export type SafetyView = Pick<
   | "nowMs"
   | "cluster"
   | "pods"
+  | "pvcs"
   | "nodes"
   | "database"
   | "statuses"
