@@ -11,7 +11,7 @@ import { objectsOf } from "./observe.ts";
 
 export interface TakeInInput {
   cluster: Stored<FoundationDBCluster>;
-  caches: Pick<Caches, "pods">;
+  caches: Pick<Caches, "pods" | "pvcs">;
   state: Pick<ClusterState, "poller" | "statuses" | "database" | "failures">;
   nowMs: number;
 }
