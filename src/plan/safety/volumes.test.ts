@@ -111,8 +111,8 @@ test("[S100] before there is a database nothing is at risk", () => {
   going(sample);
   const view = viewOf(sample);
   const { status, ...cluster } = view.cluster;
-  const young = { ...view, cluster: { ...cluster, status: { ...status, configured: false } } };
-  assert.equal(volumeProblem(young, sampleGroup(sample, id)), undefined);
+  const unborn = { ...view, cluster: { ...cluster, status: { ...status, configured: false } } };
+  assert.equal(volumeProblem(unborn, sampleGroup(sample, id)), undefined);
 });
 
 function deletionOf(because: (DisruptiveAction & { type: "deletePods" })["because"]) {
