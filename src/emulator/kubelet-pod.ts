@@ -172,7 +172,10 @@ export class PodWorker {
   }
 
   #mount(): void {
-    if (this.#isTerminating) return;
+    // Whoever tries takes the place of the next try: a pod whose volumes are there is started once.
+    this.#timers.get("mount")?.cancel();
+    this.#timers.delete("mount");
+    if (this.#isTerminating || this.#failure !== undefined) return;
     const problem = this.#volumes.mount();
     if (problem === undefined) return this.#connect();
     this.#core.events.record(this.#pod, "Warning", "FailedMount", problem);

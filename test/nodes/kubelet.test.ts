@@ -292,6 +292,37 @@ test("[KUBELET14] a volume that cannot be mounted keeps the pod from starting un
   cluster.stop();
 });
 
+test("[KUBELET14] a ConfigMap that comes during the pause before the next try starts the pod once", async () => {
+  const cluster = await startCluster({ nodeCount: 1 });
+  const configMap = { name: "settings" };
+  await cluster.createPod("p", { ...running(), volumes: [{ name: "conf", configMap }] });
+  await cluster.advance(70);
+  const metadata = { namespace: "default", name: "settings" };
+  const settings = { apiVersion: "v1", kind: "ConfigMap", metadata, data: {} } as const;
+  await cluster.client.create(configMaps, settings);
+  await cluster.advance(5);
+  const first = (await cluster.pod("p"))?.status;
+  assert.equal(first?.phase, "Running");
+  await cluster.advance(120);
+  assert.deepEqual((await cluster.pod("p"))?.status, first);
+  cluster.stop();
+});
+
+test("[KUBELET23] a pod that is evicted before its volumes were mounted never starts", async () => {
+  const cluster = await startCluster({ nodeCount: 1 });
+  const configMap = { name: "settings" };
+  await cluster.createPod("p", { ...running(), volumes: [{ name: "conf", configMap }] });
+  await cluster.advance(10);
+  cluster.kubelet.evictPod("default", "p", "The node was low on resource");
+  const metadata = { namespace: "default", name: "settings" };
+  const settings = { apiVersion: "v1", kind: "ConfigMap", metadata, data: {} } as const;
+  await cluster.client.create(configMaps, settings);
+  await cluster.advance(120);
+  const { phase, podIP } = (await cluster.pod("p"))?.status ?? {};
+  assert.deepEqual([phase, podIP], ["Failed", undefined]);
+  cluster.stop();
+});
+
 test("[KUBELET18] a missing key of an environment variable is a configuration error", async () => {
   const cluster = await startCluster({ nodeCount: 1 });
   const valueFrom = { configMapKeyRef: { name: "settings", key: "a" } };
