@@ -1,5 +1,7 @@
 // A real FoundationDB takes `configure three_data_hall` or `three_datacenter` without looking and can then be
 // unavailable for good. So the operator looks first. Rules: spec/plan.md [P73], spec/halls.md [HALL19].
+import type { ClusterSpec } from "../api/cluster.ts";
+import { hallSpreadOf } from "../api/hall-spread.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { redundancyModes, redundancyOf } from "../model/redundancy.ts";
 import { hallPolicy, zoneCount, zonesByHall } from "./hall-policy.ts";
@@ -25,6 +27,26 @@ export function hallsProblem(status: DatabaseStatus, mode: string): string | und
     );
   }
   return undefined;
+}
+
+/**
+ * What a person can do about it. A class with too few processes never fills its halls, however long one waits; the halls
+ * of a resource that does not choose them itself may be filled by others.
+ */
+export function hallsRemedy(
+  spec: ClusterSpec,
+  counts: Readonly<Partial<Record<string, number>>>,
+): string {
+  const halls = hallSpreadOf(spec)?.hallsNeeded ?? 1;
+  const least = halls * zonesPerHallMin;
+  const { storage = 0, log = 0, transaction = 0 } = counts;
+  const asked = { storage, ...(transaction > log ? { transaction } : { log }) };
+  const few = Object.entries(asked).filter(([, count]) => count < least);
+  if (few.length > 0) {
+    const fields = few.map(([name, count]) => `processCounts.${name} (${count} by now)`);
+    return `Raise ${fields.join(" and ")} to at least ${least}: every hall needs ${zonesPerHallMin} zones with such processes.`;
+  }
+  return "See that all pods run, that spec.localities tells every process its hall, and that every hall has nodes in two zones.";
 }
 
 interface Demand {

@@ -15,6 +15,7 @@ import {
   skipExclusion,
 } from "../model/process-group.ts";
 import { isUnnameable, usesLocalities } from "./removal-targets.ts";
+import { bucketField } from "./replacement-bucket.ts";
 import { ReplacementBudget } from "./replacement-budget.ts";
 import type { Bucket } from "./replacement-budget.ts";
 import { hasDesiredFaultTolerance } from "./safety/fault-tolerance.ts";
@@ -193,11 +194,21 @@ function limited({ bucket, failures }: HeldBack, budget: ReplacementBudget): New
     object: `replacement-bucket/${bucket.name}`,
     message: `${idsOf(failures)} should be replaced (${failures[0]?.cause}), but ${why}`,
     retryAfterMs: 60_000,
-    remedy:
-      "Nothing: each is replaced when one before it is done. " +
-      "If many fail at once, look for the common cause before raising the limit.",
+    remedy: bucket.limit === 0 ? closedRemedy(bucket) : fullRemedy,
     isForDatabase: true,
   };
+}
+
+const fullRemedy =
+  "Nothing: each is replaced when one before it is done. " +
+  "If many fail at once, look for the common cause before raising the limit.";
+
+/** Nothing ends by waiting here. */
+function closedRemedy({ name }: Bucket): string {
+  return (
+    `None is replaced while ${bucketField(name)} is 0: raise it, bring the processes back, or name them in ` +
+    "processGroupsToRemove."
+  );
 }
 
 function postponed(failures: readonly Failure[], problem: string): NewWait {

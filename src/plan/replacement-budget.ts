@@ -58,7 +58,7 @@ export class ReplacementBudget {
   limitText({ name, limit, holders }: Bucket): string {
     const unit = this.#options.faultDomainBasedReplacements ? "fault domains" : "process groups";
     const limitation = `${bucketField(name)} allows ${limit} at a time (${unit})`;
-    if (holders.length === 0) return `the replacement bucket ${name} is closed: ${limitation}`;
+    if (limit === 0) return `the replacement bucket ${name} is closed: ${limitation}`;
     const verb = holders.length === 1 ? "holds" : "hold";
     return `${nameList(holders)} ${verb} the replacement bucket ${name}, and ${limitation}`;
   }

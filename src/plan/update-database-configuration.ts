@@ -13,8 +13,8 @@ import type { DatabaseStatus } from "../model/database-status.ts";
 import { conditionOf, isMarkedForRemoval } from "../model/process-group.ts";
 import { hashOf } from "./configuration-hash.ts";
 import { configurationDanger } from "./configuration-safety.ts";
-import { hallsProblem } from "./hall-readiness.ts";
-import { unreachableRemedy } from "./hold.ts";
+import { hallsProblem, hallsRemedy } from "./hall-readiness.ts";
+import { calmRemedy, unreachableRemedy } from "./hold.ts";
 import { isDisabled } from "./safety/view.ts";
 import { podConfigurationState } from "./pod-configuration.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -80,7 +80,8 @@ function planFirst(
   }
   const mode = draft.desired.configuration.redundancy_mode ?? "";
   const problem = isDisabled(snapshot, "halls") ? undefined : hallsProblem(status, mode);
-  if (problem !== undefined) return unsafe(snapshot, problem);
+  if (problem !== undefined)
+    return unsafe(snapshot, problem, hallsRemedy(spec, draft.desired.counts));
   return configure(draft.desired.configuration, { isNew: true, needsLock: false, evidenceMs });
 }
 
@@ -140,14 +141,12 @@ function planChange(
   if (!automationOf(spec).configureDatabase) return disabled("changed");
   if (isForeignChange(snapshot, draft, live)) return conflict(live);
   const next = nextConfiguration(live, final);
-  const danger =
-    configurationDanger(
-      snapshot,
-      status,
-      draft.status.runningVersion ?? "",
-      next.redundancy_mode,
-    ) ?? (isDisabled(snapshot, "halls") ? undefined : hallsProblem(status, modeChange(live, next)));
-  if (danger !== undefined) return unsafe(snapshot, danger);
+  const version = draft.status.runningVersion ?? "";
+  const danger = configurationDanger(snapshot, status, version, next.redundancy_mode);
+  if (danger !== undefined) return unsafe(snapshot, danger, calmRemedy);
+  const mode = modeChange(live, next);
+  const lack = isDisabled(snapshot, "halls") ? undefined : hallsProblem(status, mode);
+  if (lack !== undefined) return unsafe(snapshot, lack, hallsRemedy(spec, draft.desired.counts));
   const needsLock = locksOf(spec).isEnabled;
   const result = configure(next, { isNew: false, needsLock, evidenceMs });
   if (isSameConfiguration(next, final)) return result;
@@ -209,8 +208,7 @@ function configure(
   };
 }
 
-function unsafe(snapshot: Snapshot, danger: string): StepResult {
-  const remedy = "Nothing, when it passes by itself; otherwise look at the status of the database.";
+function unsafe(snapshot: Snapshot, danger: string, remedy: string): StepResult {
   const result = waiting("ConfigurationUnsafe", danger, remedy, 5_000);
   const isKnown = snapshot.previousWaits.some((wait) => wait.reason === "ConfigurationUnsafe");
   if (isKnown) return result;

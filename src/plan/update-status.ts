@@ -14,11 +14,13 @@ import type { RequiredAddresses } from "../model/address.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { processesByGroup } from "../model/locality.ts";
 import { isLogProcess } from "../model/process-class.ts";
+import { podNameOf } from "../model/process-group-id.ts";
 import { isLeaving } from "../model/process-group.ts";
 import { desiredFor } from "./desired.ts";
 import type { Desired } from "./desired.ts";
 import { discoverGroups } from "./discovery.ts";
 import { keptLayout } from "./disk-layout.ts";
+import { uniqueGroups } from "./duplicate-groups.ts";
 import { evaluateGroup } from "./evaluate-group.ts";
 import type { EvaluationContext } from "./evaluate-group.ts";
 import { shapeOfPod } from "./pod-shape.ts";
@@ -38,7 +40,11 @@ export interface Observed {
 
 export function planObservedStatus(snapshot: Snapshot): Observed {
   const labels = labelsOf(snapshot.cluster);
-  const known = snapshot.cluster.status?.processGroups ?? [];
+  const { name = "" } = snapshot.cluster.metadata;
+  const stored = snapshot.cluster.status?.processGroups ?? [];
+  const { groups: known, events: repairs } = uniqueGroups(stored, (group) =>
+    snapshot.pods.has(podNameOf(name, group.processClass, group.processGroupID)),
+  );
   const discovered = discoverGroups(snapshot, known, {
     processGroupId: labels.processGroupIdLabels[0] ?? "",
     processClass: labels.processClassLabels[0] ?? "",
@@ -49,7 +55,7 @@ export function planObservedStatus(snapshot: Snapshot): Observed {
   const desired = desiredFor(snapshot.memory, snapshot.cluster, status, version);
   const context = evaluationContext(snapshot, desired, status);
   const groups = discovered.map((group) => evaluateGroup(context, group));
-  return { status, groups, desired, events };
+  return { status, groups, desired, events: [...repairs, ...events] };
 }
 
 function observedFields(

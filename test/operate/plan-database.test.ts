@@ -283,6 +283,20 @@ test("[P73] a change to a hall mode waits for the halls", () => {
   assert.match(waitOf(world.plan()), /^ConfigurationUnsafe: three_data_hall needs storage/);
 });
 
+test("[HALL19] what nobody waits out is said: too few processes, or none that tells its hall", () => {
+  const world = settled();
+  const localities = [{ key: "data_hall", topologyKey: "topology.kubernetes.io/zone" }];
+  const databaseConfiguration = { redundancy_mode: "three_data_hall" } as const;
+  const remedyWith = (storage: number, log: number): string => {
+    world.changeSpec({ localities, databaseConfiguration, processCounts: { storage, log } });
+    const { waits } = world.plan();
+    return waits.find(({ reason }) => reason === "ConfigurationUnsafe")?.remedy ?? "";
+  };
+  assert.match(remedyWith(5, 9), /^Raise processCounts.storage \(5 by now\) to at least 6:/);
+  assert.match(remedyWith(5, 4), /^Raise processCounts.storage \(5 .* and processCounts.log \(4 /);
+  assert.match(remedyWith(6, 6), /spec.localities tells every process its hall/);
+});
+
 test("[P74] an unsafe change is told as an event once", () => {
   const world = settled();
   world.changeSpec({ databaseConfiguration: { redundancy_mode: "double" } });

@@ -324,6 +324,25 @@ test("[W43] a status that somebody wiped out is found again from the objects", a
   });
 });
 
+test("[P101] process groups that the status lists twice are made one, and as many run as are asked for", async () => {
+  await TestWorld.runWithCluster({ spec: small }, async (world) => {
+    const before = await world.cluster();
+    const listed = before.status?.processGroups ?? [];
+    const twice = listed.filter(({ processClass }) => processClass === "storage").slice(0, 2);
+    const status = { ...before.status, processGroups: [...listed, ...twice] };
+    await world.client.updateStatus(foundationDbClusters, { ...before, status });
+    await world.changeSpec({ processCounts: { storage: 5 } });
+    await world.untilReconciled();
+    const { status: after } = await world.cluster();
+    const ids = (after?.processGroups ?? []).map((group) => group.processGroupID);
+    assert.equal(new Set(ids).size, ids.length);
+    assert.equal((await world.pods("storage")).length, 5);
+    assert.equal((await world.events("RepairingStatus")).length, 1);
+    for (const { processGroupID } of twice) assert.ok(ids.includes(processGroupID));
+    world.assertDataSafe();
+  });
+});
+
 test("[W44] an available database stays available while one pod after the other is deleted", async () => {
   await TestWorld.runWithCluster({ spec: small }, async (world) => {
     for (const pod of await world.pods()) {

@@ -120,6 +120,7 @@ test("[BKT11] with a bucket closed a failed process group stays until the bucket
       wait?.message ?? "",
       new RegExp(`^${storage} .*replacementBucket.storage allows 0`),
     );
+    assert.match(wait?.remedy ?? "", /^None is replaced while .*replacementBucket.storage is 0/);
     bucket.replacementBucket.storage = 1;
     await world.changeSpec({ automationOptions: { replacements: bucket } });
     await untilSettled(world, hourMs);
