@@ -3,7 +3,6 @@
 import { routingOf } from "../api/effective.ts";
 import type { BlockedBy, ClusterStatus } from "../api/cluster.ts";
 import { formatTime } from "../kube/time.ts";
-import { conditionOf } from "../model/process-group.ts";
 import { actionKey } from "./action-key.ts";
 import { sharingWarnings } from "./coordinator-hosts.ts";
 import { coordinatorProblem } from "./coordinator-validity.ts";
@@ -17,6 +16,7 @@ import { databaseStatus, isStatusPending } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { statusConditions } from "./status-conditions.ts";
 import type { Draft, StatusFields } from "./step.ts";
+import { isEnding, stuckRemovals } from "./stuck-removals.ts";
 import { isAvailable } from "./update-status.ts";
 import { hasWrongDenyList } from "./update-lock-configuration.ts";
 import { isConfigMapCurrent } from "./update-config-map.ts";
@@ -82,6 +82,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     warnings: [
       ...hallWarnings(snapshot, draft),
       ...sharingWarnings(snapshot.cluster.spec, databaseStatus(snapshot)),
+      ...stuckRemovals(snapshot, draft),
     ],
     actionCount: draft.actions.filter((action) => !refused.has(actionKey(action))).length,
   });
@@ -104,19 +105,12 @@ const farewells: ReadonlySet<string> = new Set([
   "removeProcessGroups/InstanceNotReady",
 ]);
 
-/** Objects that Kubernetes has not deleted for longer than this are no work of ours. */
-const slowDeletionMs = 60_000;
-
 /** A process group that is going stands in the list until the database has forgotten it: a matter of seconds. */
-function isRemovalEnding({ nowMs }: Snapshot, draft: Draft): boolean {
+function isRemovalEnding(snapshot: Snapshot, draft: Draft): boolean {
   const isPending = draft.waits.some(
     ({ step, reason }) => reason === "InclusionPending" || farewells.has(`${step}/${reason}`),
   );
-  if (isPending) return true;
-  return draft.groups.some((group) => {
-    const sinceSeconds = conditionOf(group, "ResourcesTerminating")?.timestamp;
-    return sinceSeconds !== undefined && nowMs - sinceSeconds * 1000 < slowDeletionMs;
-  });
+  return isPending || draft.groups.some((group) => isEnding(snapshot, group));
 }
 
 function toBlockedBy(wait: Wait): BlockedBy {

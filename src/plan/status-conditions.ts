@@ -117,7 +117,9 @@ function reconciled({ snapshot, waits, isReconciled, actionCount }: ConditionsIn
   return judge("False", "Reconciling", `Generation ${generation} is being brought about`);
 }
 
-function progressing({ waits, isReconciled, actionCount }: ConditionsInput): Judgement {
+function progressing({ waits, isReconciled, actionCount, warnings }: ConditionsInput): Judgement {
+  const held = warnings.find(({ reason }) => reason === "DeletionStuck");
+  if (isReconciled && held !== undefined) return judge("False", held.reason, held.message);
   if (isReconciled) return judge("False", "ReconciliationComplete", "There is nothing to do");
   const moving = waits.find((wait) => concernOf(wait.reason) !== "person");
   if (actionCount > 0) return judge("True", "Acting", "Changes are being made");

@@ -7,6 +7,7 @@ import { Guard } from "../../src/operate/guard.ts";
 import type { GuardOutcome, GuardedDatabase } from "../../src/operate/guard.ts";
 import { Ledger } from "../../src/operate/ledger.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
+import { KubeError } from "../../src/kube/error.ts";
 import type { DisruptiveAction } from "../../src/plan/action.ts";
 import { defaultPlanOptions } from "../../src/plan/snapshot.ts";
 import type { SafetyCheck } from "../../src/plan/snapshot.ts";
@@ -19,6 +20,8 @@ export class Door {
   readonly clock = new VirtualClock(sampleNowMs);
   readonly sample = sampleDatabase();
   readonly commands: string[] = [];
+  /** As the API server has them, whatever our copy says. */
+  readonly claims = new Map(this.sample.pvcs);
   readonly excluded = new Set<string>();
   readonly stored = new Map<string, Uint8Array>();
   readonly peers: GuardedDatabase[] = [];
@@ -63,12 +66,26 @@ export class Door {
 
   guard(): Guard {
     return new Guard({
-      client: {} as KubeClient,
-      caches: {} as Caches,
+      client: this.#client(),
+      caches: { pods: { get: () => undefined } } as unknown as Caches,
       clock: this.clock,
       commandTimeoutMs: 10_000,
       remainingTermMs: () => this.termMs,
     });
+  }
+
+  /** The API server knows the claims of today, and deletes what it is told to. */
+  #client(): KubeClient {
+    const get = (_resource: unknown, { name }: { name: string }) => {
+      const claim = this.claims.get(name);
+      const gone = new KubeError(404, "NotFound", `${name} not found`);
+      return claim === undefined ? Promise.reject(gone) : Promise.resolve(claim);
+    };
+    const remove = (_resource: unknown, { name }: { name: string }): Promise<void> => {
+      this.commands.push(`delete ${name}`);
+      return Promise.resolve();
+    };
+    return { get, delete: remove } as unknown as KubeClient;
   }
 
   #admin(): AdminClient {

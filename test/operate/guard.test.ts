@@ -238,3 +238,34 @@ test("[S67] a proof is void when somebody took back the exclusion since the stat
   door.excluded.add(target);
   assert.equal((await door.perform(removal)).isPerformed, true);
 });
+
+function deleting(because: "update" | "terminal" = "update"): DisruptiveAction {
+  const basis = { name: "sample-storage-1", uid: "uid-storage-1", resourceVersion: "1" };
+  const pods = [{ basis, processGroupId: "storage-1" }];
+  return { ...base(), type: "deletePods", because, pods };
+}
+
+for (const because of ["update", "terminal"] as const) {
+  test(`[S107] the API server is asked for the claims before pods go: ${because}`, async () => {
+    const door = new Door();
+    sampleGroup(door.sample, "storage-1").volumeClaim = "claim-storage-1";
+    const pod = door.sample.pods.get("sample-storage-1");
+    if (because === "terminal" && pod !== undefined) pod.status = { phase: "Failed" };
+    const name = "sample-storage-1-data";
+    const claim = door.claims.get(name) ?? { apiVersion: "v1", kind: "", metadata: {} };
+    const deletionTimestamp = "2026-01-02T00:00:00Z";
+    door.claims.set(name, { ...claim, metadata: { ...claim.metadata, deletionTimestamp } });
+    assert.match(
+      reasonOf(await door.perform(deleting(because))),
+      /^VolumeAtRisk: the volume claim sample-storage-1-data is being deleted/,
+    );
+    door.claims.delete(name);
+    assert.match(
+      reasonOf(await door.perform(deleting(because))),
+      /^VolumeAtRisk: the volume claim sample-storage-1-data is gone/,
+    );
+    assert.deepEqual(door.commands, []);
+    door.claims.set(name, claim);
+    assert.equal(reasonOf(await door.perform(deleting(because))), "");
+  });
+}

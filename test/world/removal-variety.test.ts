@@ -15,6 +15,7 @@ import {
   spreadOver,
   untilSettled,
 } from "./removal-harness.ts";
+import { pageOf } from "./stuck-case.ts";
 import { keyOfObject, minuteMs, TestWorld } from "./world-harness.ts";
 
 const counts = { storage: 5, log: 4, stateless: 3 };
@@ -116,7 +117,7 @@ for (const [kind, resource] of [
   ["pod", pods],
   ["volume claim", persistentVolumeClaims],
 ] as const) {
-  test(`[R76] a ${kind} stuck in deletion: reconciled, still excluded, and forgotten when it is gone`, async () => {
+  test(`[R76] [E50] a ${kind} stuck in deletion: reconciled, still excluded, and forgotten when it is gone`, async () => {
     await TestWorld.runWithCluster(spreadOver(counts), async (world) => {
       const [group] = await groups(world, "storage");
       const id = group?.processGroupID ?? "";
@@ -132,6 +133,15 @@ for (const [kind, resource] of [
       const { status } = await world.cluster();
       assert.equal(status?.generations?.reconciled, 2);
       assert.equal(status?.generations?.hasPendingRemoval, 2);
+      for (const wanted of ["Warning", "Progressing"]) {
+        const condition = status?.conditions?.find(({ type }) => type === wanted);
+        const told = `${condition?.reason}: ${condition?.message}`;
+        assert.match(
+          told,
+          new RegExp(`^DeletionStuck: .*/${name} \\(held back by example.org/held\\)`),
+        );
+      }
+      assert.match(await pageOf(world), /held back by example\.org\/held/);
       assert.deepEqual(await excluded(world), [`locality_instance_id:${id}`]);
       await setFinalizers(null);
       await untilSettled(world);
