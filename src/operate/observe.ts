@@ -10,6 +10,7 @@ import { keyOf, keyText } from "../kube/path.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { Stored } from "../kube/resource.ts";
 import { parseTime } from "../kube/time.ts";
+import { redundancyOf } from "../model/redundancy.ts";
 import { isDisabled } from "../plan/safety/view.ts";
 import type { DatabaseObservation, PlanOptions, Snapshot } from "../plan/snapshot.ts";
 import type { Wait, WaitReason } from "../plan/wait.ts";
@@ -41,7 +42,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     configMap: objectsOf(caches.configMaps, cluster).get(name),
     nodes: nodesOf(caches, pods),
     // A new process group may go to a node that has none yet.
-    placementNodes: hallSpreadOf(cluster.spec) === undefined ? undefined : caches.nodes?.list(),
+    placementNodes: isPlacing(cluster) ? caches.nodes?.list() : undefined,
     database: freshEnough(state.poller.latest, input),
     statuses: state.statuses.statuses,
     histories: state.statuses.histories,
@@ -60,6 +61,13 @@ export function observeCluster(input: ObserveInput): Snapshot {
     options: input.options,
     memory: state.memory,
   };
+}
+
+/** Nodes without pods of the cluster matter where halls are chosen, and where a database over halls is to be created. */
+function isPlacing({ spec, status }: FoundationDBCluster): boolean {
+  if (hallSpreadOf(spec) !== undefined) return true;
+  const { spreadLocality } = redundancyOf(spec.databaseConfiguration?.redundancy_mode);
+  return spreadLocality !== undefined && status?.configured !== true;
 }
 
 /** Only those that the pods are on: a big Kubernetes has many others. */

@@ -107,8 +107,11 @@ export type DisruptiveAction = ActionBase & {
 } & (
     | {
         type: "deletePods";
-        /** "unstarted": outdated and without a process, so that nothing is lost with it. */
-        because: "terminal" | "unstarted" | "buggify" | "incompatible" | "update";
+        /**
+         * "unstarted": outdated and without a process, so that nothing is lost with it; "early": there is no database
+         * yet that could miss it.
+         */
+        because: "terminal" | "unstarted" | "early" | "buggify" | "incompatible" | "update";
         pods: readonly PodOrder[];
         /** Announced to the database first. */
         maintenance?: { zone: string; seconds: number; processGroupIds: readonly string[] };

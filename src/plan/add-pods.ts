@@ -8,6 +8,7 @@ import { isLeaving } from "../model/process-group.ts";
 import type { Action } from "./action.ts";
 import { Desired } from "./desired.ts";
 import { keptLayout } from "./disk-layout.ts";
+import { isWithoutPod } from "./early-pods.ts";
 import { volumeProblem } from "./safety/volumes.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft, StepResult } from "./step.ts";
@@ -24,6 +25,7 @@ export function planPods(snapshot: Snapshot, draft: Draft): StepResult {
   for (const group of draft.groups) {
     const podName = draft.desired.podName(group);
     if (isLeaving(group) || snapshot.pods.has(podName)) continue;
+    if (isWithoutPod(snapshot, group)) continue;
     if (volumeProblem(snapshot, group)?.isUnusable === true) continue;
     const serviceIp = needsServiceIp ? clusterIpOf(snapshot, podName) : undefined;
     if (needsServiceIp && serviceIp === undefined) {

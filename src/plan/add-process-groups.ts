@@ -44,8 +44,9 @@ export function planNewProcessGroups(snapshot: Snapshot, draft: Draft): StepResu
     if (missing <= 0) continue;
     const view = { groups: known, desired: draft.desired };
     const halls = hallsForNew(snapshot, view, processClass, missing);
-    // Nothing is placed at random: the wait says which halls are missing.
-    if (halls === undefined) continue;
+    // Nothing is placed at random: the wait says which halls, or which zones of them, are missing. A database that exists
+    // gets its processes back all the same.
+    if (halls === undefined || (waits.length > 0 && draft.status.configured !== true)) continue;
     // Who decided on a replacement has told it; only growth is told here.
     if (missing > (leaving.get(processClass) ?? 0)) {
       const message = `Adding ${missing} ${processClass} process${missing === 1 ? "" : "es"}`;

@@ -43,6 +43,9 @@ export function zonesByHall(
   return new Map([...halls].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** A full mode asks for so many zones in each hall, though its policy could do with fewer. */
+export const zonesPerHallMin = 2;
+
 export function zoneCount(count: number): string {
   return count === 1 ? "1 zone" : `${count} zones`;
 }

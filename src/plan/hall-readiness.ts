@@ -1,17 +1,21 @@
 // A real FoundationDB takes `configure three_data_hall` or `three_datacenter` without looking and can then be
 // unavailable for good. So the operator looks first. Rules: spec/plan.md [P73], spec/halls.md [HALL19].
-import type { ClusterSpec } from "../api/cluster.ts";
+import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { hallSpreadOf } from "../api/hall-spread.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
+import { isMarkedForRemoval } from "../model/process-group.ts";
 import { redundancyModes, redundancyOf } from "../model/redundancy.ts";
-import { hallPolicy, zoneCount, zonesByHall } from "./hall-policy.ts";
+import { hallPolicy, zoneCount, zonesByHall, zonesPerHallMin } from "./hall-policy.ts";
 import type { HallKind } from "./hall-policy.ts";
 
-const zonesPerHallMin = 2;
 const kinds: readonly HallKind[] = ["storage", "log"];
 
 /** What is missing for a mode that spreads over halls or datacenters; undefined for every other mode. */
-export function hallsProblem(status: DatabaseStatus, mode: string): string | undefined {
+export function hallsProblem(
+  status: DatabaseStatus,
+  mode: string,
+  leftOut: ReadonlySet<string> = new Set(),
+): string | undefined {
   if (mode === "") return undefined;
   const isFallback = redundancyOf(mode).fullMode !== undefined;
   for (const kind of kinds) {
@@ -19,7 +23,9 @@ export function hallsProblem(status: DatabaseStatus, mode: string): string | und
     if (policy === undefined) return undefined;
     const zonesMin = isFallback ? policy.zonesPerHall : zonesPerHallMin;
     const wanted = isFallback ? policy.halls : 3;
-    const lack = lackOf(status, policy.locality, kind, { wanted, zonesMin, isExact: !isFallback });
+    const demand = { wanted, zonesMin, isExact: !isFallback };
+    const halls = zonesByHall(status, policy.locality, kind, (id) => leftOut.has(id));
+    const lack = lackOf(halls, demand);
     if (lack === undefined) continue;
     return (
       `${mode} needs ${kind} processes in ${wanted} values of ${policy.locality} with ` +
@@ -56,12 +62,9 @@ interface Demand {
 }
 
 function lackOf(
-  status: DatabaseStatus,
-  locality: string,
-  kind: HallKind,
+  halls: ReadonlyMap<string, ReadonlySet<string>>,
   { wanted, zonesMin, isExact }: Demand,
 ): string | undefined {
-  const halls = zonesByHall(status, locality, kind);
   const names = [...halls.keys()].join(", ");
   if (halls.size === 0) return "no such process tells its hall";
   if (halls.size < wanted || (isExact && halls.size > wanted)) {
@@ -72,6 +75,11 @@ function lackOf(
   return poor
     .map(([hall, { size }]) => `hall ${hall} has ${zoneCount(size)}, at least ${zonesMin} needed`)
     .join("; ");
+}
+
+/** Process groups that are to go: a new database is not judged by them. */
+export function leavingIds(groups: readonly ProcessGroup[]): ReadonlySet<string> {
+  return new Set(groups.filter(isMarkedForRemoval).map((group) => group.processGroupID));
 }
 
 /** The redundancy mode that the text of a `configure` sets; "" when it sets none. */

@@ -2,14 +2,12 @@
 import { hallSpreadOf } from "../api/hall-spread.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import { hallsOffered, zonesOffered } from "./halls-offered.ts";
-import { zoneCount } from "./hall-policy.ts";
+import { zoneCount, zonesPerHallMin } from "./hall-policy.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
 import type { NewWait } from "./wait.ts";
 
 const step = "addProcessGroups";
-
-const zonesPerHallMin = 2;
 
 /** What is missing for the halls of the wanted mode, one wait for all of it. */
 export function hallWaits(snapshot: Snapshot, draft: Draft): NewWait[] {

@@ -14,6 +14,7 @@ import {
   topologyKeyOf,
 } from "../model/fault-domain.ts";
 import { hallOf, isMarkedForRemoval } from "../model/process-group.ts";
+import { isNodeReady } from "./safety/view.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 export type HallsOffered =
@@ -91,6 +92,22 @@ export function zonesOffered(
     halls.set(hall, zones.add(zone));
   }
   return halls;
+}
+
+/** In how many zones of a hall new pods of the class could start right now; 0 when nodes do not tell it. */
+export function openZones(snapshot: Snapshot, processClass: string, hall: string): number {
+  const spread = hallSpreadOf(snapshot.cluster.spec);
+  const zoneOf = zoneReader(snapshot);
+  const nodes = nodesFor(snapshot, processClass) ?? [];
+  if (zoneOf === undefined) return 0;
+  // Where the operator does not choose the hall, all nodes that the resource allows are of its own.
+  const open = nodes.filter(
+    (node) =>
+      node.spec?.unschedulable !== true &&
+      isNodeReady(node) &&
+      (spread === undefined || node.metadata.labels?.[spread.topologyKey] === hall),
+  );
+  return new Set(open.flatMap((node) => zoneOf(node) || [])).size;
 }
 
 /** How a node names the zone of its pods; undefined when nodes do not tell it. */

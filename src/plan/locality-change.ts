@@ -9,6 +9,7 @@ import { localityArguments } from "../build/locality-arguments.ts";
 import { mainContainerName } from "../build/normalise.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
+import type { StatusProcess } from "../model/database-status.ts";
 import { zoneVariableOf } from "../model/fault-domain.ts";
 import { localityKeys, localityOf, processesByInstance } from "../model/locality.ts";
 import { hasCondition, isPacked } from "../model/process-group.ts";
@@ -30,13 +31,7 @@ export function localityChange(
   group: ProcessGroup,
   pod: Stored<Pod>,
 ): string | undefined {
-  const status = databaseStatus(snapshot);
-  const { nodeName = "" } = pod.spec ?? {};
-  if (status === undefined || nodeName === "") return undefined;
-  // What the pod before this one left in the status says nothing about it.
-  const processes = (processesByInstance(status).get(group.processGroupID) ?? []).filter(
-    (process) => localityOf(process, localityKeys.machine) === nodeName,
-  );
+  const processes = processesOfPod(snapshot, group, pod);
   if (processes.length === 0) return undefined;
   const wanted = wantedLocalities(snapshot, desired, group, pod);
   for (const [key, name] of names) {
@@ -49,6 +44,36 @@ export function localityChange(
     }
   }
   return undefined;
+}
+
+/** Whether its processes tell another zone, hall or datacenter, or none, than they would after a restart. */
+export function hasOtherLocality(
+  snapshot: Snapshot,
+  desired: Desired,
+  group: ProcessGroup,
+  pod: Stored<Pod>,
+): boolean {
+  const processes = processesOfPod(snapshot, group, pod);
+  if (processes.length === 0) return false;
+  const wanted = wantedLocalities(snapshot, desired, group, pod);
+  return names.some(([key]) => {
+    const next = wanted.get(key) ?? "";
+    return !next.startsWith("$") && processes.some((process) => localityOf(process, key) !== next);
+  });
+}
+
+/** What the pod before this one left in the status says nothing about it. */
+function processesOfPod(
+  snapshot: Snapshot,
+  group: ProcessGroup,
+  pod: Stored<Pod>,
+): readonly StatusProcess[] {
+  const status = databaseStatus(snapshot);
+  const { nodeName = "" } = pod.spec ?? {};
+  if (status === undefined || nodeName === "") return [];
+  return (processesByInstance(status).get(group.processGroupID) ?? []).filter(
+    (process) => localityOf(process, localityKeys.machine) === nodeName,
+  );
 }
 
 /** What a new process in the place of the pod would say; a variable that nobody can tell stays visible as `$NAME`. */

@@ -17,6 +17,7 @@ import { claimStateText, volumeProblem } from "./safety/volumes.ts";
 import { isSameJson } from "./same-json.ts";
 import { securityContextChange } from "./security-context-change.ts";
 import { localityChange } from "./locality-change.ts";
+import { isBeforeDatabase, isBoundToAddress } from "./safety/no-database.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** What is wrong, as a clause; undefined when a restart is enough, or nothing is wrong. */
@@ -35,12 +36,14 @@ export function misconfigurationOf(
   // A pod that is going comes back as specified.
   if (lasting !== undefined || shapeOfPod(pod).isDeleting) return lasting;
   const isSame = hasSameSpec(desired, group, pod);
+  // Where there is no database yet, nothing is lost when a pod is made anew in place.
+  const isPliant = isBeforeDatabase(snapshot) && !isBoundToAddress(snapshot, group);
   const isToRestart = !isSame || hasCondition(group, "IncorrectCommandLine");
   return (
     identityChange(desired, group, pod) ??
     resourceGrowth(desired, pod, wanted) ??
-    (isToRestart ? localityChange(snapshot, desired, group, pod) : undefined) ??
-    (isSame ? undefined : specChange(snapshot, desired, group, pod, wanted))
+    (isToRestart && !isPliant ? localityChange(snapshot, desired, group, pod) : undefined) ??
+    (isSame ? undefined : specChange(snapshot, desired, group, pod, wanted, isPliant))
   );
 }
 
@@ -144,6 +147,7 @@ function specChange(
   group: ProcessGroup,
   pod: Stored<Pod>,
   wanted: Stored<Pod>,
+  isPliant: boolean,
 ): string | undefined {
   const { spec } = desired.cluster;
   if (!isSameJson(pod.spec?.nodeSelector ?? {}, wanted.spec?.nodeSelector ?? {})) {
@@ -156,7 +160,7 @@ function specChange(
   if (hasOtherImage && (serversPerPod(spec, "storage") === 1 || isLaidOutOtherwise)) {
     return `its pod has the ${shape.imageType} image`;
   }
-  if (isReplacedByStrategy(desired, group) && !isUnstarted(pod)) {
+  if (isReplacedByStrategy(desired, group) && !isUnstarted(pod) && !isPliant) {
     return "its pod was made from another specification";
   }
   if (snapshot.options.replacesOnSecurityContextChange !== true) return undefined;

@@ -5,6 +5,7 @@ import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf } from "../api/effective.ts";
 import { isGoing, markForRemoval } from "../model/process-group.ts";
 import { misplacedGroups } from "./hall-balance.ts";
+import { crowdedGroups } from "./hall-crowding.ts";
 import { misconfigurationOf } from "./misconfiguration.ts";
 import { packingChangeOf, planMigration } from "./packing-migration.ts";
 import type { Migration } from "./packing-migration.ts";
@@ -34,7 +35,12 @@ export function planMisconfiguredReplacements(snapshot: Snapshot, draft: Draft):
   }
   found.sort((left, right) => Number(right.isUrgent) - Number(left.isUrgent));
   const known = new Set(found.map(({ group }) => group.processGroupID));
-  for (const other of [...misplacedGroups(snapshot, draft), ...migration.migrants]) {
+  const others = [
+    ...misplacedGroups(snapshot, draft),
+    ...crowdedGroups(snapshot, draft),
+    ...migration.migrants,
+  ];
+  for (const other of others) {
     const id = other.group.processGroupID;
     if (known.has(id) || doomed.has(id)) continue;
     known.add(id);

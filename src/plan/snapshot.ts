@@ -161,7 +161,7 @@ export interface Snapshot {
   readonly configMap: Stored<ConfigMap> | undefined;
   /** By name; undefined when the operator may not look at nodes. */
   readonly nodes: ReadonlyMap<string, Stored<Node>> | undefined;
-  /** All nodes, where the operator spreads process groups over halls; undefined when it may not look at nodes. */
+  /** All nodes, where process groups are to stand in halls; undefined elsewhere, and when the operator may not look at nodes. */
   readonly placementNodes?: readonly Stored<Node>[] | undefined;
   readonly database: DatabaseObservation;
   /** The last two complete statuses, the newest first. */

@@ -13,8 +13,9 @@ import type { DatabaseStatus } from "../model/database-status.ts";
 import { conditionOf, isMarkedForRemoval } from "../model/process-group.ts";
 import { hashOf } from "./configuration-hash.ts";
 import { configurationDanger } from "./configuration-safety.ts";
-import { hallsProblem, hallsRemedy } from "./hall-readiness.ts";
+import { hallsProblem, hallsRemedy, leavingIds } from "./hall-readiness.ts";
 import { calmRemedy, unreachableRemedy } from "./hold.ts";
+import { isNeverCreated } from "./safety/no-database.ts";
 import { isDisabled } from "./safety/view.ts";
 import { podConfigurationState } from "./pod-configuration.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -79,18 +80,13 @@ function planFirst(
     return waiting("ProcessesMissing", message, remedy, 2_000);
   }
   const mode = draft.desired.configuration.redundancy_mode ?? "";
-  const problem = isDisabled(snapshot, "halls") ? undefined : hallsProblem(status, mode);
-  if (problem !== undefined)
+  const problem = isDisabled(snapshot, "halls")
+    ? undefined
+    : hallsProblem(status, mode, leavingIds(draft.groups));
+  if (problem !== undefined) {
     return unsafe(snapshot, problem, hallsRemedy(spec, draft.desired.counts));
+  }
   return configure(draft.desired.configuration, { isNew: true, needsLock: false, evidenceMs });
-}
-
-/** Coordinators that have never heard of a database say so; an unreachable quorum proves nothing. */
-function isNeverCreated(status: DatabaseStatus): boolean {
-  if (status.client?.coordinators?.quorum_reachable !== true) return false;
-  const recovery = status.cluster?.recovery_state?.name;
-  if (recovery !== undefined) return recovery === "configuration_never_created";
-  return status.cluster?.layers?._error === "configurationMissing";
 }
 
 function notReadyMessage(status: DatabaseStatus): string {

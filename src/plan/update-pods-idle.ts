@@ -1,8 +1,9 @@
 // Step updatePods, its early half: outdated pods without a process are made anew at once, those that have not started
 // and those of which the database has never seen one. It comes before everything that waits for running pods, so that a
-// corrected image or template takes effect also where nothing runs yet. Rules: spec/restart.md [T42], [T58].
+// corrected image or template takes effect also where nothing runs yet. Rules: spec/restart.md [T42], [T58], [T100].
 import { automationOf } from "../api/effective.ts";
 import type { DisruptiveAction } from "./action.ts";
+import { earlyDeletion } from "./early-pods.ts";
 import { heldWait, hold, isHold, refusalHold, sentence } from "./hold.ts";
 import type { Hold } from "./hold.ts";
 import { parseTime } from "../kube/time.ts";
@@ -21,14 +22,23 @@ const step = "updatePods";
 
 export function planIdlePods(snapshot: Snapshot, draft: Draft): StepResult {
   const { unstarted, unreported } = idlePods(snapshot, draft, databaseStatus(snapshot));
-  const idle = [...unstarted, ...unreported];
+  const early = earlyDeletion(snapshot, draft);
+  const idle = [...unstarted, ...(early?.updates ?? unreported)];
   if (idle.length === 0) return nothing;
   if (automationOf(snapshot.cluster.spec).deletionMode === "None") return leftAlone(snapshot, idle);
-  if (unstarted.length === 0) return planUnreported(snapshot, draft, unreported);
+  if (unstarted.length === 0) {
+    return early?.result ?? planUnreported(snapshot, draft, unreported);
+  }
   const evidenceMs = snapshot.database.kind === "seen" ? snapshot.database.observedMs : 0;
+  const action: DisruptiveAction = {
+    ...deletionOf("unstarted", unstarted),
+    evidenceMs,
+    needsLock: false,
+  };
+  const { actions = [], events = [] } = early?.result ?? nothing;
   return {
-    actions: [{ ...deletionOf("unstarted", unstarted), evidenceMs, needsLock: false }],
-    events: [updatingEvent({ updates: unstarted }, "that have not started")],
+    actions: [action, ...actions],
+    events: [updatingEvent({ updates: unstarted }, "that have not started"), ...events],
   };
 }
 

@@ -12,7 +12,7 @@ const step = "updatePods";
 type PodDeletion = DisruptiveAction & { type: "deletePods" };
 
 export function deletionOf(
-  because: "unstarted" | "update",
+  because: "unstarted" | "early" | "update",
   updates: readonly PodUpdate[],
 ): Pick<PodDeletion, "because" | "pods" | "step" | "type"> {
   const pods = updates.map(({ group, pod }) => {
@@ -52,6 +52,6 @@ export function purposeOf(updates: readonly PodUpdate[]): string {
   return `Pods were made from an older specification: ${podNames(updates)}`;
 }
 
-function podNames(updates: readonly PodUpdate[]): string {
+export function podNames(updates: readonly PodUpdate[]): string {
   return nameList(updates.map(({ pod }) => pod.metadata.name ?? ""));
 }

@@ -118,7 +118,7 @@ function hasOutdated(snapshot: Snapshot, draft: Draft): boolean {
   });
 }
 
-function isOutdated(draft: Draft, group: ProcessGroup, pod: Stored<Pod>): boolean {
+export function isOutdated(draft: Draft, group: ProcessGroup, pod: Stored<Pod>): boolean {
   const wanted = draft.desired.pod(group);
   if (wanted === undefined) return false;
   return pod.metadata.annotations?.[annotationKeys.lastAppliedSpec] !== wanted.specHash;
@@ -170,7 +170,7 @@ function unsettledPod(
 }
 
 /** The database knows best; otherwise what the pod was told; otherwise it shares its fault domain with nobody. */
-function zoneOf(snapshot: Snapshot, group: ProcessGroup, pod: Stored<Pod>): string {
+export function zoneOf(snapshot: Snapshot, group: ProcessGroup, pod: Stored<Pod>): string {
   const known = group.faultDomain ?? "";
   if (known !== "") return known;
   const variable = zoneVariableOf(faultDomainOf(snapshot.cluster.spec));

@@ -263,6 +263,13 @@ test("[HALL19] what is missing for a mode over halls is said exactly", () => {
     if (process.locality?.["data_hall"] === "az3") process.excluded = true;
   }
   assert.match(hallsProblem(excluded, "three_data_hall") ?? "", /there are 2 \(az1, az2\)/);
+  const four = statusWith({ az1: 2, az2: 2, az3: 2, wrong: 2 }, "triple");
+  const leaving = new Set([1, 2].flatMap((zone) => [`storage-wrong-${zone}`, `log-wrong-${zone}`]));
+  assert.equal(
+    hallsProblem(four, "three_data_hall", leaving),
+    undefined,
+    "who goes does not count",
+  );
 });
 
 test("[HALL20] an exclusion that leaves too few halls is refused, and the way is named", () => {

@@ -22,9 +22,11 @@ function newGroups(
   spec: Partial<ClusterSpec>,
   groups: readonly ProcessGroupStatus[] = [],
   more: Partial<Snapshot> = {},
+  configured = false,
 ) {
   const { snapshot, draft } = hallScene(spec, groups, more);
-  const result = planNewProcessGroups(snapshot, draft);
+  const status = { ...draft.status, configured };
+  const result = planNewProcessGroups(snapshot, { ...draft, status });
   const counts: Record<string, Record<string, number>> = {};
   for (const { processClass, hall = "none" } of result.groups ?? draft.groups) {
     const halls = (counts[processClass] ??= {});
@@ -117,9 +119,8 @@ test("[HALL4] halls in use stay: a fourth zone of nodes does not stop a cluster,
   const more = newGroups(hallSpec(small), used, { placementNodes });
   assert.deepEqual(more.counts["storage"], { az1: 2, az2: 2, az3: 2 });
   assert.deepEqual(more.waits, []);
-  const fewer = newGroups(hallSpec(small), used, {
-    placementNodes: nodesIn("az1", "az2", "az1", "az2"),
-  });
+  const left = { placementNodes: nodesIn("az1", "az2", "az1", "az2") };
+  const fewer = newGroups(hallSpec(small), used, left, true);
   assert.deepEqual(fewer.counts["storage"], { az1: 2, az2: 2, az3: 2 });
 });
 
@@ -298,11 +299,24 @@ test("[HALL11] a shrink takes from the most overfull hall first", () => {
   assert.deepEqual(shrinkByHall(draft, "storage", 3), new Map([["az1", 3]]));
 });
 
-test("[HALL12] a hall with fewer than two zones is named with what it lacks, and the rest is placed", () => {
+for (const mode of ["three_data_hall", "three_datacenter"] as const) {
+  test(`[HALL12] ${mode}: a hall with fewer than two zones is named with what it lacks, and nothing is placed before there is a database`, () => {
+    const placementNodes = nodesIn("az1", "az2", "az3", "az1", "az3");
+    const key = mode === "three_data_hall" ? "data_hall" : "dcid";
+    const spec = hallSpec({
+      ...small,
+      databaseConfiguration: { redundancy_mode: mode },
+      localities: [{ key, topologyKey: zoneLabel }],
+    });
+    const { counts, waits } = newGroups(spec, [], { placementNodes });
+    assert.deepEqual(counts, {});
+    assert.deepEqual(waits, [`HallsMissing: ${mode}: hall az2 has 1 zone, at least 2 needed`]);
+  });
+}
+
+test("[HALL12] a database that exists gets its processes back although a hall has one zone", () => {
   const placementNodes = nodesIn("az1", "az2", "az3", "az1", "az3");
-  const { counts, waits } = newGroups(hallSpec(small), [], { placementNodes });
+  const { counts, waits } = newGroups(hallSpec(small), [], { placementNodes }, true);
   assert.deepEqual(counts["log"], { az1: 1, az2: 1, az3: 1 });
-  assert.deepEqual(waits, [
-    "HallsMissing: three_data_hall: hall az2 has 1 zone, at least 2 needed",
-  ]);
+  assert.equal(waits.length, 1);
 });

@@ -25,7 +25,7 @@ export function isLossAccepted(
 }
 
 /** A coordinator that is known by its address would come back under another one, and nobody would find it. */
-function hasNames(view: SafetyView, status: DatabaseStatus): boolean {
+export function hasNames(view: SafetyView, status: DatabaseStatus): boolean {
   const text = status.cluster?.connection_string ?? view.cluster.status?.connectionString ?? "";
   return coordinatorsOf(text).every((coordinator) => {
     const address = parseAddress(coordinator);

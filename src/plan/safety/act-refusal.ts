@@ -8,7 +8,7 @@ import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { takesNothing } from "../action.ts";
 import type { DisruptiveAction, RemovalOrder } from "../action.ts";
-import { hallsProblem, modeInCommand } from "../hall-readiness.ts";
+import { hallsProblem, leavingIds, modeInCommand } from "../hall-readiness.ts";
 import { isLossAccepted } from "./accepted-loss.ts";
 import { disruptionBudget, mayTakeDown } from "./budget.ts";
 import { removalProblem } from "./certificate.ts";
@@ -16,6 +16,7 @@ import { isCoordinator, majorityProblem } from "./coordinators.ts";
 import { evidenceRefusal, freshnessRefusal, isFullyRecovered, staleRefusal } from "./evidence.ts";
 import type { EvidenceLimits } from "./evidence.ts";
 import { groupsAhead } from "./groups-ahead.ts";
+import { databaseDoubt, isBoundToAddress } from "./no-database.ts";
 import { secondHallProblem } from "./one-hall.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
@@ -31,6 +32,7 @@ export function actRefusal(view: SafetyView, action: DisruptiveAction): Refusal 
   if (volumes !== undefined) return volumes;
   // A pod that ended, or has not started, takes nothing with it.
   if (takesNothing(action)) return undefined;
+  if (action.type === "deletePods" && action.because === "early") return earlyRefusal(view, action);
   return (
     evidenceProblem(view, action) ?? flightProblem(view, action) ?? particularProblem(view, action)
   );
@@ -71,6 +73,19 @@ function hasStarted(view: SafetyView, pod: Stored<Pod>, processGroupId: string):
   const phase = pod.status?.phase ?? "Pending";
   if (phase !== "Pending" || view.database.kind !== "seen") return phase !== "Pending";
   return processesOfInstance(view.database.status, processGroupId).length > 0;
+}
+
+/** Before there is a database, pods are no loss to anybody, as long as its coordinators will be found again. */
+function earlyRefusal(
+  view: SafetyView,
+  action: DisruptiveAction & { type: "deletePods" },
+): Refusal | undefined {
+  const doubt = databaseDoubt(view);
+  if (doubt !== undefined) return doubt;
+  const bound = groupsNamed(view, action.pods).find((group) => isBoundToAddress(view, group));
+  if (bound === undefined) return undefined;
+  const id = bound.processGroupID;
+  return refusal("CertificateMissing", `${id} is a coordinator that is known by its address`);
 }
 
 function limitsOf(view: SafetyView): EvidenceLimits {
@@ -252,7 +267,9 @@ function configureRefusal(
   const mode = modeInCommand(action.arguments);
   const isSame = !action.isNew && mode === status.cluster?.configuration?.redundancy_mode;
   if (isSame || isDisabled(view, "halls")) return undefined;
-  const problem = hallsProblem(status, mode);
+  // What is to go anyway does not decide about a database that is only being created.
+  const left = action.isNew ? leavingIds(groupsOf(view)) : undefined;
+  const problem = hallsProblem(status, mode, left);
   return problem === undefined ? undefined : refusal("StatusIncomplete", problem);
 }
 

@@ -26,7 +26,7 @@ export type SafetyView = Pick<
   | "lostZones"
   | "lastDatabaseWriteMs"
   | "options"
->;
+> & { readonly configMap?: Snapshot["configMap"] };
 
 export function isDisabled(view: Pick<SafetyView, "options">, check: SafetyCheck): boolean {
   return view.options.disabledChecks?.has(check) === true;

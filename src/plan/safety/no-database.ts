@@ -1,0 +1,61 @@
+// The proof that there is no database yet, so that what was specified wrongly can be made right at once. Even with it only
+// pods go: volumes stay until a database exists that proves them empty. An answer that was wrong, such as that of
+// coordinators which lost their files, then costs a restart and no data. Rules: spec/safety.md [S140].
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { clusterFileKey } from "../../build/config-map.ts";
+import type { DatabaseStatus } from "../../model/database-status.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { hasNames } from "./accepted-loss.ts";
+import { isCoordinator } from "./coordinators.ts";
+import { freshnessRefusal } from "./evidence.ts";
+import { refusal } from "./refusal.ts";
+import type { Refusal } from "./refusal.ts";
+import type { SafetyView } from "./view.ts";
+
+/** Coordinators that have never heard of a database say so; an unreachable quorum proves nothing. */
+export function isNeverCreated(status: DatabaseStatus): boolean {
+  if (status.client?.coordinators?.quorum_reachable !== true) return false;
+  const recovery = status.cluster?.recovery_state?.name;
+  if (recovery !== undefined) return recovery === "configuration_never_created";
+  return status.cluster?.layers?._error === "configurationMissing";
+}
+
+/** Nobody has seen a database yet: none was ever available, and nothing that is known now speaks of one. No proof. */
+export function isBeforeDatabase({
+  cluster,
+  database,
+}: Pick<Snapshot, "cluster" | "database">): boolean {
+  if (cluster.status?.configured === true) return false;
+  return database.kind === "missing" || isNeverCreated(database.status);
+}
+
+/** Why there might be a database; undefined when it is proved that there is none. */
+export function databaseDoubt(view: SafetyView): Refusal | undefined {
+  const { cluster, database, configMap } = view;
+  if (cluster.status?.configured === true) {
+    return refusal("StatusIncomplete", "the database has been created before");
+  }
+  if (database.kind === "missing" && database.reason === "NoConnectionString") {
+    // Pods start no server without a connection string, and theirs is the one of the ConfigMap.
+    const isNone =
+      configMap?.data?.[clusterFileKey] === "" &&
+      (cluster.status?.connectionString ?? "") === "" &&
+      (cluster.spec.seedConnectionString ?? "") === "";
+    return isNone ? undefined : refusal("DatabaseUnreachable", "a connection string may be lost");
+  }
+  const stale = freshnessRefusal(database, {
+    lastWriteMs: view.lastDatabaseWriteMs,
+    nowMs: view.nowMs,
+    maximumAgeMs: view.options.evidenceMaximumAgeMs,
+  });
+  if (stale !== undefined || database.kind === "missing") return stale;
+  if (isNeverCreated(database.status)) return undefined;
+  return refusal("StatusIncomplete", "no majority of coordinators says that there is no database");
+}
+
+/** A coordinator that is known by its address would come back under another one, and without a database none can be chosen. */
+export function isBoundToAddress(view: SafetyView, group: ProcessGroup): boolean {
+  if (view.database.kind === "missing") return false;
+  const { status } = view.database;
+  return !hasNames(view, status) && isCoordinator(view, status, group);
+}
