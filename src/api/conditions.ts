@@ -1,13 +1,17 @@
 // Conditions in the form that all Kubernetes tools know (`kubectl wait --for=condition=...`).
 import { array, enumeration, integer, object, required, string, type TypeOf } from "./schema.ts";
 
-/** DeletionHeld is there only while a deleted cluster is kept, Warning only while there is something to warn of. */
+/**
+ * DeletionHeld is there only while a deleted cluster is kept, Warning only while there is something to warn of, Paused
+ * only while spec.skip is true.
+ */
 export type ConditionType =
   | "Available"
   | "Reconciled"
   | "Progressing"
   | "Degraded"
   | "DeletionHeld"
+  | "Paused"
   | "Warning";
 
 const conditionSchema = object(

@@ -55,6 +55,7 @@ test("[API1] the three kinds have the names and columns that users know", () => 
         "ReconciledProcessGroups",
         "DesiredProcessGroups",
         "Version",
+        "Paused",
         "Age",
       ],
     },

@@ -81,6 +81,13 @@ const clusterColumns: readonly PrinterColumn[] = [
     jsonPath: ".status.runningVersion",
     description: "Version that most processes run",
   },
+  {
+    name: "Paused",
+    type: "boolean",
+    jsonPath: ".spec.skip",
+    description: "Whether the operator leaves the cluster alone",
+    priority: 1,
+  },
   age,
 ];
 

@@ -53,6 +53,13 @@ export function isSettled(cluster: FoundationDBCluster): boolean {
   return cluster.spec.skip === true || isReconciled(cluster);
 }
 
+/** Settled, and the database as well as its mode promises: the last of its data may still be on its way. */
+export function isCalm(cluster: FoundationDBCluster): boolean {
+  if (!isSettled(cluster)) return false;
+  const degraded = cluster.status?.conditions?.find(({ type }) => type === "Degraded");
+  return cluster.spec.skip === true || degraded?.status === "False";
+}
+
 /** Why a cluster is not reconciled, in one line. */
 export function whyNotReconciled(cluster: FoundationDBCluster): string {
   const [wait] = cluster.status?.blockedBy ?? [];

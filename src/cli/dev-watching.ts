@@ -7,7 +7,7 @@ import type { Clock } from "../env/clock.ts";
 import type { Activity } from "../operate/activity.ts";
 import type { World } from "../sim/world.ts";
 import { CommandError } from "./command-error.ts";
-import { isSettled, progressOf, whyNotReconciled } from "./dev-progress.ts";
+import { isCalm, isSettled, progressOf, whyNotReconciled } from "./dev-progress.ts";
 import { formatElapsed, renderBrief, renderProgress } from "./progress-view.ts";
 import type { Output } from "./terminal.ts";
 
@@ -35,6 +35,9 @@ export interface Watching {
   timeoutSeconds: number;
 }
 
+/** So long data may move before a reconciled cluster is shown all the same. */
+const calmMaximumMs = 60_000;
+
 export async function clustersOf(world: World): Promise<FoundationDBCluster[]> {
   return (await world.client.list(foundationDbClusters)).items;
 }
@@ -47,21 +50,26 @@ export async function watchUntilReconciled(
 ): Promise<void> {
   const [first] = sites;
   const nowMs = (): number => first?.world.clock.nowMs() ?? startedMs;
+  let settledMs = Infinity;
   while (!host.signal.aborted) {
     const late: string[] = [];
+    let isAllCalm = true;
     const lines: string[] = [];
     for (const { world, recent } of sites) {
       for (const cluster of await clustersOf(world)) {
         const state = progressOf(cluster, { nowMs: nowMs(), startedMs, actions: recent });
         if (sites.length === 1) lines.push(...renderProgress(state, host.output));
         else lines.push(...renderBrief({ ...state, name: named(world, state.name) }, host.output));
+        isAllCalm &&= isCalm(cluster);
         if (isSettled(cluster)) continue;
         const name = named(world, cluster.metadata.name ?? "");
         late.push(`${name}: ${whyNotReconciled(cluster)}`);
       }
     }
     host.output.live(lines);
-    if (late.length === 0) {
+    // The last view shows the database as it is to stay, unless that takes long.
+    settledMs = late.length === 0 ? Math.min(settledMs, nowMs()) : Infinity;
+    if (late.length === 0 && (isAllCalm || nowMs() - settledMs >= calmMaximumMs)) {
       host.output.settle();
       const elapsed = formatElapsed(nowMs() - startedMs);
       host.output.line(`Reconciled after ${elapsed}${speed === 1 ? "" : " of virtual time"}.`);
@@ -75,7 +83,7 @@ export async function watchUntilReconciled(
   }
 }
 
-function named({ name: site }: World, cluster: string): string {
+export function named({ name: site }: World, cluster: string): string {
   return site === "" ? cluster : `${site}/${cluster}`;
 }
 

@@ -18,6 +18,7 @@ import { CommandError } from "./command-error.ts";
 import { createResources } from "./create-resources.ts";
 import { clustersOf, reporter, watchUntilReconciled } from "./dev-watching.ts";
 import type { DevHost } from "./dev-watching.ts";
+import { followChanges } from "./dev-following.ts";
 import { openProcesses } from "./dev-processes.ts";
 import type { DevProcesses } from "./dev-processes.ts";
 import { defaultPort, serve, writeKubeconfig } from "./dev-serving.ts";
@@ -101,7 +102,7 @@ export async function runDevOn(given: DevOptions, host: DevHost): Promise<void> 
     }
     if (options.once || host.signal.aborted) return;
     for (const line of await invitation(sites, options.speed)) host.output.line(line);
-    await aborted(host.signal);
+    await followChanges(sites, host, startedMs);
     host.output.line("Stopping.");
   } finally {
     for (const { world } of sites) await world.stop();
@@ -257,13 +258,6 @@ async function documentsOf(files: readonly string[]): Promise<SourceDocument[]> 
 
 function counted(count: number, noun: string, nouns = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : nouns}`;
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
 
 async function invitation(sites: readonly Site[], speed: number): Promise<string[]> {

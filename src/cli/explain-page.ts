@@ -4,7 +4,10 @@ import type { Condition, FoundationDBCluster } from "../api/cluster.ts";
 import type { Event, Node, PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { formatTime, parseTime } from "../kube/time.ts";
-import { concernOf } from "../plan/wait-concern.ts";
+import { deletionProtection, isDeletionHeld } from "../plan/deletion-protection.ts";
+import { podNameOf } from "../model/process-group-id.ts";
+import { nameList } from "../plan/wait.ts";
+import { concernAt } from "../plan/wait-concern.ts";
 import type { Concern } from "../plan/wait-concern.ts";
 import { groupTroubles, meaningOf } from "./explain-groups.ts";
 import type { GroupTrouble } from "./explain-groups.ts";
@@ -186,7 +189,7 @@ function reconciledFact(cluster: FoundationDBCluster, isStale: boolean): Explain
   const reconciledGeneration = cluster.status?.generations?.reconciled;
   const found = fact(conditionOf(cluster, "Reconciled"), isStale, {
     isGoodWhen: "True",
-    true: `generation ${generation} of the resource is in force`,
+    true: `generation ${reconciledGeneration ?? generation} of the resource is in force`,
     false: `generation ${generation} of the resource is not in force yet`,
   });
   return {
@@ -198,17 +201,47 @@ function reconciledFact(cluster: FoundationDBCluster, isStale: boolean): Explain
 
 function warningOf(cluster: FoundationDBCluster): Pick<ExplainPage, "warning"> {
   const condition = conditionOf(cluster, "Warning");
-  return condition === undefined ? {} : { warning: condition.message };
+  const warnings = [
+    ...(condition === undefined ? [] : [condition.message]),
+    ...idleEntries(cluster),
+  ];
+  return warnings.length === 0 ? {} : { warning: warnings.join(" ") };
 }
 
-/** What usually passes and has not for so long deserves a look. */
-const usualMs = 3_600_000;
+/** Entries of the lists of what is to be removed that mean no process group: done with, or mistyped. */
+function idleEntries({ metadata, spec, status }: FoundationDBCluster): string[] {
+  const groups = status?.processGroups ?? [];
+  const known = new Set(groups.map(({ processGroupID }) => processGroupID));
+  const byPod = new Map(
+    groups.map(({ processGroupID, processClass }) => [
+      podNameOf(metadata.name ?? "", processClass, processGroupID),
+      processGroupID,
+    ]),
+  );
+  const lists = ["processGroupsToRemove", "processGroupsToRemoveWithoutExclusion"] as const;
+  return lists.flatMap((list) => {
+    const idle = (spec[list] ?? []).filter((id) => !known.has(id));
+    const pods = idle.filter((id) => byPod.has(id));
+    const others = idle.filter((id) => !byPod.has(id));
+    return [
+      ...pods.map(
+        (name) =>
+          `${list} names the pod ${name}: the id of its process group is ${byPod.get(name)}.`,
+      ),
+      ...(others.length === 0
+        ? []
+        : [
+            `${list} names ${nameList(others)}, which ${others.length === 1 ? "is no process group" : "are no process groups"} ` +
+              "of this cluster: removed already, or mistyped.",
+          ]),
+    ];
+  });
+}
 
 function explainedWaits(cluster: FoundationDBCluster, nowMs: number): ExplainedWait[] {
   return (cluster.status?.blockedBy ?? []).map((entry) => {
-    const concern = concernOf(entry.reason);
-    const isLong = nowMs - (parseTime(entry.since) ?? nowMs) >= usualMs;
-    return { ...entry, concern: concern === "passing" && isLong ? "look" : concern };
+    const sinceMs = parseTime(entry.since) ?? nowMs;
+    return { ...entry, concern: concernAt(entry.reason, nowMs - sinceMs) };
   });
 }
 
@@ -245,11 +278,13 @@ function headlineOf(
   const look = count === 0 ? "the operator is at work" : `${things} a look`;
   switch (verdict) {
     case "deleting":
-      return "The cluster is being deleted.";
+      return isDeletionHeld(cluster)
+        ? `Somebody deleted this cluster, but it is protected: it stays, with all its data, until the annotation ${deletionProtection} is removed.`
+        : "The cluster is being deleted.";
     case "unseen":
       return "No operator has looked at this cluster: is one running that watches its namespace?";
     case "paused":
-      return "The operator leaves this cluster alone (spec.skip is true), so nobody knows how it is.";
+      return `The operator leaves this cluster alone (spec.skip is true), so nobody knows how it is.${unreadGeneration(cluster)}`;
     case "unknown":
       return `NOBODY KNOWS whether the database serves: ${serving.text}.`;
     case "invalid":
@@ -269,6 +304,14 @@ function headlineOf(
     case "healthy":
       return `Healthy${lasting(nowMs, serving, sound, reconciled)}: the database serves reads and writes, and everything is as specified.`;
   }
+}
+
+/** A spec that was changed while nobody looks is not in force. */
+function unreadGeneration({ metadata, status }: FoundationDBCluster): string {
+  const { generation = 0 } = metadata;
+  const reconciled = status?.generations?.reconciled;
+  if (reconciled === undefined || reconciled === generation) return "";
+  return ` Generation ${reconciled} is in force, not ${generation}.`;
 }
 
 /** " for 12m": since the youngest of these facts is so. */

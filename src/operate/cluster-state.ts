@@ -23,8 +23,6 @@ export interface FailureRecord extends ActionFailure {
   readonly atMs: number;
   /** Failures in a row. */
   count: number;
-  /** A command to the database, not a write to the API server. */
-  isCommand: boolean;
 }
 
 interface RefusalRecord extends ActionRefusal {

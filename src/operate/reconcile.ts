@@ -30,6 +30,7 @@ import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import { answerRequest, openRequest } from "./coordination-requests.ts";
 import { invalidStatus, problemText } from "./invalid-spec.ts";
+import { pausedStatus } from "./paused.ts";
 import type { OperatorMetrics } from "./metrics.ts";
 import { freshEnough, observeCluster } from "./observe.ts";
 import { carryOutFirst, performActions } from "./perform.ts";
@@ -83,7 +84,7 @@ export async function reconcileCluster(
   if (isProtectionOver(cluster)) return endProtection(options, key, state, cluster);
   if (cluster.spec.skip === true) {
     state.poller.follow(undefined);
-    return {};
+    return tellPaused(options, state, cluster);
   }
   const restLeftMs = state.restUntilMs - options.clock.nowMs();
   if (restLeftMs > 0) return { againAfterMs: restLeftMs };
@@ -428,6 +429,20 @@ function noteReconciled(
   const generation = plan.status.generations?.reconciled;
   if (cluster.status?.generations?.reconciled === generation) return;
   options.log.info("reconciled", { cluster: cluster.metadata.name, generation });
+}
+
+/** A cluster that is left alone says so; everything else of its status stays as it was last known. */
+async function tellPaused(
+  options: ReconcileOptions,
+  state: ClusterState,
+  cluster: Stored<FoundationDBCluster>,
+): Promise<WorkOutcome> {
+  const status = pausedStatus(cluster, options.clock.nowMs());
+  if (status === undefined) return {};
+  const written = await writeStatus(options, state, cluster, status);
+  if (written === "conflict") return { againAfterMs: staleMs };
+  const waitMs = state.statusDueMs - options.clock.nowMs();
+  return written === "held" ? { againAfterMs: Math.max(soonMs, waitMs) } : {};
 }
 
 async function reportInvalid(

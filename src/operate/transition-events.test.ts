@@ -5,9 +5,10 @@ import type { ClusterStatus, Condition } from "../api/cluster.ts";
 import { formatTime } from "../kube/time.ts";
 import { waitReasons } from "../plan/wait.ts";
 import type { Wait, WaitReason } from "../plan/wait.ts";
-import { concernOf } from "../plan/wait-concern.ts";
-import { lookAfterMs, statusEvents, waitEvents } from "./transition-events.ts";
+import { concernAt, concernOf } from "../plan/wait-concern.ts";
+import { statusEvents, waitEvents } from "./transition-events.ts";
 
+const lookAfterMs = 60_000;
 const startMs = 1_700_000_000_000;
 
 function wait(reason: WaitReason, sinceMs = startMs, message = `waits: ${reason}`): Wait {
@@ -37,6 +38,34 @@ test("[E20] a wait that may pass by itself is told when it lasts", () => {
     ["PodUnschedulable"],
   );
   assert.deepEqual(waitEvents(waits, late.told, undefined, startMs + 2 * lookAfterMs).events, []);
+});
+
+test("[E20] what ordinary work brings with it is told when it lasts longer than such work does", () => {
+  const waits = [wait("CoordinatorsUnfit"), wait("UpgradePending"), wait("ProcessesMissing")];
+  const minuteMs = 60_000;
+  assert.deepEqual(waitEvents(waits, new Set(), undefined, startMs + 2 * minuteMs).events, []);
+  const late = waitEvents(waits, new Set(), undefined, startMs + 10 * minuteMs).events;
+  assert.deepEqual(
+    late.map(({ reason }) => reason),
+    ["CoordinatorsUnfit", "UpgradePending", "ProcessesMissing"],
+  );
+});
+
+test("[E20] a wait is judged by its reason and its age", () => {
+  const minuteMs = 60_000;
+  const table: [WaitReason | "InvalidSpec", number, string][] = [
+    ["InvalidSpec", 0, "person"],
+    ["HallsMissing", 0, "person"],
+    ["PodImageUnavailable", 0.9, "passing"],
+    ["PodImageUnavailable", 1, "look"],
+    ["CoordinatorsUnfit", 9, "passing"],
+    ["CoordinatorsUnfit", 10, "look"],
+    ["PodPending", 59, "passing"],
+    ["PodPending", 60, "look"],
+  ];
+  for (const [reason, minutes, expected] of table) {
+    assert.equal(concernAt(reason, minutes * minuteMs), expected, `${reason} ${minutes}`);
+  }
 });
 
 test("[E21] a usual wait is never told", () => {

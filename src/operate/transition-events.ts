@@ -4,10 +4,7 @@ import type { ClusterStatus, Condition } from "../api/cluster.ts";
 import { formatTime, parseTime } from "../kube/time.ts";
 import type { PlanEvent } from "../plan/step.ts";
 import type { Wait } from "../plan/wait.ts";
-import { concernOf } from "../plan/wait-concern.ts";
-
-/** A wait that may pass by itself is told when it has lasted for so long. */
-export const lookAfterMs = 60_000;
+import { concernAt, concernOf } from "../plan/wait-concern.ts";
 
 /** Waits that were told already, by step, reason and beginning. Undefined before the first pass. */
 export type ToldWaits = ReadonlySet<string> | undefined;
@@ -25,9 +22,8 @@ export function waitEvents(
   const events: PlanEvent[] = [];
   const due = new Set<string>();
   for (const wait of waits) {
-    const concern = concernOf(wait.reason);
-    const ageMs = nowMs - wait.sinceMs;
-    if (concern === "passing" || (concern === "look" && ageMs < lookAfterMs)) continue;
+    const isUsual = concernOf(wait.reason) === "passing";
+    if (isUsual || concernAt(wait.reason, nowMs - wait.sinceMs) === "passing") continue;
     const key = keyOf(wait.step, wait.reason, formatTime(wait.sinceMs));
     if (!due.has(key) && !before.has(key)) {
       events.push({ type: "Warning", reason: wait.reason, message: wait.message });

@@ -10,7 +10,8 @@ import { bounceTargets, controllerToRescue, killAddresses } from "./bounce-targe
 import type { BounceTargets } from "./bounce-targets.ts";
 import { sharedRestart } from "./bounce-together.ts";
 import type { SharedRestart } from "./bounce-together.ts";
-import { calmRemedy, heldWait, hold, isHold, isNewWait, refusalHold, sentence } from "./hold.ts";
+import { calmRemedy, heldWait, hold, isHold, isNewWait, refusalHold } from "./hold.ts";
+import { sentence, uptimeHold } from "./hold.ts";
 import type { Hold } from "./hold.ts";
 import { evidenceOf, needsLock, refusalOf } from "./safety/act-evidence.ts";
 import { isJumping } from "./running-version.ts";
@@ -134,11 +135,7 @@ function dangerHold(
 ): Hold | undefined {
   const { minimumUptimeSecondsForBounce: minimum } = automationOf(snapshot.cluster.spec);
   const remainingMs = Math.ceil((minimum - uptimeSeconds) * 1000);
-  if (remainingMs > 0) {
-    const message = `Not everything has been running for ${minimum} seconds since the last recovery`;
-    const remedy = "Nothing: it happens then. spec.minimumUptimeSecondsForBounce sets the time.";
-    return hold("RestartHeld", message, remedy, Math.min(remainingMs, 60_000));
-  }
+  if (remainingMs > 0) return uptimeHold(snapshot.nowMs, minimum, remainingMs);
   const danger = bounceDanger(status);
   if (danger === undefined) return undefined;
   return hold("RestartHeld", sentence(danger), calmRemedy, 5_000);

@@ -8,6 +8,7 @@ import { sharingWarnings } from "./coordinator-hosts.ts";
 import { coordinatorProblem } from "./coordinator-validity.ts";
 import { coordinatorInput } from "./coordinator-wish.ts";
 import { diskWaits } from "./disk-space.ts";
+import { failureWaits } from "./failure-waits.ts";
 import { hallWarnings } from "./hall-warnings.ts";
 import { podWaits } from "./pod-waits.ts";
 import { judgeReconciliation } from "./reconciliation.ts";
@@ -145,16 +146,6 @@ function needsCoordinators(snapshot: Snapshot, draft: Draft): boolean {
     return draft.status.needsNewCoordinators === true;
   }
   return coordinatorProblem(coordinatorInput(snapshot, draft, database)) !== undefined;
-}
-
-function failureWaits(snapshot: Snapshot): NewWait[] {
-  return snapshot.failures.map((failure) => ({
-    step: failure.step,
-    reason: "ActionFailed" as const,
-    message: `Could not ${failure.what}: ${failure.message}`,
-    retryAfterMs: Math.max(0, failure.retryAtMs - snapshot.nowMs),
-    remedy: "The answer names the cause: a quota, a missing permission, an admission webhook.",
-  }));
 }
 
 /** What was decided and then refused at the door is a wait like any other. */

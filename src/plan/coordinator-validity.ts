@@ -59,6 +59,13 @@ export function coordinatorProblem(input: CoordinatorInput): string | undefined 
     found.push(process);
     if (process.excluded !== true) healthy.add(address);
   }
+  if (
+    isConversion(input) &&
+    missingCoordinators(input.status, input.connectionString).length === 0
+  ) {
+    const usesTls = input.spec.mainContainer?.enableTls === true;
+    return `The coordinators are to be reached ${usesTls ? "by TLS" : "without TLS"}`;
+  }
   const missing = [...wanted].filter((address) => !healthy.has(address)).sort();
   if (missing.length > 0) return `No healthy process serves as coordinator ${missing[0]}`;
   return spreadProblem(input, found);

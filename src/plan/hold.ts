@@ -1,4 +1,5 @@
 // Why a step cannot act in this pass, before it is told as a wait with the step's purpose. Rules: spec/restart.md [T7].
+import { formatTime } from "../kube/time.ts";
 import type { Refusal } from "./safety/refusal.ts";
 import { refusalRemedies } from "./safety/refusal.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -36,6 +37,16 @@ export function refusalHold({ reason, message }: Refusal): Hold {
 
 export function heldWait(step: string, held: Hold, what: string): NewWait {
   return { step, ...held, message: `${what}. ${held.message}`, isForDatabase: true };
+}
+
+const minuteMs = 60_000;
+
+/** A restart that follows the last recovery too closely happens at a time that is known, told to the minute. */
+export function uptimeHold(nowMs: number, minimumSeconds: number, remainingMs: number): Hold {
+  const at = formatTime(Math.ceil((nowMs + remainingMs) / minuteMs) * minuteMs).slice(11, 16);
+  const message = `It happens by ${at} UTC, when everything has been running for ${minimumSeconds} seconds since the last recovery`;
+  const remedy = "Nothing: it happens then. spec.minimumUptimeSecondsForBounce sets the time.";
+  return hold("RestartHeld", message, remedy, Math.min(remainingMs, minuteMs));
 }
 
 /** An event tells of a transition, so it comes once and not with every pass that still waits. */

@@ -1,8 +1,10 @@
 // What keeps a pod from running when its own status does not say it: a node that is gone, a finalizer, a claim that is
 // being deleted, parameters that fdbserver may refuse. Rules: spec/explain.md [E42]-[E45].
+import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { processSettingsOf } from "../api/effective.ts";
 import type { PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
+import { conditionOf } from "../model/process-group.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nameList } from "./wait.ts";
 
@@ -41,10 +43,16 @@ export function claimTrouble(
   return `${scheduler} (${of})`;
 }
 
-/** A running pod without processes has often been given something that ends fdbserver at once. */
-export function suspectParameters(snapshot: Snapshot, processClass: string): string {
-  const settings = processSettingsOf(snapshot.cluster.spec, processClass);
+/** Processes that restart, or start for the first time, are back by then. */
+const usualStartSeconds = 120;
+
+/** A running pod that stays without processes has often been given something that ends fdbserver at once. */
+export function suspectParameters(snapshot: Snapshot, group: ProcessGroup): string {
+  const missingSince = conditionOf(group, "MissingProcesses")?.timestamp;
+  if (missingSince === undefined) return "";
+  if (snapshot.nowMs / 1000 - missingSince < usualStartSeconds) return "";
+  const settings = processSettingsOf(snapshot.cluster.spec, group.processClass);
   const parameters = settings.customParameters ?? [];
   if (parameters.length === 0) return "";
-  return `; fdbserver may refuse a custom parameter: ${nameList(parameters)}`;
+  return `fdbserver may refuse a custom parameter: ${nameList(parameters)}`;
 }

@@ -72,7 +72,8 @@ const tellings: Partial<Record<WaitReason, Telling>> = {
     remedy: "Look at the sidecar's log and at network policies between the operator and the pod.",
   },
   ProcessesMissing: {
-    text: (names, detail) => `The database does not see the processes of ${names}${detail}`,
+    text: (names, detail) =>
+      `The database does not see the processes of ${names}${detail === "" ? "" : `; ${detail}`}`,
     remedy:
       "Nothing for a while; then look at the pod's log (fdbserver says there why it ends) and the network.",
     isForDatabase: true,
@@ -98,7 +99,10 @@ export function podWaits(snapshot: Snapshot, draft: Draft): NewWait[] {
   }
   return [...byReason.values()].flatMap(({ cause, details, names }) => {
     const telling = tellings[cause.reason];
-    const detail = [...details].slice(0, 3).join("; ");
+    const detail = [...details]
+      .filter((each) => each !== "")
+      .slice(0, 3)
+      .join("; ");
     return telling === undefined ? [] : [toWait({ ...cause, detail }, names, telling)];
   });
 }
@@ -141,7 +145,7 @@ function causeOf(
   if (hasCondition(group, "MissingProcesses")) {
     const isStarted =
       (draft.status.connectionString ?? "") !== "" && !isSeedSilent(snapshot, draft);
-    const detail = suspectParameters(snapshot, group.processClass);
+    const detail = suspectParameters(snapshot, group);
     return isStarted ? { reason: "ProcessesMissing", step: "updateStatus", detail } : undefined;
   }
   return undefined;

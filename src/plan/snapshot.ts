@@ -52,6 +52,8 @@ export interface ActionFailure {
   what: string;
   message: string;
   retryAtMs: number;
+  /** A command to the database, not a write to the API server. */
+  isCommand: boolean;
 }
 
 /** An action of the pass before that the guard refused: a wait, until it is allowed or not wanted any more. */

@@ -160,6 +160,7 @@ function changeImages(
     },
   );
   if (actions.length === 0) return nothing;
-  const message = `Changing ${actions.length} sidecars to version ${version}`;
+  const count = actions.length === 1 ? "one sidecar" : `${actions.length} sidecars`;
+  const message = `Changing ${count} to version ${version}`;
   return { actions, events: [{ type: "Normal", reason: "SidecarUpgraded", message }] };
 }

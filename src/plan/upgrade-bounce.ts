@@ -7,7 +7,7 @@ import { localityKeys, localityOf } from "../model/locality.ts";
 import type { Action } from "./action.ts";
 import { bounceDanger, uptimeSecondsOf } from "./bounce-safety.ts";
 import { killAddresses } from "./bounce-targets.ts";
-import { heldWait, hold, isHold, isNewWait } from "./hold.ts";
+import { heldWait, hold, isHold, isNewWait, uptimeHold } from "./hold.ts";
 import type { Hold } from "./hold.ts";
 import { evidenceOf, needsLock } from "./safety/act-evidence.ts";
 import type { Evidence } from "./safety/act-evidence.ts";
@@ -123,11 +123,7 @@ function restartAll(
 function dangerHold(snapshot: Snapshot, evidence: Evidence, running: string): Hold | undefined {
   const { minimumUptimeSecondsForBounce: minimum } = automationOf(snapshot.cluster.spec);
   const remainingMs = Math.ceil((minimum - uptimeSecondsOf(evidence.status, running)) * 1000);
-  if (remainingMs > 0) {
-    const message = `Not everything has been running for ${minimum} seconds since the last recovery`;
-    const remedy = "Nothing: it happens then. spec.minimumUptimeSecondsForBounce sets the time.";
-    return hold("RestartHeld", message, remedy, Math.min(remainingMs, 60_000));
-  }
+  if (remainingMs > 0) return uptimeHold(snapshot.nowMs, minimum, remainingMs);
   const danger = bounceDanger(evidence.status, groupsAhead(snapshot));
   if (danger === undefined) return undefined;
   const remedy = "Nothing, when it passes by itself; otherwise look at the status of the database.";

@@ -75,3 +75,31 @@ export function concernOf(reason: string): Concern {
   if (reason === "InvalidSpec") return "person";
   return concerns[reason as WaitReason] ?? "passing";
 }
+
+const minuteMs = 60_000;
+/** What usually passes and has lasted for so long deserves a look. */
+const longMs = 60 * minuteMs;
+
+/** What ordinary work (a new version, another redundancy, pods made again) brings with it for some minutes. */
+const usualMs: Readonly<Partial<Record<WaitReason, number>>> = {
+  BudgetExhausted: 10 * minuteMs,
+  ConfigurationNotInPod: 3 * minuteMs,
+  ConfigurationUnsafe: 5 * minuteMs,
+  CoordinatorsNotRunning: 3 * minuteMs,
+  CoordinatorsUnfit: 10 * minuteMs,
+  FaultToleranceReduced: 10 * minuteMs,
+  InstanceNotReady: 5 * minuteMs,
+  LockHeld: 10 * minuteMs,
+  PodNotReady: 3 * minuteMs,
+  ProcessesMissing: 3 * minuteMs,
+  SidecarUnreachable: 3 * minuteMs,
+  UpgradePending: 10 * minuteMs,
+};
+
+/** How much a wait of this age concerns people. */
+export function concernAt(reason: string, ageMs: number): Concern {
+  const concern = concernOf(reason);
+  if (concern === "passing") return ageMs >= longMs ? "look" : concern;
+  if (concern === "person") return concern;
+  return ageMs < (usualMs[reason as WaitReason] ?? minuteMs) ? "passing" : "look";
+}

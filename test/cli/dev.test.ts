@@ -130,7 +130,7 @@ test("[CLI3] dev --once ends with 1 and the reason when the cluster cannot come 
   );
 });
 
-test("[CLI5] [CLI9] dev serves a kubeconfig that works, names three things to try, and stops on SIGINT", async () => {
+test("[CLI5] [CLI9] [CLI13] dev serves a kubeconfig that works, names three things to try, tells of changes, and stops on SIGINT", async () => {
   const kubeconfig = join(folder, "kubeconfig");
   const file = write("kept.yaml", smallCluster.replace("CPU", "100m"));
   const args = ["dev", "-f", file, "--speed", "100", "--port", "0", "--kubeconfig", kubeconfig];
@@ -142,6 +142,10 @@ test("[CLI5] [CLI9] dev serves a kubeconfig that works, names three things to tr
   const client = new KubeClient(transport, { userAgent: "test" });
   const cluster = await client.get(foundationDbClusters, { namespace: "default", name: "small" });
   assert.equal(cluster.status?.health?.available, true);
+  const key = { namespace: "default", name: "small" };
+  const change = { spec: { processCounts: { stateless: 2 } } };
+  await client.patch(foundationDbClusters, key, change, { type: "merge" });
+  await command.waitForOutput("Reconciled generation 2 of small after 00:");
   transport.close();
   command.signal("SIGINT");
   const result = await command.finished;

@@ -71,6 +71,61 @@ function changed(...conditions: readonly Condition[]): Condition[] {
   return healthy.map((one) => conditions.find(({ type }) => type === one.type) ?? one);
 }
 
+function clusterPage(change: Partial<Stored<FoundationDBCluster>>): ExplainPage {
+  const status = { configured: true, generations: { reconciled: 2 }, conditions: [...healthy] };
+  const input = inputWith(status);
+  return explainCluster({ ...input, cluster: { ...input.cluster, ...change } }, nowMs);
+}
+
+test("[E53] a deletion that protection holds back is not told as a deletion", () => {
+  const { metadata } = clusterWith(undefined);
+  const deleted = { ...metadata, deletionTimestamp: minutesAgo(5) };
+  assert.equal(clusterPage({ metadata: deleted }).headline, "The cluster is being deleted.");
+  const name = "foundationdb.org/deletion-protection";
+  const held = { ...deleted, finalizers: [name], annotations: { [name]: "true" } };
+  assert.match(
+    clusterPage({ metadata: held }).headline,
+    /^Somebody deleted this cluster, but it is protected: it stays, .*foundationdb\.org\/deletion-protection is removed\.$/,
+  );
+});
+
+test("[E53] of a paused cluster the generation that is in force is named", () => {
+  const { metadata, spec } = clusterWith(undefined);
+  const page = clusterPage({
+    ...{ metadata: { ...metadata, generation: 9 }, spec: { ...spec, skip: true } },
+  });
+  assert.match(page.headline, /spec\.skip is true.* Generation 2 is in force, not 9\.$/);
+  assert.doesNotMatch(page.reconciled.text, /generation 9/);
+});
+
+test("[E54] entries to remove that mean no process group are named", () => {
+  const processGroups = [{ processGroupID: "log-1", processClass: "log" }];
+  const status = { configured: true, generations: {}, conditions: [...healthy], processGroups };
+  const { spec } = clusterWith(undefined);
+  const warning = (...processGroupsToRemove: string[]): string | undefined =>
+    clusterPage({ status, spec: { ...spec, processGroupsToRemove } }).warning;
+  assert.equal(warning("log-1"), undefined);
+  assert.equal(
+    warning("log-9"),
+    "processGroupsToRemove names log-9, which is no process group of this cluster: removed already, or mistyped.",
+  );
+  assert.equal(
+    warning("orders-log-1"),
+    "processGroupsToRemove names the pod orders-log-1: the id of its process group is log-1.",
+  );
+});
+
+test("[E20] [E55] what ordinary work brings with it does not ask for a look before it lasts", () => {
+  const unfit = (minutes: number) => ({
+    ...{ step: "changeCoordinators", reason: "CoordinatorsUnfit", message: "m", remedy: "r" },
+    since: minutesAgo(minutes),
+  });
+  const page = (minutes: number): ExplainPage =>
+    pageWith(changed(condition("Reconciled", "False")), { blockedBy: [unfit(minutes)] });
+  assert.match(page(2).headline, /and the operator is at work\.$/);
+  assert.match(page(11).headline, /and one thing needs a look\.$/);
+});
+
 const volumeWait = {
   step: "addPods",
   reason: "VolumePending",

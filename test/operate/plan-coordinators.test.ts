@@ -178,7 +178,7 @@ for (const [name, kind, fields, isChanged] of gates) {
   });
 }
 
-test("[T14] a move to TLS waits until every process listens so", () => {
+test("[T14] [E56] a move to TLS waits until every process listens so", () => {
   const world = settled({ ...double, routing: { useDNSInClusterFile: false } });
   world.changeSpec({ mainContainer: { enableTls: true } });
   const listenBoth: Change = (status) => {
@@ -198,6 +198,7 @@ test("[T14] a move to TLS waits until every process listens so", () => {
   const late = planWith(world, both(listenBoth, lateListener));
   assert.equal(chosen(late), undefined);
   assert.match(waitOf(late), /Not all processes have a TLS address yet/);
+  assert.match(waitOf(late), /The coordinators are to be reached by TLS/);
   assert.ok(late.events.some((event) => event.reason === "DeferringCoordinatorChange"));
   const again = planWith(world, () => {}, { previousWaits: late.waits });
   assert.ok(again.events.every((event) => event.reason !== "DeferringCoordinatorChange"));

@@ -491,6 +491,7 @@ test("[P85] an action that failed is a wait with its answer", () => {
       what: "create pod sample-log-1",
       message: "exceeded quota",
       retryAtMs: world.nowMs + 4_000,
+      isCommand: false,
     },
   ];
   const [wait] = world.plan({ failures }).waits;

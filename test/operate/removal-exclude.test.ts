@@ -398,7 +398,14 @@ test("[R26] an act that fails or is refused holds nobody back, a running command
   const [act] = actionsOf(world.plan(), "configureDatabase");
   assert.ok(act !== undefined);
   const [key, what] = [actionKey(act), describeAction(act)];
-  const failure = { key, step: act.step, what, message: "no", retryAtMs: world.nowMs + 1000 };
+  const failure = {
+    key,
+    step: act.step,
+    what,
+    message: "no",
+    isCommand: true,
+    retryAtMs: world.nowMs + 1000,
+  };
   assert.equal(targets(world.plan({ failures: [failure] })).length, 1);
   assert.equal(
     targets(world.plan({ failures: [{ ...failure, retryAtMs: world.nowMs }] })).length,

@@ -100,7 +100,7 @@ test("[W22] a running cluster whose spec becomes invalid runs on", async () => {
   });
 });
 
-test("[W23] spec.skip leaves everything as it is until it is taken away", async () => {
+test("[W23] [E52] spec.skip leaves everything as it is until it is taken away", async () => {
   await TestWorld.runWithCluster({}, async (world) => {
     await world.changeSpec({ skip: true });
     const [pod] = await world.pods("storage");
@@ -108,10 +108,17 @@ test("[W23] spec.skip leaves everything as it is until it is taken away", async 
     const mark = world.requests.length;
     await world.clock.advance(10 * minuteMs);
     assert.equal((await world.pods("storage")).length, 0);
-    assert.deepEqual(world.writesSince(mark), []);
+    assert.deepEqual(
+      world.writesSince(mark).map((write) => write.split(" ")[1]),
+      ["foundationdbclusters/status"],
+    );
+    const isPaused = async (): Promise<boolean> =>
+      (await world.cluster()).status?.conditions?.some(({ type }) => type === "Paused") === true;
+    assert.equal(await isPaused(), true);
     await world.changeSpec({ skip: false });
     await world.untilReconciled();
     assert.equal((await world.pods("storage")).length, 1);
+    assert.equal(await isPaused(), false);
     world.assertDataSafe();
   });
 });

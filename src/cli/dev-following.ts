@@ -1,0 +1,65 @@
+// What `npm start` tells after everything has come up: whatever is changed from then on, with a view of it while it is
+// being brought about on a terminal, and a line when it is in force. Rules: spec/cli.md [CLI13].
+import type { FoundationDBCluster } from "../api/cluster.ts";
+import { sleep } from "../env/clock.ts";
+import { isCalm, progressOf } from "./dev-progress.ts";
+import { clustersOf, named } from "./dev-watching.ts";
+import type { DevHost, WatchedSite } from "./dev-watching.ts";
+import { formatElapsed, renderBrief, renderProgress } from "./progress-view.ts";
+
+const lookMs = 200;
+
+/** Ends with the signal. */
+export async function followChanges(
+  sites: readonly WatchedSite[],
+  host: DevHost,
+  startedMs: number,
+): Promise<void> {
+  /** Since when clusters are being changed, by name. */
+  const changing = new Map<string, number>();
+  while (!host.signal.aborted) {
+    const found = await clustersAt(sites);
+    const nowMs = sites[0]?.world.clock.nowMs() ?? startedMs;
+    const names = new Set(found.map(({ name }) => name));
+    for (const name of changing.keys()) if (!names.has(name)) changing.delete(name);
+    for (const { name, cluster } of found) {
+      if (!isCalm(cluster) && !changing.has(name)) changing.set(name, nowMs);
+    }
+    const busy = found.filter(({ name }) => changing.has(name));
+    const lines = busy.flatMap(({ name, cluster, actions }) => {
+      const sinceMs = changing.get(name) ?? nowMs;
+      const state = { ...progressOf(cluster, { nowMs, startedMs: sinceMs, actions }), name };
+      return found.length === 1
+        ? renderProgress(state, host.output)
+        : renderBrief(state, host.output);
+    });
+    if (lines.length > 0) host.output.live(lines);
+    const done = busy.filter(({ cluster }) => isCalm(cluster));
+    if (done.length > 0) host.output.settle();
+    for (const { name, cluster } of done) {
+      const elapsed = formatElapsed(nowMs - (changing.get(name) ?? nowMs));
+      changing.delete(name);
+      host.output.line(`${doneText(name, cluster)} after ${elapsed}.`);
+    }
+    await sleep(host.realClock, lookMs, host.signal);
+  }
+  if (changing.size > 0) host.output.settle();
+}
+
+function doneText(name: string, { spec, status }: FoundationDBCluster): string {
+  return spec.skip === true
+    ? `${name} is left alone (spec.skip)`
+    : `Reconciled generation ${status?.generations?.reconciled ?? 0} of ${name}`;
+}
+
+async function clustersAt(
+  sites: readonly WatchedSite[],
+): Promise<{ name: string; cluster: FoundationDBCluster; actions: readonly string[] }[]> {
+  const found: { name: string; cluster: FoundationDBCluster; actions: readonly string[] }[] = [];
+  for (const { world, recent } of sites) {
+    for (const cluster of await clustersOf(world)) {
+      found.push({ name: named(world, cluster.metadata.name ?? ""), cluster, actions: recent });
+    }
+  }
+  return found;
+}
