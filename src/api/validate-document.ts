@@ -18,6 +18,7 @@ import { validateObject } from "./structural/validate-object.ts";
 import { validateBackup } from "./validate-backup.ts";
 import { clusterWarnings, validateCluster, versionWarnings } from "./validate-cluster.ts";
 import { metadataErrors } from "./validate-metadata.ts";
+import { newTlsProblems } from "./validate-tls.ts";
 import { validateRestore } from "./validate-restore.ts";
 
 export interface Finding {
@@ -140,6 +141,7 @@ function operatorFindingsOf(custom: CustomResource, object: unknown): readonly F
       const cluster = object as FoundationDBCluster;
       return [
         ...validateCluster(cluster).map((each) => problemFinding(each, "error")),
+        ...newTlsProblems(cluster).map((each) => problemFinding(each, "error")),
         ...clusterWarnings(cluster).map((each) => problemFinding(each, "warning")),
       ];
     }

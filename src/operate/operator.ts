@@ -2,6 +2,7 @@
 // It runs against a real API server and against the emulated one, in real and in virtual time.
 // Rules: spec/operate.md [OP1]-[OP4], [OP46]-[OP50].
 import { validateCluster } from "../api/validate-cluster.ts";
+import { newTlsProblems } from "../api/validate-tls.ts";
 import type { PodTemplateLimits } from "../api/validate-pod-template.ts";
 import { problem } from "../api/problem.ts";
 import type { ValidationProblem } from "../api/problem.ts";
@@ -423,7 +424,10 @@ function validator(
   return (cluster) => {
     const found = known.get(cluster.spec);
     if (found !== undefined) return found;
-    const problems = [...validateCluster(cluster, { podTemplateLimits })];
+    const problems = [
+      ...validateCluster(cluster, { podTemplateLimits }),
+      ...newTlsProblems(cluster),
+    ];
     const { version } = cluster.spec;
     if (problems.length === 0 && !admin.isVersionSupported(version)) {
       const message = `there is no client for version ${version} beside this operator`;

@@ -9,6 +9,7 @@ import { planVolumeClaims } from "./add-pvcs.ts";
 import { planBounce } from "./bounce-processes.ts";
 import { planCoordinators } from "./change-coordinators.ts";
 import { planCoordination } from "./operator-coordination.ts";
+import { withCertificatesFirst } from "./certificates-first.ts";
 import { planClientCheck } from "./check-client-compatibility.ts";
 import { concludeStatus } from "./conclude-status.ts";
 import { planBuggifiedPods } from "./delete-pods-for-buggification.ts";
@@ -121,7 +122,7 @@ export function planCluster(
   steps: readonly Step[] = chain,
   isTimeUp: () => boolean = () => false,
 ): Plan {
-  const snapshot = withSafeNames(given);
+  const snapshot = withCertificatesFirst(withSafeNames(given));
   const observed = planObservedStatus(snapshot);
   const events: PlanEvent[] = [...observed.events];
   const asked: DatabaseQuestion[] = [];

@@ -87,7 +87,7 @@ export function desiredFor(
   };
   const signature = JSON.stringify([
     ...[uid, generation, name, namespace],
-    ...[inputs, configurationVersion, cluster.spec.routing],
+    ...[inputs, configurationVersion, cluster.spec.routing, cluster.spec.mainContainer?.enableTls],
   ]);
   if (memory.desired === undefined || memory.signature !== signature) {
     const normal = normalCluster({ ...cluster, status: inputs });

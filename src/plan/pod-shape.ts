@@ -6,6 +6,7 @@ import { mainContainerName, sidecarContainerName } from "../build/normalise.ts";
 import { imageTypeOfPod, ipFamilyOfPod, publicIpsOfPod } from "../build/pod-reading.ts";
 import type { Container, Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
+import { serversPerPodMaximum } from "../model/limits.ts";
 
 export interface PodShape {
   imageType: "split" | "unified";
@@ -76,7 +77,7 @@ function serversIn(containers: readonly Container[]): number {
     for (const variable of container.env ?? []) {
       if (!variable.name.endsWith("_SERVERS_PER_POD")) continue;
       const servers = Number(variable.value);
-      if (Number.isInteger(servers) && servers > 0) return servers;
+      if (Number.isInteger(servers) && servers > 0) return Math.min(servers, serversPerPodMaximum);
     }
   }
   return 1;

@@ -8,6 +8,8 @@ export interface ServerProcessSpec {
   version: string;
   /** Arguments without the binary, for example ["--class=storage", ...]. */
   args: readonly string[];
+  /** Variables of the container; none when absent. */
+  environment?: Readonly<Record<string, string>>;
   pod: { namespace: string; name: string; uid: string; ips: readonly string[] };
   nodeName: string;
   files: ContainerFiles;

@@ -69,8 +69,9 @@ export class ServerSlot {
       return this.#restartLater({ code: 127, message }, 0);
     }
     context.writeLog(`${name}: starting ${[binaryPath, ...args].join(" ")}`);
-    const { pod, nodeName, files, runtime } = context;
-    const running = runtime.start({ binaryPath, version, args, pod, nodeName, files });
+    const { pod, nodeName, files, runtime, environment } = context;
+    const place = { pod, nodeName, files, environment };
+    const running = runtime.start({ binaryPath, version, args, ...place });
     this.#process = running;
     void running.exited.then((exit) => {
       this.#process = undefined;

@@ -116,11 +116,12 @@ export function template(change: {
   spec?: Partial<NonNullable<Template["spec"]>>;
   metadata?: Template["metadata"];
   env?: EnvVar[];
+  base?: ClusterSpec["processes"];
 }): NonNullable<ClusterSpec["processes"]> {
-  const base = frugalProcesses?.["general"]?.podTemplate?.spec;
+  const base = (change.base ?? frugalProcesses)["general"]?.podTemplate?.spec;
   const containers = (base?.containers ?? []).map((container) =>
     container.name === "foundationdb" && change.env !== undefined
-      ? { ...container, env: change.env }
+      ? { ...container, env: [...(container.env ?? []), ...change.env] }
       : container,
   );
   return {

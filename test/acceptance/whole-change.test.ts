@@ -8,7 +8,7 @@ import { coordinationSets, operatorKeys } from "../../src/fdb/keys.ts";
 import { readDenyList } from "../../src/fdb/deny-list.ts";
 import { person, untilSettled } from "../world/removal-harness.ts";
 import { acts, knobs, recoveries, untilBlocked } from "../world/restart-harness.ts";
-import { minuteMs, small, tiny, TestWorld } from "../world/world-harness.ts";
+import { minuteMs, securedProcesses, small, tiny, TestWorld } from "../world/world-harness.ts";
 import { item, shared, together } from "./checklist-case.ts";
 import {
   coordinators,
@@ -214,10 +214,16 @@ async function secured(world: TestWorld, change: object): Promise<void> {
   assert.ok(acts(world, "killProcesses").length >= 1);
   assert.deepEqual((await world.cluster()).status?.requiredAddresses, { tls: true });
 }
-together(["A15.1", "F08.8"], () => life({}, (world) => secured(world, {})));
+const certified = { hasCertificates: true };
+together(["A15.1", "F08.8"], () =>
+  life({ processes: securedProcesses }, (world) => secured(world, {}), certified),
+);
+const env = [{ name: "OWN", value: "1" }];
 item("F08.9", () =>
-  life({ automationOptions: { podUpdateStrategy: "Delete" } }, (world) =>
-    secured(world, { processes: template({ env: [{ name: "OWN", value: "1" }] }) }),
+  life(
+    { automationOptions: { podUpdateStrategy: "Delete" }, processes: securedProcesses },
+    (world) => secured(world, { processes: template({ env, base: securedProcesses }) }),
+    certified,
   ),
 );
 /** From the family that a pod happens to have, or from IPv4, to IPv6. */

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { persistentVolumeClaims, services } from "../../src/kube/resource.ts";
 import { secrets } from "../../src/emulator/kubelet-core.ts";
-import { minuteMs, small, tiny, TestWorld } from "./world-harness.ts";
+import { minuteMs, securedProcesses, small, tiny, TestWorld } from "./world-harness.ts";
 import type { TestWorldOptions } from "./world-harness.ts";
 
 /** Brings a cluster up and checks what every new cluster must show; then whatever is special about it. */
@@ -167,8 +167,8 @@ for (const imageType of ["unified", "split"] as const) {
 
 for (const imageType of ["unified", "split"] as const) {
   test(`[W8] with TLS every address says so (${imageType} image)`, async () => {
-    const spec = { ...small, imageType, mainContainer: { enableTls: true } };
-    await created(spec, async (world) => {
+    const tls = { mainContainer: { enableTls: true }, processes: securedProcesses };
+    const check = async (world: TestWorld): Promise<void> => {
       const { status } = await world.cluster();
       assert.deepEqual(status?.requiredAddresses, { tls: true });
       for (const address of status?.connectionString?.split("@")[1]?.split(",") ?? []) {
@@ -177,7 +177,8 @@ for (const imageType of ["unified", "split"] as const) {
       for (const line of await commandLines(world)) {
         assert.match(line, /--public_address=[^ ]*:4500:tls/);
       }
-    });
+    };
+    await created({ ...small, imageType, ...tls }, check, { hasCertificates: true });
   });
 }
 

@@ -3,17 +3,18 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { coordinatorsOf } from "../../src/model/connection-string.ts";
-import { TestWorld, minuteMs, small } from "./world-harness.ts";
+import { TestWorld, minuteMs, securedProcesses, small } from "./world-harness.ts";
 
 for (const podUpdateStrategy of ["Delete", "ReplaceTransactionSystem"] as const) {
   test(`[T52] names and TLS are turned on together (${podUpdateStrategy})`, async () => {
     const spec = {
       ...small,
+      processes: securedProcesses,
       minimumUptimeSecondsForBounce: 30,
       routing: { useDNSInClusterFile: false },
       automationOptions: { podUpdateStrategy, waitBetweenRemovalsSeconds: 0 },
     };
-    await TestWorld.runWithCluster({ spec }, async (world) => {
+    await TestWorld.runWithCluster({ spec, hasCertificates: true }, async (world) => {
       await world.clock.advance(2 * minuteMs);
       await world.changeSpec({
         mainContainer: { enableTls: true },

@@ -7,7 +7,7 @@ import type { AdminClient, AdminClientFactory } from "../../src/fdb/admin.ts";
 import { FdbError } from "../../src/fdb/error.ts";
 import { configMaps } from "../../src/kube/resource.ts";
 import { acts, blockedBy, knobs, recoveries, untilBlocked } from "./restart-harness.ts";
-import { minuteMs, small, tiny, TestWorld } from "./world-harness.ts";
+import { minuteMs, securedProcesses, small, tiny, TestWorld } from "./world-harness.ts";
 
 const nodeCapacity = { cpu: "8", memory: "16Gi", pods: "60" };
 
@@ -158,8 +158,9 @@ for (const [name, from, to] of [
       minimumUptimeSecondsForBounce: 60,
       mainContainer: { enableTls: from },
       sidecarContainer: { enableTls: false },
+      processes: securedProcesses,
     };
-    await TestWorld.runWithCluster({ spec }, async (world) => {
+    await TestWorld.runWithCluster({ spec, hasCertificates: true }, async (world) => {
       const before = recoveries(world);
       await world.changeSpec({ mainContainer: { enableTls: to } });
       await world.untilReconciled(30 * minuteMs);

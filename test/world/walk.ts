@@ -11,7 +11,7 @@ import type { Trouble } from "../../src/sim/faults/chaos.ts";
 import { OperatorLinks } from "../../src/sim/faults/operator-links.ts";
 import { VirtualClock } from "../../src/sim/virtual-clock.ts";
 import { Invariants } from "./invariants.ts";
-import { minuteMs, TestWorld } from "./world-harness.ts";
+import { minuteMs, securedProcesses, TestWorld } from "./world-harness.ts";
 
 export interface WalkOptions {
   steps?: number;
@@ -61,6 +61,7 @@ export function shapeOf(random: Random): Shape {
       storageServersPerPod: randomInteger(random, 1, 2),
       routing: isDualStack ? { ...routing, podIPFamily: 6 } : routing,
       ...(random.next() < 0.3 ? { mainContainer: { enableTls: true } } : {}),
+      processes: securedProcesses,
       ...(random.next() < 0.3 ? { processGroupIDPrefix: "west" } : {}),
       ...(random.next() < 0.3 ? { version: "7.1.57" } : {}),
       logServersPerPod: randomInteger(random, 1, 2),
@@ -77,6 +78,7 @@ export async function walk(seed: number, options: WalkOptions = {}): Promise<Wal
   const links = new OperatorLinks(clock, random);
   const world = await TestWorld.open({
     ...{ seed, clock, nodes: shape.nodes, zones: shape.zones, keepLines: 400 },
+    hasCertificates: true,
     wrapTransport: (transport) => links.wrapTransport(invariants.inspectRequests(transport)),
     wrapAdmin: (admin) => links.wrapAdmin(invariants.inspectCommands(admin)),
   });

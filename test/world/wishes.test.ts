@@ -11,6 +11,7 @@ import {
   hourMs,
   keyOfObject,
   minuteMs,
+  securedProcesses,
   small,
   TestWorld,
 } from "./world-harness.ts";
@@ -27,6 +28,8 @@ interface Wish {
   /** Of the status and of every pod when the wish is fulfilled. */
   status?: (status: ClusterStatus) => boolean;
   pod?: (pod: Pod) => boolean;
+  /** The pods have certificates before. */
+  isSecured?: boolean;
   /** The same pods run on. */
   keepsPods?: boolean;
 }
@@ -89,6 +92,7 @@ const wishes: Wish[] = [
   {
     title: "TLS",
     change: { mainContainer: { enableTls: true } },
+    isSecured: true,
     status: (status) => /:4500:tls/.test(status.connectionString ?? ""),
   },
   {
@@ -116,9 +120,11 @@ async function isFulfilled(world: TestWorld): Promise<boolean> {
 
 const spec = { ...small, automationOptions: { waitBetweenRemovalsSeconds: 0 } };
 
-for (const { title, change, status: fulfils, pod: suits, keepsPods } of wishes) {
+for (const { title, change, status: fulfils, pod: suits, keepsPods, isSecured } of wishes) {
   test(`[W91] ${title}: carried out, and nothing breaks`, async () => {
-    await TestWorld.runWithCluster({ spec }, async (world) => {
+    const secured = isSecured ? { processes: securedProcesses } : {};
+    const options = { spec: { ...spec, ...secured }, hasCertificates: isSecured };
+    await TestWorld.runWithCluster(options, async (world) => {
       const uids = (await world.pods()).map(({ metadata }) => metadata.uid);
       const startedMs = world.clock.nowMs();
       await world.changeSpec(change);

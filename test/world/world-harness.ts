@@ -8,6 +8,7 @@ import type { Event, Pod } from "../../src/kube/generated/types.ts";
 import { events, namespaces, pods } from "../../src/kube/resource.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import type { Activity } from "../../src/operate/activity.ts";
+import { createCertificates, withCertificates } from "../../src/sim/sample-certificates.ts";
 import { Trace } from "../../src/sim/trace.ts";
 import { VirtualClock } from "../../src/sim/virtual-clock.ts";
 import { startWorld } from "../../src/sim/world.ts";
@@ -16,6 +17,8 @@ import type { World, WorldOptions } from "../../src/sim/world.ts";
 export type TestWorldOptions = Partial<Omit<WorldOptions, "clock" | "trace">> & {
   /** Made when absent. */
   clock?: VirtualClock;
+  /** A Secret for `securedProcesses` is there from the beginning. */
+  hasCertificates?: boolean;
   /** Lines of the trace that are kept; failures print the last ones. */
   keepLines?: number;
 };
@@ -42,7 +45,7 @@ export const small: Partial<ClusterSpec> = {
 
 const containerRequests = { requests: { cpu: "50m", memory: "64Mi" } };
 
-export const frugalProcesses: ClusterSpec["processes"] = {
+export const frugalProcesses: NonNullable<ClusterSpec["processes"]> = {
   general: {
     podTemplate: {
       spec: {
@@ -51,6 +54,15 @@ export const frugalProcesses: ClusterSpec["processes"] = {
           { name: "foundationdb-kubernetes-sidecar", resources: containerRequests },
         ],
       },
+    },
+  },
+};
+
+/** The same with certificates, for clusters that speak TLS. */
+export const securedProcesses: NonNullable<ClusterSpec["processes"]> = {
+  general: {
+    podTemplate: {
+      spec: withCertificates(frugalProcesses["general"]?.podTemplate?.spec ?? { containers: [] }),
     },
   },
 };
@@ -115,12 +127,19 @@ export class TestWorld implements Heard {
   }
 
   static async open(options: TestWorldOptions = {}): Promise<TestWorld> {
-    const { keepLines = 200, clock = new VirtualClock(), seed = 1, ...rest } = options;
+    const {
+      keepLines = 200,
+      clock = new VirtualClock(),
+      seed = 1,
+      hasCertificates,
+      ...rest
+    } = options;
     const trace = new Trace({ clock, keepLines });
     const { listeners, ...heard } = listen(options);
     const started = startWorld({ ...rest, ...listeners, seed, clock, trace });
     const world = new TestWorld({ ...heard, clock, trace, world: started });
     await world.during(started.started, minuteMs, "the start of the world");
+    if (hasCertificates) await createCertificates(started.client, "default");
     return world;
   }
 

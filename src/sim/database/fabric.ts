@@ -120,5 +120,6 @@ export function answering(fabric: Fabric, address: NetworkAddress): ServerInstan
   const own = reachableAt(instance.arguments).find(
     (candidate) => candidate.host === host && candidate.port === address.port,
   );
-  return own?.useTls === address.useTls ? instance : undefined;
+  if (own?.useTls !== address.useTls || (own.useTls && !instance.hasCertificate)) return undefined;
+  return instance;
 }

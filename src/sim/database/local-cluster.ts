@@ -132,12 +132,18 @@ function argumentsOf(server: LocalServer): string[] {
   ];
 }
 
+/** Where fdbserver looks by itself, for servers with TLS. */
+const certificates: ReadonlyMap<string, string> = new Map([
+  ["/etc/foundationdb/cert.pem", "certificate"],
+  ["/etc/foundationdb/key.pem", "key"],
+]);
+
 function containerFiles(name: string, files: Map<string, string>): ContainerFiles {
   const mounts = ["/var/fdb/data", "/var/log/fdb-trace-logs"];
   const mountOf = (path: string): string | undefined =>
     mounts.find((mount) => path === mount || path.startsWith(`${mount}/`));
   return {
-    read: (path) => files.get(path),
+    read: (path) => files.get(path) ?? certificates.get(path),
     write(path, text) {
       if (mountOf(path) === undefined) return false;
       files.set(path, text);

@@ -1,5 +1,5 @@
 // Processes come to a database through its coordinators and get lost again; what follows from
-// either. [FDB5] [FDB6] [FDB8]
+// either. [FDB5] [FDB6] [FDB8] [FDB50]
 import { recruitStorageLater } from "./acts.ts";
 import { defaultConfiguration } from "./configuration.ts";
 import { isQuorum, askCoordinators, locate } from "./coordination.ts";
@@ -24,13 +24,21 @@ export function tryJoin(fabric: Fabric, instance: ServerInstance): boolean {
     instance.connection = location.connection;
     writeClusterFile(instance);
   }
-  if (location.kind === "unreachable") return false;
+  if (location.kind === "unreachable" || isMute(instance)) return false;
   const database = findDatabase(fabric, location.connection, location.databaseUid, instance);
   if (!isProtocolCompatible(database.version, instance.version)) {
     if (!changeProtocol(database, instance)) return false;
   }
   join(database, instance);
   return true;
+}
+
+/** Without a certificate nobody is understood who speaks TLS: the coordinators, or whoever calls this process. */
+function isMute({ hasCertificate, connection, arguments: { publicAddresses } }: ServerInstance) {
+  if (hasCertificate) return false;
+  const needsTls = (addresses: readonly { useTls: boolean }[]): boolean =>
+    addresses.every(({ useTls }) => useTls);
+  return needsTls(publicAddresses) || needsTls(connection.coordinators);
 }
 
 export function writeClusterFile(instance: ServerInstance): void {

@@ -16,6 +16,8 @@ export interface ServerArguments {
   localities: Readonly<Record<string, string>>;
   knobs: Readonly<Record<string, string>>;
   memoryBytes: number;
+  tlsCertificateFile: string | undefined;
+  tlsKeyFile: string | undefined;
 }
 
 export type ParsedArguments = { arguments: ServerArguments } | { error: string };
@@ -189,6 +191,8 @@ function check({ values, localities, knobs }: Collected): ParsedArguments {
       localities,
       knobs,
       memoryBytes,
+      tlsCertificateFile: values.get("tls_certificate_file"),
+      tlsKeyFile: values.get("tls_key_file"),
     },
   };
 }

@@ -11,6 +11,8 @@ export interface ServerInstance {
   readonly arguments: ServerArguments;
   readonly version: string;
   readonly disk: Disk;
+  /** With a certificate and its key; without them nobody understands it at an address with TLS, nor it them. */
+  readonly hasCertificate: boolean;
   readonly startedMs: number;
   readonly commandLine: string;
   /** IP of the first public address, without brackets. */

@@ -1,6 +1,6 @@
 // Starts simulated fdbservers for the emulated kubelet: checks the command line, the files and the
 // address as the real one does before it listens, and exits with a message when something is wrong.
-// [FDB1] [FDB2] [FDB3] [FDB7]
+// [FDB1] [FDB2] [FDB3] [FDB7] [FDB50]
 import type {
   ProcessRuntime,
   ServerExit,
@@ -90,11 +90,15 @@ function prepare(fabric: Fabric, spec: ServerProcessSpec, args: ServerArguments)
   if (!place) return `ERROR: Data directory \`${args.dataDirectory}' is not writable`;
   const connection = readClusterFile(spec, args);
   if (typeof connection === "string") return connection;
+  const certificate = findCertificate(spec, args);
+  const isWrong = typeof certificate === "string";
+  if (isWrong && args.publicAddresses.some((address) => address.useTls)) return certificate;
   const disk = openDisk(fabric, place.volumeId, place.path);
   if (compareLines(disk.writtenBy, spec.version) > 0 && !canReadBack(disk, spec.version)) {
     return `ERROR: The data directory was last used by a newer, incompatible version (${disk.writtenBy})`;
   }
-  return (resolve) => createInstance(fabric, spec, args, disk, connection, resolve);
+  return (resolve) =>
+    createInstance(fabric, spec, args, disk, connection, certificate === true, resolve);
 }
 
 /** One minor version back still reads the files. */
@@ -123,12 +127,30 @@ function readClusterFile(
   return connection ?? `ERROR: Connection string invalid in cluster file \`${args.clusterFile}'`;
 }
 
+/** Whether there is a certificate with its key; a message when a file was named that cannot be read. */
+function findCertificate(spec: ServerProcessSpec, args: ServerArguments): boolean | string {
+  const { files, environment = {} } = spec;
+  const wanted = [
+    ["Certificate", args.tlsCertificateFile ?? environment["FDB_TLS_CERTIFICATE_FILE"], "cert.pem"],
+    ["Key", args.tlsKeyFile ?? environment["FDB_TLS_KEY_FILE"], "key.pem"],
+  ] as const;
+  for (const [what, path] of wanted) {
+    if (path !== undefined && files.read(path) === undefined) {
+      return `Error reading TLS ${what} [${path}]: File not found`;
+    }
+  }
+  return wanted.every(
+    ([, path, fallback]) => files.read(path ?? `/etc/foundationdb/${fallback}`) !== undefined,
+  );
+}
+
 function createInstance(
   fabric: Fabric,
   spec: ServerProcessSpec,
   args: ServerArguments,
   disk: Disk,
   connection: ConnectionString,
+  hasCertificate: boolean,
   resolve: (exit: ServerExit) => void,
 ): ServerInstance {
   const first = args.publicAddresses[0] ?? { host: "", port: 0, useTls: false, isHostName: false };
@@ -139,6 +161,7 @@ function createInstance(
     arguments: args,
     version: spec.version,
     disk,
+    hasCertificate,
     startedMs: fabric.clock.nowMs(),
     commandLine: [spec.binaryPath, ...spec.args].join(" "),
     ip: first.host,

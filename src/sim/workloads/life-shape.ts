@@ -3,6 +3,7 @@
 import type { ClusterSpec } from "../../api/cluster.ts";
 import { randomInteger, randomPick } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
+import { withCertificates } from "../sample-certificates.ts";
 
 /** A resource that looks after a part of the database. */
 export interface LifeMember {
@@ -27,18 +28,17 @@ export interface LifeShape {
 
 const requests = { cpu: "50m", memory: "64Mi" };
 
-/** Pods that ask for little, with a variable whose change makes new pods necessary. */
+/** Pods that ask for little and have certificates, with a variable whose change makes new pods necessary. */
 export function podTemplateWith(value: string, zone?: string): object {
   const env = [{ name: "ANSWER", value }];
-  return {
-    spec: {
-      ...(zone === undefined ? {} : { nodeSelector: { "topology.kubernetes.io/zone": zone } }),
-      containers: [
-        { name: "foundationdb", resources: { requests }, env },
-        { name: "foundationdb-kubernetes-sidecar", resources: { requests } },
-      ],
-    },
+  const spec = {
+    ...(zone === undefined ? {} : { nodeSelector: { "topology.kubernetes.io/zone": zone } }),
+    containers: [
+      { name: "foundationdb", resources: { requests }, env },
+      { name: "foundationdb-kubernetes-sidecar", resources: { requests } },
+    ],
   };
+  return { spec: withCertificates(spec) };
 }
 
 export function lifeShapeOf(random: Random): LifeShape {

@@ -11,6 +11,7 @@ import type { Stored } from "../../kube/resource.ts";
 import { Chaos } from "../faults/chaos.ts";
 import type { Trouble } from "../faults/chaos.ts";
 import { OperatorLinks } from "../faults/operator-links.ts";
+import { createCertificates } from "../sample-certificates.ts";
 import { Trace } from "../trace.ts";
 import { VirtualClock } from "../virtual-clock.ts";
 import { startWorld } from "../world.ts";
@@ -144,6 +145,7 @@ class LifeWalk {
 
   async run(): Promise<void> {
     await this.#during(this.#world.started, "the start of the world");
+    await createCertificates(this.#world.client, namespace);
     await this.#comeUp();
     await this.#advance(2 * minuteMs);
     this.#links.lag.lagMs = this.#shape.lagMs;

@@ -1,0 +1,37 @@
+// A Secret with certificates, and what gives them to the processes of a cluster: for simulated clusters that speak TLS.
+// Nobody reads what is in the files; they only have to be there. Rule: spec/database.md [FDB50].
+import { secrets } from "../emulator/kubelet-core.ts";
+import type { KubeClient } from "../kube/client.ts";
+import type { Container, EnvVar, PodSpec } from "../kube/generated/types.ts";
+
+const name = "certificates";
+const folder = "/var/certificates";
+
+const certificateEnv: readonly EnvVar[] = [
+  { name: "FDB_TLS_CERTIFICATE_FILE", value: `${folder}/tls.crt` },
+  { name: "FDB_TLS_KEY_FILE", value: `${folder}/tls.key` },
+  { name: "FDB_TLS_CA_FILE", value: `${folder}/ca.crt` },
+];
+
+export async function createCertificates(client: KubeClient, namespace: string): Promise<void> {
+  await client.create(secrets, {
+    ...{ apiVersion: "v1", kind: "Secret", metadata: { name, namespace } },
+    stringData: { "tls.crt": "certificate", "tls.key": "key", "ca.crt": "authority" },
+  });
+}
+
+/** The pod of a template whose main container finds the certificates. */
+export function withCertificates(spec: PodSpec): PodSpec {
+  const mounted = (container: Container): Container => ({
+    ...container,
+    env: [...(container.env ?? []), ...certificateEnv],
+    volumeMounts: [...(container.volumeMounts ?? []), { name, mountPath: folder }],
+  });
+  return {
+    ...spec,
+    containers: spec.containers.map((container) =>
+      container.name === "foundationdb" ? mounted(container) : container,
+    ),
+    volumes: [...(spec.volumes ?? []), { name, secret: { secretName: name } }],
+  };
+}
