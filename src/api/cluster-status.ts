@@ -159,6 +159,10 @@ export const clusterStatusSchema = object(
       "Hash of the wanted configuration that this instance last applied or saw in force.",
       { maxLength: 64 },
     ),
+    coordinationPrefix: string(
+      "Prefix under which this instance has entries in the coordination sets of the database; absent in local mode.",
+      { maxLength: 63 },
+    ),
     generations: generationsSchema,
     health: healthSchema,
     requiredAddresses: object(

@@ -11,11 +11,13 @@ export interface CoordinationRequest {
   readonly verb: "show" | "clear";
   /** Whose entries are cleared. */
   readonly prefix?: string;
+  /** The person says that nobody stands behind them, though processes of that instance live. */
+  readonly isAbandoned?: boolean;
 }
 
 export interface CoordinationAnswer {
   readonly id: string;
-  /** As SET/PREFIX/PROCESSGROUP, with =TARGETS where there are some; after a clear, what was taken out. */
+  /** As SET/PREFIX/PROCESSGROUP, with =TARGETS where there are some; after a clear, what was taken out or would be. */
   readonly entries: readonly string[];
   /** Entries that the answer had no room for. */
   readonly leftOut: number;
@@ -26,11 +28,11 @@ export interface CoordinationAnswer {
 /** Undefined when the text is no request. */
 export function parseRequest(text: string | undefined): CoordinationRequest | undefined {
   const value = parseRecord(text);
-  const { id, verb, prefix } = value ?? {};
+  const { id, verb, prefix, isAbandoned } = value ?? {};
   if (typeof id !== "string" || id === "") return undefined;
   if (verb === "show") return { id, verb };
   if (verb !== "clear" || typeof prefix !== "string") return undefined;
-  return { id, verb, prefix };
+  return { id, verb, prefix, ...(isAbandoned === true ? { isAbandoned } : {}) };
 }
 
 export function parseAnswer(text: string | undefined): CoordinationAnswer | undefined {

@@ -13,7 +13,7 @@ import { CommandError } from "./command-error.ts";
 import { connectionOf } from "./explain.ts";
 import type { ExplainOptions } from "./explain.ts";
 
-export type CoordinationOptions = ExplainOptions & { prefix?: string };
+export type CoordinationOptions = ExplainOptions & { prefix?: string; abandoned?: boolean };
 
 const answerMs = 30_000;
 
@@ -28,14 +28,14 @@ export async function runCoordination(
   try {
     const client = new KubeClient(transport, { userAgent: "fdb-operator-coordination" });
     const key = { name, namespace: options.namespace ?? connection.namespace ?? "default" };
-    const { prefix } = options;
+    const { prefix, abandoned } = options;
     const request = {
       ...{ id: randomUuid(machineRandom()), verb },
       ...(prefix === undefined ? {} : { prefix }),
+      ...(abandoned === true ? { isAbandoned: true } : {}),
     };
     const answer = await askOperator(client, clock, key, request);
-    if (answer.problem !== undefined)
-      throw new CommandError(`nothing is changed: ${answer.problem}`);
+    if (answer.problem !== undefined) throw new CommandError(refusalText(answer, answer.problem));
     process.stdout.write(answerText(verb, answer, options));
   } finally {
     transport.close();
@@ -75,6 +75,14 @@ export async function askOperator(
   );
 }
 
+/** With what would have been taken out. */
+export function refusalText({ entries, leftOut }: CoordinationAnswer, problem: string): string {
+  const more = leftOut === 0 ? [] : [`and ${leftOut} more`];
+  return [`nothing is changed: ${problem}`, ...entries.map((entry) => `  ${entry}`), ...more].join(
+    "\n",
+  );
+}
+
 export function answerText(
   verb: CoordinationRequest["verb"],
   { entries, leftOut }: CoordinationAnswer,
@@ -83,7 +91,7 @@ export function answerText(
   if (output === "json") return `${JSON.stringify({ entries, leftOut }, null, 2)}\n`;
   const more = leftOut === 0 ? [] : [`and ${leftOut} more`];
   if (verb === "clear") {
-    const head = `Took ${entries.length + leftOut} entries of ${prefix} out of the coordination sets.`;
+    const head = `Took ${entries.length + leftOut} entries of ${prefix === "" ? "the empty prefix" : prefix} out of the coordination sets.`;
     return `${[head, ...entries.map((entry) => `  ${entry}`), ...more].join("\n")}\n`;
   }
   if (entries.length === 0) return "The coordination sets are empty.\n";

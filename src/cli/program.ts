@@ -53,8 +53,15 @@ export function addCoordinationCommands(program: Command): void {
     async (name: string, options: CoordinationOptions) =>
       (await import("./coordination.ts")).runCoordination("show", name, options),
   );
-  common("clear", "take out what an instance that is gone for good has left in the sets")
-    .requiredOption("--prefix <prefix>", "processGroupIDPrefix of that instance")
+  common(
+    "clear",
+    "take out what an instance has left in the sets that does not work on it any more",
+  )
+    .requiredOption("--prefix <prefix>", "processGroupIDPrefix of that instance; may be empty")
+    .option(
+      "--abandoned",
+      "also when its processes live: its operator is gone, and nothing new was announced for ten minutes",
+    )
     .action(async (name: string, options: CoordinationOptions) =>
       (await import("./coordination.ts")).runCoordination("clear", name, options),
     );

@@ -3,8 +3,8 @@
 import { isTest } from "../model/process-class.ts";
 import { parseProcessGroupId } from "../model/process-group-id.ts";
 import type { FdbTransaction, KeyValue } from "./admin.ts";
-import { coordinationSets, decodeSetValue, encodeTargets } from "./keys.ts";
-import type { CoordinationSet, OperatorKeys, SetEntry } from "./keys.ts";
+import { decodeSetValue, encodeTargets, storedSets } from "./keys.ts";
+import type { CoordinationSet, OperatorKeys, SetEntry, StoredSet } from "./keys.ts";
 import { transactShared } from "./shared-keys.ts";
 import type { SharedKeys } from "./shared-keys.ts";
 
@@ -16,6 +16,9 @@ export type EntryUpdate =
 /** What happens to which process group, by set. */
 export type SetUpdates = {
   readonly [set in CoordinationSet]?: ReadonlyMap<string, EntryUpdate>;
+} & {
+  /** What the Go operator left there can be deleted, and nothing else. */
+  readonly processAddresses?: ReadonlyMap<string, EntryUpdate>;
 };
 
 export interface StoredEntry extends SetEntry {
@@ -34,10 +37,7 @@ export interface SetContents {
   readonly foreign: readonly ForeignEntry[];
 }
 
-const setsWithTargets: ReadonlySet<CoordinationSet> = new Set([
-  "readyForExclusion",
-  "readyForInclusion",
-]);
+const setsWithTargets: ReadonlySet<StoredSet> = new Set(["readyForExclusion", "readyForInclusion"]);
 
 /** All updates happen or none. Entries of `test` processes are never added. */
 export async function updateSets(
@@ -46,7 +46,7 @@ export async function updateSets(
   updates: SetUpdates,
 ): Promise<void> {
   checkNamePart(processGroupIdPrefix);
-  const writes = coordinationSets.flatMap((set) =>
+  const writes = storedSets.flatMap((set) =>
     [...(updates[set] ?? [])].map(([processGroupId, update]) => {
       checkNamePart(processGroupId);
       const key = shared.keys.setEntry(set, { processGroupIdPrefix, processGroupId });
@@ -65,7 +65,7 @@ export async function updateSets(
 }
 
 /** The given sets as they are at one instant: of all instances, or of the one with this prefix. */
-export function readSets<Set extends CoordinationSet>(
+export function readSets<Set extends StoredSet>(
   shared: SharedKeys,
   sets: readonly Set[],
   processGroupIdPrefix?: string,
@@ -81,16 +81,22 @@ export function readSets<Set extends CoordinationSet>(
   });
 }
 
-/** Takes every entry of an instance out of all sets, on the word of a person who knows that it is gone. */
+/**
+ * Takes every entry of an instance out of all sets, on the word of a person who knows that nobody stands behind them. The
+ * prefix may be empty, as that of an instance of the Go operator can be; entries of all others stay.
+ */
 export async function clearInstance(
   shared: SharedKeys,
   processGroupIdPrefix: string,
 ): Promise<void> {
-  checkNamePart(processGroupIdPrefix);
+  const { keys } = shared;
   await transactShared(shared, async (transaction) => {
-    for (const set of coordinationSets) {
-      const { begin, end } = shared.keys.set(set, processGroupIdPrefix);
-      transaction.clearRange(begin, end);
+    for (const set of storedSets) {
+      for (const { key } of await getSet(transaction, keys, set, processGroupIdPrefix)) {
+        const entry = keys.parseSetEntry(set, key);
+        // An empty prefix reads the whole set, other instances included.
+        if (entry?.processGroupIdPrefix === processGroupIdPrefix) transaction.clear(key);
+      }
     }
   });
 }
@@ -98,7 +104,7 @@ export async function clearInstance(
 export function getSet(
   transaction: FdbTransaction,
   keys: OperatorKeys,
-  set: CoordinationSet,
+  set: StoredSet,
   processGroupIdPrefix?: string,
 ): Promise<KeyValue[]> {
   const { begin, end } = keys.set(set, processGroupIdPrefix);
@@ -107,7 +113,7 @@ export function getSet(
 
 export function contentsOf(
   keys: OperatorKeys,
-  set: CoordinationSet,
+  set: StoredSet,
   items: readonly KeyValue[],
 ): SetContents {
   const entries: StoredEntry[] = [];
@@ -115,7 +121,7 @@ export function contentsOf(
   for (const { key, value } of items) {
     const entry = keys.parseSetEntry(set, key);
     if (entry === undefined) continue;
-    const decoded = decodeSetValue(value);
+    const decoded = set === "processAddresses" ? undefined : decodeSetValue(value);
     if (decoded?.type === "targets" && areTargetsOf(set, decoded.targets)) {
       entries.push({ ...entry, targets: decoded.targets });
     } else {
@@ -130,17 +136,17 @@ function isTestProcessGroup(processGroupId: string): boolean {
   return isTest(parseProcessGroupId(processGroupId)?.processClass ?? "");
 }
 
-function areTargetsOf(set: CoordinationSet, targets: readonly string[]): boolean {
+function areTargetsOf(set: StoredSet, targets: readonly string[]): boolean {
   if (!setsWithTargets.has(set)) return targets.length === 0;
   return targets.length > 0 && targets.every((target) => /^[\x21-\x2b\x2d-\x7e]+$/.test(target));
 }
 
 function checkedTargets(
-  set: CoordinationSet,
+  set: StoredSet,
   processGroupId: string,
   targets: readonly string[],
 ): readonly string[] {
-  if (areTargetsOf(set, targets)) return targets;
+  if (set !== "processAddresses" && areTargetsOf(set, targets)) return targets;
   throw new Error(`${JSON.stringify(targets)} cannot be the value of ${processGroupId} in ${set}`);
 }
 

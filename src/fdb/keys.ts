@@ -26,6 +26,11 @@ export const coordinationSets = [
 
 export type CoordinationSet = (typeof coordinationSets)[number];
 
+/** The Go operator keeps addresses beside its sets whenever it is in global mode; this one never writes them. */
+export const storedSets = [...coordinationSets, "processAddresses"] as const;
+
+export type StoredSet = (typeof storedSets)[number];
+
 export interface KeyBounds {
   readonly begin: Uint8Array;
   /** Not included. */
@@ -94,12 +99,12 @@ export class OperatorKeys {
     return this.#below("maintenance");
   }
 
-  setEntry(set: CoordinationSet, entry: SetEntry): Uint8Array {
+  setEntry(set: StoredSet, entry: SetEntry): Uint8Array {
     return this.#key(set, entry.processGroupIdPrefix, entry.processGroupId);
   }
 
   /** All entries of a set, or those of one instance. The slash at the end keeps dc1 apart from dc10. */
-  set(set: CoordinationSet, processGroupIdPrefix = ""): KeyBounds {
+  set(set: StoredSet, processGroupIdPrefix = ""): KeyBounds {
     return this.#below(set, processGroupIdPrefix);
   }
 
@@ -110,7 +115,7 @@ export class OperatorKeys {
   }
 
   /** What a key of a set stands for; undefined when it is none of this set. */
-  parseSetEntry(set: CoordinationSet, key: Uint8Array): SetEntry | undefined {
+  parseSetEntry(set: StoredSet, key: Uint8Array): SetEntry | undefined {
     const begin = binaryText(this.#below(set).begin);
     const text = binaryText(key);
     if (!text.startsWith(begin) || text.length === begin.length) return undefined;

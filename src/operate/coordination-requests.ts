@@ -1,6 +1,6 @@
 // Answers a person's question about the coordination sets, in any mode: what is in them, or the wish to take out what an
-// instance has left behind that is gone for good. It is refused while a process of that instance lives.
-// Rules: spec/coordination.md [CO54]-[CO57].
+// instance has left behind. While processes of that instance live, it takes more than a wish.
+// Rules: spec/coordination.md [CO54]-[CO57], [CO68].
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import {
@@ -11,11 +11,15 @@ import {
 } from "../api/coordination-request.ts";
 import type { CoordinationAnswer, CoordinationRequest } from "../api/coordination-request.ts";
 import { clearInstance, readSets } from "../fdb/coordination-sets.ts";
-import { coordinationSets } from "../fdb/keys.ts";
+import { storedSets } from "../fdb/keys.ts";
+import type { SetEntry, StoredSet } from "../fdb/keys.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { Stored } from "../kube/resource.ts";
 import { processesByInstance } from "../model/locality.ts";
 import { parseProcessGroupId } from "../model/process-group-id.ts";
+import type { DatabaseStatus } from "../model/database-status.ts";
+import { seenKey } from "../plan/shared-sets.ts";
+import type { CoordinationKnowledge } from "../plan/shared-sets.ts";
 import { nameList } from "../plan/wait.ts";
 import type { GuardedDatabase } from "./guard.ts";
 
@@ -23,10 +27,22 @@ export interface RequestTools {
   readonly client: KubeClient;
   readonly database: Pick<GuardedDatabase, "admin" | "shared">;
   readonly timeoutMs: number;
+  /** The prefix of the instance that answers. */
+  readonly ownPrefix: string;
+  /** What it has seen of the sets so far; nothing in local mode. */
+  readonly known: CoordinationKnowledge | undefined;
+}
+
+interface Found extends SetEntry {
+  readonly set: StoredSet;
+  readonly targets: readonly string[];
 }
 
 /** An annotation has limited room. */
 const entriesMax = 1_000;
+
+/** An operator that works writes more often than that, or is asked for by whoever waits for it. */
+const abandonedMinutes = 10;
 
 /** The question that nobody has answered yet. */
 export function openRequest(cluster: FoundationDBCluster): CoordinationRequest | undefined {
@@ -64,38 +80,71 @@ async function answerOf(
 }
 
 async function carryOut(
-  { database, timeoutMs }: RequestTools,
-  { verb, prefix = "" }: CoordinationRequest,
+  tools: RequestTools,
+  request: CoordinationRequest,
 ): Promise<{ entries: readonly string[]; problem?: string }> {
+  const { database, timeoutMs, ownPrefix } = tools;
+  const { verb, prefix = "" } = request;
   const shared = database.shared();
   const { admin } = database;
   if (shared === undefined || admin === undefined) {
     return { entries: [], problem: "the operator has no connection to the database" };
   }
   const keys = { ...shared.keys, timeoutMs };
-  const sets = await readSets(keys, coordinationSets);
-  const all = coordinationSets.flatMap((set) =>
+  const sets = await readSets(keys, storedSets);
+  const all = storedSets.flatMap((set): Found[] =>
     [...sets[set].entries, ...sets[set].foreign].map((entry) => {
       const targets = "targets" in entry ? entry.targets : ["a value of another operator"];
       return { set, ...entry, targets };
     }),
   );
-  const textOf = ({ set, processGroupIdPrefix, processGroupId, targets }: (typeof all)[number]) =>
-    `${set}/${processGroupIdPrefix}/${processGroupId}${targets.length === 0 ? "" : `=${targets.join(",")}`}`;
   if (verb === "show") return { entries: all.map(textOf) };
-  const own = all.filter((entry) => entry.processGroupIdPrefix === prefix);
-  const announced = new Set(own.map(({ processGroupId }) => processGroupId));
-  const status = await admin.status(timeoutMs);
-  if (status.client?.database_status?.available !== true) {
-    return { entries: [], problem: "the database is not available, so nobody knows who lives" };
+  const theirs = all.filter((entry) => entry.processGroupIdPrefix === prefix);
+  const entries = theirs.map(textOf);
+  // What is still true of our own entries is told again in the next pass.
+  if (prefix !== ownPrefix || prefix === "") {
+    const problem = livingProblem(tools, request, theirs, await admin.status(timeoutMs));
+    if (problem !== undefined) return { entries, problem };
   }
+  await clearInstance(keys, prefix);
+  return { entries };
+}
+
+/** Why entries may not be taken out behind the back of their instance. */
+function livingProblem(
+  { known }: RequestTools,
+  { prefix = "", isAbandoned = false }: CoordinationRequest,
+  entries: readonly Found[],
+  status: DatabaseStatus,
+): string | undefined {
+  if (status.client?.database_status?.available !== true) {
+    return "the database is not available, so nobody knows who lives";
+  }
+  const announced = new Set(entries.map(({ processGroupId }) => processGroupId));
   const living = [...processesByInstance(status).keys()].filter(
     (id) => announced.has(id) || parseProcessGroupId(id)?.prefix === prefix,
   );
-  if (living.length > 0) {
-    const problem = `processes of ${prefix} live: ${nameList(living.sort())}`;
-    return { entries: [], problem };
+  if (living.length === 0) return undefined;
+  const names = `processes of ${prefix === "" ? "the empty prefix" : prefix} live: ${nameList(living.sort())}`;
+  if (!isAbandoned) {
+    return `${names}. When the operator of ${prefix} is gone, or has left global mode, repeat the command with --abandoned`;
   }
-  await clearInstance(keys, prefix);
-  return { entries: own.map(textOf) };
+  if (known === undefined) {
+    return `${names}, and the operator of this resource has not watched the entries: ask a resource in global mode, and again in a minute if it is one`;
+  }
+  const youngest = Math.max(
+    0,
+    ...entries.map((entry) => known.memory.firstSeenMs.get(seenKey(entry.set, entry)) ?? Infinity),
+  );
+  const quietMinutes = Math.floor(Math.max(0, known.observedMs - youngest) / 60_000);
+  if (quietMinutes >= abandonedMinutes || entries.length === 0) return undefined;
+  return (
+    `${names}, and the newest entry under ${prefix} was seen first ${quietMinutes} minutes ago: ` +
+    `somebody stands behind it. Entries count as abandoned when none is younger than ${abandonedMinutes} minutes`
+  );
+}
+
+function textOf({ set, processGroupIdPrefix, processGroupId, targets }: Found): string {
+  const prefix = processGroupIdPrefix === "" ? "" : `${processGroupIdPrefix}/`;
+  return `${set}/${prefix}${processGroupId}${targets.length === 0 ? "" : `=${targets.join(",")}`}`;
 }

@@ -4,7 +4,7 @@ import type { Clock } from "../env/clock.ts";
 import type { AdminClient, AdminClientFactory } from "../fdb/admin.ts";
 import { readSets } from "../fdb/coordination-sets.ts";
 import { readDenyList } from "../fdb/deny-list.ts";
-import { coordinationSets } from "../fdb/keys.ts";
+import { storedSets } from "../fdb/keys.ts";
 import { readLock } from "../fdb/lock.ts";
 import { readMaintenanceList } from "../fdb/maintenance-list.ts";
 import { readPendingUpgrades } from "../fdb/pending-upgrades.ts";
@@ -227,7 +227,7 @@ export class DatabaseReader {
         return { pendingUpgrades: { version, ids, observedMs } };
       }
       case "coordination": {
-        const sets = await readSets(keys, coordinationSets);
+        const sets = await readSets(keys, storedSets);
         return { coordination: { sets, observedMs, memory: this.#remember(sets, observedMs) } };
       }
       case "lock":

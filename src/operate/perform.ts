@@ -298,7 +298,7 @@ async function writeKeys(target: PerformTarget, action: KeyAction): Promise<void
     case "updateMaintenanceList":
       return removeFromMaintenanceList(shared.keys, action.remove);
     case "updateCoordination":
-      return updateSets(shared.keys, shared.settings.owner, action.updates);
+      return updateSets(shared.keys, action.prefix, action.updates);
     case "migrateCoordination":
       return migratePrefix(shared.keys, action.entries, action.prefix);
     case "releaseLock":

@@ -2,6 +2,7 @@
 // stored before it is carried out, so that a crash in between forgets nothing. Rules: spec/operate.md [OP31]-[OP42], [OP52]-[OP53].
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { ClusterStatus, FoundationDBCluster } from "../api/cluster.ts";
+import { isGlobalMode } from "../api/effective.ts";
 import type { ValidationProblem } from "../api/problem.ts";
 import { clusterWarnings } from "../api/validate-cluster.ts";
 import type { Clock } from "../env/clock.ts";
@@ -135,7 +136,11 @@ function answerPerson(
   const request = openRequest(cluster);
   if (request === undefined || request.id === state.answeredRequest) return;
   state.answeredRequest = request.id;
-  const tools = { client: options.client, database: state.database, timeoutMs: 10_000 };
+  const { processGroupIDPrefix: ownPrefix = "" } = cluster.spec;
+  const tools = {
+    ...{ client: options.client, database: state.database, timeoutMs: 10_000, ownPrefix },
+    known: isGlobalMode(cluster.spec) ? state.reader.knowledge.coordination : undefined,
+  };
   answerRequest(tools, cluster, request).then(
     () => options.log.info("answered a question about the coordination sets", { ...request }),
     (error: unknown) => {

@@ -5,7 +5,7 @@ import type { Clock } from "../env/clock.ts";
 import type { AdminClient } from "../fdb/admin.ts";
 import { readSets, updateSets } from "../fdb/coordination-sets.ts";
 import type { EntryUpdate } from "../fdb/coordination-sets.ts";
-import { coordinationSets } from "../fdb/keys.ts";
+import { storedSets } from "../fdb/keys.ts";
 import type { SetEntry } from "../fdb/keys.ts";
 import { hasTimeLeft, takeLock } from "../fdb/lock.ts";
 import type { LockLease, LockRefusal, LockSettings } from "../fdb/lock.ts";
@@ -61,7 +61,7 @@ export async function nextStage(
       return { stage: lookStage(tools, action), lease: result };
     }
     case "sets":
-      return { ...progress, stage: "status", sets: await readSets(tools.keys, coordinationSets) };
+      return { ...progress, stage: "status", sets: await readSets(tools.keys, storedSets) };
     case "status":
       return lookAtStatus(tools, action, progress);
     case "clear":

@@ -3,7 +3,7 @@
 import type { ConfigMap, PersistentVolumeClaim, Pod, Service } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import type { EntryUpdate, SetUpdates } from "../fdb/coordination-sets.ts";
-import { coordinationSets } from "../fdb/keys.ts";
+import { storedSets } from "../fdb/keys.ts";
 import type { SetEntry } from "../fdb/keys.ts";
 import type { SharedAct } from "./shared-act.ts";
 import { nameList } from "./wait.ts";
@@ -80,6 +80,8 @@ export type Action =
   | (ActionBase & {
       /** What this instance announces to the others in global mode, and what it takes back. */
       type: "updateCoordination";
+      /** Under which its entries lie. */
+      prefix: string;
       updates: SetUpdates;
     })
   | (ActionBase & {
@@ -269,7 +271,7 @@ function describeDisruption(action: DisruptiveAction): string {
 }
 
 function describeUpdates(updates: SetUpdates): string {
-  const texts = coordinationSets.flatMap((set) => {
+  const texts = storedSets.flatMap((set) => {
     const changes = [...(updates[set] ?? [])];
     const ids = (action: EntryUpdate["action"]): string[] =>
       changes.filter(([, update]) => update.action === action).map(([id]) => id);

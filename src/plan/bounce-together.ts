@@ -4,7 +4,8 @@ import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts"
 import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
 import type { DisruptiveAction } from "./action.ts";
 import { isTelling } from "./set-membership.ts";
-import { coordinationOf, foreignEntries, ownPrefixOf } from "./shared-sets.ts";
+import { apartWait } from "./set-presence.ts";
+import { coordinationOf, ownPrefixOf } from "./shared-sets.ts";
 import type { Matter } from "./shared-sets.ts";
 import { sharedVerdict } from "./shared-verdict.ts";
 import { readingWait, verdictWaits } from "./shared-waits.ts";
@@ -35,7 +36,7 @@ export function sharedRestart(
   const known = coordinationOf(snapshot);
   if (known === undefined) return { waits: [readingWait(step, ids)] };
   const ownPrefix = ownPrefixOf(snapshot);
-  if (foreignEntries(known.sets, ownPrefix).length > 0) return { waits: [] };
+  if (apartWait(snapshot, draft.groups) !== undefined) return { waits: [] };
   const verdict = sharedVerdict(restart, known, status, ownPrefix, snapshot.options);
   if (verdict.kind !== "agreed") {
     return { waits: verdictWaits(step, restart, verdict, known, ownPrefix, ids) };

@@ -100,8 +100,9 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
   };
 }
 
-/** In global mode the last word belongs to all instances. */
+/** In global mode the last word belongs to all instances, and who leaves it leaves nothing behind. */
 const farewells: ReadonlySet<string> = new Set([
+  "operatorCoordination/CoordinationSettling",
   "removeProcessGroups/CoordinationSettling",
   "removeProcessGroups/InstanceNotReady",
 ]);

@@ -14,7 +14,8 @@ import { generationsProblem, recoveryProblem } from "./safety/common-checks.ts";
 import { isCoordinatorId } from "./safety/coordinators.ts";
 import { isEmptyUpdate, isTelling, readyUpdates } from "./set-membership.ts";
 import { isListed } from "./shared-entries.ts";
-import { coordinationOf, foreignEntries, matters, ownPrefixOf, scopeOf } from "./shared-sets.ts";
+import { apartWait } from "./set-presence.ts";
+import { coordinationOf, matters, ownPrefixOf, scopeOf } from "./shared-sets.ts";
 import type { CoordinationKnowledge, Matter } from "./shared-sets.ts";
 import { sharedVerdict } from "./shared-verdict.ts";
 import { readingWait, verdictWaits } from "./shared-waits.ts";
@@ -47,11 +48,12 @@ export function planSharedExclusions(
   if (known === undefined)
     return ids.length === 0 ? undefined : { waits: [readingWait(step, ids)] };
   const ownPrefix = ownPrefixOf(snapshot);
-  if (foreignEntries(known.sets, ownPrefix).length > 0) return undefined;
+  if (apartWait(snapshot, draft.groups) !== undefined) return undefined;
   const updates = readyUpdates("readyForExclusion", ready, known.sets, ownPrefix);
   const { agreements, waits } = agreementsOf(snapshot, draft, status, known, ids);
   if (!isEmptyUpdate(updates)) {
-    return { actions: [{ type: "updateCoordination", step, updates }], waits };
+    const told = { type: "updateCoordination", step, prefix: ownPrefix, updates } as const;
+    return { actions: [told], waits };
   }
   if (isTelling(draft)) return { waits };
   if (agreements.length === 0) return waits.length === 0 ? undefined : { waits };

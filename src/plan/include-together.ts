@@ -9,7 +9,8 @@ import { exclusionsOf } from "./removal-targets.ts";
 import { generationsProblem } from "./safety/common-checks.ts";
 import { isEmptyUpdate, isTelling, readyUpdates } from "./set-membership.ts";
 import { isListed } from "./shared-entries.ts";
-import { coordinationOf, foreignEntries, matters, ownPrefixOf, scopeOf } from "./shared-sets.ts";
+import { apartWait } from "./set-presence.ts";
+import { coordinationOf, matters, ownPrefixOf, scopeOf } from "./shared-sets.ts";
 import type { Matter } from "./shared-sets.ts";
 import { sharedVerdict } from "./shared-verdict.ts";
 import { readingWait, verdictWaits } from "./shared-waits.ts";
@@ -32,8 +33,8 @@ export function planSharedInclusions(
   const known = coordinationOf(snapshot);
   if (known === undefined) return { waits: ids.length === 0 ? [] : [readingWait(step, ids)] };
   const ownPrefix = ownPrefixOf(snapshot);
-  if (foreignEntries(known.sets, ownPrefix).length > 0) {
-    const problem = "another operator has entries in the coordination sets";
+  if (apartWait(snapshot, draft.groups) !== undefined) {
+    const problem = "this instance does not take part in the coordination";
     return { waits: ids.length === 0 ? [] : [notNow(ids, problem)] };
   }
   const updates = readyUpdates("readyForInclusion", gone, known.sets, ownPrefix);
@@ -48,7 +49,8 @@ export function planSharedInclusions(
   if (!isEmptyUpdate(updates) || isTelling(draft)) {
     if (ids.length > 0) waits.push(notNow(ids, "the other instances are being told"));
     const isNews = !isEmptyUpdate(updates);
-    return { waits, actions: isNews ? [{ type: "updateCoordination", step, updates }] : [] };
+    const told = { type: "updateCoordination", step, prefix: ownPrefix, updates } as const;
+    return { waits, actions: isNews ? [told] : [] };
   }
   if (agreed.length === 0) return { waits };
   const act = includeTogether(snapshot, draft, status, agreed, notNow);

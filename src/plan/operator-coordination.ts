@@ -1,6 +1,6 @@
 // Step operatorCoordination: in global mode the other instances learn what this one wants to remove, exclude, include and
-// restart, and what is left over of it is taken back. In local mode it reads and writes nothing.
-// Rules: spec/coordination.md [CO1]-[CO14].
+// restart, and what is left over of it is taken back. In local mode it reads and writes nothing, but for what it left.
+// Rules: spec/coordination.md [CO1]-[CO14], [CO66], [CO67].
 import { automationOf } from "../api/effective.ts";
 import { isTest } from "../model/process-class.ts";
 import { hasCondition, isExcluded, isMarkedForRemoval } from "../model/process-group.ts";
@@ -19,39 +19,59 @@ import { isJumping } from "./running-version.ts";
 import { isConvertingTls } from "./tls-switch.ts";
 import { isEmptyUpdate, membershipUpdates, strayEntries } from "./set-membership.ts";
 import type { Member } from "./set-membership.ts";
-import { foreignWait } from "./shared-waits.ts";
-import { coordinationOf, foreignEntries, isGlobal, ownPrefixOf } from "./shared-sets.ts";
+import { apartWait, withdrawal } from "./set-presence.ts";
+import { coordinationStep as step, leavingWait } from "./shared-waits.ts";
+import { coordinationOf, isGlobal, ownPrefixOf } from "./shared-sets.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
 
-const step = "operatorCoordination";
+const questions = [{ type: "coordination" as const }];
 
 export function planCoordination(snapshot: Snapshot, draft: Draft): StepResult {
-  if (!isGlobal(snapshot, draft.status)) return nothing;
-  const questions = [{ type: "coordination" as const }];
+  const { coordinationPrefix } = draft.status;
+  if (isGlobal(snapshot, draft.status)) return planPart(snapshot, draft);
+  return coordinationPrefix ? planLeaving(snapshot, draft, coordinationPrefix) : nothing;
+}
+
+/** Until nothing is left, the others wait for entries that nobody brings to an end. */
+function planLeaving(snapshot: Snapshot, draft: Draft, prefix: string): StepResult {
+  const waits = [leavingWait(prefix)];
+  const known = coordinationOf(snapshot);
+  const status = databaseStatus(snapshot);
+  if (known === undefined || status === undefined) return { questions, waits };
+  const updates = withdrawal(known.sets, prefix, draft.groups, status);
+  if (isEmptyUpdate(updates)) return { status: { coordinationPrefix: undefined } };
+  return { questions, waits, actions: [{ type: "updateCoordination", step, prefix, updates }] };
+}
+
+function planPart(snapshot: Snapshot, draft: Draft): StepResult {
   const known = coordinationOf(snapshot);
   const status = databaseStatus(snapshot);
   // An old or partial status would take back what is true.
   if (known === undefined || status === undefined || statusProblemOf(snapshot) !== undefined) {
     return { questions };
   }
-  const ownPrefix = ownPrefixOf(snapshot);
-  const foreign = foreignEntries(known.sets, ownPrefix);
-  const waits = foreign.length === 0 ? [] : [foreignWait(step, foreign)];
+  const prefix = ownPrefixOf(snapshot);
+  const apart = apartWait(snapshot, draft.groups);
+  const waits = apart === undefined ? [] : [apart];
   const ids = new Set(draft.groups.map((group) => group.processGroupID));
-  const strays = strayEntries(ids, known.sets, ownPrefix);
+  const strays = strayEntries(ids, known.sets, prefix);
   if (strays.length > 0) {
     return {
       questions,
       waits,
-      actions: [{ type: "migrateCoordination", step, entries: strays, prefix: ownPrefix }],
+      actions: [{ type: "migrateCoordination", step, entries: strays, prefix }],
     };
   }
-  const updates = membershipUpdates(membersOf(snapshot, draft, status), known.sets, ownPrefix);
-  if (isEmptyUpdate(updates)) return { questions, waits };
-  return { questions, waits, actions: [{ type: "updateCoordination", step, updates }] };
+  const updates =
+    apart === undefined
+      ? membershipUpdates(membersOf(snapshot, draft, status), known.sets, prefix)
+      : withdrawal(known.sets, prefix, draft.groups, status);
+  const told = { questions, waits, status: { coordinationPrefix: prefix } };
+  if (isEmptyUpdate(updates)) return told;
+  return { ...told, actions: [{ type: "updateCoordination", step, prefix, updates }] };
 }
 
 /** Testers take part in nothing. */

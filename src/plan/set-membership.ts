@@ -1,8 +1,8 @@
 // Which coordination sets a process group belongs in, from what is known about it alone, and the updates that bring the
 // entries of this instance there. Rules: spec/coordination.md [CO3]-[CO12].
 import type { EntryUpdate, SetContents, SetUpdates } from "../fdb/coordination-sets.ts";
-import { coordinationSets } from "../fdb/keys.ts";
-import type { CoordinationSet, SetEntry } from "../fdb/keys.ts";
+import { coordinationSets, storedSets } from "../fdb/keys.ts";
+import type { CoordinationSet, SetEntry, StoredSet } from "../fdb/keys.ts";
 import type { CoordinationSets } from "./shared-sets.ts";
 import type { Draft } from "./step.ts";
 
@@ -47,18 +47,20 @@ export function membershipUpdates(
   const memberships = new Map(
     members.map((member) => [member.processGroupId, membershipOf(member)] as const),
   );
-  const found: Partial<Record<CoordinationSet, Map<string, EntryUpdate>>> = {};
-  for (const set of coordinationSets) {
+  const found: Partial<Record<StoredSet, Map<string, EntryUpdate>>> = {};
+  for (const set of storedSets) {
     const updates = new Map<string, EntryUpdate>();
     const { own, unreadable } = ownEntries(sets[set], ownPrefix);
+    const placeOf = (membership: Membership | undefined): "yes" | "no" | "kept" =>
+      set === "processAddresses" ? "no" : (membership?.[set] ?? "no");
     for (const id of [...own, ...unreadable].sort()) {
-      const place = memberships.get(id)?.[set] ?? "no";
+      const place = placeOf(memberships.get(id));
       if (place === "no" || (place === "kept" && unreadable.has(id))) {
         updates.set(id, { action: "delete" });
       }
     }
     for (const [id, membership] of memberships) {
-      if (membership[set] === "yes" && !own.has(id)) updates.set(id, { action: "add" });
+      if (placeOf(membership) === "yes" && !own.has(id)) updates.set(id, { action: "add" });
     }
     if (updates.size > 0) found[set] = updates;
   }
@@ -66,7 +68,7 @@ export function membershipUpdates(
 }
 
 function ownEntries(
-  { entries, foreign }: SetContents,
+  { entries, foreign }: SetContents = { entries: [], foreign: [] },
   ownPrefix: string,
 ): { own: ReadonlySet<string>; unreadable: ReadonlySet<string> } {
   const ids = (list: readonly SetEntry[]): ReadonlySet<string> =>
@@ -99,7 +101,7 @@ export function readyUpdates(
 }
 
 export function isEmptyUpdate(updates: SetUpdates): boolean {
-  return coordinationSets.every((set) => (updates[set]?.size ?? 0) === 0);
+  return storedSets.every((set) => (updates[set]?.size ?? 0) === 0);
 }
 
 /** This pass changes what the others know, so that nothing is decided on it before it is stored. */
@@ -111,8 +113,8 @@ export function isTelling({ actions }: Pick<Draft, "actions">): boolean {
 
 /** Several steps update the sets: it is one transaction. A later step knows better. */
 export function mergedUpdates(first: SetUpdates, second: SetUpdates): SetUpdates {
-  const found: Partial<Record<CoordinationSet, ReadonlyMap<string, EntryUpdate>>> = {};
-  for (const set of coordinationSets) {
+  const found: Partial<Record<StoredSet, ReadonlyMap<string, EntryUpdate>>> = {};
+  for (const set of storedSets) {
     const merged = new Map([...(first[set] ?? []), ...(second[set] ?? [])]);
     if (merged.size > 0) found[set] = merged;
   }

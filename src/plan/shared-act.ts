@@ -5,7 +5,7 @@ import type { DatabaseStatus } from "../model/database-status.ts";
 import { processesOf } from "../model/locality.ts";
 import { zoneProblems } from "./exclusion-zones.ts";
 import { sharedEntries } from "./shared-entries.ts";
-import { entryKey } from "./shared-sets.ts";
+import { entryKey, foreignEntries } from "./shared-sets.ts";
 import type { CoordinationSets, Matter } from "./shared-sets.ts";
 import { nameList } from "./wait.ts";
 
@@ -30,11 +30,19 @@ export function sharedActProblem(
   status: DatabaseStatus,
 ): string | undefined {
   return (
+    foreignProblem(act, sets) ??
     entriesProblem(act, sets, status) ??
     coordinatorsProblem(act, sets) ??
     commandLineProblem(act, status) ??
     zonesProblem(act, status)
   );
+}
+
+/** What another operator wants cannot be read, so nobody knows whether all agree. */
+function foreignProblem({ prefix }: SharedAct, sets: CoordinationSets): string | undefined {
+  const names = foreignEntries(sets, prefix).map(entryKey);
+  if (names.length === 0) return undefined;
+  return `meanwhile entries of another operator: ${nameList([...new Set(names)])}`;
 }
 
 function entriesProblem(

@@ -2,7 +2,7 @@
 // announced and not ready, compared over what the database shows. What is stored may be old, so that every entry of
 // another instance is held against the status. Rules: spec/coordination.md [CO23]-[CO26], [CO40], [CO64], [CO65].
 import type { StoredEntry } from "../fdb/coordination-sets.ts";
-import type { SetEntry } from "../fdb/keys.ts";
+import type { CoordinationSet, SetEntry } from "../fdb/keys.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { instanceLocality } from "../model/process-group-id.ts";
 import { localityKeys, localityOf, processesByInstance, processesOf } from "../model/locality.ts";
@@ -38,7 +38,7 @@ export function sharedEntries(
   ownPrefix: string,
 ): SharedEntries {
   const names = setsOfPurpose[matter.purpose];
-  const inScope = (set: keyof CoordinationSets): readonly StoredEntry[] =>
+  const inScope = (set: CoordinationSet): readonly StoredEntry[] =>
     sets[set].entries.filter(({ processGroupId }) => isInScope(matter, processGroupId));
   const announced = inScope(names.ready);
   const targets = new Map(announced.map((entry) => [entryKey(entry), entry.targets]));

@@ -3,14 +3,17 @@
 // Rules: spec/coordination.md [CO20]-[CO22].
 import { isGlobalMode } from "../api/effective.ts";
 import type { SetContents } from "../fdb/coordination-sets.ts";
-import { coordinationSets } from "../fdb/keys.ts";
-import type { CoordinationSet, SetEntry } from "../fdb/keys.ts";
+import { storedSets } from "../fdb/keys.ts";
+import type { CoordinationSet, SetEntry, StoredSet } from "../fdb/keys.ts";
 import { isTransactionSystem } from "../model/process-class.ts";
 import { parseProcessGroupId } from "../model/process-group-id.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { StatusFields } from "./step.ts";
 
-export type CoordinationSets = Readonly<Record<CoordinationSet, SetContents>>;
+export type CoordinationSets = Readonly<Record<CoordinationSet, SetContents>> & {
+  /** Written by the Go operator alone. */
+  readonly processAddresses?: SetContents;
+};
 
 /** What is judged together: process groups of one kind, for one purpose. */
 export interface Matter {
@@ -66,7 +69,7 @@ export function entryKey(entry: SetEntry): string {
   return `${entry.processGroupIdPrefix}/${entry.processGroupId}`;
 }
 
-export function seenKey(set: CoordinationSet, entry: SetEntry): string {
+export function seenKey(set: StoredSet, entry: SetEntry): string {
   return `${set}/${entryKey(entry)}`;
 }
 
@@ -77,8 +80,9 @@ export function rememberSets(
   observedMs: number,
 ): SetMemory {
   const firstSeenMs = new Map<string, number>();
-  for (const set of coordinationSets) {
-    for (const entry of sets[set].entries) {
+  for (const set of storedSets) {
+    const { entries = [], foreign = [] } = sets[set] ?? {};
+    for (const entry of [...entries, ...foreign]) {
       const key = seenKey(set, entry);
       firstSeenMs.set(key, before.firstSeenMs.get(key) ?? observedMs);
     }
@@ -135,7 +139,9 @@ export function leavingAnywhere(
 
 /** Entries that no instance of this operator wrote, but for those under our own prefix, which we overwrite. */
 export function foreignEntries(sets: CoordinationSets, ownPrefix: string): readonly SetEntry[] {
-  return coordinationSets.flatMap((set) =>
-    sets[set].foreign.filter(({ processGroupIdPrefix }) => processGroupIdPrefix !== ownPrefix),
+  return storedSets.flatMap((set) =>
+    (sets[set]?.foreign ?? []).filter(
+      ({ processGroupIdPrefix }) => processGroupIdPrefix !== ownPrefix,
+    ),
   );
 }

@@ -2,12 +2,14 @@
 // have been announced. Rules: spec/coordination.md [CO28], [CO50]-[CO53].
 import type { SetEntry } from "../fdb/keys.ts";
 import { formatTime } from "../kube/time.ts";
-import { seenKey, setsOfPurpose } from "./shared-sets.ts";
+import { entryKey, seenKey, setsOfPurpose } from "./shared-sets.ts";
 import type { CoordinationKnowledge, Matter } from "./shared-sets.ts";
 import type { SharedVerdict } from "./shared-verdict.ts";
 import { nameList } from "./wait.ts";
 import type { NewWait } from "./wait.ts";
 
+/** The step that tells the others. */
+export const coordinationStep = "operatorCoordination";
 const verbs = { exclusion: "excluded", inclusion: "included", restart: "restarted" } as const;
 
 /** One wait for each instance that others wait for; none for what our own steps explain. */
@@ -47,7 +49,7 @@ export function verdictWaits(
 }
 
 const otherRemedy =
-  "Look what holds the resource of that instance; if it is gone for good, `kubectl fdb coordination clear` takes its entries away.";
+  "Look what holds the resource of that instance; if its operator is gone, `kubectl fdb coordination clear` takes its entries away.";
 
 function sinceOf(
   { purpose }: Matter,
@@ -66,15 +68,35 @@ export function readingWait(step: string, ids: readonly string[]): NewWait {
   return base(step, "CoordinationSettling", message, "Nothing: it takes seconds.");
 }
 
+/** An instance that is local now is not finished before the others cannot wait for it any more. */
+export function leavingWait(prefix: string): NewWait {
+  const message = `Entries of ${prefix} in the coordination sets are taken out: synchronizationMode is local`;
+  const remedy = "Nothing: it takes seconds once the database answers.";
+  return base(coordinationStep, "CoordinationSettling", message, remedy);
+}
+
 /** Only waits for what another program wrote: a person has to decide. */
-export function foreignWait(step: string, entries: readonly SetEntry[]): NewWait {
-  const names = entries.map((entry) => `${entry.processGroupIdPrefix}/${entry.processGroupId}`);
+export function foreignWait(entries: readonly SetEntry[]): NewWait {
+  const names = entries.map(entryKey);
   const message =
     `The coordination sets hold entries of another operator: ${nameList([...new Set(names)])}. ` +
-    "Global mode works only among instances of this one, so nothing is done together";
+    "Global mode works only among instances of this one, so nothing is written and nothing is done together";
   const remedy =
-    "Let this operator run all instances, or set synchronizationMode to local; then clear the old entries with `kubectl fdb coordination clear`.";
-  return { ...base(step, "CoordinationForeign", message, remedy), retryAfterMs: 30_000 };
+    "Set synchronizationMode to local in all resources, let this operator run all of them, then set global again; " +
+    "what an instance that is gone has left, `kubectl fdb coordination clear` takes out.";
+  return {
+    ...base(coordinationStep, "CoordinationForeign", message, remedy),
+    retryAfterMs: 30_000,
+  };
+}
+
+export function prefixWait(prefix: string, strangers: readonly string[]): NewWait {
+  const message =
+    `Processes that are none of this resource carry its processGroupIDPrefix ${prefix}: ${nameList(strangers)}. ` +
+    "Another resource of the database uses the same prefix, so nothing is announced and nothing is done together";
+  const remedy =
+    "Give each resource of the database a processGroupIDPrefix of its own: the process groups of the one that changes are replaced.";
+  return { ...base(coordinationStep, "PrefixShared", message, remedy), retryAfterMs: 30_000 };
 }
 
 function base(

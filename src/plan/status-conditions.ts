@@ -12,8 +12,8 @@ import { hasCondition, hasReported, isMarkedForRemoval } from "../model/process-
 import type { ConditionType as GroupCondition } from "../model/process-group.ts";
 import type { PlanWarning } from "./hall-warnings.ts";
 import { hasDesiredFaultTolerance } from "./safety/fault-tolerance.ts";
-import { coordinationOf, foreignEntries, isGlobal, ownPrefixOf } from "./shared-sets.ts";
-import { foreignWait } from "./shared-waits.ts";
+import { apartWait } from "./set-presence.ts";
+import { isGlobal } from "./shared-sets.ts";
 import { databaseStatus, isStatusPending } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { StatusFields } from "./step.ts";
@@ -150,8 +150,9 @@ function degraded({ snapshot, status, groups, volumes }: ConditionsInput): Judge
       `The database is locked by ${lock.lock_uid ?? "somebody"}`,
     );
   }
-  const foreign = foreignTrouble(snapshot, status);
-  if (foreign !== undefined) return judge("True", "CoordinationForeign", foreign);
+  // An instance that does not take part in global mode cannot work until a person has done something.
+  const apart = isGlobal(snapshot, status) ? apartWait(snapshot, groups) : undefined;
+  if (apart !== undefined) return judge("True", apart.reason, apart.message);
   const [volume] = volumes;
   if (volume !== undefined) return judge("True", volume.reason, volume.message);
   // A process group that never reported is no loss: the database does not rest on it.
@@ -187,14 +188,6 @@ function isOnlyMoving(database: DatabaseStatus, groups: readonly ProcessGroup[])
   return (
     groups.some(isMarkedForRemoval) && hasDesiredFaultTolerance(database, undefined) === undefined
   );
-}
-
-/** Entries of another operator in the coordination sets: global mode cannot work with it. */
-function foreignTrouble(snapshot: Snapshot, status: StatusFields): string | undefined {
-  const known = coordinationOf(snapshot);
-  if (known === undefined || !isGlobal(snapshot, status)) return undefined;
-  const foreign = foreignEntries(known.sets, ownPrefixOf(snapshot));
-  return foreign.length === 0 ? undefined : foreignWait("", foreign).message;
 }
 
 function judge(status: Judgement["status"], reason: string, message: string): Judgement {

@@ -49,6 +49,7 @@ const concerns: Readonly<Record<WaitReason, Concern>> = {
   PodTerminating: "look",
   PodUnschedulable: "look",
   PodUpdateHeld: "look",
+  PrefixShared: "person",
   ProcessesMissing: "look",
   ProcessNeedsRestart: "person",
   RemovalBlocked: "person",

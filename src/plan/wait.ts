@@ -46,6 +46,7 @@ export const waitReasons = [
   "PodTerminating",
   "PodUnschedulable",
   "PodUpdateHeld",
+  "PrefixShared",
   "ProcessesMissing",
   "ProcessNeedsRestart",
   "RemovalBlocked",

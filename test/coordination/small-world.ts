@@ -2,6 +2,7 @@
 // instance decides and every transaction is the real code; the world only says who is next. It can be copied at any
 // moment, so that a search can try everything that could happen from there. Rules: spec/coordination.md [CO60]-[CO63].
 import { coordinationSets, operatorKeys } from "../../src/fdb/keys.ts";
+import type { CoordinationSet } from "../../src/fdb/keys.ts";
 import type { DatabaseStatus, StatusProcess } from "../../src/model/database-status.ts";
 import type { DisruptiveAction } from "../../src/plan/action.ts";
 import type { Progress } from "../../src/operate/shared-stages.ts";
@@ -180,7 +181,7 @@ export function groupsText({ groups }: World): string {
 }
 
 function setsText(sets: CoordinationSets): string {
-  const idsIn = (set: keyof CoordinationSets): string =>
+  const idsIn = (set: CoordinationSet): string =>
     sets[set].entries.map(({ processGroupId }) => processGroupId).join();
   return coordinationSets.map(idsIn).join(";");
 }

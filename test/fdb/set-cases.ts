@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { binaryText } from "../../src/fdb/bytes.ts";
 import { clearInstance, readSets, updateSets } from "../../src/fdb/coordination-sets.ts";
 import type { EntryUpdate, SetUpdates } from "../../src/fdb/coordination-sets.ts";
-import { coordinationSets } from "../../src/fdb/keys.ts";
+import { coordinationSets, storedSets } from "../../src/fdb/keys.ts";
 import type { CoordinationSet } from "../../src/fdb/keys.ts";
 import { migratePrefix } from "../../src/fdb/prefix-migration.ts";
 import { encodeTuple } from "../../src/fdb/tuple.ts";
@@ -182,16 +182,20 @@ async function checkForeign(target: KeysTarget): Promise<void> {
 
 async function checkClearInstance(target: KeysTarget): Promise<void> {
   const { keys } = target.shared;
-  for (const prefix of ["dc1", "dc10"]) {
-    for (const set of coordinationSets) {
+  for (const prefix of ["", "dc1", "dc10"]) {
+    for (const set of storedSets) {
       const entry = { processGroupIdPrefix: prefix, processGroupId: `${prefix}-log-1` };
       await put(target, keys.setEntry(set, entry), goTimestamp);
     }
   }
   await target.finish(clearInstance(target.shared, "dc1"));
   const left = await stored(target);
-  assert.equal(left.length, coordinationSets.length);
-  assert.ok(left.every((line) => line.includes("/dc10/")));
+  assert.equal(left.length, 2 * storedSets.length);
+  assert.ok(left.every((line) => !line.includes("/dc1/")));
+  await target.finish(clearInstance(target.shared, ""));
+  const others = await stored(target);
+  assert.equal(others.length, storedSets.length);
+  assert.ok(others.every((line) => line.includes("/dc10/")));
 }
 
 async function checkNameParts(target: KeysTarget): Promise<void> {
@@ -202,7 +206,6 @@ async function checkNameParts(target: KeysTarget): Promise<void> {
       target.finish(updateSets(shared, prefix, updates)),
       /cannot be a part of a key/,
     );
-    await assert.rejects(target.finish(clearInstance(shared, prefix)), /cannot be a part of a key/);
     await assert.rejects(
       target.finish(migratePrefix(shared, [], prefix)),
       /cannot be a part of a key/,

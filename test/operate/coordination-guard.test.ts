@@ -185,6 +185,18 @@ test("[CO33] an overdue act goes ahead without those that are announced, not wit
   assert.match(reasonOf(outcome), /meanwhile changed/);
 });
 
+test("[CO14] entries of another operator that are found only under the lock hold the act back", async () => {
+  const door = await ready();
+  await sharedKeys(door).admin.transact(
+    async (transaction) => {
+      const entry = { processGroupIdPrefix: "go", processGroupId: "go-log-1" };
+      transaction.set(keys.setEntry("processAddresses", entry), new TextEncoder().encode("[]"));
+    },
+    { timeoutMs: 1_000, accessSystemKeys: true },
+  );
+  assert.match(reasonOf(await door.perform(excluding())), /another operator: go\/go-log-1/);
+});
+
 test("[CO34] the fresh look refuses a coordinator whom somebody has begun to remove", async () => {
   const door = await ready();
   const act = excluding({ coordinatorIds: ["log-2", "log-3"] });

@@ -206,6 +206,109 @@ test("[CO14] values of the Go operator are answered with a clear reason, and not
   assert.equal(degraded?.reason, "CoordinationForeign");
 });
 
+test("[CO14] beside another operator nothing is written, and what is there is taken out", () => {
+  for (const set of ["pendingForRestart", "processAddresses"] as const) {
+    const world = GlobalWorld.global();
+    const [storage, log] = [world.id("storage"), world.id("log")];
+    replace(world, storage);
+    world.pass();
+    assert.ok(world.members("pendingForExclusion", "dc1").includes(storage));
+    world.foreignValues.set(set, ["go/go-log-1"]);
+    world.pass();
+    assert.deepEqual(
+      [...world.stored.values()].flatMap((entries) => [...entries.keys()]),
+      [],
+    );
+    world.mark(log);
+    const plan = world.pass();
+    assert.equal(told(plan), undefined, "and none is written");
+    assert.match(waitOf(plan, "CoordinationForeign"), /go\/go-log-1/);
+    world.foreignValues.clear();
+    world.pass();
+    assert.ok(world.members("pendingForExclusion", "dc1").includes(log));
+  }
+});
+
+test("[CO14] the addresses that a predecessor kept under the own prefix are deleted", () => {
+  const world = GlobalWorld.global();
+  world.foreignValues.set("processAddresses", [`dc1/${world.id("log")}`, "dc1/dc1-log-7"]);
+  const plan = world.plan();
+  assert.deepEqual(
+    [...(told(plan)?.updates.processAddresses ?? [])],
+    [world.id("log"), "dc1-log-7"].sort().map((id) => [id, { action: "delete" }]),
+  );
+  assert.equal(
+    plan.waits.find(({ reason }) => reason === "CoordinationForeign"),
+    undefined,
+  );
+});
+
+test("[CO66] the prefix is stored before anything is told, and who leaves global mode takes all out", () => {
+  const world = GlobalWorld.global();
+  assert.equal(world.cluster.status?.coordinationPrefix, "dc1");
+  const id = world.id("storage");
+  replace(world, id);
+  world.pass();
+  world.pass();
+  world.put("pendingForRestart", "dc1/dc1-log-7");
+  world.put("pendingForRestart", "dc2/dc2-log-7");
+  world.foreignValues.set("processAddresses", ["dc1/dc1-log-8"]);
+  world.changeSpec({ automationOptions: { synchronizationMode: "local" } });
+  world.isRead = false;
+  const asking = world.plan();
+  assert.ok(asking.databaseQuestions.some(({ type }) => type === "coordination"));
+  assert.match(waitOf(asking, "CoordinationSettling"), /are taken out/);
+  world.isRead = true;
+  const leaving = told(world.pass());
+  assert.equal(leaving?.prefix, "dc1");
+  assert.deepEqual([...(leaving?.updates.processAddresses?.keys() ?? [])], ["dc1-log-8"]);
+  world.foreignValues.clear();
+  const left = [...world.stored.values()].flatMap((entries) => [...entries.keys()]);
+  assert.deepEqual(left, ["dc2/dc2-log-7"]);
+  world.pass();
+  assert.equal(world.cluster.status?.coordinationPrefix, undefined);
+  const plan = world.pass();
+  assert.ok(
+    plan.databaseQuestions.every(({ type }) => type !== "coordination"),
+    "[CO1]",
+  );
+  assert.equal(told(plan), undefined);
+});
+
+test("[CO66] also when the prefix changes at the same time", () => {
+  const world = GlobalWorld.global();
+  world.put("pendingForRestart", "dc1/dc1-log-7");
+  world.changeSpec({
+    processGroupIDPrefix: "unicorn",
+    automationOptions: { synchronizationMode: "local" },
+  });
+  const leaving = told(world.plan());
+  assert.equal(leaving?.prefix, "dc1");
+  assert.deepEqual([...(leaving?.updates.pendingForRestart?.keys() ?? [])], ["dc1-log-7"]);
+});
+
+test("[CO67] another resource with the same prefix is noticed by its processes, and not fought with", () => {
+  const world = GlobalWorld.global();
+  const id = world.id("storage");
+  replace(world, id);
+  world.pass();
+  world.addOther("dc10-log-1");
+  world.addOther("dc2-log-1");
+  world.put("pendingForRestart", "dc1/dc1-log-7");
+  assert.equal(waitOf(world.plan(), "PrefixShared"), "");
+  world.addOther("dc1-log-7");
+  const plan = world.pass();
+  assert.match(waitOf(plan, "PrefixShared"), /processGroupIDPrefix dc1: dc1-log-7/);
+  const degraded = plan.status.conditions?.find(({ type }) => type === "Degraded");
+  assert.equal(degraded?.reason, "PrefixShared");
+  const left = [...world.stored.values()].flatMap((entries) => [...entries.keys()]);
+  assert.deepEqual(left, ["dc1/dc1-log-7"], "what the other one announced stays");
+  world.settleSets();
+  const later = world.pass();
+  assert.equal(told(later), undefined);
+  assert.deepEqual(actionsOf(later, "excludeProcesses"), []);
+});
+
 test("[CO14] under the own prefix they are what is left of a predecessor: overwritten and deleted", () => {
   const world = GlobalWorld.global();
   const id = world.id("storage");

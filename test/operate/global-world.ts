@@ -2,8 +2,8 @@
 // in the coordination sets.
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import type { StoredEntry } from "../../src/fdb/coordination-sets.ts";
-import { coordinationSets } from "../../src/fdb/keys.ts";
-import type { CoordinationSet } from "../../src/fdb/keys.ts";
+import { coordinationSets, storedSets } from "../../src/fdb/keys.ts";
+import type { CoordinationSet, StoredSet } from "../../src/fdb/keys.ts";
 import type { StatusProcess } from "../../src/model/database-status.ts";
 import { strict as assert } from "node:assert";
 import type { Action } from "../../src/plan/action.ts";
@@ -17,8 +17,8 @@ export const globalCounts = { storage: 5, log: 4, stateless: 3 };
 
 export class GlobalWorld extends RemovalWorld {
   /** By set: prefix/id with its targets. */
-  readonly stored = new Map<CoordinationSet, Map<string, readonly string[]>>();
-  readonly foreignValues = new Map<CoordinationSet, string[]>();
+  readonly stored = new Map<StoredSet, Map<string, readonly string[]>>();
+  readonly foreignValues = new Map<StoredSet, string[]>();
   /** Processes of other instances. */
   readonly others: StatusProcess[] = [];
   /** Command lines of processes that have not been restarted since. */
@@ -55,7 +55,7 @@ export class GlobalWorld extends RemovalWorld {
   }
 
   sets(): CoordinationSets {
-    const contents = coordinationSets.map((set) => {
+    const contents = storedSets.map((set) => {
       const entries: StoredEntry[] = [...(this.stored.get(set) ?? [])]
         .map(([key, targets]) => ({ ...partsOf(key), targets }))
         .sort((left, right) => (left.processGroupId < right.processGroupId ? -1 : 1));
@@ -81,8 +81,9 @@ export class GlobalWorld extends RemovalWorld {
     if (action.type === "updateCoordination") {
       for (const set of coordinationSets) {
         for (const [id, update] of action.updates[set] ?? []) {
-          if (update.action === "add") this.put(set, `dc1/${id}`, update.targets ?? []);
-          else this.stored.get(set)?.delete(`dc1/${id}`);
+          const key = `${action.prefix}/${id}`;
+          if (update.action === "add") this.put(set, key, update.targets ?? []);
+          else this.stored.get(set)?.delete(key);
         }
       }
       return;

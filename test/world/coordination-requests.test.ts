@@ -11,7 +11,7 @@ import type {
   CoordinationAnswer,
   CoordinationRequest,
 } from "../../src/api/coordination-request.ts";
-import { answerText, askOperator } from "../../src/cli/coordination.ts";
+import { answerText, askOperator, refusalText } from "../../src/cli/coordination.ts";
 import { updateSets } from "../../src/fdb/coordination-sets.ts";
 import { operatorKeys } from "../../src/fdb/keys.ts";
 import { minuteMs, TestWorld, tiny } from "./world-harness.ts";
@@ -58,17 +58,21 @@ test("[CO54] [CO55] what is in the sets is shown, and what a lost instance left 
   });
 });
 
-test("[CO56] entries of an instance whose processes live are not taken out", async () => {
+test("[CO56] entries of another instance whose processes live are not taken out, one's own are", async () => {
   await TestWorld.runWithCluster({ spec }, async (world) => {
     const [id = ""] = ((await world.cluster()).status?.processGroups ?? []).map(
       ({ processGroupID }) => processGroupID,
     );
-    await leaveBehind(world, "dc1", id);
-    assert.match((await ask(world, { verb: "clear", prefix: "dc1" })).problem ?? "", /of dc1 live/);
     await leaveBehind(world, "renamed", id);
     const renamed = await ask(world, { verb: "clear", prefix: "renamed" });
-    assert.match(renamed.problem ?? "", /processes of renamed live/);
-    assert.equal((await ask(world, { verb: "show" })).entries.length, 2);
+    assert.match(renamed.problem ?? "", /processes of renamed live: .*--abandoned/);
+    assert.deepEqual(renamed.entries, [`pendingForRestart/renamed/${id}`]);
+    const abandoned = await ask(world, { verb: "clear", prefix: "renamed", isAbandoned: true });
+    assert.match(abandoned.problem ?? "", /ask a resource in global mode/, "[CO68]");
+    await leaveBehind(world, "dc1", id);
+    const own = await ask(world, { verb: "clear", prefix: "dc1" });
+    assert.deepEqual([own.problem, own.entries], [undefined, [`pendingForRestart/dc1/${id}`]]);
+    assert.equal((await ask(world, { verb: "show" })).entries.length, 1);
   });
 });
 
@@ -112,6 +116,10 @@ test("[CO54] the answer as a person reads it", () => {
   assert.equal(
     text,
     "Took 3 entries of dc9 out of the coordination sets.\n  pendingForRestart/dc9/dc9-log-1\nand 2 more\n",
+  );
+  assert.equal(
+    refusalText(answer, "processes live"),
+    "nothing is changed: processes live\n  pendingForRestart/dc9/dc9-log-1\nand 2 more",
   );
   const none = { id: "", entries: [], leftOut: 0 };
   assert.equal(answerText("show", none, { output: "text" }), "The coordination sets are empty.\n");

@@ -6,7 +6,7 @@ import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { keyedRandom } from "../../src/env/keyed-random.ts";
 import type { AdminClientFactory } from "../../src/fdb/admin.ts";
 import { readSets } from "../../src/fdb/coordination-sets.ts";
-import { coordinationSets, operatorKeys } from "../../src/fdb/keys.ts";
+import { operatorKeys, storedSets } from "../../src/fdb/keys.ts";
 import type { SharedKeys } from "../../src/fdb/shared-keys.ts";
 import type { KubeTransport } from "../../src/kube/transport.ts";
 import type { Action } from "../../src/plan/action.ts";
@@ -224,8 +224,8 @@ export class MultiTestWorld {
 
   /** What is left in the coordination sets. */
   async entries(): Promise<string[]> {
-    const sets = await this.withKeys((shared) => readSets(shared, coordinationSets));
-    return coordinationSets.flatMap((set) =>
+    const sets = await this.withKeys((shared) => readSets(shared, storedSets));
+    return storedSets.flatMap((set) =>
       [...sets[set].entries, ...sets[set].foreign].map((entry) => `${set}/${entry.processGroupId}`),
     );
   }
