@@ -18,7 +18,8 @@ export const processSettingsSchema = object(
     ),
     volumeClaimTemplate: coreSchema<PersistentVolumeClaim>(
       "io.k8s.api.core.v1.PersistentVolumeClaim",
-      "Volume claim that the operator completes; ignored for classes without a volume.",
+      "Volume claim that the operator completes; ignored for classes without a volume. Another specification, such as a " +
+        "larger size, replaces every process group of the class: all its data moves to new volumes.",
     ),
     customParameters: customParametersSchema,
   },

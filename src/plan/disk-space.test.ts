@@ -23,6 +23,7 @@ test("[E48] storage processes with less than a twentieth of their disk free are 
   const [wait] = diskWaits(snapshotOf(processes));
   assert.equal(wait?.reason, "DiskSpaceLow");
   assert.match(wait?.message ?? "", /: storage-1 \(1% free\) and storage-2 \(4% free\)$/);
+  assert.match(wait?.remedy ?? "", /^Add storage processes \(processCounts\.storage\)/);
 });
 
 test("[E48] other processes, excluded ones and those that say nothing are left out", () => {

@@ -20,7 +20,9 @@ export function diskWaits(snapshot: Snapshot): NewWait[] {
       reason: "DiskSpaceLow",
       message: `Disks are nearly full, so that the database moves no data to them: ${nameList(full)}`,
       retryAfterMs: 60_000,
-      remedy: "Make the volumes larger or add storage processes (processCounts.storage).",
+      remedy:
+        "Add storage processes (processCounts.storage). Larger volumes are no quick help: they replace every " +
+        "storage process group, and all data moves.",
       isForDatabase: true,
     },
   ];

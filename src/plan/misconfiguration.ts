@@ -57,12 +57,25 @@ function claimChange(
   if (wanted === undefined) return undefined;
   for (const claim of claimsOf(snapshot, group)) {
     if (claim.metadata.name !== wanted.object.metadata.name) return "its volume has another name";
-    const hash = claim.metadata.annotations?.[annotationKeys.lastAppliedSpec];
-    if (hash !== undefined && hash !== wanted.specHash) {
-      return "its volume was made from another specification";
-    }
+    if (isOfOtherSpec(claim, wanted.specHash)) return otherClaimSpec;
   }
   return undefined;
+}
+
+const otherClaimSpec = "its volume was made from another specification";
+
+function isOfOtherSpec(claim: Stored<PersistentVolumeClaim>, specHash: string): boolean {
+  const hash = claim.metadata.annotations?.[annotationKeys.lastAppliedSpec];
+  return hash !== undefined && hash !== specHash;
+}
+
+/** Whether its volume is what the group must be replaced for, and the volume is sound. */
+export function hasOtherClaimSpec(
+  snapshot: Snapshot,
+  desired: Desired,
+  group: ProcessGroup,
+): boolean {
+  return misconfigurationOf(snapshot, desired, group) === otherClaimSpec;
 }
 
 /** The volume claims that carry the id of the group. */

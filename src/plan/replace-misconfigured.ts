@@ -1,5 +1,5 @@
 // Step replaceMisconfiguredProcessGroups: process groups whose pod or volume cannot be made right in place are marked
-// for removal, and their classes get new ones. Rules: spec/removal.md [R5]-[R9], spec/packing.md [PACK34]-[PACK41],
+// for removal, and their classes get new ones. Rules: spec/removal.md [R5]-[R9], [R99], spec/packing.md [PACK34]-[PACK41],
 // spec/safety.md [S101].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf } from "../api/effective.ts";
@@ -15,6 +15,7 @@ import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, PlanEvent, StepResult } from "./step.ts";
 import { holdsTlsSwitch, isConvertingTls } from "./tls-switch.ts";
+import { announceVolumeChange } from "./volume-change.ts";
 import { nameList } from "./wait.ts";
 import type { NewWait } from "./wait.ts";
 
@@ -46,15 +47,24 @@ export function planMisconfiguredReplacements(snapshot: Snapshot, draft: Draft):
     known.add(id);
     found.push({ ...other, isUrgent: false });
   }
-  const held = migration.held.length === 0 ? [] : [heldBack(migration)];
-  if (found.length === 0) return held.length === 0 ? nothing : { waits: held };
+  const notice = announceVolumeChange(
+    snapshot,
+    draft,
+    found.map(({ group }) => group),
+  );
+  found = found.filter(({ group }) => !notice.held.has(group.processGroupID));
+  const { events: news } = notice;
+  const held = [...(migration.held.length === 0 ? [] : [heldBack(migration)]), ...notice.waits];
+  if (found.length === 0) return held.length === 0 ? nothing : { waits: held, events: news };
   const interruption = interruptionOf(draft);
   if (interruption !== undefined) {
     const first = found.filter(({ group }) => {
       const pod = snapshot.pods.get(draft.desired.podName(group));
       return pod !== undefined && holdsTlsSwitch(draft, group, pod);
     });
-    if (first.length === 0) return { waits: [postponed(idsOf(found), interruption)] };
+    if (first.length === 0) {
+      return { waits: [postponed(idsOf(found), interruption), ...notice.waits], events: news };
+    }
     found = first;
   }
   const ids = idsOf(found);
@@ -62,13 +72,16 @@ export function planMisconfiguredReplacements(snapshot: Snapshot, draft: Draft):
   const inFlight = draft.groups.filter(isGoing);
   const room = Math.max(0, limit - inFlight.length);
   const chosen = found.slice(0, room);
-  const waits = room < found.length ? [limited(ids.slice(room), limit, inFlight.length)] : held;
-  if (chosen.length === 0) return { waits };
+  const waits =
+    room < found.length
+      ? [limited(ids.slice(room), limit, inFlight.length), ...notice.waits]
+      : held;
+  if (chosen.length === 0) return { waits, events: news };
   const marked = new Set(chosen.map(({ group }) => group.processGroupID));
   const groups = draft.groups.map((group) =>
     marked.has(group.processGroupID) ? markForRemoval(group, snapshot.nowMs) : group,
   );
-  return { groups, waits, events: eventsOf(chosen) };
+  return { groups, waits, events: [...news, ...eventsOf(chosen)] };
 }
 
 interface Misconfigured {

@@ -67,6 +67,7 @@ const concerns: Readonly<Record<WaitReason, Concern>> = {
   UpgradeStaging: "passing",
   VersionChangeRefused: "person",
   VolumeAtRisk: "look",
+  VolumeChangeAnnounced: "passing",
   VolumeLost: "look",
   VolumePending: "look",
 };

@@ -64,6 +64,7 @@ export const waitReasons = [
   "UpgradeStaging",
   "VersionChangeRefused",
   "VolumeAtRisk",
+  "VolumeChangeAnnounced",
   "VolumeLost",
   "VolumePending",
 ] as const;

@@ -362,6 +362,8 @@ table(
           if (claim === undefined) return;
           scene.pvcs.delete(name);
           scene.pvcs.set("other", { ...claim, metadata: { ...claim.metadata, name: "other" } });
+          const data = scene.pod(id).spec?.volumes?.find((volume) => volume.name === "data");
+          if (data !== undefined) data.persistentVolumeClaim = { claimName: "other" };
         },
       },
     ],

@@ -208,9 +208,43 @@ for (const [title, change, ids] of replaced) {
     const world = settled();
     world.changeSpec(change);
     const expected = ids === undefined ? [] : world.ids().filter((id) => ids.test(id));
+    // A changed volume is announced first.
+    if (title.includes("volume")) world.pass();
+    world.nowMs += 60_000;
     assert.deepEqual(removalIds(world.plan()), expected);
   });
 }
+
+test("[R99] a changed volume template is announced a minute before it replaces, and can be taken back", () => {
+  const world = settled();
+  const claimsOf = (size: string) => world.changeSpec({ processes: { storage: volume(size) } });
+  claimsOf("256G");
+  const first = world.pass();
+  assert.deepEqual(removalIds(first), []);
+  const events = first.events.filter(({ reason }) => reason === "VolumeChangeAnnounced");
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    ["Warning"],
+  );
+  assert.match(
+    events[0]?.message ?? "",
+    /^volumeClaimTemplate has changed\. From \S+Z on, 5 process groups are replaced, and all data/,
+  );
+  world.nowMs += 59_000;
+  const second = world.pass();
+  assert.deepEqual([removalIds(second), second.events], [[], []]);
+  const [wait] = second.waits.filter(({ reason }) => reason === "VolumeChangeAnnounced");
+  assert.match(wait?.remedy ?? "", /^Put volumeClaimTemplate back before that time/);
+  claimsOf("128G");
+  world.nowMs += 10_000;
+  const back = world.pass();
+  assert.deepEqual([removalIds(back), back.waits], [[], []]);
+  claimsOf("256G");
+  world.pass();
+  world.nowMs += 60_000;
+  const before = world.ids("storage");
+  assert.deepEqual(removalIds(world.pass()), before);
+});
 
 test("[R5] a volume claim under another name replaces its process group", () => {
   const world = settled();
