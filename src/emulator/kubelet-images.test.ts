@@ -22,6 +22,14 @@ test("[KUBELET12] FoundationDB's images of supported versions are known by their
     assert.equal(images.find(`foundationdb/foundationdb:${tag}`), undefined, tag);
   }
   assert.equal(images.find("nginx")?.files.size, 0);
+  for (const reference of [
+    "foundationdb/fdb-kubernetes-monitr:7.3.63",
+    "foundationdb/database:7.3.63",
+    "example.com:5000/foundationdb-server:7.3.63",
+  ]) {
+    assert.equal(images.find(reference), undefined, reference);
+  }
+  assert.equal(images.find("fdb.example.com/team/proxy:1")?.files.size, 0);
 });
 
 test("[KUBELET12] what is no image reference", () => {

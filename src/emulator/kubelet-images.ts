@@ -55,8 +55,20 @@ function readReference(reference: string): ContainerImage | undefined {
     case "foundationdb-kubernetes-sidecar":
       return databaseImage(tag, "sidecar.py", runSplitSidecar);
     default:
+      // A name that is nearly one of FoundationDB's is a mistake, and no registry has it.
+      if (/fdb|foundationdb/.test(repositoryOf(reference))) return undefined;
       return { files: new Map(), program: () => runGeneric };
   }
+}
+
+/** Without registry, tag and digest. */
+function repositoryOf(reference: string): string {
+  const [first = "", ...rest] = reference
+    .replace(/@.*$/, "")
+    .replace(/:[\w.-]*$/, "")
+    .split("/");
+  const isRegistry = rest.length > 0 && /[.:]|^localhost$/.test(first);
+  return (isRegistry ? rest : [first, ...rest]).join("/");
 }
 
 function databaseImage(tag: string, entryPoint: string, run: Program): ContainerImage | undefined {
