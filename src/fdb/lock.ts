@@ -1,7 +1,8 @@
-// The lock that keeps the operator instances of one database from acting at the same time. Key, value and
-// rules of take-over are those of the Go operator; a holder stops a little before the stored end, so that
-// clocks may disagree. Carries rules LOCK1 to LOCK16.
+// The lock that keeps the operator instances of one database from acting at the same time. Key and value are those of
+// the Go operator, which trusts the stored end. We do not, since clocks disagree: whether a holder is gone is judged by
+// how long we have seen its lock unchanged, on our own clock. Carries rules LOCK1 to LOCK18.
 import type { Clock } from "../env/clock.ts";
+import { UnchangedFor } from "../env/unchanged-for.ts";
 import type { FdbTransaction } from "./admin.ts";
 import { isDenied } from "./deny-list.ts";
 import { decodeLock, encodeLock } from "./keys.ts";
@@ -13,8 +14,40 @@ export interface LockSettings {
   /** The processGroupIDPrefix of this instance; may be empty. */
   readonly owner: string;
   readonly durationMs: number;
-  /** How far the clocks of two instances may differ. */
+  /** How much earlier a lease ends than the lock: for clocks that run unevenly, and for those of Go operators. */
   readonly clockSkewMaxMs?: number;
+  /** What this instance has seen of the lock. */
+  readonly watch: LockWatch;
+  /** What it held last, by which it knows whether somebody else had the lock in between. */
+  readonly previous?: LockLease | undefined;
+}
+
+/** What one instance has seen of the lock. It lives in memory: who starts has seen nothing. */
+export class LockWatch {
+  /** Who waits for the lock asks for it at least four times as often. */
+  readonly #seen = new UnchangedFor(60_000);
+
+  /** Call it with a time from after the lock was read. */
+  look(lock: LockValue | undefined, nowMs: number): void {
+    this.#seen.look(lock && textOf(lock), nowMs);
+  }
+
+  /**
+   * How long this lock must still stay as it is before it may be taken over. Its holder has had our duration, and its own
+   * as well: that is over with the stored end, or, if our clocks disagree about that, with the distance of start and end.
+   */
+  remainingMs(lock: LockValue, durationMs: number, nowMs: number): number {
+    const unchangedMs = this.#seen.ms(textOf(lock));
+    const spanMs = Math.max(0, lock.endSeconds - lock.startSeconds) * 1000;
+    // The second of the end still belongs to the holder.
+    const untilEndMs = (lock.endSeconds + 1) * 1000 - nowMs;
+    const ownMs = Math.min(untilEndMs, spanMs - unchangedMs);
+    return Math.max(0, durationMs - unchangedMs, ownMs);
+  }
+}
+
+function textOf({ owner, startSeconds, endSeconds }: LockValue): string {
+  return `${startSeconds} ${endSeconds} ${owner}`;
 }
 
 /**
@@ -24,10 +57,13 @@ export interface LockSettings {
 export interface LockLease {
   readonly isHeld: true;
   readonly owner: string;
-  /** The end of the lock in the database, by which a lease is recognised there. */
+  /** Start and end of the lock in the database, by which a lease is recognised there: the owner alone is not enough. */
+  readonly startSeconds: number;
   readonly endSeconds: number;
   /** On the clock of the owner. */
   readonly untilMs: number;
+  /** Since when nobody else can have acted under the lock, on the clock of the owner. */
+  readonly heldSinceMs: number;
 }
 
 /** "lost" means that the lock of the lease is gone or is another one. */
@@ -38,7 +74,7 @@ export interface LockRefusal {
   readonly reason: LockRefusalReason;
   /** Who holds the lock; undefined when nobody does. */
   readonly owner: string | undefined;
-  /** The first instant at which others may take it over. */
+  /** When we may take over the lock of another, on our clock, if it stays as it is. */
   readonly untilMs: number | undefined;
 }
 
@@ -48,32 +84,35 @@ type TimeSource = Pick<Clock, "nowMs">;
 
 const defaultClockSkewMaxMs = 10_000;
 
-/** Takes the lock, takes over one that ran out or whose owner is denied, or extends our own. */
-export function takeLock(
+/** Takes the lock, takes over one whose holder is gone or denied, or extends our own. */
+export async function takeLock(
   shared: SharedKeys,
   settings: LockSettings,
   clock: TimeSource,
 ): Promise<LockResult> {
-  return transactShared(shared, async (transaction) => {
+  const { owner, watch, previous } = settings;
+  const result = await transactShared(shared, async (transaction): Promise<LockResult> => {
     const { keys } = shared;
-    const { owner } = settings;
     const current = await getLock(transaction, keys);
+    const nowMs = clock.nowMs();
+    watch.look(current, nowMs);
     if (await isDenied(transaction, keys, owner)) return refusal("ownerDenied", current);
-    const nowSeconds = secondsOf(clock.nowMs());
     const isFree =
       current === undefined ||
       current.owner === owner ||
-      current.endSeconds < nowSeconds ||
+      watch.remainingMs(current, settings.durationMs, nowMs) === 0 ||
       (await isDenied(transaction, keys, current.owner));
-    if (!isFree) return refusal("heldByOther", current);
-    const next = {
-      owner,
-      startSeconds: current?.startSeconds || nowSeconds,
-      endSeconds: secondsOf(clock.nowMs() + settings.durationMs),
-    };
-    transaction.set(keys.lock(), encodeLock(next));
-    return leaseOf(next, settings);
+    if (!isFree) {
+      const untilMs = nowMs + watch.remainingMs(current, settings.durationMs, nowMs);
+      return { ...refusal("heldByOther", current), untilMs };
+    }
+    const taken = put(transaction, keys, settings, clock.nowMs());
+    const isKept = previous !== undefined && isCurrent(current, previous);
+    return isKept ? { ...taken, heldSinceMs: previous.heldSinceMs } : taken;
   });
+  if (!result.isHeld || result.heldSinceMs === previous?.heldSinceMs) return result;
+  // It is ours from when it was committed.
+  return { ...result, heldSinceMs: clock.nowMs() };
 }
 
 /** Extends the lock only while it is still the one of this lease, so that nobody held it in between. */
@@ -91,11 +130,14 @@ export function extendLock(
   });
 }
 
-/** Resolves with the lock as it is afterwards: undefined, or that of another instance. */
-export function releaseLock(shared: SharedKeys, owner: string): Promise<LockValue | undefined> {
+/**
+ * Clears exactly the lock that was seen, and resolves with the lock as it is afterwards. A later one is never cleared,
+ * not even one of the same owner: a successor may hold it.
+ */
+export function releaseLock(shared: SharedKeys, seen: LockValue): Promise<LockValue | undefined> {
   return transactShared(shared, async (transaction) => {
     const current = await getLock(transaction, shared.keys);
-    if (current?.owner !== owner) return current;
+    if (current === undefined || !isSameLock(current, seen)) return current;
     transaction.clear(shared.keys.lock());
     return undefined;
   });
@@ -117,7 +159,7 @@ export async function isLeaseCurrent(
   lease: LockLease,
 ): Promise<boolean> {
   if (await isDenied(transaction, keys, lease.owner)) return false;
-  return isSameLease(await getLock(transaction, keys), lease);
+  return isCurrent(await getLock(transaction, keys), lease);
 }
 
 /** The same as a question of its own: somebody may have taken a lock over whose owner was denied. */
@@ -132,7 +174,7 @@ export type Renewal =
   | { readonly type: "refused"; readonly refusal: LockRefusal };
 
 /**
- * A lease extended as part of a transaction that may be tried again. Each extension changes the stored end, so a
+ * A lease extended as part of a transaction that may be tried again. Each extension changes the stored lock, so a
  * later try can tell whether an earlier one, with all its other writes, has been committed.
  */
 export function leaseRenewal(
@@ -143,19 +185,20 @@ export function leaseRenewal(
   const tried: LockLease[] = [];
   return async (transaction, keys) => {
     const current = await getLock(transaction, keys);
-    const done = tried.find((attempt) => isSameLease(current, attempt));
+    const done = tried.find((attempt) => isCurrent(current, attempt));
     if (done !== undefined) return { type: "done", lease: done };
     if (await isDenied(transaction, keys, lease.owner)) {
       return { type: "refused", refusal: refusal("ownerDenied", current) };
     }
-    if (current === undefined || !isSameLease(current, lease)) {
+    if (!isCurrent(current, lease)) {
       return { type: "refused", refusal: refusal("lost", current) };
     }
     const extend = (): LockLease => {
-      const plannedEnd = secondsOf(clock.nowMs() + settings.durationMs);
-      const next = { ...current, endSeconds: Math.max(plannedEnd, lease.endSeconds + 1) };
-      transaction.set(keys.lock(), encodeLock(next));
-      const extended = leaseOf(next, settings);
+      const { heldSinceMs } = lease;
+      const extended = {
+        ...put(transaction, keys, settings, clock.nowMs(), lease.endSeconds + 1),
+        heldSinceMs,
+      };
       tried.push(extended);
       return extended;
     };
@@ -175,25 +218,39 @@ async function getLock(
   return lock;
 }
 
-function isSameLease(lock: LockValue | undefined, lease: LockLease): boolean {
-  return lock?.owner === lease.owner && lock.endSeconds === lease.endSeconds;
+function isSameLock(left: LockValue, right: LockValue): boolean {
+  return (
+    left.owner === right.owner &&
+    left.startSeconds === right.startSeconds &&
+    left.endSeconds === right.endSeconds
+  );
 }
 
-/** Others take over by their own clocks, which may be ahead of ours. */
-function leaseOf(lock: LockValue, settings: LockSettings): LockLease {
-  const { owner, endSeconds } = lock;
-  const skewMs = settings.clockSkewMaxMs ?? defaultClockSkewMaxMs;
-  return { isHeld: true, owner, endSeconds, untilMs: endSeconds * 1000 - skewMs };
+function isCurrent(lock: LockValue | undefined, lease: LockLease): boolean {
+  return lock !== undefined && isSameLock(lock, lease);
+}
+
+/**
+ * Writes our lock from now on. The start goes along with the end, so that their distance is how long we may hold it,
+ * whatever our clock says.
+ */
+function put(
+  transaction: FdbTransaction,
+  keys: OperatorKeys,
+  { owner, durationMs, clockSkewMaxMs = defaultClockSkewMaxMs }: LockSettings,
+  nowMs: number,
+  endMinimum = 0,
+): LockLease {
+  const startSeconds = secondsOf(nowMs);
+  const endSeconds = Math.max(secondsOf(nowMs + durationMs), endMinimum);
+  transaction.set(keys.lock(), encodeLock({ owner, startSeconds, endSeconds }));
+  // Others count from when they see it, which is later; and a Go operator from the stored end.
+  const untilMs = Math.min(nowMs + durationMs, endSeconds * 1000) - clockSkewMaxMs;
+  return { isHeld: true, owner, startSeconds, endSeconds, untilMs, heldSinceMs: nowMs };
 }
 
 function refusal(reason: LockRefusalReason, current: LockValue | undefined): LockRefusal {
-  return {
-    isHeld: false,
-    reason,
-    owner: current?.owner,
-    // The end itself still belongs to the holder, with all of its second.
-    untilMs: current && (current.endSeconds + 1) * 1000,
-  };
+  return { isHeld: false, reason, owner: current?.owner, untilMs: undefined };
 }
 
 function secondsOf(timeMs: number): number {

@@ -4,6 +4,7 @@ import { locksOf } from "../api/effective.ts";
 import type { Clock } from "../env/clock.ts";
 import type { AdminClientFactory } from "../fdb/admin.ts";
 import { OperatorKeys } from "../fdb/keys.ts";
+import { LockWatch } from "../fdb/lock.ts";
 import { newDesiredMemory } from "../plan/desired.ts";
 import type { DesiredMemory } from "../plan/desired.ts";
 import type { SafetyView } from "../plan/safety/view.ts";
@@ -151,6 +152,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
 }
 
 function newGuardedDatabase(poller: DatabasePoller, links: StateLinks): GuardedDatabase {
+  const watch = new LockWatch();
   return {
     namespace: links.namespace,
     lastWriteMs: 0,
@@ -161,6 +163,7 @@ function newGuardedDatabase(poller: DatabasePoller, links: StateLinks): GuardedD
       return poller.client;
     },
     observe: links.observe,
+    noteStatus: (status, observedMs) => poller.take(status, observedMs),
     peers: links.peers,
     shared() {
       const cluster = links.cluster();
@@ -172,6 +175,7 @@ function newGuardedDatabase(poller: DatabasePoller, links: StateLinks): GuardedD
         settings: {
           owner: cluster.spec.processGroupIDPrefix ?? "",
           durationMs: durationMinutes * 60_000,
+          watch,
         },
       };
     },

@@ -3,6 +3,7 @@
 import type { Clock, Timer } from "../env/clock.ts";
 import type { AdminClient, AdminClientFactory } from "../fdb/admin.ts";
 import { isFdbError } from "../fdb/error.ts";
+import type { DatabaseStatus } from "../model/database-status.ts";
 import type { DatabaseObservation } from "../plan/snapshot.ts";
 
 export interface DatabaseTarget {
@@ -98,6 +99,16 @@ export class DatabasePoller {
     void this.#ask(this.#client);
   }
 
+  /** Takes in a status that somebody else asked for, unless a newer one is known. */
+  take(status: DatabaseStatus, observedMs: number): void {
+    if (this.#isClosed || this.#client === undefined || this.#knowsSince(observedMs)) return;
+    this.#latest = { kind: "seen", status, observedMs };
+  }
+
+  #knowsSince(observedMs: number): boolean {
+    return this.#latest.kind === "seen" && this.#latest.observedMs > observedMs;
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#timer?.cancel();
@@ -122,7 +133,7 @@ export class DatabasePoller {
     this.#isAsking = false;
     if (this.#isClosed) return;
     if (client === this.#client) {
-      this.#latest = answer;
+      if (!this.#knowsSince(observedMs)) this.#latest = answer;
       this.#options.onObservation();
     }
     if (this.#shouldAskAgain || client !== this.#client) {

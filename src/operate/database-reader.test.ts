@@ -179,8 +179,7 @@ test("[S1] the keys that the instances share are read", async () => {
   assert.deepEqual(knowledge.denyList?.ids, ["dc9"]);
   assert.deepEqual(knowledge.pendingUpgrades?.ids, ["log-1"]);
   assert.deepEqual([...(knowledge.maintenanceList?.entries ?? [])], [["storage-1", 1_000]]);
-  assert.equal(knowledge.lock?.isHeld, true);
-  assert.equal(knowledge.lock?.untilMs, (endSeconds + 1) * 1000);
+  assert.deepEqual(knowledge.lock?.own, { owner: "dc1", startSeconds: 1, endSeconds });
 });
 
 test("[S7] a confirmed exclusion is kept with its targets, one that fails is not", async () => {

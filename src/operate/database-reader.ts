@@ -259,9 +259,7 @@ export class DatabaseReader {
     observedMs: number,
   ): Promise<Partial<DatabaseKnowledge>> {
     const lock = await readLock(keys);
-    const untilMs = lock === undefined ? 0 : (lock.endSeconds + 1) * 1000;
-    const isHeld = lock?.owner === self && untilMs > observedMs;
-    return { lock: { isHeld, owner: lock?.owner ?? "", untilMs, observedMs } };
+    return { lock: { own: lock?.owner === self ? lock : undefined, observedMs } };
   }
 
   /** The first of the versions whose client reaches a majority of the coordinators. */
@@ -304,7 +302,7 @@ function contentOf(knowledge: DatabaseKnowledge): unknown {
     denyList?.ids,
     [pendingUpgrades?.version, pendingUpgrades?.ids],
     maintenanceList && [...maintenanceList.entries],
-    [lock?.isHeld, lock?.owner, lock?.untilMs],
+    lock?.own,
     knowledge.reachableVersion?.version,
     knowledge.coordination?.sets,
   ];

@@ -31,6 +31,8 @@ export interface GuardOptions {
   clock: Clock;
   /** Time limit of a command to the database. */
   commandTimeoutMs: number;
+  /** Time limit of a status. */
+  statusTimeoutMs: number;
   /** How long we are certainly the only instance that works; for ever when absent. */
   remainingTermMs?: () => number;
 }
@@ -46,6 +48,8 @@ export interface GuardedDatabase {
   isActing: boolean;
   /** What is known at this moment; undefined when the resource is gone. */
   readonly observe: () => SafetyView | undefined;
+  /** Takes in a status that was asked for here, so that all who look next see it. */
+  readonly noteStatus: (status: DatabaseStatus, observedMs: number) => void;
   /** The same database as other resources look after it. */
   readonly peers: () => readonly GuardedDatabase[];
   /** The keys that the instances share, and who we are among them. */
@@ -189,13 +193,22 @@ export class Guard {
     const shared = database.shared();
     const { admin } = database;
     if (shared === undefined || admin === undefined) return undefined;
-    const { clock, commandTimeoutMs: timeoutMs } = this.#options;
+    const { clock, commandTimeoutMs: timeoutMs, statusTimeoutMs } = this.#options;
+    const settings = { ...shared.settings, previous: database.lease };
+    const statusAskedMs = (): number | undefined => {
+      const newest = database.observe()?.database;
+      return newest?.kind === "seen" ? newest.observedMs : undefined;
+    };
     const check = (status: DatabaseStatus, observedMs: number): Refusal | undefined => {
+      database.noteStatus(status, observedMs);
       const view = database.observe();
       if (view === undefined) return refusal("EvidenceStale", "the resource is gone");
       return actRefusal({ ...view, database: { kind: "seen", status, observedMs } }, action);
     };
-    return { ...shared, clock, admin, timeoutMs, check, disabled };
+    return {
+      ...{ keys: shared.keys, settings, clock, admin, disabled },
+      ...{ timeoutMs, statusTimeoutMs, statusAskedMs, check },
+    };
   }
 
   #refusal(database: GuardedDatabase, action: DisruptiveAction): Refusal | undefined {

@@ -378,6 +378,7 @@ function reconcileOptions(
     caches,
     clock,
     commandTimeoutMs,
+    statusTimeoutMs: 2 * (options.statusTimeoutMs ?? 20_000),
     // Whoever is told to stop begins nothing more, and what is under way is waited for.
     remainingTermMs: () => (input.signal.aborted ? 0 : (input.term?.remainingMs() ?? Infinity)),
   });

@@ -302,7 +302,7 @@ async function writeKeys(target: PerformTarget, action: KeyAction): Promise<void
     case "migrateCoordination":
       return migratePrefix(shared.keys, action.entries, action.prefix);
     case "releaseLock":
-      await releaseLock(shared.keys, shared.settings.owner);
+      await releaseLock(shared.keys, action.lock);
       database.lease = undefined;
   }
 }

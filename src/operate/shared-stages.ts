@@ -1,10 +1,12 @@
 // The way from a decision of several instances to its act, in stages: take the lock, look once more at fresh sets and a
 // fresh status, clear the announcements of what is restarted. Each stage is one call to the database or one transaction,
-// so that a search can let everything happen between them. Rules: spec/coordination.md [CO33]-[CO37].
+// so that a search can let everything happen between them. Rules: spec/coordination.md [CO33]-[CO37],
+// spec/safety.md [S94], [S99].
 import type { Clock } from "../env/clock.ts";
 import type { AdminClient } from "../fdb/admin.ts";
 import { readSets, updateSets } from "../fdb/coordination-sets.ts";
 import type { EntryUpdate } from "../fdb/coordination-sets.ts";
+import { isFdbError } from "../fdb/error.ts";
 import { storedSets } from "../fdb/keys.ts";
 import type { SetEntry } from "../fdb/keys.ts";
 import { hasTimeLeft, takeLock } from "../fdb/lock.ts";
@@ -26,6 +28,10 @@ export interface StageTools {
   readonly clock: Pick<Clock, "nowMs">;
   readonly admin: Pick<AdminClient, "status">;
   readonly timeoutMs: number;
+  /** Of a status. */
+  readonly statusTimeoutMs: number;
+  /** When the newest status that is known was asked for. */
+  readonly statusAskedMs: () => number | undefined;
   /** The checks of one instance on a status of just now. */
   readonly check: (status: DatabaseStatus, observedMs: number) => Refusal | undefined;
   /** Only tests switch checks off. */
@@ -52,13 +58,13 @@ export async function nextStage(
   switch (progress.stage) {
     case "lock": {
       if (!action.needsLock || disabled.has("lock"))
-        return { ...progress, stage: lookStage(tools, action) };
+        return { ...progress, stage: lookStage(tools, action, undefined) };
       const result = await takeLock(tools.keys, tools.settings, tools.clock);
       if (!result.isHeld) return refused(refusal("LockHeld", lockText(result)));
       if (!hasTimeLeft(result, tools.clock.nowMs(), tools.timeoutMs)) {
         return refused(refusal("LockHeld", "the lock is too short for a command to the database"));
       }
-      return { stage: lookStage(tools, action), lease: result };
+      return { stage: lookStage(tools, action, result), lease: result };
     }
     case "sets":
       return { ...progress, stage: "status", sets: await readSets(tools.keys, storedSets) };
@@ -71,8 +77,16 @@ export async function nextStage(
   }
 }
 
-function lookStage({ disabled }: StageTools, action: DisruptiveAction): Progress["stage"] {
-  if (action.together === undefined) return "act";
+/** What has to be looked at again, since another instance may have acted before we had the lock. */
+function lookStage(
+  { disabled, statusAskedMs }: StageTools,
+  action: DisruptiveAction,
+  lease: LockLease | undefined,
+): Progress["stage"] {
+  if (action.together === undefined) {
+    const isKnown = lease === undefined || (statusAskedMs() ?? -Infinity) >= lease.heldSinceMs;
+    return isKnown || disabled.has("freshLook") ? "act" : "status";
+  }
   return disabled.has("freshLook") ? clearStage(disabled, action) : "sets";
 }
 
@@ -91,7 +105,14 @@ async function lookAtStatus(
 ): Promise<StageResult> {
   // The time of the question, so that it is never taken for newer than it is.
   const observedMs = tools.clock.nowMs();
-  const status = await tools.admin.status(tools.timeoutMs);
+  let status: DatabaseStatus;
+  try {
+    status = await tools.admin.status(tools.statusTimeoutMs);
+  } catch (error) {
+    if (!isFdbError(error)) throw error;
+    const message = `the database does not answer: ${error.message}`;
+    return refused(refusal("DatabaseUnreachable", message));
+  }
   const problem =
     sets !== undefined && action.together !== undefined
       ? sharedActProblem(action.together, sets, status)
@@ -139,6 +160,9 @@ function refused(reason: Refusal): StageResult {
 function lockText(lock: LockRefusal): string {
   if (lock.reason === "ownerDenied") return "this instance is on the deny list of the database";
   const owner = lock.owner === "" ? "an instance without a prefix" : `"${lock.owner ?? "nobody"}"`;
-  const until = lock.untilMs === undefined ? "" : ` until ${formatTime(lock.untilMs)}`;
+  const until =
+    lock.untilMs === undefined
+      ? ""
+      : `; unless it is renewed, it is taken over at ${formatTime(lock.untilMs)}`;
   return `the lock of the database is held by ${owner}${until}`;
 }

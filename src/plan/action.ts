@@ -4,7 +4,7 @@ import type { ConfigMap, PersistentVolumeClaim, Pod, Service } from "../kube/gen
 import type { Stored } from "../kube/resource.ts";
 import type { EntryUpdate, SetUpdates } from "../fdb/coordination-sets.ts";
 import { storedSets } from "../fdb/keys.ts";
-import type { SetEntry } from "../fdb/keys.ts";
+import type { LockValue, SetEntry } from "../fdb/keys.ts";
 import type { SharedAct } from "./shared-act.ts";
 import { nameList } from "./wait.ts";
 
@@ -91,7 +91,11 @@ export type Action =
       prefix: string;
     })
   | (ActionBase & { type: "deleteService"; basis: ObjectBasis })
-  | (ActionBase & { type: "releaseLock" })
+  | (ActionBase & {
+      type: "releaseLock";
+      /** Exactly this one goes, as it was seen. */
+      lock: LockValue;
+    })
   | (ActionBase & { type: "setFinalizer"; isPresent: boolean })
   | DisruptiveAction;
 

@@ -1,5 +1,6 @@
 // What only a question to the database can tell. A step that needs such knowledge asks for it; the question is answered
 // in the background, and a later pass finds the answer, with its time, in the snapshot. Rules: spec/safety.md [S1]-[S8].
+import type { LockValue } from "../fdb/keys.ts";
 import type { CoordinationKnowledge } from "./shared-sets.ts";
 
 export type DatabaseQuestion =
@@ -45,13 +46,8 @@ export interface DatabaseKnowledge {
     readonly entries: ReadonlyMap<string, number>;
     readonly observedMs: number;
   };
-  /** The lock as this instance sees it: `isHeld` by us. */
-  readonly lock?: {
-    readonly isHeld: boolean;
-    readonly owner: string;
-    readonly untilMs: number;
-    readonly observedMs: number;
-  };
+  /** The lock of the database, when it is under our name. */
+  readonly lock?: { readonly own: LockValue | undefined; readonly observedMs: number };
   readonly coordination?: CoordinationKnowledge;
   readonly reachableVersion?: { readonly version: string; readonly observedMs: number };
 }

@@ -64,8 +64,8 @@ export function lockRelease(snapshot: Snapshot, isReconciled: boolean): StepResu
   if (known === undefined || known.observedMs < snapshot.lastDatabaseWriteMs) {
     return { questions: [{ type: "lock" }] };
   }
-  const isHeld = known.isHeld && known.untilMs > snapshot.nowMs;
-  return isHeld
-    ? { questions: [{ type: "lock" }], actions: [{ type: "releaseLock", step }] }
-    : nothing;
+  if (known.own === undefined) return nothing;
+  // Also one that ran out by our clock: others go by theirs.
+  const release = { type: "releaseLock", step, lock: known.own } as const;
+  return { questions: [{ type: "lock" }], actions: [release] };
 }

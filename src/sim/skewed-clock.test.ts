@@ -12,6 +12,18 @@ test("[MU3] a skewed clock is off by its offset and gains by its drift", async (
   assert.equal(skewed.nowMs(), 995_000 + 3_600_000 + 3_600);
 });
 
+test("[MU3] a skewed clock can be set forward, and its timers do not notice", async () => {
+  const clock = new VirtualClock(0);
+  const skewed = skewedClock(clock, { offsetMs: 0, driftMsPerHour: 0 });
+  const fired: number[] = [];
+  skewed.setTimer(10_000, () => fired.push(skewed.nowMs()));
+  skewed.step(3_600_000);
+  assert.equal(skewed.nowMs(), 3_600_000);
+  await clock.advance(10_000);
+  assert.deepEqual(fired, [3_610_000]);
+  assert.throws(() => skewed.step(-1), RangeError);
+});
+
 test("[MU3] timers of a skewed clock go by its own measure of time", async () => {
   const clock = new VirtualClock(0);
   const fast = skewedClock(clock, { offsetMs: 0, driftMsPerHour: 3_600_000 });

@@ -1,5 +1,5 @@
-// The clock of a machine that is set wrong and runs too fast or too slow beside the clock of the world. It never goes
-// back, and its timers run by its own measure of time. Carries rule MU3.
+// The clock of a machine that is set wrong, runs too fast or too slow beside the clock of the world, and can be set
+// forward at any moment. It never goes back, and its timers run by its own measure of time. Carries rule MU3.
 import type { Clock } from "../env/clock.ts";
 
 export interface Skew {
@@ -11,12 +11,22 @@ export interface Skew {
 
 const hourMs = 3_600_000;
 
-export function skewedClock(clock: Clock, { offsetMs, driftMsPerHour }: Skew): Clock {
+export interface SkewedClock extends Clock {
+  /** Somebody sets it forward; timers that are set already run on. */
+  step(byMs: number): void;
+}
+
+export function skewedClock(clock: Clock, { offsetMs, driftMsPerHour }: Skew): SkewedClock {
   const startMs = clock.nowMs();
+  let aheadMs = offsetMs;
   const rate = 1 + driftMsPerHour / hourMs;
   if (rate <= 0) throw new RangeError(`a clock that stands still: ${driftMsPerHour} ms an hour`);
   return {
-    nowMs: () => Math.floor(startMs + offsetMs + (clock.nowMs() - startMs) * rate),
+    nowMs: () => Math.floor(startMs + aheadMs + (clock.nowMs() - startMs) * rate),
     setTimer: (delayMs, run) => clock.setTimer(delayMs / rate, run),
+    step(byMs) {
+      if (byMs < 0) throw new RangeError(`a clock that goes back: ${byMs} ms`);
+      aheadMs += byMs;
+    },
   };
 }

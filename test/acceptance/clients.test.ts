@@ -106,8 +106,9 @@ item("D06.2", async () => {
   assert.equal((await target.finish(readLock(target.partner)))?.owner, "dc1");
   assert.ok(await target.finish(confirmLock(target.shared, lease)));
   clock.set(clock.nowMs() + 60_000);
-  assert.ok((await target.finish(extendLock(target.shared, lease, settings, clock))).isHeld);
-  await target.finish(releaseLock(target.shared, "dc1"));
+  const extended = await target.finish(extendLock(target.shared, lease, settings, clock));
+  assert.ok(extended.isHeld);
+  await target.finish(releaseLock(target.shared, extended));
   assert.equal(await target.finish(readLock(target.partner)), undefined);
   await target.end();
 });
@@ -116,11 +117,12 @@ item("D06.3", async () => {
   const admin = { transact: () => Promise.reject(failure) } as never;
   const target = await simulatedTarget();
   const broken = { admin, keys: target.shared.keys };
-  const lease = { isHeld: true, owner: "dc1", endSeconds: 1, untilMs: 1 } as const;
+  const lock = { owner: "dc1", startSeconds: 1, endSeconds: 1 };
+  const lease = { ...lock, isHeld: true, untilMs: 1, heldSinceMs: 1 } as const;
   const attempts = [
     takeLock(broken, settingsOf("dc1"), handClock()),
     extendLock(broken, lease, settingsOf("dc1"), handClock()),
-    releaseLock(broken, "dc1"),
+    releaseLock(broken, lock),
     readLock(broken),
     confirmLock(broken, lease),
   ];

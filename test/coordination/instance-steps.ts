@@ -3,7 +3,7 @@
 import { readSets, updateSets } from "../../src/fdb/coordination-sets.ts";
 import type { SetUpdates } from "../../src/fdb/coordination-sets.ts";
 import { coordinationSets } from "../../src/fdb/keys.ts";
-import { releaseLock } from "../../src/fdb/lock.ts";
+import { LockWatch, readLock, releaseLock } from "../../src/fdb/lock.ts";
 import { migratePrefix } from "../../src/fdb/prefix-migration.ts";
 import type { SharedKeys } from "../../src/fdb/shared-keys.ts";
 import { firstStage, nextStage } from "../../src/operate/shared-stages.ts";
@@ -50,7 +50,7 @@ export async function stepInstance(world: World, instance: Instance): Promise<vo
       act(world, instance);
       return endPass(instance);
     case "release":
-      await releaseLock(sharedOf(world, instance), instance.prefix);
+      await release(world, instance);
       return endPass(instance);
   }
 }
@@ -58,6 +58,7 @@ export async function stepInstance(world: World, instance: Instance): Promise<vo
 /** Everything in memory is lost; the program begins anew. */
 export function crash(instance: Instance): void {
   instance.memory = nothingSeen;
+  instance.watch = new LockWatch();
   forget(instance);
 }
 
@@ -239,15 +240,23 @@ function decide(world: World, instance: Instance): DisruptiveAction | undefined 
   return undefined;
 }
 
+async function release(world: World, instance: Instance): Promise<void> {
+  const shared = sharedOf(world, instance);
+  const lock = await readLock(shared);
+  if (lock?.owner === instance.prefix) await releaseLock(shared, lock);
+}
+
 async function goOn(world: World, instance: Instance): Promise<void> {
   const { action, progress = firstStage } = instance;
   if (action === undefined) return endPass(instance);
   const tools = {
     keys: sharedOf(world, instance, "clear"),
-    settings: { owner: instance.prefix, durationMs: 600_000 },
+    settings: { owner: instance.prefix, durationMs: 600_000, watch: instance.watch },
     clock: { nowMs: () => world.nowMs },
     admin: { status: () => Promise.resolve(statusOf(world)) },
     timeoutMs: 10_000,
+    statusTimeoutMs: 10_000,
+    statusAskedMs: () => undefined,
     check: () => undefined,
     disabled: world.disabled,
   };

@@ -3,6 +3,7 @@
 // moment, so that a search can try everything that could happen from there. Rules: spec/coordination.md [CO60]-[CO63].
 import { coordinationSets, operatorKeys } from "../../src/fdb/keys.ts";
 import type { CoordinationSet } from "../../src/fdb/keys.ts";
+import { LockWatch } from "../../src/fdb/lock.ts";
 import type { DatabaseStatus, StatusProcess } from "../../src/model/database-status.ts";
 import type { DisruptiveAction } from "../../src/plan/action.ts";
 import type { Progress } from "../../src/operate/shared-stages.ts";
@@ -41,6 +42,7 @@ export interface Instance {
   passes: number;
   /** Lost in a crash, like everything below. */
   memory: SetMemory;
+  watch: LockWatch;
   known: CoordinationKnowledge | undefined;
   status: DatabaseStatus | undefined;
   /** The process groups as they were when the status was read. */
@@ -97,7 +99,14 @@ export function newGroup(id: string, owner: string, change: Partial<Group> = {})
 export function newInstance(name: string, prefix = name): Instance {
   return {
     ...{ name, prefix, phase: "status", passes: 0, memory: nothingSeen, known: undefined },
-    ...{ status: undefined, statusText: "", action: undefined, progress: undefined, lockedAt: 0 },
+    ...{
+      watch: new LockWatch(),
+      status: undefined,
+      statusText: "",
+      action: undefined,
+      progress: undefined,
+      lockedAt: 0,
+    },
   };
 }
 
@@ -116,7 +125,8 @@ export function copyOf(world: World): World {
   return {
     ...world,
     groups: world.groups.map((group) => ({ ...group })),
-    instances: world.instances.map((instance) => ({ ...instance })),
+    // A search ends long before a lock could be taken over.
+    instances: world.instances.map((instance) => ({ ...instance, watch: new LockWatch() })),
   };
 }
 

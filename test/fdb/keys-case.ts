@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import type { KeyValue } from "../../src/fdb/admin.ts";
 import { bytesOfBinary, prefixEnd, printableBytes } from "../../src/fdb/bytes.ts";
+import { LockWatch } from "../../src/fdb/lock.ts";
 import type { LockLease, LockResult, LockSettings } from "../../src/fdb/lock.ts";
 import type { SharedKeys } from "../../src/fdb/shared-keys.ts";
 import type { CommitFault } from "../../src/sim/key-value/store.ts";
@@ -42,8 +43,9 @@ export function handClock(timeMs = 1_700_000_000_000): HandClock {
   };
 }
 
-export function settingsOf(owner: string): LockSettings {
-  return { owner, durationMs: 600_000 };
+/** Of an instance that has seen nothing yet, unless a watch is given. */
+export function settingsOf(owner: string, watch = new LockWatch()): LockSettings {
+  return { owner, durationMs: 600_000, watch };
 }
 
 /** Everything under the prefix, as printable "key = value" with the prefix cut off. */

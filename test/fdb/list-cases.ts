@@ -69,7 +69,7 @@ async function checkUpgradesCleared(target: KeysTarget): Promise<void> {
   await target.finish(registerPendingUpgrades(shared, "7.1.67", ["dc1-log-1"]));
   await target.finish(registerPendingUpgrades(shared, "7.3.79", ["dc1-log-1"]));
   const old = heldLease(await target.finish(takeLock(shared, settingsOf("dc1"), clock)));
-  await target.finish(releaseLock(shared, "dc1"));
+  await target.finish(releaseLock(shared, old));
   assert.equal(await target.finish(clearPendingUpgrades(shared, old)), false);
   assert.equal((await stored(target)).length, 2);
   const lease = heldLease(await target.finish(takeLock(shared, settingsOf("dc1"), clock)));

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { updateDenyList } from "../../src/fdb/deny-list.ts";
 import { encodeLock } from "../../src/fdb/keys.ts";
+import type { LockValue } from "../../src/fdb/keys.ts";
 import { binaryText } from "../../src/fdb/bytes.ts";
 import {
   confirmLock,
@@ -11,6 +12,7 @@ import {
   releaseLock,
   takeLock,
 } from "../../src/fdb/lock.ts";
+import type { LockLease, LockSettings } from "../../src/fdb/lock.ts";
 import { UnreadableValueError } from "../../src/fdb/shared-keys.ts";
 import { readSets, updateSets } from "../../src/fdb/coordination-sets.ts";
 import { commitFaults, handClock, heldLease, put, settingsOf, stored } from "./keys-case.ts";
@@ -50,11 +52,12 @@ async function checkUnreadable(target: KeysTarget): Promise<void> {
   const { shared } = target;
   await put(target, shared.keys.lock(), "\x02dc1\x00");
   const before = await stored(target);
-  const lease = { isHeld: true, owner: "dc1", endSeconds: 1, untilMs: 1 } as const;
+  const lock = { owner: "dc1", startSeconds: 1, endSeconds: 1 };
+  const lease = { ...lock, isHeld: true, untilMs: 1, heldSinceMs: 1 } as const;
   const attempts: (() => Promise<unknown>)[] = [
     () => takeLock(shared, settingsOf("dc1"), handClock()),
     () => extendLock(shared, lease, settingsOf("dc1"), handClock()),
-    () => releaseLock(shared, "dc1"),
+    () => releaseLock(shared, lock),
     () => readLock(shared),
     () => confirmLock(shared, lease),
   ];
@@ -82,16 +85,90 @@ async function checkRefused(target: KeysTarget): Promise<void> {
   assert.deepEqual(await stored(target), [lockOfDc1]);
 }
 
+const hourMs = 3_600_000;
+
+/** Whose clock is off by how much, and how long the one that waits must have seen the lock. */
+const takeOvers: readonly (readonly [holderOffMs: number, waiterOffMs: number])[] = [
+  [0, 0],
+  [0, 10_000],
+  [0, -10_000],
+  [0, hourMs],
+  [0, -hourMs],
+  [hourMs, 0],
+  [-hourMs, 0],
+];
+
+/** Asks for the lock again and again, as an instance does that needs it; what it got in the end. */
+function waiting(target: KeysTarget, settings: LockSettings, zeroMs: number) {
+  return async (fromMs: number, toMs: number): Promise<LockLease | undefined> => {
+    for (let atMs = fromMs; ; atMs = Math.min(toMs, atMs + 60_000)) {
+      const clock = handClock(zeroMs + atMs);
+      const result = await target.finish(takeLock(target.partner, settings, clock));
+      if (result.isHeld) return result;
+      if (atMs === toMs) return undefined;
+    }
+  };
+}
+
 async function checkTakeOver(target: KeysTarget): Promise<void> {
+  for (const [holderOffMs, waiterOffMs] of takeOvers) {
+    const title = `${holderOffMs} ${waiterOffMs}`;
+    const settings = settingsOf("dc2");
+    const wait = waiting(target, settings, startMs + waiterOffMs);
+    const holder = (atMs: number) => takenBy(target, "dc1", startMs + atMs + holderOffMs);
+    heldLease(await holder(0));
+    assert.equal(await wait(200_000, 480_000), undefined, title);
+    heldLease(await holder(500_000));
+    assert.equal(await wait(540_000, 1_139_999), undefined, `${title}: it was renewed`);
+    const taken = await wait(1_140_000, 1_140_000);
+    assert.ok(taken !== undefined, title);
+    await target.finish(releaseLock(target.shared, taken));
+  }
+}
+
+/** The stored end lies ahead because the holder may keep the lock for longer than we would. */
+async function checkLongLock(target: KeysTarget): Promise<void> {
+  await putLock(target, "dc1", 1_700_000_000, 1_700_001_800);
+  const settings = settingsOf("dc2");
+  const refused = await target.finish(takeLock(target.shared, settings, handClock(startMs)));
+  assert.equal(refused.isHeld ? undefined : refused.untilMs, startMs + 1_800_000);
+  const wait = waiting(target, settings, startMs);
+  assert.equal(await wait(0, 1_799_999), undefined);
+  assert.ok(await wait(1_800_000, 1_800_000));
+}
+
+/** Extended for hours by a Go operator, which keeps the start, and then left behind. */
+async function checkOldLock(target: KeysTarget): Promise<void> {
+  await putLock(target, "dc1", 1_600_000_000, 1_699_999_000);
+  const wait = waiting(target, settingsOf("dc2"), startMs);
+  assert.equal(await wait(0, 599_999), undefined, "it has not been seen for long");
+  assert.ok(await wait(600_000, 600_000));
+}
+
+async function checkSteppedClock(target: KeysTarget): Promise<void> {
   await takenBy(target, "dc1");
-  assert.equal((await takenBy(target, "dc2", 1_700_000_600_999)).isHeld, false);
-  assert.deepEqual(await stored(target), [lockOfDc1]);
-  heldLease(await takenBy(target, "dc2", 1_700_000_601_000));
-  assert.deepEqual(await target.finish(readLock(target.shared)), {
-    owner: "dc2",
-    startSeconds: 1_700_000_000,
-    endSeconds: 1_700_001_201,
-  });
+  const settings = settingsOf("dc2");
+  assert.equal(await waiting(target, settings, startMs)(0, 60_000), undefined);
+  const wait = waiting(target, settings, startMs + hourMs);
+  assert.equal(await wait(120_000, 599_999), undefined, "it was set an hour forward");
+  assert.ok(await wait(600_000, 600_000));
+}
+
+async function checkContinuity(target: KeysTarget): Promise<void> {
+  const { shared } = target;
+  const settings = settingsOf("dc1");
+  const take = async (atMs: number, previous?: LockLease) => {
+    const clock = handClock(startMs + atMs);
+    return heldLease(await target.finish(takeLock(shared, { ...settings, previous }, clock)));
+  };
+  const first = await take(0);
+  assert.equal(first.heldSinceMs, startMs);
+  const second = await take(60_000, first);
+  assert.equal(second.heldSinceMs, startMs);
+  await target.finish(releaseLock(shared, second));
+  heldLease(await takenBy(target, "dc2", startMs + 70_000));
+  await target.finish(releaseLock(shared, (await target.finish(readLock(shared))) ?? second));
+  assert.equal((await take(80_000, second)).heldSinceMs, startMs + 80_000);
 }
 
 async function checkDeniedTaker(target: KeysTarget): Promise<void> {
@@ -100,15 +177,15 @@ async function checkDeniedTaker(target: KeysTarget): Promise<void> {
   assert.deepEqual(await takenBy(target, "dc1"), free);
   await putLock(target, "dc1", 1_700_000_000, 1_700_000_600);
   const refused = await takenBy(target, "dc1");
-  assert.deepEqual(refused, { ...free, owner: "dc1", untilMs: 1_700_000_601_000 });
+  assert.deepEqual(refused, { ...free, owner: "dc1" });
   await deny(target, "");
   assert.deepEqual(await takenBy(target, ""), refused);
   assert.equal((await stored(target)).at(-1), lockOfDc1);
 }
 
 async function checkRelease(target: KeysTarget): Promise<void> {
-  const release = (owner: string) => target.finish(releaseLock(target.shared, owner));
-  assert.equal(await release("dc1"), undefined);
+  const release = (lock: LockValue) => target.finish(releaseLock(target.shared, lock));
+  assert.equal(await release({ owner: "dc1", startSeconds: 1, endSeconds: 2 }), undefined);
   for (const [start, end] of [
     [1_700_000_000, 1_700_000_600],
     [1_600_000_000, 1_600_000_600],
@@ -116,9 +193,15 @@ async function checkRelease(target: KeysTarget): Promise<void> {
   ] as const) {
     await putLock(target, "dc1", start, end);
     const held = { owner: "dc1", startSeconds: start, endSeconds: end };
-    assert.deepEqual(await release("dc2"), held);
+    for (const other of [
+      { ...held, owner: "dc2" },
+      { ...held, startSeconds: start - 1 },
+      { ...held, endSeconds: end - 1 },
+    ]) {
+      assert.deepEqual(await release(other), held, "a late release of another lock");
+    }
     assert.deepEqual(await target.finish(readLock(target.shared)), held);
-    assert.equal(await release("dc1"), undefined);
+    assert.equal(await release(held), undefined);
     assert.deepEqual(await stored(target), []);
   }
 }
@@ -163,18 +246,15 @@ async function checkExtension(target: KeysTarget): Promise<void> {
   assert.equal(second.endSeconds, first.endSeconds + 1, "each extension has an end of its own");
   const third = heldLease(await extend(second, startMs + 60_000));
   assert.equal(third.endSeconds, 1_700_000_660);
-  assert.equal((await target.finish(readLock(shared)))?.startSeconds, 1_700_000_000);
-  const lost = { isHeld: false, reason: "lost", owner: "dc1", untilMs: 1_700_000_661_000 };
+  assert.equal((await target.finish(readLock(shared)))?.startSeconds, 1_700_000_060);
+  const lost = { isHeld: false, reason: "lost", owner: "dc1", untilMs: undefined };
   assert.deepEqual(await extend(first, startMs + 61_000), lost);
-  heldLease(await takenBy(target, "dc2", 1_700_000_661_000));
-  const takenOver = { ...lost, owner: "dc2", untilMs: 1_700_001_262_000 };
-  assert.deepEqual(await extend(third, startMs + 62_000), takenOver);
-  await target.finish(releaseLock(shared, "dc2"));
-  assert.deepEqual(await extend(third, startMs + 63_000), {
-    ...lost,
-    owner: undefined,
-    untilMs: undefined,
-  });
+  await putLock(target, "dc2", 1_700_000_062, third.endSeconds);
+  assert.deepEqual(await extend(third, startMs + 62_000), { ...lost, owner: "dc2" });
+  await putLock(target, "dc1", 1_700_000_063, third.endSeconds);
+  assert.deepEqual(await extend(third, startMs + 63_000), lost, "a successor of the same name");
+  await put(target, shared.keys.lock(), "");
+  assert.deepEqual(await extend(third, startMs + 63_000), { ...lost, owner: undefined });
   const last = heldLease(await takenBy(target, "dc1"));
   await deny(target, "dc1");
   const denied = await extend(last, startMs + 64_000);
@@ -205,7 +285,7 @@ async function checkUnknownOutcomes(target: KeysTarget): Promise<void> {
       assert.equal(heldLease(extended).endSeconds, 1_700_000_660);
       assert.equal(await target.finish(confirmLock(shared, heldLease(extended))), true);
       faults?.push(first);
-      assert.equal(await target.finish(releaseLock(shared, "dc1")), undefined);
+      assert.equal(await target.finish(releaseLock(shared, heldLease(extended))), undefined);
       assert.deepEqual(await stored(target), []);
     }
   }
@@ -218,7 +298,7 @@ async function checkOtherOwner(target: KeysTarget): Promise<void> {
   const lock = await target.finish(readLock(target.shared));
   assert.deepEqual(lock, {
     owner: "dc2",
-    startSeconds: 1_700_000_000,
+    startSeconds: 1_700_000_001,
     endSeconds: 1_700_000_601,
   });
 }
@@ -227,8 +307,10 @@ async function checkTake(target: KeysTarget): Promise<void> {
   assert.deepEqual(await takenBy(target, "dc1", startMs + 999), {
     isHeld: true,
     owner: "dc1",
+    startSeconds: 1_700_000_000,
     endSeconds: 1_700_000_600,
     untilMs: 1_700_000_590_000,
+    heldSinceMs: startMs + 999,
   });
   assert.deepEqual(await stored(target), [lockOfDc1]);
 }
@@ -244,7 +326,7 @@ async function checkOwnAgain(target: KeysTarget): Promise<void> {
   heldLease(await takenBy(target, "", startMs + 60_000));
   assert.deepEqual(await target.finish(readLock(target.partner)), {
     owner: "",
-    startSeconds: 1_700_000_000,
+    startSeconds: 1_700_000_060,
     endSeconds: 1_700_000_660,
   });
 }
@@ -254,15 +336,19 @@ const plain: readonly (readonly [string, KeysCase["run"]])[] = [
   ["[LOCK2] a lock that is not understood is an error and stays as it is", checkUnreadable],
   ["[LOCK3] a free lock is taken, byte for byte as the Go operator does", checkTake],
   ["[LOCK4] an empty value is a free lock", checkEmpty],
-  ["[LOCK5] the owner extends its lock and keeps the start", checkOwnAgain],
+  ["[LOCK5] the owner renews its lock, and start and end move along", checkOwnAgain],
   ["[LOCK6] the lock of another instance is refused and stays", checkRefused],
-  ["[LOCK7] a lock is taken over after the second of its end", checkTakeOver],
+  ["[LOCK7] a lock is taken over when it was seen unchanged, whatever the clocks", checkTakeOver],
+  ["[LOCK7] a lock that may be held for longer is waited for", checkLongLock],
+  ["[LOCK7] a clock that is set forward makes no lock older", checkSteppedClock],
+  ["[LOCK7] an old lock is seen for a while before it is taken over", checkOldLock],
   ["[LOCK8] the lock of a denied instance is taken over at once", checkOtherOwner],
   ["[LOCK9] a denied instance gets neither a free lock nor its own again", checkDeniedTaker],
-  ["[LOCK10] only the owner releases a lock, at any time", checkRelease],
+  ["[LOCK10] exactly the lock that was seen is released, at any time", checkRelease],
   ["[LOCK11] a lease ends before the lock and tells what may still begin", checkLease],
   ["[LOCK11] a lease that comes too late has no time left", checkLateLease],
   ["[LOCK12] only the current lease is extended", checkExtension],
+  ["[LOCK16] a lease knows whether somebody else had the lock in between", checkContinuity],
   ["[LOCK13] a lease that was denied or taken over is not confirmed", checkConfirmation],
 ];
 

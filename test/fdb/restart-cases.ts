@@ -69,7 +69,7 @@ async function checkLostLock(target: KeysTarget): Promise<void> {
   assert.ok(!denied.isCleared && denied.reason === "lockLost");
   assert.equal(denied.lock.reason, "ownerDenied");
   await target.finish(updateDenyList(target.shared, [{ id: "dc1", allow: true }]));
-  await target.finish(releaseLock(target.shared, "dc1"));
+  await target.finish(releaseLock(target.shared, lease));
   await target.finish(takeLock(target.partner, settingsOf("dc2"), clock));
   const before = await stored(target);
   const lost = await clear(target, lease);

@@ -9,7 +9,7 @@ import { readSets, updateSets } from "../../src/fdb/coordination-sets.ts";
 import type { EntryUpdate, SetContents } from "../../src/fdb/coordination-sets.ts";
 import { coordinationSets } from "../../src/fdb/keys.ts";
 import type { CoordinationSet, SetEntry } from "../../src/fdb/keys.ts";
-import { takeLock } from "../../src/fdb/lock.ts";
+import { LockWatch, takeLock } from "../../src/fdb/lock.ts";
 import { migratePrefix } from "../../src/fdb/prefix-migration.ts";
 import { clearRestartEntries } from "../../src/fdb/restart-entries.ts";
 import { startRace } from "./racing-instances.ts";
@@ -179,7 +179,7 @@ async function announceAtRandom(race: Race, prefix: string, fates: Map<string, F
 /** The holder looks, hesitates, and clears what it saw. */
 async function clearAtRandom(race: Race, fates: ReadonlyMap<string, Fate>): Promise<number> {
   const { shared, clock } = race;
-  const settings = { owner: "dc1", durationMs: 600_000 };
+  const settings = { owner: "dc1", durationMs: 600_000, watch: new LockWatch() };
   let refusals = 0;
   for (let turn = 0; turn < 6; turn += 1) {
     const lease = await takeLock(shared, settings, clock);

@@ -2,12 +2,14 @@
 // plain map.
 import type { AdminClient, FdbTransaction } from "../../src/fdb/admin.ts";
 import { operatorKeys } from "../../src/fdb/keys.ts";
+import { LockWatch } from "../../src/fdb/lock.ts";
 import type { Caches } from "../../src/operate/caches.ts";
 import { Guard } from "../../src/operate/guard.ts";
 import type { GuardOutcome, GuardedDatabase } from "../../src/operate/guard.ts";
 import { Ledger } from "../../src/operate/ledger.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import { KubeError } from "../../src/kube/error.ts";
+import type { DatabaseStatus } from "../../src/model/database-status.ts";
 import type { DisruptiveAction } from "../../src/plan/action.ts";
 import { defaultPlanOptions } from "../../src/plan/snapshot.ts";
 import type { SafetyCheck } from "../../src/plan/snapshot.ts";
@@ -27,6 +29,9 @@ export class Door {
   readonly peers: GuardedDatabase[] = [];
   /** A command that is answered with success and does nothing. */
   isIneffective = false;
+  /** What the poller has read last; the database as it is now when absent. */
+  polled: DatabaseStatus | undefined;
+  polledMs: number | undefined;
   disabledChecks: ReadonlySet<SafetyCheck> = new Set();
   /** How long this instance is certainly alone. */
   termMs = Infinity;
@@ -37,6 +42,7 @@ export class Door {
   constructor() {
     const { clock, sample } = this;
     const ledger = new Ledger();
+    const watch = new LockWatch();
     this.database = {
       namespace: "default",
       admin: this.#admin(),
@@ -47,15 +53,22 @@ export class Door {
       observe: () =>
         viewOf(sample, {
           nowMs: clock.nowMs(),
-          database: { kind: "seen", status: sample.status, observedMs: clock.nowMs() },
+          database: {
+            kind: "seen",
+            status: this.polled ?? sample.status,
+            observedMs: this.polledMs ?? clock.nowMs(),
+          },
           ledger: ledger.entries(),
           lastDatabaseWriteMs: this.database.lastWriteMs,
           options: { ...defaultPlanOptions, disabledChecks: this.disabledChecks },
         }),
+      noteStatus: (status, observedMs) => {
+        [this.polled, this.polledMs] = [status, observedMs];
+      },
       peers: () => this.peers,
       shared: () => ({
         keys: { admin: this.#admin(), keys },
-        settings: { owner: "dc1", durationMs: 600_000 },
+        settings: { owner: "dc1", durationMs: 600_000, watch },
       }),
     };
   }
@@ -70,6 +83,7 @@ export class Door {
       caches: { pods: { get: () => undefined } } as unknown as Caches,
       clock: this.clock,
       commandTimeoutMs: 10_000,
+      statusTimeoutMs: 10_000,
       remainingTermMs: () => this.termMs,
     });
   }

@@ -1,6 +1,7 @@
 // The guard at work: locks, effects that are read back, one act at a time, and what is written down of them.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { FdbError } from "../../src/fdb/error.ts";
 import { encodeLock } from "../../src/fdb/keys.ts";
 import type { GuardedDatabase, GuardOutcome } from "../../src/operate/guard.ts";
 import type { DisruptiveAction } from "../../src/plan/action.ts";
@@ -135,7 +136,10 @@ test("[S94] an act that needs the lock takes it, and is refused with owner and e
   const endSeconds = sampleNowMs / 1000 + 300;
   other.stored.set(lockKey, encodeLock({ owner: "dc2", startSeconds: 1, endSeconds }));
   const reason = reasonOf(await other.perform(excluding(true)));
-  assert.match(reason, /^LockHeld: .*held by "dc2" until 2026-01-02T00:05:01Z/);
+  assert.match(
+    reason,
+    /^LockHeld: .*held by "dc2"; unless it is renewed, it is taken over at 2026-01-02T00:10:00Z/,
+  );
   assert.deepEqual(other.commands, []);
   other.disabledChecks = new Set(["lock"]);
   assert.equal((await other.perform(excluding(true))).isPerformed, true);
@@ -160,6 +164,33 @@ test("[S94] after the lock was taken everything is looked at again", async () =>
   };
   const outcome = await door.guard().perform(slow, excluding(true));
   assert.match(reasonOf(outcome), /^StatusIncomplete/);
+  assert.deepEqual(door.commands, []);
+});
+
+test("[S99] who did not hold the lock when the status was asked for asks once more", async () => {
+  const door = new Door();
+  const before = structuredClone(door.sample.status);
+  let questions = 0;
+  door.during = () => void (questions += 1);
+  const poll = (): void => void ([door.polled, door.polledMs] = [before, door.clock.nowMs() - 1]);
+  poll();
+  // Another instance has taken a zone down since.
+  door.sample.status.cluster?.messages?.push({ name: "status_incomplete" });
+  assert.match(reasonOf(await door.perform(excluding(true))), /^StatusIncomplete/);
+  assert.equal(questions, 1);
+  assert.deepEqual(door.commands, []);
+  door.sample.status.cluster?.messages?.pop();
+  await door.clock.advance(1);
+  poll();
+  assert.ok((await door.perform(excluding(true))).isPerformed, "it has held the lock since");
+  assert.deepEqual([questions, door.commands.length], [2, 1], "one command, no status");
+});
+
+test("[S99] a database that does not answer under the lock is left alone", async () => {
+  const door = new Door();
+  door.polledMs = sampleNowMs - 1;
+  door.during = () => Promise.reject(new FdbError(1031, "timed_out (1031)"));
+  assert.match(reasonOf(await door.perform(excluding(true))), /^DatabaseUnreachable: .*1031/);
   assert.deepEqual(door.commands, []);
 });
 

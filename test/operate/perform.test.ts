@@ -71,6 +71,7 @@ class Bench {
       isActing: false,
       lease: undefined,
       observe: () => this.#view(),
+      noteStatus: () => {},
       peers: () => [],
       shared: () => undefined,
     };
@@ -144,6 +145,7 @@ class Bench {
       caches,
       clock,
       commandTimeoutMs: 10_000,
+      statusTimeoutMs: 10_000,
     });
     const network = { request: () => Promise.resolve({ status: 500, body: "" }) };
     const options = { client, caches, guard, network, parallelMax: 2, sidecarTimeoutMs: 1_000 };

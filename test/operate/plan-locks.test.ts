@@ -102,22 +102,26 @@ test("[U64] a reconciled cluster gives the lock back", () => {
   const first = world.plan();
   assert.ok(first.isReconciled);
   assert.deepEqual(asked(first), ["lock"]);
-  const lockOf = (isHeld: boolean, untilMs = world.nowMs + 60_000) =>
-    knowing({ lock: { isHeld, owner: "", untilMs, observedMs: world.nowMs } });
+  const own = { owner: "", startSeconds: 1, endSeconds: 601 };
+  const lockOf = (isHeld: boolean) =>
+    knowing({ lock: { own: isHeld ? own : undefined, observedMs: world.nowMs } });
   const holding = world.plan(lockOf(true));
-  assert.deepEqual(actionsOf(holding), ["releaseLock"]);
+  const [release] = holding.actions;
+  const expected = { type: "releaseLock", step: "updateLockConfiguration", lock: own };
+  assert.deepEqual(release, expected, "also one that ran out by our clock");
+  assert.equal(holding.actions.length, 1);
   assert.ok(holding.isReconciled);
   assert.deepEqual(actionsOf(world.plan(lockOf(false))), []);
   assert.deepEqual(asked(world.plan(lockOf(false))), []);
   const acted = world.plan({ ...lockOf(false), lastDatabaseWriteMs: world.nowMs + 1 });
   assert.deepEqual(asked(acted), ["lock"], "an act may have taken it");
-  assert.deepEqual(actionsOf(world.plan(lockOf(true, world.nowMs - 1))), [], "it ran out");
 });
 
 test("[U64] the lock stays while there is work, and is not asked for without locks", () => {
   const world = reconciled({ lockOptions: { disableLocks: false } });
   world.changeSpec({ processCounts: { storage: 1, log: 1, stateless: 2 } });
-  const lock = { isHeld: true, owner: "", untilMs: world.nowMs + 60_000, observedMs: world.nowMs };
+  const own = { owner: "", startSeconds: 1, endSeconds: 601 };
+  const lock = { own, observedMs: world.nowMs };
   assert.ok(!actionsOf(world.plan(knowing({ lock }))).includes("releaseLock"));
   assert.deepEqual(asked(reconciled({ lockOptions: { disableLocks: true } }).plan()), []);
 });

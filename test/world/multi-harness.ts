@@ -15,7 +15,7 @@ import { OperatorLinks } from "../../src/sim/faults/operator-links.ts";
 import { startMultiWorld } from "../../src/sim/multi-world.ts";
 import type { MultiWorld } from "../../src/sim/multi-world.ts";
 import { skewedClock } from "../../src/sim/skewed-clock.ts";
-import type { Skew } from "../../src/sim/skewed-clock.ts";
+import type { Skew, SkewedClock } from "../../src/sim/skewed-clock.ts";
 import { Trace } from "../../src/sim/trace.ts";
 import { VirtualClock } from "../../src/sim/virtual-clock.ts";
 import { dnsDomainOf } from "../../src/sim/world.ts";
@@ -46,6 +46,7 @@ export class MultiTestWorld {
   readonly worlds: readonly TestWorld[];
   readonly #resource: string | undefined;
   readonly #mistakes: string[] = [];
+  readonly #clocks = new Map<string, SkewedClock>();
   readonly #links: ReadonlyMap<string, OperatorLinks>;
 
   private constructor(options: MultiTestOptions) {
@@ -68,7 +69,9 @@ export class MultiTestWorld {
       const { listeners, ...heard } = listen(site);
       const links = new OperatorLinks(clock, keyedRandom(seed, `${name} links`));
       const skew = skews[name];
-      const operatorClock = skew === undefined ? {} : { operatorClock: skewedClock(clock, skew) };
+      const skewed = skew && skewedClock(clock, skew);
+      if (skewed !== undefined) this.#clocks.set(name, skewed);
+      const operatorClock = skewed === undefined ? {} : { operatorClock: skewed };
       return {
         ...{ heard, links },
         site: {
@@ -121,6 +124,13 @@ export class MultiTestWorld {
     const found = this.#links.get(name);
     assert.ok(found, name);
     return found;
+  }
+
+  /** Somebody sets the clock of an operator forward; it must be one of the skewed ones. */
+  stepClock(name: string, byMs: number): void {
+    const found = this.#clocks.get(name);
+    assert.ok(found, name);
+    found.step(byMs);
   }
 
   /** The operator is gone from one moment to the next, whatever it was doing. */

@@ -4,7 +4,7 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { AdminClient, AdminClientFactory } from "../../src/fdb/admin.ts";
 import { operatorKeys } from "../../src/fdb/keys.ts";
-import { takeLock } from "../../src/fdb/lock.ts";
+import { LockWatch, takeLock } from "../../src/fdb/lock.ts";
 import { nodes, persistentVolumeClaims, pods } from "../../src/kube/resource.ts";
 import type { DatabaseStatus } from "../../src/model/database-status.ts";
 import type { SafetyCheck } from "../../src/plan/snapshot.ts";
@@ -301,7 +301,7 @@ test("[S96] [OP51] what the guard refuses stands in blockedBy until it is allowe
   const spec = { ...spreadOver(counts).spec, lockOptions: { disableLocks: false } };
   await TestWorld.runWithCluster({ ...spreadOver(counts), spec, wrapAdmin }, async (world) => {
     const shared = (client: AdminClient) => ({ admin: client, keys: operatorKeys() });
-    const settings = { owner: "elsewhere", durationMs: 5 * minuteMs };
+    const settings = { owner: "elsewhere", durationMs: 5 * minuteMs, watch: new LockWatch() };
     await world.clock.advance(10 * minuteMs);
     await person(world, (client) => takeLock(shared(client), settings, world.clock));
     await world.changeSpec({ processCounts: { storage: 3 } });
@@ -310,7 +310,10 @@ test("[S96] [OP51] what the guard refuses stands in blockedBy until it is allowe
     await world.until(async () => (await blocked()) !== undefined, "it waits for the lock");
     const entry = await blocked();
     assert.equal(entry?.step, "excludeProcesses");
-    assert.match(entry?.message ?? "", /held by "elsewhere" until 20/);
+    assert.match(
+      entry?.message ?? "",
+      /held by "elsewhere"; unless it is renewed, it is taken over at 20/,
+    );
     assert.match(entry?.remedy ?? "", /denyList/);
     const conditions = (await world.cluster()).status?.conditions ?? [];
     const reconciled = conditions.find(({ type }) => type === "Reconciled");

@@ -1,6 +1,6 @@
 // Ways in which the database keeps the operator waiting, and the true cause of each. Rules: spec/explain.md [E40].
 import { OperatorKeys, operatorKeys } from "../../src/fdb/keys.ts";
-import { takeLock } from "../../src/fdb/lock.ts";
+import { LockWatch, takeLock } from "../../src/fdb/lock.ts";
 import type { AdminClientFactory } from "../../src/fdb/admin.ts";
 import { FdbError } from "../../src/fdb/error.ts";
 import { stuckTest } from "./stuck-case.ts";
@@ -157,7 +157,7 @@ stuckTest({
       version: spec.version,
     });
     const keys = new OperatorKeys(operatorKeys().prefix);
-    const settings = { owner: "elsewhere", durationMs: 60 * minuteMs };
+    const settings = { owner: "elsewhere", durationMs: 60 * minuteMs, watch: new LockWatch() };
     await world.during(takeLock({ admin, keys }, settings, world.clock), minuteMs, "the lock");
     admin.close();
     await world.changeSpec({ databaseConfiguration: { logs: 4 } });

@@ -7,7 +7,7 @@ import type { Random } from "../../env/random.ts";
 import type { AdminClient } from "../../fdb/admin.ts";
 import { isFdbError } from "../../fdb/error.ts";
 import { operatorKeys } from "../../fdb/keys.ts";
-import { takeLock } from "../../fdb/lock.ts";
+import { LockWatch, takeLock } from "../../fdb/lock.ts";
 
 export const foreignOwner = "elsewhere";
 
@@ -17,7 +17,7 @@ export async function takeForeignLock(
   clock: Clock,
   durationMs: number,
 ): Promise<number | undefined> {
-  const settings = { owner: foreignOwner, durationMs };
+  const settings = { owner: foreignOwner, durationMs, watch: new LockWatch() };
   try {
     const result = await takeLock({ admin, keys: operatorKeys() }, settings, clock);
     return result.isHeld ? 1000 * result.endSeconds : undefined;
