@@ -74,7 +74,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     transport: (userName) => inProcessTransport(server, userName, () => isStopped),
     handle(request) {
       requests.count(request);
-      return handleRequest(context, request);
+      const dateMs = Math.floor(context.clock.nowMs() / 1000) * 1000;
+      return { ...handleRequest(context, request), dateMs };
     },
     openWatch(request, onEvent, onEnd) {
       requests.count(request);

@@ -187,7 +187,8 @@ function hasReservedName(value: unknown): boolean {
 }
 
 function answerOnce(api: ApiServer, request: ServerRequest, response: ServerResponse): void {
-  const { status, body, warnings } = api.handle(request);
+  const { status, body, warnings, dateMs } = api.handle(request);
+  if (dateMs !== undefined) response.setHeader("Date", new Date(dateMs).toUTCString());
   for (const warning of warnings ?? []) {
     response.appendHeader("Warning", `299 - ${JSON.stringify(warning)}`);
   }

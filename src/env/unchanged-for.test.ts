@@ -1,3 +1,4 @@
+// How long something was seen unchanged, with looks near and far apart.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { UnchangedFor } from "./unchanged-for.ts";

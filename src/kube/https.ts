@@ -80,6 +80,7 @@ class Sender {
         body: parseBody(text, exchange.answer.headers["content-type"]),
         warnings: parseWarnings(exchange.answer.headers["warning"]),
         ...retryAfterOf(exchange.answer),
+        ...dateOf(exchange.answer),
       };
     } catch (error) {
       throw connectionError(exchange.timeout() ?? error, request);
@@ -261,6 +262,11 @@ function readEvents(
     answer.on("error", reject);
     answer.on("close", () => reject(new Error("the stream was cut")));
   });
+}
+
+function dateOf(answer: http.IncomingMessage): { dateMs?: number } {
+  const dateMs = Date.parse(answer.headers.date ?? "");
+  return Number.isNaN(dateMs) ? {} : { dateMs };
 }
 
 /** Kubernetes gives the pause in seconds; the header's other form, a date, is not used by it. */

@@ -27,6 +27,8 @@ export interface KubeResponse {
   warnings?: readonly string[];
   /** How long the server asks to wait (HTTP header Retry-After). */
   retryAfterSeconds?: number;
+  /** When the server made the answer, by its own clock (HTTP header Date). */
+  dateMs?: number;
 }
 
 export interface WatchEvent {

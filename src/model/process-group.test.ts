@@ -20,6 +20,7 @@ import {
   setExcluded,
   skipExclusion,
   withAddresses,
+  withoutFuture,
 } from "./process-group.ts";
 import type { ProcessGroupState } from "./process-group.ts";
 
@@ -93,4 +94,19 @@ test("[M51] condition types are fixed and entries are sorted by id", () => {
     sorted.map((group) => group.processGroupID),
     ["log-10", "log-2"],
   );
+});
+
+test("[OP71] a condition that begins in the future begins now", () => {
+  const nowMs = 1_700_000_000_000;
+  const group = (timestamp: number) => ({
+    processGroupID: "log-1",
+    processClass: "log",
+    processGroupConditions: [
+      { type: "MissingPod" as const, timestamp },
+      { type: "PodFailing" as const, timestamp: 1_600_000_000 },
+    ],
+  });
+  const near = group(1_700_000_010);
+  assert.equal(withoutFuture(near, nowMs), near);
+  assert.deepEqual(withoutFuture(group(1_700_003_600), nowMs), group(1_700_000_000));
 });

@@ -151,6 +151,22 @@ export function addCondition<G extends ProcessGroupState>(
   return { ...group, processGroupConditions: [...(group.processGroupConditions ?? []), added] };
 }
 
+/** Clocks of operators that take over from each other differ by a little. */
+const futureMinimumSeconds = 60;
+
+/** A condition that begins in the future was written by a clock that was ahead of ours: it begins now. */
+export function withoutFuture<G extends ProcessGroupState>(group: G, nowMs: number): G {
+  const nowSeconds = Math.floor(nowMs / 1000);
+  const isFuture = ({ timestamp = 0 }: ProcessGroupCondition): boolean =>
+    timestamp > nowSeconds + futureMinimumSeconds;
+  const conditions = group.processGroupConditions ?? [];
+  if (!conditions.some(isFuture)) return group;
+  const processGroupConditions = conditions.map((condition) =>
+    isFuture(condition) ? { ...condition, timestamp: nowSeconds } : condition,
+  );
+  return { ...group, processGroupConditions };
+}
+
 export function removeCondition<G extends ProcessGroupState>(group: G, type: ConditionType): G {
   if (!hasCondition(group, type)) return group;
   return keepConditions(group, (condition) => condition.type !== type);

@@ -93,8 +93,25 @@ test("[OP11] an observation carries the time of its question", async () => {
   assert.deepEqual(poller.latest, {
     kind: "seen",
     observedMs: 500,
+    answeredMs: 600,
     status: { cluster: { generation: 1 } },
   });
+  poller.close();
+});
+
+test("[OP11] a status that somebody else asked for counts, and an older question does not undo it", async () => {
+  const { clock, poller } = bench();
+  poller.setIntervalMs(30_000);
+  const seenMs = () => (poller.latest.kind === "seen" ? poller.latest.observedMs : undefined);
+  poller.take({}, 0);
+  assert.equal(seenMs(), undefined, "there is nobody to ask");
+  poller.follow(target);
+  await clock.advance(50);
+  poller.take({ cluster: { generation: 7 } }, 50);
+  await clock.advance(100);
+  assert.equal(seenMs(), 50);
+  poller.take({ cluster: { generation: 6 } }, 40);
+  assert.equal(seenMs(), 50);
   poller.close();
 });
 

@@ -102,7 +102,7 @@ export class DatabasePoller {
   /** Takes in a status that somebody else asked for, unless a newer one is known. */
   take(status: DatabaseStatus, observedMs: number): void {
     if (this.#isClosed || this.#client === undefined || this.#knowsSince(observedMs)) return;
-    this.#latest = { kind: "seen", status, observedMs };
+    this.#latest = { kind: "seen", status, observedMs, answeredMs: this.#options.clock.nowMs() };
   }
 
   #knowsSince(observedMs: number): boolean {
@@ -149,7 +149,7 @@ export class DatabasePoller {
     try {
       const status = await client.status(this.#isSlow ? 2 * timeoutMs : timeoutMs);
       this.#isSlow = clock.nowMs() - observedMs >= timeoutMs;
-      return { kind: "seen", status, observedMs };
+      return { kind: "seen", status, observedMs, answeredMs: clock.nowMs() };
     } catch (error) {
       // A database that does not answer is a state of the world: the plan says so and goes on without it.
       const code = isFdbError(error) ? error.code : undefined;

@@ -7,7 +7,7 @@ import type { DisruptiveAction } from "../plan/action.ts";
 import { chargedGroups, touchedGroups } from "../plan/safety/act-refusal.ts";
 import { hallsInForce } from "../plan/safety/one-hall.ts";
 import { ledgerVerdict } from "../plan/safety/ledger-verdict.ts";
-import { groupsOf, startsOf, zoneOfGroup } from "../plan/safety/view.ts";
+import { beginningsOf, groupsOf, zoneOfGroup } from "../plan/safety/view.ts";
 import type { SafetyView } from "../plan/safety/view.ts";
 import type { LedgerEntry } from "../plan/snapshot.ts";
 
@@ -91,7 +91,12 @@ function entryOf(view: SafetyView, action: DisruptiveAction, nowMs: number): Led
     zones: [...new Set(zones)],
     halls: hallsInForce(view, touchedGroups(view, action)),
     addresses: processes.flatMap((process) => process.address ?? []),
-    starts: seen === undefined ? new Map() : startsOf(seen, processes),
+    starts: new Map(
+      [...(seen === undefined ? [] : beginningsOf(seen, processes))].map(([key, { latestMs }]) => [
+        key,
+        latestMs,
+      ]),
+    ),
     podUids: podUidsOf(action),
   };
 }

@@ -25,6 +25,7 @@ export interface ObserveInput {
   nowMs: number;
   seed: number;
   options: PlanOptions;
+  serverAheadMs: number;
 }
 
 export function observeCluster(input: ObserveInput): Snapshot {
@@ -34,6 +35,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
   const databases = [state.database, ...state.database.peers()];
   return {
     nowMs,
+    serverAheadMs: input.serverAheadMs,
     cluster,
     pods,
     pvcs: objectsOf(caches.pvcs, cluster),

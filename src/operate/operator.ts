@@ -25,6 +25,7 @@ import type { WorkOutcome } from "../kube/queue.ts";
 import type { Node } from "../kube/generated/types.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { Stored } from "../kube/resource.ts";
+import { measuredTransport, ServerClock } from "../kube/server-clock.ts";
 import type { KubeTransport } from "../kube/transport.ts";
 import { isNodeReady } from "../plan/safety/view.ts";
 import type { SafetyView } from "../plan/safety/view.ts";
@@ -138,7 +139,8 @@ class RunningOperator implements Operator {
     const { clock, random, log, options = {} } = input;
     this.#input = input;
     const userAgent = options.userAgent ?? "foundationdb-operator";
-    const client = new KubeClient(input.transport, {
+    const serverClock = new ServerClock((aheadMs) => noteDifference(log, aheadMs));
+    const client = new KubeClient(measuredTransport(input.transport, clock, serverClock), {
       userAgent,
       ...(input.onRequest === undefined ? {} : { onRequest: input.onRequest }),
       onWarning: (text) => log.warn("the API server warns", { text }),
@@ -160,6 +162,7 @@ class RunningOperator implements Operator {
     });
     this.#reconcile = {
       ...reconcileOptions(input, client, this.#caches, this.#recorder, this.#metrics),
+      serverClock,
       wake: (key) => this.#queue.add(key),
     };
     this.#queue = new WorkQueue({
@@ -177,6 +180,7 @@ class RunningOperator implements Operator {
       onHandled: ({ key, error }) => this.#noteError(key, error),
     });
     registerRuntimeMetrics(this.#metrics.registry, {
+      clockAheadMs: () => serverClock.aheadMs,
       reflectors: this.#reflectors(),
       queues: { clusters: this.#queue, others: this.#otherQueue },
       nowMs: () => clock.nowMs(),
@@ -334,7 +338,8 @@ class RunningOperator implements Operator {
     const { plan } = this.#reconcile;
     const nowMs = this.#input.clock.nowMs();
     const caches = this.#caches;
-    return observeCluster({ cluster, caches, state, nowMs, seed: 0, options: plan });
+    const { aheadMs: serverAheadMs } = this.#reconcile.serverClock;
+    return observeCluster({ cluster, caches, state, nowMs, seed: 0, options: plan, serverAheadMs });
   }
 
   /** Other resources behind whose connection string the same database is. */
@@ -370,7 +375,7 @@ function reconcileOptions(
   caches: Caches,
   recorder: EventRecorder,
   metrics: OperatorMetrics,
-): Omit<ReconcileOptions, "wake"> {
+): Omit<ReconcileOptions, "wake" | "serverClock"> {
   const { clock, random, log, options = {} } = input;
   const commandTimeoutMs = options.commandTimeoutMs ?? 10_000;
   const guard = new Guard({
@@ -407,6 +412,18 @@ function reconcileOptions(
     restPollMs: options.restPollMs ?? 30_000,
     onActivity: input.onActivity ?? (() => {}),
   };
+}
+
+/** Differences of a few seconds do no harm and are nobody's business. */
+const clockDifferenceMs = 5_000;
+
+function noteDifference(log: Log, aheadMs: number): void {
+  if (Math.abs(aheadMs) < clockDifferenceMs) return;
+  const seconds = Math.round(Math.abs(aheadMs) / 1000);
+  const direction = aheadMs > 0 ? "behind" : "ahead of";
+  log.warn(`our clock is ${seconds} s ${direction} the API server's; it is allowed for`, {
+    remedy: "set the clocks of the nodes: times in status and logs are ours",
+  });
 }
 
 /** What a node tells the clusters on it: whether it is ready, and what it does not want on it. */

@@ -17,6 +17,7 @@ import { parseKeyText } from "../kube/path.ts";
 import type { WorkOutcome } from "../kube/queue.ts";
 import type { Stored } from "../kube/resource.ts";
 import { actionKey } from "../plan/action-key.ts";
+import type { ServerClock } from "../kube/server-clock.ts";
 import { describeAction, isDatabaseCommand } from "../plan/action.ts";
 import type { Action } from "../plan/action.ts";
 import { chain, planCluster } from "../plan/chain.ts";
@@ -50,6 +51,7 @@ export interface ReconcileOptions {
   caches: Caches;
   recorder: EventRecorder;
   metrics: OperatorMetrics;
+  serverClock: ServerClock;
   perform: PerformOptions;
   plan: PlanOptions;
   /** Finds what is wrong with a spec beyond its schema. */
@@ -106,6 +108,7 @@ export async function reconcileCluster(
     nowMs,
     seed: randomInteger(options.random, 0, 2 ** 32 - 1),
     options: options.plan,
+    serverAheadMs: options.serverClock.aheadMs,
   });
   state.sidecars.keepOnly(snapshot.pods);
   const startedMs = options.stopwatch();

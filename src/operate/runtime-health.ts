@@ -58,6 +58,8 @@ export interface RuntimeMetricsSource {
   reflectors: readonly AnyReflector[];
   queues: Readonly<Record<string, Pick<WorkQueue, "depth" | "running" | "size">>>;
   nowMs: () => number;
+  /** By how much the API server's clock is ahead of ours. */
+  clockAheadMs: () => number;
 }
 
 export function registerRuntimeMetrics(
@@ -79,7 +81,12 @@ export function registerRuntimeMetrics(
     "1 when the local copy of a kind is filled.",
     kind,
   );
+  const ahead = registry.gauge(
+    "fdb_operator_api_server_clock_ahead_seconds",
+    "By how much the clock of the API server is ahead of the operator's.",
+  );
   registry.onCollect(() => {
+    ahead.set({}, source.clockAheadMs() / 1000);
     for (const [name, state] of Object.entries(source.queues)) {
       depth.set({ queue: name }, state.depth);
       running.set({ queue: name }, state.running);

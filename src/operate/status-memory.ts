@@ -36,11 +36,11 @@ export class StatusMemory {
   /** Takes in an observation; one that is known already changes nothing. */
   note(latest: DatabaseObservation, view: Pick<SafetyView, "cluster" | "pods">): void {
     if (latest.kind !== "seen" || latest.observedMs === this.#statuses[0]?.observedMs) return;
-    const { status, observedMs } = latest;
-    const isComplete = statusGap(status, knownDeadAddresses(view)) === undefined;
-    this.#histories = noteRoles(this.#histories, { status, observedMs, isComplete }, view);
+    const { kind: _kind, ...seen } = latest;
+    const isComplete = statusGap(seen.status, knownDeadAddresses(view)) === undefined;
+    this.#histories = noteRoles(this.#histories, { ...seen, isComplete }, view);
     if (!isComplete) return;
-    this.#statuses = [{ status, observedMs }, ...this.#statuses].slice(0, 2);
+    this.#statuses = [seen, ...this.#statuses].slice(0, 2);
     this.#noteForeign(latest, view);
   }
 

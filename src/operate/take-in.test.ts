@@ -56,12 +56,13 @@ class Scene {
       nowMs,
       seed: 0,
       options: defaultPlanOptions,
+      serverAheadMs: 0,
     };
   }
 
   /** A restart that was carried out, as far as its answer says. */
   restart(...ids: string[]): void {
-    const view = viewOf(this.sample, { nowMs: this.nowMs });
+    const view = viewOf(this.sample, { nowMs: this.nowMs, database: this.latest });
     const record = this.ledger.begin(view, killOf(ids), this.nowMs);
     this.ledger.end(record, this.nowMs);
   }

@@ -17,10 +17,9 @@ test("[OP60] acts on other objects are other acts, also where their text is the 
   const [first, second] = [kill([...names, "log-6"]), kill([...names, "log-7"])];
   assert.equal(describeAction(first), describeAction(second));
   assert.notEqual(actionKey(first), actionKey(second));
-  assert.notEqual(
-    actionKey(first),
-    actionKey({ step: "removeProcessGroups", type: "releaseLock" }),
-  );
+  const lock = { owner: "", startSeconds: 1, endSeconds: 2 };
+  const release = { step: "updateLockConfiguration", type: "releaseLock", lock } as const;
+  assert.notEqual(actionKey(first), actionKey(release));
 });
 
 test("[OP60] the same act on newer evidence, in another order, is the same", () => {

@@ -3,7 +3,6 @@
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf } from "../api/effective.ts";
 import { annotationKeys } from "../build/labels.ts";
-import { parseTime } from "../kube/time.ts";
 import { parseAddress, withoutFlags } from "../model/address.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { processesByInstance, processesOf } from "../model/locality.ts";
@@ -15,6 +14,7 @@ import type { Snapshot } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
 import { isConvertingTls } from "./tls-switch.ts";
 import { unreachableAddresses } from "./unreachable-processes.ts";
+import { ownTimeMs } from "./server-time.ts";
 
 export interface BounceTargets {
   /** Sorted; every process of a group counts, however many servers its pod has. */
@@ -77,7 +77,7 @@ function isStubborn(
   const { metadata } = snapshot.pods.get(draft.desired.podName(group)) ?? {};
   if (metadata === undefined || snapshot.database.kind !== "seen") return false;
   const told = Number(metadata.annotations?.[annotationKeys.outdatedConfigMapSeen] ?? 0) * 1000;
-  const knownMs = Math.max(told, parseTime(metadata.creationTimestamp) ?? 0);
+  const knownMs = Math.max(told, ownTimeMs(snapshot, metadata.creationTimestamp) ?? 0);
   const { observedMs } = snapshot.database;
   return processes.every(
     ({ uptime_seconds: uptime }) =>

@@ -1,12 +1,12 @@
 // Step deleteTerminalPods: a pod that ended for good never runs again, so it makes room for its successor.
 // Rules: spec/plan.md [P53], spec/safety.md [S100].
-import { parseTime } from "../kube/time.ts";
 import { hasCondition } from "../model/process-group.ts";
 import type { Action, PodOrder } from "./action.ts";
 import { volumeProblem } from "./safety/volumes.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft, StepResult } from "./step.ts";
 import { nameList } from "./wait.ts";
+import { ownTimeMs } from "./server-time.ts";
 
 const step = "deleteTerminalPods";
 
@@ -23,7 +23,7 @@ export function planTerminalPods(snapshot: Snapshot, draft: Draft): StepResult {
     // It may be the last thing that holds its volume.
     if (volumeProblem(snapshot, group) !== undefined) continue;
     const { name = "", uid = "", resourceVersion = "" } = pod.metadata;
-    const ageMs = snapshot.nowMs - (parseTime(pod.metadata.creationTimestamp) ?? 0);
+    const ageMs = snapshot.nowMs - (ownTimeMs(snapshot, pod.metadata.creationTimestamp) ?? 0);
     const remainingMs = snapshot.options.terminalPodMinimumAgeMs - ageMs;
     if (remainingMs > 0) {
       young.push(name);

@@ -4,7 +4,6 @@ import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { annotationKeys } from "../build/labels.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
-import { parseTime } from "../kube/time.ts";
 import { zoneOfProcessGroup } from "../model/locality.ts";
 import type { StatusProcess } from "../model/database-status.ts";
 import { isStateful, isTest } from "../model/process-class.ts";
@@ -20,6 +19,7 @@ import {
   setCondition,
   skipExclusion,
   timestampOf,
+  withoutFuture,
   withAddresses,
 } from "../model/process-group.ts";
 import type { Desired } from "./desired.ts";
@@ -34,6 +34,7 @@ import { volumeProblem, withVolumeClaim } from "./safety/volumes.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { withTaints } from "./taints.ts";
 import type { TaintOption } from "./taints.ts";
+import { ownTimeMs } from "./server-time.ts";
 
 export interface EvaluationContext {
   snapshot: Snapshot;
@@ -51,7 +52,8 @@ export interface EvaluationContext {
 
 export function evaluateGroup(context: EvaluationContext, entry: ProcessGroup): ProcessGroup {
   const { snapshot, desired } = context;
-  const group = withHall(snapshot, withFaultDomain(context, withRemoval(context, entry)));
+  const known = withoutFuture(entry, snapshot.nowMs);
+  const group = withHall(snapshot, withFaultDomain(context, withRemoval(context, known)));
   const isFrozen =
     group.processClass === "storage" &&
     context.maintenanceZone !== "" &&
@@ -106,7 +108,7 @@ function withPod(context: EvaluationContext, group: ProcessGroup, pod: Stored<Po
   result = withAddresses(result, shape.publicIps, isPilingUp);
   if (shape.isDeleting) {
     if (isLeaving(result)) return addCondition(result, "ResourcesTerminating", nowMs);
-    const deletedMs = parseTime(pod.metadata.deletionTimestamp) ?? nowMs;
+    const deletedMs = ownTimeMs(snapshot, pod.metadata.deletionTimestamp) ?? nowMs;
     if (deletedMs + context.failedPodMs < nowMs) return addCondition(result, "PodFailing", nowMs);
     result = removeCondition(result, "IncorrectCommandLine");
   }
@@ -117,7 +119,7 @@ function withPod(context: EvaluationContext, group: ProcessGroup, pod: Stored<Po
   if (hasCondition(result, "PodPending")) return result;
   if (!hasCondition(result, "MissingProcesses")) result = withVolumeClaim(snapshot, result, pod);
   const node = snapshot.nodes?.get(pod.spec?.nodeName ?? "");
-  return withTaints(result, node, context.taintOptions, nowMs);
+  return withTaints(result, node, context.taintOptions, snapshot);
 }
 
 function withSpecification(

@@ -8,7 +8,6 @@ import { isPackingEnabled } from "../api/packing.ts";
 import { alphanumerics, randomText, seededRandom } from "../env/random.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
-import { parseTime } from "../kube/time.ts";
 import { addressesOf, formatAddress } from "../model/address.ts";
 import {
   defaultDescription,
@@ -38,6 +37,7 @@ import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
 import type { NewWait } from "./wait.ts";
+import { ownTimeMs } from "./server-time.ts";
 
 const step = "generateInitialClusterFile";
 
@@ -97,7 +97,7 @@ function surveyPods(snapshot: Snapshot, draft: Draft): PodSurvey {
     const pod = snapshot.pods.get(draft.desired.podName(group));
     const candidate =
       pod?.status?.phase === "Running" ? candidateOf(snapshot, draft, group, pod) : undefined;
-    const madeMs = parseTime(pod?.metadata.creationTimestamp) ?? snapshot.nowMs;
+    const madeMs = ownTimeMs(snapshot, pod?.metadata.creationTimestamp) ?? snapshot.nowMs;
     if (candidate !== undefined) survey.candidates.push(candidate);
     else if (snapshot.nowMs - madeMs < ignorePendingPodsMs) survey.starting += 1;
   }

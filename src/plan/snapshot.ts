@@ -19,7 +19,7 @@ import type { RoleHistories } from "./safety/role-history.ts";
 import type { Wait, WaitReason } from "./wait.ts";
 
 export type DatabaseObservation =
-  | { kind: "seen"; status: DatabaseStatus; observedMs: number }
+  | ({ kind: "seen" } & SeenStatus)
   | {
       kind: "missing";
       /** "Asking": the first answer has not come yet. */
@@ -66,10 +66,12 @@ export interface ActionRefusal {
   message: string;
 }
 
-/** A status that told everything, with the time at which it was asked for. */
+/** A status with the time at which it was asked for, and that of the answer: it was made in between. */
 export interface SeenStatus {
   readonly status: DatabaseStatus;
   readonly observedMs: number;
+  /** The time of the question when absent. */
+  readonly answeredMs?: number;
 }
 
 /** One of our own disruptive acts whose end no status shows yet. */
@@ -85,7 +87,7 @@ export interface LedgerEntry {
   readonly halls?: readonly string[];
   /** Addresses of the processes that it hit. */
   readonly addresses: readonly string[];
-  /** When the processes that it hit had begun, by processKey, so that their successors are recognised. */
+  /** When the processes that it hit had begun at the latest, by processKey, so that their successors are recognised. */
   readonly starts: ReadonlyMap<string, number>;
   /** The pods that it deleted. */
   readonly podUids: readonly string[];
@@ -155,6 +157,8 @@ export const defaultPlanOptions: PlanOptions = {
 
 export interface Snapshot {
   readonly nowMs: number;
+  /** By how much the clock of the API server is ahead of ours, as measured; 0 when absent. */
+  readonly serverAheadMs?: number;
   /** As stored, except that its spec is normalised. */
   readonly cluster: FoundationDBCluster;
   readonly pods: ReadonlyMap<string, Stored<Pod>>;

@@ -42,7 +42,7 @@ function found(
   node: Stored<Node> | undefined,
   options: readonly TaintOption[],
 ): Record<string, number> {
-  const result = withTaints(group, node, options, nowMs);
+  const result = withTaints(group, node, options, { nowMs });
   return Object.fromEntries(
     (result.processGroupConditions ?? []).map(({ type, timestamp }) => [
       type ?? "",
@@ -109,5 +109,5 @@ test("[R4] without the taint or without options both conditions go", () => {
 
 test("[R4] without a look at the node the conditions stay", () => {
   const noted = groupWith({ NodeTaintDetected: 100, NodeTaintReplacing: 40 });
-  assert.equal(withTaints(noted, undefined, [bad], nowMs), noted);
+  assert.equal(withTaints(noted, undefined, [bad], { nowMs }), noted);
 });

@@ -3,13 +3,14 @@
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { Node } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
-import { parseTime } from "../kube/time.ts";
 import {
   addCondition,
   conditionOf,
   hasCondition,
   removeCondition,
 } from "../model/process-group.ts";
+import { ownTimeMs } from "./server-time.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 export interface TaintOption {
   readonly key: string;
@@ -27,11 +28,11 @@ export function withTaints(
   group: ProcessGroup,
   node: Stored<Node> | undefined,
   options: readonly TaintOption[],
-  nowMs: number,
+  { nowMs, serverAheadMs }: Pick<Snapshot, "nowMs" | "serverAheadMs">,
 ): ProcessGroup {
   if (options.length === 0) return withoutTaints(group);
   if (node === undefined) return group;
-  const matches = matchesOf(node, options);
+  const matches = matchesOf(node, options, serverAheadMs);
   if (matches.length === 0) return withoutTaints(group);
   const detected = withDetection(group, matches, nowMs);
   if (hasCondition(detected, "NodeTaintReplacing")) return detected;
@@ -47,14 +48,18 @@ function withoutTaints(group: ProcessGroup): ProcessGroup {
 }
 
 /** An option for the key itself wins over `*`, also when it switches the key off. */
-function matchesOf(node: Stored<Node>, options: readonly TaintOption[]): Match[] {
+function matchesOf(
+  node: Stored<Node>,
+  options: readonly TaintOption[],
+  serverAheadMs: number | undefined,
+): Match[] {
   const matches: Match[] = [];
   for (const taint of node.spec?.taints ?? []) {
     const exact = options.filter((option) => option.key === taint.key);
     const chosen = exact.length > 0 ? exact : options.filter((option) => option.key === "*");
     for (const { key, durationInSeconds } of chosen) {
       if (key === "" || !(durationInSeconds >= 0)) continue;
-      const addedMs = parseTime(taint.timeAdded);
+      const addedMs = ownTimeMs({ serverAheadMs }, taint.timeAdded);
       matches.push({ addedMs, durationSeconds: durationInSeconds });
     }
   }

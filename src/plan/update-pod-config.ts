@@ -6,7 +6,6 @@ import { automationOf } from "../api/effective.ts";
 import { annotationKeys } from "../build/labels.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
-import { parseTime } from "../kube/time.ts";
 import { conditionOf, hasCondition } from "../model/process-group.ts";
 import type { Action } from "./action.ts";
 import { podConfigurationState } from "./pod-configuration.ts";
@@ -17,6 +16,7 @@ import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
 import type { NewWait } from "./wait.ts";
 import { nameList } from "./wait.ts";
+import { ownTimeMs } from "./server-time.ts";
 
 const step = "updatePodConfig";
 /** A pod that did not follow is told again after this time. */
@@ -68,7 +68,7 @@ function tell(
   state: "untold" | "outdated" | "unknown",
 ): Action[] {
   const nowSeconds = Math.floor(snapshot.nowMs / 1000);
-  const seen = toldSeconds(pod);
+  const seen = toldSeconds(snapshot, pod);
   const pauseMs = isJumping(draft) ? pauseInUpgrade(snapshot, group) : repeatMs;
   const isRepeat = state === "outdated" && (nowSeconds - seen) * 1000 >= pauseMs;
   if (state === "untold" || (isRepeat && pod.status?.phase === "Running")) {
@@ -98,10 +98,12 @@ function tell(
 }
 
 /** A pod that is just starting knows the newest configuration; until its monitor has spoken, it is not behind. */
-function toldSeconds(pod: Stored<Pod>): number {
+function toldSeconds(snapshot: Snapshot, pod: Stored<Pod>): number {
   const told = Number(pod.metadata.annotations?.[annotationKeys.outdatedConfigMapSeen] ?? 0);
   const isSilent = shapeOfPod(pod).currentConfiguration === undefined;
-  return isSilent ? Math.max(told, (parseTime(pod.metadata.creationTimestamp) ?? 0) / 1000) : told;
+  return isSilent
+    ? Math.max(told, (ownTimeMs(snapshot, pod.metadata.creationTimestamp) ?? 0) / 1000)
+    : told;
 }
 
 /** A quarter of the time for which it has been behind. */

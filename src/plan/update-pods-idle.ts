@@ -6,7 +6,6 @@ import type { DisruptiveAction } from "./action.ts";
 import { earlyDeletion } from "./early-pods.ts";
 import { heldWait, hold, isHold, refusalHold, sentence } from "./hold.ts";
 import type { Hold } from "./hold.ts";
-import { parseTime } from "../kube/time.ts";
 import { evidenceOf, needsLock, refusalOf, statusProblemOf } from "./safety/act-evidence.ts";
 import type { Evidence } from "./safety/act-evidence.ts";
 import { databaseStatus } from "./snapshot.ts";
@@ -17,6 +16,7 @@ import { interruptionOf } from "./update-pods-interruption.ts";
 import { deletionOf, leftAlone, purposeOf, updatingEvent } from "./update-pods-order.ts";
 import { idlePods, youngPodMs } from "./update-pods-selection.ts";
 import type { PodUpdate } from "./update-pods-selection.ts";
+import { ownTimeMs } from "./server-time.ts";
 
 const step = "updatePods";
 
@@ -77,7 +77,7 @@ function evidenceFor(
   if (isHold(evidence)) return evidence;
   const gap = statusProblemOf(snapshot);
   const young = updates.find(({ pod }) => {
-    const createdMs = parseTime(pod.metadata.creationTimestamp) ?? 0;
+    const createdMs = ownTimeMs(snapshot, pod.metadata.creationTimestamp) ?? 0;
     return snapshot.nowMs - createdMs < youngPodMs;
   });
   if (gap === undefined && young === undefined) return evidence;

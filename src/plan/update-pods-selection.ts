@@ -5,7 +5,6 @@ import { automationOf, faultDomainOf } from "../api/effective.ts";
 import { annotationKeys } from "../build/labels.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
-import { parseTime } from "../kube/time.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { zoneVariableOf } from "../model/fault-domain.ts";
 import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
@@ -21,6 +20,7 @@ import { packingChangeOf } from "./packing-migration.ts";
 import { substitutionsOf } from "./pod-configuration.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
+import { ownTimeMs } from "./server-time.ts";
 
 export interface PodUpdate {
   group: ProcessGroup;
@@ -150,7 +150,7 @@ function unsettledPod(
   const { nowMs } = snapshot;
   const name = pod.metadata.name ?? "";
   const automation = automationOf(snapshot.cluster.spec);
-  const deletedMs = parseTime(pod.metadata.deletionTimestamp);
+  const deletedMs = ownTimeMs(snapshot, pod.metadata.deletionTimestamp);
   if (deletedMs !== undefined) {
     const isOld = nowMs - deletedMs >= automation.ignoreTerminatingPodsSeconds * 1000;
     return isOld ? undefined : `Pod ${name} is being deleted`;
@@ -161,7 +161,7 @@ function unsettledPod(
     nowMs - pendingSeconds * 1000 > automation.ignorePendingPodsMs
   )
     return undefined;
-  const ageMs = nowMs - (parseTime(pod.metadata.creationTimestamp) ?? 0);
+  const ageMs = nowMs - (ownTimeMs(snapshot, pod.metadata.creationTimestamp) ?? 0);
   if (ageMs >= youngPodMs) return undefined;
   if (reporting.length === 0) return `The processes of pod ${name} have not started yet`;
   // An uptime from before the pod belongs to the pod before it; times of pods are whole seconds.

@@ -41,29 +41,34 @@ const both = {
 const types = (found: Pick<Group, "processGroupConditions">): string[] =>
   (found.processGroupConditions ?? []).map((each) => each.type ?? "");
 item("B66.1", () => {
-  assert.deepEqual(types(withTaints(group, nodeWith("k", 1), [option("k", 60)], nowMs)), [
+  assert.deepEqual(types(withTaints(group, nodeWith("k", 1), [option("k", 60)], { nowMs })), [
     "NodeTaintDetected",
   ]);
 });
 item("B66.2", () => {
-  const found = withTaints(group, nodeWith("k", 100), [option("k", 60)], nowMs);
+  const found = withTaints(group, nodeWith("k", 100), [option("k", 60)], { nowMs });
   assert.deepEqual(types(found), ["NodeTaintDetected", "NodeTaintReplacing"]);
 });
 item("B66.3", () => {
-  const off = withTaints(both, nodeWith("k", 100), [option("k", -1)], nowMs);
+  const off = withTaints(both, nodeWith("k", 100), [option("k", -1)], { nowMs });
   assert.deepEqual(types(off), []);
-  const on = withTaints(off, nodeWith("k", 100), [option("k", 60)], nowMs);
+  const on = withTaints(off, nodeWith("k", 100), [option("k", 60)], { nowMs });
   assert.deepEqual(types(on), ["NodeTaintDetected", "NodeTaintReplacing"]);
 });
 item("B66.4", () => {
   const options = [option("*", 60), option("k", -1)];
-  assert.deepEqual(types(withTaints(group, nodeWith("k", 100), options, nowMs)), []);
-  assert.equal(types(withTaints(group, nodeWith("other", 100), options, nowMs)).length, 2);
+  assert.deepEqual(types(withTaints(group, nodeWith("k", 100), options, { nowMs })), []);
+  assert.equal(types(withTaints(group, nodeWith("other", 100), options, { nowMs })).length, 2);
 });
 item("B66.5", () => {
-  assert.deepEqual(types(withTaints(group, nodeWith("other", 100), [option("k", 60)], nowMs)), []);
+  assert.deepEqual(
+    types(withTaints(group, nodeWith("other", 100), [option("k", 60)], { nowMs })),
+    [],
+  );
 });
-item("B66.6", () => assert.deepEqual(types(withTaints(both, bare, [option("k", 60)], nowMs)), []));
+item("B66.6", () =>
+  assert.deepEqual(types(withTaints(both, bare, [option("k", 60)], { nowMs })), []),
+);
 
 /** Conditions of the first storage group after a change. */
 function conditions(

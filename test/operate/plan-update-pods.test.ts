@@ -245,42 +245,29 @@ test("[T58] without a status that tells everything, and in its first minute, it 
   assert.match(waitOf(young), /have not started yet/);
 });
 
+const timed =
+  (key: "creationTimestamp" | "deletionTimestamp", agoMs: number) =>
+  (world: UpdateWorld, name: string): void => {
+    const time = formatTime(world.nowMs - agoMs);
+    world.editPod(name, (pod) => ({ ...pod, metadata: { ...pod.metadata, [key]: time } }));
+  };
+
 const unsettled: [string, (world: UpdateWorld, name: string) => void, RegExp | undefined][] = [
   ["a pod that is missing", (world, name) => world.pods.delete(name), /is being made/],
-  [
-    "a pod that is being deleted",
-    (world, name) =>
-      world.editPod(name, (pod) => ({
-        ...pod,
-        metadata: { ...pod.metadata, deletionTimestamp: formatTime(world.nowMs - 60_000) },
-      })),
-    /is being deleted/,
-  ],
+  ["a pod that is being deleted", timed("deletionTimestamp", 60_000), /is being deleted/],
   [
     "a pod that has been going for ten minutes",
-    (world, name) =>
-      world.editPod(name, (pod) => ({
-        ...pod,
-        metadata: { ...pod.metadata, deletionTimestamp: formatTime(world.nowMs - 601_000) },
-      })),
+    timed("deletionTimestamp", 601_000),
     /the database can lose 1 zone; down:/i,
   ],
   [
     "a young pod whose process reports the time of the pod before",
-    (world, name) =>
-      world.editPod(name, (pod) => ({
-        ...pod,
-        metadata: { ...pod.metadata, creationTimestamp: formatTime(world.nowMs - 30_000) },
-      })),
+    timed("creationTimestamp", 30_000),
     /still shows the process of the pod before/,
   ],
   [
     "a young pod whose process reports a fresh time",
-    (world, name) =>
-      world.editPod(name, (pod) => ({
-        ...pod,
-        metadata: { ...pod.metadata, creationTimestamp: formatTime(world.nowMs - 110_000) },
-      })),
+    timed("creationTimestamp", 110_000),
     undefined,
   ],
 ];
@@ -296,6 +283,25 @@ for (const [name, edit, text] of unsettled) {
     assert.match(waitOf(plan), /^PodUpdateHeld: /);
     assert.match(waitOf(plan), text);
     return undefined;
+  });
+}
+
+for (const serverAheadMs of [3_600_000, -3_600_000]) {
+  test(`[OP70] [T43] the age of a pod with an API server that is ${serverAheadMs / 1000} s ahead`, () => {
+    const world = new UpdateWorld();
+    world.changeTemplate();
+    const aged = (ageMs: number) => {
+      const creationTimestamp = formatTime(world.nowMs - ageMs + serverAheadMs);
+      for (const name of world.pods.keys()) {
+        world.editPod(name, (pod) => ({
+          ...pod,
+          metadata: { ...pod.metadata, creationTimestamp },
+        }));
+      }
+      return world.plan({ serverAheadMs });
+    };
+    assert.match(waitOf(aged(30_000)), /the process of the pod before/);
+    assert.equal(deleted(aged(110_000))?.length, 1);
   });
 }
 

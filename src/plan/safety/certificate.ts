@@ -2,13 +2,13 @@
 // volume goes. It rests on two fresh statuses, so it runs out with them. Rules: spec/safety.md [S60]-[S66], [S69],
 // [S104].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
-import { parseTime } from "../../kube/time.ts";
 import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
 import { instanceLocality } from "../../model/process-group-id.ts";
 import { conditionOf } from "../../model/process-group.ts";
 import { processesOfInstance } from "../../model/locality.ts";
 import { shapeOfPod } from "../pod-shape.ts";
 import { verificationMaximumAgeMs } from "../questions.ts";
+import { ownTimeMs } from "../server-time.ts";
 import type { SeenStatus } from "../snapshot.ts";
 import { isCoordinator } from "./coordinators.ts";
 import { isFullyRecovered, statusProblem, statusGap } from "./evidence.ts";
@@ -16,12 +16,12 @@ import { logProblem, replicationProblem } from "./fault-tolerance.ts";
 import { holdingOf } from "./role-history.ts";
 import type { Holding } from "./role-history.ts";
 import {
+  beginningOf,
   hostOf,
   incarnationToleranceMs,
   isDisabled,
   knownDeadAddresses,
   podOf,
-  startedMs,
 } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { volumeProblem } from "./volumes.ts";
@@ -102,9 +102,14 @@ function incarnationProblem(
   if (before.length !== after.length) return "its processes came or went between two statuses";
   for (const process of after) {
     const twin = before.find(({ address }) => address === process.address);
-    const [now, then] = [startedMs(newest, process), twin && startedMs(older, twin)];
+    const [now, then] = [beginningOf(newest, process), twin && beginningOf(older, twin)];
     if (now === undefined || then === undefined) return "its processes do not tell their uptime";
-    if (Math.abs(now - then) > incarnationToleranceMs) return "its processes have just restarted";
+    // The uptime of one incarnation never falls, however late it is told.
+    const isSame =
+      (process.uptime_seconds ?? 0) >= (twin?.uptime_seconds ?? 0) &&
+      now.earliestMs <= then.latestMs + incarnationToleranceMs &&
+      then.earliestMs <= now.latestMs + incarnationToleranceMs;
+    if (!isSame) return "its processes have just restarted";
   }
   return podProblem(view, group, newest, after);
 }
@@ -124,10 +129,10 @@ function podProblem(
   newest: SeenStatus,
   processes: readonly StatusProcess[],
 ): string | undefined {
-  const createdMs = parseTime(podOf(view, group)?.metadata.creationTimestamp);
+  const createdMs = ownTimeMs(view, podOf(view, group)?.metadata.creationTimestamp);
   if (createdMs === undefined || processes.length === 0) return undefined;
   const isOfPod = (process: StatusProcess): boolean =>
-    (startedMs(newest, process) ?? 0) >= createdMs - incarnationToleranceMs;
+    (beginningOf(newest, process)?.latestMs ?? 0) >= createdMs - incarnationToleranceMs;
   return processes.some(isOfPod) ? undefined : "its pod is younger than the processes that report";
 }
 

@@ -122,3 +122,36 @@ test("[S46] a command is over with the first complete status after it", () => {
     assert.equal(verdictOf(sample, sampleEntry({ type })), "ended");
   }
 });
+
+test("[OP70] [S44] the clock of the database, whatever it says, neither ends a deletion nor keeps it open", () => {
+  for (const offSeconds of [0, 10, -10, 3_600, -3_600]) {
+    const sample = sampleDatabase();
+    const { cluster } = sample.status;
+    assert.ok(cluster);
+    cluster.cluster_controller_timestamp = sampleNowMs / 1000 + offSeconds;
+    assert.equal(verdictOf(sample, deletion), "open", `${offSeconds}`);
+    sampleProcess(sample, "log-1").uptime_seconds = 10;
+    assert.equal(verdictOf(sample, deletion), "ended", `${offSeconds}`);
+    assert.equal(verdictOf(sample, restart(25_000)), "contradicted", `${offSeconds}`);
+    for (const id of ids) sampleProcess(sample, id).uptime_seconds = 5;
+    assert.equal(verdictOf(sample, restart(10_000)), "ended", `${offSeconds}`);
+  }
+});
+
+test("[OP70] [S41] a status that took long proves a restart only when it is certain", () => {
+  const sample = sampleDatabase();
+  const view = viewOf(sample);
+  const before = sampleNowMs - 40_000;
+  const entry = { ...restart(15_000), starts: new Map([["log-1", before]]) };
+  const verdict = (uptime: number): LedgerVerdict => {
+    sampleProcess(sample, "log-1").uptime_seconds = uptime;
+    const observedMs = sampleNowMs - 14_000;
+    return ledgerVerdict(entry, view, {
+      status: sample.status,
+      observedMs,
+      answeredMs: sampleNowMs,
+    });
+  };
+  assert.equal(verdict(30), "open", "it may have begun before or after");
+  assert.equal(verdict(10), "ended");
+});

@@ -1,14 +1,16 @@
 // Whether one of our own acts has come to its end, as a status shows it. Until then it stays in the ledger and counts.
 // Rules: spec/safety.md [S40]-[S46], [S104].
+import type { StatusProcess } from "../../model/database-status.ts";
 import type { LedgerEntry, SeenStatus } from "../snapshot.ts";
 import { processesOf, processesOfInstance } from "../../model/locality.ts";
 import {
-  isPodReady,
+  beginningOf,
+  beginningsOf,
   groupsOf,
   incarnationToleranceMs,
+  isPodReady,
   podOf,
-  startedMs,
-  startsOf,
+  processKey,
 } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { volumeProblem } from "./volumes.ts";
@@ -54,15 +56,15 @@ export function ledgerVerdict(
 
 /** A process is back when it reports with a later beginning; one whose pod is gone is not waited for. */
 function restartVerdict(entry: LedgerEntry, view: VerdictView, seen: SeenStatus): LedgerVerdict {
-  const starts = startsOf(seen, processesOf(seen.status));
+  const beginnings = beginningsOf(seen, processesOf(seen.status));
   const isExpired = seen.observedMs - entry.atMs > killEffectMs;
   let isOpen = false;
   for (const [key, before] of entry.starts) {
-    const after = starts.get(key);
+    const after = beginnings.get(key);
     if (after === undefined) {
       isOpen ||= !isOwnerGone(view, key);
-    } else if (after <= before + incarnationToleranceMs) {
-      if (isExpired) return "contradicted";
+    } else if (after.earliestMs <= before + incarnationToleranceMs) {
+      if (isExpired && after.latestMs <= before + incarnationToleranceMs) return "contradicted";
       isOpen = true;
     }
   }
@@ -94,10 +96,18 @@ function arePodsBack(entry: LedgerEntry, view: VerdictView, seen: SeenStatus): b
     if (uids.has(pod.metadata.uid ?? "")) return seen.observedMs - entry.atMs > lostDeletionMs;
     const processes = processesOfInstance(seen.status, id);
     if (processes.length < shapeOfPod(pod).servers) return false;
-    return processes.every(
-      (process) => (startedMs(seen, process) ?? 0) > entry.beganMs - incarnationToleranceMs,
-    );
+    return processes.every((process) => isOfNewPod(entry, seen, process));
   });
+}
+
+/** It began after its predecessor, if that is known; otherwise after the act. */
+function isOfNewPod(entry: LedgerEntry, seen: SeenStatus, process: StatusProcess): boolean {
+  const beginning = beginningOf(seen, process);
+  if (beginning === undefined) return false;
+  const before = entry.starts.get(processKey(process));
+  return before === undefined
+    ? beginning.latestMs > entry.beganMs - incarnationToleranceMs
+    : beginning.earliestMs > before + incarnationToleranceMs;
 }
 
 /** The pods are gone, no status lists their processes, and FoundationDB had time to notice what was not excluded. */

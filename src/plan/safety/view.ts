@@ -14,6 +14,7 @@ import type { SafetyCheck, SeenStatus, Snapshot } from "../snapshot.ts";
 export type SafetyView = Pick<
   Snapshot,
   | "nowMs"
+  | "serverAheadMs"
   | "cluster"
   | "pods"
   | "pvcs"
@@ -50,25 +51,32 @@ export function zoneOfGroup(view: SafetyView, group: ProcessGroup): string {
   return group.faultDomain || nodeName || group.processGroupID;
 }
 
-/** The time at which the process began, by the clock of the database. */
-export function startedMs(seen: SeenStatus, process: StatusProcess): number | undefined {
+/** When a process began, on our own clock: somewhere between the two, since a status takes its time. */
+export interface Beginning {
+  readonly earliestMs: number;
+  readonly latestMs: number;
+}
+
+/** From its uptime alone: clocks of the database are not comparable with ours, nor with each other. */
+export function beginningOf(seen: SeenStatus, process: StatusProcess): Beginning | undefined {
   if (process.uptime_seconds === undefined) return undefined;
-  const { cluster_controller_timestamp: seconds } = seen.status.cluster ?? {};
-  const takenMs = seconds === undefined ? seen.observedMs : seconds * 1000;
-  return takenMs - process.uptime_seconds * 1000;
+  const { observedMs, answeredMs = observedMs } = seen;
+  const uptimeMs = process.uptime_seconds * 1000;
+  return { earliestMs: observedMs - uptimeMs, latestMs: answeredMs - uptimeMs };
 }
 
 /** When each process began; of two that report as the same one, the younger. */
-export function startsOf(
+export function beginningsOf(
   seen: SeenStatus,
   processes: readonly StatusProcess[],
-): ReadonlyMap<string, number> {
-  const found = new Map<string, number>();
+): ReadonlyMap<string, Beginning> {
+  const found = new Map<string, Beginning>();
   for (const process of processes) {
-    const started = startedMs(seen, process);
+    const beginning = beginningOf(seen, process);
     const key = processKey(process);
-    if (started === undefined || key === "") continue;
-    found.set(key, Math.max(found.get(key) ?? -Infinity, started));
+    if (beginning === undefined || key === "") continue;
+    const known = found.get(key);
+    if (known === undefined || known.latestMs < beginning.latestMs) found.set(key, beginning);
   }
   return found;
 }

@@ -1,0 +1,24 @@
+// Times of the API server on our own clock, and nobody who reads them in another way.
+import { strict as assert } from "node:assert";
+import { globSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { ownTimeMs } from "./server-time.ts";
+
+test("[OP70] a time of the API server is moved by the difference of the clocks", () => {
+  const time = "2026-01-02T00:00:10Z";
+  const atMs = Date.parse(time);
+  assert.equal(ownTimeMs({}, time), atMs);
+  assert.equal(ownTimeMs({ serverAheadMs: 3_600_000 }, time), atMs - 3_600_000);
+  assert.equal(ownTimeMs({ serverAheadMs: 3_600_000 }, undefined), undefined);
+});
+
+test("[OP70] no decision reads a time of an object in another way", () => {
+  const files = globSync("**/*.ts", { cwd: import.meta.dirname });
+  const reading = files.filter((file) => {
+    if (/\.test\.ts$|sample-view/.test(file) || file === "server-time.ts") return false;
+    const text = readFileSync(`${import.meta.dirname}/${file}`, "utf8");
+    return /\bparseTime\b|Date\.parse|cluster_controller_timestamp/.test(text);
+  });
+  assert.ok(files.length > 50);
+  assert.deepEqual(reading, []);
+});

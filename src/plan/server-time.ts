@@ -1,0 +1,13 @@
+// Times that the API server wrote, such as when a pod was made or deleted, brought to our own clock by the measured
+// difference of the two. Nothing compares such a time with ours without it. Rules: spec/operate.md [OP70].
+import { parseTime } from "../kube/time.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/** Undefined when there is no time. */
+export function ownTimeMs(
+  { serverAheadMs = 0 }: Pick<Snapshot, "serverAheadMs">,
+  time: string | null | undefined,
+): number | undefined {
+  const atMs = parseTime(time);
+  return atMs === undefined ? undefined : atMs - serverAheadMs;
+}
