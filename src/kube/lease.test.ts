@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom } from "../env/random.ts";
+import type { Clock } from "../env/clock.ts";
+import { skewedClock } from "../sim/skewed-clock.ts";
 import { VirtualClock } from "../sim/virtual-clock.ts";
 import { KubeClient } from "./client.ts";
 import { KubeError } from "./error.ts";
@@ -15,10 +17,19 @@ import type { KubeRequest, KubeResponse, KubeTransport, WatchEvent } from "./tra
 class LeaseServer implements KubeTransport {
   lease: Stored<Lease> | undefined;
   isReachable = true;
+  /** Requests never end, and are carried out all the same. */
+  isHanging = false;
+  readonly methods: string[] = [];
   #version = 0;
 
   async request(request: KubeRequest): Promise<KubeResponse> {
     if (!this.isReachable) throw new KubeError(0, "Unreachable", "cut");
+    const answer = this.#answer(request);
+    return this.isHanging ? new Promise(() => {}) : answer;
+  }
+
+  #answer(request: KubeRequest): KubeResponse {
+    this.methods.push(request.method);
     const body = request.body as Stored<Lease>;
     if (request.method === "GET") {
       return this.lease === undefined
@@ -235,4 +246,81 @@ test("[KUBE67] a lease that is given back is taken at once by who watches it", a
   assert.equal(server.watcherCount, 0);
   second.stop.abort();
   await clock.advance(10);
+});
+
+test("[KUBE68] a renewal is one request, and the lease is read only after a conflict", async () => {
+  const { clock, start } = worldOf();
+  const server = new LeaseServer();
+  const { elector } = start("a", server);
+  await clock.advance(1);
+  server.methods.length = 0;
+  await clock.advance(60_000);
+  assert.ok(server.methods.every((method) => method === "PUT"));
+  assert.ok(server.methods.length <= 30, `${server.methods.length} requests`);
+  const held = server.lease;
+  assert.ok(held);
+  server.lease = { ...held, metadata: { ...held.metadata, resourceVersion: "edited" } };
+  server.methods.length = 0;
+  await clock.advance(2_500);
+  assert.deepEqual(server.methods, ["PUT", "GET", "PUT"]);
+  assert.ok(elector.isLeader);
+});
+
+test("[KUBE69] a leader whose requests hang gives up before another can take over", async () => {
+  const { clock, history, start } = worldOf();
+  const [shared, link] = [new LeaseServer(), new LeaseServer()];
+  let isHanging = false;
+  link.request = (request) => (isHanging ? new Promise(() => {}) : shared.request(request));
+  const first = start("a", link);
+  start("b", shared);
+  await clock.advance(10_000);
+  isHanging = true;
+  const cutMs = clock.nowMs();
+  await clock.run({ until: () => history.length === 2 });
+  assert.deepEqual(history, ["a leads", "a lost"]);
+  assert.ok(clock.nowMs() - cutMs <= 10_000, `${clock.nowMs() - cutMs} ms`);
+  assert.equal(first.elector.remainingMs(), 0);
+  await clock.advance(20_000);
+  assert.deepEqual(history, ["a leads", "a lost", "b leads"]);
+});
+
+test("[KUBE69] a renewal that was given up and carried out all the same does no harm", async () => {
+  const { clock, history, start } = worldOf();
+  const server = new LeaseServer();
+  const { elector } = start("a", server);
+  await clock.advance(1_000);
+  server.isHanging = true;
+  await clock.advance(6_500);
+  server.isHanging = false;
+  await clock.advance(3_000);
+  assert.ok(elector.isLeader);
+  assert.deepEqual(history, ["a leads"]);
+});
+
+test("[KUBE64] a clock that is set forward makes no lease older", async () => {
+  const world = new VirtualClock();
+  const server = new LeaseServer();
+  const clock = skewedClock(world, { offsetMs: 0, driftMsPerHour: 0 });
+  const lease = { namespace: "db" };
+  const history: string[] = [];
+  const start = (identity: string, own: Clock, retryMs: number): void => {
+    const client = new KubeClient(server, { userAgent: identity });
+    const random = seededRandom(1);
+    const elector = new LeaderElector({ client, clock: own, random, lease, identity, retryMs });
+    const work = () => {
+      history.push(identity);
+      return new Promise<void>(() => {});
+    };
+    void elector.run(new AbortController().signal, work);
+  };
+  // The leader renews more seldom than the other one looks.
+  start("a", world, 4_000);
+  await world.advance(100);
+  start("b", clock, 1_000);
+  await world.advance(6_000);
+  for (let hour = 0; hour < 20; hour += 1) {
+    clock.step(3_600_000);
+    await world.advance(7_300);
+  }
+  assert.deepEqual(history, ["a"]);
 });

@@ -1,8 +1,10 @@
 // Leader election by a Lease: of several instances one works, the others wait. Whether a lease has run out is
 // judged by how long we have seen it unchanged on our own clock, so that skewed clocks do no harm. Who waits also
-// watches the Lease, so that one that is given back is taken at once. Carries rules KUBE60 to KUBE68.
+// watches the Lease, so that one that is given back is taken at once. No request of it outlasts what it is for, however
+// long the server hangs. Carries rules KUBE60 to KUBE69.
 import { sleep } from "../env/clock.ts";
 import type { Clock } from "../env/clock.ts";
+import { UnchangedFor } from "../env/unchanged-for.ts";
 import type { Log } from "../env/log.ts";
 import { silentLog } from "../env/log.ts";
 import { randomInteger } from "../env/random.ts";
@@ -37,10 +39,13 @@ export interface LeaderElectorOptions {
 
 interface Seen {
   holder: string;
-  renewTime: string;
+  /** Of everything that changes with a renewal. */
+  text: string;
   durationMs: number;
-  atMs: number;
 }
+
+/** Of one request; the server is asked again when it hangs. */
+const requestMaximumMs = 5_000;
 
 export class LeaderElector {
   readonly #options: LeaderElectorOptions;
@@ -48,6 +53,7 @@ export class LeaderElector {
   readonly #durationMs: number;
   readonly #log: Log;
   #seen: Seen | undefined;
+  readonly #unchanged: UnchangedFor;
   #held: Stored<Lease> | undefined;
   /** As it was read last. */
   #current: Stored<Lease> | undefined;
@@ -58,6 +64,8 @@ export class LeaderElector {
     this.#options = options;
     this.#lease = { name: defaultLeaseName, ...options.lease };
     this.#durationMs = options.durationMs ?? 15_000;
+    // Who waits for the lease looks at it twice as often, unless the server is slow.
+    this.#unchanged = new UnchangedFor(Math.max(requestMaximumMs, 2 * (options.retryMs ?? 2000)));
     this.#log = (options.log ?? silentLog).with({ identity: options.identity });
   }
 
@@ -131,13 +139,14 @@ export class LeaderElector {
   async #keep(term: AbortSignal): Promise<boolean> {
     const { clock } = this.#options;
     const deadlineMs = this.#options.renewDeadlineMs ?? 10_000;
-    while (true) {
+    const leftMs = (): number => (this.#renewedAtMs ?? 0) + deadlineMs - clock.nowMs();
+    while (leftMs() > 0) {
       await this.#wait(term);
       if (term.aborted) return true;
-      await this.#attempt();
+      await this.#attempt(leftMs());
       if (this.#seen?.holder !== this.#options.identity) return false;
-      if (clock.nowMs() - (this.#renewedAtMs ?? 0) >= deadlineMs) return false;
     }
+    return false;
   }
 
   #wait(signal: AbortSignal): Promise<void> {
@@ -145,38 +154,71 @@ export class LeaderElector {
     return sleep(clock, randomInteger(random, retryMs, Math.round(retryMs * 1.2)), signal);
   }
 
-  /** Tries to take or renew the lease once; failures are only logged, the next attempt comes soon. */
-  async #attempt(): Promise<boolean> {
-    const { client, clock } = this.#options;
-    const lease = this.#lease;
-    const startedAtMs = clock.nowMs();
+  /**
+   * Tries to take or renew the lease once; failures are only logged, the next attempt comes soon. It ends in time even if
+   * the server never answers: what it may still carry out then is refused by it if somebody else was faster.
+   */
+  async #attempt(limitMs = requestMaximumMs): Promise<boolean> {
+    const { clock } = this.#options;
+    const ending = new AbortController();
+    const timeoutMs = Math.max(0, Math.min(limitMs, requestMaximumMs));
+    const timer = clock.setTimer(timeoutMs, () => ending.abort());
     try {
-      const current = await client.find(leases, lease);
-      this.#current = current;
-      if (current !== undefined) this.#observe(current);
-      if (current !== undefined && this.#isForeign()) return false;
-      const written =
-        current === undefined
-          ? await client.create(leases, this.#fresh(startedAtMs))
-          : await client.update(leases, this.#renewed(current, startedAtMs));
-      this.#observe(written);
-      this.#held = written;
-      this.#renewedAtMs = startedAtMs;
-      return true;
+      return await Promise.race([this.#write(ending.signal), aborted(ending.signal)]);
     } catch (error) {
       const isRace = isKubeError(error, "Conflict") || isKubeError(error, "AlreadyExists");
       const message = error instanceof Error ? error.message : String(error);
       this.#log[isRace ? "debug" : "warn"]("the lease could not be written", { message });
       return false;
+    } finally {
+      timer.cancel();
     }
   }
 
+  /** A renewal is one update of the lease as we know it; it is read only when that is refused. */
+  async #write(signal: AbortSignal): Promise<boolean> {
+    const { client, clock } = this.#options;
+    const startedAtMs = clock.nowMs();
+    let current = this.#renewedAtMs === undefined ? undefined : this.#held;
+    if (current !== undefined) {
+      try {
+        const renewed = this.#renewed(current, startedAtMs);
+        return this.#noteWritten(
+          await client.update(leases, renewed, { signal }),
+          startedAtMs,
+          signal,
+        );
+      } catch (error) {
+        if (!isKubeError(error, "Conflict") && !isKubeError(error, "NotFound")) throw error;
+      }
+    }
+    current = await client.find(leases, this.#lease, { signal });
+    if (signal.aborted) return false;
+    this.#current = current;
+    if (current !== undefined) this.#observe(current);
+    if (current !== undefined && this.#isForeign()) return false;
+    const written =
+      current === undefined
+        ? await client.create(leases, this.#fresh(startedAtMs), { signal })
+        : await client.update(leases, this.#renewed(current, startedAtMs), { signal });
+    return this.#noteWritten(written, startedAtMs, signal);
+  }
+
+  /** An answer that comes after its time does not count: the term may be over. */
+  #noteWritten(written: Stored<Lease>, startedAtMs: number, signal: AbortSignal): boolean {
+    if (signal.aborted) return false;
+    this.#observe(written);
+    this.#held = written;
+    this.#renewedAtMs = startedAtMs;
+    return true;
+  }
+
   #observe(lease: Stored<Lease>): void {
-    const holder = lease.spec?.holderIdentity ?? "";
-    const renewTime = lease.spec?.renewTime ?? "";
-    if (this.#seen?.holder === holder && this.#seen.renewTime === renewTime) return;
-    const durationMs = (lease.spec?.leaseDurationSeconds ?? 0) * 1000;
-    this.#seen = { holder, renewTime, durationMs, atMs: this.#options.clock.nowMs() };
+    const { holderIdentity, renewTime = "", leaseDurationSeconds = 0 } = lease.spec ?? {};
+    const holder = holderIdentity ?? "";
+    const text = `${renewTime} ${holder}`;
+    this.#unchanged.look(text, this.#options.clock.nowMs());
+    this.#seen = { holder, text, durationMs: leaseDurationSeconds * 1000 };
   }
 
   /** Whether somebody else holds a lease that, as far as we could see, has not run out. */
@@ -184,7 +226,7 @@ export class LeaderElector {
     const seen = this.#seen;
     if (seen === undefined || seen.holder === "" || seen.holder === this.#options.identity)
       return false;
-    return this.#options.clock.nowMs() < seen.atMs + seen.durationMs;
+    return this.#unchanged.ms(seen.text) < seen.durationMs;
   }
 
   #fresh(nowMs: number): Stored<Lease> {
@@ -222,13 +264,26 @@ export class LeaderElector {
     if (held === undefined) return;
     const renewTime = formatMicroTime(this.#options.clock.nowMs());
     const spec = { ...held.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime };
+    const { client, clock } = this.#options;
+    const ending = new AbortController();
+    const timer = clock.setTimer(requestMaximumMs, () => ending.abort());
     try {
-      await this.#options.client.update(leases, { ...held, spec });
+      const { signal } = ending;
+      await Promise.race([client.update(leases, { ...held, spec }, { signal }), aborted(signal)]);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       this.#log.warn("the lease could not be given back", { error: message });
+    } finally {
+      timer.cancel();
     }
   }
+}
+
+/** False as soon as the signal is given. */
+function aborted(signal: AbortSignal): Promise<false> {
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve(false), { once: true });
+  });
 }
 
 /** Tells when the Lease is given back. Whatever ends the stream is no harm: the Lease is read every few seconds anyway. */

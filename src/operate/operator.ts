@@ -42,6 +42,7 @@ import type { OperatorHealth } from "./runtime-health.ts";
 import { closeClusterState, newClusterState } from "./cluster-state.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import { isLeftAlone } from "../plan/deletion-protection.ts";
+import { fencedAdmin, fencedTransport } from "./fence.ts";
 import { Guard } from "./guard.ts";
 import type { GuardedDatabase } from "./guard.ts";
 import { registerClusterMetrics } from "./metrics-cluster.ts";
@@ -137,10 +138,10 @@ class RunningOperator implements Operator {
 
   constructor(input: OperatorInput) {
     const { clock, random, log, options = {} } = input;
-    this.#input = input;
+    this.#input = fencedInput(input);
     const userAgent = options.userAgent ?? "foundationdb-operator";
     const serverClock = new ServerClock((aheadMs) => noteDifference(log, aheadMs));
-    const client = new KubeClient(measuredTransport(input.transport, clock, serverClock), {
+    const client = new KubeClient(measuredTransport(this.#input.transport, clock, serverClock), {
       userAgent,
       ...(input.onRequest === undefined ? {} : { onRequest: input.onRequest }),
       onWarning: (text) => log.warn("the API server warns", { text }),
@@ -161,7 +162,7 @@ class RunningOperator implements Operator {
       component: userAgent.split("/")[0] ?? "",
     });
     this.#reconcile = {
-      ...reconcileOptions(input, client, this.#caches, this.#recorder, this.#metrics),
+      ...reconcileOptions(this.#input, client, this.#caches, this.#recorder, this.#metrics),
       serverClock,
       wake: (key) => this.#queue.add(key),
     };
@@ -412,6 +413,14 @@ function reconcileOptions(
     restPollMs: options.restPollMs ?? 30_000,
     onActivity: input.onActivity ?? (() => {}),
   };
+}
+
+/** Where several instances share the right to work, nothing is written beyond the term. */
+function fencedInput(input: OperatorInput): OperatorInput {
+  const { term, clock } = input;
+  if (term === undefined) return input;
+  const transport = fencedTransport(input.transport, clock, term);
+  return { ...input, transport, admin: fencedAdmin(input.admin, term) };
 }
 
 /** Differences of a few seconds do no harm and are nobody's business. */

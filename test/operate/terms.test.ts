@@ -1,6 +1,7 @@
 // Several instances of the operator over one Lease, in virtual time: who works when one is cut off, stopped or alone.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { sleep } from "../../src/env/clock.ts";
 import { silentLog } from "../../src/env/log.ts";
 import { keyedRandom } from "../../src/env/keyed-random.ts";
 import { KubeClient } from "../../src/kube/client.ts";
@@ -16,6 +17,8 @@ interface Instance {
   /** Operators of all terms, the last one now. */
   operators: Operator[];
   isCut: boolean;
+  /** Which of its requests hang for half a minute before they are carried out, unless they are given up. */
+  hangs: "none" | "lease" | "writes";
   stop: () => void;
   ended: Promise<void>;
   writes: number;
@@ -27,7 +30,14 @@ function startInstance({ world, clock }: TestWorld, identity: string): Instance 
   const transport: KubeTransport = {
     request: async (request) => {
       if (instance.isCut) throw new KubeError(0, "Unreachable", "cut");
-      if (request.method !== "GET" && !request.path.includes("/leases")) instance.writes += 1;
+      const isLease = request.path.includes("/leases");
+      const isWrite = request.method !== "GET" && !isLease;
+      const { hangs } = instance;
+      if (isLease ? hangs !== "none" : isWrite && hangs === "writes") {
+        await sleep(clock, 30_000, request.signal);
+        if (request.signal?.aborted === true) throw new KubeError(0, "Aborted", "given up");
+      }
+      if (isWrite) instance.writes += 1;
       return inner.request(request);
     },
     watch: async (request, onEvent) => {
@@ -51,6 +61,7 @@ function startInstance({ world, clock }: TestWorld, identity: string): Instance 
     elector,
     operators: [],
     isCut: false,
+    hangs: "none",
     writes: 0,
     stop: () => stop.abort(),
     ended: Promise.resolve(),
@@ -122,6 +133,31 @@ test("[RUN23] who lost the Lease to another one waits, begins anew and takes ove
   assert.ok(first.elector.isLeader);
   await endAll(testWorld, first);
 });
+
+for (const hangs of ["lease", "writes"] as const) {
+  test(`[RUN28] [KUBE69] who cannot renew writes nothing when another one leads: ${hangs} hang`, async () => {
+    const { testWorld, first, second } = await twoInstances();
+    const { clock } = testWorld;
+    await testWorld.createCluster(tiny);
+    await testWorld.untilReconciled();
+    first.hangs = hangs;
+    const startMs = clock.nowMs();
+    await testWorld.changeSpec({ processCounts: { stateless: 3 } });
+    while (!second.elector.isLeader) {
+      await clock.advance(100);
+      assert.ok(!(first.elector.isLeader && second.elector.isLeader), "two lead");
+    }
+    assert.ok(clock.nowMs() - startMs < 20_000);
+    const before = first.writes;
+    await testWorld.changeSpec({ processCounts: { stateless: 4 } });
+    await testWorld.untilReconciled();
+    await clock.advance(minuteMs);
+    assert.equal(first.writes, before);
+    assert.ok(second.writes > 0);
+    first.hangs = "none";
+    await endAll(testWorld, first, second);
+  });
+}
 
 test("[RUN23] when the API server was away for a minute, somebody leads again and works", async () => {
   const { testWorld, first, second } = await twoInstances();
