@@ -11,3 +11,9 @@ export function ownTimeMs(
   const atMs = parseTime(time);
   return atMs === undefined ? undefined : atMs - serverAheadMs;
 }
+
+/** Whether one time that the API server wrote is after another one of it; false when one is missing. */
+export function isLater(time: string | null | undefined, than: string | null | undefined): boolean {
+  const [atMs, thanMs] = [parseTime(time), parseTime(than)];
+  return atMs !== undefined && thanMs !== undefined && atMs > thanMs;
+}

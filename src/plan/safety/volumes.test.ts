@@ -57,6 +57,11 @@ const young: Change = (sample) => {
   claim(sample).metadata.creationTimestamp = formatTime(sampleNowMs);
   pod(sample).status = { ...pod(sample).status, startTime: formatTime(sampleNowMs - 5_000) };
 };
+const slowNode: Change = (sample) => {
+  claim(sample).metadata.creationTimestamp = formatTime(sampleNowMs - 60_000);
+  pod(sample).metadata.creationTimestamp = formatTime(sampleNowMs - 59_000);
+  pod(sample).status = { ...pod(sample).status, startTime: formatTime(sampleNowMs - 3_600_000) };
+};
 const elsewhere: Change = (sample) => {
   pod(sample).spec = { containers: [], volumes: [{ name: "data", emptyDir: {} }] };
 };
@@ -72,6 +77,7 @@ const cases: [string, Change[], Verdict][] = [
   ["no claim and no pod, but a note", [remembered, gone, podless], { kind: "lost", state: "gone" }],
   ["no claim, no pod and no note", [gone, podless], undefined],
   ["another claim than the noted one", [other], { kind: "lost", state: "other" }],
+  ["a node whose clock is an hour behind", [slowNode], undefined],
   ["a claim that is younger than its pod", [young], { kind: "lost", state: "other" }],
   [
     "a claim without its volume",

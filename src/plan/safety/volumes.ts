@@ -4,12 +4,12 @@
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { parseTime } from "../../kube/time.ts";
 import { isStateful } from "../../model/process-class.ts";
 import { podNameOf, volumeClaimNameOf } from "../../model/process-group-id.ts";
 import { hasReported, isLeaving } from "../../model/process-group.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { groupsOf, podOf } from "./view.ts";
+import { isLater } from "../server-time.ts";
 
 export type VolumeView = Pick<Snapshot, "cluster" | "pods" | "pvcs">;
 
@@ -90,14 +90,20 @@ function problemOf(
   return isLost ? { kind, isUnusable: false, state: "withoutVolume" } : undefined;
 }
 
-/** A pod gets a node only when its claim is there, so a claim that came later is not the one that it runs on. */
+/**
+ * A pod gets a node only when its claim is there, so a claim that came later is not the one that it runs on. The start of
+ * a pod is told by the clock of its node, which may be behind; so the claim must be younger than the pod as well, which
+ * none of ours is.
+ */
 function isYoungerThan(
   claim: Stored<PersistentVolumeClaim>,
   pod: Stored<Pod> | undefined,
 ): boolean {
-  const createdMs = parseTime(claim.metadata.creationTimestamp);
-  const startedMs = parseTime(pod?.status?.startTime);
-  return createdMs !== undefined && startedMs !== undefined && createdMs > startedMs;
+  const { creationTimestamp } = claim.metadata;
+  return (
+    isLater(creationTimestamp, pod?.status?.startTime) &&
+    isLater(creationTimestamp, pod?.metadata.creationTimestamp)
+  );
 }
 
 /** The claims with data that the pods of an act run on, by name. */
