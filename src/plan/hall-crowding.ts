@@ -2,7 +2,6 @@
 // created. Before there is one, nothing moves by itself: a process group is replaced, and the scheduler prefers another
 // node for its successor. Rules: spec/halls.md [HALL39].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
-import { parseTime } from "../kube/time.ts";
 import { localityOf, processesByInstance } from "../model/locality.ts";
 import { isLogProcess } from "../model/process-class.ts";
 import { isMarkedForRemoval } from "../model/process-group.ts";
@@ -18,6 +17,7 @@ import { isBeforeDatabase } from "./safety/no-database.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
+import { operatorTimeMs } from "./server-time.ts";
 
 const kinds: readonly HallKind[] = ["storage", "log"];
 /** A successor that found no better place is given up after so long, and another one tried. */
@@ -64,7 +64,8 @@ function isTried(
 ): boolean {
   const leaving = members.filter(isMarkedForRemoval);
   const isRecent = leaving.some(
-    ({ removalTimestamp }) => snapshot.nowMs - (parseTime(removalTimestamp) ?? 0) < attemptMs,
+    ({ removalTimestamp }) =>
+      snapshot.nowMs - (operatorTimeMs(snapshot, removalTimestamp) ?? 0) < attemptMs,
   );
   return isRecent || leaving.length >= desiredOf(draft, processClass);
 }

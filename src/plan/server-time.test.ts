@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { ownTimeMs } from "./server-time.ts";
+import { operatorTimeMs, ownTimeMs } from "./server-time.ts";
 
 test("[OP70] a time of the API server is moved by the difference of the clocks", () => {
   const time = "2026-01-02T00:00:10Z";
@@ -10,6 +10,13 @@ test("[OP70] a time of the API server is moved by the difference of the clocks",
   assert.equal(ownTimeMs({}, time), atMs);
   assert.equal(ownTimeMs({ serverAheadMs: 3_600_000 }, time), atMs - 3_600_000);
   assert.equal(ownTimeMs({ serverAheadMs: 3_600_000 }, undefined), undefined);
+});
+
+test("[OP71] a time of an operator whose clock was ahead is now", () => {
+  const nowMs = Date.parse("2026-01-02T00:00:10Z");
+  assert.equal(operatorTimeMs({ nowMs }, "2026-01-02T01:00:00Z"), nowMs);
+  assert.equal(operatorTimeMs({ nowMs }, "2026-01-02T00:00:00Z"), nowMs - 10_000);
+  assert.equal(operatorTimeMs({ nowMs }, undefined), undefined);
 });
 
 test("[OP70] no decision reads a time of an object in another way", () => {

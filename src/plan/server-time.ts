@@ -12,6 +12,15 @@ export function ownTimeMs(
   return atMs === undefined ? undefined : atMs - serverAheadMs;
 }
 
+/** A time that an operator wrote: this one, or one before it whose clock may have been ahead. */
+export function operatorTimeMs(
+  { nowMs }: Pick<Snapshot, "nowMs">,
+  time: string | null | undefined,
+): number | undefined {
+  const atMs = parseTime(time);
+  return atMs === undefined ? undefined : Math.min(atMs, nowMs);
+}
+
 /** Whether one time that the API server wrote is after another one of it; false when one is missing. */
 export function isLater(time: string | null | undefined, than: string | null | undefined): boolean {
   const [atMs, thanMs] = [parseTime(time), parseTime(than)];
