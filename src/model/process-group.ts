@@ -216,6 +216,14 @@ export function skipExclusion<G extends ProcessGroupState>(group: G, nowMs: numb
   return setExcluded({ ...group, exclusionSkipped: true }, nowMs);
 }
 
+/** It has to be excluded after all. */
+export function withdrawSkip<G extends ProcessGroupState>(group: G): G {
+  if (group.exclusionSkipped !== true) return group;
+  const result = revokeExclusion({ ...group });
+  delete (result as { exclusionSkipped?: unknown }).exclusionSkipped;
+  return result;
+}
+
 /**
  * Addresses follow the pod. Where an old address may still be needed (for an exclusion, or while the database cannot be
  * asked) they pile up, and a pod without an address erases nothing.

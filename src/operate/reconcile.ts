@@ -25,6 +25,7 @@ import type { Plan } from "../plan/chain.ts";
 import { isLeftAlone, isProtectionOver } from "../plan/deletion-protection.ts";
 import { isSameJson } from "../plan/same-json.ts";
 import { evidenceMsOf } from "../plan/safety/act-evidence.ts";
+import { skippedText } from "../plan/skipped-exclusion.ts";
 import type { PlanOptions, Snapshot } from "../plan/snapshot.ts";
 import { isAvailable } from "../plan/update-status.ts";
 import type { Activity } from "./activity.ts";
@@ -389,7 +390,7 @@ function noteBypass(options: ReconcileOptions, key: string, action: Action): voi
     .map(({ processGroupId }) => processGroupId);
   const cluster = options.caches.clusters.get(parseKeyText(key));
   if (ids.length === 0 || cluster === undefined) return;
-  const message = `Removed without exclusion, as asked for: ${ids.join(", ")}`;
+  const message = skippedText(cluster.spec, cluster.status?.processGroups ?? [], ids);
   options.recorder.record(cluster, "Warning", "RemovedWithoutExclusion", message.slice(0, 1000));
 }
 

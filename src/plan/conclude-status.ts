@@ -61,7 +61,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
       volumes.length > 0 ||
       isRemovalEnding(snapshot, draft) ||
       isActUnseen(snapshot) ||
-      draft.waits.some(({ reason }) => reason === "PlanTooLong"),
+      draft.waits.some(isUnfinished),
   });
   const found = causesFirst([
     ...failureWaits(snapshot),
@@ -130,6 +130,11 @@ function toBlockedBy(wait: Wait): BlockedBy {
 /** Until a status shows the end of a restart, what it shows may be what was before. */
 function isActUnseen({ ledger }: Snapshot): boolean {
   return ledger.some(({ type }) => type === "deletePods" || type === "killProcesses");
+}
+
+/** What is wanted and has not begun: nothing else in the status may tell of it. */
+function isUnfinished({ step, reason }: NewWait): boolean {
+  return reason === "PlanTooLong" || step === "replaceMisconfiguredProcessGroups";
 }
 
 /** What a command of ours leads to shows only in a status that was asked for after it had ended. */

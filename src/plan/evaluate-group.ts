@@ -6,7 +6,7 @@ import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { zoneOfProcessGroup } from "../model/locality.ts";
 import type { StatusProcess } from "../model/database-status.ts";
-import { isStateful, isTest } from "../model/process-class.ts";
+import { isStateful } from "../model/process-class.ts";
 import {
   addCondition,
   hasCondition,
@@ -20,6 +20,7 @@ import {
   skipExclusion,
   timestampOf,
   withoutFuture,
+  withdrawSkip,
   withAddresses,
 } from "../model/process-group.ts";
 import type { Desired } from "./desired.ts";
@@ -31,6 +32,8 @@ import { shapeOfPod } from "./pod-shape.ts";
 import { podConfigurationState } from "./pod-configuration.ts";
 import type { UpgradeState } from "./running-version.ts";
 import { volumeProblem, withVolumeClaim } from "./safety/volumes.ts";
+import { isSkipOutdated, skipReasonOf } from "./skipped-exclusion.ts";
+import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { withTaints } from "./taints.ts";
 import type { TaintOption } from "./taints.ts";
@@ -71,9 +74,13 @@ function withRemoval(context: EvaluationContext, group: ProcessGroup): ProcessGr
   const id = group.processGroupID;
   const isForced = context.toRemoveWithoutExclusion.has(id);
   if (!isForced && !context.toRemove.has(id) && !isMarkedForRemoval(group)) return group;
-  const marked = markForRemoval(group, context.snapshot.nowMs);
-  const skips = isForced || isTest(group.processClass);
-  return skips ? skipExclusion(marked, context.snapshot.nowMs) : marked;
+  const { nowMs, cluster } = context.snapshot;
+  const marked = markForRemoval(group, nowMs);
+  if (skipReasonOf(cluster.spec, group) !== undefined) return skipExclusion(marked, nowMs);
+  const pod = context.snapshot.pods.get(context.desired.podName(group));
+  const isAlive = pod !== undefined && pod.metadata.deletionTimestamp === undefined;
+  const status = databaseStatus(context.snapshot);
+  return isAlive && isSkipOutdated(cluster.spec, marked, status) ? withdrawSkip(marked) : marked;
 }
 
 /** A packed process group keeps the fault domain it was bound to; others have that of their processes. */

@@ -54,17 +54,21 @@ export function planMisconfiguredReplacements(snapshot: Snapshot, draft: Draft):
   );
   found = found.filter(({ group }) => !notice.held.has(group.processGroupID));
   const { events: news } = notice;
-  const held = [...(migration.held.length === 0 ? [] : [heldBack(migration)]), ...notice.waits];
-  if (found.length === 0) return held.length === 0 ? nothing : { waits: held, events: news };
+  const held = migration.held.length === 0 ? [] : [heldBack(migration)];
+  const later = [...notice.waits];
+  if (found.length === 0) {
+    const waits = [...held, ...later];
+    return waits.length === 0 ? nothing : { waits, events: news };
+  }
   const interruption = interruptionOf(draft);
   if (interruption !== undefined) {
     const first = found.filter(({ group }) => {
       const pod = snapshot.pods.get(draft.desired.podName(group));
       return pod !== undefined && holdsTlsSwitch(draft, group, pod);
     });
-    if (first.length === 0) {
-      return { waits: [postponed(idsOf(found), interruption), ...notice.waits], events: news };
-    }
+    const rest = found.filter((one) => !first.includes(one));
+    if (rest.length > 0) later.unshift(postponed(idsOf(rest), interruption));
+    if (first.length === 0) return { waits: later, events: news };
     found = first;
   }
   const ids = idsOf(found);
@@ -72,10 +76,9 @@ export function planMisconfiguredReplacements(snapshot: Snapshot, draft: Draft):
   const inFlight = draft.groups.filter(isGoing);
   const room = Math.max(0, limit - inFlight.length);
   const chosen = found.slice(0, room);
-  const waits =
-    room < found.length
-      ? [limited(ids.slice(room), limit, inFlight.length), ...notice.waits]
-      : held;
+  const isLimited = room < found.length;
+  const now = isLimited ? [limited(ids.slice(room), limit, inFlight.length)] : held;
+  const waits = [...now, ...later];
   if (chosen.length === 0) return { waits, events: news };
   const marked = new Set(chosen.map(({ group }) => group.processGroupID));
   const groups = draft.groups.map((group) =>
@@ -147,8 +150,10 @@ function heldBack({ held }: Migration): NewWait {
       `domain's worth (${limit}) of a class goes at a time; waiting: ${held.length} (${classes})`,
     retryAfterMs: 60_000,
     remedy:
-      "Nothing: each goes when one before it is done. " +
-      "automationOptions.maxConcurrentReplacements sets another limit.",
+      limit === 0
+        ? "None goes while automationOptions.maxConcurrentReplacements is 0: raise it."
+        : "Nothing: each goes when one before it is done. " +
+          "automationOptions.maxConcurrentReplacements sets another limit.",
     isForDatabase: true,
   };
 }
@@ -161,7 +166,10 @@ function limited(ids: readonly string[], limit: number, inFlight: number): NewWa
       `${nameList(ids)} must be replaced, but ${inFlight} removals are under way and ` +
       `automationOptions.maxConcurrentReplacements allows ${limit}`,
     retryAfterMs: 60_000,
-    remedy: "Nothing: each is replaced when one before it is done. Raise the limit to go faster.",
+    remedy:
+      limit === 0
+        ? "None is replaced while automationOptions.maxConcurrentReplacements is 0: raise it."
+        : "Nothing: each is replaced when one before it is done. Raise the limit to go faster.",
     isForDatabase: true,
   };
 }

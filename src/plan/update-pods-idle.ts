@@ -12,6 +12,7 @@ import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
+import { holdsTlsSwitch } from "./tls-switch.ts";
 import { interruptionOf } from "./update-pods-interruption.ts";
 import { deletionOf, leftAlone, purposeOf, updatingEvent } from "./update-pods-order.ts";
 import { idlePods, youngPodMs } from "./update-pods-selection.ts";
@@ -43,11 +44,9 @@ export function planIdlePods(snapshot: Snapshot, draft: Draft): StepResult {
 }
 
 /** Only a status that tells everything can say that a pod which runs is no part of the database. */
-function planUnreported(
-  snapshot: Snapshot,
-  draft: Draft,
-  updates: readonly PodUpdate[],
-): StepResult {
+function planUnreported(snapshot: Snapshot, draft: Draft, all: readonly PodUpdate[]): StepResult {
+  const first = all.filter(({ group, pod }) => holdsTlsSwitch(draft, group, pod));
+  const updates = first.length > 0 ? first : all;
   const held = (why: Hold): StepResult => {
     const wait = heldWait(step, why, purposeOf(updates));
     return { waits: [{ ...wait, reason: "PodUpdateHeld" }] };
@@ -72,7 +71,8 @@ function evidenceFor(
   updates: readonly PodUpdate[],
 ): Evidence | Hold {
   const interruption = interruptionOf(draft);
-  if (interruption !== undefined) return interruption;
+  const isFirst = updates.every(({ group, pod }) => holdsTlsSwitch(draft, group, pod));
+  if (interruption !== undefined && !isFirst) return interruption;
   const evidence = evidenceOf(snapshot, draft);
   if (isHold(evidence)) return evidence;
   const gap = statusProblemOf(snapshot);

@@ -36,16 +36,27 @@ export function planPodUpdates(snapshot: Snapshot, draft: Draft): StepResult {
     interruption === undefined
       ? all.updates
       : all.updates.filter(({ group, pod }) => holdsTlsSwitch(draft, group, pod));
-  if (interruption !== undefined && updates.length === 0) return held(all, interruption);
-  const selection = { ...all, updates };
+  if (interruption === undefined || updates.length === all.updates.length) {
+    return planUpdates(snapshot, draft, { ...all, updates });
+  }
+  const later = held(
+    all.updates.filter((update) => !updates.includes(update)),
+    interruption,
+  );
+  if (updates.length === 0) return later;
+  const now = planUpdates(snapshot, draft, { ...all, updates });
+  return { ...now, waits: [...(now.waits ?? []), ...(later.waits ?? [])] };
+}
+
+function planUpdates(snapshot: Snapshot, draft: Draft, selection: PodSelection): StepResult {
   if (automationOf(snapshot.cluster.spec).deletionMode === "None") {
     return leftAlone(snapshot, selection.updates);
   }
   const evidence = evidenceOf(snapshot, draft);
-  if (isHold(evidence)) return held(selection, evidence);
+  if (isHold(evidence)) return held(selection.updates, evidence);
   const chosen = choose(snapshot, draft, selection, evidence.status);
   return "reason" in chosen
-    ? held(selection, chosen)
+    ? held(selection.updates, chosen)
     : deleteChosen(snapshot, draft, selection, chosen, evidence);
 }
 
@@ -139,7 +150,7 @@ function deleteChosen(
     ...maintenanceOf(snapshot, choice),
   };
   const refusal = refusalOf(snapshot, draft.groups, action);
-  if (refusal !== undefined) return held(selection, refusalHold(refusal));
+  if (refusal !== undefined) return held(selection.updates, refusalHold(refusal));
   const isWhole = deletionMode === "All" && choice.isLoss !== true;
   const where = isWhole ? "all at once" : `in fault domain ${choice.zone}`;
   return { actions: [action], events: [updatingEvent(choice, where)] };
@@ -160,13 +171,13 @@ function maintenanceOf(
   return { maintenance: { zone: choice.zone, seconds, processGroupIds } };
 }
 
-function held(selection: PodSelection, reason: Hold): StepResult {
+function held(updates: readonly PodUpdate[], reason: Hold): StepResult {
   return {
     waits: [
       {
         step,
         reason: "PodUpdateHeld",
-        message: `${purposeOf(selection.updates)}. ${reason.message}`,
+        message: `${purposeOf(updates)}. ${reason.message}`,
         remedy: reason.remedy,
         retryAfterMs: reason.retryAfterMs,
         isForDatabase: true,

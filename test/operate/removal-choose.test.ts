@@ -328,6 +328,31 @@ test("[R9] nothing begins during an incompatible upgrade or a change of TLS", ()
   assert.match(waitOf(other.plan(), "ReplacementPostponed"), /TLS/);
 });
 
+test("[R9] [T52] what a change of TLS waits for goes first, and the others are named", () => {
+  const world = settled();
+  const id = world.id("log");
+  const name = world.podNameOf(id);
+  const pod = structuredClone(world.pods.get(name));
+  assert.ok(pod?.spec !== undefined);
+  for (const container of pod.spec.containers) {
+    container.env = (container.env ?? []).filter((one) => one.name !== "FDB_DNS_NAME");
+  }
+  world.pods.set(name, pod);
+  world.changeSpec({ processGroupIDPrefix: "dc1", mainContainer: { enableTls: true } });
+  const plan = world.plan();
+  assert.deepEqual(removalIds(plan), [id]);
+  const held = waitOf(plan, "ReplacementPostponed");
+  assert.match(held, /and \d+ more will be replaced later: TLS is being switched/);
+  assert.ok(!held.includes(id));
+});
+
+test("[R9] a limit of 0 is no wait that ends by itself", () => {
+  const world = settled();
+  world.changeSpec({ processGroupIDPrefix: "dc1", ...options({ maxConcurrentReplacements: 0 }) });
+  const wait = world.plan().waits.find(({ reason }) => reason === "ReplacementLimited");
+  assert.match(wait?.remedy ?? "", /^None is replaced while .*maxConcurrentReplacements is 0/);
+});
+
 test("[R9] every class gets its new process groups in the same pass", () => {
   const world = settled();
   world.changeSpec({ processGroupIDPrefix: "dc1" });

@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
-import { removalIds, RemovalWorld, waitOf } from "./removal-world.ts";
+import { removalIds, removed, RemovalWorld, waitOf } from "./removal-world.ts";
 
 const hour = 3600;
 const long = 2 * hour + 1;
@@ -289,6 +289,33 @@ test("[R17] without address and locality it is replaced at full fault tolerance 
   };
   assert.deepEqual(removalIds(degraded.plan()), []);
   assert.match(waitOf(degraded.plan(), "ReplacementPostponed"), /1 of 2 copies/);
+});
+
+test("[R17] [S84] one that reports before it is gone is excluded like any other", () => {
+  const world = RemovalWorld.settled({
+    processCounts: { storage: 5, log: 4, stateless: 3 },
+    automationOptions: { useLocalitiesForExclusion: false },
+  });
+  const id = world.id("storage");
+  const removalTimestamp = "2026-01-01T00:00:00Z";
+  const skipped = {
+    removalTimestamp,
+    exclusionTimestamp: removalTimestamp,
+    exclusionSkipped: true,
+  };
+  world.changeGroup(id, skipped);
+  const plan = world.plan();
+  const group = plan.status.processGroups?.find((one) => one.processGroupID === id);
+  assert.equal(group?.removalTimestamp, removalTimestamp);
+  assert.deepEqual([group?.exclusionSkipped, group?.exclusionTimestamp], [undefined, undefined]);
+  assert.deepEqual(removed(plan), []);
+  world.silent.add(id);
+  const silent = world.plan().status.processGroups?.find((one) => one.processGroupID === id);
+  assert.equal(silent?.exclusionSkipped, true);
+  world.silent.clear();
+  world.changeSpec({ processGroupsToRemoveWithoutExclusion: [id] });
+  const asked = world.plan().status.processGroups?.find((one) => one.processGroupID === id);
+  assert.equal(asked?.exclusionSkipped, true);
 });
 
 test("[R17] where localities name it, a process group without address is excluded like any other", () => {

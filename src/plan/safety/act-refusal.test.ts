@@ -2,6 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { DisruptiveAction, RemovalOrder } from "../action.ts";
+import { skippedText } from "../skipped-exclusion.ts";
 import { actRefusal } from "./act-refusal.ts";
 import type { SafetyCheck } from "../snapshot.ts";
 import { defaultPlanOptions } from "../snapshot.ts";
@@ -302,11 +303,28 @@ test("[S84] skipping the exclusion must have been asked for, and is charged to t
   const action = removing(["storage-1", "exclusionSkipped"]);
   assert.match(reasonOf(sample, action), /^CertificateMissing: .*nobody allowed/);
   sampleGroup(sample, "storage-1").exclusionSkipped = true;
-  assert.equal(reasonOf(sample, action), "");
+  assert.match(reasonOf(sample, action), /^CertificateMissing: .*reports by now, and spec/);
+  const { cluster } = viewOf(sample);
+  const processGroupsToRemoveWithoutExclusion = ["storage-1"];
+  const asked = {
+    cluster: { ...cluster, spec: { ...cluster.spec, processGroupsToRemoveWithoutExclusion } },
+  };
+  assert.equal(reasonOf(sample, action, asked), "");
   killSample(sample, "storage-2");
-  assert.match(reasonOf(sample, action), /^BudgetExhausted/);
+  assert.match(reasonOf(sample, action, asked), /^BudgetExhausted/);
   killSample(sample, "storage-1");
-  assert.equal(reasonOf(sample, action), "");
+  assert.equal(reasonOf(sample, action), "", "nothing named it, and it does not report");
+});
+
+test("[S84] the event tells why each went without exclusion", () => {
+  const { groups } = sampleDatabase();
+  groups.push({ processGroupID: "test-1", processClass: "test" });
+  const spec = { version: "7.3.63", processGroupsToRemoveWithoutExclusion: ["storage-1"] };
+  assert.equal(
+    skippedText(spec, groups, ["storage-1", "test-1", "storage-2"]),
+    "Removed without exclusion: storage-1 (spec.processGroupsToRemoveWithoutExclusion names it), " +
+      "test-1 (it is a tester), storage-2 (no process of it reports)",
+  );
 });
 
 test("[S85] a class alone proves nothing: a group of a class without data needs the certificate too", () => {

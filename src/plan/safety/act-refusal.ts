@@ -9,6 +9,7 @@ import type { Stored } from "../../kube/resource.ts";
 import { takesNothing } from "../action.ts";
 import type { DisruptiveAction, RemovalOrder } from "../action.ts";
 import { hallsProblem, leavingIds, modeInCommand } from "../hall-readiness.ts";
+import { isSkipOutdated } from "../skipped-exclusion.ts";
 import { isLossAccepted } from "./accepted-loss.ts";
 import { disruptionBudget, mayTakeDown } from "./budget.ts";
 import { removalProblem } from "./certificate.ts";
@@ -283,8 +284,15 @@ function proofProblem(
     case "certificate":
       return removalProblem(view, group);
     case "exclusionSkipped":
-      return group.exclusionSkipped === true ? undefined : "nobody allowed to skip its exclusion";
+      return skipProblem(view, group);
   }
+}
+
+function skipProblem(view: SafetyView, group: ProcessGroup): string | undefined {
+  if (group.exclusionSkipped !== true) return "nobody allowed to skip its exclusion";
+  const status = view.database.kind === "seen" ? view.database.status : undefined;
+  if (!isSkipOutdated(view.cluster.spec, group, status)) return undefined;
+  return "it reports by now, and spec.processGroupsToRemoveWithoutExclusion does not name it";
 }
 
 /** Process groups whose pods the act takes away, whatever they mean to the database. */
