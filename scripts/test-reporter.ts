@@ -1,43 +1,73 @@
-// How `npm test` reports: failures in full, skipped tests with their reason, and one closing line that counts.
+// How `npm test` reports: failures in full, skipped tests with their reason, and one closing line of JSON that counts by
+// file and names the slowest tests. Rule: spec/house.md [HOUSE9].
+import { relative } from "node:path";
 import type { TestEvent } from "node:test/reporters";
 import { inspect } from "node:util";
 
+export interface FileCounts {
+  file: string;
+  passed: number;
+  failed: number;
+  skipped: number;
+  tookMs: number;
+}
+
+export interface SlowTest {
+  name: string;
+  file: string;
+  tookMs: number;
+}
+
+export interface BatchReport {
+  files: FileCounts[];
+  slowest: SlowTest[];
+}
+
 interface Finished {
   name: string;
+  nesting: number;
   file?: string;
   skip?: string | boolean;
   todo?: string | boolean;
-  details: { type?: string; error?: unknown; passed?: boolean };
+  details: { type?: string; error?: unknown; passed?: boolean; duration_ms?: number };
 }
 
+export const slowestCount = 5;
+
 export default async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  const counts = { passed: 0, failed: 0, skipped: 0 };
-  const failures: string[] = [];
-  const skips: string[] = [];
+  const files = new Map<string, FileCounts>();
+  const slow: SlowTest[] = [];
   for await (const event of source) {
     if (event.type !== "test:pass" && event.type !== "test:fail") continue;
     const test = event.data as Finished;
     if (test.details.type === "suite") continue;
+    const file = relative(process.cwd(), test.file ?? "unknown file");
+    const counts = files.get(file) ?? { file, passed: 0, failed: 0, skipped: 0, tookMs: 0 };
+    files.set(file, counts);
+    const tookMs = Math.round(test.details.duration_ms ?? 0);
+    // The time of a test includes that of the tests in it.
+    if (test.nesting === 0) {
+      counts.tookMs += tookMs;
+      slow.push({ name: test.name, file, tookMs });
+    }
     if (test.skip !== undefined && test.skip !== false) {
       counts.skipped += 1;
-      skips.push(`skipped: ${test.name}${typeof test.skip === "string" ? `: ${test.skip}` : ""}\n`);
+      yield `skipped: ${test.name}${typeof test.skip === "string" ? `: ${test.skip}` : ""}\n`;
     } else if (event.type === "test:pass") {
       counts.passed += 1;
-      if (counts.passed % 50 === 0) yield ".";
     } else {
       counts.failed += 1;
-      failures.push(describe(test));
-      yield "F";
+      yield describe(test, file);
     }
   }
-  yield `\n${skips.join("")}${failures.join("")}`;
-  yield `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`;
+  const slowest = slow.toSorted((a, b) => b.tookMs - a.tookMs).slice(0, slowestCount);
+  yield `${JSON.stringify({ files: [...files.values()], slowest } satisfies BatchReport)}\n`;
 }
 
-function describe(test: Finished): string {
+function describe(test: Finished, file: string): string {
   const { error } = test.details;
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   const text =
     cause instanceof Error ? (cause.stack ?? cause.message) : inspect(cause, { depth: 6 });
-  return `\nFAILED: ${test.name}\n  in ${test.file ?? "unknown file"}\n${text.replaceAll(/^/gm, "  ")}\n`;
+  return `\nFAILED: ${test.name}\n  in ${file}\n${text.replaceAll(/^/gm, "  ")}\n\n`;
 }

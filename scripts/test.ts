@@ -1,15 +1,12 @@
 // `npm test`: the whole suite that needs nothing but this clone. Arguments narrow it: `npm test -- src/model`.
-// Tests that need more (kubectl, a real control plane, fixtures beside the clone) skip aloud when it is missing.
+// Each file is a line when it is done; at the end the totals and the slowest tests. Tests that need more (kubectl, a real control plane, fixtures beside the clone) skip aloud when it is missing.
 import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
 
-interface Counts {
-  passed: number;
-  failed: number;
-  skipped: number;
-}
+import { slowestCount } from "./test-reporter.ts";
+import type { BatchReport, FileCounts, SlowTest } from "./test-reporter.ts";
 
 const root = dirname(import.meta.dirname);
 const folders = process.argv.slice(2);
@@ -22,13 +19,33 @@ if (files.length === 0) {
   process.exit(1);
 }
 const batches = batchesOf(files);
-const total: Counts = { passed: 0, failed: 0, skipped: 0 };
+const done: FileCounts[] = [];
+const slow: SlowTest[] = [];
 let isBroken = false;
+const startedMs = performance.now();
 await Promise.all(Array.from({ length: Math.min(4, availableParallelism()) }, runBatches));
-process.stdout.write(
-  `\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped\n`,
-);
-if (isBroken || total.failed > 0) process.exitCode = 1;
+process.stdout.write(closingText());
+if (isBroken || sum("failed") > 0) process.exitCode = 1;
+
+function closingText(): string {
+  const slowest = slow.toSorted((left, right) => right.tookMs - left.tookMs).slice(0, slowestCount);
+  const lines = slowest.map(({ name, file, tookMs }) => `  ${seconds(tookMs)}  ${name} (${file})`);
+  const failed = done.filter((each) => each.failed > 0).map(({ file }) => `  ${file}\n`);
+  const totals = `${sum("passed")} passed, ${sum("failed")} failed, ${sum("skipped")} skipped`;
+  return (
+    `\nThe slowest tests:\n${lines.join("\n")}\n` +
+    (failed.length === 0 ? "" : `\nFiles with failed tests:\n${failed.join("")}`) +
+    `\n${totals} in ${done.length} of ${files.length} files, ${seconds(performance.now() - startedMs).trim()}\n`
+  );
+}
+
+function sum(what: "passed" | "failed" | "skipped"): number {
+  return done.reduce((total, counts) => total + counts[what], 0);
+}
+
+function seconds(tookMs: number): string {
+  return `${(tookMs / 1000).toFixed(1).padStart(6)} s`;
+}
 
 /**
  * Many small tests share a process, since starting Node would cost more than they do; whole worlds go in small batches,
@@ -68,22 +85,30 @@ function runBatch(batch: readonly string[]): Promise<void> {
   runner.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
   return new Promise((resolve) => {
     runner.on("close", (code) => {
-      process.stdout.write(withoutCounts(output, code));
+      process.stdout.write(shownOf(output, code));
       resolve();
     });
   });
 }
 
-/** Takes the closing line of a batch into the total and gives back what else it said. */
-function withoutCounts(output: string, code: number | null): string {
-  const match = /(\d+) passed, (\d+) failed, (\d+) skipped\n$/.exec(output);
-  if (match === null || code === null || code > 1) {
+/** Takes the closing line of a batch into the totals; a line for each file, and what else the batch said. */
+function shownOf(output: string, code: number | null): string {
+  const end = output.lastIndexOf('{"files":');
+  if (end < 0 || code === null || code > 1) {
     isBroken = true;
     return `${output}\na batch of tests ended with ${code ?? "a signal"} before its end\n`;
   }
-  total.passed += Number(match[1]);
-  total.failed += Number(match[2]);
-  total.skipped += Number(match[3]);
-  const said = output.slice(0, match.index).replaceAll(/^\n+|\n+$/g, "");
-  return said.includes("\n") || said.includes(" ") ? `\n${said}\n` : said;
+  const report = JSON.parse(output.slice(end)) as BatchReport;
+  done.push(...report.files);
+  slow.push(...report.slowest);
+  return report.files.map(lineOf).join("") + output.slice(0, end);
+}
+
+function lineOf({ file, passed, failed, skipped, tookMs }: FileCounts): string {
+  const counts = [
+    `${String(passed).padStart(4)} passed`,
+    failed === 0 ? "" : `, ${failed} FAILED`,
+    skipped === 0 ? "" : `, ${skipped} skipped`,
+  ];
+  return `${seconds(tookMs)}  ${counts.join("")}  ${file}\n`;
 }

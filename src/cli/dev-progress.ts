@@ -60,9 +60,19 @@ export function isCalm(cluster: FoundationDBCluster): boolean {
   return cluster.spec.skip === true || degraded?.status === "False";
 }
 
+/** The operator has judged the newest generation and does nothing for it. */
+export function isRefused({ metadata, status }: FoundationDBCluster): boolean {
+  const condition = status?.conditions?.find(({ type }) => type === "Reconciled");
+  const isCurrent = condition?.observedGeneration === metadata.generation;
+  return condition?.reason === "InvalidSpec" && isCurrent;
+}
+
 /** Why a cluster is not reconciled, in one line. */
 export function whyNotReconciled(cluster: FoundationDBCluster): string {
   const [wait] = cluster.status?.blockedBy ?? [];
+  if (wait?.reason === "InvalidSpec") {
+    return `${wait.object ?? ""}: ${wait.message} (${wait.remedy ?? ""})`;
+  }
   if (wait !== undefined) return `${wait.step} waits: ${wait.message}`;
   const condition = cluster.status?.conditions?.find((entry) => entry.type === "Reconciled");
   return condition === undefined ? "the operator has not looked at it yet" : condition.message;

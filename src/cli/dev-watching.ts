@@ -7,7 +7,7 @@ import type { Clock } from "../env/clock.ts";
 import type { Activity } from "../operate/activity.ts";
 import type { World } from "../sim/world.ts";
 import { CommandError } from "./command-error.ts";
-import { isCalm, isSettled, progressOf, whyNotReconciled } from "./dev-progress.ts";
+import { isCalm, isRefused, isSettled, progressOf, whyNotReconciled } from "./dev-progress.ts";
 import { formatElapsed, renderBrief, renderProgress } from "./progress-view.ts";
 import type { Output } from "./terminal.ts";
 
@@ -53,6 +53,7 @@ export async function watchUntilReconciled(
   let settledMs = Infinity;
   while (!host.signal.aborted) {
     const late: string[] = [];
+    const refused: string[] = [];
     let isAllCalm = true;
     const lines: string[] = [];
     for (const { world, recent } of sites) {
@@ -64,6 +65,7 @@ export async function watchUntilReconciled(
         if (isSettled(cluster)) continue;
         const name = named(world, cluster.metadata.name ?? "");
         late.push(`${name}: ${whyNotReconciled(cluster)}`);
+        if (isRefused(cluster)) refused.push(name);
       }
     }
     host.output.live(lines);
@@ -74,6 +76,11 @@ export async function watchUntilReconciled(
       const elapsed = formatElapsed(nowMs() - startedMs);
       host.output.line(`Reconciled after ${elapsed}${speed === 1 ? "" : " of virtual time"}.`);
       return;
+    }
+    // Nothing but another spec ends this, and nobody will write one.
+    if (refused.length > 0 && deadlineMs < Infinity) {
+      host.output.settle();
+      throw new CommandError(`not valid: ${late.join("; ")}`);
     }
     if (host.realClock.nowMs() >= deadlineMs) {
       host.output.settle();

@@ -14,7 +14,7 @@ import type { Activity } from "../operate/activity.ts";
 import { startMultiWorld } from "../sim/multi-world.ts";
 import { startWorld } from "../sim/world.ts";
 import type { World } from "../sim/world.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError, UsageError } from "./command-error.ts";
 import { createResources } from "./create-resources.ts";
 import { clustersOf, reporter, watchUntilReconciled } from "./dev-watching.ts";
 import type { DevHost } from "./dev-watching.ts";
@@ -119,19 +119,19 @@ export async function runDevOn(given: DevOptions, host: DevHost): Promise<void> 
 function wantedOf(given: DevOptions, example: Example): Wanted {
   const { nodes = example.nodes, zones = example.zones } = given;
   if (zones > nodes) {
-    throw new CommandError(
+    throw new UsageError(
       `--zones ${zones} needs at least as many nodes: raise --nodes or lower --zones`,
     );
   }
   if (given.example !== undefined && given.file !== undefined) {
-    throw new CommandError("--example and -f exclude each other: name one of them");
+    throw new UsageError("--example and -f exclude each other: name one of them");
   }
   const isReal = given.runtime === "process";
   if (isReal && given.example !== undefined) {
-    throw new CommandError("--example and --runtime process exclude each other: name one of them");
+    throw new UsageError("--example and --runtime process exclude each other: name one of them");
   }
   if (isReal && given.speed !== undefined && given.speed !== 1) {
-    throw new CommandError("real processes run in real time: leave out --speed");
+    throw new UsageError("real processes run in real time: leave out --speed");
   }
   const { speed = isReal ? 1 : 20, timeout = isReal ? 600 : 120 } = given;
   return { ...given, nodes, zones, speed, timeout };

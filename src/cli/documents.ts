@@ -1,5 +1,6 @@
-// Reads the YAML or JSON documents of a file, with errors that a person can act on: file, document and line.
-import { readFileSync } from "node:fs";
+// Reads the YAML or JSON documents of a file, or of the files of a folder as kubectl does, with errors that a person can act on: file, document and line.
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import type { Document } from "yaml";
 import type { KubeObject } from "../kube/object.ts";
 import { CommandError } from "./command-error.ts";
@@ -16,6 +17,11 @@ export async function readDocuments(
   file: string,
   fill: (text: string) => string = (text) => text,
 ): Promise<SourceDocument[]> {
+  if (isFolder(file)) {
+    const documents = [];
+    for (const each of filesOf(file)) documents.push(await readDocuments(each, fill));
+    return documents.flat();
+  }
   const text = fill(readText(file));
   const { parseAllDocuments } = await import("yaml");
   const documents = parseAllDocuments(text, { uniqueKeys: true });
@@ -31,6 +37,23 @@ export async function readDocuments(
     if (value === null || value === undefined) return [];
     return expandLists(value, file, index + 1);
   });
+}
+
+function isFolder(file: string): boolean {
+  return file !== "-" && (statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false);
+}
+
+/** Not those of folders in it, nor the file that only kustomize reads. */
+function filesOf(folder: string): readonly string[] {
+  const names = readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => !entry.isDirectory() && /\.(ya?ml|json)$/.test(entry.name))
+    .map((entry) => entry.name)
+    .filter((name) => !/^kustomization\.ya?ml$/.test(name))
+    .toSorted();
+  if (names.length === 0) {
+    throw new CommandError(`${folder}: there is no .yaml, .yml or .json file in this folder`);
+  }
+  return names.map((name) => join(folder, name));
 }
 
 /** The library adds the place, which stands before the message already, and an excerpt. */
@@ -53,12 +76,7 @@ function readText(file: string): string {
     return readFileSync(file === "-" ? 0 : file, "utf8");
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    const why =
-      code === "ENOENT"
-        ? "there is no such file"
-        : code === "EISDIR"
-          ? "is a folder"
-          : String(code);
+    const why = code === "ENOENT" ? "there is no such file" : String(code);
     throw new CommandError(`cannot read ${file}: ${why}`);
   }
 }

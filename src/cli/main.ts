@@ -19,7 +19,11 @@ program
   .description(
     "start an emulated Kubernetes with a simulated FoundationDB in this process, run the operator in it and show what it does",
   )
-  .option("-f, --file <file>", "resources to create instead of the sample (repeatable)", collect)
+  .option(
+    "-f, --file <file>",
+    "file or folder with resources to create instead of the sample (repeatable)",
+    collect,
+  )
   .addOption(
     new Option("--example <name>", "run an example of the manual instead of the sample").choices(
       exampleNames,
@@ -82,7 +86,7 @@ program
   )
   .requiredOption(
     "-f, --file <file>",
-    "file with resources, - for standard input (repeatable)",
+    "file or folder with resources, - for standard input (repeatable)",
     collect,
   )
   .addOption(
@@ -97,7 +101,7 @@ program
   .description("print the objects that the operator would create for a FoundationDBCluster")
   .requiredOption(
     "-f, --file <file>",
-    "file with FoundationDBCluster resources, - for standard input (repeatable)",
+    "file or folder with FoundationDBCluster resources, - for standard input (repeatable)",
     collect,
   )
   .addOption(

@@ -1,5 +1,5 @@
 // What the command lines `fdb-operator` and `kubectl fdb` share: how mistakes are told, and the commands that both have.
-import { Command, CommanderError, Option } from "commander";
+import { Command, CommanderError, Help, Option } from "commander";
 import { CommandError } from "./command-error.ts";
 import type { CoordinationOptions } from "./coordination.ts";
 import type { ExplainOptions } from "./explain.ts";
@@ -10,6 +10,7 @@ export function newProgram(name: string, description: string): Command {
     .description(description)
     .version(version, "-V, --version", "print the version and exit")
     .helpOption("-h, --help", "show help")
+    .configureHelp({ formatItem: itemText })
     .configureOutput({ outputError: (text, write) => write(oneLine(name, text)) })
     .exitOverride();
 }
@@ -78,7 +79,8 @@ export async function runProgram(program: Command): Promise<void> {
     await program.parseAsync();
   } catch (error) {
     if (error instanceof CommanderError) {
-      process.exitCode = error.exitCode;
+      // Help and version are no mistakes.
+      process.exitCode = error.exitCode === 0 ? 0 : 2;
     } else if (error instanceof CommandError) {
       process.stderr.write(`${program.name()}: ${error.message}\n`);
       process.exitCode = error.exitCode;
@@ -86,6 +88,16 @@ export async function runProgram(program: Command): Promise<void> {
       throw error;
     }
   }
+}
+
+/** A flag with a long name stands in a line of its own, so that what it means fits into a terminal. */
+function itemText(term: string, termWidth: number, description: string, helper: Help): string {
+  const width = helper.helpWidth ?? 80;
+  if (termWidth <= 40) {
+    return Help.prototype.formatItem.call(helper, term, termWidth, description, helper);
+  }
+  const lines = helper.boxWrap(description, width - 6).split("\n");
+  return [`  ${term}`, ...lines.map((line) => `      ${line}`)].join("\n");
 }
 
 /** Errors of commander are one line that names the program and says what to do. */

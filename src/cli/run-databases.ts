@@ -5,7 +5,7 @@ import type { Log } from "../env/log.ts";
 import type { MetricsRegistry } from "../env/metrics.ts";
 import type { AdminClientFactory } from "../fdb/admin.ts";
 import type { PodNetwork } from "../pod/network.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError, UsageError } from "./command-error.ts";
 
 /** The way to the databases and to the sidecars of their pods. */
 export interface Databases {
@@ -33,7 +33,7 @@ export async function openDatabases(input: DatabasesInput): Promise<Databases> {
     return connectSimulated(simulated[1] ?? "", Number(simulated[2]), input.clock, input.log);
   }
   if (input.kind !== "real") {
-    throw new CommandError(`--database must be real or simulated:HOST:PORT, not "${input.kind}"`);
+    throw new UsageError(`--database must be real or simulated:HOST:PORT, not "${input.kind}"`);
   }
   return realDatabases(input);
 }

@@ -1,7 +1,7 @@
 // Every setting of `fdb-operator run` in one table: flags, environment variables, help and docs/reference/flags.md are
 // made from it. Flags have the Go operator's names where they mean the same. Rules: spec/run.md [RUN1]-[RUN4].
 import { defaultLeaseName } from "../kube/lease.ts";
-import { CommandError } from "./command-error.ts";
+import { UsageError } from "./command-error.ts";
 import {
   SettingError,
   address,
@@ -391,7 +391,7 @@ export function readSettings(
       problems.push(`${source} ${error.message}, not "${String(given)}"`);
     }
   }
-  if (problems.length > 0) throw new CommandError(problems.join("; "));
+  if (problems.length > 0) throw new UsageError(problems.join("; "));
   const settings = values as RunSettings;
   checkTogether(settings);
   return settings;
@@ -407,13 +407,13 @@ function checkTogether(settings: RunSettings): void {
   } = settings;
   if (!settings.enableLeaderElection) return;
   if (deadlineMs >= leaseMs || retryMs * 2 > deadlineMs) {
-    throw new CommandError(
+    throw new UsageError(
       "the lease duration must exceed the renew deadline, and that must be at least two retry periods",
     );
   }
   // A leader acts only while its term outlasts a command, or two leaders could act at once.
   if (leaseMs - 2 * retryMs < commandMs) {
-    throw new CommandError(
+    throw new UsageError(
       "the lease duration must exceed --cli-timeout by at least two retry periods: raise --leader-election-lease-duration",
     );
   }

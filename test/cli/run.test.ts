@@ -221,22 +221,22 @@ test("[RUN22] of two instances the second works within a second after the first 
   });
 });
 
-test("[RUN2] [RUN33] [RUN40] [RUN43] what cannot work is one line and exit code 1", async () => {
+test("[RUN2] [RUN33] [RUN40] [RUN43] what cannot work is one line, with exit code 2 for a wrong flag", async () => {
   await withStage(async ({ flags }) => {
-    const refused = async (...more: string[]): Promise<string> => {
+    const refused = async (expected: 1 | 2, ...more: string[]): Promise<string> => {
       const { code, stderr } = await runCommand([...flags, ...more]);
-      assert.equal(code, 1);
+      assert.equal(code, expected, more.join(" "));
       assert.match(stderr, /^fdb-operator: [^\n]+\n$/);
       return stderr;
     };
-    assert.match(await refused("--database", "imaginary"), /must be real or simulated/);
-    assert.match(await refused("--kubeconfig", "/nowhere/at-all"), /cannot be read/);
-    assert.match(await refused("--cli-timeout", "soon"), /--cli-timeout must be a duration/);
-    assert.match(await refused("--no-such-flag"), /unknown option '--no-such-flag'/);
+    assert.match(await refused(2, "--database", "imaginary"), /must be real or simulated/);
+    assert.match(await refused(1, "--kubeconfig", "/nowhere/at-all"), /cannot be read/);
+    assert.match(await refused(2, "--cli-timeout", "soon"), /--cli-timeout must be a duration/);
+    assert.match(await refused(2, "--no-such-flag"), /unknown option '--no-such-flag'/);
     // On a machine with FoundationDB this would run.
     const { clients } = await findInstallation(installationPlaces(process.env));
     if (clients.length > 0) return;
-    const missing = await refused("--database", "real");
+    const missing = await refused(1, "--database", "real");
     assert.match(missing, /no client of FoundationDB .* in .*: name its folder in FDB_LIBRARY_DIR/);
   });
 });
