@@ -10,6 +10,7 @@ import { coordinatorInput } from "./coordinator-wish.ts";
 import { diskWaits } from "./disk-space.ts";
 import { failureWaits } from "./failure-waits.ts";
 import { hallWarnings } from "./hall-warnings.ts";
+import { movedCoordinators } from "./moved-coordinators.ts";
 import { podWaits } from "./pod-waits.ts";
 import { judgeReconciliation } from "./reconciliation.ts";
 import { refusalRemedies } from "./safety/refusal.ts";
@@ -67,6 +68,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     ...failureWaits(snapshot),
     ...refusalWaits(snapshot),
     ...volumes,
+    ...movedCoordinators(snapshot, draft),
     ...draft.waits,
     ...podWaits(snapshot, draft),
     ...diskWaits(snapshot),

@@ -31,6 +31,7 @@ import { isOnlyNode } from "./metadata-check.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import { podConfigurationState } from "./pod-configuration.ts";
 import type { UpgradeState } from "./running-version.ts";
+import { hostOf } from "./safety/view.ts";
 import { volumeProblem, withVolumeClaim } from "./safety/volumes.ts";
 import { isSkipOutdated, skipReasonOf } from "./skipped-exclusion.ts";
 import { databaseStatus } from "./snapshot.ts";
@@ -47,6 +48,8 @@ export interface EvaluationContext {
   isAvailable: boolean;
   maintenanceZone: string;
   upgrade: UpgradeState;
+  /** Hosts that the connection string names. */
+  coordinators: ReadonlySet<string>;
   toRemove: ReadonlySet<string>;
   toRemoveWithoutExclusion: ReadonlySet<string>;
   failedPodMs: number;
@@ -110,7 +113,11 @@ function withPod(context: EvaluationContext, group: ProcessGroup, pod: Stored<Po
   const shape = shapeOfPod(pod);
   // The database knows what was on a lost volume by the address of then.
   const hasLostVolume = volumeProblem(snapshot, group)?.kind === "lost";
-  const isPilingUp = isMarkedForRemoval(group) || !context.isAvailable || hasLostVolume;
+  const isPilingUp =
+    isMarkedForRemoval(group) ||
+    !context.isAvailable ||
+    hasLostVolume ||
+    wasCoordinator(context, group);
   let result = removeCondition(group, "MissingPod");
   result = withAddresses(result, shape.publicIps, isPilingUp);
   if (shape.isDeleting) {
@@ -127,6 +134,11 @@ function withPod(context: EvaluationContext, group: ProcessGroup, pod: Stored<Po
   if (!hasCondition(result, "MissingProcesses")) result = withVolumeClaim(snapshot, result, pod);
   const node = snapshot.nodes?.get(pod.spec?.nodeName ?? "");
   return withTaints(result, node, context.taintOptions, snapshot);
+}
+
+/** Only by its old address can a coordinator be told that came back under another one. */
+function wasCoordinator({ coordinators }: EvaluationContext, group: ProcessGroup): boolean {
+  return (group.addresses ?? []).some((address) => coordinators.has(hostOf(address)));
 }
 
 function withSpecification(

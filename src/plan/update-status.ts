@@ -18,6 +18,7 @@ import { podNameOf } from "../model/process-group-id.ts";
 import { isLeaving } from "../model/process-group.ts";
 import { desiredFor } from "./desired.ts";
 import type { Desired } from "./desired.ts";
+import { coordinatorsOf } from "../model/connection-string.ts";
 import { discoverGroups } from "./discovery.ts";
 import { keptLayout } from "./disk-layout.ts";
 import { uniqueGroups } from "./duplicate-groups.ts";
@@ -25,6 +26,7 @@ import { evaluateGroup } from "./evaluate-group.ts";
 import type { EvaluationContext } from "./evaluate-group.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import { lastRunningVersion, runningVersionOf, upgradeStateOf } from "./running-version.ts";
+import { hostOf } from "./safety/view.ts";
 import { databaseStatus, isStatusPending } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { PlanEvent, StatusFields } from "./step.ts";
@@ -97,6 +99,7 @@ function evaluationContext(
     isAvailable: isAvailable(snapshot),
     maintenanceZone: database?.cluster?.maintenance_zone ?? "",
     upgrade: upgradeStateOf(status.runningVersion ?? spec.version, spec.version),
+    coordinators: new Set(coordinatorsOf(status.connectionString ?? "").map(hostOf)),
     toRemove: new Set(spec.processGroupsToRemove ?? []),
     toRemoveWithoutExclusion: new Set(spec.processGroupsToRemoveWithoutExclusion ?? []),
     failedPodMs: automation.failedPodDurationSeconds * 1000,

@@ -20,6 +20,7 @@ const concerns: Readonly<Record<WaitReason, Concern>> = {
   ConfigureDisabled: "person",
   CoordinationForeign: "person",
   CoordinationSettling: "passing",
+  CoordinatorsMoved: "person",
   CoordinatorsNotRunning: "look",
   CoordinatorsUnfit: "look",
   DatabaseNotReady: "look",

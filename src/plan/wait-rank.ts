@@ -6,6 +6,7 @@ import type { WaitReason } from "./wait.ts";
 const ranks: readonly (readonly WaitReason[])[] = [
   ["ActionFailed", "PlanTooLong"],
   ["VolumeAtRisk", "VolumeLost"],
+  ["CoordinatorsMoved"],
   ["HallsMissing"],
   ["NodeNotReady"],
   [

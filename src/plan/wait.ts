@@ -17,6 +17,7 @@ export const waitReasons = [
   "ConnectionStringLost",
   "CoordinationForeign",
   "CoordinationSettling",
+  "CoordinatorsMoved",
   "CoordinatorsNotRunning",
   "CoordinatorsUnfit",
   "DatabaseNotReady",

@@ -18,6 +18,8 @@ export interface Faults {
   loseVolume(volumeId: string): void;
   /** The process on this IP or ip:port says so about its disk until it is replaced. */
   spoilDisk(address: string, trouble: "io_error" | "io_timeout"): void;
+  /** A person writes the cluster file of the process at ip:port and ends the process. */
+  rewriteClusterFile(address: string, text: string): void;
   /** The next process to start at this IP or ip:port registers so much later. */
   delayStart(address: string, delayMs: number): void;
 }
@@ -28,6 +30,11 @@ export function createFaults(fabric: Fabric): Faults {
       const instance = fabric.listening.get(address);
       instance?.stop({ code: 1, message: "crashed" });
       return instance !== undefined;
+    },
+    rewriteClusterFile(address, text) {
+      const instance = fabric.listening.get(address);
+      instance?.spec.files.write(instance.arguments.clusterFile, `${text}\n`);
+      instance?.stop({ code: 1, message: "crashed" });
     },
     cutAddress(address) {
       fabric.trace(`cut ${address}`);

@@ -26,11 +26,21 @@ export function tryJoin(fabric: Fabric, instance: ServerInstance): boolean {
   }
   if (location.kind === "unreachable" || isMute(instance)) return false;
   const database = findDatabase(fabric, location.connection, location.databaseUid, instance);
+  followCoordinators(database, location.connection);
   if (!isProtocolCompatible(database.version, instance.version)) {
     if (!changeProtocol(database, instance)) return false;
   }
   join(database, instance);
   return true;
+}
+
+/** Coordinators that are found with their registers at other addresses are the ones of the database from then on. */
+function followCoordinators(database: Database, connection: ConnectionString): void {
+  const { fabric, version } = database;
+  if (formatConnectionString(database.connection) === formatConnectionString(connection)) return;
+  if (isQuorum(askCoordinators(fabric, database.connection, version))) return;
+  database.connection = connection;
+  trace(database, `coordinators found at ${formatConnectionString(connection)}`);
 }
 
 /** Without a certificate nobody is understood who speaks TLS: the coordinators, or whoever calls this process. */
