@@ -10,6 +10,7 @@ export function withContainerCommandLines(
 ): AdminClientFactory {
   return {
     isVersionSupported: (version) => factory.isVersionSupported(version),
+    installedVersions: () => factory.installedVersions(),
     open(options) {
       const client = factory.open(options);
       return {

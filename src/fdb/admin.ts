@@ -14,6 +14,8 @@ export interface AdminClientFactory {
   open(options: AdminClientOptions): AdminClient;
   /** Whether a client for this version is installed beside the operator. */
   isVersionSupported(version: string): boolean;
+  /** Versions whose client is installed beside the operator; empty when there is one for every version. */
+  installedVersions(): readonly string[];
 }
 
 export interface AdminClient {

@@ -18,15 +18,17 @@ export function registerPendingUpgrades(
   });
 }
 
+/** For one version, or for all. */
 export function readPendingUpgrades(
   shared: SharedKeys,
-  version: string,
+  version: string | undefined,
 ): Promise<ReadonlySet<string>> {
   const bounds = shared.keys.pendingUpgrades(version);
   return transactShared(shared, async (transaction) => {
     const ids = new Set<string>();
     for (const { key, value } of await transaction.getRange(bounds.begin, bounds.end)) {
-      const id = textBelow(bounds, key);
+      const name = textBelow(bounds, key);
+      const id = version === undefined ? name.slice(name.indexOf("/") + 1) : name;
       if (textOfBytes(value) !== id) {
         throw new UnreadableValueError(key, value, `the process group id ${id}`);
       }

@@ -45,7 +45,7 @@ function bench(): Bench {
   };
   const poller = new DatabasePoller({
     clock,
-    admin: { open, isVersionSupported: () => true },
+    admin: { open, isVersionSupported: () => true, installedVersions: () => [] },
     timeoutMs: 5_000,
     onObservation: () => news.push(clock.nowMs()),
   });

@@ -6,7 +6,7 @@ import { encodeLock, encodeMaintenance, operatorKeys } from "../fdb/keys.ts";
 import type { KeyValue } from "../fdb/admin.ts";
 import { sleep } from "../env/clock.ts";
 import { VirtualClock } from "../sim/virtual-clock.ts";
-import type { DatabaseQuestion } from "../plan/questions.ts";
+import type { DatabaseKnowledge, DatabaseQuestion } from "../plan/questions.ts";
 import { DatabaseReader } from "./database-reader.ts";
 
 const keys = operatorKeys();
@@ -20,6 +20,8 @@ class Library {
   readonly stored = new Map<string, Uint8Array>();
   excluded = ["10.0.0.1"];
   reachableVersion = "7.4.1";
+  installed: string[] = [];
+  processVersion: string | undefined;
   verification: () => Promise<void> = () => Promise.resolve();
   /** Seconds that an answer takes; it fails when absent. */
   answersAfterMs: number | undefined = 100;
@@ -37,6 +39,7 @@ class Library {
           return this.newClient(version);
         },
         isVersionSupported: (version) => version !== "6.3.0",
+        installedVersions: () => this.installed,
       },
       client: () => this.client,
       target: () => ({ name: "x", connectionString: "a:b@10.0.0.1:4501", version: "7.3.79" }),
@@ -72,7 +75,9 @@ class Library {
       status: () =>
         answer(`status ${version}`, () => ({
           client: { coordinators: { quorum_reachable: version === this.reachableVersion } },
-          cluster: { processes: { a: {} } },
+          cluster: {
+            processes: { a: this.processVersion ? { version: this.processVersion } : {} },
+          },
         })),
       transact: (body) =>
         answer("keys", () =>
@@ -247,4 +252,32 @@ test("[S120] a confirmed exclusion is forgotten when it proves nothing any more"
   await library.clock.advance(100);
   const { verified } = library.reader.knowledge;
   assert.deepEqual([...verified.keys()], ["storage-1"], "what is included may hold data again");
+});
+
+test("[U31] then one client of each other protocol that is installed, and the processes tell their version", async () => {
+  const library = new Library();
+  library.installed = ["7.3.1", "7.3.79", "7.4.1", "7.5.0"];
+  library.processVersion = "7.4.6";
+  await library.ask([{ type: "reachableVersion", versions: ["7.3.63"] }], 1_000);
+  assert.equal(library.reader.knowledge.reachableVersion?.version, "7.4.6");
+  assert.deepEqual(library.opened, ["7.3.63", "7.4.1"]);
+});
+
+test("[U37] since when no look has found another announcement, for all versions", async () => {
+  const library = new Library();
+  const question: DatabaseQuestion = { type: "pendingUpgrades" };
+  const key = text(keys.pendingUpgrade("7.4.1", "log-1"));
+  library.stored.set(key, Buffer.from("log-1"));
+  await library.ask([question]);
+  assert.deepEqual(library.reader.knowledge.pendingUpgrades?.ids, ["log-1"]);
+  library.stored.delete(key);
+  await library.clock.advance(5_000);
+  const goneMs = library.clock.nowMs();
+  for (const pauseMs of [0, 5_000, 5_000]) {
+    await library.clock.advance(pauseMs);
+    await library.ask([question]);
+    const { knowledge }: { knowledge: DatabaseKnowledge } = library.reader;
+    const found = knowledge.pendingUpgrades;
+    assert.deepEqual([found?.ids, found?.sinceMs], [[], goneMs]);
+  }
 });

@@ -1,5 +1,5 @@
 // Asks a database in the background what its status does not tell. A pass says what it would like to know, goes on, and
-// a later pass finds the answers with their times. Rules: spec/safety.md [S1]-[S9], [S120].
+// a later pass finds the answers with their times. Rules: spec/safety.md [S1]-[S9], [S120], spec/upgrade.md [U31].
 import type { Clock } from "../env/clock.ts";
 import type { AdminClient, AdminClientFactory } from "../fdb/admin.ts";
 import { readSets } from "../fdb/coordination-sets.ts";
@@ -9,9 +9,12 @@ import { readLock } from "../fdb/lock.ts";
 import { readMaintenanceList } from "../fdb/maintenance-list.ts";
 import { readPendingUpgrades } from "../fdb/pending-upgrades.ts";
 import type { SharedKeys } from "../fdb/shared-keys.ts";
+import { formatVersion, isProtocolCompatible, parseVersion } from "../model/version.ts";
+import type { Version } from "../model/version.ts";
 import type { Action } from "../plan/action.ts";
 import { questionKey, verificationMaximumAgeMs } from "../plan/questions.ts";
 import type { ConfirmedExclusion, DatabaseKnowledge, DatabaseQuestion } from "../plan/questions.ts";
+import { runningVersionOf } from "../plan/running-version.ts";
 import { nothingSeen, rememberSets } from "../plan/shared-sets.ts";
 import type { CoordinationSets, SetMemory } from "../plan/shared-sets.ts";
 import { isSameJson } from "../plan/same-json.ts";
@@ -221,11 +224,8 @@ export class DatabaseReader {
         return { denyList: { ids: await readDenyList(keys), observedMs } };
       case "maintenanceList":
         return { maintenanceList: { entries: await readMaintenanceList(keys), observedMs } };
-      case "pendingUpgrades": {
-        const { version } = question;
-        const ids = [...(await readPendingUpgrades(keys, version))].sort();
-        return { pendingUpgrades: { version, ids, observedMs } };
-      }
+      case "pendingUpgrades":
+        return this.#pendingUpgrades(keys, question.version, observedMs);
       case "coordination": {
         const sets = await readSets(keys, storedSets);
         return { coordination: { sets, observedMs, memory: this.#remember(sets, observedMs) } };
@@ -253,6 +253,22 @@ export class DatabaseReader {
     return { exclusions: { excluded, inProgress, observedMs } };
   }
 
+  async #pendingUpgrades(
+    keys: SharedKeys,
+    version: string | undefined,
+    observedMs: number,
+  ): Promise<Partial<DatabaseKnowledge>> {
+    const ids = [...(await readPendingUpgrades(keys, version))].sort();
+    const before = this.#knowledge.pendingUpgrades;
+    const isSame =
+      before !== undefined &&
+      before.version === version &&
+      observedMs - before.observedMs <= looksApartMaxMs &&
+      isSameJson(before.ids, ids);
+    const sinceMs = isSame ? before.sinceMs : observedMs;
+    return { pendingUpgrades: { version, ids, sinceMs, observedMs } };
+  }
+
   async #lock(
     keys: SharedKeys,
     self: string,
@@ -262,35 +278,47 @@ export class DatabaseReader {
     return { lock: { own: lock?.owner === self ? lock : undefined, observedMs } };
   }
 
-  /** The first of the versions whose client reaches a majority of the coordinators. */
+  /** What the processes run that the first client reaches: clients of the named versions, then all others there are. */
   async #reachableVersion(
     versions: readonly string[],
     observedMs: number,
   ): Promise<Partial<DatabaseKnowledge> | undefined> {
+    const { admin } = this.#options;
     const target = this.#options.target();
     if (target === undefined) return undefined;
-    for (const version of versions) {
-      if (!this.#options.admin.isVersionSupported(version)) continue;
-      if (await this.#reaches({ ...target, version })) {
-        return { reachableVersion: { version, observedMs } };
-      }
+    for (const version of clientVersions([...versions, ...admin.installedVersions()])) {
+      if (!admin.isVersionSupported(version)) continue;
+      const found = await this.#versionReached({ ...target, version });
+      if (found !== undefined) return { reachableVersion: { version: found, observedMs } };
     }
     return undefined;
   }
 
-  async #reaches(target: DatabaseTarget): Promise<boolean> {
+  async #versionReached(target: DatabaseTarget): Promise<string | undefined> {
     const client = this.#options.admin.open(target);
     try {
       const status = await client.status(this.#options.statusTimeoutMs);
       const hasProcesses = Object.keys(status.cluster?.processes ?? {}).length > 0;
-      return status.client?.coordinators?.quorum_reachable === true && hasProcesses;
+      if (status.client?.coordinators?.quorum_reachable !== true || !hasProcesses) return undefined;
+      return runningVersionOf(status, target.version);
     } catch {
       // A client of the wrong version gets no answer, which is what is being found out.
-      return false;
+      return undefined;
     } finally {
       client.close();
     }
   }
+}
+
+/** One of each protocol, the first one: another one would find the same. */
+function clientVersions(versions: readonly string[]): string[] {
+  const chosen: Version[] = [];
+  for (const text of versions) {
+    const version = parseVersion(text);
+    if (version === undefined || chosen.some((one) => isProtocolCompatible(one, version))) continue;
+    chosen.push(version);
+  }
+  return chosen.map(formatVersion);
 }
 
 /** What an answer says, without when it was said. */

@@ -60,6 +60,7 @@ function fencedRequest(request: KubeRequest, ending: AbortController): KubeReque
 export function fencedAdmin(factory: AdminClientFactory, term: TermLeft): AdminClientFactory {
   return {
     isVersionSupported: (version) => factory.isVersionSupported(version),
+    installedVersions: () => factory.installedVersions(),
     open: (options) => fencedClient(factory.open(options), term),
   };
 }

@@ -23,6 +23,7 @@ import { isAvailable } from "./update-status.ts";
 import { hasWrongDenyList } from "./update-lock-configuration.ts";
 import { isConfigMapCurrent } from "./update-config-map.ts";
 import { liveOf } from "./update-database-configuration.ts";
+import { upgradeVerdict } from "./upgrade-verdict.ts";
 import { datedWaits } from "./wait.ts";
 import type { NewWait, Wait } from "./wait.ts";
 import { volumeWaits } from "./volume-waits.ts";
@@ -57,6 +58,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     desired: draft.desired.configuration,
     isStatusPending: isStatusPending(snapshot) || isCommandUnseen(snapshot),
     hasWrongDenyList: hasWrongDenyList(snapshot, status),
+    isVersionOpen: isVersionOpen(snapshot, draft),
     hasActions:
       draft.actions.length > 0 ||
       volumes.length > 0 ||
@@ -100,6 +102,13 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
       processGroups: draft.groups,
     },
   };
+}
+
+/** While the version of the resource is refused, everything is brought into order for the one that runs. */
+function isVersionOpen(snapshot: Snapshot, { status }: Draft): boolean {
+  const running = status.runningVersion ?? snapshot.cluster.spec.version;
+  const { kind } = upgradeVerdict(snapshot, running);
+  return kind === "refused" || kind === "uncertain";
 }
 
 /** In global mode the last word belongs to all instances, and who leaves it leaves nothing behind. */

@@ -15,6 +15,7 @@ import {
   ownExclusions,
   usesLocalities,
 } from "./removal-targets.ts";
+import { preparedVersions } from "./prepared-versions.ts";
 import { isJumping } from "./running-version.ts";
 import { isConvertingTls } from "./tls-switch.ts";
 import { isEmptyUpdate, membershipUpdates, strayEntries } from "./set-membership.ts";
@@ -81,8 +82,10 @@ function membersOf(snapshot: Snapshot, draft: Draft, status: DatabaseStatus): re
   const byLocality = usesLocalities(draft.desired.cluster.spec, draft.status.runningVersion ?? "");
   const isWhollyListed = (group: ProcessGroup): boolean =>
     !isUnnameable(group, byLocality) && missingTargets(exclusions, group, byLocality).length === 0;
-  // In an upgrade in which all change at once everybody restarts anyway.
-  const isRestarting = !isJumping(draft) && automationOf(spec).killProcesses;
+  // In an upgrade in which all change at once everybody restarts anyway; in one that is taken back nobody may.
+  const running = draft.status.runningVersion ?? spec.version;
+  const isPrepared = isJumping(draft) || preparedVersions(snapshot, running).length > 0;
+  const isRestarting = !isPrepared && automationOf(spec).killProcesses;
   const { ignored, stubborn } = bounceTargets(snapshot, draft, status);
   const left = new Set([...ignored, ...stubborn]);
   return draft.groups

@@ -1,31 +1,25 @@
-// An upgrade that was overtaken by the wish for another version just when all processes restarted: while nobody reports,
-// the version that was prepared may be the one that runs. Rules: spec/upgrade.md [U38].
-import { tagOf } from "../build/images.ts";
-import { formatVersion, parseVersion } from "../model/version.ts";
-import { shapeOfPod } from "./pod-shape.ts";
+// An upgrade that was overtaken by another wish, also by the wish for the old version, just when all processes restarted:
+// while it is not known who runs what, the version that was prepared may be the one that runs.
+// Rules: spec/upgrade.md [U38], [U39].
+import { preparedVersions } from "./prepared-versions.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-/** After the restart of all processes a client of the old version reaches nobody. */
-export function isSilent(snapshot: Snapshot): boolean {
+/** Nobody reports to a client of the version that is taken for the running one. */
+export function isUnanswered(snapshot: Snapshot): boolean {
   const status = databaseStatus(snapshot);
-  if (Object.keys(status?.cluster?.processes ?? {}).length === 0) return true;
+  return Object.keys(status?.cluster?.processes ?? {}).length === 0;
+}
+
+/** What is known of the processes may be over: nobody reports, or a restart is about to happen or not over. */
+export function isSilent(snapshot: Snapshot): boolean {
+  if (isUnanswered(snapshot) || snapshot.runningCommand !== undefined) return true;
   return snapshot.ledger.some((entry) => entry.type === "killProcesses");
 }
 
-/** The version of most sidecars, when it neither runs nor is wanted and nobody reports. */
-export function overtakenVersion(snapshot: Snapshot, runningVersion: string): string | undefined {
-  if (!isSilent(snapshot)) return undefined;
-  const counts = new Map<string, number>();
-  for (const pod of snapshot.pods.values()) {
-    const tag = tagOf(shapeOfPod(pod).sidecarImage ?? "") ?? "";
-    const version = parseVersion(tag.replace(/-\d+$/, ""));
-    if (version === undefined) continue;
-    const text = formatVersion(version);
-    counts.set(text, (counts.get(text) ?? 0) + 1);
-  }
-  const [most] = [...counts].sort(([, left], [, right]) => right - left);
-  const [version] = most ?? [];
-  const isKnown = version === runningVersion || version === snapshot.cluster.spec.version;
-  return isKnown ? undefined : version;
+/** The versions that pods are prepared for, which neither run nor are wanted, while it is not known who runs what. */
+export function overtakenVersions(snapshot: Snapshot, runningVersion: string): string[] {
+  if (!isSilent(snapshot)) return [];
+  const { version: wanted } = snapshot.cluster.spec;
+  return preparedVersions(snapshot, runningVersion).filter((version) => version !== wanted);
 }

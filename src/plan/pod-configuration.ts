@@ -1,7 +1,7 @@
 // Whether a pod runs with the configuration of the ConfigMap. The truth is what the pod says: the unified
 // monitor writes its active configuration into an annotation, the split sidecar hashes its files. The
 // annotation last-applied-config-map only says what the pod was told last.
-// Rules: spec/plan.md [P30], [P31], spec/upgrade.md [U26].
+// Rules: spec/plan.md [P30], [P31], spec/upgrade.md [U26], [U58].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { annotationKeys } from "../build/labels.ts";
 import type { Pod } from "../kube/generated/types.ts";
@@ -29,6 +29,7 @@ export function podConfigurationState(
   }
   const sidecar = snapshot.sidecars.get(pod.metadata.name ?? "");
   if (sidecar?.kind !== "answered" || sidecar.isBeforeCopy === true) return "unknown";
+  if (!shape.isSidecarReady) return "unknown";
   const expected = desired.sidecarFileHashes(group, pod, sidecar.substitutions);
   const isCurrent = Object.entries(expected).every(
     ([file, hash]) => sidecar.fileHashes[file] === hash,
@@ -77,5 +78,7 @@ export function substitutionsOf(snapshot: Snapshot, pod: Stored<Pod>): Substitut
   const sidecar = snapshot.sidecars.get(pod.metadata.name ?? "");
   if (sidecar === undefined) return { values: undefined, isUnreachable: false };
   if (sidecar.kind === "unreachable") return { values: undefined, isUnreachable: true };
+  // It is restarting, perhaps with another image: what it said before is over.
+  if (!shape.isSidecarReady) return { values: undefined, isUnreachable: false };
   return { values: sidecar.substitutions, isUnreachable: false };
 }

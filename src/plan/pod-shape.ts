@@ -23,6 +23,8 @@ export interface PodShape {
   /** The configuration that the unified monitor runs with, as it wrote it. */
   currentConfiguration: string | undefined;
   sidecarImage: string | undefined;
+  /** As its kubelet reports it; behind the other one while the container is being restarted. */
+  runningSidecarImage: string | undefined;
   isSidecarReady: boolean;
   /** Tells one run of the sidecar from another: a new pod, a restart and a new address are new runs. */
   sidecarRun: string;
@@ -59,6 +61,7 @@ function readShape(pod: PodObject): PodShape {
     environment: parseVariables(annotations[annotationKeys.launcherEnvironment]),
     currentConfiguration: annotations[annotationKeys.launcherConfiguration],
     sidecarImage: sidecar?.image,
+    runningSidecarImage: sidecarStatus?.image,
     isSidecarReady: sidecarStatus?.ready === true,
     sidecarRun: [pod.metadata.uid, pod.status?.podIP, sidecarStatus?.containerID].join(" "),
     usesSidecarTls: sidecar?.args?.includes("--tls") === true,

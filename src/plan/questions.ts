@@ -9,12 +9,13 @@ export type DatabaseQuestion =
   /** A waiting `exclude`, which must return complete. */
   | { type: "verifyExclusion"; processGroupId: string; targets: readonly string[] }
   | { type: "denyList" }
-  | { type: "pendingUpgrades"; version: string }
+  /** Process groups that were announced for an upgrade, to this version or to any. */
+  | { type: "pendingUpgrades"; version?: string }
   | { type: "maintenanceList" }
   | { type: "lock" }
   /** The coordination sets of all instances. */
   | { type: "coordination" }
-  /** Which version reaches the coordinators while statuses fail during an incompatible upgrade. */
+  /** Which version runs, while nobody answers a client of the version that is taken for it; these are tried first. */
   | { type: "reachableVersion"; versions: readonly string[] };
 
 export interface ConfirmedExclusion {
@@ -36,9 +37,11 @@ export interface DatabaseKnowledge {
   /** By process group. */
   readonly verified: ReadonlyMap<string, ConfirmedExclusion>;
   readonly denyList?: { readonly ids: readonly string[]; readonly observedMs: number };
+  /** `sinceMs` is since when every look has found just these. */
   readonly pendingUpgrades?: {
-    readonly version: string;
+    readonly version: string | undefined;
     readonly ids: readonly string[];
+    readonly sinceMs: number;
     readonly observedMs: number;
   };
   /** Process groups under maintenance, with the unix second at which their entry was made. */
@@ -60,7 +63,7 @@ export function questionKey(question: DatabaseQuestion): string {
     case "verifyExclusion":
       return `verifyExclusion/${question.processGroupId}/${[...question.targets].sort().join(",")}`;
     case "pendingUpgrades":
-      return `pendingUpgrades/${question.version}`;
+      return `pendingUpgrades/${question.version ?? ""}`;
     case "reachableVersion":
       return `reachableVersion/${question.versions.join(",")}`;
     default:

@@ -25,6 +25,8 @@ export interface ReconciliationInput {
   isStatusPending: boolean;
   /** Instances that should or should not be on the deny list and are not or are. */
   hasWrongDenyList: boolean;
+  /** The wanted version is refused, or it is not known which one runs. */
+  isVersionOpen: boolean;
   /** The plan still wants to do something. */
   hasActions: boolean;
 }
@@ -58,6 +60,7 @@ export function judgeReconciliation(input: ReconciliationInput): Reconciliation 
   const isReconciled =
     blocking.length === 0 &&
     !input.hasActions &&
+    !input.isVersionOpen &&
     (!input.isStatusPending || reconciledBefore === generation) &&
     desiredProcessGroups === reconciledProcessGroups;
   const reconciled = isReconciled ? generation : reconciledBefore;

@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { DatabaseStatus } from "../model/database-status.ts";
-import { runningVersionOf, upgradeStateOf } from "./running-version.ts";
+import { attainableVersion, runningVersionOf, upgradeStateOf } from "./running-version.ts";
 
 function statusWith(...versions: (string | undefined)[]): DatabaseStatus {
   const processes = Object.fromEntries(
@@ -30,4 +30,11 @@ test("[P21] an upgrade is compatible within a protocol", () => {
   assert.deepEqual(upgradeStateOf("7.3.1", "7.3.1"), { isUpgrading: false, isCompatible: true });
   assert.deepEqual(upgradeStateOf("7.3.1", "7.3.2"), { isUpgrading: true, isCompatible: true });
   assert.deepEqual(upgradeStateOf("7.1.1", "7.3.2"), { isUpgrading: true, isCompatible: false });
+});
+
+test("[U2] a change that is refused is none, and the running version stays the one to attain", () => {
+  assert.deepEqual(upgradeStateOf("7.3.2", "7.1.1"), { isUpgrading: false, isCompatible: true });
+  assert.equal(attainableVersion("7.3.2", "7.1.1"), "7.3.2");
+  assert.equal(attainableVersion("7.3.2", "7.3.1"), "7.3.1");
+  assert.equal(attainableVersion("7.1.1", "7.3.2"), "7.3.2");
 });

@@ -5,10 +5,10 @@ import {
   compareVersions,
   formatVersion,
   isProtocolCompatible,
+  isVersionChangeAllowed,
   parseVersion,
 } from "../model/version.ts";
 import type { Version } from "../model/version.ts";
-import { overtakenVersion } from "./overtaken-upgrade.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
 
@@ -37,21 +37,16 @@ export function runningVersionOf(status: DatabaseStatus | undefined, current: st
 const answerMaximumAgeMs = 120_000;
 
 /**
- * What is known without any process that reports. While all processes change at once, a client of the old version does
- * not reach them any more; then the version counts whose client reaches the coordinators. A lost status is remembered
- * by the ConfigMap.
+ * What is known without any process that reports. A client of another version than the running one reaches nobody; then
+ * the version counts whose client reaches the database. A lost status is remembered by the ConfigMap.
  */
 export function lastRunningVersion(snapshot: Snapshot): string {
   const { spec, status } = snapshot.cluster;
-  const stored =
-    status?.runningVersion || snapshot.configMap?.data?.["running-version"] || spec.version;
-  const { isUpgrading, isCompatible } = upgradeStateOf(stored, spec.version);
   const answer = snapshot.knowledge.reachableVersion;
-  if (!isUpgrading || isCompatible || answer === undefined) return stored;
-  const isFresh = snapshot.nowMs - answer.observedMs <= answerMaximumAgeMs;
-  const isPossible =
-    answer.version === spec.version || answer.version === overtakenVersion(snapshot, stored);
-  return isFresh && isPossible ? answer.version : stored;
+  if (answer !== undefined && snapshot.nowMs - answer.observedMs <= answerMaximumAgeMs) {
+    return answer.version;
+  }
+  return status?.runningVersion || snapshot.configMap?.data?.["running-version"] || spec.version;
 }
 
 export interface UpgradeState {
@@ -65,7 +60,16 @@ export function upgradeStateOf(runningVersion: string, wantedVersion: string): U
   if (running === undefined || wanted === undefined || runningVersion === wantedVersion) {
     return { isUpgrading: false, isCompatible: true };
   }
+  // A change that is refused does not happen: everything stays with the version that runs.
+  if (!isVersionChangeAllowed(running, wanted)) return { isUpgrading: false, isCompatible: true };
   return { isUpgrading: true, isCompatible: isProtocolCompatible(running, wanted) };
+}
+
+/** The version that pods are made for and prepared for: the wanted one, unless there is no way to it. */
+export function attainableVersion(runningVersion: string, wantedVersion: string): string {
+  const { isUpgrading } = upgradeStateOf(runningVersion, wantedVersion);
+  const isReadable = parseVersion(runningVersion) && parseVersion(wantedVersion);
+  return isReadable && !isUpgrading ? runningVersion : wantedVersion;
 }
 
 /** All processes are about to change their version at once. */

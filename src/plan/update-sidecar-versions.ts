@@ -1,8 +1,8 @@
 // Step updateSidecarVersions: before all processes change their version at once, every sidecar gets the image of the
 // new version in place and with it the new binaries; processes go on undisturbed. An upgrade that is given up takes the
-// images back. Rules: spec/upgrade.md [U20]-[U29].
+// images back. Rules: spec/upgrade.md [U20]-[U29], [U37].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
-import { automationOf, locksOf } from "../api/effective.ts";
+import { automationOf } from "../api/effective.ts";
 import { withoutTag } from "../build/images.ts";
 import { annotationKeys } from "../build/labels.ts";
 import { sidecarContainerName } from "../build/normalise.ts";
@@ -12,12 +12,14 @@ import { hasCondition } from "../model/process-group.ts";
 import type { Action } from "./action.ts";
 import { bounceDanger, uptimeSecondsOf } from "./bounce-safety.ts";
 import { shapeOfPod } from "./pod-shape.ts";
+import { preparedVersions } from "./prepared-versions.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
 import { upgradeVerdict } from "./upgrade-verdict.ts";
 import { nextWave } from "./upgrade-waves.ts";
+import { withdrawal } from "./upgrade-withdrawal.ts";
 import type { NewWait } from "./wait.ts";
 
 const step = "updateSidecarVersions";
@@ -37,9 +39,8 @@ export function planSidecarVersions(snapshot: Snapshot, draft: Draft): StepResul
       return takeBack(snapshot, draft, candidates(snapshot, draft), running);
     case "held": {
       const found = candidates(snapshot, draft);
-      return hasSplitPods(found) && isGivenUp(snapshot)
-        ? takeBack(snapshot, draft, found, running)
-        : nothing;
+      const isTakenBack = hasSplitPods(found) && isGivenUp(snapshot);
+      return takeBack(snapshot, draft, isTakenBack ? found : [], running);
     }
     default:
       return nothing;
@@ -132,11 +133,11 @@ function takeBack(
   found: readonly Candidate[],
   version: string,
 ): StepResult {
+  const running = draft.status.runningVersion ?? snapshot.cluster.spec.version;
   const result = changeImages(snapshot, draft, found, version);
-  if (result.actions === undefined || !locksOf(snapshot.cluster.spec).isEnabled) return result;
-  const processGroupIds = draft.groups.map((group) => group.processGroupID);
-  const withdrawal: Action = { type: "withdrawPendingUpgrade", step, processGroupIds };
-  return { ...result, actions: [withdrawal, ...result.actions] };
+  if (result.actions === undefined && preparedVersions(snapshot, running).length === 0)
+    return result;
+  return withdrawal(snapshot, draft.groups, running) ?? result;
 }
 
 function changeImages(

@@ -25,7 +25,12 @@ import { uniqueGroups } from "./duplicate-groups.ts";
 import { evaluateGroup } from "./evaluate-group.ts";
 import type { EvaluationContext } from "./evaluate-group.ts";
 import { shapeOfPod } from "./pod-shape.ts";
-import { lastRunningVersion, runningVersionOf, upgradeStateOf } from "./running-version.ts";
+import {
+  attainableVersion,
+  lastRunningVersion,
+  runningVersionOf,
+  upgradeStateOf,
+} from "./running-version.ts";
 import { hostOf } from "./safety/view.ts";
 import { databaseStatus, isStatusPending } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -54,10 +59,19 @@ export function planObservedStatus(snapshot: Snapshot): Observed {
   const { status, events } = observedFields(snapshot, discovered);
   const running = status.runningVersion ?? snapshot.cluster.spec.version;
   const version = configurationVersion(snapshot, running, discovered);
-  const desired = desiredFor(snapshot.memory, snapshot.cluster, status, version);
+  const desired = desiredFor(snapshot.memory, attainable(snapshot, running), status, version);
   const context = evaluationContext(snapshot, desired, status);
   const groups = discovered.map((group) => evaluateGroup(context, group));
   return { status, groups, desired, events: [...repairs, ...events] };
+}
+
+/** A change of version that is refused changes nothing: everything is as it should be for the version that runs. */
+function attainable(snapshot: Snapshot, running: string): Snapshot["cluster"] {
+  const { cluster } = snapshot;
+  const version = attainableVersion(running, cluster.spec.version);
+  return version === cluster.spec.version
+    ? cluster
+    : { ...cluster, spec: { ...cluster.spec, version } };
 }
 
 function observedFields(

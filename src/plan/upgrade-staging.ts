@@ -1,19 +1,21 @@
 // How far the pods are prepared for an upgrade in which all processes change at once: their sidecars run the new image
 // and put the new binaries into place. Only then the configuration names the new version, so that a process which
-// restarts earlier comes back with the version that the others run. Rules: spec/upgrade.md [U20]-[U25].
+// restarts earlier comes back with the version that the others run. Rules: spec/upgrade.md [U20]-[U25], [U37].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf } from "../api/effective.ts";
 import { normalCluster } from "../build/normalise.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
-import { formatVersion, parseVersion } from "../model/version.ts";
+import { isProtocolCompatible, parseVersion } from "../model/version.ts";
 import { podNameOf } from "../model/process-group-id.ts";
 import { conditionOf, hasCondition, isLeaving } from "../model/process-group.ts";
+import { announcedVersion, isAnnounced } from "./announced-version.ts";
 import { isLost } from "./bounce-targets.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import { sidecarImageFor } from "./sidecar-image.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { upgradeVerdict } from "./upgrade-verdict.ts";
+import { isWithdrawn } from "./upgrade-withdrawal.ts";
 
 export interface StagingView {
   readonly podName: (group: ProcessGroup) => string;
@@ -31,17 +33,31 @@ export function configurationVersion(
   switch (verdict.kind) {
     case "none":
     case "compatible":
-      return wanted;
+      return takenBack(snapshot, runningVersion, groups) ?? wanted;
     case "refused":
     case "held":
-      return runningVersion;
+      return takenBack(snapshot, runningVersion, groups) ?? runningVersion;
     default:
   }
   // What was announced stays announced: pods that follow already must not be called back and forth.
   const announced = announcedVersion(snapshot);
   if (announced !== undefined && isAnnounced(snapshot)) return wanted;
-  if (verdict.kind === "unknown") return announced ?? runningVersion;
+  if (verdict.kind === "unknown" || verdict.kind === "uncertain")
+    return announced ?? runningVersion;
   return unstagedPods(snapshot, groups, viewOf(snapshot)).length === 0 ? wanted : runningVersion;
+}
+
+/** What was announced and may not be taken back yet. */
+function takenBack(
+  snapshot: Snapshot,
+  runningVersion: string,
+  groups: readonly ProcessGroup[],
+): string | undefined {
+  const announced = announcedVersion(snapshot);
+  const [one, other] = [parseVersion(announced ?? ""), parseVersion(runningVersion)];
+  if (one === undefined || other === undefined || isProtocolCompatible(one, other))
+    return undefined;
+  return isWithdrawn(snapshot, groups) ? undefined : announced;
 }
 
 function viewOf(snapshot: Snapshot): StagingView {
@@ -51,40 +67,6 @@ function viewOf(snapshot: Snapshot): StagingView {
       podNameOf(cluster.metadata.name ?? "", processClass, processGroupID),
     sidecarImage: ({ processClass }, live) => sidecarImageFor(cluster, processClass, live),
   };
-}
-
-/** Whether the stored ConfigMap names the wanted version; true where it names none. */
-export function isAnnounced(snapshot: Snapshot): boolean {
-  const wanted = parseVersion(snapshot.cluster.spec.version);
-  const name = wanted === undefined ? "" : formatVersion(wanted);
-  const announced = announcements(snapshot);
-  return snapshot.configMap !== undefined && announced.every((version) => version === name);
-}
-
-/** The one version that the stored ConfigMap names. */
-function announcedVersion(snapshot: Snapshot): string | undefined {
-  const [first, ...others] = new Set(announcements(snapshot));
-  return others.length === 0 ? first : undefined;
-}
-
-function announcements(snapshot: Snapshot): (string | undefined)[] {
-  // Entries that the resource itself gives are not the operator's to announce anything with.
-  const given = snapshot.cluster.spec.configMap?.data ?? {};
-  return Object.entries(snapshot.configMap?.data ?? {})
-    .filter(([key]) => key.startsWith("fdbmonitor-conf-") && key.endsWith("-json"))
-    .filter(([key]) => given[key] === undefined)
-    .map(([, text]) => versionIn(text));
-}
-
-function versionIn(text: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    const version = (value as { version?: unknown } | null)?.version;
-    return typeof version === "string" ? version : undefined;
-  } catch {
-    // A person may overlay the entry with anything; it announces nothing then.
-    return undefined;
-  }
 }
 
 /** Names of the pods whose sidecar does not run the image of the wanted version yet; sorted as the groups are. */

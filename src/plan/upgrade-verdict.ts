@@ -1,7 +1,7 @@
 // Whether a cluster may go from the version that it runs to the version that its resource wants, and in which way.
-// Rules: spec/upgrade.md [U1]-[U6].
+// Rules: spec/upgrade.md [U1]-[U6], [U39].
 import { isVersionChangeAllowed, parseVersion } from "../model/version.ts";
-import { overtakenVersion } from "./overtaken-upgrade.ts";
+import { overtakenVersions } from "./overtaken-upgrade.ts";
 import { upgradeStateOf } from "./running-version.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -15,6 +15,8 @@ export type UpgradeVerdict =
   | { kind: "compatible" }
   /** There is no way from the one version to the other. */
   | { kind: "refused" }
+  /** All processes may have restarted with a version that was prepared before. */
+  | { kind: "uncertain" }
   /** Clients could not follow. */
   | { kind: "held"; clients: readonly UnsupportedClient[] }
   /** The database does not say who its clients are. */
@@ -25,12 +27,13 @@ export type UpgradeVerdict =
 export function upgradeVerdict(snapshot: Snapshot, runningVersion: string): UpgradeVerdict {
   const { spec } = snapshot.cluster;
   const { isUpgrading, isCompatible } = upgradeStateOf(runningVersion, spec.version);
-  if (!isUpgrading) return { kind: "none" };
-  if (isCompatible) return { kind: "compatible" };
+  // Which way leads from the running version to the wanted one is known when the running one is.
+  if (overtakenVersions(snapshot, runningVersion).length > 0) return { kind: "uncertain" };
   const [running, target] = [parseVersion(runningVersion), parseVersion(spec.version)];
   if (running === undefined || target === undefined) return { kind: "none" };
   if (!isVersionChangeAllowed(running, target)) return { kind: "refused" };
-  if (overtakenVersion(snapshot, runningVersion) !== undefined) return { kind: "unknown" };
+  if (!isUpgrading) return { kind: "none" };
+  if (isCompatible) return { kind: "compatible" };
   if (spec.ignoreUpgradabilityChecks === true) return { kind: "allowed" };
   const status = databaseStatus(snapshot);
   const clients = status && unsupportedClients(status, spec, target);

@@ -48,7 +48,7 @@ function staged(spec: Spec = locked): Scene {
   return scene;
 }
 const announced = (scene: Scene, ids: readonly string[], version = target): Scene => {
-  const pendingUpgrades = { version, ids, observedMs: scene.nowMs - 500 };
+  const pendingUpgrades = { version, ids, sinceMs: 0, observedMs: scene.nowMs - 500 };
   scene.rest = { ...scene.rest, knowledge: { verified: new Map(), pendingUpgrades } };
   return scene;
 };

@@ -278,6 +278,7 @@ item("F04.8", async () => {
   /** A restart that does not reach the remote side. */
   const wrapAdmin = (factory: AdminClientFactory): AdminClientFactory => ({
     isVersionSupported: (version) => factory.isVersionSupported(version),
+    installedVersions: () => factory.installedVersions(),
     open(options) {
       const client = factory.open(options);
       return {

@@ -93,6 +93,7 @@ test("[S92] coordinators are changed before the exclusion, in one act", async ()
 
 test("[S92] whoever restarts for an upgrade clears its announcements first", async () => {
   const door = new Door();
+  door.sample.runningVersion = "7.1.57";
   const announced = Buffer.from(keys.pendingUpgrade("7.4.1", "log-1")).toString("latin1");
   door.stored.set(announced, Buffer.from("log-1"));
   let isCleared = false;

@@ -2,6 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { desiredFor, newDesiredMemory } from "../../src/plan/desired.ts";
+import { podConfigurationState, substitutionsOf } from "../../src/plan/pod-configuration.ts";
 import { shapeOfPod } from "../../src/plan/pod-shape.ts";
 import type { Plan } from "../../src/plan/chain.ts";
 import { PlanWorld } from "./plan-world.ts";
@@ -103,6 +104,33 @@ test("[P31] hashes decide whether a split pod is current; without an answer the 
   assert.equal(outdated(world.plan()), 0);
 });
 
+test("[U58] what a sidecar said is not believed while it is being restarted", () => {
+  const world = started();
+  answer(world, () => ({}));
+  for (let count = 0; count < 4; count += 1) world.pass();
+  answer(world, (name) => wantedHashes(world, name));
+  const states = (): Set<string> => {
+    const snapshot = world.snapshot();
+    const desired = desiredFor(newDesiredMemory(), world.cluster, world.cluster.status ?? {});
+    const found = (world.cluster.status?.processGroups ?? []).map((group) => {
+      const pod = world.pods.get(desired.podName(group));
+      assert.ok(pod);
+      const { values } = substitutionsOf(snapshot, pod);
+      return `${podConfigurationState(snapshot, desired, group, pod)} ${values !== undefined}`;
+    });
+    return new Set(found);
+  };
+  assert.deepEqual([...states()], ["current true"]);
+  for (const [name, pod] of world.pods) {
+    const containerStatuses = (pod.status?.containerStatuses ?? []).map((status) => ({
+      ...status,
+      ready: false,
+    }));
+    world.pods.set(name, { ...pod, status: { ...pod.status, containerStatuses } });
+  }
+  assert.deepEqual([...states()], ["unknown false"]);
+});
+
 test("[P15] a pod tells its image type, servers, addresses and what its monitor reported", () => {
   const world = started();
   const [pod] = world.pods.values();
@@ -110,7 +138,7 @@ test("[P15] a pod tells its image type, servers, addresses and what its monitor 
   const shape = shapeOfPod(pod);
   assert.equal(shape, shapeOfPod(pod), "a pod object is read once");
   assert.deepEqual(
-    { ...shape, sidecarImage: undefined, sidecarRun: undefined },
+    { ...shape, sidecarImage: undefined, runningSidecarImage: undefined, sidecarRun: undefined },
     {
       imageType: "split",
       servers: 1,
@@ -122,6 +150,7 @@ test("[P15] a pod tells its image type, servers, addresses and what its monitor 
       environment: undefined,
       currentConfiguration: undefined,
       sidecarImage: undefined,
+      runningSidecarImage: undefined,
       sidecarRun: undefined,
       isSidecarReady: true,
       usesSidecarTls: false,

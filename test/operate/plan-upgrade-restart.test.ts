@@ -61,7 +61,7 @@ function knowing(
   ids: readonly string[],
   version = newVersion,
 ): Partial<Snapshot> {
-  const pendingUpgrades = { version, ids, observedMs: world.nowMs };
+  const pendingUpgrades = { version, ids, sinceMs: 0, observedMs: world.nowMs };
   const knowledge: DatabaseKnowledge = { verified: new Map(), pendingUpgrades };
   return { knowledge };
 }

@@ -274,13 +274,118 @@ test("[U37] with locks, an upgrade that is taken back withdraws its announcement
     world.changeSpec({ version: newVersion });
     world.pass();
     world.changeSpec({ version: oldVersion });
-    const ids = world
-      .plan()
-      .actions.flatMap((action) =>
-        action.type === "withdrawPendingUpgrade" ? [action.processGroupIds.length] : [],
-      );
-    assert.deepEqual(ids, disableLocks ? [] : [4]);
+    const plan = world.plan();
+    assert.equal(isTakenBack(plan), disableLocks);
+    if (disableLocks) continue;
+    assert.ok(plan.databaseQuestions.some((each) => each.type === "pendingUpgrades"));
+    const known = (ids: readonly string[], sinceMs: number): Plan => {
+      const pendingUpgrades = { version: undefined, ids, sinceMs, observedMs: world.nowMs };
+      return world.plan({ knowledge: { verified: new Map(), pendingUpgrades } });
+    };
+    const all = (world.cluster.status?.processGroups ?? []).map((each) => each.processGroupID);
+    assert.deepEqual(withdrawn(known(all, 0)), [4]);
+    assert.equal(isTakenBack(known(all, 0)), false, "the others still count on them");
+    const observedMs = world.snapshot().database.kind === "seen" ? world.nowMs : 0;
+    const fresh = known(["other-1"], observedMs - 5_000);
+    assert.deepEqual(withdrawn(fresh), []);
+    assert.equal(isTakenBack(fresh), false, "a restart may have been decided before");
+    assert.match(waitOf(fresh, "updateSidecarVersions"), /UpgradeStaging: .*7\.3\.63.*taken back/);
+    assert.equal(isTakenBack(known(["other-1"], observedMs - 60_000)), true);
   }
+});
+
+function withdrawn(plan: Plan): number[] {
+  return plan.actions.flatMap((action) =>
+    action.type === "withdrawPendingUpgrade" ? [action.processGroupIds.length] : [],
+  );
+}
+
+function isTakenBack(plan: Plan): boolean {
+  return plan.actions.some(({ type }) => type === "updatePodImage" || type === "updateConfigMap");
+}
+
+test("[U39] a version that is taken back while a restart may have happened takes nothing back", () => {
+  const world = new UpgradeWorld();
+  world.changeSpec({ version: newVersion });
+  world.prepare();
+  world.changeSpec({ version: oldVersion });
+  assert.ok(isTakenBack(world.plan()), "nothing has happened");
+  const runningCommand = "restart everything";
+  const killed = {
+    type: "killProcesses" as const,
+    ...{ beganMs: world.nowMs, atMs: world.nowMs, zones: [], podUids: [] },
+    ...{ processGroupIds: [], addresses: [], starts: new Map<string, number>() },
+  };
+  for (const uncertain of [{ runningCommand }, { ledger: [killed] }]) {
+    const plan = world.plan(uncertain);
+    assert.equal(isTakenBack(plan), false);
+    assert.equal(plan.isReconciled, false);
+    assert.match(waitOf(plan, "checkClientCompatibility"), /may have restarted with version 7\.3/);
+    assert.deepEqual(plan.databaseQuestions, [
+      { type: "reachableVersion", versions: [newVersion, oldVersion] },
+    ]);
+  }
+  const kill = world.kills[0];
+  assert.ok(kill);
+  const evidenceMs = world.nowMs;
+  assert.match(
+    actRefusal(world.snapshot(), { ...kill, evidenceMs })?.message ?? "",
+    /wants version 7\.1\.57 meanwhile/,
+  );
+  world.statusOverlay = { ...world.statusOverlay, processes: {}, clients: {} };
+  assert.equal(isTakenBack(world.plan()), false, "nobody reports");
+});
+
+test("[U57] nobody is restarted for another reason in pods that are prepared", () => {
+  const world = new UpgradeWorld();
+  world.changeSpec({ version: newVersion });
+  world.prepare();
+  const kill = world.kills[0];
+  assert.ok(kill);
+  world.changeSpec({ version: oldVersion });
+  const knob = (): string => {
+    const restart = { ...kill, isUpgrade: false, evidenceMs: world.nowMs };
+    return actRefusal(world.snapshot(), restart)?.message ?? "";
+  };
+  assert.equal(knob(), "pods are prepared for version 7.3.63");
+  world.pass();
+  assert.equal(knob(), "");
+});
+
+test("[U2][U39][U84] what runs is kept in order while the version of the resource is refused", () => {
+  const world = new UpgradeWorld();
+  world.changeSpec({ version: newVersion });
+  world.prepare();
+  world.changeSpec({ version: oldVersion });
+  for (const process of Object.values(world.processes)) process.version = newVersion;
+  const plan = world.plan();
+  assert.equal(plan.status.runningVersion, newVersion);
+  assert.equal(plan.isReconciled, false);
+  assert.match(waitOf(plan, "checkClientCompatibility"), /VersionChangeRefused/);
+  assert.equal(world.announced(), newVersion);
+  assert.deepEqual(
+    plan.actions.filter(({ type }) => type === "updatePodImage"),
+    [],
+  );
+  const found = (plan.status.processGroups ?? []).flatMap((group) =>
+    (group.processGroupConditions ?? []).map(({ type }) => type),
+  );
+  assert.ok(found.includes("IncorrectPodSpec"), "pods get the image of the version that runs");
+  assert.ok(!found.includes("IncorrectCommandLine") && !found.includes("IncorrectSidecarImage"));
+});
+
+test("[U31] a database that is away for long is asked for the version that it runs", () => {
+  const world = new UpgradeWorld();
+  world.statusOverlay = { ...world.statusOverlay, processes: {} };
+  const asked = (sinceMs: number): unknown => {
+    const step = "updateDatabaseConfiguration";
+    const previousWaits = [{ step, reason: "DatabaseUnavailable" as const, sinceMs }];
+    return world.plan({ previousWaits }).databaseQuestions;
+  };
+  assert.deepEqual(asked(world.nowMs - 14_000), []);
+  assert.deepEqual(asked(world.nowMs - 15_000), [
+    { type: "reachableVersion", versions: [oldVersion] },
+  ]);
 });
 
 test("[U29] a sidecar image whose name somebody else rewrote is left as it is", () => {
@@ -314,7 +419,7 @@ test("[U31][U32][U33] the running version when nobody reports", () => {
   assert.equal(answered(newVersion, 1_000), newVersion);
   assert.equal(answered(newVersion, 121_000), oldVersion);
   assert.equal(answered(oldVersion, 1_000), oldVersion);
-  assert.equal(answered("7.4.1", 1_000), oldVersion);
+  assert.equal(answered("7.4.1", 1_000), "7.4.1");
   const { status: _, ...forgetful } = world.cluster;
   world.cluster = forgetful;
   assert.equal(world.plan().status.runningVersion, oldVersion);

@@ -102,6 +102,7 @@ test("[CO1] in local mode no key of the sets is ever touched, and a knob costs a
   const wrapAdmin = (admin: AdminClientFactory): AdminClientFactory => ({
     ...admin,
     isVersionSupported: (version) => admin.isVersionSupported(version),
+    installedVersions: () => admin.installedVersions(),
     open: (options) => watched(admin.open(options), touched),
   });
   await TestWorld.run({ nodes: 9, nodeCapacity, wrapAdmin }, async (world) => {

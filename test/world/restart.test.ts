@@ -93,6 +93,7 @@ function mishap(
   let calls = 0;
   const wrap = (admin: AdminClientFactory): AdminClientFactory => ({
     isVersionSupported: (version) => admin.isVersionSupported(version),
+    installedVersions: () => admin.installedVersions(),
     open: (options) => {
       const client = admin.open(options);
       const run = async (...parts: [readonly string[], number]): Promise<unknown> => {

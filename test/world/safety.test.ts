@@ -17,6 +17,7 @@ function withAdmin(
 ): (factory: AdminClientFactory) => AdminClientFactory {
   return (factory) => ({
     isVersionSupported: (version) => factory.isVersionSupported(version),
+    installedVersions: () => factory.installedVersions(),
     open: (options) => {
       const client = factory.open(options);
       return { ...client, ...change(client) };

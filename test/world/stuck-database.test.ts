@@ -181,6 +181,7 @@ function cutRoad(): { wrap: (admin: AdminClientFactory) => AdminClientFactory; c
   let isCut = false;
   const wrap = (admin: AdminClientFactory): AdminClientFactory => ({
     isVersionSupported: (version) => admin.isVersionSupported(version),
+    installedVersions: () => admin.installedVersions(),
     open(options) {
       const client = admin.open(options);
       const status = client.status.bind(client);
@@ -210,6 +211,7 @@ stuckTest({
 function withFullDisks(admin: AdminClientFactory): AdminClientFactory {
   return {
     isVersionSupported: (version) => admin.isVersionSupported(version),
+    installedVersions: () => admin.installedVersions(),
     open(options) {
       const client = admin.open(options);
       const ask = client.status.bind(client);

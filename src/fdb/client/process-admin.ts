@@ -56,6 +56,7 @@ export function createProcessAdmin(options: ProcessAdminOptions): AdminClientFac
   const starter = options.start ?? forkStarter(clientProgramPath());
   return {
     isVersionSupported: (version) => installation.find(version) !== undefined,
+    installedVersions: () => installation.clients.map(({ version }) => version),
     open(client) {
       const files = installation.find(client.version);
       return files === undefined

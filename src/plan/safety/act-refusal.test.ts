@@ -200,6 +200,7 @@ test("[S77][U54] what runs ahead in a jump is no loss to its restart, and to no 
     return `${address}:4501`;
   });
   const jump: DisruptiveAction = { ...killing, isUpgrade: true };
+  sample.runningVersion = "7.1.57";
   assert.match(reasonOf(sample, jump), /^BudgetExhausted/, "nobody knows where they are");
   const { cluster } = sample.status;
   sample.status = {

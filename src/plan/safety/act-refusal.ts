@@ -21,6 +21,7 @@ import { databaseDoubt, isBoundToAddress } from "./no-database.ts";
 import { secondHallProblem } from "./one-hall.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
+import { versionRefusal } from "./version-refusal.ts";
 import { groupsOf, isDisabled, knownDeadAddresses, zoneOfGroup } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { claimStateText, volumeProblem } from "./volumes.ts";
@@ -199,6 +200,8 @@ function budgetRefusal(view: SafetyView, groups: readonly ProcessGroup[]): Refus
  * jump is no loss to its restart, which alone brings it back.
  */
 function restartRefusal(view: SafetyView, isJump: boolean): Refusal | undefined {
+  const version = versionRefusal(view, isJump);
+  if (version !== undefined) return version;
   const left = [...(isJump ? groupsAhead(view) : []), ...servingAtRisk(view)];
   const budget = disruptionBudget(without(view, left));
   if (budget.downZones.size <= budget.tolerance) return undefined;

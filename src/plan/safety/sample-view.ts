@@ -20,6 +20,8 @@ export interface Sample {
   pods: Map<string, Stored<Pod>>;
   pvcs: Map<string, Stored<PersistentVolumeClaim>>;
   status: DatabaseStatus;
+  /** That of the resource when absent. */
+  runningVersion?: string;
 }
 
 const processesPerClass = { storage: 3, log: 3, stateless: 1 };
@@ -132,7 +134,11 @@ export function viewOf(sample: Sample, overrides: Partial<SafetyView> = {}): Saf
     kind: "FoundationDBCluster",
     metadata: { name: "sample", namespace: "default", uid: "cluster" },
     spec: { version: "7.3.79" },
-    status: { processGroups: sample.groups, configured: true },
+    status: {
+      processGroups: sample.groups,
+      configured: true,
+      ...(sample.runningVersion === undefined ? {} : { runningVersion: sample.runningVersion }),
+    },
   };
   return {
     ...nothingRemembered,

@@ -39,6 +39,7 @@ export function createAdminFactory(
   return {
     open: (options) => createAdminClient(fabric, options),
     isVersionSupported: (version) => supportedVersions?.includes(version) ?? true,
+    installedVersions: () => supportedVersions ?? [],
   };
 }
 

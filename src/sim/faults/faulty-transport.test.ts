@@ -60,7 +60,11 @@ test("[W61] a slow database answers late or lets the caller time out after the d
       deeds += 1;
     },
   } as unknown as AdminClient;
-  const factory: AdminClientFactory = { open: () => client, isVersionSupported: () => true };
+  const factory: AdminClientFactory = {
+    open: () => client,
+    isVersionSupported: () => true,
+    installedVersions: () => [],
+  };
   const slow = slowDatabase(factory, clock, seededRandom(1));
   const admin = slow.admin.open({ name: "n", connectionString: "a:b@c:1", version: "7.3.63" });
   slow.conditions.slowChance = 1;

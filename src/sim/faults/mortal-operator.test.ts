@@ -45,6 +45,7 @@ test("[W64] commands to the database are writes too", async () => {
   const killed: string[] = [];
   const factory = {
     isVersionSupported: () => true,
+    installedVersions: () => [],
     open: () => ({
       kill: async (addresses: readonly string[]) => {
         killed.push(...addresses);

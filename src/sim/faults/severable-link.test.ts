@@ -45,7 +45,11 @@ function scene() {
       await sleep(clock, 1_000);
     },
   } as unknown as AdminClient;
-  const admin: AdminClientFactory = { open: () => client, isVersionSupported: () => true };
+  const admin: AdminClientFactory = {
+    open: () => client,
+    isVersionSupported: () => true,
+    installedVersions: () => [],
+  };
   const options = { name: "", connectionString: "", version: "" };
   const opened = link.admin(admin).open(options);
   return { clock, link, carriedOut, transport: link.transport(transport), admin: opened };

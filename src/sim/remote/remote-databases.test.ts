@@ -57,7 +57,7 @@ async function withRemote(
   const clock = machineClock();
   const { client, calls } = scriptedDatabase(conflicts);
   const server = await serveDatabases({
-    admin: { open: () => client, isVersionSupported: () => true },
+    admin: { open: () => client, isVersionSupported: () => true, installedVersions: () => [] },
     network: { request: () => Promise.reject(new PodUnreachableError("nobody is there")) },
     versions: ["7.3.63"],
   });

@@ -73,6 +73,7 @@ export class RemoteDatabases {
     this.ready = new Promise((resolve) => (this.#markReady = resolve));
     this.admin = {
       isVersionSupported: (version) => this.#versions?.includes(version) ?? true,
+      installedVersions: () => this.#versions ?? [],
       open: (options) => this.#open(options),
     };
     this.podNetwork = {

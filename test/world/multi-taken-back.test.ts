@@ -1,0 +1,106 @@
+// One of several clusters takes its version back while the others upgrade the database that they share: whichever wins,
+// the database serves, and every operator knows what runs. Rules: spec/multi.md [MU34], spec/upgrade.md [U39].
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { MultiTestWorld } from "./multi-harness.ts";
+import { createRegions, threeClusters } from "./multi-regions.ts";
+import { newVersion, oldVersion } from "./upgrade-harness.ts";
+import { hourMs, minuteMs } from "./world-harness.ts";
+
+const { names } = threeClusters;
+const processes = 24;
+
+function together(body: (world: MultiTestWorld) => Promise<void>): Promise<void> {
+  return MultiTestWorld.run({ names }, async (world) => {
+    await createRegions(world, threeClusters, { version: oldVersion });
+    await world.clock.advance(2 * minuteMs);
+    await body(world);
+    world.assertDataSafe();
+  });
+}
+
+async function reasonsOf(world: MultiTestWorld, name: string): Promise<string> {
+  const { status } = await world.cluster(name);
+  return (status?.blockedBy ?? []).map(({ reason, message }) => `${reason}: ${message}`).join("\n");
+}
+
+async function untilReason(world: MultiTestWorld, name: string, reason: string): Promise<void> {
+  await world
+    .at(name)
+    .until(
+      async () => (await reasonsOf(world, name)).includes(`${reason}: `),
+      `${name} is blocked by ${reason}`,
+      5 * minuteMs,
+      { name },
+    );
+}
+
+async function assertServing(world: MultiTestWorld, version: string): Promise<void> {
+  const { connectionString } = world.database;
+  const admin = world.multi.ground.fdb.admin.open({ name: "test", connectionString, version });
+  const status = await world.first.during(admin.status(20_000), minuteMs, "a status");
+  admin.close();
+  assert.equal(status.client?.database_status?.available, true);
+  const versions = Object.values(status.cluster?.processes ?? {}).map((each) => each.version);
+  assert.ok(versions.length >= processes, `${versions.length} processes`);
+  assert.deepEqual([...new Set(versions)], [version]);
+}
+
+test("[MU34][U39] a cluster whose operator is away takes its version back, and the others upgrade it all the same", async () => {
+  await together(async (world) => {
+    const [first = "", ...others] = names;
+    await world.at(first).changeSpec({ version: newVersion }, { name: first });
+    await untilReason(world, first, "UpgradePending");
+    await world.crashOperator(first);
+    await world.at(first).changeSpec({ version: oldVersion }, { name: first });
+    for (const name of others) await world.at(name).changeSpec({ version: newVersion }, { name });
+    await world.clock.advance(3 * minuteMs);
+    await assertServing(world, newVersion);
+    world.startOperator(first);
+    await untilReason(world, first, "VersionChangeRefused");
+    await world.clock.advance(5 * minuteMs);
+    await assertServing(world, newVersion);
+    assert.match(await reasonsOf(world, first), /Version 7\.3\.63 cannot be changed to 7\.1\.57/);
+    await world.at(first).changeSpec({ version: newVersion }, { name: first });
+    await world.untilAllReconciled(2 * hourMs);
+    assert.equal(world.acts("killProcesses").length, 1);
+    await assertServing(world, newVersion);
+  });
+});
+
+/** From the change of the last version to the restart; the same history every time. */
+async function timeOfRestart(): Promise<number> {
+  let tookMs = 0;
+  await together(async (world) => {
+    const startMs = world.clock.nowMs();
+    await world.changeAll({ version: newVersion });
+    const seen = (): boolean =>
+      world.trace.lines().some((line) => line.includes("killed by a client's request"));
+    while (!seen()) await world.clock.advance(50);
+    tookMs = world.clock.nowMs() - startMs;
+    await world.clock.advance(minuteMs);
+  });
+  return tookMs;
+}
+
+test("[MU34][U37] a cluster takes its version back around the restart by another one", async (context) => {
+  const restartMs = await timeOfRestart();
+  for (const offsetMs of [-3_000, -300, 100, 600]) {
+    await context.test(`${offsetMs} ms after it`, async () => {
+      await together(async (world) => {
+        const [first = ""] = names;
+        await world.changeAll({ version: newVersion });
+        await world.clock.advance(restartMs + offsetMs);
+        await world.at(first).changeSpec({ version: oldVersion }, { name: first });
+        await world.clock.advance(2 * minuteMs);
+        const running = (await world.cluster(first)).status?.runningVersion ?? "";
+        await assertServing(world, running);
+        if (running === newVersion) {
+          assert.match(await reasonsOf(world, first), /VersionChangeRefused/);
+        } else {
+          assert.match(await reasonsOf(world, "remote"), /UpgradePending: .*main-/);
+        }
+      });
+    });
+  }
+});
