@@ -29,6 +29,9 @@ import { isPlacementSettled } from "./reduced-coordinators.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
 
+const hallCount = 3;
+const fullZones = 3;
+
 type Wishing = Pick<Draft, "groups" | "desired" | "status">;
 
 /** What a judgement of the coordinators looks at. */
@@ -106,9 +109,14 @@ export function zonesPerHall(
   key: "data_hall" | "dcid",
   status: DatabaseStatus | undefined,
 ): ReadonlyMap<string, number> {
-  if (hallSpreadOf(snapshot.cluster.spec)?.key === key) return ownZones(snapshot, draft);
-  return foreignZones(snapshot, draft, key, status);
+  const isOwn = hallSpreadOf(snapshot.cluster.spec)?.key === key;
+  const own = isOwn ? ownZones(snapshot, draft) : noZones;
+  // The other halls may be those of other resources; before there is a status nobody knows of them.
+  if (isOwn && (own.size >= hallCount || status === undefined)) return own;
+  return withForeignZones(snapshot, draft, key, status, own);
 }
+
+const noZones: ReadonlyMap<string, number> = new Map();
 
 /**
  * Zones of nodes, and of process groups that have reported once; no more than there are process groups to use them. What
@@ -149,18 +157,16 @@ function isUsable(group: ProcessGroup): boolean {
   return hallOf(group) !== "" && !isLeaving(group);
 }
 
-const hallCount = 3;
-const fullZones = 3;
-
 /**
  * Halls of other resources are known only by what reports. A hall out of sight counts as whole, and with nine
  * coordinators all do: who is gone comes back.
  */
-function foreignZones(
+function withForeignZones(
   snapshot: Snapshot,
   draft: Wishing,
   key: "data_hall" | "dcid",
   status: DatabaseStatus | undefined,
+  own: ReadonlyMap<string, number>,
 ): ReadonlyMap<string, number> {
   const { coordinatorSelection } = snapshot.cluster.spec;
   const zones = new Map<string, Set<string>>();
@@ -178,6 +184,7 @@ function foreignZones(
       isWhole ? Math.max(fullZones, found.size) : found.size,
     ]),
   );
+  for (const [hall, count] of own) counts.set(hall, count);
   for (let index = counts.size; index < hallCount; index += 1) {
     counts.set(`out of sight ${index}`, fullZones);
   }

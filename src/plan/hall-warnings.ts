@@ -19,10 +19,26 @@ export interface PlanWarning {
 
 const fullZones = 3;
 
-/** Two zones in a hall are allowed, but then a hall and one more zone cannot be lost. */
+/** Halls that are not what the mode needs, and coordinators that bear less than they could. */
 export function hallWarnings(snapshot: Snapshot, draft: Draft): PlanWarning[] {
   const { spreadLocality } = redundancyForCounts(draft.desired.configuration.redundancy_mode);
   if (spreadLocality === undefined || draft.status.configured !== true) return [];
+  return [...missingHalls(draft), ...coordinatorWarnings(snapshot, draft, spreadLocality)];
+}
+
+/** A database that runs is as specified all the same, and then no wait tells it. */
+function missingHalls({ waits }: Draft): PlanWarning[] {
+  const reason = "HallsMissing";
+  const wait = waits.find((each) => each.reason === reason);
+  return wait === undefined ? [] : [{ reason, message: `${wait.message}.` }];
+}
+
+/** Two zones in a hall are allowed, but then a hall and one more zone cannot be lost. */
+function coordinatorWarnings(
+  snapshot: Snapshot,
+  draft: Draft,
+  spreadLocality: "data_hall" | "dcid",
+): PlanWarning[] {
   const status = databaseStatus(snapshot);
   const lacks = lacksOf(zonesPerHall(snapshot, draft, spreadLocality, status), "offers");
   const cost =

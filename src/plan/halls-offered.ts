@@ -13,8 +13,11 @@ import {
   kubernetesClusterKey,
   topologyKeyOf,
 } from "../model/fault-domain.ts";
+import { localityKeys, localityOf as localityIn, processesOf } from "../model/locality.ts";
+import { parseProcessGroupId } from "../model/process-group-id.ts";
 import { hallOf, isMarkedForRemoval } from "../model/process-group.ts";
 import { isNodeReady } from "./safety/view.ts";
+import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 export type HallsOffered =
@@ -47,7 +50,30 @@ export function hallsOffered(
   if (found.length > hallsNeeded && isSettled) return { ok: true, halls: used };
   const both = sorted([...found, ...used]);
   if (found.length < hallsNeeded && both.length === hallsNeeded) return { ok: true, halls: both };
+  // Other resources of the database may have the other halls.
+  const all = sorted([...both, ...hallsElsewhere(snapshot, spread, groups)]);
+  if (found.length > 0 && found.length < hallsNeeded && all.length === hallsNeeded) {
+    return { ok: true, halls: both };
+  }
   return wrongNumber(spread, found);
+}
+
+/** Halls in which the database shows processes that are certainly of another resource: their ids have another prefix. */
+function hallsElsewhere(
+  snapshot: Snapshot,
+  spread: HallSpread,
+  groups: readonly ProcessGroup[],
+): string[] {
+  const status = databaseStatus(snapshot);
+  if (status === undefined) return [];
+  const prefix = snapshot.cluster.spec.processGroupIDPrefix ?? "";
+  const own = new Set(groups.map((group) => group.processGroupID));
+  return processesOf(status).flatMap((process) => {
+    const id = localityIn(process, localityKeys.instance);
+    const parts = parseProcessGroupId(id);
+    if (parts === undefined || parts.prefix === prefix || own.has(id)) return [];
+    return process.excluded === true ? [] : localityIn(process, spread.key) || [];
+  });
 }
 
 function unknown(spread: HallSpread): HallsOffered {
@@ -69,7 +95,8 @@ function wrongNumber(spread: HallSpread, found: readonly string[]): HallsOffered
       `have ${found.length} (label ${spread.topologyKey})${names}`,
     remedy: isTooMany
       ? "Choose among them with spec.localities[].values, or with a nodeAffinity in the pod template."
-      : "Add nodes with other values of the label, or correct the nodeAffinity of the pod template.",
+      : "Add nodes with other values of the label, or correct the nodeAffinity of the pod template. Where other " +
+        "resources of the database have the other halls, give each its own with spec.localities[].value.",
   };
 }
 

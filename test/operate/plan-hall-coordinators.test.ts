@@ -79,6 +79,20 @@ test("[HALL16] an outage does not make the set smaller: nodes that are gone, pro
   assert.deepEqual(wish(hallSpec(), known, lost, { placementNodes: left }), nine);
 });
 
+test("[HALL40] halls of other resources count, also where the own one comes from a label of the node", () => {
+  const own = groupsIn("log", { az1: 3 });
+  const more = { placementNodes: nodesIn("az1", "az1", "az1") };
+  const cases: [halls: Record<string, number>, wish: typeof nine][] = [
+    [even, nine],
+    [{ az1: 3 }, nine],
+    [{ az2: 3, az3: 3 }, nine],
+    [{ az1: 3, az2: 2, az3: 3 }, five],
+  ];
+  for (const [halls, wanted] of cases) {
+    assert.deepEqual(wish(hallSpec(), own, statusWith(halls, "three_data_hall"), more), wanted);
+  }
+});
+
 test("[HALL36] a process group that is to go counts for no zone of its own", () => {
   const status = statusWith(even, "three_data_hall");
   const groups = groupsIn("log", { az1: 4, az2: 4, az3: 4 });

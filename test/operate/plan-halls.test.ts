@@ -113,6 +113,32 @@ test("[HALL4] not exactly three halls: they are named, and nothing is placed", (
   }
 });
 
+test("[HALL40] halls of other resources are not missing, those of own processes that are gone are", () => {
+  const placementNodes = nodesIn("az1", "az1");
+  const seenIn = (prefix: string, halls: readonly string[]): Snapshot["database"] => ({
+    kind: "seen",
+    observedMs: 0,
+    status: {
+      cluster: {
+        processes: Object.fromEntries(
+          halls.map((hall, index) => {
+            const instance_id = `${prefix}storage-${index + 1}`;
+            return [instance_id, { locality: { instance_id, data_hall: hall } }];
+          }),
+        ),
+      },
+    },
+  });
+  const own = groupsIn("storage", { az1: 1 });
+  const others = { placementNodes, database: seenIn("other-", ["az2", "az3"]) };
+  const shared = newGroups(hallSpec(small), own, others, true);
+  assert.deepEqual(shared, { counts: { storage: { az1: 6 }, log: { az1: 3 } }, waits: [] });
+  const gone = { placementNodes, database: seenIn("", ["az2", "az3"]) };
+  const alone = newGroups(hallSpec(small), own, gone, true);
+  assert.deepEqual(alone.counts, { storage: { az1: 1 } });
+  assert.match(alone.waits.join(), /^HallsMissing: .* have 1 /);
+});
+
 test("[HALL4] halls in use stay: a fourth zone of nodes does not stop a cluster, nor nodes that are gone", () => {
   const used = groupsIn("storage", { az1: 2, az2: 2, az3: 1 });
   const placementNodes = [...nineNodes, ...nodesIn("az4", "az4")];
