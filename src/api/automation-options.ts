@@ -45,10 +45,10 @@ const taintReplacementOptionSchema = object(
       }),
     ),
     durationInSeconds: required(
+      // People write the largest number of 64 bits to switch a key off, which no limit of a schema can name exactly.
       integer("How long the taint must last before the node counts as bad.", {
         format: "int64",
         minimum: 0,
-        maximum: int32Maximum,
       }),
     ),
   },

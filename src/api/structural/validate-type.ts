@@ -5,8 +5,9 @@ import type { StructuralSchema } from "./structural-schema.ts";
 
 const int64Limit = 2 ** 63;
 
+/** The largest number of 64 bits, which is one less than the limit, is read as the limit itself. */
 export function isInteger(value: unknown): value is number {
-  return Number.isInteger(value) && Math.abs(value as number) < int64Limit;
+  return Number.isInteger(value) && Math.abs(value as number) <= int64Limit;
 }
 
 export function typeErrors(
