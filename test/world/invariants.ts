@@ -79,7 +79,7 @@ export class Invariants {
     this.#ids.set(key, new Set([...(this.#ids.get(key) ?? []), ...idsOf(object)]));
   }
 
-  /** No process group that is stored may be forgotten; one that comes back must have left something behind. */
+  /** No process group that is stored may be forgotten, unless its volume was taken away; one that comes back must have left something behind. */
   #checkStatusWrite(place: Place, body: KubeObject): void {
     const stored = this.#stored(place);
     if (stored?.metadata.resourceVersion !== body.metadata.resourceVersion) return;
@@ -87,12 +87,26 @@ export class Invariants {
     const written = idsOf(body);
     const before = new Set(stored === undefined ? [] : idsOf(stored));
     if (new Set(written).size !== written.length) this.#violated(`${key}: an id is there twice`);
-    for (const id of before)
-      if (!written.includes(id)) this.#violated(`${key}: ${id} was forgotten`);
+    for (const id of before) {
+      if (written.includes(id) || this.#lostItsVolume(place, id)) continue;
+      this.#violated(`${key}: ${id} was forgotten`);
+    }
     for (const id of written) {
       const isBack = !before.has(id) && this.#ids.get(key)?.has(id) === true;
       if (isBack && !this.#hasObject(place, id)) this.#violated(`${key}: ${id} was used again`);
     }
+  }
+
+  /** Whoever deletes its claim makes the operator replace a process group: it leaves when its data is elsewhere. */
+  #lostItsVolume({ namespace, name }: Place, id: string): boolean {
+    const place = { namespace, plural: "foundationdbclusters", name, subresource: "" };
+    const { status } = (this.#stored(place) ?? {}) as Partial<FoundationDBCluster>;
+    const group = status?.processGroups?.find(({ processGroupID }) => processGroupID === id);
+    if (group?.removalTimestamp === undefined || group.volumeClaim === undefined) return false;
+    const claimName = volumeClaimNameOf(podNameOf(name, group.processClass, id));
+    const claim = this.#stored({ ...place, plural: "persistentvolumeclaims", name: claimName });
+    const isGoing = claim?.metadata.deletionTimestamp !== undefined;
+    return claim === undefined || isGoing || claim.metadata.uid !== group.volumeClaim;
   }
 
   #hasObject({ namespace, name }: Place, id: string): boolean {
@@ -136,7 +150,9 @@ export class Invariants {
     if (request.method !== "DELETE") return;
     const { phase } = (object as { status?: { phase?: string } }).status ?? {};
     const isTerminalPod = plural === "pods" && (phase === "Failed" || phase === "Succeeded");
-    if (!isTerminalPod) this.#violated(`${what}: phase ${phase}`);
+    const { [idLabel]: id = "", [clusterLabel]: cluster = "" } = object.metadata.labels ?? {};
+    if (isTerminalPod || this.#lostItsVolume({ ...place, name: cluster }, id)) return;
+    this.#violated(`${what}: phase ${phase}`);
   }
 
   #stored({ plural, namespace, name }: Place): KubeObject | undefined {
