@@ -117,7 +117,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     target: () => poller.target,
     shared: () => {
       const shared = database.shared();
-      return shared && { keys: shared.keys, owner: shared.settings.owner };
+      return shared && { keys: shared.keys };
     },
     verifyExclusion: (targets, timeoutMs) => guard.verifyExclusion(database, targets, timeoutMs),
     timeoutMs: 10_000,

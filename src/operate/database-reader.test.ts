@@ -43,7 +43,7 @@ class Library {
       },
       client: () => this.client,
       target: () => ({ name: "x", connectionString: "a:b@10.0.0.1:4501", version: "7.3.79" }),
-      shared: () => ({ keys: { admin: this.client, keys }, owner: "dc1" }),
+      shared: () => ({ keys: { admin: this.client, keys } }),
       verifyExclusion: (targets) => {
         this.asked.push(`verify ${targets.join(" ")}`);
         return this.verification();
@@ -184,7 +184,7 @@ test("[S1] the keys that the instances share are read", async () => {
   assert.deepEqual(knowledge.denyList?.ids, ["dc9"]);
   assert.deepEqual(knowledge.pendingUpgrades?.ids, ["log-1"]);
   assert.deepEqual([...(knowledge.maintenanceList?.entries ?? [])], [["storage-1", 1_000]]);
-  assert.deepEqual(knowledge.lock?.own, { owner: "dc1", startSeconds: 1, endSeconds });
+  assert.deepEqual(knowledge.lock?.stored, { owner: "dc1", startSeconds: 1, endSeconds });
 });
 
 test("[S7] a confirmed exclusion is kept with its targets, one that fails is not", async () => {

@@ -26,7 +26,7 @@ export interface DatabaseReaderOptions {
   /** The client of the database that is followed now, for whom it belongs to. */
   client: () => AdminClient | undefined;
   target: () => DatabaseTarget | undefined;
-  shared: () => { keys: SharedKeys; owner: string } | undefined;
+  shared: () => { keys: SharedKeys } | undefined;
   /** A waiting exclusion; the guard's, since it is the only one that may exclude. */
   verifyExclusion: (targets: readonly string[], timeoutMs: number) => Promise<void>;
   timeoutMs: number;
@@ -231,7 +231,7 @@ export class DatabaseReader {
         return { coordination: { sets, observedMs, memory: this.#remember(sets, observedMs) } };
       }
       case "lock":
-        return this.#lock(keys, shared.owner, observedMs);
+        return { lock: { stored: await readLock(keys), observedMs } };
     }
   }
 
@@ -253,6 +253,7 @@ export class DatabaseReader {
     return { exclusions: { excluded, inProgress, observedMs } };
   }
 
+<<<<<<< HEAD
   async #pendingUpgrades(
     keys: SharedKeys,
     version: string | undefined,
@@ -279,6 +280,9 @@ export class DatabaseReader {
   }
 
   /** What the processes run that the first client reaches: clients of the named versions, then all others there are. */
+=======
+  /** The first of the versions whose client reaches a majority of the coordinators. */
+>>>>>>> 807120c (Keep the decisions about late entries, slow storage, patience and a changed prefix)
   async #reachableVersion(
     versions: readonly string[],
     observedMs: number,
@@ -330,7 +334,7 @@ function contentOf(knowledge: DatabaseKnowledge): unknown {
     denyList?.ids,
     [pendingUpgrades?.version, pendingUpgrades?.ids],
     maintenanceList && [...maintenanceList.entries],
-    lock?.own,
+    lock?.stored,
     knowledge.reachableVersion?.version,
     knowledge.coordination?.sets,
   ];

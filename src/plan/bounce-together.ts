@@ -1,8 +1,9 @@
 // Restarts in global mode: one kill for the processes of all instances that run with an old command line, when every one
-// of them that lives has its new configuration. Rules: spec/coordination.md [CO25], [CO41]-[CO45].
+// of them that lives has its new configuration. Rules: spec/coordination.md [CO25], [CO41]-[CO45], [CO71].
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
 import type { DisruptiveAction } from "./action.ts";
+import { lateEntries, withoutLate } from "./late-entries.ts";
 import { isTelling } from "./set-membership.ts";
 import { apartWait } from "./set-presence.ts";
 import { coordinationOf, ownPrefixOf } from "./shared-sets.ts";
@@ -37,7 +38,10 @@ export function sharedRestart(
   if (known === undefined) return { waits: [readingWait(step, ids)] };
   const ownPrefix = ownPrefixOf(snapshot);
   if (apartWait(snapshot, draft.groups) !== undefined) return { waits: [] };
-  const verdict = sharedVerdict(restart, known, status, ownPrefix, snapshot.options);
+  const observedMs = snapshot.database.kind === "seen" ? snapshot.database.observedMs : 0;
+  const late = lateEntries(known, status, observedMs, ownPrefix);
+  const inTime = { ...known, sets: withoutLate(known.sets, late) };
+  const verdict = sharedVerdict(restart, inTime, status, ownPrefix, snapshot.options);
   if (verdict.kind !== "agreed") {
     return { waits: verdictWaits(step, restart, verdict, known, ownPrefix, ids) };
   }
@@ -54,6 +58,9 @@ export function sharedRestart(
   const commandLines = Object.fromEntries(
     processes.map((process) => [process.address ?? "", process.command_line ?? ""]),
   );
-  const together = { prefix: ownPrefix, matters: [restart], entries, isOverdue, commandLines };
+  const together = {
+    ...{ prefix: ownPrefix, matters: [restart], entries, isOverdue, commandLines },
+    late: [...late].sort(),
+  };
   return { processes, together };
 }

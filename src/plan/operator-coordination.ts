@@ -6,6 +6,7 @@ import { isTest } from "../model/process-class.ts";
 import { hasCondition, isExcluded, isMarkedForRemoval } from "../model/process-group.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
+import { uptimeSecondsOf } from "./bounce-safety.ts";
 import { bounceTargets } from "./bounce-targets.ts";
 import { statusProblemOf } from "./safety/act-evidence.ts";
 import {
@@ -82,10 +83,18 @@ function membersOf(snapshot: Snapshot, draft: Draft, status: DatabaseStatus): re
   const byLocality = usesLocalities(draft.desired.cluster.spec, draft.status.runningVersion ?? "");
   const isWhollyListed = (group: ProcessGroup): boolean =>
     !isUnnameable(group, byLocality) && missingTargets(exclusions, group, byLocality).length === 0;
+<<<<<<< HEAD
   // In an upgrade in which all change at once everybody restarts anyway; in one that is taken back nobody may.
   const running = draft.status.runningVersion ?? spec.version;
   const isPrepared = isJumping(draft) || preparedVersions(snapshot, running).length > 0;
   const isRestarting = !isPrepared && automationOf(spec).killProcesses;
+=======
+  // In an upgrade in which all change at once everybody restarts anyway.
+  const isRestarting = !isJumping(draft) && automationOf(spec).killProcesses;
+  const runningVersion = draft.status.runningVersion ?? "";
+  const isCalm =
+    uptimeSecondsOf(status, runningVersion) >= automationOf(spec).minimumUptimeSecondsForBounce;
+>>>>>>> 807120c (Keep the decisions about late entries, slow storage, patience and a changed prefix)
   const { ignored, stubborn } = bounceTargets(snapshot, draft, status);
   const left = new Set([...ignored, ...stubborn]);
   return draft.groups
@@ -98,6 +107,7 @@ function membersOf(snapshot: Snapshot, draft: Draft, status: DatabaseStatus): re
       isListed: ownExclusions(exclusions, group).length > 0,
       needsRestart: isRestarting && !left.has(group.processGroupID) && hasWrongCommandLine(group),
       canRestart:
+        isCalm &&
         !hasCondition(group, "IncorrectConfigMap") &&
         (isConvertingTls(draft) || !hasCondition(group, "IncorrectPodSpec")),
     }));

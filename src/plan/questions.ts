@@ -49,8 +49,8 @@ export interface DatabaseKnowledge {
     readonly entries: ReadonlyMap<string, number>;
     readonly observedMs: number;
   };
-  /** The lock of the database, when it is under our name. */
-  readonly lock?: { readonly own: LockValue | undefined; readonly observedMs: number };
+  /** The lock of the database, whoever holds it. */
+  readonly lock?: { readonly stored: LockValue | undefined; readonly observedMs: number };
   readonly coordination?: CoordinationKnowledge;
   readonly reachableVersion?: { readonly version: string; readonly observedMs: number };
 }

@@ -4,6 +4,7 @@ import type { StoredEntry } from "../fdb/coordination-sets.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { processesOf } from "../model/locality.ts";
 import { zoneProblems } from "./exclusion-zones.ts";
+import { withoutLate } from "./late-entries.ts";
 import { sharedEntries } from "./shared-entries.ts";
 import { entryKey, foreignEntries } from "./shared-sets.ts";
 import type { CoordinationSets, Matter } from "./shared-sets.ts";
@@ -19,6 +20,8 @@ export interface SharedAct {
   readonly isOverdue: boolean;
   /** Process groups that become coordinators by it. */
   readonly coordinatorIds?: readonly string[];
+  /** Entries, by key, that were found late and take no part. */
+  readonly late?: readonly string[];
   /** By address: what the processes to be restarted ran with when it was decided. */
   readonly commandLines?: Readonly<Record<string, string>>;
 }
@@ -50,7 +53,8 @@ function entriesProblem(
   sets: CoordinationSets,
   status: DatabaseStatus,
 ): string | undefined {
-  const found = act.matters.map((matter) => sharedEntries(matter, sets, status, act.prefix));
+  const inTime = withoutLate(sets, new Set(act.late));
+  const found = act.matters.map((matter) => sharedEntries(matter, inTime, status, act.prefix));
   const missing = found.flatMap((each) => each.missing);
   if (missing.length > 0 && !act.isOverdue) {
     const names = missing.map(({ processGroupId }) => processGroupId);

@@ -1,12 +1,12 @@
 // Who takes part in an act of several instances: process groups that are announced and ready, and those that are
 // announced and not ready, compared over what the database shows. What is stored may be old, so that every entry of
-// another instance is held against the status. Rules: spec/coordination.md [CO23]-[CO26], [CO40], [CO64], [CO65].
+// another instance is held against the status. Rules: spec/coordination.md [CO23]-[CO26], [CO40], [CO64], [CO65], [CO70].
 import type { StoredEntry } from "../fdb/coordination-sets.ts";
 import type { CoordinationSet, SetEntry } from "../fdb/keys.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { instanceLocality } from "../model/process-group-id.ts";
 import { localityKeys, localityOf, processesByInstance, processesOf } from "../model/locality.ts";
-import { exclusionsOf } from "./removal-targets.ts";
+import { exclusionsOf, hasRole } from "./removal-targets.ts";
 import type { Exclusions } from "./removal-targets.ts";
 import { hostOf } from "./safety/view.ts";
 import { entryKey, isInScope, setsOfPurpose } from "./shared-sets.ts";
@@ -83,6 +83,7 @@ function isCompared({ purpose }: Matter, entry: StoredEntry, sight: Sight): bool
       return targets.length === 0 || !targets.every(isListedTarget);
     case "inclusion":
       if (!isOwn(entry, sight) && strangersAt(entry, sight).length > 0) return false;
+      if (holdsData(entry, sight)) return false;
       return isExcludedThere(entry, sight) || targets.some(isListedTarget);
     case "restart":
       return livingOf(entry, sight).length > 0;
@@ -128,6 +129,11 @@ function livingOf({ processGroupId }: SetEntry, sight: Sight): readonly StatusPr
   return (sight.processes.get(processGroupId) ?? []).filter(
     ({ address }) => address !== undefined && !sight.unreachable.has(address),
   );
+}
+
+/** It may take hours until the database has moved everything away. */
+function holdsData(entry: SetEntry, sight: Sight): boolean {
+  return livingOf(entry, sight).some((process) => hasRole(process, "storage"));
 }
 
 /** By its locality, or because all its processes say so. */

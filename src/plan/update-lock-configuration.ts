@@ -1,6 +1,10 @@
 // Step updateLockConfiguration: the instances that may not take the lock stand in the database as they stand in
-// lockOptions.denyList, and the lock goes back when there is nothing left to do. Rules: spec/upgrade.md [U60]-[U66].
+// lockOptions.denyList, and the lock goes back when there is nothing left to do. Rules: spec/upgrade.md [U60]-[U66], [U84].
 import { locksOf } from "../api/effective.ts";
+import { processesByInstance } from "../model/locality.ts";
+import { parseProcessGroupId } from "../model/process-group-id.ts";
+import { ownPrefixOf } from "./shared-sets.ts";
+import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StatusFields, StepResult } from "./step.ts";
@@ -57,15 +61,36 @@ export function hasWrongDenyList(snapshot: Snapshot, status: StatusFields): bool
   return add.length > 0 || remove.length > 0;
 }
 
-/** What the last step adds when everything is as it should be: nobody is kept waiting for a lock that is not used. */
+/** What the last step adds: nobody is kept waiting for a lock that is not used, or that has a name of before. */
 export function lockRelease(snapshot: Snapshot, isReconciled: boolean): StepResult {
-  if (!isReconciled || !locksOf(snapshot.cluster.spec).isEnabled) return nothing;
+  if (!locksOf(snapshot.cluster.spec).isEnabled) return nothing;
+  const formerNames = formerNamesOf(snapshot);
+  if (!isReconciled && formerNames.length === 0) return nothing;
   const known = snapshot.knowledge.lock;
-  if (known === undefined || known.observedMs < snapshot.lastDatabaseWriteMs) {
-    return { questions: [{ type: "lock" }] };
-  }
-  if (known.own === undefined) return nothing;
+  const questions = [{ type: "lock" as const }];
+  if (known === undefined || known.observedMs < snapshot.lastDatabaseWriteMs) return { questions };
+  const { stored: lock } = known;
+  if (lock === undefined) return nothing;
+  const isUnused = isReconciled && lock.owner === ownPrefixOf(snapshot);
+  const isFormer = formerNames.includes(lock.owner) && snapshot.runningCommand === undefined;
   // Also one that ran out by our clock: others go by theirs.
-  const release = { type: "releaseLock", step, lock: known.own } as const;
-  return { questions: [{ type: "lock" }], actions: [release] };
+  return isUnused || isFormer
+    ? { questions, actions: [{ type: "releaseLock", step, lock }] }
+    : nothing;
+}
+
+/** Prefixes that process groups of this resource still carry, and no live process of anybody else. */
+function formerNamesOf(snapshot: Snapshot): readonly string[] {
+  const { spec, status: stored } = snapshot.cluster;
+  const status = databaseStatus(snapshot);
+  const own = new Set((stored?.processGroups ?? []).map((group) => group.processGroupID));
+  const names = new Set([...own].map(prefixOf));
+  names.delete(spec.processGroupIDPrefix ?? "");
+  if (names.size === 0 || status === undefined) return [];
+  for (const id of processesByInstance(status).keys()) if (!own.has(id)) names.delete(prefixOf(id));
+  return [...names].sort();
+}
+
+function prefixOf(id: string): string {
+  return parseProcessGroupId(id)?.prefix ?? "";
 }

@@ -317,6 +317,17 @@ test("[CO24] only what is excluded is compared: a slow removal elsewhere holds n
   assert.equal(world.commands.filter((text) => text.startsWith("include")).length, 1);
 });
 
+test("[CO70] a storage that is excluded and still holds data holds back no inclusion, here or elsewhere", () => {
+  const world = GlobalWorld.global();
+  world.addOther("dc2-storage-1", { excluded: true });
+  world.put("pendingForInclusion", "dc2/dc2-storage-1");
+  world.exclusions.push({ locality: locality("dc2-storage-1") });
+  const storage = world.id("storage");
+  gone(world, storage);
+  const included = world.commands.filter((text) => text.startsWith("include"));
+  assert.deepEqual(included, [`include ${locality(storage)}`]);
+});
+
 test("[CO40] a process that reports is not included, though its instance believes that it is gone", () => {
   const world = GlobalWorld.global();
   world.addOther("dc2-log-1", { excluded: true, roles: [] });
@@ -385,6 +396,28 @@ test("[CO25] a restart waits for every live process that is announced, and for n
   );
   world.later(1_200);
   assert.deepEqual(killed(world.plan()), [], "[CO31] it waits for ever");
+});
+
+test("[CO71] a late entry of another instance causes no restart and no wait", () => {
+  for (const [startedAgo, expected] of [
+    [1000, true],
+    [52, true],
+    [48, false],
+    [20, false],
+  ] as const) {
+    const world = bouncing({ minimumUptimeSecondsForBounce: 1 });
+    const other = world.addOther("dc2-log-1");
+    for (const set of ["pendingForRestart", "readyForRestart"] as const) {
+      world.put(set, "dc2/dc2-log-1");
+    }
+    world.settleSets();
+    other.uptime_seconds = startedAgo;
+    const [action] = actionsOf(world.plan(), "killProcesses");
+    const ids = action?.processGroupIds ?? [];
+    assert.equal(ids.includes("dc2-log-1"), expected, `started ${startedAgo} s ago`);
+    assert.equal(ids.length, world.ids().length + (expected ? 1 : 0));
+    assert.deepEqual(action?.together?.late, expected ? [] : ["dc2/dc2-log-1"]);
+  }
 });
 
 test("[CO31] restarts and inclusions never go ahead without those that are announced", () => {

@@ -212,6 +212,17 @@ test("[CO35] a process that somebody restarted is not restarted again", async ()
   assert.deepEqual(door.commands, []);
 });
 
+test("[CO71] a late entry that was left out of the decision does not hold the act back", async () => {
+  const door = await ready();
+  await put(door, "dc2", "log-2", "pendingForRestart", "readyForRestart");
+  const act = killing(door);
+  const { together } = act;
+  assert.ok(together !== undefined);
+  assert.match(reasonOf(await door.perform(act)), /meanwhile changed: dc2\/log-2/);
+  const outcome = await door.perform({ ...act, together: { ...together, late: ["dc2/log-2"] } });
+  assert.equal(outcome.isPerformed, true);
+});
+
 test("[CO36] who is restarted is taken out of both sets in the last transaction before it", async () => {
   const door = await ready();
   await put(door, "dc2", "log-2", "pendingForRestart", "readyForRestart");

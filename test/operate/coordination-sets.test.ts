@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { Action } from "../../src/plan/action.ts";
 import { coordinationSets } from "../../src/fdb/keys.ts";
 import type { Plan } from "../../src/plan/chain.ts";
-import { GlobalWorld, globalCounts } from "./global-world.ts";
+import { bouncing, GlobalWorld, globalCounts } from "./global-world.ts";
 import { actionsOf, locality, RemovalWorld, waitOf } from "./removal-world.ts";
 
 function told(plan: Plan): (Action & { type: "updateCoordination" }) | undefined {
@@ -172,6 +172,14 @@ test("[CO12] with killProcesses off, and in an upgrade of all at once, nobody is
   upgraded.changeSpec({ version: "7.4.5" });
   upgraded.pass();
   assert.deepEqual(upgraded.members("pendingForRestart"), []);
+});
+
+test("[CO69] who is more patient is not ready for a restart yet", () => {
+  const world = bouncing({ minimumUptimeSecondsForBounce: 1_001 });
+  assert.deepEqual(world.members("pendingForRestart", "dc1"), world.ids());
+  assert.deepEqual(world.members("readyForRestart", "dc1"), []);
+  const soon = bouncing({ minimumUptimeSecondsForBounce: 1_000 });
+  assert.deepEqual(soon.members("readyForRestart", "dc1"), soon.ids());
 });
 
 test("[CO13] entries under an old prefix move before anything else is told", () => {

@@ -196,8 +196,8 @@ export function gone(world: GlobalWorld, ...what: (string | { address: string })
 const knobs = { processes: { general: { customParameters: ["knob_max_trace_lines=12345"] } } };
 
 /** All processes of this instance have to be restarted, and could be. */
-export function bouncing(): GlobalWorld {
-  const world = GlobalWorld.global();
+export function bouncing(spec: Partial<ClusterSpec> = {}): GlobalWorld {
+  const world = GlobalWorld.global(spec);
   world.freeze();
   world.changeSpec(knobs);
   for (let count = 0; count < 4; count += 1) {

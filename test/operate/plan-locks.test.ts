@@ -104,7 +104,7 @@ test("[U64] a reconciled cluster gives the lock back", () => {
   assert.deepEqual(asked(first), ["lock"]);
   const own = { owner: "", startSeconds: 1, endSeconds: 601 };
   const lockOf = (isHeld: boolean) =>
-    knowing({ lock: { own: isHeld ? own : undefined, observedMs: world.nowMs } });
+    knowing({ lock: { stored: isHeld ? own : undefined, observedMs: world.nowMs } });
   const holding = world.plan(lockOf(true));
   const [release] = holding.actions;
   const expected = { type: "releaseLock", step: "updateLockConfiguration", lock: own };
@@ -117,11 +117,36 @@ test("[U64] a reconciled cluster gives the lock back", () => {
   assert.deepEqual(asked(acted), ["lock"], "an act may have taken it");
 });
 
+test("[U84] a lock under the prefix from before is given back at once, unless somebody else has that prefix", () => {
+  const world = reconciled({ lockOptions: { disableLocks: false }, processGroupIDPrefix: "old" });
+  world.changeSpec({ processGroupIDPrefix: "new" });
+  const observedMs = world.nowMs;
+  const lockOf = (owner: string) =>
+    knowing({ lock: { stored: { owner, startSeconds: 1, endSeconds: 601 }, observedMs } });
+  const released = (plan: Plan) => plan.actions.filter(({ type }) => type === "releaseLock");
+  assert.ok(!world.plan().isReconciled);
+  assert.ok(asked(world.plan()).includes("lock"));
+  const lock = { owner: "old", startSeconds: 1, endSeconds: 601 };
+  assert.deepEqual(released(world.plan(lockOf("old"))), [
+    { type: "releaseLock", step: "updateLockConfiguration", lock },
+  ]);
+  assert.deepEqual(released(world.plan(lockOf("other"))), []);
+  assert.deepEqual(released(world.plan({ ...lockOf("old"), runningCommand: "exclude" })), []);
+  const { database } = world.snapshot();
+  assert.ok(database.kind === "seen");
+  const status = structuredClone(database.status);
+  const processes = status.cluster?.processes ?? {};
+  const [one] = Object.values(processes);
+  processes["stranger"] = { ...one, locality: { ...one?.locality, instance_id: "old-log-77777" } };
+  const shared = world.plan({ ...lockOf("old"), database: { ...database, status } });
+  assert.deepEqual(released(shared), []);
+});
+
 test("[U64] the lock stays while there is work, and is not asked for without locks", () => {
   const world = reconciled({ lockOptions: { disableLocks: false } });
   world.changeSpec({ processCounts: { storage: 1, log: 1, stateless: 2 } });
   const own = { owner: "", startSeconds: 1, endSeconds: 601 };
-  const lock = { own, observedMs: world.nowMs };
+  const lock = { stored: own, observedMs: world.nowMs };
   assert.ok(!actionsOf(world.plan(knowing({ lock }))).includes("releaseLock"));
   assert.deepEqual(asked(reconciled({ lockOptions: { disableLocks: true } }).plan()), []);
 });

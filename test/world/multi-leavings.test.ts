@@ -9,6 +9,7 @@ import { hostOf } from "../../src/plan/safety/view.ts";
 import { askOperator } from "../../src/cli/coordination.ts";
 import type { CoordinationRequest } from "../../src/api/coordination-request.ts";
 import type { StoredSet } from "../../src/fdb/keys.ts";
+import { readLock } from "../../src/fdb/lock.ts";
 import { transactShared } from "../../src/fdb/shared-keys.ts";
 import { MultiTestWorld } from "./multi-harness.ts";
 import { knobs } from "./restart-harness.ts";
@@ -180,6 +181,38 @@ test("[MU53] two resources with one prefix say so, do not fight, and hold nobody
       ({ processGroupID }) => processGroupID,
     );
     assert.ok(ids.every((id) => id.startsWith("west-")));
+  });
+});
+
+test("[MU55] the most patient instance decides when all are restarted", async () => {
+  const patient = { minimumUptimeSecondsForBounce: 600 };
+  const specOf = (name: string) => (name === "west" ? patient : {});
+  await run({ east: "global", west: "global" }, specOf, async (world) => {
+    await world.clock.advance(10 * minuteMs);
+    for (const number of [1, 2]) {
+      await world.changeAll(knob(number));
+      await world.untilAllReconciled(20 * minuteMs);
+    }
+    const [first, second, ...more] = world.acts("killProcesses");
+    assert.ok(first !== undefined && second !== undefined && more.length === 0);
+    const seconds = (second.atMs - first.atMs) / 1000;
+    assert.ok(seconds >= 600, `restarted again after ${seconds} s`);
+    assert.match(second.action.processGroupIds.join(), /east-.*west-/);
+  });
+});
+
+test("[MU56] the lock of an instance that changes its prefix is free within seconds", async () => {
+  await run({ east: "global", west: "global" }, {}, async (world) => {
+    await world.at("east").changeSpec(knob(1), { name: "east" });
+    await world
+      .at("east")
+      .until(async () => world.acts("killProcesses").length > 0, "processes are restarted");
+    assert.equal((await world.withKeys(readLock))?.owner, "east");
+    await world.at("east").changeSpec({ processGroupIDPrefix: "unicorn" }, { name: "east" });
+    await world.clock.advance(20_000);
+    assert.notEqual((await world.withKeys(readLock))?.owner, "east");
+    await world.untilAllReconciled(6 * hourMs);
+    await world.untilNoEntries(minuteMs);
   });
 });
 
