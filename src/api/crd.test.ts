@@ -95,7 +95,7 @@ test("[API3] each CRD is small enough for a plain kubectl apply", () => {
   }
 });
 
-const stored = new URL("../../test/data/", import.meta.url);
+const testData = new URL("../../test/data/", import.meta.url);
 const shared = new URL("../../../shared/fixtures/", import.meta.url);
 
 /** Documents of YAML files in a folder. */
@@ -108,9 +108,9 @@ function documentsIn(folder: URL): [name: string, document: unknown][] {
 }
 
 test("[API4] resources written for and by the Go operator are accepted unchanged", () => {
-  const written = documentsIn(new URL("go-style/", stored));
+  const written = documentsIn(new URL("go-style/", testData));
   assert.deepEqual(written.length, 6);
-  const own = documentsIn(new URL("go-operator/", stored)).filter(
+  const own = documentsIn(new URL("go-operator/", testData)).filter(
     ([name]) => name === "cluster.yaml",
   );
   assert.equal(own.length, 1);
@@ -124,8 +124,8 @@ test("[API4] resources written for and by the Go operator are accepted unchanged
 
 test("[API4] the CRDs keep every field of them", () => {
   const documents = [
-    ...documentsIn(new URL("go-style/", stored)),
-    ...documentsIn(new URL("go-operator/", stored)).filter(([name]) => name === "cluster.yaml"),
+    ...documentsIn(new URL("go-style/", testData)),
+    ...documentsIn(new URL("go-operator/", testData)).filter(([name]) => name === "cluster.yaml"),
   ];
   for (const [, document] of documents) {
     const { kind, spec, status = {} } = document as Record<string, object>;
