@@ -253,7 +253,6 @@ export class DatabaseReader {
     return { exclusions: { excluded, inProgress, observedMs } };
   }
 
-<<<<<<< HEAD
   async #pendingUpgrades(
     keys: SharedKeys,
     version: string | undefined,
@@ -270,19 +269,7 @@ export class DatabaseReader {
     return { pendingUpgrades: { version, ids, sinceMs, observedMs } };
   }
 
-  async #lock(
-    keys: SharedKeys,
-    self: string,
-    observedMs: number,
-  ): Promise<Partial<DatabaseKnowledge>> {
-    const lock = await readLock(keys);
-    return { lock: { own: lock?.owner === self ? lock : undefined, observedMs } };
-  }
-
   /** What the processes run that the first client reaches: clients of the named versions, then all others there are. */
-=======
-  /** The first of the versions whose client reaches a majority of the coordinators. */
->>>>>>> 807120c (Keep the decisions about late entries, slow storage, patience and a changed prefix)
   async #reachableVersion(
     versions: readonly string[],
     observedMs: number,

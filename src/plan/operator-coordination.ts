@@ -83,18 +83,12 @@ function membersOf(snapshot: Snapshot, draft: Draft, status: DatabaseStatus): re
   const byLocality = usesLocalities(draft.desired.cluster.spec, draft.status.runningVersion ?? "");
   const isWhollyListed = (group: ProcessGroup): boolean =>
     !isUnnameable(group, byLocality) && missingTargets(exclusions, group, byLocality).length === 0;
-<<<<<<< HEAD
   // In an upgrade in which all change at once everybody restarts anyway; in one that is taken back nobody may.
   const running = draft.status.runningVersion ?? spec.version;
   const isPrepared = isJumping(draft) || preparedVersions(snapshot, running).length > 0;
   const isRestarting = !isPrepared && automationOf(spec).killProcesses;
-=======
-  // In an upgrade in which all change at once everybody restarts anyway.
-  const isRestarting = !isJumping(draft) && automationOf(spec).killProcesses;
-  const runningVersion = draft.status.runningVersion ?? "";
   const isCalm =
-    uptimeSecondsOf(status, runningVersion) >= automationOf(spec).minimumUptimeSecondsForBounce;
->>>>>>> 807120c (Keep the decisions about late entries, slow storage, patience and a changed prefix)
+    uptimeSecondsOf(status, running) >= automationOf(spec).minimumUptimeSecondsForBounce;
   const { ignored, stubborn } = bounceTargets(snapshot, draft, status);
   const left = new Set([...ignored, ...stubborn]);
   return draft.groups
