@@ -22,7 +22,10 @@ function sourceFiles(): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   for (const [path, contents] of crdFiles()) {
     const crd = /^deploy\/crds\/(.+)$/.exec(path)?.[1];
-    if (crd !== undefined) files.set(`deploy/chart/crds/${crd}`, contents);
+    if (crd === undefined) continue;
+    files.set(`deploy/chart/crds/${crd}`, contents);
+    // Kustomize reads nothing outside of a base, and a kustomization beside the CRDs would break `kubectl apply -f`.
+    files.set(`deploy/kustomize/crds/${crd}`, contents);
   }
   const rules = {
     namespaced: namespacedRules,

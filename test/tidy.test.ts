@@ -169,6 +169,20 @@ test("[HOUSE8] every Markdown link to a file of the project leads somewhere", ()
   assert.deepEqual(dead, []);
 });
 
+test("[HOUSE10] files and folders that the documentation names exist", () => {
+  const folders = "src|test|scripts|docs|deploy|examples|bench|tools|spec";
+  const named = new RegExp(`\`((?:${folders})/[\\w./-]*)\``, "g");
+  const dead = files
+    .filter((file) => file.endsWith(".md") && !file.startsWith("test/"))
+    .flatMap((file) =>
+      [...read(file).matchAll(named)]
+        .map((match) => match[1] ?? "")
+        .filter((target) => !existsSync(join(root, target)))
+        .map((target) => `${file}: ${target}`),
+    );
+  assert.deepEqual(dead, []);
+});
+
 function projectFiles(): string[] {
   const skipped = /^(node_modules|dist|\.git|\.state)$/;
   return readdirSync(root, { recursive: false, withFileTypes: true })

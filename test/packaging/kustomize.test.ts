@@ -31,6 +31,7 @@ for (const base of bases) {
       );
       const count = (kind: string): number => kinds.filter((each) => each === kind).length;
       assert.equal(count("CustomResourceDefinition"), 3);
+      assert.equal(count("Namespace"), 1);
       assert.equal(count("Deployment"), 1);
       assert.equal(count("ClusterRole"), base === "cluster-wide" ? 3 : 2);
     },
