@@ -367,6 +367,8 @@ function note(
     state.refusals.set(key, { key, step, what: text, reason, message, count, retryAtMs });
     return;
   }
+  // A write whose answer was lost may have happened.
+  state.reader.noteWrite(action);
   const count = (state.failures.get(key)?.count ?? 0) + 1;
   const retryAtMs = atMs + backOffMs(count, 60_000);
   const { message } = outcome;

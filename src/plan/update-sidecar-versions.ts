@@ -1,6 +1,6 @@
 // Step updateSidecarVersions: before all processes change their version at once, every sidecar gets the image of the
 // new version in place and with it the new binaries; processes go on undisturbed. An upgrade that is given up takes the
-// images back. Rules: spec/upgrade.md [U20]-[U29], [U37].
+// images back. Rules: spec/upgrade.md [U20]-[U29], [U37], [U59].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf } from "../api/effective.ts";
 import { withoutTag } from "../build/images.ts";
@@ -11,6 +11,7 @@ import type { Stored } from "../kube/resource.ts";
 import { hasCondition } from "../model/process-group.ts";
 import type { Action } from "./action.ts";
 import { bounceDanger, uptimeSecondsOf } from "./bounce-safety.ts";
+import { restartEntriesWait } from "./own-restart-entries.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import { preparedVersions } from "./prepared-versions.ts";
 import { databaseStatus } from "./snapshot.ts";
@@ -86,6 +87,8 @@ function isGivenUp(snapshot: Snapshot): boolean {
 }
 
 function stage(snapshot: Snapshot, draft: Draft, running: string): StepResult {
+  const entries = restartEntriesWait(snapshot);
+  if (entries !== undefined) return { waits: [entries] };
   const found = candidates(snapshot, draft);
   const isBegun = found.some(
     ({ group, pod }) => shapeOfPod(pod).sidecarImage === draft.desired.sidecarImage(group, pod),

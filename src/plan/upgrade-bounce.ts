@@ -10,6 +10,7 @@ import { bounceDanger, uptimeSecondsOf } from "./bounce-safety.ts";
 import { killAddresses } from "./bounce-targets.ts";
 import { heldWait, hold, isHold, isNewWait, uptimeHold } from "./hold.ts";
 import type { Hold } from "./hold.ts";
+import { restartEntriesWait } from "./own-restart-entries.ts";
 import { evidenceOf, needsLock } from "./safety/act-evidence.ts";
 import type { Evidence } from "./safety/act-evidence.ts";
 import { groupsAhead } from "./safety/groups-ahead.ts";
@@ -33,6 +34,8 @@ export function upgradeBounce(snapshot: Snapshot, draft: Draft): StepResult {
   if (upgradeVerdict(snapshot, running).kind !== "allowed") return nothing;
   const what = `All processes have to change from version ${running} to ${spec.version}`;
   if (!automationOf(spec).killProcesses) return { waits: [heldWait(step, disabled, what)] };
+  // What else there is to say, updateSidecarVersions says.
+  if (restartEntriesWait(snapshot) !== undefined) return nothing;
   const unstaged = unstagedPods(snapshot, draft.groups, draft.desired);
   if (unstaged.length > 0 || !isAnnounced(snapshot)) {
     return { waits: [heldWait(step, stagingHold("pods", unstaged), what)] };

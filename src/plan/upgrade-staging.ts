@@ -11,6 +11,7 @@ import { podNameOf } from "../model/process-group-id.ts";
 import { conditionOf, hasCondition, isLeaving } from "../model/process-group.ts";
 import { announcedVersion, isAnnounced } from "./announced-version.ts";
 import { isLost } from "./bounce-targets.ts";
+import { restartEntriesWait } from "./own-restart-entries.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import { sidecarImageFor } from "./sidecar-image.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -44,6 +45,7 @@ export function configurationVersion(
   if (announced !== undefined && isAnnounced(snapshot)) return wanted;
   if (verdict.kind === "unknown" || verdict.kind === "uncertain")
     return announced ?? runningVersion;
+  if (restartEntriesWait(snapshot) !== undefined) return runningVersion;
   return unstagedPods(snapshot, groups, viewOf(snapshot)).length === 0 ? wanted : runningVersion;
 }
 

@@ -1,9 +1,12 @@
 // One of several clusters takes its version back while the others upgrade the database that they share: whichever wins,
-// the database serves, and every operator knows what runs. Rules: spec/multi.md [MU34], spec/upgrade.md [U39].
+// the database serves, and every operator knows what runs. Rules: spec/multi.md [MU34], [MU35], spec/upgrade.md [U39], [U59].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import type { AdminClient, AdminClientFactory, FdbTransaction } from "../../src/fdb/admin.ts";
+import { FdbError } from "../../src/fdb/error.ts";
 import { MultiTestWorld } from "./multi-harness.ts";
 import { createRegions, threeClusters } from "./multi-regions.ts";
+import { knobs } from "./restart-harness.ts";
 import { newVersion, oldVersion } from "./upgrade-harness.ts";
 import { hourMs, minuteMs } from "./world-harness.ts";
 
@@ -103,4 +106,61 @@ test("[MU34][U37] a cluster takes its version back around the restart by another
       });
     });
   }
+});
+
+/** Writes to the restart sets fail while it says so; everything else works. */
+function brokenSets(isBroken: () => boolean): (admin: AdminClientFactory) => AdminClientFactory {
+  const refuse = (key: Uint8Array): void => {
+    if (isBroken() && Buffer.from(key).includes("ForRestart")) throw new FdbError(1031, "a test");
+  };
+  const wrapped = (transaction: FdbTransaction): FdbTransaction => ({
+    get: (key) => transaction.get(key),
+    getRange: (begin, end, options) => transaction.getRange(begin, end, options),
+    set: (key, value) => {
+      refuse(key);
+      transaction.set(key, value);
+    },
+    clear: (key) => {
+      refuse(key);
+      transaction.clear(key);
+    },
+    clearRange: (begin, end) => transaction.clearRange(begin, end),
+  });
+  return (admin) => ({
+    isVersionSupported: (version) => admin.isVersionSupported(version),
+    installedVersions: () => admin.installedVersions(),
+    open: (options) => {
+      const client = admin.open(options);
+      const transact: AdminClient["transact"] = (body, how) =>
+        client.transact((transaction) => body(wrapped(transaction)), how);
+      return { ...client, transact };
+    },
+  });
+}
+
+test("[MU35][U59] a cluster that cannot take its restart entries out prepares no upgrade until another one's restart is over", async () => {
+  let isBroken = false;
+  const siteOf = (name: string) =>
+    name === "main" ? { wrapAdmin: brokenSets(() => isBroken) } : {};
+  await MultiTestWorld.run({ names, siteOf }, async (world) => {
+    const synchronizationMode = "global" as const;
+    const more = { version: oldVersion, automationOptions: { synchronizationMode } };
+    await createRegions(world, threeClusters, { ...more, minimumUptimeSecondsForBounce: 600 });
+    await world.changeAll(knobs("knob_max_trace_lines=1001"));
+    const first = "main";
+    await untilReason(world, first, "RestartHeld");
+    assert.ok((await world.entries()).some((entry) => entry.startsWith("readyForRestart/main-")));
+    isBroken = true;
+    await world.at(first).changeSpec({ version: newVersion }, { name: first });
+    await untilReason(world, first, "CoordinationSettling");
+    const killed = (): boolean => world.acts("killProcesses").length > 0;
+    while (!killed()) await world.clock.advance(5_000);
+    await world.clock.advance(minuteMs);
+    await assertServing(world, oldVersion);
+    assert.notEqual(world.acts("killProcesses")[0]?.name, first);
+    isBroken = false;
+    await untilReason(world, first, "RestartHeld");
+    await assertServing(world, oldVersion);
+    world.assertDataSafe();
+  });
 });
