@@ -51,6 +51,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     knowledge: state.reader.knowledge,
     ledger: databases.flatMap(({ ledger }) => ledger.entries()),
     lostZones: state.statuses.lostZones(nowMs),
+    missingCoordinators: state.statuses.missingCoordinators,
     sidecars: state.sidecars.observations(),
     failures: [...state.failures.values()],
     refusals: [...state.refusals.values()],

@@ -60,3 +60,37 @@ test("[S35] our own processes are judged by their pods instead", () => {
   note(memory, sample, 4_000);
   assert.equal(memory.lostZones(sampleNowMs).size, 0);
 });
+
+test("[T11] each coordinator is missing since the first status in a row that shows it", () => {
+  const memory = new StatusMemory();
+  const sample = sampleDatabase();
+  const view = viewOf(sample);
+  const connectionString = sample.status.cluster?.connection_string;
+  const cluster = { ...view.cluster, status: { ...view.cluster.status, connectionString } };
+  const seen = (ageMs: number, unreachable: readonly string[], available = true) => {
+    const status = structuredClone(sample.status);
+    for (const process of Object.values(status.cluster?.processes ?? {})) {
+      process.command_line = `fdbserver --public_address=${process.address ?? ""}`;
+    }
+    for (const each of status.client?.coordinators?.coordinators ?? []) {
+      each.reachable = !unreachable.includes(each.address ?? "");
+    }
+    if (status.client?.database_status) status.client.database_status.available = available;
+    memory.note({ kind: "seen", status, observedMs: sampleNowMs - ageMs }, { ...view, cluster });
+    return [...memory.missingCoordinators].map(([each, atMs]) => [each, sampleNowMs - atMs]);
+  };
+  const [one = "", two = "", three = ""] = connectionString?.split("@")[1]?.split(",") ?? [];
+  assert.deepEqual(seen(90_000, []), []);
+  assert.deepEqual(seen(80_000, [one]), [[one, 80_000]]);
+  assert.deepEqual(seen(70_000, [one, two, three], false), [[one, 80_000]], "it does not serve");
+  const both = [
+    [one, 80_000],
+    [two, 60_000],
+  ];
+  assert.deepEqual(seen(60_000, [one, two]), both);
+  assert.deepEqual(seen(50_000, [two]), [[two, 60_000]]);
+  assert.deepEqual(seen(40_000, [one, two]), [
+    [one, 40_000],
+    [two, 60_000],
+  ]);
+});

@@ -1,8 +1,9 @@
 // What is remembered of earlier statuses of one database: the last two that told everything, and where the processes of
-// other instances were, so that their loss is noticed, and what our own may hold. Rules: spec/safety.md [S35], [S47],
-// [S48], [S68].
+// other instances were, so that their loss is noticed, what our own may hold, and since when coordinators are missing.
+// Rules: spec/safety.md [S35], [S47], [S48], [S68], spec/restart.md [T11].
 import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
 import { isTest } from "../model/process-class.ts";
+import { missingCoordinators } from "../plan/coordinator-validity.ts";
 import { statusGap } from "../plan/safety/evidence.ts";
 import { noteRoles } from "../plan/safety/role-history.ts";
 import type { RoleHistories } from "../plan/safety/role-history.ts";
@@ -22,6 +23,7 @@ export class StatusMemory {
   #statuses: readonly SeenStatus[] = [];
   readonly #foreign = new Map<string, ForeignProcess>();
   #histories: RoleHistories = new Map();
+  #missingCoordinators: ReadonlyMap<string, number> = new Map();
 
   /** The newest first, at most two. */
   get statuses(): readonly SeenStatus[] {
@@ -33,10 +35,16 @@ export class StatusMemory {
     return this.#histories;
   }
 
+  /** Coordinators that the newest status shows as missing, with the time of the first one that did so in a row. */
+  get missingCoordinators(): ReadonlyMap<string, number> {
+    return this.#missingCoordinators;
+  }
+
   /** Takes in an observation; one that is known already changes nothing. */
   note(latest: DatabaseObservation, view: Pick<SafetyView, "cluster" | "pods">): void {
     if (latest.kind !== "seen" || latest.observedMs === this.#statuses[0]?.observedMs) return;
     const { kind: _kind, ...seen } = latest;
+    this.#noteCoordinators(seen, view);
     const isComplete = statusGap(seen.status, knownDeadAddresses(view)) === undefined;
     this.#histories = noteRoles(this.#histories, { ...seen, isComplete }, view);
     if (!isComplete) return;
@@ -53,6 +61,16 @@ export class StatusMemory {
       if (!lost.has(zone)) lost.set(zone, `${key} does not report`);
     }
     return lost;
+  }
+
+  /** A database that does not serve tells nothing about single coordinators. */
+  #noteCoordinators({ status, observedMs }: SeenStatus, view: Pick<SafetyView, "cluster">): void {
+    if (status.client?.database_status?.available !== true) return;
+    const before = this.#missingCoordinators;
+    const missing = missingCoordinators(status, view.cluster.status?.connectionString ?? "");
+    this.#missingCoordinators = new Map(
+      missing.map((address) => [address, before.get(address) ?? observedMs]),
+    );
   }
 
   #noteForeign(seen: SeenStatus, view: Pick<SafetyView, "cluster">): void {

@@ -141,7 +141,7 @@ function changeDanger(snapshot: Snapshot, draft: Draft, input: CoordinatorInput)
   const { coordinatorMinimumUptimeSeconds: minimum, coordinatorMissingMs } = snapshot.options;
   const missing = missingCoordinators(status, input.connectionString);
   if (missing.length > 0) {
-    const goneMs = snapshot.nowMs - unfitSinceMs(snapshot);
+    const goneMs = snapshot.nowMs - missingSinceMs(snapshot, missing);
     if (goneMs < coordinatorMissingMs) {
       const remedy = "Nothing: it comes back, or another one takes its place.";
       const message = "It may come back within a minute";
@@ -166,11 +166,12 @@ function unrestOf(status: DatabaseStatus): string | undefined {
   return `the database has not fully recovered: ${name}`;
 }
 
-function unfitSinceMs(snapshot: Snapshot): number {
-  const times = snapshot.previousWaits
-    .filter((wait) => wait.step === step && wait.reason === "CoordinatorsUnfit")
-    .map((wait) => wait.sinceMs);
-  return times.length === 0 ? snapshot.nowMs : Math.min(...times);
+/** Of the one that has been missing for longest: its place is filled, and that of others in the same change. */
+function missingSinceMs(
+  { missingCoordinators: known, nowMs }: Snapshot,
+  missing: string[],
+): number {
+  return Math.min(...missing.map((address) => known?.get(address) ?? nowMs));
 }
 
 function unfitWait(problem: string, held: Hold, object?: string): NewWait {

@@ -180,6 +180,8 @@ export interface Snapshot {
   readonly ledger: readonly LedgerEntry[];
   /** Fault domains of processes of other instances that were seen lately and are gone, each with the reason. */
   readonly lostZones?: ReadonlyMap<string, string>;
+  /** Coordinators that statuses show as missing, each with the time of the first status of an unbroken row. */
+  readonly missingCoordinators?: ReadonlyMap<string, number>;
   /** By pod name; only pods of the split image have an entry. */
   readonly sidecars: ReadonlyMap<string, SidecarObservation>;
   readonly failures: readonly ActionFailure[];

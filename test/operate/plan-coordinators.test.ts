@@ -87,9 +87,10 @@ const both =
     for (const change of changes) change(status);
   };
 
-/** Since when the coordinators are unfit. */
-function unfitSince(sinceMs: number): Partial<Snapshot> {
-  return { previousWaits: [{ step: "changeCoordinators", reason: "CoordinatorsUnfit", sinceMs }] };
+/** Since when statuses show coordinators as missing. */
+function missingSince(world: PlanWorld, agoMs: number): Partial<Snapshot> {
+  const sinceMs = world.nowMs - agoMs;
+  return { missingCoordinators: new Map(coordinators(world).map((each) => [each, sinceMs])) };
 }
 
 test("[T9] fit coordinators are left alone", () => {
@@ -149,10 +150,24 @@ test("[T11] a coordinator that is gone gets a minute to come back", () => {
   const early = planWith(world, lose(world));
   assert.equal(chosen(early), undefined);
   assert.match(waitOf(early), /No healthy process serves .* may come back within a minute/);
-  const still = planWith(world, lose(world), unfitSince(world.nowMs - 59_000));
+  const still = planWith(world, lose(world), missingSince(world, 59_000));
   assert.equal(chosen(still), undefined);
-  const late = planWith(world, lose(world), unfitSince(world.nowMs - 60_000));
+  const late = planWith(world, lose(world), missingSince(world, 60_000));
   assert.equal(chosen(late)?.length, 3);
+});
+
+test("[T11] the minute is that of the coordinator, not of an earlier wait for another reason", () => {
+  const world = settled();
+  const sinceMs = world.nowMs - 3_600_000;
+  const previousWaits = [
+    { step: "changeCoordinators", reason: "CoordinatorsUnfit" as const, sinceMs },
+  ];
+  const fresh = planWith(world, lose(world), { previousWaits });
+  assert.equal(chosen(fresh), undefined);
+  assert.match(waitOf(fresh), /may come back within a minute/);
+  const another = new Map([[coordinators(world)[1] ?? "", sinceMs]]);
+  const other = planWith(world, lose(world), { previousWaits, missingCoordinators: another });
+  assert.equal(chosen(other), undefined, "one that came back");
 });
 
 const gates: [string, "missing" | "undesired", object, boolean][] = [
@@ -171,7 +186,7 @@ for (const [name, kind, fields, isChanged] of gates) {
   test(`${rule} ${name}, a coordinator ${kind}: ${isChanged ? "changed" : "not changed"}`, () => {
     const world = settled();
     const cause = kind === "missing" ? lose(world) : exclude(world);
-    const overrides = unfitSince(world.nowMs - 120_000);
+    const overrides = missingSince(world, 120_000);
     const plan = planWith(world, both(cause, recovery(fields)), overrides);
     assert.equal(chosen(plan) !== undefined, isChanged);
     if (!isChanged) assert.match(waitOf(plan), /generations|fully recovered|last recovery/);
@@ -226,7 +241,7 @@ test("[T19] a coordinator that is missing during a move to TLS is replaced by a 
   };
   const early = planWith(world, unreachable);
   assert.equal(chosen(early), undefined, "it may come back");
-  const plan = planWith(world, unreachable, unfitSince(world.nowMs - 120_000));
+  const plan = planWith(world, unreachable, missingSince(world, 120_000));
   const addresses = chosen(plan) ?? [];
   assert.equal(addresses.length, 3);
   assert.ok(!addresses.includes(lost));
