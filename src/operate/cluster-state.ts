@@ -57,6 +57,9 @@ export interface ClusterState {
   /** Waits for which an event was made. */
   toldWaits: ToldWaits;
   statusWrittenMs: number;
+  /** Lost races for the status in a row, and until when no other one is run. */
+  conflicts: number;
+  conflictUntilMs: number;
   /** When news that were held back are to be written. */
   statusDueMs: number;
   /** Tells our own writes to the resource from those of others. */
@@ -143,6 +146,8 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     toldEvents: new Set(),
     toldWaits: undefined,
     statusWrittenMs: 0,
+    conflicts: 0,
+    conflictUntilMs: 0,
     statusDueMs: 0,
     ownWrites: new OwnWrites(),
     answeredRequest: undefined,

@@ -13,7 +13,7 @@ import { randomInteger } from "../env/random.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/error.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
-import { parseKeyText } from "../kube/path.ts";
+import { keyOf, parseKeyText } from "../kube/path.ts";
 import type { WorkOutcome } from "../kube/queue.ts";
 import type { Stored } from "../kube/resource.ts";
 import { actionKey } from "../plan/action-key.ts";
@@ -23,6 +23,7 @@ import type { Action } from "../plan/action.ts";
 import { chain, planCluster } from "../plan/chain.ts";
 import type { Plan } from "../plan/chain.ts";
 import { isLeftAlone, isProtectionOver } from "../plan/deletion-protection.ts";
+import { repairsIn } from "../plan/repair.ts";
 import { isSameJson } from "../plan/same-json.ts";
 import { evidenceMsOf } from "../plan/safety/act-evidence.ts";
 import { skippedText } from "../plan/skipped-exclusion.ts";
@@ -70,6 +71,10 @@ export interface ReconcileOptions {
 const soonMs = 50;
 const staleMs = 250;
 const refusedMs = 1_000;
+/** The longest pause of who loses every race for the status. */
+const conflictMaximumMs = 30_000;
+/** So many lost races in a row are no accident: then objects are repaired all the same. */
+const repairConflicts = 3;
 /** A lock that is held elsewhere is asked for at least so often. */
 const lockMaximumMs = 15_000;
 /** A plan that takes longer is cut, and its cluster rests: one cluster must not hold up all others. */
@@ -121,7 +126,7 @@ export async function reconcileCluster(
   state.waits = plan.waits;
   tell(options, key, plan, nowMs);
   const written = await writeStatus(options, state, cluster, plan.status);
-  if (written === "conflict") return { againAfterMs: staleMs };
+  if (written === "conflict") return repairOnly(options, key, state, cluster, plan);
   // What was observed or decided is told only when it is stored, so that a lost race tells nothing twice.
   recordEvents(options, state, cluster, plan);
   if (plan.isReconciled) noteReconciled(options, cluster, plan);
@@ -244,20 +249,67 @@ async function writeStatus(
     state.statusDueMs = state.statusWrittenMs + holdMs(due, options.statusIntervalMs);
     if (nowMs < state.statusDueMs) return "held";
   }
+  if (nowMs < state.conflictUntilMs) return "conflict";
   state.ownWrites.begin();
   try {
     const stored = await options.client.updateStatus(foundationDbClusters, { ...cluster, status });
     options.caches.clusters.observeWrite(stored);
     const isChangedByOthers = state.ownWrites.end(stored.metadata.resourceVersion);
     state.statusWrittenMs = nowMs;
+    state.conflicts = 0;
     options.metrics.statusWritten("written");
     return due === "now" || isChangedByOthers ? "decision" : "news";
   } catch (error) {
     state.ownWrites.end(undefined);
     if (!isKubeError(error, "Conflict") && !isKubeError(error, "NotFound")) throw error;
     options.metrics.statusWritten("conflict");
+    await readAfterConflict(options, state, cluster);
     return "conflict";
   }
+}
+
+/** The local copy may be behind for any reason, so the object itself is read; who keeps losing asks more seldom. */
+async function readAfterConflict(
+  options: ReconcileOptions,
+  state: ClusterState,
+  cluster: Stored<FoundationDBCluster>,
+): Promise<void> {
+  state.conflicts += 1;
+  const pauseMs = state.conflicts === 1 ? 0 : staleMs * 2 ** (state.conflicts - 2);
+  state.conflictUntilMs = options.clock.nowMs() + Math.min(conflictMaximumMs, pauseMs);
+  try {
+    const stored = await options.client.find(foundationDbClusters, keyOf(cluster));
+    if (stored !== undefined) options.caches.clusters.observeWrite(stored);
+  } catch (error) {
+    // The watch will tell, or the next conflict reads again.
+    options.log.debug("the resource could not be read", { error: String(error) });
+  }
+}
+
+function afterConflict(options: ReconcileOptions, state: ClusterState): WorkOutcome {
+  return { againAfterMs: Math.max(soonMs, state.conflictUntilMs - options.clock.nowMs()) };
+}
+
+/** While the status cannot be written, nothing is decided; but what is stored as decided is kept. */
+async function repairOnly(
+  options: ReconcileOptions,
+  key: string,
+  state: ClusterState,
+  cluster: Stored<FoundationDBCluster>,
+  plan: Plan,
+): Promise<WorkOutcome> {
+  const stored = options.caches.clusters.get(parseKeyText(key));
+  const isSame = stored?.metadata.uid === cluster.metadata.uid;
+  if (
+    stored !== undefined &&
+    isSame &&
+    !isLeftAlone(stored) &&
+    state.conflicts >= repairConflicts
+  ) {
+    const repairs = repairsIn(plan.actions, stored.status);
+    await perform(options, key, state, cluster, repairs, 0);
+  }
+  return afterConflict(options, state);
 }
 
 async function perform(
@@ -451,7 +503,7 @@ async function tellPaused(
   const status = pausedStatus(cluster, options.clock.nowMs());
   if (status === undefined) return {};
   const written = await writeStatus(options, state, cluster, status);
-  if (written === "conflict") return { againAfterMs: staleMs };
+  if (written === "conflict") return afterConflict(options, state);
   const waitMs = state.statusDueMs - options.clock.nowMs();
   return written === "held" ? { againAfterMs: Math.max(soonMs, waitMs) } : {};
 }
@@ -471,7 +523,7 @@ async function reportInvalid(
   const isStored = isSameJson(cluster.status, status);
   if (!isStored) {
     const written = await writeStatus(options, state, cluster, status);
-    if (written === "conflict") return { againAfterMs: staleMs };
+    if (written === "conflict") return afterConflict(options, state);
     if (written === "held") return { againAfterMs: Math.max(soonMs, state.statusDueMs - atMs) };
     for (const { type, reason, message } of statusEvents(cluster.status, status, atMs)) {
       options.recorder.record(cluster, type, reason, message);
