@@ -1,5 +1,5 @@
 // Step updateLockConfiguration: the instances that may not take the lock stand in the database as they stand in
-// lockOptions.denyList, and the lock goes back when there is nothing left to do. Rules: spec/upgrade.md [U60]-[U66], [U84].
+// lockOptions.denyList, and the lock goes back when there is nothing left to do. Rules: spec/upgrade.md [U60]-[U66], [U85].
 import { locksOf } from "../api/effective.ts";
 import { processesByInstance } from "../model/locality.ts";
 import { parseProcessGroupId } from "../model/process-group-id.ts";

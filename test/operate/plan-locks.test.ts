@@ -117,7 +117,7 @@ test("[U64] a reconciled cluster gives the lock back", () => {
   assert.deepEqual(asked(acted), ["lock"], "an act may have taken it");
 });
 
-test("[U84] a lock under the prefix from before is given back at once, unless somebody else has that prefix", () => {
+test("[U85] a lock under the prefix from before is given back at once, unless somebody else has that prefix", () => {
   const world = reconciled({ lockOptions: { disableLocks: false }, processGroupIDPrefix: "old" });
   world.changeSpec({ processGroupIDPrefix: "new" });
   const observedMs = world.nowMs;
