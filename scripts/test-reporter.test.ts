@@ -18,22 +18,23 @@ test("[HOUSE9] a batch tells failures and skips, counts by file and names the sl
   const lines: string[] = [];
   const error = new Error("it is not so");
   const events = eventsOf([
-    finished("test:pass", "inner", { nesting: 1 }),
+    finished("test:pass", "inner", { nesting: 1, details: { duration_ms: 10 } }),
     finished("test:pass", "slow", { details: { duration_ms: 900 } }),
     finished("test:pass", "left out", { skip: "no kubectl" }),
     finished("test:fail", "wrong", { details: { duration_ms: 30, error } }),
-    finished("test:pass", "a suite", { details: { type: "suite", duration_ms: 5_000 } }),
+    finished("test:pass", "a suite", { details: { type: "suite", duration_ms: 50 } }),
     { type: "test:diagnostic", data: {} },
   ]);
   for await (const line of report(events)) lines.push(line);
   assert.equal(lines[0], "skipped: left out: no kubectl\n");
   assert.match(lines[1] ?? "", /FAILED: wrong\n {2}in src\/one\.test\.ts\n.*it is not so/);
   assert.deepEqual(JSON.parse(lines.at(-1) ?? ""), {
-    files: [{ file: "src/one.test.ts", passed: 2, failed: 1, skipped: 1, tookMs: 950 }],
+    files: [{ file: "src/one.test.ts", passed: 2, failed: 1, skipped: 1, tookMs: 1000 }],
     slowest: [
       { name: "slow", file: "src/one.test.ts", tookMs: 900 },
       { name: "wrong", file: "src/one.test.ts", tookMs: 30 },
       { name: "left out", file: "src/one.test.ts", tookMs: 20 },
+      { name: "inner", file: "src/one.test.ts", tookMs: 10 },
     ],
   });
 });

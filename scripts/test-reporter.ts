@@ -40,16 +40,14 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
   for await (const event of source) {
     if (event.type !== "test:pass" && event.type !== "test:fail") continue;
     const test = event.data as Finished;
-    if (test.details.type === "suite") continue;
     const file = relative(process.cwd(), test.file ?? "unknown file");
     const counts = files.get(file) ?? { file, passed: 0, failed: 0, skipped: 0, tookMs: 0 };
     files.set(file, counts);
     const tookMs = Math.round(test.details.duration_ms ?? 0);
-    // The time of a test includes that of the tests in it.
-    if (test.nesting === 0) {
-      counts.tookMs += tookMs;
-      slow.push({ name: test.name, file, tookMs });
-    }
+    // The time of a suite or test includes that of the tests in it.
+    if (test.nesting === 0) counts.tookMs += tookMs;
+    if (test.details.type === "suite") continue;
+    slow.push({ name: test.name, file, tookMs });
     if (test.skip !== undefined && test.skip !== false) {
       counts.skipped += 1;
       yield `skipped: ${test.name}${typeof test.skip === "string" ? `: ${test.skip}` : ""}\n`;
