@@ -31,34 +31,86 @@ export interface MachineClock extends Clock {
   stop(): void;
 }
 
-/** The machine's clock, optionally running `speed` times as fast from the moment it is made. */
-export function machineClock(speed = 1): MachineClock {
-  const startedMs = Date.now();
-  const startedAt = performance.now();
-  const pending = new Set<NodeJS.Timeout>();
+/** Where a machine's clock gets its time from. */
+export interface TimeSource {
+  /** What the machine shows; people and programs set it. */
+  wallMs(): number;
+  /** Runs evenly, and stands still while the machine sleeps. */
+  steadyMs(): number;
+}
+
+const machine: TimeSource = { wallMs: () => Date.now(), steadyMs: () => performance.now() };
+
+/** Smaller differences come from clocks that are brought into line little by little. */
+const jumpMinimumMs = 1_000;
+
+/**
+ * The machine's clock, optionally running `speed` times as fast from the moment it is made. At normal speed it follows
+ * when the machine's time is set forward, and when the machine has slept: then timers that are due fire at once, and
+ * what ran out meanwhile is over. It does not follow backwards, since nothing that is over may begin again.
+ * Rules: spec/run.md [RUN15].
+ */
+export function machineClock(speed = 1, source: TimeSource = machine): MachineClock {
+  const startedMs = source.wallMs();
+  const startedAt = source.steadyMs();
+  const pending = new Set<PendingTimer>();
   let isStopped = false;
+  let jumpedMs = 0;
+  const nowMs = (): number => {
+    const steadyMs = source.steadyMs() - startedAt;
+    const lagMs = source.wallMs() - (startedMs + steadyMs + jumpedMs);
+    if (speed === 1 && lagMs > jumpMinimumMs) {
+      jumpedMs += lagMs;
+      const atMs = startedMs + steadyMs + jumpedMs;
+      for (const timer of pending) timer.arm(timer.dueMs - atMs);
+    }
+    return Math.floor(startedMs + steadyMs * speed + jumpedMs);
+  };
   return {
-    nowMs: () => Math.floor(startedMs + (performance.now() - startedAt) * speed),
+    nowMs,
     setTimer(delayMs, run) {
       if (isStopped) return { cancel: () => {} };
-      // Node truncates longer delays to 1 ms, so a far timer is clamped to the longest possible one.
-      const realMs = Math.min(Math.max(0, delayMs) / speed, 2 ** 31 - 1);
-      const handle = setTimeout(() => {
-        pending.delete(handle);
+      const timer = new PendingTimer(nowMs() + delayMs, speed, () => {
+        pending.delete(timer);
         run();
-      }, realMs);
-      pending.add(handle);
+      });
+      pending.add(timer);
+      timer.arm(delayMs);
       return {
         cancel() {
-          pending.delete(handle);
-          clearTimeout(handle);
+          pending.delete(timer);
+          timer.disarm();
         },
       };
     },
     stop() {
       isStopped = true;
-      for (const handle of pending) clearTimeout(handle);
+      for (const timer of pending) timer.disarm();
       pending.clear();
     },
   };
+}
+
+class PendingTimer {
+  readonly dueMs: number;
+  readonly #speed: number;
+  readonly #run: () => void;
+  #handle: NodeJS.Timeout | undefined;
+
+  constructor(dueMs: number, speed: number, run: () => void) {
+    this.dueMs = dueMs;
+    this.#speed = speed;
+    this.#run = run;
+  }
+
+  arm(delayMs: number): void {
+    this.disarm();
+    // Node truncates longer delays to 1 ms, so a far timer is clamped to the longest possible one.
+    const realMs = Math.min(Math.max(0, delayMs) / this.#speed, 2 ** 31 - 1);
+    this.#handle = setTimeout(this.#run, realMs);
+  }
+
+  disarm(): void {
+    clearTimeout(this.#handle);
+  }
 }

@@ -99,7 +99,7 @@ export async function multiWalk(
 /** Two clocks differ by less than the lock allows for. */
 function skewOf(random: Random) {
   return {
-    offsetMs: randomInteger(random, -4_000, 4_000),
+    offsetMs: randomPick(random, [0, 1, -1]) * randomPick(random, [3_000, 10_000, hourMs]),
     driftMsPerHour: randomInteger(random, -100, 100),
   };
 }
@@ -259,6 +259,7 @@ async function trouble(walk: Walk): Promise<void> {
     [`the road is bad: ${chance}`]: () => void (links.roadFailureChance = chance),
     [`answers come late: ${chance}`]: () => void (links.slowAnswerChance = chance),
     [`commits go wrong: ${chance}`]: () => void (commitFaults.chance = chance),
+    "the clock is set an hour forward": () => world.stepClock(name, hourMs),
     "the cluster is cut off": () => {
       cut.add(name);
       cutCluster(world.at(name).world, links);
