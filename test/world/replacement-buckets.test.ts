@@ -19,9 +19,11 @@ function disksAt(moveBytesPerSecond: number) {
 
 const idLabel = "foundationdb.org/fdb-process-group-id";
 
-/** Cuts a pod of a class off from everything; the id of its process group. */
+/** Cuts the oldest pod of a class off from everything; the id of its process group. */
 async function cutOff(world: TestWorld, processClass: string): Promise<string> {
-  const [pod] = await world.pods(processClass);
+  const bornAt = ({ metadata }: { metadata: { creationTimestamp?: string } }): number =>
+    Date.parse(metadata.creationTimestamp ?? "");
+  const [pod] = (await world.pods(processClass)).toSorted((a, b) => bornAt(a) - bornAt(b));
   const ip = pod?.status?.podIP ?? "";
   world.world.network.cut(ip);
   world.world.fdb.faults.cutAddress(ip);
