@@ -2,6 +2,7 @@
 // Rules: spec/explain.md [E10]-[E15].
 import type { Clock } from "../env/clock.ts";
 import { machineClock } from "../env/clock.ts";
+import { measuredTransport, ServerClock } from "../kube/server-clock.ts";
 import { KubeClient } from "../kube/client.ts";
 import { httpsTransport } from "../kube/https.ts";
 import { KubeconfigError, connectionOfPerson } from "../kube/kubeconfig.ts";
@@ -24,9 +25,13 @@ export async function runExplain(name: string, options: ExplainOptions): Promise
   const transport = httpsTransport(connection, { requestTimeoutMs: 15_000 });
   const clock = machineClock();
   try {
-    const client = new KubeClient(transport, { userAgent: "fdb-operator-explain" });
+    const serverClock = new ServerClock();
+    const measured = measuredTransport(transport, clock, serverClock);
+    const client = new KubeClient(measured, { userAgent: "fdb-operator-explain" });
+    // Ages are told by the clock of the API server: ours may be wrong, and an emulated one may run faster.
+    const serverTime = { nowMs: () => clock.nowMs() + serverClock.aheadMs };
     const key = { name, namespace: options.namespace ?? connection.namespace ?? "default" };
-    const text = await explainText(client, key, connection.server, clock, options.output, {
+    const text = await explainText(client, key, connection.server, serverTime, options.output, {
       width: process.stdout.isTTY ? process.stdout.columns : 100,
       hasColor: process.stdout.isTTY && process.stdout.hasColors(),
     });
@@ -41,7 +46,7 @@ export async function explainText(
   client: KubeClient,
   key: { namespace: string; name: string },
   server: string,
-  clock: Clock,
+  clock: Pick<Clock, "nowMs">,
   output: ExplainOptions["output"],
   options: TextOptions,
 ): Promise<string> {

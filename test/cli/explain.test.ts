@@ -464,7 +464,7 @@ function ending(child: ChildProcessWithoutNullStreams): Promise<Ended> {
   });
 }
 
-test("[E12] [E16] both commands print the same page, as text and as JSON", async () => {
+test("[E12] [E16] [E59] both commands print the same page, as text and as JSON", async () => {
   await TestWorld.runWithCluster({ spec: small }, async (world) => {
     const served = await serveHttps(world.world.server, { port: 0 });
     const folder = mkdtempSync(join(tmpdir(), "fdb-operator-explain-"));
@@ -482,6 +482,8 @@ test("[E12] [E16] both commands print the same page, as text and as JSON", async
       const json = await run("kubectl-fdb.ts", [...args, "-o", "json"], { KUBECONFIG: file });
       const page = JSON.parse(json.out) as ExplainPage;
       assert.deepEqual([page.cluster, page.processGroups.total], ["sample", 9]);
+      const differenceMs = Math.abs(Date.parse(page.asOf) - world.clock.nowMs());
+      assert.ok(differenceMs <= 2_000, "the time of the server, not of the reader");
     } finally {
       await served.close();
       rmSync(folder, { recursive: true });
