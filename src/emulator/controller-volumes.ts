@@ -1,5 +1,5 @@
 // Binds claims to volumes, makes volumes for claims (zonal ones, on the zone of the chosen node),
-// and takes them away again when the claim is gone. Carries rules KUBELET51 to KUBELET54.
+// and takes them away again when the claim is gone. Carries rules KUBELET51 to KUBELET54 and KUBELET78.
 import { randomInteger, randomPick } from "../env/random.ts";
 import { isKubeError } from "../kube/error.ts";
 import { EventRecorder } from "../kube/event-recorder.ts";
@@ -42,6 +42,8 @@ export class VolumeController {
   readonly #events: EventRecorder;
   /** Volumes that belong to a claim, by the claim's uid. */
   readonly #reserved = new Map<string, Volume>();
+  /** Names of volumes that were deleted. */
+  readonly #gone = new Set<string>();
   /** When the volume of a claim will have been made. */
   readonly #readyAtMs = new Map<string, number>();
 
@@ -64,6 +66,7 @@ export class VolumeController {
     informers.of(persistentVolumes).onChange(({ type, object }) => {
       if (type !== "DELETED") this.#volumes.add(object.metadata.name ?? "");
       const claimRef = object.spec?.claimRef;
+      if (type === "DELETED") this.#gone.add(object.metadata.name ?? "");
       if (claimRef?.uid !== undefined) {
         if (type === "DELETED") this.#reserved.delete(claimRef.uid);
         else this.#reserved.set(claimRef.uid, object);
@@ -90,8 +93,10 @@ export class VolumeController {
     const claim = this.#parts.informers.of(persistentVolumeClaims).get(parseKeyText(key));
     if (claim === undefined) return;
     if (claim.metadata.deletionTimestamp !== undefined) return;
-    if (claim.status?.phase === "Bound") return;
     const volumeName = claim.spec?.volumeName ?? "";
+    if (claim.status?.phase === "Bound") {
+      return this.#gone.has(volumeName) ? this.#declareLost(claim) : undefined;
+    }
     if (volumeName !== "") {
       const volume = this.#parts.informers.of(persistentVolumes).get({ name: volumeName });
       if (volume !== undefined && mayBind(volume, claim)) await this.#bind(claim, volume);
@@ -102,6 +107,15 @@ export class VolumeController {
     if (claim.spec?.storageClassName === undefined) return this.#useDefaultClass(claim);
     const name = claim.spec.storageClassName;
     await this.#serve(claim, this.#parts.informers.of(storageClasses).get({ name }));
+  }
+
+  /** Its volume was deleted under it, against all protection. */
+  async #declareLost(claim: Claim): Promise<void> {
+    const message = "Bound claim has lost its PersistentVolume. Data on the volume is lost!";
+    const options = { type: "merge", subresource: "status" } as const;
+    const patch = { status: { phase: "Lost" } };
+    await this.#parts.client.patch(persistentVolumeClaims, keyOf(claim), patch, options);
+    this.#events.record(claim, "Warning", "ClaimLost", message);
   }
 
   /** A free volume will do even when nobody knows its class. */

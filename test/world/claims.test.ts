@@ -3,7 +3,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
-import { nodes, persistentVolumeClaims, pods } from "../../src/kube/resource.ts";
+import { nodes, persistentVolumeClaims, persistentVolumes, pods } from "../../src/kube/resource.ts";
 import { frugalProcesses, keyOfObject, minuteMs, nameOf, TestWorld } from "./world-harness.ts";
 import { assertAllCopies, assertNothingExcluded, groups, untilSettled } from "./removal-harness.ts";
 import { pageOf } from "./stuck-case.ts";
@@ -228,6 +228,25 @@ test("[S106] a claim that is taken away by force gets no empty successor under i
       .filter((text) => text.startsWith("create persistentvolumeclaims"));
     assert.equal(made.length, 1, made.join("\n"));
     assert.ok(!made[0]?.endsWith(key.name), made[0]);
+    await assertAllCopies(world);
+    await assertNothingExcluded(world);
+  });
+});
+
+test("[S104] [KUBELET78] a volume that is deleted by force is a lost copy, and its process group is replaced", async () => {
+  const options = { spec: specOf("double", "Delete"), nodes: 9 };
+  await TestWorld.runWithCluster(options, async (world) => {
+    const [claim] = await claims(world, "storage");
+    const name = claim?.spec?.volumeName ?? "";
+    await world.client.delete(persistentVolumes, { name });
+    const patch = { metadata: { finalizers: null } };
+    await world.client.patch(persistentVolumes, { name }, patch, { type: "merge" });
+    await world.until(
+      async () => (await conditionOf(world, "Degraded"))?.reason === "VolumeLost",
+      "the lost copy is told",
+    );
+    await untilSettled(world, 30 * minuteMs);
+    assert.ok(!(await claims(world)).map(nameOf).includes(nameOf(claim ?? { metadata: {} })));
     await assertAllCopies(world);
     await assertNothingExcluded(world);
   });

@@ -82,7 +82,7 @@ const cases: [string, Change[], Verdict][] = [
   [
     "a claim without its volume",
     [(sample) => void (claim(sample).status = { phase: "Lost" })],
-    { kind: "atRisk", state: "withoutVolume" },
+    { kind: "lost", state: "withoutVolume" },
   ],
   ["a pod that keeps its data elsewhere", [gone, elsewhere], undefined],
   [

@@ -87,7 +87,7 @@ function problemOf(
   }
   if (isGoing) return { kind, isUnusable: true, state: "going" };
   const isLost = claim.status?.phase === "Lost";
-  return isLost ? { kind, isUnusable: false, state: "withoutVolume" } : undefined;
+  return isLost ? { kind: "lost", isUnusable: false, state: "withoutVolume" } : undefined;
 }
 
 /**
