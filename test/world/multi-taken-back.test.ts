@@ -145,11 +145,15 @@ test("[MU35][U59] a cluster that cannot take its restart entries out prepares no
   await MultiTestWorld.run({ names, siteOf }, async (world) => {
     const synchronizationMode = "global" as const;
     const more = { version: oldVersion, automationOptions: { synchronizationMode } };
-    await createRegions(world, threeClusters, { ...more, minimumUptimeSecondsForBounce: 600 });
-    await world.changeAll(knobs("knob_max_trace_lines=1001"));
+    await createRegions(world, threeClusters, more);
     const first = "main";
-    await untilReason(world, first, "RestartHeld");
-    assert.ok((await world.entries()).some((entry) => entry.startsWith("readyForRestart/main-")));
+    await world.changeAll((name) => ({
+      ...knobs("knob_max_trace_lines=1001"),
+      minimumUptimeSecondsForBounce: name === first ? 30 : 600,
+    }));
+    const isReady = async (): Promise<boolean> =>
+      (await world.entries()).some((entry) => entry.startsWith("readyForRestart/main-"));
+    while (!(await isReady())) await world.clock.advance(1_000);
     isBroken = true;
     await world.at(first).changeSpec({ version: newVersion }, { name: first });
     await untilReason(world, first, "CoordinationSettling");
@@ -159,7 +163,7 @@ test("[MU35][U59] a cluster that cannot take its restart entries out prepares no
     await assertServing(world, oldVersion);
     assert.notEqual(world.acts("killProcesses")[0]?.name, first);
     isBroken = false;
-    await untilReason(world, first, "RestartHeld");
+    await untilReason(world, first, "UpgradePending");
     await assertServing(world, oldVersion);
     world.assertDataSafe();
   });
