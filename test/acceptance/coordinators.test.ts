@@ -384,7 +384,7 @@ table(
       { processes: flat(edit("log-1", { address: "", command_line: "" })) },
       "No healthy process",
     ],
-    "C08.6": [{ spec: { mainContainer: { enableTls: true } } }, "No healthy process"],
+    "C08.6": [{ spec: { mainContainer: { enableTls: true } } }, "to be reached by TLS"],
     "C08.7": [
       { processes: flat(edit("log-1", { command_line: "fdbserver" })) },
       "No healthy process",

@@ -337,10 +337,7 @@ function changes(
     seconds_since_last_recovered: seconds,
     active_generations: generations,
   };
-  const sinceMs = scene.nowMs - 300_000;
-  scene.rest = {
-    previousWaits: [{ step: "changeCoordinators", reason: "CoordinatorsUnfit", sinceMs }],
-  };
+  scene.missCoordinatorsFor(300_000);
   if (!isAvailable) scene.unavailable();
   const result = scene.decide("changeCoordinators");
   const isChanged = actionsOf(result, "changeCoordinators").length > 0;

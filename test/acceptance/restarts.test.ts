@@ -196,11 +196,6 @@ item("B20.3", () => {
   for (const address of act?.addresses ?? []) assert.match(address, /^10\.\d+\.\d+\.\d+:4501$/);
 });
 
-const unfit = (scene: Scene, sinceMs: number): Scene => {
-  const wait = { step: "changeCoordinators", reason: "CoordinatorsUnfit" as const, sinceMs };
-  scene.rest = { ...scene.rest, previousWaits: [wait] };
-  return scene;
-};
 const recovery = (scene: Scene, seconds: number, generations = 1): Scene => {
   scene.database.recovery_state = {
     name: "fully_recovered",
@@ -213,7 +208,7 @@ item("B20.4", () => {
   const scene = new Scene();
   const [first = ""] = coordinatorIds(scene);
   for (const process of scene.processes(first)) delete process.locality;
-  const [act] = changed(unfit(scene, scene.nowMs - 300_000));
+  const [act] = changed(scene.missCoordinatorsFor(300_000));
   assert.ok(act !== undefined && !act.addresses.some((text) => text.includes(first)), first);
 });
 const undesired = (): Scene => {
@@ -237,7 +232,7 @@ item("B21.3", () => assert.deepEqual(changed(recovery(undesired(), 10)), []));
 const missing = (): Scene => {
   const scene = new Scene();
   scene.loseProcesses(coordinatorIds(scene)[0] ?? "");
-  return unfit(scene, scene.nowMs - 300_000);
+  return scene.missCoordinatorsFor(300_000);
 };
 item("B21.4", () => assert.equal(changed(recovery(missing(), 500)).length, 1));
 item("B21.5", () => assert.equal(changed(recovery(missing(), 500, 20)).length, 1));

@@ -69,6 +69,15 @@ export class Scene {
     }
   }
 
+  /** Those coordinators that nobody serves have been gone for so long. */
+  missCoordinatorsFor(ageMs: number): this {
+    const [, text = ""] = (this.cluster.status?.connectionString ?? "").split("@");
+    const sinceMs = this.nowMs - ageMs;
+    const missingCoordinators = new Map(text.split(",").map((each) => [each, sinceMs]));
+    this.rest = { ...this.rest, missingCoordinators };
+    return this;
+  }
+
   get groups(): Group[] {
     return (this.cluster.status?.processGroups ?? []) as Group[];
   }
