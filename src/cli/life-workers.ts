@@ -2,7 +2,7 @@
 // the other. What a life is depends on its seed alone, so it does not matter who lives it. Rules: spec/world.md [W69].
 import { parentPort, Worker } from "node:worker_threads";
 import type { MessagePort } from "node:worker_threads";
-import { walkLife } from "../sim/workloads/life-walk.ts";
+import { shapeOfSeed, walkLife } from "../sim/workloads/life-walk.ts";
 import type { LifeOptions, LifeResult } from "../sim/workloads/life-walk.ts";
 
 export interface LifeRequest {
@@ -26,9 +26,17 @@ export async function liveAll(
   let next = 0;
   let told = 0;
   const work = async (): Promise<void> => {
-    const live = count > 1 ? lifeThread(entry) : { ask: liveHere, end: async () => 0 };
+    const begin = (): LifeThread =>
+      count > 1 ? lifeThread(entry) : { ask: liveHere, end: async () => 0 };
+    let live = begin();
     for (let index = next++; index < requests.length; index = next++) {
-      results.set(index, await live.ask(requests[index] as LifeRequest));
+      const request = requests[index] as LifeRequest;
+      const answer = await live.ask(request).catch((error: unknown) => {
+        // A life that ends its thread, by using up its memory for example, is a failed one, not the end of the others.
+        live = begin();
+        return endedLife(request.seed, error);
+      });
+      results.set(index, answer);
       for (let ready = results.get(told); ready !== undefined; ready = results.get(told)) {
         results.delete(told);
         told += 1;
@@ -44,17 +52,26 @@ function liveHere({ seed, options }: LifeRequest): Promise<LifeResult> {
   return walkLife(seed, options);
 }
 
-function lifeThread(entry: string): {
+function endedLife(seed: number, error: unknown): LifeResult {
+  return {
+    ...{ seed, shape: shapeOfSeed(seed), events: [], lastLines: [], hash: "", virtualMinutes: 0 },
+    failure: String(error),
+  };
+}
+
+interface LifeThread {
   ask: (request: LifeRequest) => Promise<LifeResult>;
   end: () => Promise<number>;
-} {
+}
+
+function lifeThread(entry: string): LifeThread {
   const worker = new Worker(entry, { argv: ["simulate"] });
   return {
     end: () => worker.terminate(),
     ask: (request) =>
       new Promise((resolve, reject) => {
         const failed = (error: unknown): void => {
-          reject(new Error(`the life of seed ${request.seed} ended its thread: ${String(error)}`));
+          reject(new Error(`it ended its thread: ${String(error)}`));
         };
         worker.once("error", failed);
         worker.once("message", (result: LifeResult) => {

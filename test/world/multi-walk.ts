@@ -10,6 +10,7 @@ import type { SafetyCheck } from "../../src/plan/snapshot.ts";
 import { MultiTestWorld } from "./multi-harness.ts";
 import { MultiInspector } from "./multi-inspector.ts";
 import { createRegions, threeClusters } from "./multi-regions.ts";
+import { knownVersions } from "../../src/sim/workloads/spec-changes.ts";
 import { knobs } from "./restart-harness.ts";
 import { hourMs, minuteMs } from "./world-harness.ts";
 
@@ -39,6 +40,10 @@ interface Walk {
   cut: Set<string>;
   commitFaults: { chance: number };
   mode: Mode;
+  /** Some may be in the other mode. */
+  isMixed: boolean;
+  /** The newest that anybody asked for. */
+  version: string;
   knob: number;
 }
 
@@ -73,11 +78,12 @@ export async function multiWalk(
       async (world) => {
         if (inspector === undefined) throw new Error("no operator has been started");
         const walk: Walk = {
-          ...{ world, random, inspector, events, commitFaults, mode, knob: 0 },
-          ...{ dead: new Set(), cut: new Set() },
+          ...{ world, random, inspector, events, commitFaults, mode, knob: 0, isMixed: false },
+          ...{ dead: new Set(), cut: new Set(), version: "" },
         };
         if (hasRegions) await createRegions(world, threeClusters, specOf(mode));
         else await createPlain(walk);
+        walk.version = (await world.cluster(names[0] ?? "")).spec.version;
         for (let step = 0; step < steps; step += 1) await takeStep(walk);
         await findPeace(walk);
         result = resultOf(walk);
@@ -157,7 +163,9 @@ async function takeStep(walk: Walk): Promise<void> {
   else if (chance < 0.35) await rollKnob(walk, [pickName(walk)]);
   else if (chance < 0.5) await replaceSome(walk);
   else if (chance < 0.58) await resize(walk);
-  else if (chance < 0.63) await switchMode(walk, walk.mode === "global" ? "local" : "global");
+  else if (chance < 0.61) await switchMode(walk, walk.mode === "global" ? "local" : "global");
+  else if (chance < 0.64) await switchOne(walk);
+  else if (chance < 0.68) await upgrade(walk);
   else if (chance < 0.75) await crash(walk);
   else if (chance < 0.83) await revive(walk, pickName(walk));
   else await trouble(walk);
@@ -216,6 +224,41 @@ async function switchMode(walk: Walk, mode: Mode): Promise<void> {
   await walk.world.changeAll(change);
 }
 
+/** One owner changes the mode of one resource alone, which is allowed on the way to all of them. */
+async function switchOne(walk: Walk): Promise<void> {
+  const { world, random, inspector } = walk;
+  const name = pickName(walk);
+  const mode = randomPick(random, ["local", "global"] as const);
+  note(walk, `${mode} mode of ${name} alone`);
+  inspector.isGlobal = false;
+  walk.isMixed = true;
+  const change = { automationOptions: { synchronizationMode: mode } };
+  await world.at(name).changeSpec(change, { name });
+}
+
+/** A newer version for one cluster after the other; sometimes one owner takes it back meanwhile. */
+async function upgrade(walk: Walk): Promise<void> {
+  const { world, random, inspector } = walk;
+  const newer = knownVersions.slice(knownVersions.indexOf(walk.version) + 1);
+  if (newer.length === 0) return;
+  const before = walk.version;
+  walk.version = randomPick(random, newer);
+  const give = async (name: string, version: string): Promise<void> => {
+    note(walk, `version ${version} for ${name}`);
+    for (const each of world.names) inspector.noteKnob(each);
+    await world.at(name).changeSpec({ version }, { name });
+  };
+  for (const name of world.names) {
+    await give(name, walk.version);
+    if (random.next() < 0.5) await advance(walk, randomInteger(random, 0, 20_000));
+  }
+  if (random.next() < 0.6) return;
+  const name = pickName(walk);
+  if (random.next() < 0.4) await stopOperator(walk, name, "during an upgrade");
+  await advance(walk, randomPick(random, [0, 500, 3_000, 15_000, 60_000]));
+  await give(name, before);
+}
+
 /** The operator dies at one of its next writes, or right now, and stays away for a while. */
 async function crash(walk: Walk): Promise<void> {
   const { world, random, dead } = walk;
@@ -227,13 +270,18 @@ async function crash(walk: Walk): Promise<void> {
   life.dieAt({ write, moment });
   if (random.next() < 0.7) await rollKnob(walk, world.names);
   for (let count = 0; count < 12 && !life.isDead; count += 1) await advance(walk, 5_000);
-  note(walk, `${name} dies ${life.isDead ? `${moment} write ${write}` : "at rest"}`);
-  dead.add(name);
-  await world.crashOperator(name);
+  await stopOperator(walk, name, life.isDead ? `${moment} write ${write}` : "at rest");
   if (random.next() < 0.6) {
     await advance(walk, randomPick(random, [0, 1_000, 20_000]));
     await revive(walk, name);
   }
+}
+
+async function stopOperator(walk: Walk, name: string, when: string): Promise<void> {
+  if (walk.dead.has(name)) return;
+  note(walk, `${name} dies ${when}`);
+  walk.dead.add(name);
+  await walk.world.crashOperator(name);
 }
 
 async function revive(walk: Walk, name: string): Promise<void> {
@@ -275,9 +323,8 @@ async function findPeace(walk: Walk): Promise<void> {
   note(walk, "peace");
   commitFaults.chance = 0;
   for (const name of world.names) await revive(walk, name);
-  // Entries that were left when global mode was switched off are taken back when it is on again.
-  const isClean = walk.events.every((event) => !event.endsWith(" mode"));
-  if (!isClean && walk.mode === "local") await switchMode(walk, "global");
+  if (walk.isMixed) await switchMode(walk, walk.mode);
+  await world.changeAll({ version: walk.version });
   await world.untilAllReconciled(6 * hourMs);
   await world.untilNoEntries(2 * hourMs);
   await advance(walk, 10 * minuteMs);

@@ -35,11 +35,23 @@ const makers = {
   "cordon node": node.cordonNode,
   "uncordon nodes": node.uncordonNodes,
   "lose volume claim": pod.loseVolumeClaim,
+  "delete claims in use": pod.deleteClaims,
   "grow class": object.growClass,
   "change configuration": object.changeConfiguration,
 } as const satisfies Record<string, TroubleMaker>;
 
 export type Trouble = keyof typeof makers;
+
+/** After these a pod may be gone, and with it a claim that only the pod held back. */
+const endsPods: ReadonlySet<Trouble> = new Set<Trouble>([
+  "delete pod",
+  "delete several pods",
+  "kill pod without grace",
+  "evict pod",
+  "stop node",
+  "remove node",
+  "hold pod",
+]);
 
 export const troubles = Object.keys(makers) as Trouble[];
 
@@ -51,7 +63,10 @@ export class Chaos {
   }
 
   /** Makes one trouble; what was hit, as a person reads it. */
-  make(trouble: Trouble): Promise<string> {
+  async make(trouble: Trouble): Promise<string> {
+    if (endsPods.has(trouble) && (await pod.areClaimsDoomed(this.#target))) {
+      return "none, since the data would go with the pods";
+    }
     return makers[trouble](this.#target);
   }
 

@@ -20,10 +20,25 @@ export interface FaultyRoad {
   conditions: RoadConditions;
 }
 
-type Mishap = "refused" | "tooMany" | "conflict" | "lostBefore" | "lostAfter" | "slow";
+type Mishap =
+  | "refused"
+  | "tooMany"
+  | "conflict"
+  | "lostBefore"
+  | "lostAfter"
+  | "slow"
+  | "hangsBefore"
+  | "hangsAfter";
+
+/** When a client gives up a request that is never answered. */
+const requestDeadlineMs = 30_000;
 
 export function faultyRoad(transport: KubeTransport, clock: Clock, random: Random): FaultyRoad {
   const conditions: RoadConditions = { failureChance: 0, watchBreakChance: 0 };
+  const noAnswer = async (): Promise<never> => {
+    await sleep(clock, requestDeadlineMs);
+    throw new KubeError(0, "Timeout", "no answer came back");
+  };
   const mishap = async (request: KubeRequest): Promise<KubeResponse> => {
     switch (randomPick(random, mishapsOf(request))) {
       case "refused":
@@ -40,6 +55,11 @@ export function faultyRoad(transport: KubeTransport, clock: Clock, random: Rando
       case "slow":
         await sleep(clock, randomInteger(random, 100, 5_000));
         return transport.request(request);
+      case "hangsAfter":
+        await transport.request(request);
+        return noAnswer();
+      case "hangsBefore":
+        return noAnswer();
     }
   };
   return {
@@ -66,8 +86,13 @@ export function faultyRoad(transport: KubeTransport, clock: Clock, random: Rando
 }
 
 function mishapsOf(request: KubeRequest): readonly Mishap[] {
-  if (request.method === "GET") return ["refused", "tooMany", "lostBefore", "slow"];
-  const mishaps: Mishap[] = ["refused", "tooMany", "lostBefore", "lostAfter", "slow"];
+  if (request.method === "GET") {
+    return ["refused", "tooMany", "lostBefore", "slow", "hangsBefore"];
+  }
+  const mishaps: Mishap[] = [
+    ...(["refused", "tooMany", "lostBefore", "lostAfter", "slow"] as const),
+    ...(["hangsBefore", "hangsAfter"] as const),
+  ];
   return request.method === "PUT" || request.method === "PATCH"
     ? [...mishaps, "conflict"]
     : mishaps;

@@ -4,9 +4,10 @@ import type { Pod } from "../../kube/generated/types.ts";
 import { keyOf } from "../../kube/path.ts";
 import { persistentVolumeClaims, pods } from "../../kube/resource.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { ignoringRaces, namesOf, pickPods } from "./chaos-target.ts";
+import { ignoringRaces, listOf, namesOf, pickPods } from "./chaos-target.ts";
 import type { ChaosTarget, TroubleMaker } from "./chaos-target.ts";
 
+const classLabel = "foundationdb.org/fdb-process-class";
 const holder = "walk.foundationdb.org/hold";
 
 async function deletePods(
@@ -110,16 +111,47 @@ export async function releasePods({ world: { client } }: ChaosTarget): Promise<v
 export const loseVolumeClaim: TroubleMaker = async (target) => {
   const { client } = target.world;
   const found = await pickPods(target, Infinity);
-  const [pod] = found.filter(({ spec }) =>
-    spec?.volumes?.some((volume) => volume.persistentVolumeClaim !== undefined),
-  );
+  const [pod] = found.filter(hasClaim);
   if (pod === undefined || !isAllWell(target, found)) return "none";
+  if (await areClaimsDoomed(target)) return "none";
   const { name, ...place } = keyOf(pod);
   const claim = { ...place, name: `${name}-data` };
   await ignoringRaces(() => client.delete(persistentVolumeClaims, claim));
   await ignoringRaces(() => client.delete(pods, keyOf(pod)));
   return claim.name;
 };
+
+/**
+ * Somebody deletes claims that are in use: some, or all of a class. The pods hold them, and all data is still there. Only
+ * while everything else is well, since then only the operator's hand can free one.
+ */
+export const deleteClaims: TroubleMaker = async (target) => {
+  const { client } = target.world;
+  const found = (await pickPods(target, Infinity)).filter(hasClaim);
+  const first = found[0];
+  if (first === undefined || !isAllWell(target, found)) return "none";
+  const processClass = first.metadata.labels?.[classLabel];
+  const ofClass = found.filter(({ metadata }) => metadata.labels?.[classLabel] === processClass);
+  const chosen = target.random.next() < 0.5 ? ofClass : [first];
+  const names: string[] = [];
+  for (const pod of chosen) {
+    const { name, ...place } = keyOf(pod);
+    const claim = { ...place, name: `${name}-data` };
+    await ignoringRaces(() => client.delete(persistentVolumeClaims, claim));
+    names.push(claim.name);
+  }
+  return names.join(" ");
+};
+
+/** Whether the end of a pod would be the end of its data. */
+export async function areClaimsDoomed(target: ChaosTarget): Promise<boolean> {
+  const claims = await listOf(target, persistentVolumeClaims);
+  return claims.some(({ metadata }) => metadata.deletionTimestamp !== undefined);
+}
+
+function hasClaim({ spec }: Stored<Pod>): boolean {
+  return spec?.volumes?.some((volume) => volume.persistentVolumeClaim !== undefined) === true;
+}
 
 function isAllWell(target: ChaosTarget, found: readonly Stored<Pod>[]): boolean {
   const areDatabasesWhole = target.world.fdb.truth.databases().every((database) => {

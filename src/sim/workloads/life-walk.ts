@@ -7,6 +7,7 @@ import { randomInteger, randomPick } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
 import type { AdminClient } from "../../fdb/admin.ts";
 import type { RequestRecord } from "../../kube/client.ts";
+import { isKubeError } from "../../kube/error.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { Chaos } from "../faults/chaos.ts";
 import type { Trouble } from "../faults/chaos.ts";
@@ -19,7 +20,8 @@ import type { World, WorldOptions } from "../world.ts";
 import { actAsHuman, humanActs, takeForeignLock } from "./human-acts.ts";
 import { lifeShapeOf } from "./life-shape.ts";
 import type { LifeMember, LifeShape } from "./life-shape.ts";
-import { isWishOfAll, makeWish, wishNames } from "./spec-changes.ts";
+import { absurdSpecs, isWishOfAll, makeWish, newestVersion } from "./spec-changes.ts";
+import { takenBack, wishNames } from "./spec-changes.ts";
 import { Watchman } from "./watchman.ts";
 
 export interface LifeOptions {
@@ -66,9 +68,15 @@ const podTroubles: readonly Trouble[] = [
   "cut network",
   "heal network",
   "lose volume claim",
+  "delete claims in use",
   "cordon node",
   "uncordon nodes",
 ];
+
+/** How the life of a seed begins. */
+export function shapeOfSeed(seed: number): LifeShape {
+  return lifeShapeOf(keyedRandom(seed, "life"));
+}
 
 /** Never throws for what goes wrong in the world: the result says it. */
 export async function walkLife(seed: number, options: LifeOptions = {}): Promise<LifeResult> {
@@ -102,6 +110,9 @@ class LifeWalk {
   readonly #chaos: Chaos;
   readonly #startMs = this.#clock.nowMs();
   readonly #links: OperatorLinks;
+  #lastWish: { names: readonly string[]; change: object; back: object } | undefined;
+  /** All that were ever wished for. */
+  readonly #versions: string[] = [];
 
   constructor(seed: number, options: LifeOptions) {
     this.#seed = seed;
@@ -155,8 +166,10 @@ class LifeWalk {
     this.#watchman.noteDisturbance();
     await this.#during(this.#chaos.heal(), "healing");
     await this.#humanAct("include");
-    // What comes back and is not found again can only be replaced.
-    await this.#patchAll({ automationOptions: { replacements: { enabled: true } } });
+    // What comes back and is not found again can only be replaced. A version that may run already is not left.
+    const version = newestVersion([...this.#versions, this.#shape.members[0].spec.version]);
+    const replacements = { enabled: true };
+    await this.#patchAll({ version, automationOptions: { replacements } });
     this.#links.lag.lagMs = 0;
     await this.#untilAtRest(180 * minuteMs, "the cluster comes to rest");
     await this.#advance(10 * minuteMs);
@@ -229,6 +242,8 @@ class LifeWalk {
     else if (chance < 0.65) await this.#crash();
     else if (chance < 0.72) await this.#humanAct(randomPick(random, humanActs));
     else if (chance < 0.78) await this.#foreignLock();
+    else if (chance < 0.82) await this.#takeBack();
+    else if (chance < 0.84) await this.#absurdWish();
     else await this.#trouble();
     await this.#advance(randomPick(random, [1_000, 10_000, 30_000, 90_000, 240_000]));
   }
@@ -249,7 +264,41 @@ class LifeWalk {
     });
     const isOfAll = isWishOfAll(wish);
     this.#note(`wish: ${wish}${isOfAll ? "" : ` of ${name}`} ${JSON.stringify(change)}`);
-    await (isOfAll ? this.#patchAll(change) : this.#patch(name, change));
+    const names = isOfAll ? this.#shape.members.map((member) => member.name) : [name];
+    this.#lastWish = { names, change, back: takenBack(change, cluster.spec) };
+    if ("version" in change) this.#versions.push(String(change.version));
+    for (const each of names) await this.#patch(each, change);
+  }
+
+  /** A wish is taken back at any moment of its being carried out, often at once. */
+  async #takeBack(): Promise<void> {
+    if (this.#random.next() < 0.7) {
+      await this.#wish();
+      await this.#advance(randomPick(this.#random, [0, 200, 2_000, 8_000, 20_000, 60_000]));
+    }
+    if (this.#lastWish === undefined) return;
+    const { names, back } = this.#lastWish;
+    this.#note(`taken back: ${JSON.stringify(back)}`);
+    for (const name of names) await this.#patch(name, back);
+    this.#lastWish = undefined;
+  }
+
+  /** The server refuses it, or the operator does; both leave what runs alone, and it is taken back. */
+  async #absurdWish(): Promise<void> {
+    const { name } = randomPick(this.#random, this.#shape.members);
+    const { spec } = await this.#cluster(name);
+    const change = randomPick(this.#random, absurdSpecs);
+    const isRefused = await this.#patch(name, change).then(
+      () => false,
+      (error: unknown) => {
+        if (isKubeError(error, "Invalid")) return true;
+        throw error;
+      },
+    );
+    this.#note(`absurd: ${JSON.stringify(change)} ${isRefused ? "refused" : "stored"}`);
+    if (isRefused) return;
+    await this.#advance(randomPick(this.#random, [1_000, 30_000, 120_000]));
+    await this.#patch(name, takenBack(change, spec));
   }
 
   /** The operator dies at one of its next writes, and another takes its place. */

@@ -18,7 +18,8 @@ export interface WishContext {
 
 type Wish = (context: WishContext) => object;
 
-const versions = ["7.1.57", "7.3.63", "7.3.69", "7.4.6"];
+/** In the order of their age. */
+export const knownVersions = ["7.1.57", "7.3.63", "7.3.69", "7.4.6"];
 
 const wishes = {
   "more or fewer processes": ({ random, spec, shape }) => {
@@ -92,8 +93,12 @@ const wishes = {
       ? { routing: { useDNSInClusterFile: spec.routing?.useDNSInClusterFile === false } }
       : {},
   "a newer version": ({ random, spec }) => {
-    const newer = versions.slice(versions.indexOf(spec.version) + 1);
+    const newer = knownVersions.slice(knownVersions.indexOf(spec.version) + 1);
     return newer.length === 0 ? {} : { version: randomPick(random, newer) };
+  },
+  "the version before": ({ spec }) => {
+    const older = knownVersions[knownVersions.indexOf(spec.version) - 1];
+    return older === undefined ? {} : { version: older };
   },
   "two servers per pod": ({ random }) => ({
     [randomPick(random, ["storageServersPerPod", "logServersPerPod"])]: randomInteger(random, 1, 2),
@@ -142,6 +147,7 @@ const wishesOfAll: ReadonlySet<WishName> = new Set<WishName>([
   "TLS on or off",
   "names or addresses",
   "a newer version",
+  "the version before",
   "other roles",
   "other coordinators",
 ]);
@@ -160,6 +166,40 @@ function otherPods(random: Random, spec: ClusterSpec): object {
   const value = `value-${randomInteger(random, 1, 9)}`;
   const podTemplate = podTemplateWith(value, selector["topology.kubernetes.io/zone"]);
   return { processes: { general: { podTemplate } } };
+}
+
+/** What nobody can mean: to be refused, and to harm nothing when it is stored all the same. */
+export const absurdSpecs: readonly object[] = [
+  { processCounts: { storage: 1_000_000 } },
+  { processCounts: { stateless: 2_147_483_647 } },
+  { processCounts: { unset: 2_147_483_647 } },
+  { storageServersPerPod: 2_147_483_647 },
+  { logServersPerPod: -1 },
+  { databaseConfiguration: { logs: -9 } },
+  { databaseConfiguration: { usable_regions: 7 } },
+  { version: "9.9" },
+  { processes: { general: { customParameters: ["knob_ü=1"] } } },
+  { labels: { resourceLabels: { "not a key!": "no value, either" } } },
+];
+
+/** The newest of these versions. */
+export function newestVersion(all: readonly string[]): string {
+  return knownVersions.findLast((version) => all.includes(version)) ?? all[0] ?? "";
+}
+
+/** A merge patch that takes another one back. */
+export function takenBack(change: object, before: object): object {
+  return Object.fromEntries(
+    Object.entries(change).map(([key, value]) => {
+      const old = (before as Record<string, unknown>)[key];
+      const isDeep = isPlain(value) && isPlain(old);
+      return [key, isDeep ? takenBack(value, old) : (old ?? null)];
+    }),
+  );
+}
+
+function isPlain(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A merge patch of the spec; empty when the wish makes no sense here. */

@@ -2,7 +2,7 @@
 // reaches the server, every time without commits. Rules: spec/world.md [W68].
 import type { FoundationDBCluster } from "../../api/cluster.ts";
 import type { AdminClient, AdminClientFactory } from "../../fdb/admin.ts";
-import type { Event, Node, Pod } from "../../kube/generated/types.ts";
+import type { Event, Node, PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
 import type { KubeResponse, KubeTransport } from "../../kube/transport.ts";
 import { isStateful } from "../../model/process-class.ts";
 import { podNameOf } from "../../model/process-group-id.ts";
@@ -51,6 +51,8 @@ export class Watchman {
   /** Since when pods do not serve. */
   readonly #lostMs = new Map<string, number>();
   readonly #disturbances: { fromMs: number; toMs: number }[] = [];
+  /** Claims that somebody deleted and a pod holds. */
+  readonly #doomedClaims = new Set<string>();
   #world: World | undefined;
   readonly #clusters = new Map<string, FoundationDBCluster>();
   readonly #placement = new PlacementWatch((text) => this.#violated(text));
@@ -70,6 +72,9 @@ export class Watchman {
       if (storageKey === "/nodes") this.#placement.noteNode(object as unknown as Node);
       if (storageKey === "/events" && type === "ADDED") {
         this.#buckets.noteEvent(object as unknown as Event);
+      }
+      if (storageKey === "/persistentvolumeclaims") {
+        this.#noteClaim(object as unknown as PersistentVolumeClaim, type === "DELETED");
       }
       if (storageKey === "/pods") this.#notePod(name, object as unknown as Pod, type === "DELETED");
     });
@@ -200,6 +205,7 @@ export class Watchman {
     // Without a volume, what a process holds goes with its pod.
     const isLast = isRemoval && group !== undefined && !isStateful(group.processClass);
     if (isLast && group.exclusionSkipped !== true) this.#checkEmpty(name, id);
+    this.#checkClaim(podName, group, id);
     // The pod of a group that leaves may also be one that comes back on its volume.
     if (isRemoval && this.#shardsOn(id) === 0) return nothing;
     const pod = this.#pods.get(podName);
@@ -214,6 +220,22 @@ export class Watchman {
   #checkEmpty(name: string, id: string): void {
     const count = this.#shardsOn(id);
     if (count > 0) this.#violated(`${name} is deleted while ${count} shards have a copy there`);
+  }
+
+  /** A claim that is being deleted goes with its pod, and what is on the volume goes with it. */
+  #checkClaim(podName: string, group: ProcessGroup | undefined, id: string): void {
+    if (!this.#doomedClaims.has(`${podName}-data`) || group?.exclusionSkipped === true) return;
+    const count = this.#shardsOn(id);
+    if (count > 0) {
+      const what = `${count} shards have a copy on its volume, whose claim is being deleted`;
+      this.#violated(`pod ${podName} is taken down while ${what}`);
+    }
+  }
+
+  #noteClaim({ metadata }: PersistentVolumeClaim, isDeleted: boolean): void {
+    const isDoomed = metadata.deletionTimestamp !== undefined && !isDeleted;
+    if (isDoomed) this.#doomedClaims.add(metadata.name ?? "");
+    else this.#doomedClaims.delete(metadata.name ?? "");
   }
 
   #shardsOn(id: string): number {
