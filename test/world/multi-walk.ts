@@ -102,7 +102,7 @@ export async function multiWalk(
   return result;
 }
 
-/** Two clocks differ by less than the lock allows for. */
+/** By a few seconds, or by an hour. */
 function skewOf(random: Random) {
   return {
     offsetMs: randomPick(random, [0, 1, -1]) * randomPick(random, [3_000, 10_000, hourMs]),

@@ -13,6 +13,8 @@ import { Chaos } from "../faults/chaos.ts";
 import type { Trouble } from "../faults/chaos.ts";
 import { OperatorLinks } from "../faults/operator-links.ts";
 import { createCertificates } from "../sample-certificates.ts";
+import { skewedClock } from "../skewed-clock.ts";
+import type { SkewedClock } from "../skewed-clock.ts";
 import { Trace } from "../trace.ts";
 import { VirtualClock } from "../virtual-clock.ts";
 import { startWorld } from "../world.ts";
@@ -45,6 +47,7 @@ export interface LifeResult {
 }
 
 const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 const namespace = "default";
 
 const peacefulTroubles: readonly Trouble[] = [
@@ -110,6 +113,7 @@ class LifeWalk {
   readonly #chaos: Chaos;
   readonly #startMs = this.#clock.nowMs();
   readonly #links: OperatorLinks;
+  readonly #operatorClock: SkewedClock;
   #lastWish: { names: readonly string[]; change: object; back: object } | undefined;
   /** All that were ever wished for. */
   readonly #versions: string[] = [];
@@ -121,6 +125,10 @@ class LifeWalk {
     this.#random = random;
     this.#shape = lifeShapeOf(random);
     this.#links = new OperatorLinks(this.#clock, random);
+    this.#operatorClock = skewedClock(this.#clock, {
+      offsetMs: randomPick(random, [0, 0, 0, 10_000, -10_000, hourMs, -hourMs]),
+      driftMsPerHour: 0,
+    });
     this.#trace = new Trace({
       clock: this.#clock,
       keepLines: 300,
@@ -137,6 +145,7 @@ class LifeWalk {
       ...{ clock: this.#clock, seed, trace: this.#trace, nodes, zones },
       nodeCapacity: { cpu: "8", memory: "32Gi", pods: "100" },
       disabledChecks: options.disabledChecks,
+      operatorClock: this.#operatorClock,
       wrapTransport: (transport) => this.#links.wrapTransport(this.#watchman.inspect(transport)),
       wrapAdmin: (admin) => this.#links.wrapAdmin(this.#watchman.inspectCommands(admin)),
       onRequest: (record) => this.#requests.push(record),
@@ -244,6 +253,7 @@ class LifeWalk {
     else if (chance < 0.78) await this.#foreignLock();
     else if (chance < 0.82) await this.#takeBack();
     else if (chance < 0.84) await this.#absurdWish();
+    else if (chance < 0.86) this.#stepClock();
     else await this.#trouble();
     await this.#advance(randomPick(random, [1_000, 10_000, 30_000, 90_000, 240_000]));
   }
@@ -281,6 +291,13 @@ class LifeWalk {
     this.#note(`taken back: ${JSON.stringify(back)}`);
     for (const name of names) await this.#patch(name, back);
     this.#lastWish = undefined;
+  }
+
+  /** Somebody sets the clock of the operator's machine forward. */
+  #stepClock(): void {
+    const byMs = randomPick(this.#random, [10_000, 10 * minuteMs, hourMs]);
+    this.#note(`the operator's clock is set forward by ${byMs / 1000} s`);
+    this.#operatorClock.step(byMs);
   }
 
   /** The server refuses it, or the operator does; both leave what runs alone, and it is taken back. */
