@@ -14,7 +14,7 @@ import type { Snapshot } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
 import { isConvertingTls } from "./tls-switch.ts";
 import { unreachableAddresses } from "./unreachable-processes.ts";
-import { ownTimeMs } from "./server-time.ts";
+import { ownTimeMs, toldMs } from "./server-time.ts";
 
 export interface BounceTargets {
   /** Sorted; every process of a group counts, however many servers its pod has. */
@@ -76,7 +76,7 @@ function isStubborn(
 ): boolean {
   const { metadata } = snapshot.pods.get(draft.desired.podName(group)) ?? {};
   if (metadata === undefined || snapshot.database.kind !== "seen") return false;
-  const told = Number(metadata.annotations?.[annotationKeys.outdatedConfigMapSeen] ?? 0) * 1000;
+  const told = toldMs(snapshot, metadata.annotations?.[annotationKeys.outdatedConfigMapSeen]);
   const knownMs = Math.max(told, ownTimeMs(snapshot, metadata.creationTimestamp) ?? 0);
   const { observedMs } = snapshot.database;
   return processes.every(

@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { globSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { operatorTimeMs, ownTimeMs } from "./server-time.ts";
+import { operatorTimeMs, ownTimeMs, toldAnnotation, toldMs } from "./server-time.ts";
 
 test("[OP70] a time of the API server is moved by the difference of the clocks", () => {
   const time = "2026-01-02T00:00:10Z";
@@ -10,6 +10,17 @@ test("[OP70] a time of the API server is moved by the difference of the clocks",
   assert.equal(ownTimeMs({}, time), atMs);
   assert.equal(ownTimeMs({ serverAheadMs: 3_600_000 }, time), atMs - 3_600_000);
   assert.equal(ownTimeMs({ serverAheadMs: 3_600_000 }, undefined), undefined);
+});
+
+test("[OP70] what a pod was told when keeps its age when our clock is set forward", () => {
+  const nowMs = Date.parse("2026-01-02T00:00:10Z");
+  const annotation = toldAnnotation({ nowMs, serverAheadMs: 0 });
+  const hourMs = 3_600_000;
+  const later = { nowMs: nowMs + hourMs + 60_000, serverAheadMs: -hourMs };
+  assert.equal(later.nowMs - toldMs(later, annotation), 60_000);
+  assert.equal(toldMs({ nowMs, serverAheadMs: 0 }, undefined), 0);
+  assert.equal(toldMs({ nowMs, serverAheadMs: 0 }, "soon"), 0);
+  assert.equal(toldMs({ nowMs, serverAheadMs: 0 }, "99999999999"), nowMs, "not in the future");
 });
 
 test("[OP71] a time of an operator whose clock was ahead is now", () => {

@@ -3,6 +3,8 @@
 import { parseTime } from "../kube/time.ts";
 import type { Snapshot } from "./snapshot.ts";
 
+type ServerTime = Pick<Snapshot, "nowMs" | "serverAheadMs">;
+
 /** Undefined when there is no time. */
 export function ownTimeMs(
   { serverAheadMs = 0 }: Pick<Snapshot, "serverAheadMs">,
@@ -10,6 +12,22 @@ export function ownTimeMs(
 ): number | undefined {
   const atMs = parseTime(time);
   return atMs === undefined ? undefined : atMs - serverAheadMs;
+}
+
+/** When a pod was told of a new configuration, as an annotation holds it: by the clock that all operators share. */
+export function toldAnnotation({ nowMs, serverAheadMs = 0 }: ServerTime): string {
+  return String(Math.floor((nowMs + serverAheadMs) / 1000));
+}
+
+/** 0 when it was never told. */
+export function toldMs(
+  { nowMs, serverAheadMs = 0 }: ServerTime,
+  annotation: string | undefined,
+): number {
+  const seconds = Number(annotation ?? 0);
+  return Number.isFinite(seconds)
+    ? Math.min(nowMs, Math.max(0, seconds * 1000 - serverAheadMs))
+    : 0;
 }
 
 /** A time that an operator wrote: this one, or one before it whose clock may have been ahead. */

@@ -16,7 +16,7 @@ import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
 import type { NewWait } from "./wait.ts";
 import { nameList } from "./wait.ts";
-import { ownTimeMs } from "./server-time.ts";
+import { ownTimeMs, toldAnnotation, toldMs } from "./server-time.ts";
 
 const step = "updatePodConfig";
 /** A pod that did not follow is told again after this time. */
@@ -67,15 +67,14 @@ function tell(
   pod: Stored<Pod>,
   state: "untold" | "outdated" | "unknown",
 ): Action[] {
-  const nowSeconds = Math.floor(snapshot.nowMs / 1000);
-  const seen = toldSeconds(snapshot, pod);
+  const agoMs = snapshot.nowMs - lastToldMs(snapshot, pod);
   const pauseMs = isJumping(draft) ? pauseInUpgrade(snapshot, group) : repeatMs;
-  const isRepeat = state === "outdated" && (nowSeconds - seen) * 1000 >= pauseMs;
+  const isRepeat = state === "outdated" && agoMs >= pauseMs;
   if (state === "untold" || (isRepeat && pod.status?.phase === "Running")) {
     const { name = "", uid = "", resourceVersion = "" } = pod.metadata;
     const annotations = {
       [annotationKeys.lastAppliedConfigMap]: draft.desired.configHash(group, pod),
-      [annotationKeys.outdatedConfigMapSeen]: String(nowSeconds),
+      [annotationKeys.outdatedConfigMapSeen]: toldAnnotation(snapshot),
     };
     const basis = { name, uid, resourceVersion };
     const processGroupId = group.processGroupID;
@@ -98,12 +97,11 @@ function tell(
 }
 
 /** A pod that is just starting knows the newest configuration; until its monitor has spoken, it is not behind. */
-function toldSeconds(snapshot: Snapshot, pod: Stored<Pod>): number {
-  const told = Number(pod.metadata.annotations?.[annotationKeys.outdatedConfigMapSeen] ?? 0);
+function lastToldMs(snapshot: Snapshot, pod: Stored<Pod>): number {
+  const { annotations, creationTimestamp } = pod.metadata;
+  const told = toldMs(snapshot, annotations?.[annotationKeys.outdatedConfigMapSeen]);
   const isSilent = shapeOfPod(pod).currentConfiguration === undefined;
-  return isSilent
-    ? Math.max(told, (ownTimeMs(snapshot, pod.metadata.creationTimestamp) ?? 0) / 1000)
-    : told;
+  return isSilent ? Math.max(told, ownTimeMs(snapshot, creationTimestamp) ?? 0) : told;
 }
 
 /** A quarter of the time for which it has been behind. */

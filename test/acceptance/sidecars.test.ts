@@ -141,10 +141,7 @@ const installed = (supportedVersions: readonly string[]) =>
 item("D02.4", () => assert.ok(installed(["7.3.63"]).admin.isVersionSupported("7.3.63")));
 item("D02.5", () => assert.ok(!installed(["7.3.63"]).admin.isVersionSupported("7.1.57")));
 item("B67.3", () => {
-  const long = Array.from(
-    { length: 99 },
-    (_, index) => `knob_${"a".repeat(85)}_${index}=${index}`,
-  );
+  const long = Array.from({ length: 99 }, (_, index) => `knob_${"a".repeat(85)}_${index}=${index}`);
   const scene = new Scene().spec({ processes: { general: { customParameters: long } } });
   const [problem] = validateCluster(scene.cluster);
   assert.equal(problem?.field, "spec.processes.general.customParameters");

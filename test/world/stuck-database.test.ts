@@ -245,5 +245,5 @@ stuckTest({
   limitMs: 30 * minuteMs,
   reason: "DiskSpaceLow",
   message: /storage-\d+ \(3% free\)/,
-  page: /DiskSpaceLow.*\(3% free\).*Do: Make the volumes larger.*ExclusionRunning/,
+  page: /DiskSpaceLow.*\(3% free\).*Do: Add storage processes.*ExclusionRunning/,
 });

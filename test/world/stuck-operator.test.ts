@@ -61,7 +61,7 @@ stuckTest({
   isNew: true,
   reason: "ActionFailed",
   message: /create pod sample-.*exceeded quota: compute/,
-  page: /does not come up by itself.*exceeded quota: compute.*Do: .*a quota/,
+  page: /does not come up by itself.*exceeded quota: compute.*Do: Raise the ResourceQuota/,
 });
 
 stuckTest({
