@@ -56,6 +56,8 @@ export interface ClusterState {
   toldEvents: ReadonlySet<string>;
   /** Waits for which an event was made. */
   toldWaits: ToldWaits;
+  /** Until then the database is asked often unless it is well. */
+  quickUntilMs: number;
   statusWrittenMs: number;
   /** Lost races for the status in a row, and until when no other one is run. */
   conflicts: number;
@@ -145,6 +147,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     waits: undefined,
     toldEvents: new Set(),
     toldWaits: undefined,
+    quickUntilMs: 0,
     statusWrittenMs: 0,
     conflicts: 0,
     conflictUntilMs: 0,

@@ -18,6 +18,8 @@ interface Bench {
   limits: number[];
   news: number[];
   answer: { delayMs: number; status: DatabaseStatus | undefined };
+  /** To the next questions, in their order. */
+  answers: Partial<Bench["answer"]>[];
 }
 
 function bench(): Bench {
@@ -26,6 +28,7 @@ function bench(): Bench {
   const [closed, asked, news]: [number[], number[], number[]] = [[], [], []];
   const limits: number[] = [];
   const answer: Bench["answer"] = { delayMs: 100, status: { cluster: { generation: 1 } } };
+  const answers: Bench["answers"] = [];
   const open = (options: AdminClientOptions): AdminClient => {
     opened.push(options);
     const number = opened.length;
@@ -33,7 +36,7 @@ function bench(): Bench {
       async status(timeoutMs) {
         asked.push(clock.nowMs());
         limits.push(timeoutMs);
-        const { status, delayMs } = answer;
+        const { status, delayMs } = { ...answer, ...answers.shift() };
         await sleep(clock, Math.min(delayMs, timeoutMs));
         if (delayMs > timeoutMs) throw new FdbError(1031, "timed out");
         if (status === undefined) throw new FdbError(1031, "timed out");
@@ -49,7 +52,7 @@ function bench(): Bench {
     timeoutMs: 5_000,
     onObservation: () => news.push(clock.nowMs()),
   });
-  return { clock, poller, opened, closed, asked, limits, news, answer };
+  return { clock, poller, opened, closed, asked, limits, news, answer, answers };
 }
 
 const target = { name: "default/sample", connectionString: "a:b@c:1", version: "7.3.79" };
@@ -147,19 +150,105 @@ test("[OP12] a database that does not answer is an observation with its beginnin
   poller.close();
 });
 
-test("[OP18] a slow database is given twice the time until it is quick again", async () => {
+test("[OP18] a slow database is given ever more time until it is quick again", async () => {
   const { clock, poller, limits, answer } = bench();
   poller.setIntervalMs(1_000);
-  answer.delayMs = 8_000;
+  answer.delayMs = 50_000;
   poller.follow(target);
   await clock.advance(5_500);
   assert.equal(poller.latest.kind, "missing");
-  await clock.advance(9_000);
+  await clock.advance(140_000);
   assert.equal(poller.latest.kind, "seen");
   answer.delayMs = 100;
-  await clock.advance(11_000);
-  assert.deepEqual(limits.slice(0, 3), [5_000, 10_000, 10_000]);
+  await clock.advance(60_000);
+  assert.deepEqual(limits.slice(0, 5), [5_000, 10_000, 20_000, 40_000, 60_000]);
   assert.equal(limits.at(-1), 5_000);
+  poller.close();
+});
+
+const serving: DatabaseStatus = { client: { database_status: { available: true, healthy: true } } };
+const away: DatabaseStatus = { client: { database_status: { available: false, healthy: false } } };
+
+test("[OP63] after an act of ours nobody waits for a question without an answer", async () => {
+  const { clock, poller, asked, news, answer, answers } = bench();
+  answer.status = serving;
+  poller.setIntervalMs(30_000);
+  poller.setHurry(true);
+  poller.follow(target);
+  await clock.advance(10_000);
+  answers.push({ delayMs: 60_000 });
+  poller.askNow();
+  await clock.advance(3_200);
+  assert.deepEqual(asked, [0, 10_000, 13_000]);
+  assert.deepEqual(news, [100, 13_100]);
+  assert.equal(poller.latest.kind === "seen" && poller.latest.observedMs, 13_000);
+  // The first one ends in vain, and that is no news; the next question comes at its time.
+  await clock.advance(29_800);
+  assert.deepEqual(news, [100, 13_100]);
+  await clock.advance(1_000);
+  assert.deepEqual(news, [100, 13_100, 43_200]);
+  poller.close();
+});
+
+test("[OP63] a database that is away is asked again after three seconds, also when it never answered", async () => {
+  const { clock, poller, asked, news, answer, answers } = bench();
+  answer.status = away;
+  poller.setIntervalMs(1_000);
+  poller.setHurry(true);
+  answers.push({}, { delayMs: 60_000 }, { status: serving });
+  poller.follow(target);
+  await clock.advance(8_000);
+  assert.deepEqual(asked.slice(0, 3), [0, 1_100, 4_100]);
+  assert.deepEqual(news.slice(0, 2), [100, 4_200]);
+  poller.close();
+});
+
+test("[OP63] a database that is slow with every status is given the time that it needs", async () => {
+  const { clock, poller, asked, news, answer } = bench();
+  Object.assign(answer, { status: away, delayMs: 4_000 });
+  poller.setIntervalMs(1_000);
+  poller.setHurry(true);
+  poller.follow(target);
+  await clock.advance(20_000);
+  assert.deepEqual(asked, [0, 3_000, 8_000, 13_000, 18_000]);
+  assert.deepEqual(news, [4_000, 7_000, 12_000, 17_000]);
+  poller.close();
+});
+
+test("[OP63] silence is no news where something was heard since the question was asked", async () => {
+  const { clock, poller, news, answer, answers } = bench();
+  answer.status = away;
+  poller.setIntervalMs(1_000);
+  poller.setHurry(true);
+  answers.push({ delayMs: 4_000 }, { delayMs: 60_000 });
+  poller.follow(target);
+  await clock.advance(9_000);
+  assert.deepEqual(news, [4_000]);
+  assert.equal(poller.latest.kind, "seen");
+  poller.close();
+});
+
+test("[OP63] a healthy database at rest, and one that was never created, are asked one by one", async () => {
+  const { clock, poller, asked, answer } = bench();
+  Object.assign(answer, { status: serving, delayMs: 4_500 });
+  poller.setIntervalMs(1_000);
+  poller.follow(target);
+  await clock.advance(4_600);
+  poller.setHurry(true);
+  await clock.advance(5_000);
+  assert.deepEqual(asked, [0, 5_500]);
+  poller.close();
+});
+
+test("[OP63] however long no answer comes, few questions are under way", async () => {
+  const { clock, poller, asked, answer } = bench();
+  Object.assign(answer, { status: undefined, delayMs: 1e9 });
+  poller.setIntervalMs(1_000);
+  poller.setHurry(true);
+  poller.follow(target);
+  await clock.advance(600_000);
+  const last = asked.filter((atMs) => atMs > 540_000);
+  assert.ok(last.length >= 6 && last.length <= 8, last.join(", "));
   poller.close();
 });
 

@@ -1,5 +1,5 @@
 // Reads the status of one database in the background, so that no pass over a cluster ever waits for
-// FoundationDB: a pass takes the newest observation with its time. Rules: spec/operate.md [OP10]-[OP13], [OP18].
+// FoundationDB: a pass takes the newest observation with its time. Rules: spec/operate.md [OP10]-[OP13], [OP18], [OP63].
 import type { Clock, Timer } from "../env/clock.ts";
 import type { AdminClient, AdminClientFactory } from "../fdb/admin.ts";
 import { isFdbError } from "../fdb/error.ts";
@@ -15,7 +15,7 @@ export interface DatabaseTarget {
 export interface PollerOptions {
   clock: Clock;
   admin: AdminClientFactory;
-  /** Of a question; twice as long while the database proves slower than that. */
+  /** Of a question; longer while the database proves slower than that. */
   timeoutMs: number;
   /** Called after every answer and every failure. */
   onObservation: () => void;
@@ -27,14 +27,24 @@ export class DatabasePoller {
   #latest: DatabaseObservation = notAsked;
   #intervalMs = 0;
   #timer: Timer | undefined;
-  #isAsking = false;
-  #isSlow = false;
-  #shouldAskAgain = false;
+  /** Asks once more beside a question that gets no answer. */
+  #impatience: Timer | undefined;
+  /** Questions whose answers would be news, of the present client: none that was asked before the latest answered one. */
+  readonly #open = new Set<object>();
+  /** Nothing that was asked before this time is recent enough. */
+  #wantedMs = 0;
+  /** When the last answer came, and how long it took. */
+  #heardMs = -1;
+  #answerTookMs = 0;
+  /** Of the next question. */
+  #limitMs: number;
+  #canHurry = false;
   #isClosed = false;
   readonly #options: PollerOptions;
 
   constructor(options: PollerOptions) {
     this.#options = options;
+    this.#limitMs = options.timeoutMs;
   }
 
   /** The newest observation; never older than the last call that ended. */
@@ -68,9 +78,13 @@ export class DatabasePoller {
     this.#client?.close();
     this.#target = target;
     this.#client = target && this.#options.admin.open(target);
+    this.#open.clear();
+    this.#heardMs = -1;
+    this.#answerTookMs = 0;
+    this.#timer?.cancel();
+    this.#impatience?.cancel();
     if (target === undefined) {
       this.#latest = notAsked;
-      this.#timer?.cancel();
       return;
     }
     const sinceMs = this.#options.clock.nowMs();
@@ -84,25 +98,28 @@ export class DatabasePoller {
     if (intervalMs === this.#intervalMs) return;
     const isSooner = this.#intervalMs === 0 || intervalMs < this.#intervalMs;
     this.#intervalMs = intervalMs;
-    if (isSooner && !this.#isAsking && this.#timer !== undefined) this.#schedule();
+    if (isSooner && this.#open.size === 0 && this.#timer !== undefined) this.#schedule();
+  }
+
+  /**
+   * Whether a question may be asked beside one that gets no answer. A database that was never created makes a status for
+   * one after the other, and each takes long: there it would only make all of them later.
+   */
+  setHurry(canHurry: boolean): void {
+    this.#canHurry = canHurry;
   }
 
   /** Asks at once; when a question is under way its answer may be too old, so another one follows it. */
   askNow(): void {
-    if (this.#client === undefined || this.#isClosed) return;
-    if (this.#isAsking) {
-      this.#shouldAskAgain = true;
-      return;
-    }
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    void this.#ask(this.#client);
+    this.#wantedMs = this.#options.clock.nowMs();
+    if (this.#open.size === 0) this.#askAgain();
   }
 
   /** Takes in a status that somebody else asked for, unless a newer one is known. */
   take(status: DatabaseStatus, observedMs: number): void {
     if (this.#isClosed || this.#client === undefined || this.#knowsSince(observedMs)) return;
-    this.#latest = { kind: "seen", status, observedMs, answeredMs: this.#options.clock.nowMs() };
+    const answeredMs = this.#options.clock.nowMs();
+    this.#note({ kind: "seen", status, observedMs, answeredMs });
   }
 
   #knowsSince(observedMs: number): boolean {
@@ -112,6 +129,7 @@ export class DatabasePoller {
   close(): void {
     this.#isClosed = true;
     this.#timer?.cancel();
+    this.#impatience?.cancel();
     this.#client?.close();
     this.#client = undefined;
   }
@@ -125,35 +143,81 @@ export class DatabasePoller {
     );
   }
 
+  #askAgain(): void {
+    if (this.#client === undefined || this.#isClosed) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    void this.#ask(this.#client);
+  }
+
   async #ask(client: AdminClient): Promise<void> {
-    this.#isAsking = true;
+    const question = {};
+    this.#open.add(question);
+    this.#beImpatient();
     // The time of the question, not of the answer: a status is evidence only for what happened before it was asked.
     const observedMs = this.#options.clock.nowMs();
     const answer = await this.#statusOf(client, observedMs);
-    this.#isAsking = false;
-    if (this.#isClosed) return;
-    if (client === this.#client) {
-      if (!this.#knowsSince(observedMs)) this.#latest = answer;
+    // Another client is asked by now, or whoever asked later has the newer answer already.
+    if (this.#isClosed || !this.#open.has(question)) return;
+    for (const earlier of this.#open) {
+      this.#open.delete(earlier);
+      if (earlier === question) break;
+    }
+    // Silence is no news where something was heard since the question was asked.
+    if (answer.kind === "seen" || this.#heardMs < observedMs) {
+      if (!this.#knowsSince(observedMs)) this.#note(answer);
       this.#options.onObservation();
     }
-    if (this.#shouldAskAgain || client !== this.#client) {
-      this.#shouldAskAgain = false;
-      this.askNow();
-    } else {
-      this.#schedule();
+    if (client !== this.#client) return;
+    if (this.#open.size > 0) {
+      if (answer.kind === "seen") this.#beImpatient();
+      return;
     }
+    this.#impatience?.cancel();
+    if (observedMs < this.#wantedMs) this.#askAgain();
+    else this.#schedule();
+  }
+
+  #note(answer: DatabaseObservation): void {
+    this.#latest = answer;
+    if (answer.kind === "missing") return;
+    this.#heardMs = this.#options.clock.nowMs();
+    this.#answerTookMs = this.#heardMs - answer.observedMs;
+  }
+
+  /**
+   * A question that is asked while a database restarts may never be answered, although the same client is answered at
+   * once a second later. So nobody waits for it when there is news to be had. A database that is slow with every status
+   * makes one after the other: it is given the time that it needs.
+   */
+  #beImpatient(): void {
+    this.#impatience?.cancel();
+    const pauseMs = Math.max(impatientMs, this.#limitMs / openMaximum, 2 * this.#answerTookMs);
+    this.#impatience = this.#options.clock.setTimer(pauseMs, () => {
+      if (this.#open.size === 0) return;
+      if (this.#canHurry && this.#isNewsAwaited()) this.#askAgain();
+      else this.#beImpatient();
+    });
+  }
+
+  /** The database was away when it was last heard of, or something happened since then. */
+  #isNewsAwaited(): boolean {
+    const latest = this.#latest;
+    if (latest.kind === "missing" || latest.observedMs < this.#wantedMs) return true;
+    return latest.status.client?.database_status?.available !== true;
   }
 
   async #statusOf(client: AdminClient, observedMs: number): Promise<DatabaseObservation> {
     const { clock, timeoutMs } = this.#options;
+    const limitMs = this.#limitMs;
     try {
-      const status = await client.status(this.#isSlow ? 2 * timeoutMs : timeoutMs);
-      this.#isSlow = clock.nowMs() - observedMs >= timeoutMs;
+      const status = await client.status(limitMs);
+      if (clock.nowMs() - observedMs < timeoutMs) this.#limitMs = timeoutMs;
       return { kind: "seen", status, observedMs, answeredMs: clock.nowMs() };
     } catch (error) {
       // A database that does not answer is a state of the world: the plan says so and goes on without it.
       const code = isFdbError(error) ? error.code : undefined;
-      if (code === timedOut) this.#isSlow = true;
+      if (code === timedOut) this.#limitMs = Math.max(this.#limitMs, longer(limitMs));
       return {
         kind: "missing",
         reason: "Unreachable",
@@ -168,10 +232,19 @@ export class DatabasePoller {
     this.#timer?.cancel();
     // Until a pass has said how often, a database that refuses at once must not be asked without a pause.
     const intervalMs = this.#intervalMs === 0 ? firstIntervalMs : this.#intervalMs;
-    this.#timer = this.#options.clock.setTimer(intervalMs, () => this.askNow());
+    this.#timer = this.#options.clock.setTimer(intervalMs, () => this.#askAgain());
   }
 }
 
+function longer(limitMs: number): number {
+  return Math.max(limitMs, Math.min(2 * limitMs, limitMaximumMs));
+}
+
+/** After this time without an answer another question is asked beside the first. */
+const impatientMs = 3_000;
+/** So many questions are under way at most. */
+const openMaximum = 7;
+const limitMaximumMs = 60_000;
 const firstIntervalMs = 1_000;
 const timedOut = 1031;
 

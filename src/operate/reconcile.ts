@@ -80,6 +80,8 @@ const lockMaximumMs = 15_000;
 /** A plan that takes longer is cut, and its cluster rests: one cluster must not hold up all others. */
 const planMaximumMs = 5_000;
 const restMs = 30_000;
+/** So long after the work the database is asked often, until it says that it is well. */
+const healingMs = 300_000;
 /** So long a failed command is remembered when it is not tried again and no status shows what became of it. */
 const commandMemoryMs = 30_000;
 
@@ -200,6 +202,7 @@ function follow(state: ClusterState, cluster: Stored<FoundationDBCluster>): void
   const connectionString = cluster.status?.connectionString ?? "";
   if (connectionString === "") return state.poller.follow(undefined);
   const { namespace = "", name = "" } = cluster.metadata;
+  state.poller.setHurry(cluster.status?.configured === true);
   state.poller.follow({
     name: `${namespace}/${name}`,
     connectionString,
@@ -451,9 +454,17 @@ function noteBypass(options: ReconcileOptions, key: string, action: Action): voi
 /** Sets up what the next pass wants to know. */
 function prepareNext(options: ReconcileOptions, state: ClusterState, plan: Plan): void {
   const isBusy = !plan.isReconciled || plan.waits.some((wait) => wait.isForDatabase === true);
-  state.poller.setIntervalMs(isBusy ? options.busyPollMs : options.restPollMs);
+  const nowMs = options.clock.nowMs();
+  if (isBusy) state.quickUntilMs = nowMs + healingMs;
+  else if (isWell(plan)) state.quickUntilMs = 0;
+  const isQuick = isBusy || nowMs < state.quickUntilMs;
+  state.poller.setIntervalMs(isQuick ? options.busyPollMs : options.restPollMs);
   state.sidecars.ask(plan.questions);
   state.reader.ask(plan.databaseQuestions);
+}
+
+function isWell({ status: { health } }: Plan): boolean {
+  return health?.healthy === true && health.fullReplication === true;
 }
 
 /** At rest it is enough to notice that the database has fallen silent; events and its statuses come by themselves. */

@@ -5,7 +5,7 @@ import { apiVersion } from "../api/cluster.ts";
 import type { Node, PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { claimTrouble, holdersOf, nodeTrouble, suspectParameters } from "./pod-trouble.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { DatabaseObservation, Snapshot } from "./snapshot.ts";
 
 const pod: Stored<Pod> = {
   ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "p" } },
@@ -83,9 +83,10 @@ test("[E45] custom parameters are suspected when a running pod has no processes"
     spec: { version: "7.3.63", processes: { log: { customParameters } } },
   });
   const nowMs = 1_700_000_000_000;
+  let database: DatabaseObservation = { kind: "seen", status: {}, observedMs: 1 };
   const of = (parameters: string[], processClass: string, forSeconds = 120): string => {
     const timestamp = nowMs / 1000 - forSeconds;
-    return suspectParameters(snapshotWith({ cluster: cluster(parameters), nowMs }), {
+    return suspectParameters(snapshotWith({ cluster: cluster(parameters), nowMs, database }), {
       ...{ processClass, processGroupID: `${processClass}-1` },
       processGroupConditions: [{ type: "MissingProcesses", timestamp }],
     });
@@ -94,4 +95,6 @@ test("[E45] custom parameters are suspected when a running pod has no processes"
   assert.equal(of([], "log"), "");
   assert.equal(of(["knob_a=1"], "storage"), "");
   assert.equal(of(["knob_a=1"], "log", 119), "", "a restart takes its time");
+  database = { kind: "missing", reason: "Unreachable", message: "timed out", sinceMs: 1 };
+  assert.equal(of(["knob_a=1"], "log"), "", "no status came that could show the processes");
 });

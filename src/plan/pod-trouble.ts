@@ -46,13 +46,16 @@ export function claimTrouble(
 /** Processes that restart, or start for the first time, are back by then. */
 const usualStartSeconds = 120;
 
-/** A running pod that stays without processes has often been given something that ends fdbserver at once. */
+/**
+ * A running pod that stays without processes has often been given something that ends fdbserver at once. Where no status
+ * came at all, nobody knows whether there are processes.
+ */
 export function suspectParameters(snapshot: Snapshot, group: ProcessGroup): string {
   const missingSince = conditionOf(group, "MissingProcesses")?.timestamp;
   if (missingSince === undefined) return "";
   if (snapshot.nowMs / 1000 - missingSince < usualStartSeconds) return "";
   const settings = processSettingsOf(snapshot.cluster.spec, group.processClass);
   const parameters = settings.customParameters ?? [];
-  if (parameters.length === 0) return "";
+  if (parameters.length === 0 || snapshot.database.kind === "missing") return "";
   return `fdbserver may refuse a custom parameter: ${nameList(parameters)}`;
 }

@@ -2,6 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
+import type { AdminClient, AdminClientFactory } from "../../src/fdb/admin.ts";
 import { persistentVolumeClaims, services } from "../../src/kube/resource.ts";
 import { secrets } from "../../src/emulator/kubelet-core.ts";
 import { minuteMs, securedProcesses, small, tiny, TestWorld } from "./world-harness.ts";
@@ -91,6 +92,46 @@ for (const imageType of ["unified", "split"] as const) {
     });
   });
 }
+
+test("[OP64] after the work a database is asked often until it is well", async () => {
+  const askedMs: number[] = [];
+  let wellMs = Infinity;
+  let nowMs = (): number => 0;
+  const wrapAdmin = (factory: AdminClientFactory): AdminClientFactory => ({
+    ...factory,
+    open: (options) => {
+      const client = factory.open(options);
+      const status: AdminClient["status"] = async (timeoutMs) => {
+        askedMs.push(nowMs());
+        const found = await client.status(timeoutMs);
+        const told = found.client?.database_status;
+        if (told !== undefined && nowMs() < wellMs) told.healthy = false;
+        return found;
+      };
+      return { ...client, status };
+    },
+  });
+  await TestWorld.runWithCluster({ spec: small, nodes: 6, wrapAdmin }, async (world) => {
+    nowMs = () => world.clock.nowMs();
+    askedMs.splice(0, Infinity, nowMs());
+    wellMs = nowMs() + 20_000;
+    await world.until(
+      async () => (await world.cluster()).status?.health?.healthy === true,
+      "it is well",
+    );
+    assert.ok(nowMs() - wellMs < 3_000, `noticed ${nowMs() - wellMs} ms later`);
+    for (const [index, atMs] of askedMs.entries()) {
+      const pauseMs = atMs - (askedMs[index - 1] ?? atMs);
+      assert.ok(pauseMs < 3_000, `not asked for ${pauseMs} ms`);
+    }
+    const count = askedMs.length;
+    await world.clock.advance(5 * minuteMs);
+    assert.ok(askedMs.length - count < 12, "at rest it is asked seldom");
+    wellMs = Infinity;
+    await world.clock.advance(10 * minuteMs);
+    assert.ok(askedMs.length - count < 36, "nor is one asked often that was well");
+  });
+});
 
 test("[W4] a prefix is part of every process group id and of no pod name", async () => {
   await created({ ...tiny, processGroupIDPrefix: "west" }, async (world) => {

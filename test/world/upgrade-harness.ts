@@ -100,8 +100,11 @@ export async function withAdmin<T>(
   }
 }
 
+/** A restart may swallow a question, so it is asked twice. */
 export function statusOf(world: TestWorld, version: string): Promise<DatabaseStatus> {
-  return withAdmin(world, version, (admin) => admin.status(20_000));
+  return withAdmin(world, version, (admin) =>
+    admin.status(10_000).catch(() => admin.status(45_000)),
+  );
 }
 
 export async function blockedBy(world: TestWorld): Promise<string> {

@@ -2,6 +2,7 @@
 // role.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { FdbError } from "../../fdb/error.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import {
   addressesOf,
@@ -211,4 +212,20 @@ test("[FDB9] hall by hall costs a recovery or two each", async () => {
     assert.ok((await kill(sample, names)) <= 4);
   }
   assert.ok((await generation(sample)) <= 16);
+});
+
+test("[FDB41] a status that is asked for during a restart is lost; the next one is not", async () => {
+  const sample = await startPlain();
+  await sample.pass(40);
+  const addresses = sample.cluster.names().map((name) => sample.cluster.address(name));
+  const beganMs = sample.clock.nowMs();
+  const lost = sample.admin.status(20_000);
+  await sample.pass(0.15);
+  const killed = sample.admin.kill(addresses, 20_000);
+  const outcome = lost.catch((error: unknown) => error);
+  await sample.call(killed);
+  const status = await sample.status(3_000);
+  assert.equal(status.client?.database_status?.available, true);
+  assert.equal(((await sample.call(outcome)) as FdbError).code, 1031);
+  assert.equal(sample.clock.nowMs() - beganMs, 20_000);
 });
