@@ -513,6 +513,9 @@ test("[P64] the note of a claim's specification is never rewritten", () => {
   assert.ok(claim?.metadata.annotations !== undefined);
   claim.metadata.annotations[annotationKeys.lastAppliedSpec] = "older";
   world.pvcs.set(name, claim);
+  // It is announced a minute before.
+  assert.ok(world.pass().actions.every((action) => action.type !== "patchPvc"));
+  world.nowMs += 61_000;
   const plan = world.plan();
   assert.ok(plan.actions.every((action) => action.type !== "patchPvc"));
   const group = plan.status.processGroups?.find((one) => one.removalTimestamp !== undefined);
