@@ -1,8 +1,8 @@
-// The arithmetic of an even spread. Proves the rules PACK1 to PACK5 of spec/packing.md.
+// The arithmetic of an even spread. Proves the rules PACK1 to PACK6 of spec/packing.md.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { binsForNew, surplusBins, targetSizes, victimBins } from "./even-spread.ts";
+import { binsForNew, binsOneByOne, surplusBins, targetSizes, victimBins } from "./even-spread.ts";
 import type { BinCounts } from "./even-spread.ts";
 
 /** Bins are called d0, d1 and so on. */
@@ -165,4 +165,44 @@ test("[PACK5] the order in which bins were counted does not matter", () => {
     assert.deepEqual(added, binsForNew(reversed, desired, wanted, 5));
   });
   fc.assert(property, { seed: 1, numRuns: 100 });
+});
+
+test("[PACK6] one bin after the other: the fullest that is below its target, then the first", () => {
+  const rows: readonly [number[], number, number, number, string[]][] = [
+    [[], 12, 3, 4, ["d0", "d0", "d0", "d0"]],
+    [[4], 12, 3, 4, ["d1", "d1", "d1", "d1"]],
+    [[4, 0, 1], 12, 3, 4, ["d2", "d2", "d2", "d1"]],
+    [[1, 3, 0], 12, 3, 2, ["d1", "d0"]],
+    [[], 8, 3, 8, ["d0", "d0", "d0", "d1", "d1", "d1", "d2", "d2"]],
+    [[0, 5, 0], 6, 2, 1, ["d0"]],
+    [[1], 3, 0, 2, []],
+  ];
+  for (const [sizes, desired, bins, added, expected] of rows) {
+    const found = binsOneByOne(countsOf(...sizes), desired, firstBins(bins), added);
+    assert.deepEqual(found, expected, `${sizes.join(", ")} of ${desired} in ${bins}`);
+  }
+});
+
+test("[PACK6] a few at a time, never two bins are begun and not full, and all end at their targets", () => {
+  const property = fc.property(
+    fc.integer({ min: 1, max: 9 }),
+    fc.nat(60),
+    fc.integer({ min: 1, max: 7 }),
+    (bins, desired, atOnce) => {
+      const wanted = firstBins(bins);
+      const counts = new Map<string, number>();
+      for (let total = 0; total < desired;) {
+        const chosen = binsOneByOne(counts, desired, wanted, Math.min(atOnce, desired - total));
+        assert.ok(chosen.length > 0);
+        for (const bin of chosen) counts.set(bin, (counts.get(bin) ?? 0) + 1);
+        total += chosen.length;
+        const targets = targetSizes(counts, desired, wanted);
+        const begun = [...counts].filter(([bin, size]) => size < (targets.get(bin) ?? 0));
+        assert.ok(begun.length <= 1, JSON.stringify([...counts]));
+      }
+      const ends = targetSizes(counts, desired, wanted);
+      for (const bin of wanted) assert.equal(counts.get(bin) ?? 0, ends.get(bin) ?? 0);
+    },
+  );
+  fc.assert(property, { seed: 1, numRuns: 300 });
 });

@@ -1,6 +1,6 @@
 // An even spread of equal members over named bins: how large each bin should be, which members are in the wrong one, and
 // where a new member goes. Logical fault domains and halls are such bins. Members never move: one that is in the wrong
-// bin is replaced. Carries the rules PACK1 to PACK5 of spec/packing.md.
+// bin is replaced. Carries the rules PACK1 to PACK6 of spec/packing.md.
 
 /** Members of each bin that will stay; a bin that is not named has none. */
 export type BinCounts = ReadonlyMap<string, number>;
@@ -64,6 +64,22 @@ export function binsForNew(
     chosen.push(bin);
   }
   return chosen;
+}
+
+/** Ends at the same targets, but fills a bin that has begun before the next one begins. */
+export function binsOneByOne(
+  counts: BinCounts,
+  desired: number,
+  wanted: readonly string[],
+  newMembers: number,
+): readonly string[] {
+  const targets = targetSizes(counts, desired, wanted);
+  const begunFirst = wanted.toSorted((a, b) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0));
+  const room = begunFirst.flatMap((bin) => {
+    const free = Math.max(0, (targets.get(bin) ?? 0) - (counts.get(bin) ?? 0));
+    return Array.from({ length: free }, () => bin);
+  });
+  return room.slice(0, newMembers);
 }
 
 function furthestBelow(sizes: BinCounts, targets: BinCounts, wanted: readonly string[]): string {

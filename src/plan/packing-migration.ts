@@ -1,13 +1,20 @@
 // Process groups that are in no logical fault domain, or in one that is not wanted or too full. They are bound for life,
 // so they are replaced; at most one domain's worth of a class at a time, unless the resource sets a limit itself.
-// Rules: spec/packing.md [PACK34]-[PACK41].
+// Rules: spec/packing.md [PACK34]-[PACK41], [PACK45], [PACK46].
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { hallSpreadOf } from "../api/hall-spread.ts";
 import { domainCount, isPackingEnabled } from "../api/packing.ts";
 import { surplusBins, targetSizes } from "../model/even-spread.ts";
 import { processClasses } from "../model/process-class.ts";
-import { hallOf, isGoing, isMarkedForRemoval, isPacked } from "../model/process-group.ts";
+import {
+  hallOf,
+  hasReported,
+  isGoing,
+  isMarkedForRemoval,
+  isPacked,
+} from "../model/process-group.ts";
 import { areSuccessorsUp, zoneProblems } from "./exclusion-zones.ts";
+import { emptyingHosts } from "./packing-hosts.ts";
 import { domainCounts, domainsFor, membersOf, placeOf } from "./packing-placement.ts";
 import { cheapestFirst } from "./removal-cost.ts";
 import { databaseStatus } from "./snapshot.ts";
@@ -18,6 +25,8 @@ interface Migrant {
   readonly group: ProcessGroup;
   /** As a clause. */
   readonly cause: string;
+  /** It never ran: no data has to move, so it waits for nobody. */
+  readonly isFree?: boolean;
 }
 
 export interface Migration {
@@ -51,15 +60,28 @@ export function planMigration(snapshot: Snapshot, draft: Draft): Migration {
   const kept = keptForZones(snapshot, draft);
   for (const processClass of processClasses) {
     const members = byClass.get(processClass) ?? [];
-    const found = leavingMembers(snapshot, draft, members, processClass);
+    const all = leavingMembers(snapshot, draft, members, processClass);
+    const isFree = ({ group }: Migrant): boolean => hasNeverRun(snapshot, draft, group);
+    migrants.push(...all.filter(isFree).map((one) => ({ ...one, isFree: true })));
+    const found = all.filter((one) => !isFree(one));
     if (found.length === 0) continue;
     const limit = concurrencyLimit(draft, members, processClass);
-    const moving = members.filter((group) => isGoing(group) && !kept.has(group.processGroupID));
+    const moving = members.filter(
+      (group) =>
+        isGoing(group) && !kept.has(group.processGroupID) && !hasNeverRun(snapshot, draft, group),
+    );
     const room = Math.max(0, limit - moving.length);
     migrants.push(...found.slice(0, room));
     held.push(...found.slice(room).map(({ group }) => ({ group, limit })));
   }
   return { migrants, held };
+}
+
+/** It never reported, and its pod has never had a node. */
+function hasNeverRun(snapshot: Snapshot, draft: Draft, group: ProcessGroup): boolean {
+  if (hasReported(group)) return false;
+  const pod = snapshot.pods.get(draft.desired.podName(group));
+  return pod !== undefined && (pod.spec?.nodeName ?? "") === "";
 }
 
 /**
@@ -114,7 +136,13 @@ function leavingMembers(
   const shares = targetSizes(sizes, desiredOf(draft, processClass), [...sizes.keys()].sort());
   return [...byPlace].flatMap(([place, found]) => {
     const sorted = cheapestFirst(found, databaseStatus(snapshot));
-    return leavingPlace(spec, sorted, shares.get(place) ?? 0);
+    const going = members.filter((group) => isGoing(group) && placeOf(group) === place);
+    const unpacked = emptyingHosts(
+      sorted.filter((group) => !isPacked(group)),
+      going,
+      (group) => snapshot.pods.get(draft.desired.podName(group))?.spec?.nodeName ?? "",
+    );
+    return leavingPlace(spec, sorted, unpacked, shares.get(place) ?? 0);
   });
 }
 
@@ -128,17 +156,20 @@ function byDomain(left: ProcessGroup, right: ProcessGroup): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** `sorted` are the members of one class in one place, first those whose loss costs least. */
+/**
+ * `sorted` are the members of one class in one place, first those whose loss costs least; `unpacked` those of them that
+ * are in no domain, in the order in which they go.
+ */
 function leavingPlace(
   spec: ClusterSpec,
   sorted: readonly ProcessGroup[],
+  unpacked: readonly ProcessGroup[],
   share: number,
 ): readonly Migrant[] {
   const [first] = sorted;
   if (first === undefined) return [];
   const counts = domainCounts(sorted);
   const targets = targetSizes(counts, share, [...domainsFor(spec, first)]);
-  const unpacked = sorted.filter((group) => !isPacked(group));
   // What a shrink takes anyway is not replaced: first those that are not packed.
   const surplus = Math.max(0, sorted.length - share);
   const overfull = surplusBins(counts, targets).slice(Math.max(0, surplus - unpacked.length));

@@ -1,11 +1,12 @@
 // Which logical fault domain a new process group is bound to: the one of its class, and of its hall, that is furthest
-// below its target. Process groups that are there already never move. Rules: spec/packing.md [PACK30]-[PACK33].
+// below its target; one domain after the other while some are in none. Process groups that are there already never move.
+// Rules: spec/packing.md [PACK30]-[PACK33], [PACK47].
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { domainCount, isPackingEnabled } from "../api/packing.ts";
-import { binsForNew } from "../model/even-spread.ts";
+import { binsForNew, binsOneByOne } from "../model/even-spread.ts";
 import type { BinCounts } from "../model/even-spread.ts";
 import { logicalDomains } from "../model/logical-domain.ts";
-import { hallOf, isMarkedForRemoval } from "../model/process-group.ts";
+import { hallOf, isMarkedForRemoval, isPacked } from "../model/process-group.ts";
 
 /** Of a class, and of a hall where the operator spreads over halls: what shares logical fault domains. */
 export function placeOf(group: ProcessGroup): string {
@@ -73,7 +74,9 @@ export function withDomains(
     // The share of a place is what it holds when the new ones are in it.
     const share = here.length + members.length;
     const domains = [...domainsFor(spec, first)];
-    const chosen = binsForNew(domainCounts(here), share, domains, members.length);
+    // While some are in no domain, hosts become free one after the other, and one host takes one domain.
+    const bins = here.every(isPacked) ? binsForNew : binsOneByOne;
+    const chosen = bins(domainCounts(here), share, domains, members.length);
     for (const [index, { processGroupID }] of members.entries()) {
       bound.set(processGroupID, chosen[index] ?? "");
     }

@@ -1,6 +1,6 @@
 // Step replaceMisconfiguredProcessGroups: process groups whose pod or volume cannot be made right in place are marked
 // for removal, and their classes get new ones. Rules: spec/removal.md [R5]-[R9], [R99], spec/packing.md [PACK34]-[PACK41],
-// spec/safety.md [S101].
+// [PACK45], spec/safety.md [S101].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf } from "../api/effective.ts";
 import { isGoing, markForRemoval } from "../model/process-group.ts";
@@ -71,13 +71,15 @@ export function planMisconfiguredReplacements(snapshot: Snapshot, draft: Draft):
     if (first.length === 0) return { waits: later, events: news };
     found = first;
   }
-  const ids = idsOf(found);
   const limit = automationOf(spec).maxConcurrentReplacements;
   const inFlight = draft.groups.filter(isGoing);
   const room = Math.max(0, limit - inFlight.length);
-  const chosen = found.slice(0, room);
-  const isLimited = room < found.length;
-  const now = isLimited ? [limited(ids.slice(room), limit, inFlight.length)] : held;
+  // Who never ran needs no room, but with a limit of 0 nobody goes.
+  const free = limit === 0 ? [] : found.filter(({ isFree }) => isFree === true);
+  const rest = found.filter((one) => !free.includes(one));
+  const chosen = [...free, ...rest.slice(0, room)];
+  const isLimited = room < rest.length;
+  const now = isLimited ? [limited(idsOf(rest).slice(room), limit, inFlight.length)] : held;
   const waits = [...now, ...later];
   if (chosen.length === 0) return { waits, events: news };
   const marked = new Set(chosen.map(({ group }) => group.processGroupID));
@@ -92,6 +94,8 @@ interface Misconfigured {
   cause: string;
   /** Its data is about to be lost: it goes before others, and with a warning. */
   isUrgent: boolean;
+  /** It never ran, so it waits for nobody. */
+  isFree?: boolean;
 }
 
 /** Process groups whose pods an earlier step of this pass deletes: they come back as specified. */

@@ -1,5 +1,5 @@
 // Logical fault domains in the plan of a cluster: who is bound where, who is replaced, who goes in a shrink.
-// Rules: spec/packing.md [PACK20], [PACK30]-[PACK43].
+// Rules: spec/packing.md [PACK20], [PACK30]-[PACK43], [PACK45]-[PACK47].
 import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -320,6 +320,116 @@ test("[PACK43] a shrink takes those first that would have to be replaced", () =>
     ids.map((group) => group.processGroupID).sort(),
   );
   assert.deepEqual(sizes(world, "storage"), { "storage-0": 2, "storage-1": 2 });
+});
+
+/** Turned on while no node takes the new pods, then turned off with some limit. */
+function takenBack(automationOptions: ClusterSpec["automationOptions"] = {}): RemovalWorld {
+  const world = RemovalWorld.settled({ processCounts });
+  world.changeSpec(packed(3));
+  world.pass();
+  world.pass();
+  assert.deepEqual(sizes(world, "storage"), { "": 4, "storage-0": 2 });
+  world.changeSpec({ distributionConfig: { enabled: false }, automationOptions });
+  return world;
+}
+
+test("[PACK45] who never had a node is replaced at once, though one domain's worth is under way", () => {
+  for (const automationOptions of [{}, { maxConcurrentReplacements: 1 }]) {
+    const world = takenBack(automationOptions);
+    const before = marked(world, "storage");
+    world.pass();
+    assert.deepEqual(sizes(world, "storage"), { "": 6 });
+    assert.deepEqual(sizes(world, "log"), { "": processCounts.log });
+    assert.equal(marked(world, "storage").length, before.length + 2);
+    world.runPods();
+    settleRemovals(world);
+    assert.deepEqual(sizes(world, "storage"), { "": 6 });
+  }
+});
+
+test("[PACK45] with a limit of 0 it stays as well", () => {
+  const world = takenBack({ maxConcurrentReplacements: 0 });
+  world.pass();
+  assert.deepEqual(sizes(world, "storage"), { "": 4, "storage-0": 2 });
+});
+
+test("[PACK45] who has a node, or has reported, waits as everybody does", () => {
+  const placed = takenBack();
+  for (const { processGroupID, distributionKey } of placed.groups()) {
+    if (distributionKey !== undefined) placed.silent.add(processGroupID);
+  }
+  placed.runPods();
+  placed.pass();
+  assert.deepEqual(sizes(placed, "storage"), { "": 4, "storage-0": 2 });
+  const evicted = settled();
+  for (const group of evicted.groups("storage")) {
+    const name = evicted.podNameOf(group.processGroupID);
+    const pod = evicted.pods.get(name);
+    if (pod?.spec === undefined) throw new Error(`no pod ${name}`);
+    const { nodeName: _, ...spec } = pod.spec;
+    evicted.pods.set(name, { ...pod, spec });
+  }
+  evicted.changeSpec({ distributionConfig: { enabled: false } });
+  evicted.pass();
+  assert.equal(marked(evicted, "storage").length, 2, "one domain's worth");
+});
+
+/** Puts the pods of a class on hosts, as many on each as told. */
+function placeOnHosts(world: RemovalWorld, processClass: string, hosts: Record<string, number>) {
+  const names = Object.entries(hosts).flatMap(([host, number]) =>
+    Array.from({ length: number }, () => host),
+  );
+  for (const [index, { processGroupID }] of world.groups(processClass).entries()) {
+    const name = world.podNameOf(processGroupID);
+    const pod = world.pods.get(name);
+    if (pod?.spec === undefined) throw new Error(`no pod ${name}`);
+    const spec = { ...pod.spec, nodeName: names[index % names.length] ?? "" };
+    world.pods.set(name, { ...pod, spec });
+  }
+}
+
+test("[PACK46] those that go first are on one host, the one with the fewest", () => {
+  const cases: readonly Record<string, number>[] = [
+    { a: 2, b: 2, c: 2 },
+    { a: 3, b: 2, c: 1 },
+    { a: 4, b: 2 },
+  ];
+  for (const hosts of cases) {
+    const world = RemovalWorld.settled({ processCounts });
+    placeOnHosts(world, "storage", hosts);
+    world.changeSpec(packed(3));
+    world.pass();
+    const staying = new Set<string>();
+    for (const { processGroupID, removalTimestamp, distributionKey } of world.groups("storage")) {
+      if (removalTimestamp !== undefined || distributionKey !== undefined) continue;
+      staying.add(world.pods.get(world.podNameOf(processGroupID))?.spec?.nodeName ?? "");
+    }
+    assert.equal(marked(world, "storage").length, 2);
+    assert.equal(staying.size, Object.keys(hosts).length - 1, JSON.stringify(hosts));
+  }
+});
+
+test("[PACK47] while some are in no domain, new ones fill one domain after the other", () => {
+  const spec: ClusterSpec = { version: "7.3.63", ...packed(3) };
+  const groupOf = (id: number, distributionKey?: string) => ({
+    processGroupID: `storage-${id}`,
+    processClass: "storage",
+    ...(distributionKey === undefined ? {} : { distributionKey }),
+  });
+  const present = [groupOf(1), groupOf(2), groupOf(3, "storage-1")];
+  const added = [groupOf(4), groupOf(5), groupOf(6)];
+  const keys = (found: readonly { distributionKey?: string | undefined }[]) =>
+    found.map(({ distributionKey }) => distributionKey);
+  assert.deepEqual(keys(withDomains(spec, present, added)), [
+    "storage-1",
+    "storage-0",
+    "storage-0",
+  ]);
+  assert.deepEqual(
+    keys(withDomains(spec, present.slice(2), added)),
+    ["storage-0", "storage-1", "storage-2"],
+    "all are in one: the domain furthest below its target",
+  );
 });
 
 const spread: ClusterSpec = {

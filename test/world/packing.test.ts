@@ -11,7 +11,7 @@ import {
   groups,
   person,
 } from "./removal-harness.ts";
-import { hourMs, minuteMs, TestWorld } from "./world-harness.ts";
+import { frugalProcesses, hourMs, minuteMs, TestWorld } from "./world-harness.ts";
 import type { TestWorldOptions } from "./world-harness.ts";
 import { assertNoSharedHost, assertZones, domainSizes } from "./packing-harness.ts";
 
@@ -113,6 +113,40 @@ test("[PACK44] without a free node turning it on waits and says so, and a new no
       });
     },
   );
+});
+
+/** Three storage pods on each of four nodes. */
+const crowded = {
+  databaseConfiguration: { redundancy_mode: "double" as const },
+  processes: frugalProcesses,
+  processCounts: { storage: 12, log: 4, stateless: 3 },
+};
+
+test("[PACK78] turned on without a free node and off after half an hour, all 12 of 12 are there again", async () => {
+  await TestWorld.runWithCluster({ nodes: 4, spec: crowded }, async (world) => {
+    await world.changeSpec({ distributionConfig });
+    await world.clock.advance(30 * minuteMs);
+    const { status } = await world.cluster();
+    assert.ok(status?.blockedBy?.some(({ reason }) => reason === "FaultDomainNeedsNode"));
+    await migrate(world, { distributionConfig: { enabled: false } });
+    assert.deepEqual(await domainSizes(world, "storage"), { "": 12 });
+    assert.deepEqual(await domainSizes(world, "log"), { "": 4 });
+    world.assertDataSafe();
+  });
+});
+
+test("[PACK79] with four nodes taken and one free, turning it on ends in three domains", async () => {
+  await TestWorld.runWithCluster({ nodes: 4, spec: crowded }, async (world) => {
+    await world.world.kubelet.addNode({ name: "the-free-one" });
+    await migrate(world, { distributionConfig });
+    assert.deepEqual(await domainSizes(world, "storage"), {
+      "storage-0": 4,
+      "storage-1": 4,
+      "storage-2": 4,
+    });
+    assert.deepEqual(await domainSizes(world, "log"), { "log-0": 2, "log-1": 1, "log-2": 1 });
+    world.assertDataSafe();
+  });
 });
 
 test("[PACK72] a rolling update takes as many rounds as there are domains, a knob one restart", async () => {
