@@ -16,7 +16,7 @@ export const namespacedRules: readonly PolicyRule[] = [
   rule("", ["services"], ["get", ...watched, "create", "update", "delete"]),
   rule("", ["configmaps"], ["get", ...watched, "create", "update"]),
   rule("", ["events"], ["create", "patch"]),
-  rule("apps.foundationdb.org", ["foundationdbclusters"], [...watched, "patch"]),
+  rule("apps.foundationdb.org", ["foundationdbclusters"], ["get", ...watched, "patch"]),
   rule("apps.foundationdb.org", ["foundationdbbackups", "foundationdbrestores"], watched),
   rule(
     "apps.foundationdb.org",
