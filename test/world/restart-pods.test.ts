@@ -233,6 +233,8 @@ test("[T49] a maintenance that a person began is respected until it ends", async
     });
     await world.during(person.setMaintenanceZone(zone, 300, 10_000), minuteMs, "the maintenance");
     person.close();
+    // At rest the operator asks for a status every half minute.
+    await world.clock.advance(35_000);
     const { processes } = templateWith("42");
     await world.changeSpec({ processes: { storage: processes?.["general"] } });
     await world.clock.advance(4 * minuteMs);
