@@ -17,13 +17,17 @@ export async function followChanges(
 ): Promise<void> {
   /** Since when clusters are being changed, by name. */
   const changing = new Map<string, number>();
+  /** The generation that was told last, by name: a quick change is over before anybody looks. */
+  const told = new Map<string, number>();
+  for (const { name, cluster } of await clustersAt(sites)) told.set(name, generationOf(cluster));
   while (!host.signal.aborted) {
     const found = await clustersAt(sites);
     const nowMs = sites[0]?.world.clock.nowMs() ?? startedMs;
     const names = new Set(found.map(({ name }) => name));
     for (const name of changing.keys()) if (!names.has(name)) changing.delete(name);
     for (const { name, cluster } of found) {
-      if (!isCalm(cluster) && !changing.has(name)) changing.set(name, nowMs);
+      const isChanged = !isCalm(cluster) || told.get(name) !== generationOf(cluster);
+      if (isChanged && !changing.has(name)) changing.set(name, nowMs);
     }
     const busy = found.filter(({ name }) => changing.has(name));
     const lines = busy.flatMap(({ name, cluster, actions }) => {
@@ -39,11 +43,16 @@ export async function followChanges(
     for (const { name, cluster } of done) {
       const elapsed = formatElapsed(nowMs - (changing.get(name) ?? nowMs));
       changing.delete(name);
+      told.set(name, generationOf(cluster));
       host.output.line(`${doneText(name, cluster)} after ${elapsed}.`);
     }
     await sleep(host.realClock, lookMs, host.signal);
   }
   if (changing.size > 0) host.output.settle();
+}
+
+function generationOf({ metadata }: FoundationDBCluster): number {
+  return metadata.generation ?? 0;
 }
 
 function doneText(name: string, { spec, status }: FoundationDBCluster): string {

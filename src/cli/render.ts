@@ -88,14 +88,15 @@ export function renderCluster(
   return created.map(withoutServerParts);
 }
 
-/** Halls that only nodes can name get placeholders: two zones in each of three halls. */
+/** Nodes with two zones in each of three halls; halls that only nodes can name get placeholders. */
 function placeholderNodes({ spec }: FoundationDBCluster): Stored<Node>[] | undefined {
   const spread = hallSpreadOf(spec);
   if (spread === undefined) return undefined;
-  return ["1", "2", "3", "1", "2", "3"].map((hall, index) => ({
+  const halls = spread.values ?? ["hall-1", "hall-2", "hall-3"];
+  return [...halls, ...halls].map((hall, index) => ({
     apiVersion: "v1",
     kind: "Node",
-    metadata: { name: `node-${index}`, labels: { [spread.topologyKey]: `hall-${hall}` } },
+    metadata: { name: `node-${index}`, labels: { [spread.topologyKey]: hall } },
   }));
 }
 
