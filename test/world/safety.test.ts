@@ -26,11 +26,7 @@ function withAdmin(
 }
 
 /** The largest number of zones that had a storage pod which did not run, looked at every second. */
-async function worstMoment(
-  world: TestWorld,
-  durationMs: number,
-  stepMs = 1_000,
-): Promise<number> {
+async function worstMoment(world: TestWorld, durationMs: number, stepMs = 1_000): Promise<number> {
   let worst = 0;
   for (let passedMs = 0; passedMs < durationMs; passedMs += stepMs) {
     await world.clock.advance(stepMs);
