@@ -92,7 +92,7 @@ export function renderCluster(
 function placeholderNodes({ spec }: FoundationDBCluster): Stored<Node>[] | undefined {
   const spread = hallSpreadOf(spec);
   if (spread === undefined) return undefined;
-  const halls = spread.values ?? ["hall-1", "hall-2", "hall-3"];
+  const halls = spread.values.length > 0 ? spread.values : ["hall-1", "hall-2", "hall-3"];
   return [...halls, ...halls].map((hall, index) => ({
     apiVersion: "v1",
     kind: "Node",
