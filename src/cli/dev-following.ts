@@ -61,10 +61,15 @@ function doneText(name: string, { spec, status }: FoundationDBCluster): string {
     : `Reconciled generation ${status?.generations?.reconciled ?? 0} of ${name}`;
 }
 
-async function clustersAt(
-  sites: readonly WatchedSite[],
-): Promise<{ name: string; cluster: FoundationDBCluster; actions: readonly string[] }[]> {
-  const found: { name: string; cluster: FoundationDBCluster; actions: readonly string[] }[] = [];
+interface FollowedCluster {
+  name: string;
+  cluster: FoundationDBCluster;
+  /** What the operator did last, the newest last. */
+  actions: readonly string[];
+}
+
+async function clustersAt(sites: readonly WatchedSite[]): Promise<FollowedCluster[]> {
+  const found: FollowedCluster[] = [];
   for (const { world, recent } of sites) {
     for (const cluster of await clustersOf(world)) {
       found.push({ name: named(world, cluster.metadata.name ?? ""), cluster, actions: recent });

@@ -114,7 +114,7 @@ class LifeWalk {
   readonly #startMs = this.#clock.nowMs();
   readonly #links: OperatorLinks;
   readonly #operatorClock: SkewedClock;
-  #lastWish: { names: readonly string[]; change: object; back: object } | undefined;
+  #lastWish: { names: readonly string[]; back: object } | undefined;
   /** All that were ever wished for. */
   readonly #versions: string[] = [];
 
@@ -275,7 +275,7 @@ class LifeWalk {
     const isOfAll = isWishOfAll(wish);
     this.#note(`wish: ${wish}${isOfAll ? "" : ` of ${name}`} ${JSON.stringify(change)}`);
     const names = isOfAll ? this.#shape.members.map((member) => member.name) : [name];
-    this.#lastWish = { names, change, back: takenBack(change, cluster.spec) };
+    this.#lastWish = { names, back: takenBack(change, cluster.spec) };
     if ("version" in change) this.#versions.push(String(change.version));
     for (const each of names) await this.#patch(each, change);
   }
