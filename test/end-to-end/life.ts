@@ -128,6 +128,7 @@ const rarelyUsed = new Map([
   ["delete /services", "public addresses or DNS names"],
   ["patch /persistentvolumeclaims", "labels or sizes of claims change"],
   ["patch /events", "an event happens again"],
+  ["get apps.foundationdb.org/foundationdbclusters", "a status write met a conflict"],
   ["patch apps.foundationdb.org/foundationdbclusters", "protection from deletion"],
   ["update apps.foundationdb.org/foundationdbbackups/status", "a backup is asked for"],
   ["update apps.foundationdb.org/foundationdbrestores/status", "a restore is asked for"],
