@@ -4,6 +4,8 @@
 export interface DatabaseStatus {
   client?: ClientStatus;
   cluster?: ClusterStatus;
+  /** Not from the database: where parts were dropped that had another shape than these types. */
+  unreadable?: readonly string[];
 }
 
 export interface StatusMessage {
@@ -141,7 +143,7 @@ export interface StatusLogSet {
   current?: boolean;
   epoch?: number;
   log_fault_tolerance?: number;
-  log_interfaces?: { address: string; healthy: boolean; id: string }[];
+  log_interfaces?: { address?: string; healthy: boolean; id: string }[];
   log_replication_factor?: number;
   log_write_anti_quorum?: number;
   possibly_losing_data?: boolean;

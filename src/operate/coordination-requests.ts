@@ -18,6 +18,7 @@ import type { Stored } from "../kube/resource.ts";
 import { processesByInstance } from "../model/locality.ts";
 import { parseProcessGroupId } from "../model/process-group-id.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
+import { unreadableText } from "../model/status-shape.ts";
 import { seenKey } from "../plan/shared-sets.ts";
 import type { CoordinationKnowledge } from "../plan/shared-sets.ts";
 import { nameList } from "../plan/wait.ts";
@@ -120,6 +121,8 @@ function livingProblem(
   if (status.client?.database_status?.available !== true) {
     return "the database is not available, so nobody knows who lives";
   }
+  const unreadable = unreadableText(status);
+  if (unreadable !== undefined) return `${unreadable}, so nobody knows who lives`;
   const announced = new Set(entries.map(({ processGroupId }) => processGroupId));
   const living = [...processesByInstance(status).keys()].filter(
     (id) => announced.has(id) || parseProcessGroupId(id)?.prefix === prefix,

@@ -15,6 +15,7 @@ import type { Random } from "../env/random.ts";
 import { stoppedStopwatch } from "../env/stopwatch.ts";
 import type { Stopwatch } from "../env/stopwatch.ts";
 import type { AdminClientFactory } from "../fdb/admin.ts";
+import { readableAdmin } from "../fdb/readable-status.ts";
 import { KubeClient } from "../kube/client.ts";
 import type { RequestRecord } from "../kube/client.ts";
 import { EventRecorder } from "../kube/event-recorder.ts";
@@ -415,12 +416,16 @@ function reconcileOptions(
   };
 }
 
-/** Where several instances share the right to work, nothing is written beyond the term. */
+/**
+ * Where several instances share the right to work, nothing is written beyond the term. No status is read before its shape
+ * was looked at.
+ */
 function fencedInput(input: OperatorInput): OperatorInput {
   const { term, clock } = input;
-  if (term === undefined) return input;
+  const admin = readableAdmin(input.admin);
+  if (term === undefined) return { ...input, admin };
   const transport = fencedTransport(input.transport, clock, term);
-  return { ...input, transport, admin: fencedAdmin(input.admin, term) };
+  return { ...input, transport, admin: fencedAdmin(admin, term) };
 }
 
 /** Differences of a few seconds do no harm and are nobody's business. */

@@ -66,6 +66,7 @@ export class StatusMemory {
   /** A database that does not serve tells nothing about single coordinators. */
   #noteCoordinators({ status, observedMs }: SeenStatus, view: Pick<SafetyView, "cluster">): void {
     if (status.client?.database_status?.available !== true) return;
+    if (status.unreadable !== undefined) return;
     const before = this.#missingCoordinators;
     const missing = missingCoordinators(status, view.cluster.status?.connectionString ?? "");
     this.#missingCoordinators = new Map(

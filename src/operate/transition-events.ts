@@ -92,6 +92,8 @@ function lock(before: ClusterStatus | undefined, after: ClusterStatus): PlanEven
 function warning(before: ClusterStatus | undefined, after: ClusterStatus): PlanEvent[] {
   const is = conditionOf(after, "Warning");
   if (is === undefined || conditionOf(before, "Warning")?.reason === is.reason) return [];
+  // Where a wait says the same, it is told in its own time.
+  if (after.blockedBy?.some(({ reason }) => reason === is.reason) === true) return [];
   return [{ type: "Warning", reason: is.reason, message: is.message }];
 }
 

@@ -35,6 +35,8 @@ export function planCoordinators(snapshot: Snapshot, draft: Draft): StepResult {
   const { configured, connectionString = "" } = draft.status;
   if (!configured || connectionString === "" || status === undefined) return nothing;
   if (status.client?.database_status?.available !== true) return nothing;
+  // A coordinator that seems to be missing may only be one that could not be read; step updateStatus says so.
+  if (status.unreadable !== undefined) return nothing;
   const wanted = coordinatorInput(snapshot, draft, status);
   const problem = coordinatorProblem(wanted);
   if (problem === undefined) return nothing;

@@ -10,6 +10,7 @@ import { coordinatorInput } from "./coordinator-wish.ts";
 import { diskWaits } from "./disk-space.ts";
 import { failureWaits } from "./failure-waits.ts";
 import { hallWarnings } from "./hall-warnings.ts";
+import type { PlanWarning } from "./hall-warnings.ts";
 import { movedCoordinators } from "./moved-coordinators.ts";
 import { podWaits } from "./pod-waits.ts";
 import { judgeReconciliation } from "./reconciliation.ts";
@@ -19,7 +20,8 @@ import type { Snapshot } from "./snapshot.ts";
 import { statusConditions } from "./status-conditions.ts";
 import type { Draft, StatusFields } from "./step.ts";
 import { isEnding, stuckRemovals } from "./stuck-removals.ts";
-import { isAvailable } from "./update-status.ts";
+import { unreadableWaits, unreadableWarnings } from "./unreadable-status.ts";
+import { isAvailable, isPartial } from "./update-status.ts";
 import { hasWrongDenyList } from "./update-lock-configuration.ts";
 import { isConfigMapCurrent } from "./update-config-map.ts";
 import { liveOf } from "./update-database-configuration.ts";
@@ -49,12 +51,13 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     needsNewCoordinators: needsCoordinators(snapshot, draft),
   };
   const volumes = volumeWaits(snapshot, draft.groups);
+  const unreadable = unreadableWaits(snapshot);
   const { isReconciled, ...counts } = judgeReconciliation({
     cluster,
     status,
     groups: draft.groups,
     counts: draft.desired.counts,
-    live: database && isAvailable(snapshot) ? liveOf(database, snapshot) : undefined,
+    live: !isPartial(database) && isAvailable(snapshot) ? liveOf(database, snapshot) : undefined,
     desired: draft.desired.configuration,
     isStatusPending: isStatusPending(snapshot) || isCommandUnseen(snapshot),
     hasWrongDenyList: hasWrongDenyList(snapshot, status),
@@ -62,6 +65,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     hasActions:
       draft.actions.length > 0 ||
       volumes.length > 0 ||
+      unreadable.length > 0 ||
       isRemovalEnding(snapshot, draft) ||
       isActUnseen(snapshot) ||
       draft.waits.some(isUnfinished),
@@ -70,6 +74,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     ...failureWaits(snapshot),
     ...refusalWaits(snapshot),
     ...volumes,
+    ...unreadable,
     ...movedCoordinators(snapshot, draft),
     ...draft.waits,
     ...podWaits(snapshot, draft),
@@ -84,11 +89,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     waits,
     isReconciled,
     volumes,
-    warnings: [
-      ...hallWarnings(snapshot, draft),
-      ...sharingWarnings(snapshot.cluster.spec, databaseStatus(snapshot)),
-      ...stuckRemovals(snapshot, draft),
-    ],
+    warnings: warningsOf(snapshot, draft),
     actionCount: draft.actions.filter((action) => !refused.has(actionKey(action))).length,
   });
   return {
@@ -102,6 +103,15 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
       processGroups: draft.groups,
     },
   };
+}
+
+function warningsOf(snapshot: Snapshot, draft: Draft): PlanWarning[] {
+  return [
+    ...unreadableWarnings(snapshot),
+    ...hallWarnings(snapshot, draft),
+    ...sharingWarnings(snapshot.cluster.spec, databaseStatus(snapshot)),
+    ...stuckRemovals(snapshot, draft),
+  ];
 }
 
 /** While the version of the resource is refused, everything is brought into order for the one that runs. */
@@ -159,7 +169,7 @@ function needsCoordinators(snapshot: Snapshot, draft: Draft): boolean {
   const database = databaseStatus(snapshot);
   const { connectionString = "", configured } = draft.status;
   if (!configured || connectionString === "") return false;
-  if (database === undefined || !isAvailable(snapshot)) {
+  if (isPartial(database) || !isAvailable(snapshot)) {
     return draft.status.needsNewCoordinators === true;
   }
   return coordinatorProblem(coordinatorInput(snapshot, draft, database)) !== undefined;

@@ -14,6 +14,7 @@ import {
   replacementConditions,
   skipExclusion,
 } from "../model/process-group.ts";
+import { unreadableText } from "../model/status-shape.ts";
 import { isUnnameable, usesLocalities } from "./removal-targets.ts";
 import { bucketField } from "./replacement-bucket.ts";
 import { ReplacementBudget } from "./replacement-budget.ts";
@@ -39,6 +40,8 @@ export function planFailedReplacements(snapshot: Snapshot, draft: Draft): StepRe
   if (status?.client?.database_status?.available !== true) {
     return { waits: [postponed(failed, "the database is not available")] };
   }
+  const unreadable = unreadableText(status);
+  if (unreadable !== undefined) return { waits: [postponed(failed, unreadable)] };
   return mark(snapshot, draft, status, failed);
 }
 

@@ -18,6 +18,7 @@ import { databaseStatus, isStatusPending } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { StatusFields } from "./step.ts";
 import { unavailabilityOf } from "./unavailability.ts";
+import { unreadableOf } from "./unreadable-status.ts";
 import type { NewWait, Wait } from "./wait.ts";
 import { nameList } from "./wait.ts";
 import { concernOf } from "./wait-concern.ts";
@@ -166,6 +167,8 @@ function degraded({ snapshot, status, groups, volumes }: ConditionsInput): Judge
   if (database === undefined) {
     return judge("Unknown", "StatusMissing", "The database does not answer");
   }
+  const unreadable = unreadableOf(snapshot);
+  if (unreadable !== undefined) return judge("Unknown", "StatusUnreadable", unreadable);
   if (status.health?.available !== true) {
     return judge("True", "DatabaseUnavailable", "The database is not available");
   }

@@ -53,6 +53,8 @@ export function planDatabaseConfiguration(snapshot: Snapshot, draft: Draft): Ste
     const message = `The database is not available: ${unavailabilityOf(status)}`;
     return waiting("DatabaseUnavailable", message, unreachableRemedy, 2_000);
   }
+  // What differs may only be what could not be read; step updateStatus says so.
+  if (status.unreadable !== undefined) return nothing;
   return planChange(snapshot, draft, status, observedMs);
 }
 

@@ -82,7 +82,8 @@ function observedFields(
   const { processGroups: _, conditions: __, blockedBy: ___, ...old }: ClusterStatus = stored ?? {};
   const database = databaseStatus(snapshot);
   const connection = connectionStringOf(snapshot);
-  const live = isAvailable(snapshot) && database ? liveOf(database, snapshot) : undefined;
+  const live =
+    isAvailable(snapshot) && !isPartial(database) ? liveOf(database, snapshot) : undefined;
   const status: StatusFields = {
     ...old,
     ...observedShapes(snapshot, groups),
@@ -109,7 +110,8 @@ function evaluationContext(
   return {
     snapshot,
     desired,
-    processes: database ? ownProcesses(snapshot, database) : new Map(),
+    // Of a process whose part of the status was dropped nothing is known, so what was found of all of them stands.
+    processes: isPartial(database) ? new Map() : ownProcesses(snapshot, database),
     isAvailable: isAvailable(snapshot),
     maintenanceZone: database?.cluster?.maintenance_zone ?? "",
     upgrade: upgradeStateOf(status.runningVersion ?? spec.version, spec.version),
@@ -130,6 +132,13 @@ function ownProcesses(
   if (dataCenter === "") return processesByGroup(database, dataCenter);
   const hosts = [...snapshot.pods.values()].flatMap((pod) => shapeOfPod(pod).publicIps);
   return processesByGroup(database, dataCenter, new Set(hosts));
+}
+
+/** Whether the last finding stands where the status says nothing. */
+export function isPartial(
+  database: DatabaseStatus | undefined,
+): database is (DatabaseStatus & { unreadable: readonly string[] }) | undefined {
+  return database === undefined || database.unreadable !== undefined;
 }
 
 export function isAvailable(snapshot: Snapshot): boolean {
@@ -167,7 +176,7 @@ function requiredAddressesOf(snapshot: Snapshot): RequiredAddresses {
     const parsed = parseAddress(address);
     if (parsed.ok) flags.push(isTls(parsed.value));
   }
-  const old = database === undefined ? (stored?.requiredAddresses ?? {}) : {};
+  const old = isPartial(database) ? (stored?.requiredAddresses ?? {}) : {};
   const tls = flags.includes(true) || old.tls === true;
   const nonTLS = flags.includes(false) || old.nonTLS === true;
   return { ...(tls ? { tls } : {}), ...(nonTLS ? { nonTLS } : {}) };
@@ -184,10 +193,9 @@ function healthOf(snapshot: Snapshot): StatusFields["health"] {
   return {
     available,
     healthy,
-    fullReplication:
-      database === undefined
-        ? (old?.fullReplication ?? false)
-        : database.cluster?.full_replication === true,
+    fullReplication: isPartial(database)
+      ? (database?.cluster?.full_replication ?? old?.fullReplication ?? false)
+      : database.cluster?.full_replication === true,
     ...(priority === undefined || priority === 0 ? {} : { dataMovementPriority: priority }),
   };
 }

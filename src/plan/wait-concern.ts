@@ -64,6 +64,7 @@ const concerns: Readonly<Record<WaitReason, Concern>> = {
   SidecarUnreachable: "look",
   StatusIncomplete: "look",
   StatusOutdated: "passing",
+  StatusUnreadable: "look",
   UpgradePending: "look",
   UpgradeStaging: "passing",
   VersionChangeRefused: "person",

@@ -61,6 +61,7 @@ export const waitReasons = [
   "SidecarUnreachable",
   "StatusIncomplete",
   "StatusOutdated",
+  "StatusUnreadable",
   "UpgradePending",
   "UpgradeStaging",
   "VersionChangeRefused",

@@ -14,6 +14,7 @@ export function stillHolding(
 ): string | undefined {
   const { cluster, client } = status;
   const messages = [...(cluster?.messages ?? []), ...(client?.messages ?? [])];
+  if (status.unreadable !== undefined) return "the status, of which parts cannot be read";
   if (cluster?.processes === undefined) return "the status, which lists no processes";
   if (messages.some(({ name }) => name.startsWith("status_incomplete"))) {
     return "the status, which is incomplete";

@@ -17,6 +17,8 @@ interface Played {
   readonly writes: string[];
   /** What the database says after it refused. */
   refusal?: string;
+  /** What it answers when it is asked for anything else. */
+  answer?: string;
 }
 
 /** Takes writes down, and refuses the commit when it is told to. */
@@ -25,7 +27,7 @@ function playedDatabase(played: Played): NativeDatabase {
     get: async (key) =>
       textOfBytes(key).endsWith("/error_message") && played.refusal !== undefined
         ? bytesOfText(played.refusal)
-        : bytesOfText("a:b@127.83.0.1:4501"),
+        : bytesOfText(played.answer ?? "a:b@127.83.0.1:4501"),
     getRange: async () => [],
     set: (key, value) => void played.writes.push(`${printableBytes(key)}=${textOfBytes(value)}`),
     clear: (key) => void played.writes.push(`-${printableBytes(key)}`),
@@ -192,4 +194,26 @@ test("[DB37] a maintenance zone takes the place of another in one transaction", 
     `-${prefix}/maintenance/..${prefix}/maintenance0`,
     `${prefix}/maintenance/zone-1=600`,
   ]);
+});
+
+test("[DB39] a status that is no JSON, or no status, is a failed call with that reason", async () => {
+  for (const [answer, reason] of [
+    ["{", /no JSON/],
+    ["null", /no JSON object/],
+    ['{"client":{"database_status":null}}', /client\.database_status in its status/],
+  ] as const) {
+    const failure = { name: "FdbError", message: reason };
+    await assert.rejects(operationsOn({ writes: [], answer }).status(1_000), failure);
+  }
+  const answer = '{"client":{},"cluster":{"clients":null,"processes":{"p":null}}}';
+  const { unreadable } = await operationsOn({ writes: [], answer }).status(1_000);
+  assert.deepEqual(unreadable, ["cluster.clients", "cluster.processes.p"]);
+});
+
+test("[DB33] an exclusion is not complete on a status of which parts cannot be read", async () => {
+  const whole = '{"client":{},"cluster":{"processes":{}}}';
+  await operationsOn({ writes: [], answer: whole }).exclude(["127.83.0.1"], true, 3_000);
+  const answer = '{"client":{},"cluster":{"processes":{"p":null}}}';
+  const excluding = operationsOn({ writes: [], answer }).exclude(["127.83.0.1"], true, 3_000);
+  await assert.rejects(excluding, { code: 1031 });
 });

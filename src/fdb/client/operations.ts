@@ -5,6 +5,7 @@ import type { Clock } from "../../env/clock.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { bytesOfText, concatBytes, prefixEnd, textOfBytes } from "../bytes.ts";
 import { FdbError, fdbCommandFailed, namedFdbError } from "../error.ts";
+import { readableStatus } from "../readable-status.ts";
 import { runCommand } from "./command-line.ts";
 import { readConfigureAnswer } from "./command-output.ts";
 import { endpointOf, stillHolding } from "./drained.ts";
@@ -45,7 +46,7 @@ export class Operations {
   async status(timeoutMs: number): Promise<DatabaseStatus> {
     const value = await this.#read((transaction) => transaction.get(specialKeys.status), timeoutMs);
     if (value === undefined) throw new FdbError(fdbCommandFailed, "the database has no status");
-    return trimStatus(JSON.parse(textOfBytes(value)) as DatabaseStatus);
+    return readableStatus(trimStatus(parsed(textOfBytes(value))));
   }
 
   async connectionString(timeoutMs: number): Promise<string> {
@@ -227,4 +228,12 @@ function isTarget(target: string): boolean {
 
 function clearBelow(transaction: NativeTransaction, prefix: Uint8Array): void {
   transaction.clearRange(prefix, prefixEnd(prefix));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new FdbError(fdbCommandFailed, "its status is no JSON");
+  }
 }

@@ -22,7 +22,7 @@ test("[DB31] trimming leaves less than two thirds of a healthy status", () => {
 
 test("[DB31] what judges a database is left as it was", () => {
   for (const { file, status } of statuses) {
-    const trimmed = trimStatus(status);
+    const trimmed = trimStatus(status) as DatabaseStatus;
     assert.deepEqual(trimmed.client, status.client, file);
     const { processes: kept, machines, clients, ...cluster } = trimmed.cluster ?? {};
     const { processes: all, machines: _, clients: __, ...original } = status.cluster ?? {};

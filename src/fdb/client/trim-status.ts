@@ -1,6 +1,5 @@
 // The machine-readable status of a large database is many megabytes; what the operator never reads stays in the client
 // process. Everything that is not known to be large is kept. Rule: spec/real-database.md [DB31].
-import type { DatabaseStatus } from "../../model/database-status.ts";
 
 type Json = Record<string, unknown>;
 
@@ -20,21 +19,24 @@ const clusterFigures: readonly string[] = [
   "workload",
 ];
 
-export function trimStatus(status: DatabaseStatus): DatabaseStatus {
+/** What has another shape than expected is left as it is. */
+export function trimStatus(status: unknown): unknown {
+  if (!isRecord(status) || !isRecord(status["cluster"])) return status;
   const { cluster } = status;
-  if (cluster === undefined) return status;
-  const trimmed: Json = without(cluster, clusterFigures);
-  if (isRecord(cluster.processes)) trimmed["processes"] = each(cluster.processes, trimProcess);
-  if (isRecord(cluster.machines)) {
-    trimmed["machines"] = each(cluster.machines, (machine) =>
+  const trimmed = without(cluster, clusterFigures);
+  const { processes, machines, clients } = cluster;
+  if (isRecord(processes)) trimmed["processes"] = each(processes, trimProcess);
+  if (isRecord(machines)) {
+    trimmed["machines"] = each(machines, (machine) =>
       isRecord(machine) ? without(machine, figures) : machine,
     );
   }
-  const versions = cluster.clients?.supported_versions;
-  if (Array.isArray(versions)) {
+  if (isRecord(clients) && Array.isArray(clients["supported_versions"])) {
     // Which client speaks what is in the list by highest protocol; this one repeats every client for every version.
-    const supported = versions.map((version) => without({ ...version }, ["connected_clients"]));
-    trimmed["clients"] = { ...cluster.clients, supported_versions: supported };
+    const supported = clients["supported_versions"].map((version: unknown) =>
+      isRecord(version) ? without(version, ["connected_clients"]) : version,
+    );
+    trimmed["clients"] = { ...clients, supported_versions: supported };
   }
   return { ...status, cluster: trimmed };
 }

@@ -113,6 +113,15 @@ test("[S71] no act rests on an incomplete status", () => {
   }
 });
 
+test("[S142] no act rests on a status of which parts were dropped, but what takes nothing", () => {
+  const sample = sampleDatabase();
+  sample.status = { ...sample.status, unreadable: ["cluster.processes.storage-1"] };
+  for (const action of [...whole, resetting, deleting(["storage-1"], "incompatible")]) {
+    assert.match(reasonOf(sample, action), /^StatusIncomplete: .*cluster\.processes\.storage-1/);
+  }
+  assert.equal(reasonOf(sample, deleting(["storage-1"], "buggify")), "");
+});
+
 test("[S72] without a hall or region: exclusion, coordinators and configuration go on, removals do not", () => {
   const sample = marked("storage-1");
   emptySampleProcess(sample, "storage-1");

@@ -14,7 +14,13 @@ import { isLossAccepted } from "./accepted-loss.ts";
 import { disruptionBudget, mayTakeDown } from "./budget.ts";
 import { removalProblem } from "./certificate.ts";
 import { isCoordinator, majorityProblem } from "./coordinators.ts";
-import { evidenceRefusal, freshnessRefusal, isFullyRecovered, staleRefusal } from "./evidence.ts";
+import {
+  evidenceRefusal,
+  freshnessRefusal,
+  isFullyRecovered,
+  staleRefusal,
+  unreadableRefusal,
+} from "./evidence.ts";
 import type { EvidenceLimits } from "./evidence.ts";
 import { groupsAhead } from "./groups-ahead.ts";
 import { databaseDoubt, isBoundToAddress } from "./no-database.ts";
@@ -116,7 +122,7 @@ function evidenceProblem(view: SafetyView, action: DisruptiveAction): Refusal | 
   if (stale !== undefined && !isInjected(action)) return stale;
   if (needsWholeStatus(action)) return evidenceRefusal(view.database, judged);
   if (isInjected(action) || action.type === "configureDatabase") return undefined;
-  return freshnessRefusal(view.database, judged);
+  return freshnessRefusal(view.database, judged) ?? unreadableRefusal(view.database);
 }
 
 function isInjected(action: DisruptiveAction): boolean {

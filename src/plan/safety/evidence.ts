@@ -1,7 +1,8 @@
 // Whether a status is evidence: it came after our own last act, it is not old, and it shows the whole of an available
-// database. A process that is known to be dead hides nothing. Rules: spec/safety.md [S10]-[S19].
+// database. A process that is known to be dead hides nothing. Rules: spec/safety.md [S10]-[S19], [S141].
 import type { DatabaseStatus, StatusMessage } from "../../model/database-status.ts";
 import { processesOf } from "../../model/locality.ts";
+import { unreadableText } from "../../model/status-shape.ts";
 import type { DatabaseObservation } from "../snapshot.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
@@ -41,6 +42,12 @@ export function evidenceRefusal(
   return gap === undefined ? undefined : refusal("StatusIncomplete", gap);
 }
 
+/** What was dropped from the status may be what the act would hit. */
+export function unreadableRefusal(observation: DatabaseObservation): Refusal | undefined {
+  const unreadable = observation.kind === "seen" ? unreadableText(observation.status) : undefined;
+  return unreadable === undefined ? undefined : refusal("StatusIncomplete", unreadable);
+}
+
 /** Only the age of the observation is judged, not what it shows. */
 export function freshnessRefusal(
   observation: DatabaseObservation,
@@ -68,6 +75,8 @@ export function statusGap(
   status: DatabaseStatus,
   isKnownDead: (address: string) => boolean = () => false,
 ): string | undefined {
+  const unreadable = unreadableText(status);
+  if (unreadable !== undefined) return unreadable;
   const { client, cluster } = status;
   const recovery = cluster?.recovery_state;
   if (client?.database_status?.available !== true) {

@@ -7,6 +7,7 @@ import type { DatabaseStatus } from "../../model/database-status.ts";
 import type { DisruptiveAction } from "../action.ts";
 import type { DatabaseObservation } from "../snapshot.ts";
 import { actRefusal } from "./act-refusal.ts";
+import { isNeverCreated } from "./no-database.ts";
 import { sampleDatabase, sampleNowMs, viewOf } from "./sample-view.ts";
 import type { SafetyView } from "./view.ts";
 
@@ -155,4 +156,10 @@ test("[S140] no volume goes on the word that there is no database", () => {
     groups: [{ processGroupId: "storage-1", proof: "certificate" }],
   };
   assert.equal(actRefusal(view, removal)?.reason, "StatusIncomplete");
+});
+
+test("[S142] half a status does not prove that there is no database", () => {
+  const status = statusWith("configuration_never_created");
+  assert.equal(isNeverCreated(status), true);
+  assert.equal(isNeverCreated({ ...status, unreadable: ["cluster.logs"] }), false);
 });

@@ -12,8 +12,9 @@ import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
 import type { SafetyView } from "./view.ts";
 
-/** Coordinators that have never heard of a database say so; an unreachable quorum proves nothing. */
+/** Coordinators that have never heard of a database say so; an unreachable quorum proves nothing, nor does half a status. */
 export function isNeverCreated(status: DatabaseStatus): boolean {
+  if (status.unreadable !== undefined) return false;
   if (status.client?.coordinators?.quorum_reachable !== true) return false;
   const recovery = status.cluster?.recovery_state?.name;
   if (recovery !== undefined) return recovery === "configuration_never_created";

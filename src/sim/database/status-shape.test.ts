@@ -168,7 +168,7 @@ test("[FDB29] status with TLS has the captured fields, with suffixes where they 
   assert.ok(
     Object.values(cluster?.processes ?? {}).every((process) => process.address?.endsWith(":tls")),
   );
-  assert.ok(cluster?.logs?.[0]?.log_interfaces?.every((log) => log.address.endsWith(":tls")));
+  assert.ok(cluster?.logs?.[0]?.log_interfaces?.every((log) => log.address?.endsWith(":tls")));
   assert.equal(cluster?.machines?.["node-log-1"]?.address, "10.1.0.11");
   await sample.call(sample.admin.exclude(["10.1.0.1:4501"], { wait: false, timeoutMs: 10_000 }));
   const excluding = await sample.status();
