@@ -46,7 +46,7 @@ const tellings: Partial<Record<WaitReason, Telling>> = {
   },
   PodCrashLooping: {
     text: (names, detail) => `A container of ${names} ends again and again: ${detail}`,
-    remedy: "Look at its log (kubectl logs --previous); a wrong knob or argument ends fdbserver.",
+    remedy: "Look at its log (kubectl logs --previous): it tells there why it ends.",
   },
   PodPending: {
     text: (names, _, isOne) => `${names} ${isOne ? "is" : "are"} starting`,

@@ -36,6 +36,8 @@ export interface ServerExit {
 
 export interface ServerProcess {
   readonly exited: Promise<ServerExit>;
+  /** What it wrote at its start, as a person would read it in the pod's log. */
+  readonly warnings?: readonly string[];
   kill(): void;
 }
 

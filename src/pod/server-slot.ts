@@ -73,6 +73,7 @@ export class ServerSlot {
     const place = { pod, nodeName, files, environment };
     const running = runtime.start({ binaryPath, version, args, ...place });
     this.#process = running;
+    for (const line of running.warnings ?? []) context.writeLog(`${name}: ${line}`);
     void running.exited.then((exit) => {
       this.#process = undefined;
       context.writeLog(`${name}: exited with code ${exit.code}: ${exit.message}`);

@@ -58,7 +58,8 @@ for (const [change, message] of [
   [["--public_address=10.0.0.1:4501,10.0.0.1:4500,10.0.0.1:4499"], /At most two/],
   [["--memory=lots"], /memory limit/],
   [["--listen_address=10.0.0.1:4501:tls"], /TLS state/],
-  [["--knob_x="], /knob option 'x'/],
+  [["--knob_cache_eviction_policy=fifo"], /eviction policy/],
+  [["--knobb_max_trace_lines=1"], /unknown option `--knobb_max_trace_lines'/],
 ] as const) {
   test(`[FDB1] ${change.join(" ")} is refused`, () => {
     const parsed = parseServerArguments(["--public_address=10.0.0.1:4501", ...change]);
@@ -66,6 +67,16 @@ for (const [change, message] of [
     assert.match(parsed.error, message);
   });
 }
+
+test("[FDB60] knobs that fdbserver does not know, or whose value it cannot read, are warnings", () => {
+  const knobs = ["--knob_x=", "--knob-max-trace-lines=many", "--knob_min_trace_severity=10"];
+  const parsed = parseServerArguments(["--public_address=10.0.0.1:4501", ...knobs]);
+  assert.ok("arguments" in parsed);
+  assert.deepEqual(parsed.warnings, [
+    "WARNING: Invalid knob option 'x'",
+    "WARNING: Invalid value 'many' for knob option 'max_trace_lines'",
+  ]);
+});
 
 test("[FDB1] a missing public address is refused", () => {
   assert.deepEqual(parseServerArguments(["--class=log"]), {

@@ -1,5 +1,6 @@
 // The command line of fdbserver: parsed as the real one does, refused with a message a person would
-// find in the pod's log. [FDB1] [FDB2]
+// find in the pod's log. [FDB1] [FDB2] [FDB60]
+import { knobError, knobWarnings } from "./knobs.ts";
 import { parseNetworkAddress } from "./network-address.ts";
 import type { NetworkAddress } from "./network-address.ts";
 
@@ -20,7 +21,10 @@ export interface ServerArguments {
   tlsKeyFile: string | undefined;
 }
 
-export type ParsedArguments = { arguments: ServerArguments } | { error: string };
+/** Warnings are about knobs that are left alone. */
+export type ParsedArguments =
+  | { arguments: ServerArguments; warnings: readonly string[] }
+  | { error: string };
 
 export const processClasses: readonly string[] = [
   "unset",
@@ -176,9 +180,10 @@ function check({ values, localities, knobs }: Collected): ParsedArguments {
   if (memoryBytes === undefined) {
     return { error: `ERROR: Could not parse memory limit from \`${memoryText}'` };
   }
-  const knobError = Object.entries(knobs).find(([, value]) => value === "");
-  if (knobError) return { error: `ERROR: Invalid value '' for knob option '${knobError[0]}'` };
+  const ending = knobError(knobs, memoryBytes);
+  if (ending !== undefined) return { error: ending };
   return {
+    warnings: knobWarnings(knobs),
     arguments: {
       clusterFile: values.get("cluster_file") ?? "/etc/foundationdb/fdb.cluster",
       seedClusterFile: values.get("seed_cluster_file"),

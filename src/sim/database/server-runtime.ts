@@ -34,6 +34,7 @@ function startServer(fabric: Fabric, spec: ServerProcessSpec): ServerProcess {
     fabric.clock.setTimer(50, () => resolve({ code: 1, message: prepared }));
     return { exited: promise, kill: () => {} };
   }
+  const warnings = "error" in parsed ? [] : parsed.warnings;
   const instance = prepared(resolve);
   fabric.trace(`fdbserver ${instance.endpoint} starts in ${spec.pod.name}`);
   for (const address of reachableAt(instance.arguments)) {
@@ -41,7 +42,8 @@ function startServer(fabric: Fabric, spec: ServerProcessSpec): ServerProcess {
   }
   const delayMs = fabric.timings.registerMs + takeStartDelay(fabric, instance);
   fabric.clock.setTimer(delayMs, () => register(fabric, instance));
-  return { exited: promise, kill: () => instance.stop({ code: 0, message: "killed" }) };
+  const kill = (): void => instance.stop({ code: 0, message: "killed" });
+  return { exited: promise, kill, warnings };
 }
 
 function takeStartDelay(fabric: Fabric, instance: ServerInstance): number {
