@@ -13,6 +13,7 @@ import type { Wait } from "../plan/wait.ts";
 import type { PodNetwork } from "../pod/network.ts";
 import { DatabasePoller } from "./database-poller.ts";
 import { DatabaseReader } from "./database-reader.ts";
+import { Doubts } from "./doubts.ts";
 import type { Guard, GuardedDatabase } from "./guard.ts";
 import { Ledger } from "./ledger.ts";
 import { OwnWrites } from "./own-writes.ts";
@@ -165,6 +166,7 @@ function newGuardedDatabase(poller: DatabasePoller, links: StateLinks): GuardedD
     namespace: links.namespace,
     lastWriteMs: 0,
     ledger: new Ledger(),
+    doubts: new Doubts(),
     isActing: false,
     lease: undefined,
     get admin() {

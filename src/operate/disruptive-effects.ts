@@ -7,21 +7,20 @@ import { addToMaintenanceList } from "../fdb/maintenance-list.ts";
 import { clearPendingUpgrades } from "../fdb/pending-upgrades.ts";
 import type { SharedKeys } from "../fdb/shared-keys.ts";
 import type { KubeClient } from "../kube/client.ts";
-import { isKubeError } from "../kube/error.ts";
-import type { KubeObject } from "../kube/object.ts";
-import type { Reflector } from "../kube/reflector.ts";
 import { persistentVolumeClaims, pods, services } from "../kube/resource.ts";
-import type { Resource } from "../kube/resource.ts";
 import { formatAddress, parseAddress } from "../model/address.ts";
 import { coordinatorsOf } from "../model/connection-string.ts";
-import type { DisruptiveAction, ObjectBasis, RemovalOrder } from "../plan/action.ts";
+import type { DisruptiveAction, RemovalOrder } from "../plan/action.ts";
 import type { Caches } from "./caches.ts";
+import { deleteExactly } from "./delete-exactly.ts";
+import type { Doubts } from "./doubts.ts";
 
 export interface EffectTools {
   client: KubeClient;
   caches: Pick<Caches, "pods" | "pvcs" | "services">;
   clock: Clock;
   namespace: string;
+  doubts: Doubts;
   admin: AdminClient | undefined;
   /** The keys that all instances of the database share. */
   shared: SharedKeys | undefined;
@@ -98,26 +97,6 @@ async function removeObjects(tools: EffectTools, order: RemovalOrder): Promise<v
   if (pod !== undefined) await deleteExactly(tools, pods, caches.pods, pod);
   if (pvc !== undefined) await deleteExactly(tools, persistentVolumeClaims, caches.pvcs, pvc);
   if (service !== undefined) await deleteExactly(tools, services, caches.services, service);
-}
-
-/** Deletes exactly the object that was looked at: another one, or a changed one, is a Conflict. */
-async function deleteExactly<T extends KubeObject>(
-  tools: EffectTools,
-  resource: Resource<T>,
-  cache: Reflector<T>,
-  basis: ObjectBasis,
-): Promise<void> {
-  const key = { namespace: tools.namespace, name: basis.name };
-  const known = cache.get(key);
-  const { uid, resourceVersion } = basis;
-  try {
-    const preconditions = { uid, resourceVersion };
-    const answer = await tools.client.delete(resource, key, { preconditions });
-    if (known !== undefined) cache.observeDelete(known, answer);
-  } catch (error) {
-    // Somebody else was faster; that it is gone is what we wanted.
-    if (!isKubeError(error, "NotFound")) throw error;
-  }
 }
 
 /** A malformed target is answered with success, so the list of exclusions is read back. */

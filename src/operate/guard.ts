@@ -21,6 +21,7 @@ import type { SafetyView } from "../plan/safety/view.ts";
 import type { SafetyCheck } from "../plan/snapshot.ts";
 import type { Caches } from "./caches.ts";
 import { awaitExclusion, carryOut } from "./disruptive-effects.ts";
+import type { Doubts } from "./doubts.ts";
 import type { Ledger } from "./ledger.ts";
 import { firstStage, nextStage } from "./shared-stages.ts";
 import type { Progress, StageTools } from "./shared-stages.ts";
@@ -44,6 +45,8 @@ export interface GuardedDatabase {
   /** The time of our own last disruptive write to this database; the guard keeps it current. */
   lastWriteMs: number;
   readonly ledger: Ledger;
+  /** What our own writes may have changed without our knowledge. */
+  readonly doubts: Doubts;
   /** An act is under way; at most one at a time, also over all resources that share the database. */
   isActing: boolean;
   /** What is known at this moment; undefined when the resource is gone. */
@@ -229,7 +232,7 @@ export class Guard {
     lease: LockLease | undefined,
   ): Promise<void> {
     const { client, caches, clock, commandTimeoutMs } = this.#options;
-    const { namespace, admin, ledger } = database;
+    const { namespace, admin, ledger, doubts } = database;
     const view = database.observe();
     if (view === undefined) return;
     const isHarmless = takesNothing(action);
@@ -243,6 +246,7 @@ export class Guard {
       caches,
       clock,
       namespace,
+      doubts,
       admin,
       shared,
       lease,

@@ -10,6 +10,7 @@ import { migratePrefix } from "../fdb/prefix-migration.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/error.ts";
 import type { KubeObject } from "../kube/object.ts";
+import { keyOf } from "../kube/path.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import { configMaps, persistentVolumeClaims, pods, services } from "../kube/resource.ts";
 import type { Resource } from "../kube/resource.ts";
@@ -19,6 +20,7 @@ import { deletionProtection } from "../plan/deletion-protection.ts";
 import type { Refusal } from "../plan/safety/refusal.ts";
 import type { PodNetwork } from "../pod/network.ts";
 import type { Caches } from "./caches.ts";
+import { deleteExactly } from "./delete-exactly.ts";
 import type { Guard, GuardedDatabase } from "./guard.ts";
 import { sidecarPort } from "./sidecar-reader.ts";
 
@@ -109,13 +111,18 @@ async function performOne(
     }
     return { kind: "done", action };
   } catch (error) {
-    if (isKubeError(error, "Conflict")) return { kind: "stale", action };
+    if (isOutdated(error, action)) return { kind: "stale", action };
     return {
       kind: "failed",
       action,
       message: error instanceof Error ? error.message : String(error),
     };
   }
+}
+
+/** Whether the object that the action was decided on has changed, or is gone. */
+function isOutdated(error: unknown, action: Action): boolean {
+  return isKubeError(error, "Conflict") || ("basis" in action && isKubeError(error, "NotFound"));
 }
 
 async function write(
@@ -134,9 +141,9 @@ async function write(
     case "createPod":
       return create(options, target, pods, caches.pods, action.object);
     case "updateConfigMap":
-      return update(options, configMaps, caches.configMaps, action.object);
+      return update(options, target, configMaps, caches.configMaps, action.object);
     case "updateService":
-      return update(options, services, caches.services, action.object);
+      return update(options, target, services, caches.services, action.object);
     case "patchPod":
       return patch(options, target, pods, caches.pods, action);
     case "patchPvc":
@@ -162,12 +169,15 @@ async function create<T extends KubeObject>(
   cache: Reflector<T>,
   object: T,
 ): Promise<void> {
+  const key = keyOf(object);
+  const { doubts } = target.database;
   try {
-    cache.observeWrite(await options.client.create(resource, object));
+    cache.observeWrite(
+      await doubts.during({ resource, cache, key }, () => options.client.create(resource, object)),
+    );
   } catch (error) {
     if (!isKubeError(error, "AlreadyExists")) throw error;
-    const { namespace, name = "" } = object.metadata;
-    const existing = await options.client.find(resource, { namespace, name });
+    const existing = await options.client.find(resource, key);
     const owners = existing?.metadata.ownerReferences ?? [];
     if (existing === undefined || owners.every((owner) => owner.uid !== target.ownerUid)) {
       throw error;
@@ -178,11 +188,15 @@ async function create<T extends KubeObject>(
 
 async function update<T extends KubeObject>(
   options: PerformOptions,
+  target: PerformTarget,
   resource: Resource<T>,
   cache: Reflector<T>,
   object: T,
 ): Promise<void> {
-  cache.observeWrite(await options.client.update(resource, object));
+  const place = { resource, cache, key: keyOf(object) };
+  cache.observeWrite(
+    await target.database.doubts.during(place, () => options.client.update(resource, object)),
+  );
 }
 
 /** The uid in the patch makes it fail on an object of the same name that was made since. */
@@ -195,7 +209,11 @@ async function patch<T extends KubeObject>(
 ): Promise<void> {
   const key = { namespace: target.database.namespace, name: action.basis.name };
   const body = { metadata: { uid: action.basis.uid, ...action.patch } };
-  cache.observeWrite(await options.client.patch(resource, key, body, { type: "merge" }));
+  cache.observeWrite(
+    await target.database.doubts.during({ resource, cache, key }, () =>
+      options.client.patch(resource, key, body, { type: "merge" }),
+    ),
+  );
 }
 
 async function copyToPod(
@@ -226,8 +244,12 @@ async function updatePodImage(
   const containers = [{ name: action.container, image: action.image }];
   const body = { metadata: { uid }, spec: { containers } };
   const key = { namespace: target.database.namespace, name };
-  const pod = await options.client.patch(pods, key, body, { type: "strategic" });
-  options.caches.pods.observeWrite(pod);
+  const cache = options.caches.pods;
+  cache.observeWrite(
+    await target.database.doubts.during({ resource: pods, cache, key }, () =>
+      options.client.patch(pods, key, body, { type: "strategic" }),
+    ),
+  );
 }
 
 async function deleteService(
@@ -235,17 +257,10 @@ async function deleteService(
   target: PerformTarget,
   basis: ObjectBasis,
 ): Promise<void> {
-  const key = { namespace: target.database.namespace, name: basis.name };
-  const known = options.caches.services.get(key);
-  const { uid, resourceVersion } = basis;
-  try {
-    const preconditions = { uid, resourceVersion };
-    const answer = await options.client.delete(services, key, { preconditions });
-    if (known !== undefined) options.caches.services.observeDelete(known, answer);
-  } catch (error) {
-    // Somebody else was faster; that it is gone is what we wanted.
-    if (!isKubeError(error, "NotFound")) throw error;
-  }
+  const { services: cache } = options.caches;
+  const { namespace, doubts } = target.database;
+  const tools = { client: options.client, namespace, doubts };
+  await deleteExactly(tools, services, cache, basis);
 }
 
 /** The finalizers of others are kept; the version in the patch makes a change meanwhile a Conflict. */
@@ -261,9 +276,13 @@ async function setFinalizer(
   const finalizers = isPresent ? [...others, deletionProtection] : others;
   const { uid, resourceVersion } = cluster.metadata;
   const body = { metadata: { uid, resourceVersion, finalizers } };
-  const stored = await options.client.patch(foundationDbClusters, key, body, { type: "merge" });
-  // The last finalizer of a cluster that is being deleted takes it along: then there is nothing to keep.
+  const place = { resource: foundationDbClusters, cache: options.caches.clusters, key };
+  const stored = await target.database.doubts.during(place, () =>
+    options.client.patch(foundationDbClusters, key, body, { type: "merge" }),
+  );
   if (stored.metadata.deletionTimestamp === undefined) options.caches.clusters.observeWrite(stored);
+  // The last finalizer of a cluster that is being deleted takes it along.
+  else options.caches.clusters.observeDelete(cluster, stored);
 }
 
 type KeyAction = Extract<

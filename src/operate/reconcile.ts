@@ -90,6 +90,9 @@ export async function reconcileCluster(
   key: string,
   state: ClusterState,
 ): Promise<WorkOutcome> {
+  // No plan is made on a state that our own writes may have ended.
+  const heldMs = await state.database.doubts.settle(options);
+  if (heldMs > 0) return { againAfterMs: heldMs };
   const cluster = options.caches.clusters.get(parseKeyText(key));
   if (cluster === undefined || isLeftAlone(cluster)) return {};
   if (isProtectionOver(cluster)) return endProtection(options, key, state, cluster);
@@ -253,10 +256,14 @@ async function writeStatus(
     if (nowMs < state.statusDueMs) return "held";
   }
   if (nowMs < state.conflictUntilMs) return "conflict";
+  const cache = options.caches.clusters;
+  const place = { resource: foundationDbClusters, cache, key: keyOf(cluster) };
   state.ownWrites.begin();
   try {
-    const stored = await options.client.updateStatus(foundationDbClusters, { ...cluster, status });
-    options.caches.clusters.observeWrite(stored);
+    const stored = await state.database.doubts.during(place, () =>
+      options.client.updateStatus(foundationDbClusters, { ...cluster, status }),
+    );
+    cache.observeWrite(stored);
     const isChangedByOthers = state.ownWrites.end(stored.metadata.resourceVersion);
     state.statusWrittenMs = nowMs;
     state.conflicts = 0;
@@ -266,27 +273,17 @@ async function writeStatus(
     state.ownWrites.end(undefined);
     if (!isKubeError(error, "Conflict") && !isKubeError(error, "NotFound")) throw error;
     options.metrics.statusWritten("conflict");
-    await readAfterConflict(options, state, cluster);
+    await readAfterConflict(options, state);
     return "conflict";
   }
 }
 
 /** The local copy may be behind for any reason, so the object itself is read; who keeps losing asks more seldom. */
-async function readAfterConflict(
-  options: ReconcileOptions,
-  state: ClusterState,
-  cluster: Stored<FoundationDBCluster>,
-): Promise<void> {
+async function readAfterConflict(options: ReconcileOptions, state: ClusterState): Promise<void> {
   state.conflicts += 1;
   const pauseMs = state.conflicts === 1 ? 0 : staleMs * 2 ** (state.conflicts - 2);
   state.conflictUntilMs = options.clock.nowMs() + Math.min(conflictMaximumMs, pauseMs);
-  try {
-    const stored = await options.client.find(foundationDbClusters, keyOf(cluster));
-    if (stored !== undefined) options.caches.clusters.observeWrite(stored);
-  } catch (error) {
-    // The watch will tell, or the next conflict reads again.
-    options.log.debug("the resource could not be read", { error: String(error) });
-  }
+  await state.database.doubts.settle(options);
 }
 
 function afterConflict(options: ReconcileOptions, state: ClusterState): WorkOutcome {

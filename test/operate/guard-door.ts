@@ -4,6 +4,7 @@ import type { AdminClient, FdbTransaction } from "../../src/fdb/admin.ts";
 import { operatorKeys } from "../../src/fdb/keys.ts";
 import { LockWatch } from "../../src/fdb/lock.ts";
 import type { Caches } from "../../src/operate/caches.ts";
+import { Doubts } from "../../src/operate/doubts.ts";
 import { Guard } from "../../src/operate/guard.ts";
 import type { GuardOutcome, GuardedDatabase } from "../../src/operate/guard.ts";
 import { Ledger } from "../../src/operate/ledger.ts";
@@ -48,6 +49,7 @@ export class Door {
       admin: this.#admin(),
       lastWriteMs: 0,
       ledger,
+      doubts: new Doubts(),
       isActing: false,
       lease: undefined,
       observe: () =>

@@ -18,6 +18,7 @@ import {
 } from "../../src/kube/resource.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import { makeCaches } from "../../src/operate/caches.ts";
+import { Doubts } from "../../src/operate/doubts.ts";
 import { Guard } from "../../src/operate/guard.ts";
 import type { GuardedDatabase } from "../../src/operate/guard.ts";
 import { Ledger } from "../../src/operate/ledger.ts";
@@ -68,6 +69,7 @@ class Bench {
       admin: admin as AdminClient,
       lastWriteMs: 0,
       ledger: new Ledger(),
+      doubts: new Doubts(),
       isActing: false,
       lease: undefined,
       observe: () => this.#view(),
@@ -158,6 +160,11 @@ class Bench {
     return this.#caches.pods.get({ namespace: "default", name });
   }
 
+  /** The copies hear nothing more from the server. */
+  stopWatching(): void {
+    this.#end.abort();
+  }
+
   close(): void {
     this.#end.abort();
     this.#server.stop();
@@ -242,6 +249,33 @@ test("[OP27] a conflict is stale, not failed", async () => {
     basis,
   });
   assert.equal(outcome?.kind, "stale");
+  bench.close();
+});
+
+test("[OP27] an object to be changed that is gone is stale, not failed", async () => {
+  const bench = await new Bench().open();
+  const stored = await bench.client.create(pods, bench.pod("a"));
+  await bench.client.delete(pods, { namespace: "default", name: "a" }, { gracePeriodSeconds: 0 });
+  const [outcome] = await bench.perform({
+    type: "patchPod",
+    step: "x",
+    basis: basisOf(stored),
+    patch: { annotations: { told: "yes" } },
+    processGroupId: "a",
+  });
+  assert.equal(outcome?.kind, "stale");
+  bench.close();
+});
+
+test("[OP75] a pod that is gone when we delete it is gone in the local copy at once", async () => {
+  const bench = await new Bench().open();
+  const ended = await endedPod(bench, "Failed");
+  bench.stopWatching();
+  await bench.client.delete(pods, { namespace: "default", name: "a" }, { gracePeriodSeconds: 0 });
+  assert.notEqual(bench.cachedPod("a"), undefined);
+  const [outcome] = await bench.perform(deleting(ended));
+  assert.equal(outcome?.kind, "done");
+  assert.equal(bench.cachedPod("a"), undefined);
   bench.close();
 });
 
@@ -409,13 +443,17 @@ test("[OP20] disruptive effects are imported by the guard alone, and nothing els
     .filter((file) => new RegExp(`[^.]\\.(${commands})\\(`).test(textOf(file)));
   assert.deepEqual(callers, ["operate/disruptive-effects.ts"]);
   // Beside the guard only the headless service, which no process needs, is deleted.
+  const deleting = files.filter((file) => textOf(file).includes("client.delete("));
+  assert.deepEqual(deleting, ["operate/delete-exactly.ts"]);
   const deleters = files.flatMap((file) =>
-    [...textOf(file).matchAll(/client\.delete\(([a-zA-Z]+)/g)].map(
+    [...textOf(file).matchAll(/deleteExactly\(tools, ([a-zA-Z]+)/g)].map(
       ([, what]) => `${file}: ${what}`,
     ),
   );
-  assert.deepEqual(deleters, [
-    "operate/disruptive-effects.ts: resource",
-    "operate/perform.ts: services",
-  ]);
+  const users = files.filter((file) => textOf(file).includes('/delete-exactly.ts"'));
+  assert.deepEqual(users, ["operate/disruptive-effects.ts", "operate/perform.ts"]);
+  assert.deepEqual(
+    deleters.filter((deleter) => deleter.startsWith("operate/perform.ts")),
+    ["operate/perform.ts: services"],
+  );
 });
