@@ -443,8 +443,8 @@ test("[OP20] disruptive effects are imported by the guard alone, and nothing els
     .filter((file) => new RegExp(`[^.]\\.(${commands})\\(`).test(textOf(file)));
   assert.deepEqual(callers, ["operate/disruptive-effects.ts"]);
   // Beside the guard only the headless service, which no process needs, is deleted.
-  const deleting = files.filter((file) => textOf(file).includes("client.delete("));
-  assert.deepEqual(deleting, ["operate/delete-exactly.ts"]);
+  const withDelete = files.filter((file) => textOf(file).includes("client.delete("));
+  assert.deepEqual(withDelete, ["operate/delete-exactly.ts"]);
   const deleters = files.flatMap((file) =>
     [...textOf(file).matchAll(/deleteExactly\(tools, ([a-zA-Z]+)/g)].map(
       ([, what]) => `${file}: ${what}`,
