@@ -14,6 +14,7 @@ import type { DatabaseStatus } from "../model/database-status.ts";
 import { takesNothing } from "../plan/action.ts";
 import type { DisruptiveAction } from "../plan/action.ts";
 import { actRefusal } from "../plan/safety/act-refusal.ts";
+import { ownObservation } from "../plan/safety/foreign-database.ts";
 import { refusal } from "../plan/safety/refusal.ts";
 import type { Refusal } from "../plan/safety/refusal.ts";
 import { claimsOfPods } from "../plan/safety/volumes.ts";
@@ -206,7 +207,8 @@ export class Guard {
       database.noteStatus(status, observedMs);
       const view = database.observe();
       if (view === undefined) return refusal("EvidenceStale", "the resource is gone");
-      return actRefusal({ ...view, database: { kind: "seen", status, observedMs } }, action);
+      const newest = ownObservation(view, { kind: "seen", status, observedMs });
+      return actRefusal({ ...view, database: newest }, action);
     };
     return {
       ...{ keys: shared.keys, settings, clock, admin, disabled },

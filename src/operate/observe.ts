@@ -11,6 +11,7 @@ import type { Reflector } from "../kube/reflector.ts";
 import type { Stored } from "../kube/resource.ts";
 import { parseTime } from "../kube/time.ts";
 import { redundancyOf } from "../model/redundancy.ts";
+import { ownObservation } from "../plan/safety/foreign-database.ts";
 import { isDisabled } from "../plan/safety/view.ts";
 import type { DatabaseObservation, PlanOptions, Snapshot } from "../plan/snapshot.ts";
 import type { Wait, WaitReason } from "../plan/wait.ts";
@@ -45,7 +46,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     nodes: nodesOf(caches, pods),
     // A new process group may go to a node that has none yet.
     placementNodes: isPlacing(cluster) ? caches.nodes?.list() : undefined,
-    database: freshEnough(state.poller.latest, input),
+    database: ownObservation({ ...input, pods }, freshEnough(state.poller.latest, input)),
     statuses: state.statuses.statuses,
     histories: state.statuses.histories,
     knowledge: state.reader.knowledge,

@@ -326,7 +326,8 @@ class RunningOperator implements Operator {
   ): void {
     const caches = this.#caches;
     if (cluster !== undefined) {
-      takeIn({ cluster, caches, state, nowMs: this.#input.clock.nowMs() });
+      const { aheadMs: serverAheadMs } = this.#reconcile.serverClock;
+      takeIn({ cluster, caches, state, nowMs: this.#input.clock.nowMs(), serverAheadMs });
     }
     this.#queue.add(key);
   }

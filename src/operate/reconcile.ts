@@ -111,7 +111,7 @@ export async function reconcileCluster(
 
   const nowMs = options.clock.nowMs();
   const { caches } = options;
-  takeIn({ cluster, caches, state, nowMs });
+  takeIn({ cluster, caches, state, nowMs, serverAheadMs: options.serverClock.aheadMs });
   const snapshot = observeCluster({
     cluster,
     caches,

@@ -4,6 +4,7 @@ import type { Stored } from "../kube/resource.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { actionKey } from "../plan/action-key.ts";
 import { describeAction } from "../plan/action.ts";
+import { ownObservation } from "../plan/safety/foreign-database.ts";
 import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import type { Contradiction } from "./ledger.ts";
@@ -14,16 +15,18 @@ export interface TakeInInput {
   caches: Pick<Caches, "pods" | "pvcs">;
   state: Pick<ClusterState, "poller" | "statuses" | "database" | "failures">;
   nowMs: number;
+  serverAheadMs: number;
 }
 
 /** An act without effect is repeated after this time, and then after ever longer ones. */
 const contradictedMs = 10_000;
 const contradictedMaximumMs = 600_000;
 
-export function takeIn({ cluster, caches, state, nowMs }: TakeInInput): void {
+export function takeIn({ cluster, caches, state, nowMs, serverAheadMs }: TakeInInput): void {
   const pods = objectsOf(caches.pods, cluster);
   const pvcs = objectsOf(caches.pvcs, cluster);
-  state.statuses.note(state.poller.latest, { cluster, pods });
+  const view = { cluster, pods, nowMs, serverAheadMs };
+  state.statuses.note(ownObservation(view, state.poller.latest), view);
   const { statuses } = state.statuses;
   for (const found of state.database.ledger.settle({ cluster, pods, pvcs, nowMs, statuses })) {
     const { action } = found;

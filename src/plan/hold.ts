@@ -15,9 +15,6 @@ export interface Hold {
 export const calmRemedy =
   "Nothing, when it passes by itself; otherwise look at the status of the database.";
 
-export const unreachableRemedy =
-  "Look at the pods of the coordinators and at `fdbcli --exec 'status details'` in one of them.";
-
 export function hold(
   reason: WaitReason,
   message: string,

@@ -22,8 +22,8 @@ export type DatabaseObservation =
   | ({ kind: "seen" } & SeenStatus)
   | {
       kind: "missing";
-      /** "Asking": the first answer has not come yet. */
-      reason: "NoConnectionString" | "Asking" | "Unreachable";
+      /** "Asking": the first answer has not come yet. "Foreign": another database than ours answers. */
+      reason: "NoConnectionString" | "Asking" | "Unreachable" | "Foreign";
       message: string;
       sinceMs: number;
       /** FoundationDB's own error code. */

@@ -14,6 +14,8 @@ import type { PlanWarning } from "./hall-warnings.ts";
 import { hasDesiredFaultTolerance } from "./safety/fault-tolerance.ts";
 import { apartWait } from "./set-presence.ts";
 import { isGlobal } from "./shared-sets.ts";
+import { sentence } from "./hold.ts";
+import { silenceOf } from "./silence.ts";
 import { databaseStatus, isStatusPending } from "./snapshot.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { StatusFields } from "./step.ts";
@@ -98,8 +100,7 @@ export function judgeAvailability(
     return judge("False", "NotConfigured", "The database has not been created yet");
   }
   if (database.kind === "missing") {
-    const why = database.message === "" ? "" : `: ${database.message}`;
-    return judge("Unknown", "StatusMissing", `The database does not answer${why}`);
+    return judge("Unknown", "StatusMissing", sentence(silenceOf(database).clause));
   }
   if (database.status.client?.database_status?.available === true) {
     return judge("True", "DatabaseAvailable", "The database answers reads and writes");

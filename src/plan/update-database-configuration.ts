@@ -14,10 +14,11 @@ import { conditionOf, isMarkedForRemoval } from "../model/process-group.ts";
 import { hashOf } from "./configuration-hash.ts";
 import { configurationDanger } from "./configuration-safety.ts";
 import { hallsProblem, hallsRemedy, leavingIds } from "./hall-readiness.ts";
-import { calmRemedy, unreachableRemedy } from "./hold.ts";
+import { calmRemedy, sentence } from "./hold.ts";
 import { isNeverCreated } from "./safety/no-database.ts";
 import { isDisabled } from "./safety/view.ts";
 import { podConfigurationState } from "./pod-configuration.ts";
+import { silenceOf, unreachableRemedy } from "./silence.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
@@ -39,8 +40,8 @@ export function planDatabaseConfiguration(snapshot: Snapshot, draft: Draft): Ste
     return waiting("DatabaseNotReady", message, remedy, 5_000);
   }
   if (database.kind === "missing") {
-    const message = `The database does not answer: ${database.message}`;
-    return waiting("DatabaseUnreachable", message, unreachableRemedy, 5_000);
+    const { reason, clause, remedy } = silenceOf(database);
+    return waiting(reason, sentence(clause), remedy, 5_000);
   }
   // Our own last change is not in this status yet: nothing may be concluded from it.
   if (database.observedMs < snapshot.lastDatabaseWriteMs) {

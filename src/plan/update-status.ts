@@ -9,6 +9,7 @@ import {
 } from "../api/effective.ts";
 import type { ClusterStatus, ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { dataCenterOf } from "../api/localities.ts";
+import { clusterFileKey } from "../build/config-map.ts";
 import { isTls, parseAddress } from "../model/address.ts";
 import type { RequiredAddresses } from "../model/address.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
@@ -59,7 +60,8 @@ export function planObservedStatus(snapshot: Snapshot): Observed {
   const { status, events } = observedFields(snapshot, discovered);
   const running = status.runningVersion ?? snapshot.cluster.spec.version;
   const version = configurationVersion(snapshot, running, discovered);
-  const desired = desiredFor(snapshot.memory, attainable(snapshot, running), status, version);
+  const published = { ...status, connectionString: publishedString(snapshot, status) };
+  const desired = desiredFor(snapshot.memory, attainable(snapshot, running), published, version);
   const context = evaluationContext(snapshot, desired, status);
   const groups = discovered.map((group) => evaluateGroup(context, group));
   return { status, groups, desired, events: [...repairs, ...events] };
@@ -161,9 +163,29 @@ function connectionStringOf(snapshot: Snapshot): { text: string; events: PlanEve
       events: [{ type: "Normal", reason: "UpdatingConnectionString", message }],
     };
   }
-  const inConfigMap = snapshot.configMap?.data?.["cluster-file"] ?? "";
+  const inConfigMap = (snapshot.configMap?.data?.[clusterFileKey] ?? "").trim();
+  const isForeign = snapshot.database.kind === "missing" && snapshot.database.reason === "Foreign";
+  if (isForeign && inConfigMap !== "" && inConfigMap !== stored) {
+    const message = `${stored} leads to another database: the connection string of the ConfigMap counts, ${inConfigMap}`;
+    return {
+      text: inConfigMap,
+      events: [{ type: "Warning", reason: "DatabaseForeign", message }],
+    };
+  }
   const seed = snapshot.cluster.spec.seedConnectionString ?? "";
-  return { text: stored || inConfigMap.trim() || seed.trim(), events: [] };
+  return { text: stored || inConfigMap || seed.trim(), events: [] };
+}
+
+/**
+ * The connection string for the pods. That of a database which exists changes only for one that the database itself has
+ * told: a string that somebody wrote into the status would bring new pods into another database.
+ */
+function publishedString(snapshot: Snapshot, status: StatusFields): string | undefined {
+  const { connectionString, configured } = status;
+  const inConfigMap = (snapshot.configMap?.data?.[clusterFileKey] ?? "").trim();
+  if (configured !== true || inConfigMap === "") return connectionString;
+  const told = databaseStatus(snapshot)?.cluster?.connection_string;
+  return told === connectionString ? connectionString : inConfigMap;
 }
 
 /** Processes listen as the resource wants and as long as needed also as the coordinators still do. */

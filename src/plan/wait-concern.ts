@@ -23,6 +23,7 @@ const concerns: Readonly<Record<WaitReason, Concern>> = {
   CoordinatorsMoved: "person",
   CoordinatorsNotRunning: "look",
   CoordinatorsUnfit: "look",
+  DatabaseForeign: "person",
   DatabaseNotReady: "look",
   DatabaseUnavailable: "look",
   DatabaseUnreachable: "look",

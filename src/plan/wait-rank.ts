@@ -4,7 +4,7 @@ import type { WaitReason } from "./wait.ts";
 
 /** From cause to consequence; reasons that are not listed follow in the order of the steps. */
 const ranks: readonly (readonly WaitReason[])[] = [
-  ["ActionFailed", "PlanTooLong", "StatusUnreadable"],
+  ["ActionFailed", "DatabaseForeign", "PlanTooLong", "StatusUnreadable"],
   ["VolumeAtRisk", "VolumeLost"],
   ["CoordinatorsMoved"],
   ["HallsMissing"],

@@ -20,6 +20,7 @@ export const waitReasons = [
   "CoordinatorsMoved",
   "CoordinatorsNotRunning",
   "CoordinatorsUnfit",
+  "DatabaseForeign",
   "DatabaseNotReady",
   "DatabaseUnavailable",
   "DatabaseUnreachable",

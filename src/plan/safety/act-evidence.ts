@@ -7,8 +7,9 @@ import type { DatabaseStatus } from "../../model/database-status.ts";
 import { actionKey } from "../action-key.ts";
 import { describeAction, isDisruptive } from "../action.ts";
 import type { DisruptiveAction } from "../action.ts";
-import { hold, unreachableRemedy } from "../hold.ts";
+import { hold, sentence } from "../hold.ts";
 import type { Hold } from "../hold.ts";
+import { silenceOf, unreachableRemedy } from "../silence.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
 import { unavailabilityOf } from "../unavailability.ts";
@@ -30,8 +31,8 @@ export function evidenceOf(snapshot: Snapshot, draft: Draft): Evidence | Hold {
     return hold("CommandRunning", message, "Nothing: it answers within seconds.", 5_000);
   }
   if (database.kind === "missing") {
-    const message = `The database does not answer: ${database.message}`;
-    return hold("DatabaseUnreachable", message, unreachableRemedy, 5_000);
+    const { reason, clause, remedy } = silenceOf(database);
+    return hold(reason, sentence(clause), remedy, 5_000);
   }
   if (database.observedMs <= snapshot.lastDatabaseWriteMs) {
     const message = "The status is older than the last change to the database";

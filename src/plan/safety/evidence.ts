@@ -3,6 +3,7 @@
 import type { DatabaseStatus, StatusMessage } from "../../model/database-status.ts";
 import { processesOf } from "../../model/locality.ts";
 import { unreadableText } from "../../model/status-shape.ts";
+import { silenceOf } from "../silence.ts";
 import type { DatabaseObservation } from "../snapshot.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
@@ -54,7 +55,8 @@ export function freshnessRefusal(
   limits: EvidenceLimits,
 ): Refusal | undefined {
   if (observation.kind === "missing") {
-    return refusal("DatabaseUnreachable", `the database does not answer: ${observation.message}`);
+    const { reason, clause } = silenceOf(observation);
+    return refusal(reason, clause);
   }
   return staleRefusal(observation.observedMs, limits);
 }

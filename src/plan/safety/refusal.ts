@@ -1,5 +1,6 @@
 // How the guard says no: a reason that people find in status.blockedBy and docs/errors.md, and a sentence.
 // Rules: spec/safety.md [S96].
+import { foreignRemedy, unreachableRemedy } from "../silence.ts";
 import type { WaitReason } from "../wait.ts";
 
 export type RefusalReason = Extract<
@@ -7,6 +8,7 @@ export type RefusalReason = Extract<
   | "ActInFlight"
   | "BudgetExhausted"
   | "CertificateMissing"
+  | "DatabaseForeign"
   | "DatabaseUnreachable"
   | "EvidenceStale"
   | "LockHeld"
@@ -30,8 +32,8 @@ export const refusalRemedies: Readonly<Partial<Record<WaitReason, string>>> = {
   BudgetExhausted: "Bring back the pods, nodes or processes that are down.",
   CertificateMissing:
     "Nothing, while data moves; if it lasts, look at `fdbcli --exec exclude` and at free disk space.",
-  DatabaseUnreachable:
-    "Look at the pods of the coordinators and at `fdbcli --exec 'status details'` in one of them.",
+  DatabaseForeign: foreignRemedy,
+  DatabaseUnreachable: unreachableRemedy,
   EvidenceStale: "Nothing: a newer status is being read.",
   LockHeld:
     "Wait for the other instance, or put it on lockOptions.denyList if it is gone for good.",

@@ -1,0 +1,76 @@
+// Whether the database that answers is the one of this resource. A connection string that was edited by hand, or restored from
+// a copy of another resource, leads to a database which serves and knows none of our processes: they would all seem to have
+// failed, and that database would gladly confirm that it does not need them. So its answers count as none.
+// Rules: spec/safety.md [S150].
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import type { DatabaseStatus } from "../../model/database-status.ts";
+import { incompatibleHosts } from "../../model/incompatible-hosts.ts";
+import { processesOf } from "../../model/locality.ts";
+import { isStateful } from "../../model/process-class.ts";
+import { hasReported } from "../../model/process-group.ts";
+import { shapeOfPod } from "../pod-shape.ts";
+import { ownTimeMs } from "../server-time.ts";
+import type { DatabaseObservation } from "../snapshot.ts";
+import { hostOf, isPodReady, podOf, groupsOf } from "./view.ts";
+import type { SafetyView } from "./view.ts";
+
+export type ForeignView = Pick<SafetyView, "nowMs" | "serverAheadMs" | "cluster" | "pods">;
+
+/** By then a server that was started with its pod has found its database. */
+const settledMs = 60_000;
+
+/** The observation, or that there is none of our own database. */
+export function ownObservation(
+  view: ForeignView,
+  observation: DatabaseObservation,
+): DatabaseObservation {
+  if (observation.kind === "missing") return observation;
+  const message = foreignProblem(view, observation.status);
+  if (message === undefined) return observation;
+  return { kind: "missing", reason: "Foreign", message, sinceMs: observation.observedMs };
+}
+
+/** Why the database is not that of this resource, as a clause; undefined when it is, or when nothing speaks against it. */
+export function foreignProblem(view: ForeignView, status: DatabaseStatus): string | undefined {
+  if (view.cluster.status?.configured !== true || status.unreadable !== undefined) return undefined;
+  if (status.client?.database_status?.available !== true) return undefined;
+  const known = knownHosts(status);
+  const running = runningGroups(view);
+  if (running.length === 0 || isKnown(view, known)) return undefined;
+  const ids = running.map(({ processGroupID }) => processGroupID);
+  return (
+    "the connection string leads to a database that has none of the processes of this resource, " +
+    `although their pods run (${ids[0]}${ids.length === 1 ? "" : ` and ${ids.length - 1} more`})`
+  );
+}
+
+/** Whoever takes part in the database, is one of its coordinators, or tries to with a protocol that it does not speak. */
+function knownHosts(status: DatabaseStatus): ReadonlySet<string> {
+  const addresses = [
+    ...processesOf(status).flatMap(({ address = "" }) => address),
+    ...(status.client?.coordinators?.coordinators ?? []).map(({ address }) => address),
+  ];
+  return new Set([...addresses.map(hostOf), ...incompatibleHosts(status, undefined)]);
+}
+
+function isKnown(view: ForeignView, known: ReadonlySet<string>): boolean {
+  const { name = "", namespace = "" } = view.cluster.metadata;
+  const isOurs = (host: string): boolean => host.includes(`.${name}.${namespace}.`);
+  if ([...known].some(isOurs)) return true;
+  const pods = [...view.pods.values()];
+  return pods.some((pod) => shapeOfPod(pod).publicIps.some((ip) => known.has(hostOf(ip))));
+}
+
+/** Process groups that were part of our database and whose pods serve for long; those that keep data where there are any. */
+function runningGroups(view: ForeignView): ProcessGroup[] {
+  const found = groupsOf(view).filter((group) => hasReported(group) && isSettled(view, group));
+  const stateful = found.filter(({ processClass }) => isStateful(processClass));
+  return stateful.length > 0 ? stateful : found;
+}
+
+function isSettled(view: ForeignView, group: ProcessGroup): boolean {
+  const pod = podOf(view, group);
+  if (pod === undefined || !isPodReady(pod)) return false;
+  const startedMs = ownTimeMs(view, pod.status?.startTime ?? pod.metadata.creationTimestamp);
+  return startedMs !== undefined && view.nowMs - startedMs > settledMs;
+}
