@@ -46,6 +46,8 @@ export interface ClusterState {
   readonly refusals: Map<string, RefusalRecord>;
   readonly reader: DatabaseReader;
   readonly statuses: StatusMemory;
+  /** The connection string that we have made up for a new database ourselves. */
+  madeConnectionString: string | undefined;
   /** What the database is carrying out for us; at most one command at a time. */
   runningCommand: string | undefined;
   isClosed: boolean;
@@ -142,6 +144,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     database,
     failures: new Map(),
     refusals: new Map(),
+    madeConnectionString: undefined,
     runningCommand: undefined,
     isClosed: false,
     restUntilMs: 0,

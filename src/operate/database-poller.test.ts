@@ -87,6 +87,25 @@ test("[OP10] a shorter interval takes effect at once, a longer one after the nex
   poller.close();
 });
 
+test("[OP76] nothing is asked during the quiet time, unless somebody wants to know", async () => {
+  const { clock, poller, asked } = bench();
+  poller.follow(target, 30_000);
+  poller.setIntervalMs(1_000);
+  await clock.advance(29_000);
+  assert.deepEqual(asked, []);
+  await clock.advance(1_500);
+  assert.deepEqual(asked, [30_000]);
+  poller.close();
+  const other = bench();
+  other.poller.follow(target, 30_000);
+  other.poller.setIntervalMs(1_000);
+  await other.clock.advance(5_000);
+  other.poller.askNow();
+  await other.clock.advance(1_150);
+  assert.deepEqual(other.asked, [5_000, 6_100]);
+  other.poller.close();
+});
+
 test("[OP11] an observation carries the time of its question", async () => {
   const { clock, poller } = bench();
   poller.setIntervalMs(1_000);

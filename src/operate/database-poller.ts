@@ -1,5 +1,5 @@
 // Reads the status of one database in the background, so that no pass over a cluster ever waits for
-// FoundationDB: a pass takes the newest observation with its time. Rules: spec/operate.md [OP10]-[OP13], [OP18], [OP63].
+// FoundationDB: a pass takes the newest observation with its time. Rules: spec/operate.md [OP10]-[OP13], [OP18], [OP63], [OP76].
 import type { Clock, Timer } from "../env/clock.ts";
 import type { AdminClient, AdminClientFactory } from "../fdb/admin.ts";
 import { isFdbError } from "../fdb/error.ts";
@@ -39,6 +39,8 @@ export class DatabasePoller {
   /** Of the next question. */
   #limitMs: number;
   #canHurry = false;
+  /** Nothing is asked before this time unless somebody wants to know. */
+  #quietUntilMs = 0;
   #isClosed = false;
   readonly #options: PollerOptions;
 
@@ -68,8 +70,11 @@ export class DatabasePoller {
     return told ?? this.#target?.connectionString;
   }
 
-  /** Points the poller at a database. Another connection string or version means a new client. */
-  follow(target: DatabaseTarget | undefined): void {
+  /**
+   * Points the poller at a database. Another connection string or version means a new client. Nothing is asked for a
+   * while where the database is only to be created.
+   */
+  follow(target: DatabaseTarget | undefined, quietMs = 0): void {
     if (this.#isClosed || isSameTarget(this.#target, target)) return;
     if (target !== undefined && this.#knowsAlready(target)) {
       this.#target = target;
@@ -88,9 +93,11 @@ export class DatabasePoller {
       return;
     }
     const sinceMs = this.#options.clock.nowMs();
-    const message = "the first status is being read";
+    const message = "the first status has not come yet";
     this.#latest = { kind: "missing", reason: "Asking", message, sinceMs };
-    this.askNow();
+    this.#quietUntilMs = sinceMs + quietMs;
+    if (quietMs > 0) this.#schedule();
+    else this.askNow();
   }
 
   /** How long after an answer the next question is asked. */
@@ -112,6 +119,7 @@ export class DatabasePoller {
   /** Asks at once; when a question is under way its answer may be too old, so another one follows it. */
   askNow(): void {
     this.#wantedMs = this.#options.clock.nowMs();
+    this.#quietUntilMs = 0;
     if (this.#open.size === 0) this.#askAgain();
   }
 
@@ -232,7 +240,9 @@ export class DatabasePoller {
     this.#timer?.cancel();
     // Until a pass has said how often, a database that refuses at once must not be asked without a pause.
     const intervalMs = this.#intervalMs === 0 ? firstIntervalMs : this.#intervalMs;
-    this.#timer = this.#options.clock.setTimer(intervalMs, () => this.#askAgain());
+    const quietMs = this.#quietUntilMs - this.#options.clock.nowMs();
+    const pauseMs = Math.max(intervalMs, quietMs);
+    this.#timer = this.#options.clock.setTimer(pauseMs, () => this.#askAgain());
   }
 }
 

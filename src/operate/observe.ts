@@ -61,6 +61,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     lastDatabaseWriteMs: isDisabled(input, "freshness")
       ? 0
       : Math.max(...databases.map(({ lastWriteMs }) => lastWriteMs)),
+    madeConnectionString: state.madeConnectionString,
     seed: input.seed,
     options: input.options,
     memory: state.memory,

@@ -28,6 +28,7 @@ import { isSameJson } from "../plan/same-json.ts";
 import { evidenceMsOf } from "../plan/safety/act-evidence.ts";
 import { skippedText } from "../plan/skipped-exclusion.ts";
 import type { PlanOptions, Snapshot } from "../plan/snapshot.ts";
+import { mayCreateUnseen } from "../plan/unseen-creation.ts";
 import { isAvailable } from "../plan/update-status.ts";
 import type { Activity } from "./activity.ts";
 import type { Caches } from "./caches.ts";
@@ -36,7 +37,7 @@ import { answerRequest, openRequest } from "./coordination-requests.ts";
 import { invalidStatus, problemText } from "./invalid-spec.ts";
 import { pausedStatus } from "./paused.ts";
 import type { OperatorMetrics } from "./metrics.ts";
-import { freshEnough, observeCluster } from "./observe.ts";
+import { freshEnough, objectsOf, observeCluster } from "./observe.ts";
 import { carryOutFirst, performActions } from "./perform.ts";
 import type { ActionOutcome, PerformOptions, PerformTarget } from "./perform.ts";
 import { holdMs, statusDue } from "./status-writes.ts";
@@ -80,6 +81,8 @@ const lockMaximumMs = 15_000;
 /** A plan that takes longer is cut, and its cluster rests: one cluster must not hold up all others. */
 const planMaximumMs = 5_000;
 const restMs = 30_000;
+/** A database that is to be created is not asked for a status for so long: that would only hold it up. */
+const quietMs = 30_000;
 /** So long after the work the database is asked often, until it says that it is well. */
 const healingMs = 300_000;
 /** So long a failed command is remembered when it is not tried again and no status shows what became of it. */
@@ -103,7 +106,7 @@ export async function reconcileCluster(
   const restLeftMs = state.restUntilMs - options.clock.nowMs();
   if (restLeftMs > 0) return { againAfterMs: restLeftMs };
   options.metrics.passBegan();
-  follow(state, cluster);
+  follow(options, state, cluster);
   answerPerson(options, state, cluster);
   const problems = options.validate(cluster);
   if (problems.length > 0) return reportInvalid(options, key, state, cluster, problems);
@@ -132,6 +135,9 @@ export async function reconcileCluster(
   tell(options, key, plan, nowMs);
   const written = await writeStatus(options, state, cluster, plan.status);
   if (written === "conflict") return repairOnly(options, key, state, cluster, plan);
+  if (plan.madeConnectionString !== undefined) {
+    state.madeConnectionString = plan.madeConnectionString;
+  }
   // What was observed or decided is told only when it is stored, so that a lost race tells nothing twice.
   recordEvents(options, state, cluster, plan);
   if (plan.isReconciled) noteReconciled(options, cluster, plan);
@@ -201,16 +207,26 @@ function recordEvents(
 }
 
 /** The database behind the stored connection string is watched, with a client of the running version. */
-function follow(state: ClusterState, cluster: Stored<FoundationDBCluster>): void {
+function follow(
+  options: ReconcileOptions,
+  state: ClusterState,
+  cluster: Stored<FoundationDBCluster>,
+): void {
   const connectionString = cluster.status?.connectionString ?? "";
   if (connectionString === "") return state.poller.follow(undefined);
   const { namespace = "", name = "" } = cluster.metadata;
   state.poller.setHurry(cluster.status?.configured === true);
-  state.poller.follow({
-    name: `${namespace}/${name}`,
-    connectionString,
-    version: cluster.status?.runningVersion || cluster.spec.version,
-  });
+  const { madeConnectionString, database } = state;
+  const isToBeCreated =
+    madeConnectionString === connectionString &&
+    mayCreateUnseen({
+      ...{ cluster, madeConnectionString, lastDatabaseWriteMs: database.lastWriteMs },
+      database: state.poller.latest,
+      pvcs: objectsOf(options.caches.pvcs, cluster),
+    });
+  const version = cluster.status?.runningVersion || cluster.spec.version;
+  const target = { name: `${namespace}/${name}`, connectionString, version };
+  state.poller.follow(target, isToBeCreated ? quietMs : 0);
 }
 
 function tell(options: ReconcileOptions, cluster: string, plan: Plan, atMs: number): void {

@@ -114,6 +114,8 @@ export interface Plan {
   /** What only a question to the database can tell. */
   databaseQuestions: readonly DatabaseQuestion[];
   isReconciled: boolean;
+  /** A connection string that this plan has made up for a new database. */
+  madeConnectionString?: string;
 }
 
 /** `isTimeUp` cuts a plan that takes too long: the steps that are left wait for the next one. */
@@ -151,7 +153,10 @@ export function planCluster(
   const all = oneCoordinationUpdate(appended(draft.actions, release.actions));
   const actions = onePatchPerObject(all);
   const databaseQuestions = distinctQuestions(asked);
-  return { ...conclusion, actions, events, questions, databaseQuestions };
+  const isMade = (observed.status.connectionString ?? "") === "";
+  const { connectionString = "" } = conclusion.status;
+  const made = isMade && connectionString !== "" ? { madeConnectionString: connectionString } : {};
+  return { ...conclusion, ...made, actions, events, questions, databaseQuestions };
 }
 
 function cutBefore({ name }: Step): NewWait {

@@ -192,6 +192,8 @@ export interface Snapshot {
   readonly runningCommand?: string | undefined;
   /** The time of our own last change to the database, 0 when there was none. */
   readonly lastDatabaseWriteMs: number;
+  /** The connection string that this operator itself has made for a new database; a successor knows of none. */
+  readonly madeConnectionString?: string | undefined;
   /** Of all random choices of the plan. */
   readonly seed: number;
   readonly options: PlanOptions;

@@ -1,5 +1,5 @@
 // Step updateDatabaseConfiguration: creates the database and keeps its configuration as the resource wants it,
-// one safe step at a time. Rules: spec/plan.md [P66]-[P74].
+// one safe step at a time. Rules: spec/plan.md [P66]-[P74], [P102].
 import { automationOf, locksOf } from "../api/effective.ts";
 import { nextConfiguration } from "../model/configuration-staging.ts";
 import { configureArguments } from "../model/configure-command.ts";
@@ -10,19 +10,19 @@ import {
 } from "../model/database-configuration.ts";
 import type { DatabaseConfiguration } from "../model/database-configuration.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
-import { conditionOf, isMarkedForRemoval } from "../model/process-group.ts";
+import { conditionOf } from "../model/process-group.ts";
 import { hashOf } from "./configuration-hash.ts";
 import { configurationDanger } from "./configuration-safety.ts";
 import { hallsProblem, hallsRemedy, leavingIds } from "./hall-readiness.ts";
 import { calmRemedy, sentence } from "./hold.ts";
 import { isNeverCreated } from "./safety/no-database.ts";
 import { isDisabled } from "./safety/view.ts";
-import { podConfigurationState } from "./pod-configuration.ts";
 import { silenceOf, unreachableRemedy } from "./silence.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
 import { unavailabilityOf } from "./unavailability.ts";
+import { mayCreateUnseen, unstartedGroups } from "./unseen-creation.ts";
 import type { NewWait, WaitReason } from "./wait.ts";
 import { nameList } from "./wait.ts";
 
@@ -34,6 +34,7 @@ export function planDatabaseConfiguration(snapshot: Snapshot, draft: Draft): Ste
     const message = `The database is asked to ${runningCommand}`;
     return waiting("CommandRunning", message, "Nothing: it answers within seconds.", 5_000);
   }
+  if (mayCreateUnseen(snapshot)) return planUnseen(snapshot, draft);
   if (database.kind === "missing" && database.reason === "Asking") {
     const message = "The first status of the database is being read";
     const remedy = "Nothing: a database that has not been created answers after some seconds.";
@@ -59,6 +60,19 @@ export function planDatabaseConfiguration(snapshot: Snapshot, draft: Draft): Ste
   return planChange(snapshot, draft, status, observedMs);
 }
 
+/** Nobody has a database behind this connection string yet: it is created without asking for a status first. */
+function planUnseen(snapshot: Snapshot, draft: Draft): StepResult {
+  const late = unstartedGroups(snapshot, draft);
+  if (late.length > 0) return missing(late);
+  return configure(draft.desired.configuration, { isNew: true, needsLock: false, evidenceMs: 0 });
+}
+
+function missing(late: readonly string[]): StepResult {
+  const message = `The database is created when all processes report; missing: ${nameList(late)}`;
+  const remedy = "Look at the pods that do not run. After a while it is created without them.";
+  return waiting("ProcessesMissing", message, remedy, 2_000);
+}
+
 function planFirst(
   snapshot: Snapshot,
   draft: Draft,
@@ -77,11 +91,7 @@ function planFirst(
     return waiting("DatabaseNotReady", message, remedy, 15_000);
   }
   const late = lateProcesses(snapshot, draft);
-  if (late.length > 0) {
-    const message = `The database is created when all processes report; missing: ${nameList(late)}`;
-    const remedy = "Look at the pods that do not run. After a while it is created without them.";
-    return waiting("ProcessesMissing", message, remedy, 2_000);
-  }
+  if (late.length > 0) return missing(late);
   const mode = draft.desired.configuration.redundancy_mode ?? "";
   const problem = isDisabled(snapshot, "halls")
     ? undefined
@@ -107,15 +117,10 @@ function notReadyMessage(status: DatabaseStatus): string {
  * not exist takes many seconds, so a pod that runs with the right configuration counts as up before a status shows it.
  */
 function lateProcesses(snapshot: Snapshot, draft: Draft): string[] {
-  const groups = draft.groups.filter((group) => !isMarkedForRemoval(group));
-  return groups.flatMap((group) => {
+  const unstarted = new Set(unstartedGroups(snapshot, draft));
+  return draft.groups.flatMap((group) => {
     const sinceSeconds = conditionOf(group, "MissingProcesses")?.timestamp;
-    if (sinceSeconds === undefined) return [];
-    const pod = snapshot.pods.get(draft.desired.podName(group));
-    const isUp =
-      pod?.status?.phase === "Running" &&
-      podConfigurationState(snapshot, draft.desired, group, pod) === "current";
-    if (isUp) return [];
+    if (sinceSeconds === undefined || !unstarted.has(group.processGroupID)) return [];
     const waitedMs = snapshot.nowMs - sinceSeconds * 1000;
     return waitedMs < snapshot.options.firstConfigureWaitMs ? [group.processGroupID] : [];
   });

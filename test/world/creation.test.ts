@@ -93,6 +93,43 @@ for (const imageType of ["unified", "split"] as const) {
   });
 }
 
+test("[P102] [OP76] the first thing that a new database is asked is to be configured", async () => {
+  const asked: string[] = [];
+  const wrapAdmin = (factory: AdminClientFactory): AdminClientFactory => ({
+    ...factory,
+    open: (options) => {
+      const client = factory.open(options);
+      const noted = <K extends "status" | "configure">(name: K): Pick<AdminClient, K> =>
+        ({
+          [name]: (...input: [never, never]) => {
+            asked.push(name);
+            return client[name](...input);
+          },
+        }) as Pick<AdminClient, K>;
+      return { ...client, ...noted("status"), ...noted("configure") };
+    },
+  });
+  const check = async (): Promise<void> => {
+    await Promise.resolve();
+    assert.deepEqual(asked.slice(0, 2), ["configure", "status"]);
+    assert.equal(asked.filter((name) => name === "configure").length, 1);
+  };
+  await created(small, check, { wrapAdmin });
+});
+
+test("[P102] an operator that is replaced before the database is created leaves it to a status", async () => {
+  await TestWorld.run({}, async (world) => {
+    await world.createCluster(small);
+    const hasString = async (): Promise<boolean> =>
+      (await world.cluster()).status?.connectionString !== undefined;
+    await world.until(hasString, "there is a connection string");
+    await world.during(world.world.stopOperator(), minuteMs, "the end of the operator");
+    world.world.startOperator();
+    await world.untilReconciled();
+    world.assertDataSafe();
+  });
+});
+
 test("[OP64] after the work a database is asked often until it is well", async () => {
   const askedMs: number[] = [];
   let wellMs = Infinity;

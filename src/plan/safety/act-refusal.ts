@@ -10,6 +10,7 @@ import { takesNothing } from "../action.ts";
 import type { DisruptiveAction, RemovalOrder } from "../action.ts";
 import { hallsProblem, leavingIds, modeInCommand } from "../hall-readiness.ts";
 import { isSkipOutdated } from "../skipped-exclusion.ts";
+import { mayCreateUnseen } from "../unseen-creation.ts";
 import { isLossAccepted } from "./accepted-loss.ts";
 import { disruptionBudget, mayTakeDown } from "./budget.ts";
 import { removalProblem } from "./certificate.ts";
@@ -113,6 +114,7 @@ function needsWholeStatus(action: DisruptiveAction): boolean {
 }
 
 function evidenceProblem(view: SafetyView, action: DisruptiveAction): Refusal | undefined {
+  if (isUnseenCreation(action)) return unseenRefusal(view);
   const limits = limitsOf(view);
   const judged = isDisabled(view, "freshness")
     ? { ...limits, lastWriteMs: -Infinity, maximumAgeMs: Infinity }
@@ -123,6 +125,19 @@ function evidenceProblem(view: SafetyView, action: DisruptiveAction): Refusal | 
   if (needsWholeStatus(action)) return evidenceRefusal(view.database, judged);
   if (isInjected(action) || action.type === "configureDatabase") return undefined;
   return freshnessRefusal(view.database, judged) ?? unreadableRefusal(view.database);
+}
+
+/** A new database that was decided on without any status. */
+function isUnseenCreation(action: DisruptiveAction): boolean {
+  return action.type === "configureDatabase" && action.isNew && action.evidenceMs === 0;
+}
+
+function unseenRefusal(view: SafetyView): Refusal | undefined {
+  if (view.database.kind === "seen") {
+    return refusal("EvidenceStale", "a status has come since the decision");
+  }
+  if (mayCreateUnseen(view)) return undefined;
+  return refusal("StatusIncomplete", "no status shows that there is no database");
 }
 
 function isInjected(action: DisruptiveAction): boolean {

@@ -26,6 +26,7 @@ export type SafetyView = Pick<
   | "ledger"
   | "lostZones"
   | "lastDatabaseWriteMs"
+  | "madeConnectionString"
   | "options"
 > & { readonly configMap?: Snapshot["configMap"] };
 
