@@ -7,6 +7,7 @@ import { normalCluster } from "../build/normalise.ts";
 import { isLeaving } from "../model/process-group.ts";
 import type { Action } from "./action.ts";
 import { Desired } from "./desired.ts";
+import { isDataLeftBehind, withUsualDataPlace } from "./data-place.ts";
 import { keptLayout } from "./disk-layout.ts";
 import { isWithoutPod } from "./early-pods.ts";
 import { volumeProblem } from "./safety/volumes.ts";
@@ -74,11 +75,15 @@ function createPod(
 /** On a volume with data the pod is made as it was, though the spec wants another one: there its data lies. */
 function desiredOf({ cluster }: Snapshot, { desired }: Draft, group: ProcessGroup): Desired {
   const kept = keptLayout(cluster.spec, group);
-  if (kept === undefined) return desired;
-  const { imageType, servers } = kept;
+  const wanted = desired.pod(group)?.object;
+  const isLeftBehind = wanted !== undefined && isDataLeftBehind(group, wanted);
+  if (kept === undefined && !isLeftBehind) return desired;
   const count = group.processClass === "storage" ? "storageServersPerPod" : "logServersPerPod";
   const { status } = desired.cluster;
-  const spec = { ...cluster.spec, imageType, [count]: servers };
+  const spec = {
+    ...(isLeftBehind ? withUsualDataPlace(cluster.spec) : cluster.spec),
+    ...(kept && { imageType: kept.imageType, [count]: kept.servers }),
+  };
   return new Desired(
     normalCluster({ ...cluster, spec, ...(status && { status }) }),
     desired.configuredVersion,

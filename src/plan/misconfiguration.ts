@@ -11,6 +11,7 @@ import { hasCondition, isMarkedForRemoval } from "../model/process-group.ts";
 import { parseQuantity } from "../model/quantity.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import type { Desired } from "./desired.ts";
+import { dataPlaceChange } from "./data-place.ts";
 import { isSameLayout, wantedLayout } from "./disk-layout.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import { claimStateText, volumeProblem } from "./safety/volumes.ts";
@@ -166,6 +167,9 @@ function specChange(
   if (!isSameJson(pod.spec?.nodeSelector ?? {}, wanted.spec?.nodeSelector ?? {})) {
     return "its pod has another node selector";
   }
+  const elsewhere =
+    isPliant || isUnstarted(pod) ? undefined : dataPlaceChange(group.processClass, pod, wanted);
+  if (elsewhere !== undefined) return elsewhere;
   const shape = shapeOfPod(pod);
   const isLaidOutOtherwise =
     isStateful(group.processClass) && !isSameLayout(shape, wantedLayout(spec, group.processClass));
