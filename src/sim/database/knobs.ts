@@ -39,14 +39,18 @@ export function knobWarnings(knobs: Knobs): string[] {
   });
 }
 
-/** What fdbserver writes about a knob that ends it. */
-export function knobError(knobs: Knobs, memoryBytes: number): string | undefined {
+/** What fdbserver writes about a knob that ends it. `--cache_memory` sets one of them. */
+export function knobError(
+  knobs: Knobs,
+  memoryBytes: number,
+  optionBytes = defaultPageCacheBytes,
+): string | undefined {
   const policy = knobs["cache_eviction_policy"] ?? "random";
   if (policy !== "random" && policy !== "lru") {
     return "Error: Invalid cache eviction policy, only random and lru are supported";
   }
   const cache = knobs["page_cache_4k"] ?? "";
-  const cacheBytes = isReadable("integer", cache) ? Number(cache) : defaultPageCacheBytes;
+  const cacheBytes = isReadable("integer", cache) ? Number(cache) : optionBytes;
   if (memoryBytes > 0 && memoryBytes <= cacheBytes) {
     return "ERROR: --memory has to be larger than --cache-memory";
   }

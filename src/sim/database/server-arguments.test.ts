@@ -59,6 +59,8 @@ for (const [change, message] of [
   [["--memory=lots"], /memory limit/],
   [["--listen_address=10.0.0.1:4501:tls"], /TLS state/],
   [["--knob_cache_eviction_policy=fifo"], /eviction policy/],
+  [["--memory=2GiB"], /--memory has to be larger/],
+  [["--cache_memory=all"], /cache memory/],
   [["--knobb_max_trace_lines=1"], /unknown option `--knobb_max_trace_lines'/],
 ] as const) {
   test(`[FDB1] ${change.join(" ")} is refused`, () => {
@@ -76,6 +78,13 @@ test("[FDB60] knobs that fdbserver does not know, or whose value it cannot read,
     "WARNING: Invalid knob option 'x'",
     "WARNING: Invalid value 'many' for knob option 'max_trace_lines'",
   ]);
+});
+
+test("[FDB60] memory that is larger than the page cache is taken", () => {
+  for (const sizes of [["--memory=2GiB", "--cache_memory=100MiB"], ["--memory=4096"]]) {
+    const parsed = parseServerArguments(["--public_address=10.0.0.1:4501", ...sizes]);
+    assert.ok("arguments" in parsed, sizes.join(" "));
+  }
 });
 
 test("[FDB1] a missing public address is refused", () => {

@@ -180,7 +180,12 @@ function check({ values, localities, knobs }: Collected): ParsedArguments {
   if (memoryBytes === undefined) {
     return { error: `ERROR: Could not parse memory limit from \`${memoryText}'` };
   }
-  const ending = knobError(knobs, memoryBytes);
+  const cacheText = values.get("cache_memory");
+  const cacheBytes = cacheText === undefined ? undefined : parseSize(cacheText);
+  if (cacheText !== undefined && cacheBytes === undefined) {
+    return { error: `ERROR: Could not parse cache memory from \`${cacheText}'` };
+  }
+  const ending = knobError(knobs, memoryBytes, cacheBytes);
   if (ending !== undefined) return { error: ending };
   return {
     warnings: knobWarnings(knobs),
@@ -237,7 +242,7 @@ function listenAddresses(
   });
 }
 
-/** 8GiB, 512MiB, 1000000: as fdbserver reads sizes. */
+/** 8GiB, 512MB, 4096 (MiB): as fdbserver reads sizes of memory. */
 function parseSize(text: string): number | undefined {
   const match = /^(\d+)(B|KB|KiB|MB|MiB|GB|GiB|TB|TiB)?$/.exec(text);
   if (!match) return undefined;
@@ -252,5 +257,5 @@ function parseSize(text: string): number | undefined {
     TB: 1e12,
     TiB: 2 ** 40,
   };
-  return Number(match[1]) * (units[match[2] ?? "B"] ?? 1);
+  return Number(match[1]) * (units[match[2] ?? "MiB"] ?? 1);
 }
