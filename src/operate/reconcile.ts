@@ -22,7 +22,11 @@ import { describeAction, isDatabaseCommand } from "../plan/action.ts";
 import type { Action } from "../plan/action.ts";
 import { chain, planCluster } from "../plan/chain.ts";
 import type { Plan } from "../plan/chain.ts";
-import { isLeftAlone, isProtectionOver } from "../plan/deletion-protection.ts";
+import {
+  isLeftAlone,
+  isProtectionOver,
+  planDeletionProtection,
+} from "../plan/deletion-protection.ts";
 import { repairsIn } from "../plan/repair.ts";
 import { isSameJson } from "../plan/same-json.ts";
 import { evidenceMsOf } from "../plan/safety/act-evidence.ts";
@@ -70,6 +74,8 @@ export interface ReconcileOptions {
 }
 
 const soonMs = 50;
+/** Protection that could not be written is tried again. */
+const protectionMs = 10_000;
 const staleMs = 250;
 const refusedMs = 1_000;
 /** The longest pause of who loses every race for the status. */
@@ -101,7 +107,7 @@ export async function reconcileCluster(
   if (isProtectionOver(cluster)) return endProtection(options, key, state, cluster);
   if (cluster.spec.skip === true) {
     state.poller.follow(undefined);
-    return tellPaused(options, state, cluster);
+    return protectAnd(options, key, state, cluster, () => tellPaused(options, state, cluster));
   }
   const restLeftMs = state.restUntilMs - options.clock.nowMs();
   if (restLeftMs > 0) return { againAfterMs: restLeftMs };
@@ -109,7 +115,11 @@ export async function reconcileCluster(
   follow(options, state, cluster);
   answerPerson(options, state, cluster);
   const problems = options.validate(cluster);
-  if (problems.length > 0) return reportInvalid(options, key, state, cluster, problems);
+  if (problems.length > 0) {
+    return protectAnd(options, key, state, cluster, () =>
+      reportInvalid(options, key, state, cluster, problems),
+    );
+  }
   warnOfSpec(options, state, cluster);
 
   const nowMs = options.clock.nowMs();
@@ -181,6 +191,22 @@ async function endProtection(
   const action: Action = { type: "setFinalizer", step: "protectFromDeletion", isPresent: false };
   const outcomes = await perform(options, key, state, cluster, [action]);
   return outcomes.every(({ kind }) => kind === "done") ? {} : { againAfterMs: staleMs };
+}
+
+/** Protection from deletion follows its annotation also where nothing else is done, which is told all the same. */
+async function protectAnd(
+  options: ReconcileOptions,
+  key: string,
+  state: ClusterState,
+  cluster: Stored<FoundationDBCluster>,
+  tell: () => Promise<WorkOutcome>,
+): Promise<WorkOutcome> {
+  const { actions = [] } = planDeletionProtection({ cluster });
+  if (actions.length === 0) return tell();
+  const outcomes = await perform(options, key, state, cluster, actions);
+  if (outcomes.some(({ kind }) => kind === "done")) return { againAfterMs: soonMs };
+  const { againAfterMs = Infinity } = await tell();
+  return { againAfterMs: Math.min(againAfterMs, protectionMs) };
 }
 
 /** A decision that could not be carried out is taken again in the next pass; it is told once. */

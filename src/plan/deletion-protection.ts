@@ -40,8 +40,7 @@ export const heldMessage =
   `The cluster was deleted and is kept by the annotation ${deletionProtection}: ` +
   "it goes, with all its data, when the annotation is removed";
 
-export function planDeletionProtection(snapshot: Snapshot): StepResult {
-  const { cluster } = snapshot;
+export function planDeletionProtection({ cluster }: Pick<Snapshot, "cluster">): StepResult {
   const events = isDeletionHeld(cluster)
     ? [{ type: "Warning" as const, reason: "DeletionHeld", message: heldMessage }]
     : [];

@@ -116,3 +116,26 @@ test("[U75] a cluster that was deleted without its pods and volumes is taken ove
     world.assertDataSafe();
   });
 });
+
+const unplanned: [string, object][] = [
+  ["that is paused", { skip: true }],
+  ["with an invalid spec", { processes: { general: { customParameters: ["datadir=/tmp"] } } }],
+];
+for (const [title, change] of unplanned) {
+  test(`[U70] a cluster ${title} is protected from deletion, too`, async () => {
+    await TestWorld.runWithCluster({ spec: small }, async (world) => {
+      await world.changeSpec(change);
+      await world.clock.advance(10_000);
+      await annotate(world, "true");
+      await world.until(
+        async () => (await finalizersOf(world)).includes(deletionProtection),
+        "the finalizer is there",
+      );
+      await world.client.delete(foundationDbClusters, key);
+      await world.clock.advance(minuteMs);
+      assert.ok(await isThere(world));
+      assert.equal((await world.pods()).length, 9);
+      world.assertDataSafe();
+    });
+  });
+}
