@@ -199,13 +199,13 @@ async function protectAnd(
   key: string,
   state: ClusterState,
   cluster: Stored<FoundationDBCluster>,
-  tell: () => Promise<WorkOutcome>,
+  report: () => Promise<WorkOutcome>,
 ): Promise<WorkOutcome> {
   const { actions = [] } = planDeletionProtection({ cluster });
-  if (actions.length === 0) return tell();
+  if (actions.length === 0) return report();
   const outcomes = await perform(options, key, state, cluster, actions);
   if (outcomes.some(({ kind }) => kind === "done")) return { againAfterMs: soonMs };
-  const { againAfterMs = Infinity } = await tell();
+  const { againAfterMs = Infinity } = await report();
   return { againAfterMs: Math.min(againAfterMs, protectionMs) };
 }
 
