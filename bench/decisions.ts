@@ -1,5 +1,5 @@
 // What single decisions cost in a cluster of 5,000 process groups: whom of 1,000 failed ones to replace, how to get
-// from ten logical fault domains to seven, and how to even out an overfull hall.
+// from ten logical fault domains to seven, and how to even out an overfull hall; and whole plans while a large part leaves.
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../src/api/cluster.ts";
 import { processClasses } from "../src/model/process-class.ts";
 import { desiredFor, newDesiredMemory } from "../src/plan/desired.ts";
@@ -11,6 +11,8 @@ import type { Draft } from "../src/plan/step.ts";
 import { nodesIn } from "../test/operate/hall-scene.ts";
 import { PlanWorld } from "../test/operate/plan-world.ts";
 import { mark } from "./aims.ts";
+import { DepartureScene } from "./departures.ts";
+import type { Departure } from "./departures.ts";
 import type { Aim } from "./report.ts";
 import { renderTable } from "./table.ts";
 import type { Column } from "./table.ts";
@@ -22,6 +24,7 @@ export interface DecisionRun {
   marked: number;
   /** The middle of several. */
   cpuMs: number;
+  aimMs: number;
 }
 
 const cpuMsMax = 50;
@@ -35,7 +38,41 @@ export function runDecisions(): DecisionRun[] {
     measured("1,000 failed process groups", failed),
     measured("10 to 7 domains", fewer),
     measured("one hall overfull", overfull),
+    ...departures({ groups: 2_000, leaving: 800 }, { plan: 100, guard: 25 }),
+    ...departures({ groups: 5_000, leaving: 2_000 }, { plan: 250, guard: 60 }),
+    ...departures({ groups: 2_000, leaving: 1_500, isGlobal: true }, { plan: 150 }),
   ];
+}
+
+/** The whole plan, and what the guard looks at before the act. */
+function departures(
+  departure: Departure,
+  aimMs: { plan: number; guard?: number },
+): readonly DecisionRun[] {
+  const scene = new DepartureScene(departure);
+  const { groups, leaving, isGlobal = false } = departure;
+  const name = `${leaving.toLocaleString("en")} leave${isGlobal ? " by address, as one of several" : ""}`;
+  const plan = scene.plan();
+  const { cpuMs } = timed(() => scene.plan());
+  const runs = [{ name: `${name}: plan`, cpuMs, aimMs: aimMs.plan }];
+  if (aimMs.guard !== undefined) {
+    const guard = timed(() => scene.guard(plan));
+    runs.push({ name: `${name}: guard`, cpuMs: guard.cpuMs, aimMs: aimMs.guard });
+  }
+  return runs.map((run) => ({ ...run, groups, marked: leaving }));
+}
+
+function timed<T>(work: () => T): { cpuMs: number; result: T | undefined } {
+  const times: number[] = [];
+  let result: T | undefined;
+  for (let run = 0; run < repetitions; run += 1) {
+    const before = process.cpuUsage();
+    result = work();
+    const { user, system } = process.cpuUsage(before);
+    times.push((user + system) / 1000);
+  }
+  const sorted = times.toSorted((a, b) => a - b);
+  return { cpuMs: sorted[repetitions >> 1] ?? 0, result };
 }
 
 type Case = () => { snapshot: Snapshot; draft: Draft; decide: Decide };
@@ -43,17 +80,9 @@ type Decide = (snapshot: Snapshot, draft: Draft) => readonly ProcessGroup[];
 
 function measured(name: string, make: Case): DecisionRun {
   const { snapshot, draft, decide } = make();
-  const times: number[] = [];
-  let marked = 0;
-  for (let run = 0; run < repetitions; run += 1) {
-    const before = process.cpuUsage();
-    const groups = decide(snapshot, draft);
-    const { user, system } = process.cpuUsage(before);
-    times.push((user + system) / 1000);
-    marked = groups.filter((group) => group.removalTimestamp !== undefined).length;
-  }
-  const sorted = times.toSorted((a, b) => a - b);
-  return { name, groups: groupCount, marked, cpuMs: sorted[repetitions >> 1] ?? 0 };
+  const { cpuMs, result = [] } = timed(() => decide(snapshot, draft));
+  const marked = result.filter((group) => group.removalTimestamp !== undefined).length;
+  return { name, groups: groupCount, marked, cpuMs, aimMs: cpuMsMax };
 }
 
 function failed(): ReturnType<Case> {
@@ -144,15 +173,15 @@ export function decisionTable(runs: readonly DecisionRun[]): string {
     { title: "groups", cell: ({ groups }) => String(groups) },
     { title: "marked", cell: ({ marked }) => String(marked) },
     { title: "CPU ms", cell: ({ cpuMs }) => cpuMs.toFixed(1) },
-    { title: "aim", cell: () => `<= ${cpuMsMax}` },
-    { title: "", align: "left", cell: ({ cpuMs }) => mark(cpuMs <= cpuMsMax) },
+    { title: "aim", cell: ({ aimMs }) => `<= ${aimMs}` },
+    { title: "", align: "left", cell: ({ cpuMs, aimMs }) => mark(cpuMs <= aimMs) },
   ];
   return renderTable("Single decisions in a large cluster", columns, runs);
 }
 
 export function decisionAims(runs: readonly DecisionRun[]): Aim[] {
-  return runs.map(({ name, cpuMs }) => ({
-    ...{ what: `${name}, CPU ms`, value: cpuMs, limit: cpuMsMax },
-    isMet: cpuMs <= cpuMsMax,
+  return runs.map(({ name, groups, cpuMs, aimMs }) => ({
+    ...{ what: `${name} (${groups} process groups), CPU ms`, value: cpuMs, limit: aimMs },
+    isMet: cpuMs <= aimMs,
   }));
 }

@@ -104,9 +104,21 @@ export function processesOfServer(
   return exact ?? byGroup.get(makeProcessId(processGroupId, processNumber)) ?? [];
 }
 
+type ProcessesByKey = Readonly<Record<string, StatusProcess>>;
+
+const knownInOrder = new WeakMap<ProcessesByKey, readonly StatusProcess[]>();
+
 /** All processes of a status in the order of their keys, so that a choice never depends on the sender. */
-export function processesOf(status: DatabaseStatus): StatusProcess[] {
-  const byKey = Object.entries(status.cluster?.processes ?? {});
+export function processesOf(status: DatabaseStatus): readonly StatusProcess[] {
+  const listed = status.cluster?.processes;
+  if (listed === undefined) return [];
+  const found = knownInOrder.get(listed) ?? sortedByKey(listed);
+  knownInOrder.set(listed, found);
+  return found;
+}
+
+function sortedByKey(listed: ProcessesByKey): readonly StatusProcess[] {
+  const byKey = Object.entries(listed);
   byKey.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   return byKey.map(([, process]) => process);
 }

@@ -2,6 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ProcessGroupStatus } from "../api/cluster.ts";
+import type { DatabaseStatus } from "../model/database-status.ts";
 import {
   exclusionsOf,
   isUnnameable,
@@ -59,6 +60,25 @@ test("[R17] without locality and address nothing names a group", () => {
   assert.equal(isUnnameable(bare, false), true);
   assert.equal(isUnnameable(bare, true), false);
   assert.equal(isUnnameable(group, false), false);
+});
+
+test("[S160] the list of exclusions is sorted out once for each status", () => {
+  let reads = 0;
+  const status: DatabaseStatus = {
+    cluster: {
+      configuration: {
+        get excluded_servers() {
+          reads += 1;
+          return [{ address: "10.0.0.1" }, { address: "10.0.0.1:4501" }];
+        },
+      },
+    },
+  };
+  for (let count = 0; count < 3; count += 1) {
+    const own = ownExclusions(exclusionsOf(status), { ...group, addresses: ["10.0.0.1"] });
+    assert.deepEqual(own, ["10.0.0.1", "10.0.0.1:4501"]);
+  }
+  assert.equal(reads, 1);
 });
 
 test("[R72] a group's own exclusions are its locality and all ports of its addresses", () => {

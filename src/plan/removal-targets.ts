@@ -22,19 +22,39 @@ export interface Exclusions {
   readonly localities: ReadonlySet<string>;
   /** As listed: an IP address, or one with a port. */
   readonly addresses: ReadonlySet<string>;
+  /** The addresses of each host. */
+  readonly byHost: ReadonlyMap<string, readonly string[]>;
 }
 
+/** A status never changes, and every process group of a large cluster asks. */
+const known = new WeakMap<DatabaseStatus, Exclusions>();
+
 export function exclusionsOf(status: DatabaseStatus): Exclusions {
+  const found = known.get(status) ?? exclusionsIn(status);
+  known.set(status, found);
+  return found;
+}
+
+function exclusionsIn(status: DatabaseStatus): Exclusions {
   const servers = status.cluster?.configuration?.excluded_servers ?? [];
+  const addresses = new Set(servers.flatMap((server) => server.address ?? []));
+  const byHost = new Map<string, string[]>();
+  for (const address of addresses) {
+    const host = hostOf(address);
+    const sharing = byHost.get(host);
+    if (sharing === undefined) byHost.set(host, [address]);
+    else sharing.push(address);
+  }
   return {
     localities: new Set(servers.flatMap((server) => server.locality ?? [])),
-    addresses: new Set(servers.flatMap((server) => server.address ?? [])),
+    addresses,
+    byHost,
   };
 }
 
 /** What has to be excluded so that the whole group is; nothing when it is so already, or cannot be named. */
 export function missingTargets(
-  exclusions: Exclusions,
+  exclusions: Pick<Exclusions, "localities" | "addresses">,
   group: ProcessGroup,
   byLocality: boolean,
 ): string[] {
@@ -53,7 +73,7 @@ export function isUnnameable(group: ProcessGroup, byLocality: boolean): boolean 
 export function ownExclusions(exclusions: Exclusions, group: ProcessGroup): string[] {
   const locality = instanceLocality(group.processGroupID);
   const hosts = new Set(knownAddresses(group).map(hostOf));
-  const addresses = [...exclusions.addresses].filter((address) => hosts.has(hostOf(address)));
+  const addresses = [...hosts].flatMap((host) => exclusions.byHost.get(host) ?? []);
   return [...(exclusions.localities.has(locality) ? [locality] : []), ...addresses.sort()];
 }
 

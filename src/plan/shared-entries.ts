@@ -58,7 +58,16 @@ export function sharedEntries(
   return { ready: ready.filter((entry) => pendingKeys.has(entryKey(entry))), missing };
 }
 
+/** A status never changes, and every matter is held against it. */
+const known = new WeakMap<DatabaseStatus, Omit<Sight, "ownPrefix">>();
+
 function sightOf(status: DatabaseStatus, ownPrefix: string): Sight {
+  const found = known.get(status) ?? seenIn(status);
+  known.set(status, found);
+  return { ...found, ownPrefix };
+}
+
+function seenIn(status: DatabaseStatus): Omit<Sight, "ownPrefix"> {
   const holders = new Map<string, Set<string>>();
   for (const process of processesOf(status)) {
     const host = hostOf(process.address ?? "");
@@ -66,7 +75,7 @@ function sightOf(status: DatabaseStatus, ownPrefix: string): Sight {
     holders.set(host, ids.add(localityOf(process, localityKeys.instance)));
   }
   return {
-    ...{ ownPrefix, holders, exclusions: exclusionsOf(status) },
+    ...{ holders, exclusions: exclusionsOf(status) },
     processes: processesByInstance(status),
     unreachable: unreachableAddresses(status),
   };

@@ -4,10 +4,10 @@
 // the coordinators has never heard of a database. Rules: spec/plan.md [P102], [P103].
 import type { ClusterSpec } from "../api/cluster.ts";
 import { automationOf } from "../api/effective.ts";
-import { parseTime } from "../kube/time.ts";
 import { isMarkedForRemoval } from "../model/process-group.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import { podConfigurationState } from "./pod-configuration.ts";
+import { isLater } from "./server-time.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
 
@@ -37,10 +37,10 @@ function needsStatus({ databaseConfiguration = {} }: ClusterSpec): boolean {
 
 /** Volumes from before the resource hold the data of another life. */
 function hasOlderClaims({ cluster, pvcs }: CreationView): boolean {
-  const madeMs = parseTime(cluster.metadata.creationTimestamp);
-  return [...pvcs.values()].some(({ metadata }) => {
-    const claimMs = parseTime(metadata.creationTimestamp);
-    return madeMs === undefined || claimMs === undefined || claimMs < madeMs;
+  const { creationTimestamp: made } = cluster.metadata;
+  return [...pvcs.values()].some(({ metadata: { creationTimestamp } }) => {
+    const isKnown = made !== undefined && creationTimestamp !== undefined;
+    return !isKnown || isLater(made, creationTimestamp);
   });
 }
 

@@ -49,6 +49,32 @@ test("[S60] data.state proves nothing", () => {
   assert.notEqual(problemOf(sample), undefined);
 });
 
+/** How often a part of the status is read while the proofs of some process groups are made. */
+function readsFor(count: number): number {
+  const sample = emptied();
+  let reads = 0;
+  const { cluster, ...rest } = sample.status;
+  const status = {
+    ...rest,
+    get cluster() {
+      reads += 1;
+      return cluster;
+    },
+  };
+  const view = viewOf({ ...sample, status });
+  for (let index = 0; index < count; index += 1) {
+    const group = { ...sampleGroup(sample, id), addresses: [] };
+    assert.equal(removalProblem(view, group), undefined);
+  }
+  return reads;
+}
+
+test("[S160] many process groups that leave at once do not make a status be judged many times", () => {
+  const perGroup = (readsFor(201) - readsFor(1)) / 200;
+  // Whether it has recovered, which its coordinators are: small parts, not all of its processes.
+  assert.ok(perGroup <= 6, `${perGroup} reads for each process group`);
+});
+
 test("[S61] one status is not enough, nor an old one, nor one from before our last act", () => {
   const sample = emptied();
   const { status } = sample;

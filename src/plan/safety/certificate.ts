@@ -33,13 +33,7 @@ const pendingMinimumSeconds = 3_600;
 export function removalProblem(view: SafetyView, group: ProcessGroup): string | undefined {
   if (isDisabled(view, "certificate")) return undefined;
   const { database } = view;
-  const isKnownDead = knownDeadAddresses(view);
-  const evidence = statusProblem(database, {
-    lastWriteMs: view.lastDatabaseWriteMs,
-    nowMs: view.nowMs,
-    maximumAgeMs: view.options.evidenceMaximumAgeMs,
-    isKnownDead,
-  });
+  const { evidence, complete } = statusesOf(view);
   if (evidence !== undefined || database.kind === "missing") return evidence;
   if (isCoordinator(view, database.status, group)) return "it is a coordinator";
   // What was on a volume that is lost, no status since then has shown.
@@ -47,7 +41,7 @@ export function removalProblem(view: SafetyView, group: ProcessGroup): string | 
   const holding = isLost ? "data" : holdingOf(view, group);
   const isEmpty = holding === "nothing";
   if (!isEmpty && !isFullyRecovered(database.status)) return "the database has not fully recovered";
-  const pair = freshPair(view, isKnownDead, isEmpty);
+  const pair = freshPair(complete, isEmpty);
   if (typeof pair === "string") return pair;
   const [newest, older] = pair;
   const problem = incarnationProblem(view, group, newest, older);
@@ -67,17 +61,40 @@ export function hasAbsentProcesses(view: SafetyView, group: ProcessGroup): boole
   return processesOfInstance(newest.status, group.processGroupID).length < servers;
 }
 
-function freshPair(
-  view: SafetyView,
-  isKnownDead: (address: string) => boolean,
-  isEmpty: boolean,
-): [SeenStatus, SeenStatus] | string {
-  const [newest, older] = view.statuses.filter(
+interface JudgedStatuses {
+  /** Why nothing may be concluded from the newest status. */
+  evidence: string | undefined;
+  /** Fresh statuses that show the whole database, the newest first. */
+  complete: readonly SeenStatus[];
+}
+
+/** Hundreds of process groups may go at once, and what is known never changes: statuses are judged once for all of them. */
+const judged = new WeakMap<SafetyView, JudgedStatuses>();
+
+function statusesOf(view: SafetyView): JudgedStatuses {
+  const found = judged.get(view) ?? judgeStatuses(view);
+  judged.set(view, found);
+  return found;
+}
+
+function judgeStatuses(view: SafetyView): JudgedStatuses {
+  const { nowMs, lastDatabaseWriteMs: lastWriteMs } = view;
+  const { evidenceMaximumAgeMs: maximumAgeMs } = view.options;
+  const isKnownDead = knownDeadAddresses(view);
+  const complete = view.statuses.filter(
     ({ observedMs, status }) =>
-      observedMs > view.lastDatabaseWriteMs &&
-      view.nowMs - observedMs <= view.options.evidenceMaximumAgeMs &&
+      observedMs > lastWriteMs &&
+      nowMs - observedMs <= maximumAgeMs &&
       statusGap(status, isKnownDead) === undefined,
   );
+  const limits = { lastWriteMs, nowMs, maximumAgeMs, isKnownDead };
+  return { evidence: statusProblem(view.database, limits), complete };
+}
+
+function freshPair(
+  [newest, older]: readonly SeenStatus[],
+  isEmpty: boolean,
+): [SeenStatus, SeenStatus] | string {
   if (newest === undefined || older === undefined) return "a second fresh status is awaited";
   if (!isEmpty && ![newest, older].every(({ status }) => isFullyRecovered(status))) {
     return "the database recovered only just now";

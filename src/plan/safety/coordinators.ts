@@ -26,7 +26,7 @@ export function isCoordinator(
 
 /** The same for a process group of any instance, by what its processes report; of our own we know more. */
 export function isCoordinatorId(view: SafetyView, status: DatabaseStatus, id: string): boolean {
-  const own = groupsOf(view).find((group) => group.processGroupID === id);
+  const own = groupsById(view).get(id);
   if (own !== undefined) return isCoordinator(view, status, own);
   const named = coordinatorHosts(view, status);
   return processesOfInstance(status, id).some(
@@ -35,6 +35,16 @@ export function isCoordinatorId(view: SafetyView, status: DatabaseStatus, id: st
       named.has(hostOf(process.address ?? "")) ||
       named.has(dnsNameOf(process)),
   );
+}
+
+const knownGroups = new WeakMap<readonly ProcessGroup[], ReadonlyMap<string, ProcessGroup>>();
+
+function groupsById(view: SafetyView): ReadonlyMap<string, ProcessGroup> {
+  const groups = groupsOf(view);
+  const found =
+    knownGroups.get(groups) ?? new Map(groups.map((group) => [group.processGroupID, group]));
+  knownGroups.set(groups, found);
+  return found;
 }
 
 /** A status never changes, and every process group is compared with its coordinators. */

@@ -106,10 +106,19 @@ export function isNodeReady(node: Stored<Node>): boolean {
   return ready === undefined || ready.status === "True";
 }
 
+/** The same few thousand addresses are read in every pass. */
+const knownHostTexts = new Map<string, string>();
+const knownHostsMax = 20_000;
+
 /** The host of an address without port and brackets; the text itself when it cannot be read. */
 export function hostOf(address: string): string {
+  const known = knownHostTexts.get(address);
+  if (known !== undefined) return known;
   const parsed = parseAddress(address);
-  return parsed.ok ? parsed.value.host : address;
+  const host = parsed.ok ? parsed.value.host : address;
+  if (knownHostTexts.size >= knownHostsMax) knownHostTexts.clear();
+  knownHostTexts.set(address, host);
+  return host;
 }
 
 /**
