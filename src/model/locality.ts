@@ -106,15 +106,20 @@ export function processesOfServer(
 
 type ProcessesByKey = Readonly<Record<string, StatusProcess>>;
 
-const knownInOrder = new WeakMap<ProcessesByKey, readonly StatusProcess[]>();
+const knownInOrder = new WeakMap<
+  DatabaseStatus,
+  { listed: ProcessesByKey; sorted: readonly StatusProcess[] }
+>();
 
 /** All processes of a status in the order of their keys, so that a choice never depends on the sender. */
 export function processesOf(status: DatabaseStatus): readonly StatusProcess[] {
   const listed = status.cluster?.processes;
   if (listed === undefined) return [];
-  const found = knownInOrder.get(listed) ?? sortedByKey(listed);
-  knownInOrder.set(listed, found);
-  return found;
+  const found = knownInOrder.get(status);
+  if (found?.listed === listed) return found.sorted;
+  const sorted = sortedByKey(listed);
+  knownInOrder.set(status, { listed, sorted });
+  return sorted;
 }
 
 function sortedByKey(listed: ProcessesByKey): readonly StatusProcess[] {
