@@ -65,6 +65,8 @@ export interface ClusterState {
   /** Lost races for the status in a row, and until when no other one is run. */
   conflicts: number;
   conflictUntilMs: number;
+  /** The API server drops parts of the status, and it was told. */
+  isStatusPruned: boolean;
   /** When news that were held back are to be written. */
   statusDueMs: number;
   /** Tells our own writes to the resource from those of others. */
@@ -154,6 +156,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     quickUntilMs: 0,
     statusWrittenMs: 0,
     conflicts: 0,
+    isStatusPruned: false,
     conflictUntilMs: 0,
     statusDueMs: 0,
     ownWrites: new OwnWrites(),

@@ -46,6 +46,7 @@ import { carryOutFirst, performActions } from "./perform.ts";
 import type { ActionOutcome, PerformOptions, PerformTarget } from "./perform.ts";
 import { holdMs, statusDue } from "./status-writes.ts";
 import { takeIn } from "./take-in.ts";
+import { prunedFields, tellPruned } from "./pruned-status.ts";
 import { statusEvents, waitEvents } from "./transition-events.ts";
 
 export interface ReconcileOptions {
@@ -308,8 +309,14 @@ async function writeStatus(
     cache.observeWrite(stored);
     const isChangedByOthers = state.ownWrites.end(stored.metadata.resourceVersion);
     state.statusWrittenMs = nowMs;
-    state.conflicts = 0;
     options.metrics.statusWritten("written");
+    const pruned = prunedFields(status, stored.status);
+    tellPruned(options, state, cluster, pruned);
+    state.conflicts = pruned.length > 0 ? repairConflicts : 0;
+    if (pruned.length > 0) {
+      state.conflictUntilMs = nowMs + conflictMaximumMs;
+      return "conflict";
+    }
     return due === "now" || isChangedByOthers ? "decision" : "news";
   } catch (error) {
     state.ownWrites.end(undefined);
