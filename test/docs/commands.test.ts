@@ -53,6 +53,10 @@ const runs: readonly (readonly [documented: string, typed?: string])[] = [
     `kubectl patch fdb sample --type merge -p '{"spec":{"databaseConfiguration":{"redundancy_mode":"three_data_hall_fallback"}}}'`,
     `kubectl patch fdb sample --dry-run=server --type merge -p '{"spec":{"databaseConfiguration":{"redundancy_mode":"three_data_hall_fallback"}}}'`,
   ],
+  [
+    `kubectl patch fdb sample --subresource status --type merge -p '{"status":{"connectionString":"sample:abc@10.1.0.1:4501"}}'`,
+    `kubectl patch fdb sample --subresource status --dry-run=server --type merge -p '{"status":{"connectionString":"sample:abc@10.1.0.1:4501"}}'`,
+  ],
   ["kubectl annotate foundationdbcluster sample foundationdb.org/deletion-protection=true"],
   ["kubectl annotate foundationdbcluster sample foundationdb.org/deletion-protection-"],
   ["kubectl plugin list"],
