@@ -58,6 +58,16 @@ test("[HOUSE3] clock, chance, timers, language and the environment are touched o
   assert.deepEqual(found, []);
 });
 
+test("[HOUSE11] no list becomes the arguments of a call", () => {
+  const product = sources.filter((file) => file.startsWith("src/") && !file.endsWith(".test.ts"));
+  const found = product.flatMap((file) => {
+    const calls = /\.(push|unshift)\(\s*\.\.\.|\bMath\.(max|min)\([^;]*?\.\.\./g;
+    const places = [...read(file).matchAll(calls)].filter(([text]) => !/\)/.test(text));
+    return places.map(([text]) => `${file}: ${text}: use env/long-lists.ts`);
+  });
+  assert.deepEqual(found, []);
+});
+
 test("[HOUSE4] imports between the rooms go one way", () => {
   const below: Record<string, string[]> = {
     env: [],

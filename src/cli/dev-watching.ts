@@ -1,5 +1,6 @@
 // What `npm start` tells while the operators work: a view of every cluster until all are reconciled, and a line an event
 // where no view is drawn. Rules: spec/cli.md [CLI1]-[CLI3], spec/multi.md [MU10].
+import { append } from "../env/long-lists.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { sleep } from "../env/clock.ts";
@@ -59,8 +60,8 @@ export async function watchUntilReconciled(
     for (const { world, recent } of sites) {
       for (const cluster of await clustersOf(world)) {
         const state = progressOf(cluster, { nowMs: nowMs(), startedMs, actions: recent });
-        if (sites.length === 1) lines.push(...renderProgress(state, host.output));
-        else lines.push(...renderBrief({ ...state, name: named(world, state.name) }, host.output));
+        if (sites.length === 1) append(lines, renderProgress(state, host.output));
+        else append(lines, renderBrief({ ...state, name: named(world, state.name) }, host.output));
         isAllCalm &&= isCalm(cluster);
         if (isSettled(cluster)) continue;
         const name = named(world, cluster.metadata.name ?? "");

@@ -1,5 +1,6 @@
 // `fdb-operator dev`, which is `npm start`: a whole world in this process, shown as it comes up and then kept running for
 // kubectl. Rules: spec/cli.md [CLI3]-[CLI5], [CLI9], spec/multi.md [MU10], [MU12], spec/real-database.md [DB65].
+import { append } from "../env/long-lists.ts";
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
@@ -249,7 +250,7 @@ function openLog(
 
 async function documentsOf(files: readonly string[]): Promise<SourceDocument[]> {
   const documents: SourceDocument[] = [];
-  for (const file of files) documents.push(...(await readDocuments(file)));
+  for (const file of files) append(documents, await readDocuments(file));
   if (!documents.some(({ object }) => object.kind === foundationDbClusters.kind)) {
     throw new CommandError(`${files.join(", ")}: there is no FoundationDBCluster in it`);
   }

@@ -1,5 +1,6 @@
 // What is to be said about a cluster, as data: whether it serves, what is being done, what waits for what, and what a
 // person can do. A pure function of Kubernetes objects and the time. Rules: spec/explain.md [E1]-[E9].
+import { mostOf } from "../env/long-lists.ts";
 import type { Condition, FoundationDBCluster } from "../api/cluster.ts";
 import type { Event, Node, PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
@@ -317,7 +318,7 @@ function unreadGeneration({ metadata, status }: FoundationDBCluster): string {
 /** " for 12m": since the youngest of these facts is so. */
 function lasting(nowMs: number, ...facts: readonly ExplainedFact[]): string {
   const times = facts.flatMap(({ since }) => parseTime(since) ?? []);
-  return times.length === 0 ? "" : ` for ${formatAge(nowMs - Math.max(...times))}`;
+  return times.length === 0 ? "" : ` for ${formatAge(nowMs - mostOf(times))}`;
 }
 
 function servingWords(serving: ExplainedFact): string {

@@ -1,6 +1,7 @@
 // Whether what a status says can still be believed. A cluster at rest writes nothing, so age alone proves nothing:
 // what counts is a newer spec that nobody read, a wait that nobody looked at again, and pods that the status does not
 // know. Rules: spec/explain.md [E6].
+import { leastOf, mostOf } from "../env/long-lists.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { labelsOf } from "../api/effective.ts";
 import type { Pod } from "../kube/generated/types.ts";
@@ -34,12 +35,15 @@ export function staleFacts(input: ExplainInput, nowMs: number): string[] {
 function unreadSpec(cluster: Stored<FoundationDBCluster>, nowMs: number): string[] {
   const { generation = 0, creationTimestamp, managedFields = [] } = cluster.metadata;
   const conditions = cluster.status?.conditions ?? [];
-  const observed = Math.max(0, ...conditions.map((one) => one.observedGeneration ?? 0));
+  const observed = mostOf(
+    conditions.map((one) => one.observedGeneration ?? 0),
+    0,
+  );
   if (observed >= generation) return [];
   const writes = managedFields
     .filter((entry) => (entry.subresource ?? "") === "")
     .map((entry) => parseTime(entry.time) ?? 0);
-  const writtenMs = Math.max(parseTime(creationTimestamp) ?? 0, ...writes);
+  const writtenMs = mostOf(writes, parseTime(creationTimestamp) ?? 0);
   if (nowMs - writtenMs < unreadSpecMs) return [];
   const ago = formatAge(nowMs - writtenMs);
   return [
@@ -52,8 +56,11 @@ function forgottenWaits(cluster: FoundationDBCluster, nowMs: number): string[] {
   const { blockedBy = [] } = cluster.status ?? {};
   const looks = blockedBy.flatMap(({ retryAt }) => parseTime(retryAt) ?? []);
   if (looks.length === 0) return [];
-  const latestMs = Math.max(...looks);
-  const sinceMs = Math.min(latestMs, ...blockedBy.flatMap(({ since }) => parseTime(since) ?? []));
+  const latestMs = mostOf(looks);
+  const sinceMs = leastOf(
+    blockedBy.flatMap(({ since }) => parseTime(since) ?? []),
+    latestMs,
+  );
   if (nowMs - latestMs < latestMs - sinceMs + unseenWaitMs) return [];
   const ago = formatAge(nowMs - latestMs);
   return [`The operator should have looked again ${ago} ago and has not: it may not be running.`];

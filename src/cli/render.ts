@@ -1,5 +1,6 @@
 // `fdb-operator render`: the objects that the operator would create for a cluster, from the same plan that it would follow
 // on an empty Kubernetes. Nothing is contacted. Rules: spec/cli.md [CLI7].
+import { append } from "../env/long-lists.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { validateDocument } from "../api/validate-document.ts";
@@ -32,7 +33,7 @@ export async function runRender(options: RenderOptions): Promise<void> {
     const clusters = documents.filter(({ object }) => object.kind === foundationDbClusters.kind);
     if (clusters.length === 0)
       throw new CommandError(`${file}: there is no FoundationDBCluster in it`);
-    for (const document of clusters) objects.push(...renderDocument(document, options));
+    for (const document of clusters) append(objects, renderDocument(document, options));
   }
   process.stdout.write(await printed(objects, options.output));
 }

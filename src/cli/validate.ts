@@ -1,4 +1,5 @@
 // `fdb-operator validate`: what the API server and the operator would say of resources, without either.
+import { append } from "../env/long-lists.ts";
 import { validateDocument } from "../api/validate-document.ts";
 import { CommandError } from "./command-error.ts";
 import { readDocuments } from "./documents.ts";
@@ -11,7 +12,7 @@ export interface ValidateOptions {
 
 export async function runValidate(options: ValidateOptions): Promise<void> {
   const documents: SourceDocument[] = [];
-  for (const file of options.file) documents.push(...(await readDocuments(file)));
+  for (const file of options.file) append(documents, await readDocuments(file));
   if (documents.length === 0) {
     throw new CommandError(`${options.file.join(", ")}: no resource found`);
   }

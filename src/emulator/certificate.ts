@@ -1,5 +1,6 @@
 // A self-signed certificate for the loopback addresses, written in DER by hand: kubectl sends a token only
 // over TLS, and nothing but Node may be needed to start the server.
+import { append } from "../env/long-lists.ts";
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
 export interface Certificate {
@@ -86,7 +87,7 @@ function objectId(text: string): Buffer {
   for (const part of rest) {
     const digits = [part & 0x7f];
     for (let high = part >>> 7; high > 0; high >>>= 7) digits.unshift((high & 0x7f) | 0x80);
-    bytes.push(...digits);
+    append(bytes, digits);
   }
   return tagged(0x06, Buffer.from(bytes));
 }

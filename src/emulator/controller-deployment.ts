@@ -1,6 +1,7 @@
 // Rolls Deployments out: one ReplicaSet per template, the newest grows while the older ones shrink
 // within the limits of the strategy, and the status says how far it is. Carries rules KUBELET62
 // and KUBELET63.
+import { mostOf } from "../env/long-lists.ts";
 import { createHash } from "node:crypto";
 import { isKubeError } from "../kube/error.ts";
 import type { Deployment, ReplicaSet } from "../kube/generated/types.ts";
@@ -61,7 +62,7 @@ class DeploymentController {
     hash: string,
     older: readonly StoredSet[],
   ): Promise<StoredSet> {
-    const revision = Math.max(0, ...older.map(revisionOf)) + 1;
+    const revision = mostOf(older.map(revisionOf), 0) + 1;
     const template = deployment.spec?.template ?? { metadata: {} };
     const labels = { ...template.metadata?.labels, [hashLabel]: hash };
     const { namespace, name = "" } = deployment.metadata;

@@ -1,6 +1,7 @@
 // What happens to nodes that fall silent or vanish: Ready becomes Unknown, taints follow, pods are
 // evicted when their tolerations run out, and pods of vanished nodes are removed. Carries rules
 // KUBELET30, KUBELET57 and KUBELET59.
+import { leastOf } from "../env/long-lists.ts";
 import type { Timer } from "../env/clock.ts";
 import { isKubeError } from "../kube/error.ts";
 import type { Lease, Node, Pod, Taint } from "../kube/generated/types.ts";
@@ -206,7 +207,7 @@ export function evictionTimeMs(node: Node, pod: Pod, nowMs: number): number | un
     const matching = (pod.spec?.tolerations ?? []).filter((one) => tolerates(one, taint));
     const limits = matching.flatMap((one) => one.tolerationSeconds ?? []);
     if (matching.length > 0 && limits.length === 0) continue;
-    const seconds = matching.length === 0 ? 0 : Math.max(0, Math.min(...limits));
+    const seconds = matching.length === 0 ? 0 : Math.max(0, leastOf(limits));
     const dueMs = (parseTime(taint.timeAdded) ?? nowMs) + seconds * 1000;
     earliestMs = Math.min(earliestMs ?? dueMs, dueMs);
   }

@@ -1,5 +1,6 @@
 // From a request body to an object of the kind that the path names: type, metadata, unknown and duplicate
 // fields, pruning and defaults. [KAS9] [KAS10]
+import { append } from "../env/long-lists.ts";
 import { decodeObject, DecodeError } from "./decode.ts";
 import { cloneJson, isJsonObject, stringAt, type JsonObject } from "./json.ts";
 import { kindApiVersion, type Kind } from "./kind.ts";
@@ -123,7 +124,7 @@ function reportFields(kind: Kind, unknownFields: readonly string[], options: Wri
   ];
   if (texts.length === 0) return;
   if (options.fieldValidation === "Warn") {
-    options.warnings.push(...texts);
+    append(options.warnings, texts);
     return;
   }
   throw undecodable(kind, new DecodeError(`strict decoding error: ${texts.join(", ")}`));

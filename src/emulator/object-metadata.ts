@@ -1,5 +1,6 @@
 // Rules that hold for the metadata of every kind: names, labels, annotations, finalizers, owners, and
 // what may never change. [KAS8]
+import { append } from "../env/long-lists.ts";
 import { arrayAt, isJsonObject, jsonEqual, objectAt, stringAt, type JsonObject } from "./json.ts";
 import type { Kind } from "./kind.ts";
 import {
@@ -77,10 +78,10 @@ export function validateMetadata(kind: Kind, object: JsonObject): FieldError[] {
       errors.push(fieldInvalid("metadata.name", name, problem));
     }
   }
-  errors.push(...validateLabels(metadata["labels"], "metadata.labels"));
-  errors.push(...validateAnnotations(metadata["annotations"]));
-  errors.push(...validateOwners(arrayAt(metadata, "ownerReferences")));
-  errors.push(...validateFinalizers(arrayAt(metadata, "finalizers")));
+  append(errors, validateLabels(metadata["labels"], "metadata.labels"));
+  append(errors, validateAnnotations(metadata["annotations"]));
+  append(errors, validateOwners(arrayAt(metadata, "ownerReferences")));
+  append(errors, validateFinalizers(arrayAt(metadata, "finalizers")));
   return errors;
 }
 

@@ -1,4 +1,5 @@
 // CustomResourceDefinitions: names, versions and schemas as far as the server must refuse them itself. [KAS50]
+import { append } from "../env/long-lists.ts";
 import { setDefault } from "./defaults-pod.ts";
 import {
   arrayAt,
@@ -71,7 +72,7 @@ function validateDefinition(definition: JsonObject): FieldError[] {
     else if (schema["type"] !== "object") {
       const detail = "must be object at the root";
       errors.push(fieldInvalid(`${path}.type`, schema["type"] ?? "", detail));
-    } else errors.push(...ruleCompilationErrors(schema, path));
+    } else append(errors, ruleCompilationErrors(schema, path));
   });
   if (versions.filter((version) => version["storage"] === true).length !== 1) {
     const detail = "must have exactly one version marked as storage version";

@@ -1,4 +1,5 @@
 // Pods: defaults, admission (service account, priority, tolerations) and what may change. [KAS40]
+import { append } from "../env/long-lists.ts";
 import { defaultPodSpec, setDefault } from "./defaults-pod.ts";
 import {
   arrayAt,
@@ -115,7 +116,8 @@ function validatePodUpdate(pod: JsonObject, old: JsonObject): FieldError[] {
       fieldForbidden(`spec.${key}`, "pod updates may not add or remove containers"),
     );
   }
-  errors.push(...deadlineErrors(before, after), ...tolerationErrors(before, after));
+  append(errors, deadlineErrors(before, after));
+  append(errors, tolerationErrors(before, after));
   if (!jsonEqual(unchangeable(before, after), unchangeable(after, after))) {
     errors.push(fieldForbidden("spec", `${changeRule}\n`));
   }

@@ -1,4 +1,5 @@
 // Persistent volume claims and volumes: defaults, protection finalizers, and what may change. [KAS41]
+import { append } from "../env/long-lists.ts";
 import { timeText } from "./decode.ts";
 import { setDefault } from "./defaults-pod.ts";
 import {
@@ -77,7 +78,7 @@ function validateClaim(claim: JsonObject): FieldError[] {
   else if (compareQuantities(String(storage), "0") <= 0) {
     errors.push(fieldInvalid("spec.resources[storage]", storage, "must be greater than zero"));
   }
-  errors.push(...classAndModeErrors(spec));
+  append(errors, classAndModeErrors(spec));
   return errors;
 }
 
@@ -167,7 +168,7 @@ export const volumeRules: KindRules = {
       const policy = spec["persistentVolumeReclaimPolicy"];
       errors.push(fieldNotSupported("spec.persistentVolumeReclaimPolicy", policy, policies));
     }
-    errors.push(...classAndModeErrors(spec));
+    append(errors, classAndModeErrors(spec));
     return errors;
   },
 };

@@ -1,4 +1,5 @@
 // Deployments and ReplicaSets: defaults and selector rules. [KAS44]
+import { append } from "../env/long-lists.ts";
 import { defaultPodSpec, setDefault } from "./defaults-pod.ts";
 import { ensureObject, jsonEqual, objectAt, type JsonObject } from "./json.ts";
 import type { KindRules } from "./kind.ts";
@@ -69,7 +70,7 @@ function validateWorkload(object: JsonObject): FieldError[] {
     const detail = "`selector` does not match template `labels`";
     errors.push(fieldInvalid("spec.template.metadata.labels", labels, detail));
   }
-  errors.push(...validatePodSpec(objectAt(spec, "template", "spec"), "spec.template.spec", true));
+  append(errors, validatePodSpec(objectAt(spec, "template", "spec"), "spec.template.spec", true));
   return errors;
 }
 

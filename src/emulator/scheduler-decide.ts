@@ -1,5 +1,6 @@
 // The scheduler's decision for one pod: the best node, or why none will do, worded as
 // kube-scheduler words it. Pure: the view is read only. Carries rules SCH1 and SCH11.
+import { mostOf } from "../env/long-lists.ts";
 import { randomInteger } from "../env/random.ts";
 import type { Random } from "../env/random.ts";
 import type { Pod } from "../kube/generated/types.ts";
@@ -156,7 +157,7 @@ function choose(
   scores: readonly number[],
   random: Random | undefined,
 ): string {
-  const highest = Math.max(...scores);
+  const highest = mostOf(scores);
   const best = candidates.filter((_, index) => scores[index] === highest);
   const index = random === undefined ? 0 : randomInteger(random, 0, best.length - 1);
   return best[index]?.name ?? "";

@@ -1,5 +1,6 @@
 // Which of the nodes that fit is best: every aspect gives 0 to 100, the weighted sum decides.
 // SCH10.
+import { leastOf, mostOf } from "../env/long-lists.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import { preferredNodeScore } from "./scheduler-node-affinity.ts";
 import { podAffinityScores } from "./scheduler-pod-affinity.ts";
@@ -22,9 +23,9 @@ export function scoreNodes(
   const request = podRequestsForScore(pod);
   const requests = podRequests(pod);
   const aspects = [
-    { weight: 3, scores: shifted(taints, Math.min(0, ...taints), 0) },
-    { weight: 2, scores: shifted(nodeAffinity, 0, Math.max(0, ...nodeAffinity)) },
-    { weight: 2, scores: shifted(podAffinity, Math.min(...podAffinity), Math.max(...podAffinity)) },
+    { weight: 3, scores: shifted(taints, leastOf(taints, 0), 0) },
+    { weight: 2, scores: shifted(nodeAffinity, 0, mostOf(nodeAffinity, 0)) },
+    { weight: 2, scores: shifted(podAffinity, leastOf(podAffinity), mostOf(podAffinity)) },
     { weight: 2, scores: spreadScores(candidates, spread) },
     { weight: 1, scores: candidates.map((info) => freeScore(request, info)) },
     { weight: 1, scores: candidates.map((info) => balanceScore(requests, info)) },
@@ -44,7 +45,7 @@ function spreadScores(candidates: readonly NodeInfo[], spread: TopologySpreadSta
   if (spread.preferred.length === 0) return candidates.map(() => 0);
   const costs = spreadCosts(spread, candidates);
   const known = costs.filter((cost) => cost !== undefined);
-  const [lowest, highest] = [Math.min(...known), Math.max(...known)];
+  const [lowest, highest] = [leastOf(known), mostOf(known)];
   return costs.map((cost) => {
     if (cost === undefined) return 0;
     return highest === 0 ? 100 : Math.floor((100 * (highest + lowest - cost)) / highest);

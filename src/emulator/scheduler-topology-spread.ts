@@ -1,4 +1,5 @@
 // Spreading the pods of a group evenly over topology domains. Carries rule SCH8.
+import { leastOf } from "../env/long-lists.ts";
 import type { Pod, TopologySpreadConstraint } from "../kube/generated/types.ts";
 import { isWantedNode } from "./scheduler-node-affinity.ts";
 import { matchesLabelSelector } from "../kube/selector.ts";
@@ -56,7 +57,7 @@ export function judgeSpread(state: TopologySpreadState, info: NodeInfo): SpreadV
     const domain = info.node.metadata.labels?.[constraint.topologyKey];
     if (domain === undefined) return "missingLabel";
     const isShortOfDomains = counts.size < (constraint.minDomains ?? 1);
-    const smallest = isShortOfDomains ? 0 : Math.min(...counts.values());
+    const smallest = isShortOfDomains ? 0 : leastOf(counts.values());
     if ((counts.get(domain) ?? 0) + own - smallest > constraint.maxSkew) return "skewed";
   }
   return "fits";

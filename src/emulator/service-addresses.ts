@@ -1,5 +1,6 @@
 // Cluster addresses and node ports of services: what is asked for is checked before anything else is
 // judged, then what is missing is given out. The ones in use are read from the store. [KAS42]
+import { append } from "../env/long-lists.ts";
 import { randomInteger } from "../env/random.ts";
 import { canonicalIp, isIpv4 } from "../model/ip-address.ts";
 import { isServiceAddress, serviceAddress } from "./address-block.ts";
@@ -73,7 +74,7 @@ function addressErrors(spec: JsonObject): FieldError[] {
         errors.push(fieldInvalid(path, address, detail));
       }
     } else if (address !== "") {
-      errors.push(...ipErrors(address, path));
+      append(errors, ipErrors(address, path));
     }
   }
   const isSingle = new Set(addresses.map((address) => address.includes(":"))).size;

@@ -1,5 +1,6 @@
 // The CEL rules of a definition must compile against the schema beside them: an expression that cannot be
 // read, or that names a field of self which the schema does not have, is refused. [KAS50]
+import { append } from "../env/long-lists.ts";
 import { compileError } from "../api/structural/cel.ts";
 import { arrayAt, isJsonObject, objectAt, stringAt, type JsonObject } from "./json.ts";
 import { fieldInvalid, type FieldError } from "./status.ts";
@@ -20,11 +21,11 @@ export function ruleCompilationErrors(
   const properties = objectAt(schema, "properties");
   for (const name in properties) {
     const property = objectAt(properties, name);
-    errors.push(...ruleCompilationErrors(property, `${path}.properties[${name}]`, false));
+    append(errors, ruleCompilationErrors(property, `${path}.properties[${name}]`, false));
   }
   for (const key of ["items", "additionalProperties"]) {
     const inner = schema[key];
-    if (isJsonObject(inner)) errors.push(...ruleCompilationErrors(inner, `${path}.${key}`, false));
+    if (isJsonObject(inner)) append(errors, ruleCompilationErrors(inner, `${path}.${key}`, false));
   }
   return errors;
 }

@@ -1,5 +1,6 @@
 // Rules for the parts of a pod that users write into templates and get wrong: probes, tolerations,
 // affinity, spread constraints, downward fields. [KC61]
+import { append } from "../env/long-lists.ts";
 import { arrayAt, isJsonObject, objectAt, stringAt, type JsonObject } from "./json.ts";
 import { nameProblems, qualifiedNameProblems } from "./object-metadata.ts";
 import { fieldInvalid, fieldNotSupported, fieldRequired, type FieldError } from "./status.ts";
@@ -185,7 +186,7 @@ function nodeAffinityErrors(affinity: JsonObject, path: string): FieldError[] {
   if (arrayAt(selector, "nodeSelectorTerms").length === 0) {
     errors.push(fieldRequired(terms, "must have at least one node selector term"));
   }
-  errors.push(...eachOf(selector, "nodeSelectorTerms", `${path}.${required}`, nodeTermErrors));
+  append(errors, eachOf(selector, "nodeSelectorTerms", `${path}.${required}`, nodeTermErrors));
   return errors;
 }
 

@@ -1,4 +1,5 @@
 // The rules for a pod's spec that matter here: names, images, ports, mounts, resources, enumerations.
+import { append } from "../env/long-lists.ts";
 import { arrayAt, isJsonObject, objectAt, stringAt, type JsonObject } from "./json.ts";
 import { nameProblems } from "./object-metadata.ts";
 import { compareQuantities, nanosOf } from "../model/quantity.ts";
@@ -23,7 +24,7 @@ export function validatePodSpec(spec: JsonObject, path: string, isTemplate: bool
   for (const key of ["containers", "initContainers"]) {
     arrayAt(spec, key).forEach((container, index) => {
       const containerPath = `${path}.${key}[${index}]`;
-      errors.push(...validateContainer(objectAt(container), containerPath, volumes, names));
+      append(errors, validateContainer(objectAt(container), containerPath, volumes, names));
     });
   }
   checkEnumeration(errors, spec, `${path}.restartPolicy`, ["Always", "OnFailure", "Never"]);
@@ -33,8 +34,8 @@ export function validatePodSpec(spec: JsonObject, path: string, isTemplate: bool
   checkEnumeration(errors, spec, `${path}.dnsPolicy`, [
     ...["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"],
   ]);
-  errors.push(...imageErrors(arrayAt(spec, "containers"), `${path}.containers`));
-  errors.push(...validatePodParts(spec, path));
+  append(errors, imageErrors(arrayAt(spec, "containers"), `${path}.containers`));
+  append(errors, validatePodParts(spec, path));
   return errors;
 }
 
@@ -100,7 +101,7 @@ function validateContainer(
     "Never",
   ]);
   validateResources(objectAt(container, "resources"), `${path}.resources`, errors);
-  errors.push(...validateContainerParts(container, path));
+  append(errors, validateContainerParts(container, path));
   return errors;
 }
 

@@ -1,4 +1,5 @@
 // What is wrong with a service beyond its addresses, which are judged when they are given out. [KAS42]
+import { append } from "../env/long-lists.ts";
 import { arrayAt, objectAt, stringAt, type JsonObject } from "./json.ts";
 import { nameProblems, validateLabels } from "./object-metadata.ts";
 import { ipErrors } from "./service-addresses.ts";
@@ -26,14 +27,14 @@ export function validateService(service: JsonObject): FieldError[] {
   if (ports.length === 0 && !isHeadless && type !== "ExternalName") {
     errors.push(fieldRequired("spec.ports"));
   }
-  if (type === "ExternalName") errors.push(...externalNameErrors(spec));
-  errors.push(...portErrors(ports, type));
-  errors.push(...validateLabels(spec["selector"], "spec.selector"));
+  if (type === "ExternalName") append(errors, externalNameErrors(spec));
+  append(errors, portErrors(ports, type));
+  append(errors, validateLabels(spec["selector"], "spec.selector"));
   for (const [index, address] of arrayAt(spec, "externalIPs").entries()) {
-    errors.push(...ipErrors(String(address), `spec.externalIPs[${index}]`));
+    append(errors, ipErrors(String(address), `spec.externalIPs[${index}]`));
   }
-  errors.push(...enumerationErrors(spec, "sessionAffinity", ["ClientIP", "None"]));
-  errors.push(...trafficErrors(spec, type));
+  append(errors, enumerationErrors(spec, "sessionAffinity", ["ClientIP", "None"]));
+  append(errors, trafficErrors(spec, type));
   return errors;
 }
 
@@ -71,7 +72,7 @@ function portErrors(ports: readonly unknown[], type: string): FieldError[] {
     if (!protocols.includes(stringAt(port, "protocol"))) {
       errors.push(fieldNotSupported(`${path}.protocol`, port["protocol"], protocols));
     }
-    errors.push(...targetPortErrors(port["targetPort"], `${path}.targetPort`));
+    append(errors, targetPortErrors(port["targetPort"], `${path}.targetPort`));
     if (type === "ClusterIP" && (port["nodePort"] ?? 0) !== 0) {
       const detail = "may not be used when `type` is 'ClusterIP'";
       errors.push(fieldForbidden(`${path}.nodePort`, detail));
@@ -100,7 +101,7 @@ function trafficErrors(spec: JsonObject, type: string): FieldError[] {
   const hasOutside =
     type === "NodePort" || type === "LoadBalancer" || arrayAt(spec, "externalIPs").length > 0;
   if (hasOutside) {
-    errors.push(...enumerationErrors(spec, "externalTrafficPolicy", ["Cluster", "Local"]));
+    append(errors, enumerationErrors(spec, "externalTrafficPolicy", ["Cluster", "Local"]));
   } else {
     const detail = "may only be set for externally-accessible services";
     errors.push(fieldInvalid("spec.externalTrafficPolicy", external, detail));

@@ -1,6 +1,7 @@
 // Typed calls to a Kubernetes API server over any transport. A refused call throws KubeError with the
 // server's code, reason and causes; nothing is retried here, since only the caller knows whether that is
 // right. Carries rules KUBE1 to KUBE9.
+import { append } from "../env/long-lists.ts";
 import type {
   CallOptions,
   DeleteOptions,
@@ -109,7 +110,7 @@ export class KubeClient {
     const items: T[] = [];
     let page = await this.list(resource, { limit: 500, ...options });
     while (true) {
-      items.push(...page.items);
+      append(items, page.items);
       const next = page.metadata.continue;
       if (next === undefined || next === "") break;
       try {

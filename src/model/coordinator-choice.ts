@@ -1,5 +1,6 @@
 // Which processes may be coordinators, and the choice among them: spread over zones, datacenters and halls as evenly
 // as possible and never beyond a hard limit. Carries the rules M56 to M62 of spec/model.md.
+import { leastOf } from "../env/long-lists.ts";
 import { dataCentersOf, isOverRegions, primaryDataCenterOf } from "./database-configuration.ts";
 import type { DatabaseConfiguration } from "./database-configuration.ts";
 import { localityKeys } from "./locality.ts";
@@ -90,7 +91,7 @@ export function coordinatorsOverHalls(
   zonesPerHall: readonly number[],
 ): HallCoordinators | undefined {
   if (zonesPerHall.length !== 3) return undefined;
-  const least = Math.min(...zonesPerHall);
+  const least = leastOf(zonesPerHall);
   if (least >= 3) return { count: 9, perHall: 3 };
   return least >= 2 ? { count: 5, perHall: 2 } : undefined;
 }

@@ -1,6 +1,7 @@
 // Answers a person's question about the coordination sets, in any mode: what is in them, or the wish to take out what an
 // instance has left behind. While processes of that instance live, it takes more than a wish.
 // Rules: spec/coordination.md [CO54]-[CO57], [CO68].
+import { mostOf } from "../env/long-lists.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import {
@@ -135,9 +136,9 @@ function livingProblem(
   if (known === undefined) {
     return `${names}, and the operator of this resource has not watched the entries: ask a resource in global mode, and again in a minute if it is one`;
   }
-  const youngest = Math.max(
+  const youngest = mostOf(
+    entries.map((entry) => known.memory.firstSeenMs.get(seenKey(entry.set, entry)) ?? Infinity),
     0,
-    ...entries.map((entry) => known.memory.firstSeenMs.get(seenKey(entry.set, entry)) ?? Infinity),
   );
   const quietMinutes = Math.floor(Math.max(0, known.observedMs - youngest) / 60_000);
   if (quietMinutes >= abandonedMinutes || entries.length === 0) return undefined;

@@ -1,6 +1,7 @@
 // Gauges that are read off the resources whenever they are asked for, under the names that dashboards of the Go
 // operator know, what the cluster waits for, and who holds the replacement buckets. Rules: spec/explain.md [E30],
 // [E32], [E33], spec/buckets.md [BKT9].
+import { leastOf, mostOf } from "../env/long-lists.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { automationOf, isGlobalMode } from "../api/effective.ts";
 import type { Gauge, Labels, LabelValues, MetricsRegistry } from "../env/metrics.ts";
@@ -163,7 +164,7 @@ function setCoordination(
       (entry) => known.memory.firstSeenMs.get(seenKey(set, entry)) ?? nowMs,
     );
     gauges.setSize.set({ ...labels, set }, entries.length);
-    gauges.setAge.set({ ...labels, set }, (nowMs - Math.min(nowMs, ...times)) / 1000);
+    gauges.setAge.set({ ...labels, set }, (nowMs - leastOf(times, nowMs)) / 1000);
   }
 }
 
@@ -178,7 +179,7 @@ function setWaits(
     const own = waits.filter((wait) => wait.reason === reason);
     const ages = own.map((wait) => nowMs - (parseTime(wait.since) ?? nowMs));
     gauges.blocked.set({ ...labels, reason }, own.length);
-    gauges.waitAge.set({ ...labels, reason }, Math.max(0, ...ages) / 1000);
+    gauges.waitAge.set({ ...labels, reason }, mostOf(ages, 0) / 1000);
   }
 }
 

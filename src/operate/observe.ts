@@ -1,5 +1,6 @@
 // Puts together what a plan may look at, from the local copies and the newest answers of database and sidecars. It
 // never waits and changes nothing. Rules: spec/operate.md [OP5]-[OP7], [OP61].
+import { mostOf } from "../env/long-lists.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { labelsOf } from "../api/effective.ts";
 import { hallSpreadOf } from "../api/hall-spread.ts";
@@ -60,7 +61,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     runningCommand: state.runningCommand,
     lastDatabaseWriteMs: isDisabled(input, "freshness")
       ? 0
-      : Math.max(...databases.map(({ lastWriteMs }) => lastWriteMs)),
+      : mostOf(databases.map(({ lastWriteMs }) => lastWriteMs)),
     madeConnectionString: state.madeConnectionString,
     seed: input.seed,
     options: input.options,

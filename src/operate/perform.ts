@@ -1,5 +1,6 @@
 // Turns the actions of a plan into writes: idempotent, in the plan's order, equal kinds side by side. What can take
 // something away from the database goes through the guard. Rules: spec/operate.md [OP25]-[OP30].
+import { append } from "../env/long-lists.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
 import { updateSets } from "../fdb/coordination-sets.ts";
 import { updateDenyList } from "../fdb/deny-list.ts";
@@ -64,7 +65,7 @@ export async function performActions(
     if (first === undefined || failedTypes.has(first.type)) continue;
     const results = await Promise.all(batch.map((action) => performOne(options, target, action)));
     if (results.some((result) => result.kind === "failed")) failedTypes.add(first.type);
-    outcomes.push(...results);
+    append(outcomes, results);
   }
   return outcomes;
 }

@@ -1,5 +1,6 @@
 // One pass over one cluster: observe, plan, store the decision, perform, and say when to look again. The decision is
 // stored before it is carried out, so that a crash in between forgets nothing. Rules: spec/operate.md [OP31]-[OP42], [OP52]-[OP53].
+import { leastOf } from "../env/long-lists.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { ClusterStatus, FoundationDBCluster } from "../api/cluster.ts";
 import { isGlobalMode } from "../api/effective.ts";
@@ -538,7 +539,7 @@ function againAfter(
   if (written === "held") {
     times.push(Math.max(soonMs, state.statusDueMs - nowMs));
   }
-  return Math.min(...times);
+  return leastOf(times);
 }
 
 function noteReconciled(

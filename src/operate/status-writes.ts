@@ -1,6 +1,7 @@
 // When a changed status is written. What others or our own next steps rest on is written at once; what only tells of
 // progress is collected for a while, so that bringing up a cluster takes a handful of writes.
 // Rules: spec/operate.md [OP31]-[OP34], spec/explain.md [E8].
+import { leastOf, mostOf } from "../env/long-lists.ts";
 import type { ClusterStatus } from "../api/cluster.ts";
 import { parseTime } from "../kube/time.ts";
 import { isSameJson } from "../plan/same-json.ts";
@@ -33,11 +34,14 @@ function areWaitsOutdated(stored: ClusterStatus, next: ClusterStatus): boolean {
 }
 
 function latestLookMs({ blockedBy = [] }: ClusterStatus): number {
-  return Math.max(0, ...blockedBy.map(({ retryAt }) => parseTime(retryAt) ?? 0));
+  return mostOf(
+    blockedBy.map(({ retryAt }) => parseTime(retryAt) ?? 0),
+    0,
+  );
 }
 
 function earliestWaitMs({ blockedBy = [] }: ClusterStatus): number {
-  return Math.min(...blockedBy.map(({ since }) => parseTime(since) ?? Infinity));
+  return leastOf(blockedBy.map(({ since }) => parseTime(since) ?? Infinity));
 }
 
 /** When a wait is looked at again is no news. */

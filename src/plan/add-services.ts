@@ -1,5 +1,6 @@
 // Step addServices: the headless service that gives pods their names, and with publicIPSource=service one
 // service for each process group. Rules: spec/plan.md [P43]-[P45].
+import { append } from "../env/long-lists.ts";
 import { annotationKeys } from "../build/labels.ts";
 import type { Service } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
@@ -16,12 +17,12 @@ export function planServices(snapshot: Snapshot, draft: Draft): StepResult {
   const actions: Action[] = [];
   const { headlessService } = draft.desired;
   if (headlessService !== undefined) {
-    actions.push(...planService(snapshot, headlessService, undefined));
+    append(actions, planService(snapshot, headlessService, undefined));
   }
   for (const group of draft.groups) {
     if (isLeaving(group)) continue;
     const wanted = draft.desired.service(group);
-    if (wanted !== undefined) actions.push(...planService(snapshot, wanted, group.processGroupID));
+    if (wanted !== undefined) append(actions, planService(snapshot, wanted, group.processGroupID));
   }
   return { actions };
 }

@@ -1,4 +1,5 @@
 // Whether the database can take a restart of processes now. Rules: spec/restart.md [T25]-[T27].
+import { leastOf } from "../env/long-lists.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { processesOf } from "../model/locality.ts";
@@ -19,7 +20,7 @@ export function uptimeSecondsOf(status: DatabaseStatus, runningVersion: string):
     const { uptime_seconds: uptime } = process;
     if (uptime !== undefined && uptime > 0) times.push(uptime);
   }
-  return times.length === 0 ? 0 : Math.min(...times);
+  return times.length === 0 ? 0 : leastOf(times);
 }
 
 /**

@@ -1,5 +1,6 @@
 // The ordered list of steps, under the names by which people know them, and the function that runs a snapshot
 // through it. Rules: spec/plan.md [P1]-[P4], [P100].
+import { append } from "../env/long-lists.ts";
 import type { ClusterStatus } from "../api/cluster.ts";
 import type { Action } from "./action.ts";
 import { planNewProcessGroups } from "./add-process-groups.ts";
@@ -135,8 +136,8 @@ export function planCluster(
       break;
     }
     const result = step.run(snapshot, draft);
-    events.push(...(result.events ?? []));
-    asked.push(...(result.questions ?? []));
+    append(events, result.events ?? []);
+    append(asked, result.questions ?? []);
     draft = {
       status: result.status === undefined ? draft.status : { ...draft.status, ...result.status },
       groups: result.groups ?? draft.groups,
@@ -148,7 +149,7 @@ export function planCluster(
   }
   const conclusion = concludeStatus(snapshot, draft);
   const release = lockRelease(snapshot, conclusion.isReconciled);
-  asked.push(...(release.questions ?? []));
+  append(asked, release.questions ?? []);
   const questions = sidecarQuestions(snapshot, draft);
   const all = oneCoordinationUpdate(appended(draft.actions, release.actions));
   const actions = onePatchPerObject(all);

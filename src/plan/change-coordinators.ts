@@ -1,6 +1,7 @@
 // Step changeCoordinators: puts other processes in the place of coordinators that are gone or not as they should be. A
 // change costs one recovery, so it waits for what may come back and never follows another recovery closely.
 // Rules: spec/restart.md [T1]-[T19].
+import { leastOf } from "../env/long-lists.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import type { DisruptiveAction } from "./action.ts";
 import { chooseCoordinators } from "./choose-coordinators.ts";
@@ -173,7 +174,7 @@ function missingSinceMs(
   { missingCoordinators: known, nowMs }: Snapshot,
   missing: string[],
 ): number {
-  return Math.min(...missing.map((address) => known?.get(address) ?? nowMs));
+  return leastOf(missing.map((address) => known?.get(address) ?? nowMs));
 }
 
 function unfitWait(problem: string, held: Hold, object?: string): NewWait {

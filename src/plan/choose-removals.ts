@@ -1,6 +1,7 @@
 // Step chooseRemovals: where a class has more process groups than it should, the ones to go are chosen. Those that do
 // not work go first, then those whose loss costs least; the rest stays spread over the fault domains.
 // Rules: spec/removal.md [R20]-[R25].
+import { append } from "../env/long-lists.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { chooseDistributed, choiceRules } from "../model/coordinator-choice.ts";
 import type { Candidate } from "../model/coordinator-choice.ts";
@@ -112,7 +113,7 @@ function keepers(
       .filter((member) => member.tier === tier)
       .map((member) => ({ ...member, priority: (member.priority ?? 0) - shared(member, kept) }));
     const rules = choiceRules(draft.desired.configuration, wanted, {});
-    kept.push(...chooseDistributed(candidates, rules).chosen);
+    append(kept, chooseDistributed(candidates, rules).chosen);
   }
   return new Set(kept.map((member) => member.id));
 }

@@ -1,6 +1,7 @@
 // Step excludeProcesses: process groups marked for removal are excluded, so that the database moves their data and
 // roles elsewhere. All that may go at once goes in one command, since each command that touches the transaction
 // system costs a recovery. Rules: spec/removal.md [R30]-[R44].
+import { append } from "../env/long-lists.ts";
 import { locksOf } from "../api/effective.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
@@ -124,7 +125,7 @@ function chooseNow(
       ({ group }) => group.processClass === processClass,
     );
     const { allowed, explanation } = allowedOf(snapshot, draft, situation, candidates);
-    chosen.push(...allowed);
+    append(chosen, allowed);
     const rest = candidates.filter((candidate) => !allowed.includes(candidate));
     if (rest.length > 0) held.push({ ids: idsOf(rest), why: explanation });
     if (rest.length > 0 && allowed.length === 0 && isTransactionSystem(processClass)) {

@@ -1,6 +1,7 @@
 // Exclusions in global mode: this instance tells which of its process groups may be excluded now, and when all instances
 // agree, one of them excludes everything that is ready in one command, with the coordinators changed first.
 // Rules: spec/coordination.md [CO23], [CO27]-[CO34].
+import { append } from "../env/long-lists.ts";
 import { locksOf } from "../api/effective.ts";
 import type { StoredEntry } from "../fdb/coordination-sets.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
@@ -75,7 +76,7 @@ function agreementsOf(
     const verdict = sharedVerdict(matter, known, status, ownPrefix, snapshot.options);
     if (verdict.kind !== "agreed") {
       const own = ids.filter((id) => scopeOf(id) === matter.scope);
-      waits.push(...verdictWaits(step, matter, verdict, known, ownPrefix, own));
+      append(waits, verdictWaits(step, matter, verdict, known, ownPrefix, own));
       continue;
     }
     const { entries, isOverdue } = verdict;

@@ -1,5 +1,6 @@
 // What went wrong with writes and commands, as waits: those of one cause are one, with the remedy that its answer asks for.
 // Rules: spec/explain.md [E51], [E58].
+import { leastOf } from "../env/long-lists.ts";
 import type { ActionFailure, Snapshot } from "./snapshot.ts";
 import type { NewWait } from "./wait.ts";
 
@@ -18,7 +19,7 @@ export function failureWaits(snapshot: Snapshot): NewWait[] {
       message: `Could not ${first.what}${more}: ${first.message}`,
       retryAfterMs: Math.max(
         0,
-        Math.min(...failures.map(({ retryAtMs }) => retryAtMs)) - snapshot.nowMs,
+        leastOf(failures.map(({ retryAtMs }) => retryAtMs)) - snapshot.nowMs,
       ),
       remedy: failureRemedy(first),
     };

@@ -1,5 +1,6 @@
 // Step generateInitialClusterFile: chooses the first coordinators among the running pods, spread over zones,
 // and makes up the connection string. It is chosen once in a database's life. Rules: spec/plan.md [P54]-[P58].
+import { leastOf } from "../env/long-lists.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf, faultDomainOf, routingOf } from "../api/effective.ts";
 import { hallSpreadOf } from "../api/hall-spread.ts";
@@ -50,7 +51,7 @@ export function planInitialClusterFile(snapshot: Snapshot, draft: Draft): StepRe
   if ((draft.status.connectionString ?? "") !== "") return nothing;
   const survey = surveyPods(snapshot, draft);
   const attempts = initialRules(snapshot, draft);
-  const least = Math.min(...attempts.map(({ count }) => count));
+  const least = leastOf(attempts.map(({ count }) => count));
   const wait = startingWait(survey, least);
   if (wait !== undefined) return { waits: [wait], stop: true };
 

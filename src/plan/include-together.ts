@@ -1,6 +1,7 @@
 // Inclusions in global mode: this instance tells which of its process groups are gone with everything they had, and when
 // all instances agree about what is excluded, one of them takes all those exclusions back in one command.
 // Rules: spec/coordination.md [CO24], [CO38]-[CO40].
+import { append } from "../env/long-lists.ts";
 import { locksOf } from "../api/effective.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import type { DisruptiveAction } from "./action.ts";
@@ -44,7 +45,7 @@ export function planSharedInclusions(
     const verdict = sharedVerdict(matter, known, status, ownPrefix, snapshot.options);
     const own = ids.filter((id) => scopeOf(id) === matter.scope);
     if (verdict.kind === "agreed") agreed.push({ matter, entries: verdict.entries });
-    else waits.push(...verdictWaits(step, matter, verdict, known, ownPrefix, own));
+    else append(waits, verdictWaits(step, matter, verdict, known, ownPrefix, own));
   }
   if (!isEmptyUpdate(updates) || isTelling(draft)) {
     if (ids.length > 0) waits.push(notNow(ids, "the other instances are being told"));

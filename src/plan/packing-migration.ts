@@ -1,6 +1,7 @@
 // Process groups that are in no logical fault domain, or in one that is not wanted or too full. They are bound for life,
 // so they are replaced; at most one domain's worth of a class at a time, unless the resource sets a limit itself.
 // Rules: spec/packing.md [PACK34]-[PACK41], [PACK45], [PACK46].
+import { append, mostOf } from "../env/long-lists.ts";
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { hallSpreadOf } from "../api/hall-spread.ts";
 import { domainCount, isPackingEnabled } from "../api/packing.ts";
@@ -62,7 +63,10 @@ export function planMigration(snapshot: Snapshot, draft: Draft): Migration {
     const members = byClass.get(processClass) ?? [];
     const all = leavingMembers(snapshot, draft, members, processClass);
     const isFree = ({ group }: Migrant): boolean => hasNeverRun(snapshot, draft, group);
-    migrants.push(...all.filter(isFree).map((one) => ({ ...one, isFree: true })));
+    append(
+      migrants,
+      all.filter(isFree).map((one) => ({ ...one, isFree: true })),
+    );
     const found = all.filter((one) => !isFree(one));
     if (found.length === 0) continue;
     const limit = concurrencyLimit(draft, members, processClass);
@@ -71,8 +75,11 @@ export function planMigration(snapshot: Snapshot, draft: Draft): Migration {
         isGoing(group) && !kept.has(group.processGroupID) && !hasNeverRun(snapshot, draft, group),
     );
     const room = Math.max(0, limit - moving.length);
-    migrants.push(...found.slice(0, room));
-    held.push(...found.slice(room).map(({ group }) => ({ group, limit })));
+    append(migrants, found.slice(0, room));
+    append(
+      held,
+      found.slice(room).map(({ group }) => ({ group, limit })),
+    );
   }
   return { migrants, held };
 }
@@ -106,7 +113,7 @@ function concurrencyLimit(
 ): number {
   const { spec } = draft.desired.cluster;
   if (spec.automationOptions?.maxConcurrentReplacements !== undefined) return Infinity;
-  if (!isPackingEnabled(spec)) return Math.max(1, ...domainCounts(members).values());
+  if (!isPackingEnabled(spec)) return mostOf(domainCounts(members).values(), 1);
   const places = new Set(members.map(placeOf)).size;
   return Math.max(1, Math.ceil(desiredOf(draft, processClass) / (domainCount(spec) * places)));
 }

@@ -1,5 +1,6 @@
 // Which of the process groups that may go do go now: one fault domain at a time, with a pause in between, unless the
 // resource says otherwise. Rules: spec/removal.md [R55]-[R58].
+import { mostOf } from "../env/long-lists.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { PodDeletionMode } from "../api/automation-options.ts";
 import { conditionOf } from "../model/process-group.ts";
@@ -40,7 +41,7 @@ export function remainingPauseMs(
     (group) => conditionOf(group, "ResourcesTerminating")?.timestamp ?? [],
   );
   if (times.length === 0) return 0;
-  return Math.max(0, (Math.max(...times) + rules.pauseSeconds) * 1000 - rules.nowMs);
+  return Math.max(0, (mostOf(times) + rules.pauseSeconds) * 1000 - rules.nowMs);
 }
 
 /** The fault domain with most members; the first one by name when several have as many. */

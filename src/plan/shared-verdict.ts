@@ -1,5 +1,6 @@
 // When several instances may act as one: every announced process group is ready, and the sets have stayed as they are
 // for a while, so that nobody who was about to announce is left behind. Rules: spec/coordination.md [CO20]-[CO32].
+import { leastOf } from "../env/long-lists.ts";
 import type { StoredEntry } from "../fdb/coordination-sets.ts";
 import type { SetEntry } from "../fdb/keys.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
@@ -40,7 +41,7 @@ export function sharedVerdict(
     if (matter.purpose !== "exclusion") return { kind: "waiting", missing, untilMs: Infinity };
     const set = setsOfPurpose[matter.purpose].ready;
     const seen = ready.map((entry) => memory.firstSeenMs.get(seenKey(set, entry)) ?? observedMs);
-    const untilMs = Math.min(...seen) + patienceMs(options);
+    const untilMs = leastOf(seen) + patienceMs(options);
     if (observedMs < untilMs) return { kind: "waiting", missing, untilMs };
     return { kind: "agreed", entries: ready, isOverdue: true };
   }

@@ -1,5 +1,6 @@
 // What an instance in global mode waits for, in words: which process groups of which other instance, and since when they
 // have been announced. Rules: spec/coordination.md [CO28], [CO50]-[CO53].
+import { leastOf } from "../env/long-lists.ts";
 import type { SetEntry } from "../fdb/keys.ts";
 import { formatTime } from "../kube/time.ts";
 import { entryKey, seenKey, setsOfPurpose } from "./shared-sets.ts";
@@ -59,7 +60,7 @@ function sinceOf(
   const times = entries.flatMap(
     (entry) => known.memory.firstSeenMs.get(seenKey(setsOfPurpose[purpose].pending, entry)) ?? [],
   );
-  return times.length === 0 ? undefined : Math.min(...times);
+  return times.length === 0 ? undefined : leastOf(times);
 }
 
 /** Until the sets have been read, nobody knows what the others want. */

@@ -1,5 +1,6 @@
 // Taints of nodes that a user named as reasons to move: noted on the process group, and after a while taken as a
 // reason to replace it. Rules: spec/removal.md [R1]-[R4].
+import { leastOf } from "../env/long-lists.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { Node } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
@@ -74,7 +75,7 @@ function withDetection(
 ): ProcessGroup {
   const detected = addCondition(group, "NodeTaintDetected", nowMs);
   const times = matches.flatMap((match) => match.addedMs ?? []);
-  const oldest = Math.floor(Math.min(...times) / 1000);
+  const oldest = Math.floor(leastOf(times) / 1000);
   const known = conditionOf(detected, "NodeTaintDetected")?.timestamp;
   if (known === undefined || !(oldest < known)) return detected;
   return {

@@ -1,6 +1,7 @@
 // Step updatePodConfig: brings a changed ConfigMap into the pods at once. Touching a pod's annotations makes its
 // kubelet refresh the mounted files, so telling a pod is one patch; a split pod is then asked to copy them.
 // Rules: spec/plan.md [P59]-[P62].
+import { append } from "../env/long-lists.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf } from "../api/effective.ts";
 import { annotationKeys } from "../build/labels.ts";
@@ -35,7 +36,7 @@ export function planPodConfig(snapshot: Snapshot, draft: Draft): StepResult {
     const state = podConfigurationState(snapshot, draft.desired, group, pod);
     if (state === "current" || (state === "outdated" && !canFollow(group, pod))) continue;
     if (pod.status?.phase === "Running") behind.push(pod.metadata.name ?? "");
-    actions.push(...tell(snapshot, draft, group, pod, state));
+    append(actions, tell(snapshot, draft, group, pod, state));
   }
   if (behind.length === 0) return { actions };
   return { actions, waits: [behindWait(behind)] };

@@ -1,5 +1,6 @@
 // One database through the client library: its network, transactions whose answers are promises, and a watch over
 // the library's own time limits. Rules: spec/real-database.md [DB12], [DB20], [DB21].
+import { append } from "../../env/long-lists.ts";
 import type { Clock } from "../../env/clock.ts";
 import type { FdbTransaction, KeyValue, TransactionOptions } from "../admin.ts";
 import { FdbError, isFdbError, namedFdbError } from "../error.ts";
@@ -186,7 +187,7 @@ export class NativeTransaction implements FdbTransaction {
       const how = [rest, 0, streamingModeWantAll, iteration, snapshot ? 1 : 0, reverse ? 1 : 0];
       const future = this.#library.getRange(this.#pointer, ...bounds, ...how);
       const { items, more } = await this.#await(future, (ready) => this.#items(ready));
-      found.push(...items);
+      append(found, items);
       const last = items.at(-1);
       if (!more || last === undefined || (limit > 0 && found.length >= limit)) return found;
       if (reverse) to = last.key;

@@ -1,6 +1,7 @@
 // What data distribution says about itself. It knows of a dead server only after its reaction time,
 // shows old figures just after it moved, none while it starts, and calls data healthy that it has
 // not begun to look at. [FDB20] [FDB30]
+import { mostOf } from "../../env/long-lists.ts";
 import { isAcceptingCommits } from "./database.ts";
 import type { Database, Shard } from "./database.ts";
 import { storagePolicy } from "./storage-policy.ts";
@@ -60,7 +61,10 @@ function present(database: Database): DistributionView {
   return {
     kind: "shown",
     trackers: views.map((view) => view.tracker),
-    priority: Math.max(0, ...views.map((view) => view.priority)),
+    priority: mostOf(
+      views.map((view) => view.priority),
+      0,
+    ),
     inFlightBytes: views.reduce((sum, view) => sum + view.tracker.inFlightBytes, 0),
     totalWrittenBytes: distribution.totalMovedBytes,
   };

@@ -1,6 +1,7 @@
 // How many zones may fail: the figures of status, by the same rules as FoundationDB. Coordinators
 // cap them, an old log generation that is still needed lowers them, and -1 means that a failure
 // more is already too much. [FDB26]
+import { mostOf } from "../../env/long-lists.ts";
 import { askCoordinators } from "./coordination.ts";
 import { mainDatacenter } from "./configuration-check.ts";
 import type { Database, LogRole, LogSet } from "./database.ts";
@@ -99,11 +100,11 @@ function spareZones(database: Database): number {
     let eligible = (zones.get(main.id)?.size ?? 0) - needed;
     if (configuration.usableRegions > 1) {
       const satellites = satelliteModes[region.satellite_redundancy_mode ?? ""];
-      const best = Math.max(
-        -1,
-        ...region.datacenters
+      const best = mostOf(
+        region.datacenters
           .filter((datacenter) => datacenter.satellite === 1)
           .map((datacenter) => (zones.get(datacenter.id)?.size ?? 0) - (satellites?.replicas ?? 0)),
+        -1,
       );
       if (satellites) eligible = Math.min(eligible, best);
     }

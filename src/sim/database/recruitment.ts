@@ -1,5 +1,6 @@
 // Who gets which role of the transaction system: by class fitness, redundancy policy and region.
 // Pure: it only reads the database. [FDB12] [FDB13]
+import { append, mostOf } from "../../env/long-lists.ts";
 import { randomPick } from "../../env/random.ts";
 import type { StatusRegion } from "../../model/database-status.ts";
 import {
@@ -178,7 +179,7 @@ function chooseLogs(
       members.push(instance);
     }
   }
-  const worstFitness = Math.max(...members.map((member) => fitnessOf.get(member) ?? never));
+  const worstFitness = mostOf(members.map((member) => fitnessOf.get(member) ?? never));
   return { members, worstFitness };
 }
 
@@ -202,7 +203,7 @@ function chooseSatellites(
     const policy: Policy = { replicas: perSatellite, across: undefined };
     const part = chooseLogs(local, policy, Math.ceil(desired / mode.satellites));
     if (!part) continue;
-    members.push(...part.members);
+    append(members, part.members);
     used += 1;
   }
   return used === mode.satellites ? { members, replication: mode.replicas } : undefined;

@@ -1,5 +1,6 @@
 // Redundancy modes as placement policies over zones, halls and datacenters, and the choice of
 // members that satisfy them. [FDB14]
+import { append } from "../../env/long-lists.ts";
 
 export interface Policy {
   replicas: number;
@@ -75,7 +76,7 @@ export function selectReplicas<T extends Placed>(
     const part = selectZones(across.zonesPerGroup, group.kept, group.candidates, trial);
     if (!part) continue;
     for (const zone of trial) usedZones.add(zone);
-    selected.push(...part);
+    append(selected, part);
     complete += 1;
   }
   return complete === across.groups ? selected : undefined;

@@ -1,5 +1,6 @@
 // What a walk's troubles share: the world, the generator, what is broken at the moment, and how things to break are
 // chosen.
+import { append } from "../../env/long-lists.ts";
 import { randomInteger, randomPick } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
 import { isKubeError } from "../../kube/error.ts";
@@ -51,7 +52,7 @@ export async function pickPods(target: ChaosTarget, count: number): Promise<Stor
   const found = await listOf(target, pods);
   const chosen: Stored<Pod>[] = [];
   while (chosen.length < count && found.length > 0) {
-    chosen.push(...found.splice(randomInteger(target.random, 0, found.length - 1), 1));
+    append(chosen, found.splice(randomInteger(target.random, 0, found.length - 1), 1));
   }
   return chosen;
 }

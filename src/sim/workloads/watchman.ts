@@ -1,5 +1,6 @@
 // Looks at what the operator does to a database, with the truth beside it: every deletion of a pod or volume as it
 // reaches the server, every time without commits. Rules: spec/world.md [W68].
+import { leastOf } from "../../env/long-lists.ts";
 import type { FoundationDBCluster } from "../../api/cluster.ts";
 import type { AdminClient, AdminClientFactory } from "../../fdb/admin.ts";
 import type { Event, Node, PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
@@ -301,7 +302,7 @@ export class Watchman {
     const modes = [...this.#clusters.values()].flatMap(({ spec, status }) =>
       [spec, status].map((part) => part?.databaseConfiguration?.redundancy_mode ?? "double"),
     );
-    return Math.min(...modes.map((mode) => tolerances[mode] ?? 0));
+    return leastOf(modes.map((mode) => tolerances[mode] ?? 0));
   }
 
   /** A majority of the coordinators stays up. */
