@@ -27,7 +27,8 @@ export function announcements(
     .map(([, text]) => versionIn(text));
 }
 
-function versionIn(text: string): string | undefined {
+/** Of a monitor's configuration. */
+export function versionIn(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text);
     const version = (value as { version?: unknown } | null)?.version;

@@ -9,6 +9,7 @@ import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { conditionOf, hasCondition } from "../model/process-group.ts";
 import type { Action } from "./action.ts";
+import { canStart } from "./pod-binaries.ts";
 import { podConfigurationState } from "./pod-configuration.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import { isJumping } from "./running-version.ts";
@@ -34,7 +35,7 @@ export function planPodConfig(snapshot: Snapshot, draft: Draft): StepResult {
     const pod = podToTell(snapshot, draft, group);
     if (pod === undefined) continue;
     const state = podConfigurationState(snapshot, draft.desired, group, pod);
-    if (state === "current" || (state === "outdated" && !canFollow(group, pod))) continue;
+    if (state === "current" || (state === "outdated" && !canFollow(draft, group, pod))) continue;
     if (pod.status?.phase === "Running") behind.push(pod.metadata.name ?? "");
     append(actions, tell(snapshot, draft, group, pod, state));
   }
@@ -42,10 +43,10 @@ export function planPodConfig(snapshot: Snapshot, draft: Draft): StepResult {
   return { actions, waits: [behindWait(behind)] };
 }
 
-/** A monitor of another version leaves a configuration alone whose version it does not have: it needs a new pod. */
-function canFollow(group: ProcessGroup, pod: Stored<Pod>): boolean {
-  const isUnified = shapeOfPod(pod).imageType === "unified";
-  return !isUnified || !hasCondition(group, "IncorrectSidecarImage");
+/** A monitor leaves a configuration alone whose version it does not have: it needs a new pod. */
+function canFollow(draft: Draft, group: ProcessGroup, pod: Stored<Pod>): boolean {
+  const isKnown = canStart(pod, draft.desired.configuredVersion);
+  return isKnown ?? !hasCondition(group, "IncorrectSidecarImage");
 }
 
 function podToTell(snapshot: Snapshot, draft: Draft, group: ProcessGroup): Stored<Pod> | undefined {

@@ -1,6 +1,6 @@
 // How far the pods are prepared for an upgrade in which all processes change at once: their sidecars run the new image
 // and put the new binaries into place. Only then the configuration names the new version, so that a process which
-// restarts earlier comes back with the version that the others run. Rules: spec/upgrade.md [U20]-[U25], [U37].
+// restarts earlier comes back with the version that the others run. Rules: spec/upgrade.md [U20]-[U25], [U37], [U86].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf } from "../api/effective.ts";
 import { normalCluster } from "../build/normalise.ts";
@@ -12,6 +12,7 @@ import { conditionOf, hasCondition, isLeaving } from "../model/process-group.ts"
 import { announcedVersion, isAnnounced } from "./announced-version.ts";
 import { isLost } from "./bounce-targets.ts";
 import { restartEntriesWait } from "./own-restart-entries.ts";
+import { startableVersion } from "./pod-binaries.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import { sidecarImageFor } from "./sidecar-image.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -31,13 +32,15 @@ export function configurationVersion(
 ): string {
   const wanted = snapshot.cluster.spec.version;
   const verdict = upgradeVerdict(snapshot, runningVersion);
+  const startable = (version: string): string =>
+    startableVersion(snapshot, version, runningVersion);
   switch (verdict.kind) {
     case "none":
     case "compatible":
-      return takenBack(snapshot, runningVersion, groups) ?? wanted;
+      return takenBack(snapshot, runningVersion, groups) ?? startable(wanted);
     case "refused":
     case "held":
-      return takenBack(snapshot, runningVersion, groups) ?? runningVersion;
+      return takenBack(snapshot, runningVersion, groups) ?? startable(runningVersion);
     default:
   }
   // What was announced stays announced: pods that follow already must not be called back and forth.
@@ -45,8 +48,9 @@ export function configurationVersion(
   if (announced !== undefined && isAnnounced(snapshot)) return wanted;
   if (verdict.kind === "unknown" || verdict.kind === "uncertain")
     return announced ?? runningVersion;
-  if (restartEntriesWait(snapshot) !== undefined) return runningVersion;
-  return unstagedPods(snapshot, groups, viewOf(snapshot)).length === 0 ? wanted : runningVersion;
+  if (restartEntriesWait(snapshot) !== undefined) return startable(runningVersion);
+  const unstaged = unstagedPods(snapshot, groups, viewOf(snapshot));
+  return unstaged.length === 0 ? wanted : startable(runningVersion);
 }
 
 /** What was announced and may not be taken back yet. */

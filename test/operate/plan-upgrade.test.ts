@@ -234,6 +234,45 @@ test("[U22] a sidecar that does not start with the new image holds the announcem
   assert.match(waitOf(plan, "bounceProcesses"), new RegExp(`UpgradeStaging: .*${name}`));
 });
 
+test("[U86] another version of the new line is named when no pod runs with a copied binary any more", () => {
+  const world = new UpgradeWorld({ automationOptions: { deletionMode: "None" } });
+  world.changeSpec({ version: newVersion });
+  world.prepare();
+  for (const process of Object.values(world.processes)) process.version = newVersion;
+  world.changeSpec({ version: "7.3.69" });
+  for (let count = 0; count < 3; count += 1) world.pass();
+  assert.equal(world.announced(), newVersion);
+  const [first = ""] = world.pods.keys();
+  const renew = (name: string): void => {
+    const pod = world.pods.get(name);
+    assert.ok(pod?.spec);
+    const containers = pod.spec.containers.map((container) => ({
+      ...container,
+      image: container.image?.replace(/:[^:]*$/, ":7.3.69") ?? "",
+    }));
+    world.pods.set(name, { ...pod, spec: { ...pod.spec, containers } });
+  };
+  for (const name of world.pods.keys()) if (name !== first) renew(name);
+  // Most run the later version by now.
+  for (const process of Object.values(world.processes)) process.version = "7.3.69";
+  world.pass();
+  assert.equal(world.announced(), newVersion);
+  renew(first);
+  world.pass();
+  assert.equal(world.announced(), "7.3.69");
+});
+
+test("[P60] a pod of another version of the same line is told again when it did not follow", () => {
+  const automationOptions = { deletionMode: "None", podUpdateStrategy: "Delete" } as const;
+  const world = new UpgradeWorld({ version: "7.3.27", automationOptions });
+  world.changeSpec({ version: "7.3.63" });
+  world.pass();
+  world.pass();
+  world.nowMs += 61_000;
+  const told = world.plan().actions.filter(({ step }) => step === "updatePodConfig");
+  assert.equal(told.length, world.pods.size);
+});
+
 test("[U24] a client that turns up after the announcement takes it back", () => {
   const world = new UpgradeWorld();
   world.changeSpec({ version: newVersion });
