@@ -11,6 +11,7 @@ import { diskWaits } from "./disk-space.ts";
 import { failureWaits } from "./failure-waits.ts";
 import { hallWarnings } from "./hall-warnings.ts";
 import type { PlanWarning } from "./hall-warnings.ts";
+import { impairmentWaits } from "./impaired-processes.ts";
 import { movedCoordinators } from "./moved-coordinators.ts";
 import { podWaits } from "./pod-waits.ts";
 import { judgeReconciliation } from "./reconciliation.ts";
@@ -78,6 +79,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     ...movedCoordinators(snapshot, draft),
     ...draft.waits,
     ...podWaits(snapshot, draft),
+    ...impairmentWaits(draft),
     ...diskWaits(snapshot),
   ]);
   const waits = isReconciled ? [] : datedWaits(found, snapshot.previousWaits, nowMs);

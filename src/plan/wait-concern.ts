@@ -53,6 +53,7 @@ const concerns: Readonly<Record<WaitReason, Concern>> = {
   PodUpdateHeld: "look",
   PrefixShared: "person",
   ProcessesMissing: "look",
+  ProcessImpaired: "look",
   ProcessNeedsRestart: "person",
   RemovalBlocked: "person",
   RemovalPending: "passing",

@@ -50,6 +50,7 @@ export const waitReasons = [
   "PodUpdateHeld",
   "PrefixShared",
   "ProcessesMissing",
+  "ProcessImpaired",
   "ProcessNeedsRestart",
   "RemovalBlocked",
   "RemovalPending",

@@ -3,6 +3,7 @@ import { OperatorKeys, operatorKeys } from "../../src/fdb/keys.ts";
 import { LockWatch, takeLock } from "../../src/fdb/lock.ts";
 import type { AdminClientFactory } from "../../src/fdb/admin.ts";
 import { FdbError } from "../../src/fdb/error.ts";
+import { groups, person } from "./removal-harness.ts";
 import { stuckTest } from "./stuck-case.ts";
 import { frugalProcesses, minuteMs, small, tiny } from "./world-harness.ts";
 import type { TestWorld } from "./world-harness.ts";
@@ -246,4 +247,17 @@ stuckTest({
   reason: "DiskSpaceLow",
   message: /storage-\d+ \(3% free\)/,
   page: /DiskSpaceLow.*\(3% free\).*Do: Add storage processes.*ExclusionRunning/,
+});
+
+stuckTest({
+  title: "a process that somebody excluded",
+  spec: small,
+  happens: async (world) => {
+    const [group] = await groups(world, "storage");
+    const targets = [`locality_instance_id:${group?.processGroupID}`];
+    await person(world, (client) => client.exclude(targets, { wait: false, timeoutMs: 5_000 }));
+  },
+  reason: "ProcessImpaired",
+  message: /^storage-\d+ is excluded from the database, and nobody asked for its removal/,
+  page: /storage-\d+ is excluded from the database.*Include them again/,
 });
