@@ -28,7 +28,7 @@ const cases: [ConditionType, RegExp][] = [
   ["NodeTaintDetected", /^The node of storage-1 has a taint .* 20 seconds is replaced$/],
 ];
 for (const [condition, expected] of cases) {
-  test(`[P102] ${condition} is told with what becomes of it`, () => {
+  test(`[P104] ${condition} is told with what becomes of it`, () => {
     const [wait, ...more] = waitsOf([groupWith("storage-1", condition), groupWith("storage-2")]);
     assert.match(wait?.message ?? "", expected);
     assert.notEqual(wait?.remedy ?? "", "");
@@ -36,7 +36,7 @@ for (const [condition, expected] of cases) {
   });
 }
 
-test("[P102] who is leaving is not told, and several are told together", () => {
+test("[P104] who is leaving is not told, and several are told together", () => {
   const condition = "ProcessIsMarkedAsExcluded";
   const leaving = {
     ...groupWith("storage-3", condition),

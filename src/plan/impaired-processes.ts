@@ -1,6 +1,6 @@
 // Process groups whose pods run and which are not well all the same: excluded by somebody, with a disk that gives errors,
 // overloaded, or on a node with a taint. They keep a cluster from being reconciled, so they are named, with what becomes of
-// them. Rules: spec/plan.md [P102].
+// them. Rules: spec/plan.md [P104].
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf } from "../api/effective.ts";
 import { hasCondition, isMarkedForRemoval } from "../model/process-group.ts";
