@@ -20,6 +20,8 @@ export const aims = {
   /** Of the Go operator's requests and status writes. */
   shareOfGo: 0.5,
   knobRecoveries: 1,
+  /** More than that for the process group that proves a knob before all others: a status write, and an event. */
+  canary: { statusWrites: 1, requests: 2 },
   noOp: { groups: 500, cpuMs: 25, writes: 0 },
   growth: { from: 100, to: 2000, factor: 1.5 },
   memoryMiB: 100,

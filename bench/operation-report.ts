@@ -147,7 +147,8 @@ export const operationFootnotes = `\
 Operations aim at half of the middle of the Go operator's requests and status writes (2.33.0 on a
 real API server and a real, empty database, 15 processes; "-" where it was not measured). A knob
 change grows with the cluster: its requests were measured at 15 and 40 processes (35 to 53, and 90),
-are interpolated between them and taken per process beyond. The other operations are the same work
+are interpolated between them and taken per process beyond; it may take a status write and an event
+more, for the process group that proves it before all others. The other operations are the same work
 at any size. Requests are those from the change until two minutes after the cluster is clean, events
 included, watches and leases not; a recovery is two generations of the database. Reconciled: the
 newest generation is in force, as stored; clean: besides no process group has a condition or is on

@@ -1,10 +1,12 @@
 // Step bounceProcesses: restarts the processes that run with an old command line, all of them in one act, which costs
-// the database one recovery. Pods and volumes stay. Rules: spec/restart.md [T20]-[T32].
+// the database one recovery; but one goes first, to prove the new command line. Pods and volumes stay.
+// Rules: spec/restart.md [T20]-[T32], [T110].
 import { automationOf } from "../api/effective.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { localityKeys, localityOf } from "../model/locality.ts";
 import { hasCondition } from "../model/process-group.ts";
 import type { DisruptiveAction } from "./action.ts";
+import { bounceCanary, canaryHold } from "./bounce-canary.ts";
 import { bounceDanger, uptimeSecondsOf } from "./bounce-safety.ts";
 import { bounceTargets, controllerToRescue, killAddresses } from "./bounce-targets.ts";
 import type { BounceTargets } from "./bounce-targets.ts";
@@ -40,25 +42,35 @@ export function planBounce(snapshot: Snapshot, draft: Draft): StepResult {
   if (targets.groups.length === 0 && rescued === undefined) return { waits };
   if (!automationOf(spec).killProcesses) return { waits: [...waits, disabledWait(targets)] };
   const what = purposeOf(targets);
-  const blocked = unsyncedHold(targets) ?? inFlightHold(snapshot, targets);
+  const { verdict, provers } = bounceCanary(snapshot, draft, seen, targets);
+  const blocked =
+    unsyncedHold(targets) ??
+    canaryHold(snapshot, draft, targets, verdict) ??
+    startingHold(targets) ??
+    inFlightHold(snapshot, targets);
   if (blocked !== undefined) return { waits: [...waits, heldWait(step, blocked, what)] };
   const evidence = evidenceOf(snapshot, draft);
   if (isHold(evidence)) return { waits: [...waits, heldWait(step, evidence, what)] };
-  const danger = dangerHold(snapshot, evidence.status, uptimeSeconds);
+  const calmSeconds = uptimeSecondsOf(seen, runningVersion, provers);
+  const danger = dangerHold(snapshot, evidence.status, calmSeconds);
   if (danger !== undefined) {
     const events = isNewWait(snapshot, step, danger.reason)
       ? [{ type: "Normal" as const, reason: "NeedsBounce", message: `${what}. ${danger.message}` }]
       : [];
     return { waits: [...waits, heldWait(step, danger, what)], events };
   }
-  const ids = targets.groups.map((target) => target.processGroupId);
+  const first = verdict.kind === "try" ? verdict.processGroupId : undefined;
+  const chosen = targets.groups.filter(
+    ({ processGroupId }) => first === undefined || processGroupId === first,
+  );
+  const ids = chosen.map((target) => target.processGroupId);
   const shared: SharedRestart =
     isGlobal(snapshot, draft.status) && ids.length > 0
       ? sharedRestart(snapshot, draft, evidence.status, ids)
-      : { processes: targets.groups.flatMap((target) => target.processes) };
+      : { processes: chosen.flatMap((target) => target.processes) };
   if ("waits" in shared) return { waits: [...waits, ...shared.waits] };
   const { processes, together } = shared;
-  const all = rescued === undefined ? processes : [...processes, rescued];
+  const all = rescued === undefined || first !== undefined ? processes : [...processes, rescued];
   const action = {
     ...restartOf(snapshot, all, evidence.evidenceMs),
     ...(together && { together }),
@@ -66,7 +78,11 @@ export function planBounce(snapshot: Snapshot, draft: Draft): StepResult {
   const refusal = refusalOf(snapshot, draft.groups, action);
   if (refusal !== undefined)
     return { waits: [...waits, heldWait(step, refusalHold(refusal), what)] };
-  const message = `Restarting processes ${action.addresses.join(", ")}`.slice(0, 1000);
+  const addresses = action.addresses.join(", ");
+  const message =
+    first === undefined
+      ? `Restarting processes ${addresses}`.slice(0, 1000)
+      : `Restarting ${first} (${addresses}) first: the others follow when it runs with the new command line`;
   return {
     actions: [action],
     waits,
@@ -103,13 +119,16 @@ function purposeOf(targets: BounceTargets): string {
   return `Processes have to be restarted: ${nameList(ids)}`;
 }
 
-/** One restart for all costs one recovery, so it waits for the last pod and process that still follow. */
+/** One restart for all costs one recovery, so it waits for the last process that is still starting. */
+function startingHold(targets: BounceTargets): Hold | undefined {
+  if (targets.starting.length === 0) return undefined;
+  const message = `Others are just starting: ${nameList(targets.starting)}`;
+  const remedy = "Nothing: after automationOptions.ignoreMissingProcessesSeconds nobody waits.";
+  return hold("ProcessesMissing", message, remedy, 2_000);
+}
+
+/** For the same reason it waits for the last pod that still follows. */
 function unsyncedHold(targets: BounceTargets): Hold | undefined {
-  if (targets.unsynced.length === 0 && targets.starting.length > 0) {
-    const message = `Others are just starting: ${nameList(targets.starting)}`;
-    const remedy = "Nothing: after automationOptions.ignoreMissingProcessesSeconds nobody waits.";
-    return hold("ProcessesMissing", message, remedy, 2_000);
-  }
   if (targets.unsynced.length === 0) return undefined;
   const message = `The new configuration has not reached ${nameList(targets.unsynced)}`;
   const remedy = "Usually it arrives within seconds. If not, look at the log of the pod's monitor.";

@@ -2,13 +2,20 @@
 import { leastOf } from "../env/long-lists.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
-import { processesOf } from "../model/locality.ts";
+import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
 import { isStateful, isTest } from "../model/process-class.ts";
 import { hasRecoveryState, parseVersion } from "../model/version.ts";
 import { availabilityProblem, generationsProblem } from "./safety/common-checks.ts";
 
-/** How long everything has been running undisturbed: since the last recovery, and since the youngest process started. */
-export function uptimeSecondsOf(status: DatabaseStatus, runningVersion: string): number {
+/**
+ * How long everything has been running undisturbed: since the last recovery, and since the youngest process started,
+ * whatever process groups do that are left out.
+ */
+export function uptimeSecondsOf(
+  status: DatabaseStatus,
+  runningVersion: string,
+  left: ReadonlySet<string> = new Set(),
+): number {
   const version = parseVersion(runningVersion);
   const recovered = status.cluster?.recovery_state?.seconds_since_last_recovered;
   const times: number[] = [];
@@ -17,6 +24,7 @@ export function uptimeSecondsOf(status: DatabaseStatus, runningVersion: string):
   }
   for (const process of processesOf(status)) {
     if (isTest(process.class_type ?? "") || process.excluded === true) continue;
+    if (left.size > 0 && left.has(localityOf(process, localityKeys.instance))) continue;
     const { uptime_seconds: uptime } = process;
     if (uptime !== undefined && uptime > 0) times.push(uptime);
   }

@@ -190,6 +190,13 @@ const imageReasons: ReadonlySet<string> = new Set([
   "ErrImageNeverPull",
 ]);
 
+/** Why a container of the pod does not run, as a clause; undefined when nothing is known. */
+export function startTrouble(pod: Stored<Pod>): string | undefined {
+  const cause = containerCause(pod);
+  if (cause?.reason === "PodImageUnavailable") return `its image cannot be pulled: ${cause.detail}`;
+  return cause && `a container ends again and again: ${cause.detail}`;
+}
+
 function containerCause(pod: Stored<Pod>): Cause | undefined {
   const statuses = [
     ...(pod.status?.initContainerStatuses ?? []),

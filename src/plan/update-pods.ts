@@ -1,6 +1,6 @@
 // Step updatePods: deletes pods that were made from an older specification, so that they come back as specified with
 // their volumes: one fault domain after the other, each when the one before is really back.
-// Rules: spec/restart.md [T40]-[T56].
+// Rules: spec/restart.md [T40]-[T56], [T117].
 import { automationOf } from "../api/effective.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import type { DisruptiveAction } from "./action.ts";
@@ -19,6 +19,7 @@ import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
 import { holdsTlsSwitch } from "./tls-switch.ts";
+import { podCanaryHold } from "./update-pods-canary.ts";
 import { interruptionOf } from "./update-pods-interruption.ts";
 import { deletionOf, leftAlone, purposeOf, updatingEvent } from "./update-pods-order.ts";
 import { choosePods } from "./update-pods-choice.ts";
@@ -52,6 +53,8 @@ function planUpdates(snapshot: Snapshot, draft: Draft, selection: PodSelection):
   if (automationOf(snapshot.cluster.spec).deletionMode === "None") {
     return leftAlone(snapshot, selection.updates);
   }
+  const canary = podCanaryHold(snapshot, draft, selection.updates);
+  if (canary !== undefined) return held(selection.updates, canary);
   const evidence = evidenceOf(snapshot, draft);
   if (isHold(evidence)) return held(selection.updates, evidence);
   const chosen = choose(snapshot, draft, selection, evidence.status);
@@ -176,7 +179,7 @@ function held(updates: readonly PodUpdate[], reason: Hold): StepResult {
     waits: [
       {
         step,
-        reason: "PodUpdateHeld",
+        reason: reason.reason === "CanaryFailed" ? reason.reason : "PodUpdateHeld",
         message: `${purposeOf(updates)}. ${reason.message}`,
         remedy: reason.remedy,
         retryAfterMs: reason.retryAfterMs,

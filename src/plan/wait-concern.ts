@@ -9,6 +9,8 @@ const concerns: Readonly<Record<WaitReason, Concern>> = {
   ActInFlight: "passing",
   ActionFailed: "look",
   BudgetExhausted: "look",
+  CanaryFailed: "person",
+  CanaryProving: "passing",
   CertificateMissing: "passing",
   ClientsIncompatible: "person",
   CommandRunning: "passing",

@@ -19,6 +19,7 @@ const ranks: readonly (readonly WaitReason[])[] = [
     "ServiceAddressMissing",
     "VolumePending",
   ],
+  ["CanaryFailed"],
   ["PodNotReady", "SidecarUnreachable"],
   ["ProcessesMissing"],
 ];

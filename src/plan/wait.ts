@@ -6,6 +6,8 @@ export const waitReasons = [
   "ActInFlight",
   "ActionFailed",
   "BudgetExhausted",
+  "CanaryFailed",
+  "CanaryProving",
   "CertificateMissing",
   "ClientsIncompatible",
   "CommandRunning",

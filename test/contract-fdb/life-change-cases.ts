@@ -19,7 +19,7 @@ const callMs = 60_000;
 
 export const lifeChangeCases: readonly LifeCase[] = [
   {
-    title: "[DB70] a knob takes one kill, which is one recovery",
+    title: "[DB70] a knob takes one kill for all, which is one recovery, after one process group that proves it",
     async run(target) {
       const mark = target.activities.length;
       const before = (await statusOf(target)).cluster?.generation ?? 0;
@@ -32,7 +32,7 @@ export const lifeChangeCases: readonly LifeCase[] = [
         assert.ok(line.includes(`--${knob}`), line);
       }
       const kills = actionsSince(target, mark).filter((type) => type === "killProcesses");
-      assert.equal(kills.length, 1);
+      assert.ok(kills.length === 1 || kills.length === 2, `${kills.length} kills`);
       const recoveries = ((status.cluster?.generation ?? 0) - before) / 2;
       const isExpected = recoveries >= 1 && recoveries <= target.mostRecoveriesOfOneKill;
       assert.ok(isExpected, `${recoveries} recoveries`);

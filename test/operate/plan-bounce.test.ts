@@ -61,6 +61,24 @@ class KnobWorld extends PlanWorld {
   restart(change?: (status: DatabaseStatus) => void, overrides: Partial<Snapshot> = {}): Plan {
     return this.plan({ database: this.seen(change), ...overrides });
   }
+
+  /** The process group runs with the wanted command line, for so long. */
+  prove(status: DatabaseStatus, id: string, uptimeSeconds: number): void {
+    const seen = this.database();
+    assert.ok(seen.kind === "seen");
+    const { command_line: line } = processOf(seen.status, id);
+    Object.assign(processOf(status, id), { command_line: line, uptime_seconds: uptimeSeconds });
+  }
+
+  /** The restart that follows when the first one has proven the command line. */
+  restartOthers(change: (status: DatabaseStatus) => void = () => {}): Plan {
+    const [first = "", ...others] = killed(this.restart(change)) ?? [];
+    assert.deepEqual([first === "", others], [false, []], "one goes first");
+    return this.restart((status) => {
+      change(status);
+      this.prove(status, first, 10);
+    });
+  }
 }
 
 function killed(plan: Plan): string[] | undefined {
@@ -96,15 +114,16 @@ test("[T20] a cluster that runs as it should is not restarted", () => {
   assert.equal(waitOf(plan), "");
 });
 
-test("[T21] a knob restarts all processes by one command, with bare addresses", () => {
+test("[T21] a knob restarts all other processes by one command, with bare addresses", () => {
   const world = new KnobWorld();
   world.changeKnob();
-  const plan = world.restart();
+  const first = killed(world.restart()) ?? [];
+  const plan = world.restartOthers();
   const all = (world.cluster.status?.processGroups ?? []).map((group) => group.processGroupID);
-  assert.deepEqual(killed(plan), all.toSorted());
+  assert.deepEqual([...first, ...(killed(plan) ?? [])].toSorted(), all.toSorted());
   const [kill] = plan.actions.filter((action) => action.type === "killProcesses");
   assert.ok(kill?.type === "killProcesses");
-  assert.equal(kill.addresses.length, 8);
+  assert.equal(kill.addresses.length, 7);
   for (const address of kill.addresses) assert.match(address, /^10\.\d+\.\d+\.\d+:4501$/);
   assert.deepEqual([kill.isUpgrade, kill.needsLock], [false, false]);
   assert.ok(plan.events.some((event) => event.reason === "BouncingProcesses"));
@@ -198,13 +217,17 @@ test("[T22] processes that are gone for long are not waited for, those just gone
   assert.match(waitOf(early), /^ConfigurationNotInPod/);
   const synced = structuredClone(world.pods.get(`sample-${gone}`));
   world.runPods();
-  assert.match(waitOf(world.restart(without)), /^ProcessesMissing: .*just starting/);
+  const starting = world.restart((status) => {
+    without(status);
+    world.prove(status, idsOf(world, "log")[0] ?? "", 600);
+  });
+  assert.match(waitOf(starting), /^ProcessesMissing: .*just starting/);
   assert.ok(synced !== undefined);
   world.pods.set(`sample-${gone}`, synced);
   world.cluster = { ...world.cluster, status: early.status };
   world.nowMs += 31_000;
-  const late = killed(world.restart(without));
-  assert.equal(late?.length, 7);
+  const late = killed(world.restartOthers(without));
+  assert.equal(late?.length, 6);
   assert.ok(!late?.includes(gone));
 });
 
@@ -213,7 +236,7 @@ test("[T23] a group that is marked for removal or excluded by hand is restarted 
   world.changeKnob();
   const [marked = "", excluded = ""] = idsOf(world, "storage");
   world.changeSpec({ processGroupsToRemove: [marked] });
-  const plan = world.restart((status) => {
+  const plan = world.restartOthers((status) => {
     processOf(status, excluded).excluded = true;
   });
   const ids = killed(plan) ?? [];
@@ -336,7 +359,7 @@ test("[T33] a command line that restarts do not change is not restarted for ever
   assert.equal(killed(plan), undefined);
   assert.match(waitOf(plan), /^ProcessNeedsRestart: .*More restarts would change nothing/);
   world.changeKnob();
-  assert.equal(killed(world.restart())?.length, 8, "another configuration is another chance");
+  assert.equal(killed(world.restartOthers())?.length, 7, "another configuration is another chance");
 });
 
 test("[T29] processes that were told to restart are not told again meanwhile", () => {
@@ -421,3 +444,119 @@ for (const [name, change, version, isRestarted] of testers) {
     assert.deepEqual(killed(plan), isRestarted ? [controller] : undefined);
   });
 }
+
+const away = (status: DatabaseStatus, id: string): void => {
+  const processes = status.cluster?.processes ?? {};
+  for (const [key, process] of Object.entries(processes)) {
+    if (process.locality?.["instance_id"] === id) delete processes[key];
+  }
+};
+
+const roles = (status: DatabaseStatus, id: string, ...names: string[]): void => {
+  processOf(status, id).roles = names.map((role) => ({ role }));
+};
+
+test("[T111] the first one has no role, else storage alone, and is never a coordinator, leaving or excluded", () => {
+  const world = new KnobWorld();
+  world.changeKnob();
+  const [stateless = ""] = idsOf(world, "stateless");
+  const logs = idsOf(world, "log");
+  const first = (change: (status: DatabaseStatus) => void): string[] =>
+    killed(world.restart(change)) ?? [];
+  const busy = (status: DatabaseStatus): void => {
+    for (const id of idsOf(world, "stateless")) roles(status, id, "commit_proxy");
+    for (const id of logs) roles(status, id, "log");
+    for (const id of idsOf(world, "storage")) roles(status, id, "storage");
+  };
+  const idle = (...ids: string[]) =>
+    first((status) => {
+      busy(status);
+      for (const id of ids) roles(status, id);
+    });
+  assert.deepEqual(idle(...logs, stateless), [stateless]);
+  const spare = idsOf(world, "storage").at(-1) ?? "";
+  assert.deepEqual(idle(...logs, spare), [spare], "the logs are coordinators here");
+  const [chosen = ""] = first(busy);
+  assert.ok(chosen.startsWith("storage-"), chosen);
+  const second = first((status) => {
+    busy(status);
+    processOf(status, chosen).excluded = true;
+  });
+  assert.notDeepEqual(second, [chosen]);
+  const nobody = first((status) => {
+    busy(status);
+    for (const id of idsOf(world, "storage")) roles(status, id, "storage", "coordinator");
+  });
+  assert.equal(nobody.length, 8, "without anybody who could go first all are restarted");
+  const single = first((status) => {
+    busy(status);
+    assert.ok(status.cluster !== undefined);
+    status.cluster.fault_tolerance = {
+      max_zone_failures_without_losing_availability: 0,
+      max_zone_failures_without_losing_data: 0,
+    };
+  });
+  assert.equal(single.length, 8, "a storage server that nobody can miss does not go first");
+});
+
+test("[T110] the others wait until the first one has been running for ten seconds", () => {
+  const world = new KnobWorld();
+  world.changeKnob();
+  const [first = ""] = killed(world.restart()) ?? [];
+  const young = world.restart((status) => world.prove(status, first, 9));
+  assert.equal(killed(young), undefined);
+  assert.match(waitOf(young), /^CanaryProving: /);
+});
+
+test("[T115] the others do not wait for the uptime of the first one, but for that of everybody else", () => {
+  const world = new KnobWorld({ ...small, minimumUptimeSecondsForBounce: 100 });
+  world.changeKnob();
+  const [first = ""] = killed(world.restart()) ?? [];
+  const after = (change: (status: DatabaseStatus) => void): Plan =>
+    world.restart((status) => {
+      world.prove(status, first, 10);
+      change(status);
+    });
+  assert.equal(killed(after(() => {}))?.length, 7);
+  const [log = ""] = idsOf(world, "log");
+  const crashed = after((status) => {
+    processOf(status, log).uptime_seconds = 50;
+  });
+  assert.match(waitOf(crashed), /^RestartHeld: /);
+});
+
+test("[T113] one that does not come back stops the others, and the wait names parameter, field and remedy", () => {
+  const world = new KnobWorld();
+  world.changeKnob();
+  const [first = ""] = killed(world.restart()) ?? [];
+  const gone = (): Plan => world.restart((status) => away(status, first));
+  const store = (plan: Plan): void => {
+    world.cluster = { ...world.cluster, status: plan.status };
+    world.waits = plan.waits;
+  };
+  store(world.restart());
+  world.nowMs += 5_000;
+  const starting = gone();
+  store(starting);
+  assert.match(waitOf(starting), /^CanaryProving: /);
+  world.nowMs += 121_000;
+  const plan = gone();
+  assert.equal(killed(plan), undefined);
+  const wait = plan.waits.find(({ reason }) => reason === "CanaryFailed");
+  assert.match(wait?.message ?? "", new RegExp(`${first} started with knob_max_trace_lines=100 `));
+  assert.match(wait?.message ?? "", /\(spec\.processes\.general\.customParameters\)/);
+  assert.match(wait?.remedy ?? "", new RegExp(`kubectl logs sample-${first} -c foundationdb`));
+});
+
+test("[T22] one that was away before the change does not prove anything", () => {
+  const world = new KnobWorld();
+  const [gone = ""] = idsOf(world, "storage");
+  const [stateless = ""] = idsOf(world, "stateless");
+  away(world.old, gone);
+  roles(world.old, stateless);
+  world.step();
+  world.nowMs += 300_000;
+  world.changeKnob();
+  assert.deepEqual(killed(world.restart()), [stateless]);
+  assert.equal(killed(world.restartOthers())?.length, 6);
+});

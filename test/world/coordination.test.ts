@@ -109,7 +109,8 @@ test("[CO1] in local mode no key of the sets is ever touched, and a knob costs a
     await createAll(world, "local");
     for (const name of names) await world.changeSpec(knobs("knob_max_trace_lines=1"), { name });
     await untilAll(world, 60 * minuteMs);
-    assert.equal(acts(world, "killProcesses").length, 3);
+    const kills = acts(world, "killProcesses").filter((kill) => kill.processGroupIds.length > 1);
+    assert.equal(kills.length, 3, "beside those of the process groups that go first");
     assert.ok(touched.size > 0, "the lock is a key too");
     const ofSets = [...touched].filter((key) => coordinationSets.some((set) => key.includes(set)));
     assert.deepEqual(ofSets, []);

@@ -37,7 +37,9 @@ for (const layout of [threeClusters, fourClusters]) {
       assert.ok(result.seconds < minimumUptimeSeconds, `${result.seconds} s`);
     }
     for (const { backMs } of spread) assert.ok(backMs > 4_000 && backMs <= 5_000, `${backMs} ms`);
-    assert.deepEqual(local.killers.toSorted(), names.toSorted());
+    // One process group may go first in each of them.
+    assert.deepEqual([...new Set(local.killers)].toSorted(), names.toSorted());
+    assert.equal(local.killed.filter((count) => count > 1).length, names.length);
     // With four clusters the second satellite is idle until the remote region takes over.
     assert.ok(local.recoveries >= 3, `${local.recoveries} recoveries`);
     assert.ok(local.seconds >= minimumUptimeSeconds * 2, `${local.seconds} s`);

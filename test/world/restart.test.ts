@@ -19,13 +19,18 @@ const sizes: [string, ClusterSpec["imageType"], ClusterSpec["processCounts"]][] 
 ];
 
 for (const [name, imageType = "unified", processCounts = {}] of sizes) {
-  test(`[T31] a knob changes by one kill and one recovery: ${name}`, async () => {
+  test(`[T31] [T110] a knob changes by one recovery, one process group before all others: ${name}`, async () => {
     const spec = { ...small, imageType, processCounts };
     await TestWorld.runWithCluster({ spec, nodes: 10, nodeCapacity }, async (world) => {
       const before = recoveries(world);
       await world.changeSpec(knobs("knob_max_trace_lines=12345"));
       await world.untilReconciled(15 * minuteMs);
-      assert.equal(acts(world, "killProcesses").length, 1);
+      const kills = acts(world, "killProcesses").map((kill) => kill.processGroupIds.length);
+      const count = Object.values(processCounts).reduce(
+        (sum: number, each) => sum + (each ?? 0),
+        0,
+      );
+      assert.deepEqual(kills, [1, count - 1]);
       await world.clock.advance(2 * minuteMs);
       assert.equal(recoveries(world) - before, 1);
       world.assertDataSafe();
@@ -39,7 +44,7 @@ for (const imageType of ["unified", "split"] as const) {
       const before = recoveries(world);
       await world.changeSpec(knobs("locality_disk_id=$FDB_INSTANCE_ID"));
       await world.untilReconciled(15 * minuteMs);
-      assert.deepEqual([acts(world, "killProcesses").length, recoveries(world) - before], [1, 1]);
+      assert.deepEqual([acts(world, "killProcesses").length, recoveries(world) - before], [2, 1]);
     });
   });
 }
@@ -50,9 +55,14 @@ test("[T31] several storage and log servers per pod restart together, each on it
     const before = recoveries(world);
     await world.changeSpec(knobs("knob_max_trace_lines=12345"));
     await world.untilReconciled(15 * minuteMs);
-    const [kill] = acts(world, "killProcesses");
-    assert.equal(kill?.processGroupIds.length, 9);
-    const ports = kill?.addresses.map((address) => address.split(":")[1] ?? "").toSorted();
+    const kills = acts(world, "killProcesses");
+    assert.deepEqual(
+      kills.map((kill) => kill.processGroupIds.length),
+      [1, 8],
+    );
+    const ports = kills
+      .flatMap((kill) => kill.addresses.map((address) => address.split(":")[1] ?? ""))
+      .toSorted();
     assert.deepEqual(ports, [...Array<string>(9).fill("4501"), ...Array<string>(6).fill("4503")]);
     assert.equal(recoveries(world) - before, 1);
   });
@@ -80,7 +90,7 @@ test("[T26] the restart comes as soon as the database has been running long enou
     assert.match(entry.message, /300 seconds/);
     const tookMs = await world.untilReconciled(15 * minuteMs);
     assert.ok(tookMs < 300_000, `${tookMs} ms`);
-    assert.equal((await world.events("BouncingProcesses")).length, 1);
+    assert.equal((await world.events("BouncingProcesses")).length, 2);
     assert.equal((await world.events("NeedsBounce")).length, 1);
   });
 });
@@ -115,7 +125,7 @@ test("[T32] a kill that did nothing is found and done again", async () => {
     const before = recoveries(world);
     await world.changeSpec(knobs("knob_max_trace_lines=12345"));
     await world.untilReconciled(15 * minuteMs);
-    assert.deepEqual([calls(), recoveries(world) - before], [2, 1]);
+    assert.deepEqual([calls(), recoveries(world) - before], [3, 1]);
   });
 });
 
@@ -128,7 +138,7 @@ test("[T32] a kill that failed after it worked is not done again", async () => {
     const before = recoveries(world);
     await world.changeSpec(knobs("knob_max_trace_lines=12345"));
     await world.untilReconciled(15 * minuteMs);
-    assert.deepEqual([calls(), recoveries(world) - before], [1, 1]);
+    assert.deepEqual([calls(), recoveries(world) - before], [2, 1]);
   });
 });
 
@@ -153,7 +163,7 @@ for (const [name, from, to] of [
   ["on", false, true],
   ["off", true, false],
 ] as const) {
-  test(`[T30] TLS is switched ${name} by two restarts and one change of coordinators`, async () => {
+  test(`[T30] [T116] TLS is switched ${name} by two restarts and one change of coordinators`, async () => {
     const spec = {
       ...small,
       minimumUptimeSecondsForBounce: 60,
@@ -187,10 +197,14 @@ test("[T28] a process group that buggify leaves out keeps its process", async ()
       ...knobs("knob_max_trace_lines=12345"),
       buggify: { ignoreDuringRestart: [id] },
     });
+    await world.until(
+      () => Promise.resolve(acts(world, "killProcesses").length === 2),
+      "all others are restarted",
+    );
+    const ids = acts(world, "killProcesses").flatMap((kill) => kill.processGroupIds);
+    assert.equal(ids.length, 8);
+    assert.ok(!ids.includes(id));
     await untilBlocked(world, "ProcessNeedsRestart");
-    const [kill] = acts(world, "killProcesses");
-    assert.equal(kill?.processGroupIds.length, 8);
-    assert.ok(!kill?.processGroupIds.includes(id));
     assert.match((await blockedBy(world, "bounceProcesses"))?.message ?? "", new RegExp(id));
   });
 });

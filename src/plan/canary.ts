@@ -1,0 +1,86 @@
+// Whether a new setting is proven: one process group starts with it first, and the others follow when it runs. What is
+// known is read from the database and from Kubernetes, so that an operator that has just started knows it too.
+// Rules: spec/restart.md [T110]-[T114].
+
+export interface CanaryMember {
+  readonly processGroupId: string;
+  /** Members with the same settings prove them for each other. */
+  readonly settings: string;
+  /** "new": it reports with what is wanted. "away": it was started with it and does not report. "old": neither. */
+  readonly state: "new" | "away" | "old";
+  /** Since when it is new or away. */
+  readonly forMs: number;
+  /** What it costs to let this one be the first, from nothing upwards; undefined when it must not be. */
+  readonly cost?: number | undefined;
+  /** It is known why an away one cannot start, so nobody waits for it. */
+  readonly isHopeless?: boolean;
+}
+
+export interface CanaryTimes {
+  /** So long a new one must have been running. */
+  readonly provenMs: number;
+  /** After so long one that is away has failed. */
+  readonly patienceMs: number;
+}
+
+export type CanaryVerdict =
+  /** Every setting is proven, or nobody can prove it. */
+  | { readonly kind: "go" }
+  /** This one starts first. */
+  | { readonly kind: "try"; readonly processGroupId: string }
+  | { readonly kind: "proving"; readonly processGroupIds: readonly string[] }
+  | {
+      readonly kind: "failed";
+      readonly processGroupIds: readonly string[];
+      readonly settings: string;
+    };
+
+/** A failure of one setting holds all of them back. */
+export function judgeCanary(members: readonly CanaryMember[], times: CanaryTimes): CanaryVerdict {
+  const settings = [...new Set(members.map((member) => member.settings))].sort();
+  const verdicts = settings.map((each) =>
+    verdictOf(
+      members.filter((member) => member.settings === each),
+      times,
+    ),
+  );
+  for (const kind of ["failed", "proving", "try"] as const) {
+    const found = verdicts.find((verdict) => verdict.kind === kind);
+    if (found !== undefined) return found;
+  }
+  return { kind: "go" };
+}
+
+function verdictOf(
+  members: readonly CanaryMember[],
+  { provenMs, patienceMs }: CanaryTimes,
+): CanaryVerdict {
+  const inState = (state: CanaryMember["state"]): CanaryMember[] =>
+    members.filter((member) => member.state === state);
+  const [running, away, old] = [inState("new"), inState("away"), inState("old")];
+  if (old.length === 0 || running.some(({ forMs }) => forMs >= provenMs)) return { kind: "go" };
+  if (running.length > 0) return { kind: "proving", processGroupIds: idsOf(running) };
+  const lost = away.filter(({ forMs, isHopeless }) => isHopeless === true || forMs >= patienceMs);
+  const settings = members[0]?.settings ?? "";
+  if (lost.length > 0) return { kind: "failed", processGroupIds: idsOf(lost), settings };
+  if (away.length > 0) return { kind: "proving", processGroupIds: idsOf(away) };
+  const first = cheapest(old);
+  // What would prove itself to nobody is no proof.
+  if (first === undefined || old.length < 2) return { kind: "go" };
+  return { kind: "try", processGroupId: first.processGroupId };
+}
+
+function cheapest(members: readonly CanaryMember[]): CanaryMember | undefined {
+  const [first] = members
+    .filter(({ cost }) => cost !== undefined)
+    .toSorted(
+      (left, right) =>
+        (left.cost ?? 0) - (right.cost ?? 0) ||
+        (left.processGroupId < right.processGroupId ? -1 : 1),
+    );
+  return first;
+}
+
+function idsOf(members: readonly CanaryMember[]): string[] {
+  return members.map(({ processGroupId }) => processGroupId).sort();
+}
