@@ -2,6 +2,7 @@
 // Rules: spec/restart.md [T110]-[T116].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { processSettingsOf } from "../api/effective.ts";
+import { leastOf } from "../env/long-lists.ts";
 import { annotationKeys } from "../build/labels.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { processesByInstance } from "../model/locality.ts";
@@ -155,8 +156,8 @@ function isKnownRight(snapshot: Snapshot, draft: Draft, group: ProcessGroup): bo
 }
 
 function uptimeMs(processes: readonly StatusProcess[]): number | undefined {
-  const times = processes.map(({ uptime_seconds: uptime }) => uptime ?? 0);
-  return times.length === 0 ? undefined : Math.min(...times) * 1000;
+  const uptimes = processes.map(({ uptime_seconds: uptime }) => uptime ?? 0);
+  return uptimes.length === 0 ? undefined : leastOf(uptimes) * 1000;
 }
 
 /** The youngest one of each setting. */

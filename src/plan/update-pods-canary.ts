@@ -1,11 +1,12 @@
 // The first pods that are made from a new specification prove it: while none of a class reports and one of them does not
 // come back, no other running pod is touched. Rules: spec/restart.md [T117].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
+import { leastOf } from "../env/long-lists.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { processesByInstance } from "../model/locality.ts";
-import { conditionOf } from "../model/process-group.ts";
+import { conditionOf, hasCondition, hasReported } from "../model/process-group.ts";
 import type { ConditionType } from "../model/process-group.ts";
 import { judgeCanary } from "./canary.ts";
 import type { CanaryMember } from "./canary.ts";
@@ -94,8 +95,11 @@ function newMember(
   const since = absences.flatMap((type) => conditionOf(group, type)?.timestamp ?? []);
   // Conditions stand still under maintenance.
   if (since.length === 0) return isReporting ? { state: "new", forMs: Infinity } : undefined;
-  const sinceSeconds = Math.min(...since);
+  const sinceSeconds = leastOf(since);
   if (sinceSeconds < beganSeconds) return undefined;
+  // A new process group may want for a node whatever its specification.
+  const isPlaced = hasReported(group) || !hasCondition(group, "PodPending");
+  if (!isPlaced && startTrouble(pod) === undefined) return undefined;
   const forMs = nowMs - sinceSeconds * 1000;
   return {
     state: "away",

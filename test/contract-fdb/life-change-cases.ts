@@ -19,7 +19,8 @@ const callMs = 60_000;
 
 export const lifeChangeCases: readonly LifeCase[] = [
   {
-    title: "[DB70] a knob takes one kill for all, which is one recovery, after one process group that proves it",
+    title:
+      "[DB70] a knob takes one kill for all, which is one recovery, after one process group that proves it",
     async run(target) {
       const mark = target.activities.length;
       const before = (await statusOf(target)).cluster?.generation ?? 0;

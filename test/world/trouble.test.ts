@@ -166,7 +166,8 @@ for (const imageType of ["unified", "split"] as const) {
       assert.equal(recoveries(world), before);
       await world.untilReconciled(20 * minuteMs);
       assert.equal(recoveries(world), before + 1);
-      assert.equal(acts(world, "killProcesses").length, 1);
+      const restarted = acts(world, "killProcesses").flatMap((kill) => kill.processGroupIds);
+      assert.deepEqual([restarted.length, new Set(restarted).size], [9, 9], "everybody once");
       assert.equal((await condition(world, "Available"))?.status, "True");
       assert.deepEqual((await world.pods()).map((pod) => pod.metadata.uid).sort(), uids);
       world.assertDataSafe();
