@@ -49,6 +49,60 @@ test("[KUBE41] a key added while it is worked on runs once more afterwards", asy
   assert.deepEqual(runs, ["a at 0", "a at 10"]);
 });
 
+test("[KUBE48] news wait for the end of a failed key's pause, what might help does not", async () => {
+  let isFailing = true;
+  const { clock, queue, runs } = queueOf(
+    async (_key, time) => {
+      await sleep(time, 10);
+      if (isFailing) throw new Error("no luck");
+    },
+    { backOff: { baseMs: 8_000, maxMs: 8_000 } },
+  );
+  queue.start();
+  queue.addNews("a");
+  await clock.advance(5);
+  queue.addNews("a");
+  for (let count = 0; count < 30; count += 1) {
+    await clock.advance(100);
+    queue.addNews("a");
+    queue.addNews("a", 50);
+  }
+  assert.deepEqual(runs, ["a at 0"]);
+  await clock.advance(6_000);
+  assert.equal(runs.length, 2);
+  isFailing = false;
+  queue.add("a");
+  await clock.advance(20);
+  assert.equal(runs.length, 3);
+  queue.addNews("a");
+  await clock.advance(20);
+  queue.addNews("a", 50);
+  await clock.advance(49);
+  assert.equal(runs.length, 4);
+  await clock.advance(20);
+  assert.equal(runs.length, 5);
+});
+
+test("[KUBE48] what might help is not forgotten when it comes while the key is worked on", async () => {
+  let run = 0;
+  const { clock, queue, runs } = queueOf(
+    async (_key, time) => {
+      run += 1;
+      await sleep(time, 10);
+      if (run === 1) throw new Error("no luck");
+    },
+    { backOff: { baseMs: 8_000, maxMs: 8_000 } },
+  );
+  queue.start();
+  queue.add("a");
+  await clock.advance(5);
+  queue.add("a");
+  queue.addNews("a");
+  await clock.advance(100);
+  assert.deepEqual(runs, ["a at 0", "a at 10"]);
+  assert.equal(queue.size, 0);
+});
+
 test("[KUBE42] failures lead to growing pauses; a success ends them", async () => {
   const failing = new Set([1, 2, 3, 4, 6]);
   let run = 0;

@@ -1,6 +1,6 @@
 // Work by key: each key at most once in the queue and in the hands of at most one worker, first come first
 // served, with growing pauses after failures. Events only say that a key deserves a look; how often it was
-// added does not matter. Carries rules KUBE40 to KUBE47.
+// added does not matter. Carries rules KUBE40 to KUBE48.
 import type { Clock, Timer } from "../env/clock.ts";
 import type { Random } from "../env/random.ts";
 import { backOffMs } from "./back-off.ts";
@@ -33,9 +33,11 @@ export interface WorkQueueOptions {
 interface KeyState {
   isQueued: boolean;
   isRunning: boolean;
-  /** Added while it was running: it is queued again when the run ends. */
-  isDirty: boolean;
+  /** Added while it was running: it is queued again when the run ends; for mere news after a pause if the run failed. */
+  dirty: "no" | "news" | "yes";
   failures: number;
+  /** News wait until then; 0 when the last run did not fail. */
+  pausedUntilMs: number;
   timer: Timer | undefined;
   dueMs: number;
 }
@@ -87,9 +89,20 @@ export class WorkQueue {
   add(key: string): void {
     if (this.#isStopped) return;
     const state = this.#stateOf(key);
-    if (state.isRunning) state.isDirty = true;
+    if (state.isRunning) state.dirty = "yes";
     else this.#enqueue(key, state);
     this.#dispatch();
+  }
+
+  /** Something is known that was not known before: a look after a while, and not before the pause of a failure is over. */
+  addNews(key: string, delayMs = 0): void {
+    if (this.#isStopped) return;
+    const state = this.#stateOf(key);
+    const pauseMs = state.pausedUntilMs - this.#options.clock.nowMs();
+    if (pauseMs > 0) return this.addAfter(key, Math.max(delayMs, pauseMs));
+    if (delayMs > 0) return this.addAfter(key, delayMs);
+    if (!state.isRunning) return this.add(key);
+    if (state.dirty === "no") state.dirty = "news";
   }
 
   /** The key deserves a look after a while; an earlier appointment stands. */
@@ -113,7 +126,8 @@ export class WorkQueue {
     if (state === undefined) return;
     this.#cancelTimer(state);
     state.failures = 0;
-    state.isDirty = false;
+    state.pausedUntilMs = 0;
+    state.dirty = "no";
     if (state.isQueued) {
       state.isQueued = false;
       this.#queue = this.#queue.slice(this.#head).filter((queued) => queued !== key);
@@ -128,8 +142,9 @@ export class WorkQueue {
     const state: KeyState = {
       isQueued: false,
       isRunning: false,
-      isDirty: false,
+      dirty: "no",
       failures: 0,
+      pausedUntilMs: 0,
       timer: undefined,
       dueMs: 0,
     };
@@ -169,10 +184,13 @@ export class WorkQueue {
     try {
       againAfterMs = (await handle(key))?.againAfterMs;
       state.failures = 0;
+      state.pausedUntilMs = 0;
     } catch (error) {
       failure = error;
       state.failures += 1;
       againAfterMs = backOffMs(backOff, state.failures, random);
+      state.pausedUntilMs = clock.nowMs() + againAfterMs;
+      if (state.dirty === "news") state.dirty = "no";
     }
     state.isRunning = false;
     this.#running -= 1;
@@ -182,9 +200,9 @@ export class WorkQueue {
       failures: state.failures,
       error: failure,
     });
-    const isDirty = state.isDirty;
-    state.isDirty = false;
-    if (isDirty) this.add(key);
+    const { dirty } = state;
+    state.dirty = "no";
+    if (dirty !== "no") this.add(key);
     else if (againAfterMs !== undefined) this.addAfter(key, againAfterMs);
     this.#dropIfEmpty(key, state);
     this.#dispatch();

@@ -17,6 +17,7 @@ import type {
   Pod,
   Service,
 } from "../kube/generated/types.ts";
+import type { IndexFunction } from "../kube/object-cache.ts";
 import type { KubeObject, ObjectMeta } from "../kube/object.ts";
 import { Reflector } from "../kube/reflector.ts";
 import { configMaps, nodes, persistentVolumeClaims, pods, services } from "../kube/resource.ts";
@@ -48,6 +49,8 @@ export interface Caches {
 }
 
 export const clusterIndex = "cluster";
+/** Pods by the name of their node. */
+export const nodeIndex = "node";
 const clusterNameLabel = "foundationdb.org/fdb-cluster-name";
 
 /** Keys (namespace/name) of the clusters that an object may belong to: its owner's, and the one its label names. */
@@ -67,19 +70,24 @@ export function makeCaches(options: CacheOptions): Caches {
   const selector = labelSelector === undefined ? {} : { labelSelector };
   const reflect = <T extends KubeObject>(resource: Resource<T>): Reflector<T> =>
     new Reflector({ ...shared, ...selector, resource, transform: withoutManagedFields });
-  const reflectOwned = <T extends KubeObject>(resource: Resource<T>): Reflector<T> =>
+  const reflectOwned = <T extends KubeObject>(
+    resource: Resource<T>,
+    indexes: Readonly<Record<string, IndexFunction<T>>> = {},
+  ): Reflector<T> =>
     new Reflector({
       ...shared,
       resource,
       transform: withoutManagedFields,
       keeps: (object) => clusterKeysOf(object).length > 0,
-      indexes: { [clusterIndex]: clusterKeysOf },
+      indexes: { [clusterIndex]: clusterKeysOf, ...indexes },
     });
   return {
     clusters: reflect(foundationDbClusters),
     backups: reflect(foundationDbBackups),
     restores: reflect(foundationDbRestores),
-    pods: reflectOwned(pods),
+    pods: reflectOwned(pods, {
+      [nodeIndex]: ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []),
+    }),
     pvcs: reflectOwned(persistentVolumeClaims),
     services: reflectOwned(services),
     configMaps: reflectOwned(configMaps),

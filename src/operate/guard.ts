@@ -88,8 +88,7 @@ export class Guard {
     if (isHarmless) {
       const late = await this.#volumeRefusal(database, action);
       if (late !== undefined) return refused(late);
-      await this.#carryOut(database, action, undefined);
-      return { isPerformed: true };
+      return this.#carryOut(database, action, undefined);
     }
     database.isActing = true;
     const act = this.#act(database, action);
@@ -141,8 +140,7 @@ export class Guard {
     if (lapse !== undefined) return refused(lapse);
     const late = await this.#volumeRefusal(database, action);
     if (late !== undefined) return refused(late);
-    await this.#carryOut(database, action, progress.lease);
-    return { isPerformed: true };
+    return this.#carryOut(database, action, progress.lease);
   }
 
   /** A status is seconds old when it is read, and somebody may have taken back an exclusion since it was asked for. */
@@ -185,7 +183,7 @@ export class Guard {
       }
     }
     const newest = database.observe();
-    if (newest === undefined) return refusal("EvidenceStale", "the resource is gone");
+    if (newest === undefined) return gone;
     return actRefusal({ ...newest, pvcs: live }, action);
   }
 
@@ -206,7 +204,7 @@ export class Guard {
     const check = (status: DatabaseStatus, observedMs: number): Refusal | undefined => {
       database.noteStatus(status, observedMs);
       const view = database.observe();
-      if (view === undefined) return refusal("EvidenceStale", "the resource is gone");
+      if (view === undefined) return gone;
       const newest = ownObservation(view, { kind: "seen", status, observedMs });
       return actRefusal({ ...view, database: newest }, action);
     };
@@ -221,7 +219,7 @@ export class Guard {
       return refusal("NotLeading", "another instance may have taken over");
     }
     const view = database.observe();
-    if (view === undefined) return refusal("EvidenceStale", "the resource is gone");
+    if (view === undefined) return gone;
     if (needsConnection(action) && database.admin === undefined) {
       return unconnected;
     }
@@ -232,11 +230,11 @@ export class Guard {
     database: GuardedDatabase,
     action: DisruptiveAction,
     lease: LockLease | undefined,
-  ): Promise<void> {
+  ): Promise<GuardOutcome> {
     const { client, caches, clock, commandTimeoutMs } = this.#options;
     const { namespace, admin, ledger, doubts } = database;
     const view = database.observe();
-    if (view === undefined) return;
+    if (view === undefined) return refused(gone);
     const isHarmless = takesNothing(action);
     const record = isHarmless ? undefined : ledger.begin(view, action, clock.nowMs());
     const shared = database.shared()?.keys;
@@ -257,6 +255,7 @@ export class Guard {
     };
     try {
       await carryOut(tools, action);
+      return { isPerformed: true };
     } catch (error) {
       const isNothing = isKubeError(error, "Conflict") && record?.entry.podUids.length === 1;
       if (record !== undefined && isNothing) ledger.forget(record);
@@ -272,6 +271,7 @@ export class Guard {
 }
 
 const noChecks: ReadonlySet<SafetyCheck> = new Set();
+const gone = refusal("EvidenceStale", "the resource is gone");
 const unconnected = refusal("DatabaseUnreachable", "there is no connection to the database");
 
 /** As the newest status lists them. */

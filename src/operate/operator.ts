@@ -36,7 +36,7 @@ import type { PlanOptions, SafetyCheck } from "../plan/snapshot.ts";
 import type { PodNetwork } from "../pod/network.ts";
 import { isSameDatabase } from "../model/connection-string.ts";
 import type { Activity } from "./activity.ts";
-import { clusterKeysOf, makeCaches } from "./caches.ts";
+import { clusterKeysOf, makeCaches, nodeIndex } from "./caches.ts";
 import type { Caches } from "./caches.ts";
 import { healthOf, registerRuntimeMetrics } from "./runtime-health.ts";
 import type { OperatorHealth } from "./runtime-health.ts";
@@ -165,7 +165,7 @@ class RunningOperator implements Operator {
     this.#reconcile = {
       ...reconcileOptions(this.#input, client, this.#caches, this.#recorder, this.#metrics),
       serverClock,
-      wake: (key) => this.#queue.add(key),
+      wake: (key) => this.#queue.addNews(key),
     };
     this.#queue = new WorkQueue({
       clock,
@@ -248,19 +248,19 @@ class RunningOperator implements Operator {
     for (const reflector of [pods, pvcs, services, configMaps]) {
       (reflector as Reflector<KubeObject>).onChange(({ object, old }) => {
         const keys = new Set([...clusterKeysOf(object), ...(old ? clusterKeysOf(old) : [])]);
-        for (const key of keys) if (this.#isCluster(key)) this.#soon(key);
+        for (const key of keys) if (this.#isCluster(key)) this.#news(key);
       });
     }
     this.#caches.nodes?.onChange(({ object, old }) => {
       if (old !== undefined && isSameForPods(object, old)) return;
-      for (const key of this.#clustersOn(object.metadata.name ?? "")) this.#soon(key);
+      for (const key of this.#clustersOn(object.metadata.name ?? "")) this.#news(key);
     });
     backups.onChange(({ object }) => this.#other(foundationDbBackups.plural, object));
     restores.onChange(({ object }) => this.#other(foundationDbRestores.plural, object));
   }
 
   #clustersOn(nodeName: string): ReadonlySet<string> {
-    const onNode = this.#caches.pods.list().filter((pod) => pod.spec?.nodeName === nodeName);
+    const onNode = this.#caches.pods.byIndex(nodeIndex, nodeName);
     return new Set(onNode.flatMap(clusterKeysOf).filter((key) => this.#isCluster(key)));
   }
 
@@ -268,9 +268,18 @@ class RunningOperator implements Operator {
     return this.#caches.clusters.get(parseKeyText(key)) !== undefined;
   }
 
-  /** A burst of events is one look. */
+  /** The resource was changed. A burst of events is one look. */
   #soon(key: string): void {
-    this.#queue.addAfter(key, this.#input.options?.debounceMs ?? 100);
+    this.#queue.addAfter(key, this.#debounceMs);
+  }
+
+  /** Something around the resource was changed. */
+  #news(key: string): void {
+    this.#queue.addNews(key, this.#debounceMs);
+  }
+
+  get #debounceMs(): number {
+    return this.#input.options?.debounceMs ?? 100;
   }
 
   #other(plural: string, object: KubeObject): void {
@@ -311,7 +320,7 @@ class RunningOperator implements Operator {
         observe: () => this.#observe(cluster(), state),
         onObservation: () => this.#takeIn(key, cluster(), state),
         peers: () => this.#peersOf(state),
-        onNews: () => this.#queue.add(key),
+        onNews: () => this.#queue.addNews(key),
       },
     );
     this.#states.set(key, state);
@@ -329,7 +338,7 @@ class RunningOperator implements Operator {
       const { aheadMs: serverAheadMs } = this.#reconcile.serverClock;
       takeIn({ cluster, caches, state, nowMs: this.#input.clock.nowMs(), serverAheadMs });
     }
-    this.#queue.add(key);
+    this.#queue.addNews(key);
   }
 
   /** The newest of everything, for the checks right before an act. */

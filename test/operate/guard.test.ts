@@ -57,6 +57,41 @@ test("[S40] an act stands in the ledger from its beginning, and its end is our l
   assert.equal(door.database.lastWriteMs, sampleNowMs + 3_000);
 });
 
+test("[S161] an act is refused when its resource is gone by the time of carrying it out", async () => {
+  const ended: DisruptiveAction = {
+    ...base(),
+    type: "deletePods",
+    because: "terminal",
+    pods: [
+      {
+        basis: { name: "sample-stateless-1", uid: "uid-stateless-1", resourceVersion: "1" },
+        processGroupId: "stateless-1",
+      },
+    ],
+  };
+  for (const action of [excluding(), ended]) {
+    const door = new Door();
+    const pod = door.sample.pods.get("sample-stateless-1");
+    assert.ok(pod);
+    door.sample.pods.set("sample-stateless-1", { ...pod, status: { phase: "Failed" } });
+    for (let looks = 0; ; looks += 1) {
+      let left = looks;
+      const { observe } = door.database;
+      const database: GuardedDatabase = {
+        ...door.database,
+        observe: () => (left-- > 0 ? observe() : undefined),
+      };
+      const outcome = await door.guard().perform(database, action);
+      if (left >= 0) {
+        assert.ok(looks >= 2, `${action.type} looks ${looks} times`);
+        break;
+      }
+      assert.equal(reasonOf(outcome), "EvidenceStale: the resource is gone");
+      assert.deepEqual(door.commands, []);
+    }
+  }
+});
+
 test("[S90] an exclusion or inclusion that succeeded without effect is a failure", async () => {
   const door = new Door();
   door.isIneffective = true;
