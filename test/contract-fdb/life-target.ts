@@ -137,6 +137,13 @@ export function actionsSince({ activities }: LifeTarget, mark: number): string[]
     );
 }
 
+/** The same with what failed: a command that was given up may have been carried out. */
+export function attemptsSince({ activities }: LifeTarget, mark: number): string[] {
+  return activities
+    .slice(mark)
+    .flatMap((activity) => (activity.type === "action" ? [activity.action.type] : []));
+}
+
 /** Why the cluster is as it is, for a person who reads a failure. */
 async function report(target: LifeTarget): Promise<string> {
   const { metadata, status } = await clusterOf(target);
