@@ -83,7 +83,8 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     ...diskWaits(snapshot),
   ]);
   const waits = isReconciled ? [] : datedWaits(found, snapshot.previousWaits, nowMs);
-  const refused = new Set(snapshot.refusals.map(({ key }) => key));
+  // What was refused or failed before is tried again, but it changes nothing while it does not succeed.
+  const futile = new Set([...snapshot.refusals, ...snapshot.failures].map(({ key }) => key));
   const conditions = statusConditions({
     snapshot,
     status,
@@ -92,7 +93,7 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     isReconciled,
     volumes,
     warnings: warningsOf(snapshot, draft),
-    actionCount: draft.actions.filter((action) => !refused.has(actionKey(action))).length,
+    actionCount: draft.actions.filter((action) => !futile.has(actionKey(action))).length,
   });
   return {
     waits,

@@ -25,7 +25,13 @@ export function lostConnectionString(snapshot: Snapshot, draft: Draft): NewWait 
     message: "There are pods or volumes of a database, but its connection string is lost",
     retryAfterMs: 60_000,
     remedy:
-      "Put the text of /var/fdb/data/fdb.cluster of any pod into spec.seedConnectionString; " +
+      `Put the text of ${placeOf(snapshot)} into spec.seedConnectionString; ` +
       "or delete the pods and volumes if their data is not needed.",
   };
+}
+
+/** Each process keeps it beside its data. */
+function placeOf({ pods }: Snapshot): string {
+  if (pods.size > 0) return "/var/fdb/data/fdb.cluster of any pod";
+  return "fdb.cluster, which lies beside the data on each volume (mount one in a pod of your own) or in a backup of the ConfigMap,";
 }

@@ -87,8 +87,16 @@ function lastFinding({ snapshot }: ConditionsInput, type: ConditionType): Judgem
   return found && { status: found.status, reason: found.reason, message: found.message };
 }
 
-function available({ snapshot, status }: ConditionsInput): Judgement {
+function available({ snapshot, status, waits }: ConditionsInput): Judgement {
+  const lost = lostString(waits);
+  if (lost !== undefined) return lost;
   return judgeAvailability(status.configured === true, snapshot.database);
+}
+
+/** There is a database that nobody can ask. */
+function lostString(waits: readonly Wait[]): Judgement | undefined {
+  const lost = waits.find(({ reason }) => reason === "ConnectionStringLost");
+  return lost && judge("Unknown", lost.reason, lost.message);
 }
 
 /** A database that does not answer is neither available nor not. */
@@ -141,7 +149,9 @@ const troubles: readonly GroupCondition[] = [
 ];
 
 /** Something that works less well than it should; a cluster that is only being created is not degraded. */
-function degraded({ snapshot, status, groups, volumes }: ConditionsInput): Judgement {
+function degraded({ snapshot, status, groups, volumes, waits }: ConditionsInput): Judgement {
+  const lost = lostString(waits);
+  if (lost !== undefined) return lost;
   if (!status.configured) return judge("False", "NotConfigured", "There is no database yet");
   const database = databaseStatus(snapshot);
   const lock = database?.cluster?.database_lock_state;
@@ -165,8 +175,8 @@ function degraded({ snapshot, status, groups, volumes }: ConditionsInput): Judge
       .map((group) => group.processGroupID);
     if (ids.length > 0) return judge("True", trouble, `${trouble}: ${nameList(ids)}`);
   }
-  if (database === undefined) {
-    return judge("Unknown", "StatusMissing", "The database does not answer");
+  if (snapshot.database.kind === "missing") {
+    return judge("Unknown", "StatusMissing", sentence(silenceOf(snapshot.database).clause));
   }
   const unreadable = unreadableOf(snapshot);
   if (unreadable !== undefined) return judge("Unknown", "StatusUnreadable", unreadable);
@@ -176,7 +186,7 @@ function degraded({ snapshot, status, groups, volumes }: ConditionsInput): Judge
   if (status.health.fullReplication !== true) {
     return judge("True", "ReplicationReduced", "Some data has fewer copies than it should");
   }
-  if (status.health.healthy !== true && !isOnlyMoving(database, groups)) {
+  if (status.health.healthy !== true && !isOnlyMoving(snapshot.database.status, groups)) {
     return judge("True", "DatabaseUnhealthy", "The database says that it is not healthy");
   }
   const coming = groups.filter((group) => !isMarkedForRemoval(group) && !hasReported(group));

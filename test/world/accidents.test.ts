@@ -92,7 +92,11 @@ test("[W82] objects that a deleted resource left behind are taken up by its succ
   });
 });
 
-test("[W83] a ConfigMap of somebody else under our name is left alone and named", async () => {
+async function conditionOf(world: TestWorld, type: string) {
+  return (await world.cluster()).status?.conditions?.find((each) => each.type === type);
+}
+
+test("[P85] [W83] a ConfigMap of somebody else under our name is left alone and named", async () => {
   await TestWorld.run({}, async (world) => {
     const data = { precious: "data" };
     const metadata = { namespace, name: "sample-config" };
@@ -101,6 +105,7 @@ test("[W83] a ConfigMap of somebody else under our name is left alone and named"
     const entry = await untilBlocked(world, "ActionFailed");
     assert.match(entry.message, /sample-config/);
     await world.clock.advance(10 * minuteMs);
+    assert.equal((await conditionOf(world, "Reconciled"))?.reason, "ActionFailed", "[P85]");
     assert.deepEqual((await world.client.get(configMaps, metadata)).data, data);
     await world.client.delete(configMaps, metadata);
     await world.untilReconciled();
@@ -269,6 +274,11 @@ for (const imageType of ["unified", "split"] as const) {
       const entry = await untilBlocked(world, "ConnectionStringLost");
       assert.match(entry.remedy ?? "", /seedConnectionString/);
       await world.clock.advance(10 * minuteMs);
+      for (const type of ["Available", "Degraded"]) {
+        const condition = await conditionOf(world, type);
+        assert.equal(condition?.status, "Unknown");
+        assert.match(condition?.message ?? "", /its connection string is lost/);
+      }
       assert.equal((await world.cluster()).status?.connectionString, undefined);
       world.assertDataSafe();
       await world.changeSpec({ seedConnectionString: connectionString });
