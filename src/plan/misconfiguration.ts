@@ -6,7 +6,12 @@ import { annotationKeys } from "../build/labels.ts";
 import type { Container, PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { isStateful, isTransactionSystem } from "../model/process-class.ts";
-import { makeProcessGroupId, parseProcessGroupId } from "../model/process-group-id.ts";
+import {
+  makeProcessGroupId,
+  parseProcessGroupId,
+  podNameOf,
+  volumeClaimNameOf,
+} from "../model/process-group-id.ts";
 import { hasCondition, isMarkedForRemoval } from "../model/process-group.ts";
 import { parseQuantity } from "../model/quantity.ts";
 import { redundancyOf } from "../model/redundancy.ts";
@@ -14,7 +19,7 @@ import type { Desired } from "./desired.ts";
 import { dataPlaceChange } from "./data-place.ts";
 import { isSameLayout, wantedLayout } from "./disk-layout.ts";
 import { shapeOfPod } from "./pod-shape.ts";
-import { claimStateText, volumeProblem } from "./safety/volumes.ts";
+import { claimNameOf, claimStateText, volumeProblem } from "./safety/volumes.ts";
 import { isSameJson } from "./same-json.ts";
 import { securityContextChange } from "./security-context-change.ts";
 import { localityChange } from "./locality-change.ts";
@@ -79,11 +84,27 @@ export function hasOtherClaimSpec(
   return misconfigurationOf(snapshot, desired, group) === otherClaimSpec;
 }
 
-/** The volume claims that carry the id of the group. */
+/** The volume claims that carry the id of the group and belong to it. */
 export function claimsOf(snapshot: Snapshot, group: ProcessGroup): Claims {
   const found = claimsById.get(snapshot) ?? sortedClaims(snapshot);
   claimsById.set(snapshot, found);
-  return found.get(group.processGroupID) ?? [];
+  const claims = found.get(group.processGroupID) ?? [];
+  return claims.filter((claim) => isOwnClaim(snapshot, group, claim));
+}
+
+/** A copy that somebody made of a claim, with its labels, is neither its name's, nor the resource's, nor the pod's. */
+function isOwnClaim(
+  snapshot: Snapshot,
+  group: ProcessGroup,
+  { metadata }: Stored<PersistentVolumeClaim>,
+): boolean {
+  const { name: clusterName = "", uid } = snapshot.cluster.metadata;
+  const podName = podNameOf(clusterName, group.processClass, group.processGroupID);
+  return (
+    metadata.name === volumeClaimNameOf(podName) ||
+    metadata.ownerReferences?.some((owner) => owner.uid === uid) === true ||
+    metadata.name === claimNameOf(snapshot, group)
+  );
 }
 
 type Claims = readonly Stored<PersistentVolumeClaim>[];

@@ -255,6 +255,15 @@ test("[R5] a volume claim under another name replaces its process group", () => 
   assert.deepEqual(removalIds(world.plan()), [world.id("storage")]);
 });
 
+test("[R102] a copy of a volume claim, with its labels, replaces nobody", () => {
+  const world = settled();
+  const claim = world.pvcs.get(`${world.podNameOf(world.id("storage"))}-data`);
+  assert.ok(claim !== undefined);
+  const { ownerReferences: _, ...metadata } = claim.metadata;
+  world.pvcs.set("copy", { ...claim, metadata: { ...metadata, name: "copy" } });
+  assert.deepEqual(removalIds(world.plan()), []);
+});
+
 test("[R5] without pod nobody is replaced: the new pod will be right", () => {
   const world = settled();
   world.pods.delete(world.podNameOf(world.id("log")));

@@ -251,3 +251,30 @@ test("[S104] [KUBELET78] a volume that is deleted by force is a lost copy, and i
     await assertNothingExcluded(world);
   });
 });
+
+test("[R102] a copy of a claim, with its labels, is left alone, whatever becomes of the process group", async () => {
+  await TestWorld.runWithCluster({ spec: specOf("double", "Delete"), nodes: 9 }, async (world) => {
+    const before = await groups(world, "storage");
+    const copies: string[] = [];
+    for (const claim of await claims(world, "storage")) {
+      const name = `copy-of-${nameOf(claim)}`;
+      const metadata = { name, namespace, labels: claim.metadata.labels ?? {} };
+      const { accessModes, resources } = claim.spec ?? {};
+      const spec = { ...(accessModes && { accessModes }), ...(resources && { resources }) };
+      const copy = { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata, spec } as const;
+      await world.client.create(persistentVolumeClaims, copy);
+      copies.push(name);
+    }
+    await world.clock.advance(5 * minuteMs);
+    await world.untilReconciled();
+    assert.deepEqual(await groups(world, "storage"), before, "nobody is replaced");
+    await world.changeSpec({ processGroupsToRemove: [before[0]?.processGroupID ?? ""] });
+    await untilSettled(world);
+    await assertAllCopies(world);
+    const left = (await claims(world)).map(nameOf);
+    assert.deepEqual(
+      copies.filter((name) => !left.includes(name)),
+      [],
+    );
+  });
+});
