@@ -215,6 +215,26 @@ test("[S88] the strategy Delete makes the pods of a database with a single copy 
   });
 });
 
+test("[S88] on its way from one copy to two a database is not taken away for other pods", async () => {
+  const spec: Partial<ClusterSpec> = {
+    databaseConfiguration: { redundancy_mode: "single" },
+    processCounts: { storage: 3, log: 3, stateless: 3 },
+    automationOptions: { podUpdateStrategy: "Delete" },
+  };
+  await TestWorld.runWithCluster({ spec, nodes: 12 }, async (world) => {
+    const databaseConfiguration = { redundancy_mode: "double" };
+    await world.changeSpec({ ...templateWith("42"), databaseConfiguration });
+    await whileServing(world, () => isReconciled(world), 60 * minuteMs);
+    assert.deepEqual([...answers(await world.pods())], ["42"]);
+    const told = await world.events("UpdatingPods");
+    assert.deepEqual(
+      told.filter(({ type }) => type === "Warning"),
+      [],
+    );
+    world.assertDataSafe();
+  });
+});
+
 test("[T49] a maintenance that a person began is respected until it ends", async () => {
   await TestWorld.runWithCluster({ spec: small, nodes: 9 }, async (world) => {
     const { status } = await world.cluster();

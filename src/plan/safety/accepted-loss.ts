@@ -18,7 +18,11 @@ export function isLossAccepted(
 ): boolean {
   const mode = status.cluster?.configuration?.redundancy_mode;
   if (mode === undefined || redundancyOf(mode).faultTolerance > 0) return false;
-  if (view.cluster.spec.automationOptions?.podUpdateStrategy !== "Delete") return false;
+  const { automationOptions, databaseConfiguration } = view.cluster.spec;
+  // Who wants more copies has not accepted to live with one: the database is only on its way to them.
+  const isOnItsWay = redundancyOf(databaseConfiguration?.redundancy_mode).faultTolerance > 0;
+  if (isOnItsWay && automationOptions?.configureDatabase !== false) return false;
+  if (automationOptions?.podUpdateStrategy !== "Delete") return false;
   const zones = new Set(groups.map((group) => zoneOfGroup(view, group)));
   if (zones.size > 1 || downZones(view).size > 0) return false;
   return hasNames(view, status) || !groups.some((group) => isCoordinator(view, status, group));

@@ -371,8 +371,19 @@ test("[S88] a database with one copy loses a fault domain for a moment only when
   const sample = single();
   const { cluster } = viewOf(sample);
   const automationOptions = { podUpdateStrategy: "Delete" } as const;
-  const wish = { cluster: { ...cluster, spec: { ...cluster.spec, automationOptions } } };
+  const wanting = (redundancy_mode: "single" | "double") => ({
+    cluster: {
+      ...cluster,
+      spec: { ...cluster.spec, automationOptions, databaseConfiguration: { redundancy_mode } },
+    },
+  });
+  const wish = wanting("single");
   assert.match(reasonOf(sample, deleting(["storage-1"])), /^BudgetExhausted/);
+  assert.match(
+    reasonOf(sample, deleting(["storage-1"]), wanting("double")),
+    /^BudgetExhausted/,
+    "more copies are on their way",
+  );
   assert.equal(reasonOf(sample, deleting(["storage-1"]), wish), "");
   assert.match(reasonOf(sample, deleting(["storage-1", "storage-2"]), wish), /^BudgetExhausted/);
   assert.match(reasonOf(sample, deleting(["log-1"]), wish), /^BudgetExhausted/, "by its address");
