@@ -227,6 +227,7 @@ const withoutNodes = [
   "nodes that are not ready as the named reason of a wait",
   "nodes that are not ready in the disruption budget",
   "data halls and datacenters that are found by the labels of nodes (spec.localities without values)",
+  "replacement of process groups that share nodes, where coordinators that are to go need more of them",
 ];
 
 /** Nodes belong to no namespace, so looking at them needs a permission of its own. */

@@ -13,7 +13,7 @@ import { KeyedWork } from "./controller-part.ts";
 import type { ControllerParts } from "./controller-part.ts";
 import { leaseNamespace } from "./kubelet-node.ts";
 import { isReady } from "./kubelet-services.ts";
-import { tolerates } from "./scheduler-taints.ts";
+import { tolerates } from "../kube/tolerations.ts";
 
 const notReadyKey = "node.kubernetes.io/not-ready";
 const unreachableKey = "node.kubernetes.io/unreachable";

@@ -11,7 +11,7 @@ import { findHostPortConflict } from "./scheduler-ports.ts";
 import { findShortages, podRequests } from "./scheduler-resources.ts";
 import type { Amounts } from "./scheduler-resources.ts";
 import { scoreNodes } from "./scheduler-score.ts";
-import { findRepellingTaint, isCordonedFor } from "./scheduler-taints.ts";
+import { findRepellingTaint, isCordonedFor } from "../kube/tolerations.ts";
 import { judgeSpread, prepareTopologySpread } from "./scheduler-topology-spread.ts";
 import type { TopologySpreadState } from "./scheduler-topology-spread.ts";
 import type { NodeInfo, SchedulerView } from "./scheduler-view.ts";

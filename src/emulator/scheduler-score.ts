@@ -6,7 +6,7 @@ import { preferredNodeScore } from "./scheduler-node-affinity.ts";
 import { podAffinityScores } from "./scheduler-pod-affinity.ts";
 import { podRequests, podRequestsForScore } from "./scheduler-resources.ts";
 import type { Amounts } from "./scheduler-resources.ts";
-import { countUnpreferredTaints } from "./scheduler-taints.ts";
+import { countUnpreferredTaints } from "../kube/tolerations.ts";
 import { spreadCosts } from "./scheduler-topology-spread.ts";
 import type { TopologySpreadState } from "./scheduler-topology-spread.ts";
 import type { NodeInfo, SchedulerView } from "./scheduler-view.ts";

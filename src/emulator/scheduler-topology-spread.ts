@@ -3,7 +3,7 @@ import { leastOf } from "../env/long-lists.ts";
 import type { Pod, TopologySpreadConstraint } from "../kube/generated/types.ts";
 import { isWantedNode } from "./scheduler-node-affinity.ts";
 import { matchesLabelSelector } from "../kube/selector.ts";
-import { findRepellingTaint } from "./scheduler-taints.ts";
+import { findRepellingTaint } from "../kube/tolerations.ts";
 import type { NodeInfo, SchedulerView } from "./scheduler-view.ts";
 
 const hostKey = "kubernetes.io/hostname";

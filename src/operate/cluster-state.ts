@@ -8,7 +8,7 @@ import { LockWatch } from "../fdb/lock.ts";
 import { newDesiredMemory } from "../plan/desired.ts";
 import type { DesiredMemory } from "../plan/desired.ts";
 import type { SafetyView } from "../plan/safety/view.ts";
-import type { ActionFailure, ActionRefusal } from "../plan/snapshot.ts";
+import type { ActionFailure, ActionRefusal, ZoneAttempt } from "../plan/snapshot.ts";
 import type { Wait } from "../plan/wait.ts";
 import type { PodNetwork } from "../pod/network.ts";
 import { DatabasePoller } from "./database-poller.ts";
@@ -48,6 +48,8 @@ export interface ClusterState {
   readonly statuses: StatusMemory;
   /** The connection string that we have made up for a new database ourselves. */
   madeConnectionString: string | undefined;
+  /** The last replacement for the sake of coordinators that find too few zones. */
+  zoneAttempt: ZoneAttempt | undefined;
   /** What the database is carrying out for us; at most one command at a time. */
   runningCommand: string | undefined;
   isClosed: boolean;
@@ -147,6 +149,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     failures: new Map(),
     refusals: new Map(),
     madeConnectionString: undefined,
+    zoneAttempt: undefined,
     runningCommand: undefined,
     isClosed: false,
     restUntilMs: 0,

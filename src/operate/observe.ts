@@ -11,6 +11,7 @@ import { keyOf, keyText } from "../kube/path.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { Stored } from "../kube/resource.ts";
 import { parseTime } from "../kube/time.ts";
+import { isMarkedForRemoval } from "../model/process-group.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import { ownObservation } from "../plan/safety/foreign-database.ts";
 import { isDisabled } from "../plan/safety/view.ts";
@@ -63,15 +64,20 @@ export function observeCluster(input: ObserveInput): Snapshot {
       ? 0
       : mostOf(databases.map(({ lastWriteMs }) => lastWriteMs)),
     madeConnectionString: state.madeConnectionString,
+    zoneAttempt: state.zoneAttempt,
     seed: input.seed,
     options: input.options,
     memory: state.memory,
   };
 }
 
-/** Nodes without pods of the cluster matter where halls are chosen, and where a database over halls is to be created. */
+/**
+ * Nodes without pods of the cluster matter where halls are chosen, where a database over halls is to be created, and where
+ * process groups that are to go may wait for others in more zones.
+ */
 function isPlacing({ spec, status }: FoundationDBCluster): boolean {
   if (hallSpreadOf(spec) !== undefined) return true;
+  if (status?.processGroups?.some(isMarkedForRemoval) === true) return true;
   const { spreadLocality } = redundancyOf(spec.databaseConfiguration?.redundancy_mode);
   return spreadLocality !== undefined && status?.configured !== true;
 }

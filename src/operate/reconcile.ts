@@ -147,9 +147,8 @@ export async function reconcileCluster(
   tell(options, key, plan, nowMs);
   const written = await writeStatus(options, state, cluster, plan.status);
   if (written === "conflict") return repairOnly(options, key, state, cluster, plan);
-  if (plan.madeConnectionString !== undefined) {
-    state.madeConnectionString = plan.madeConnectionString;
-  }
+  state.madeConnectionString = plan.madeConnectionString ?? state.madeConnectionString;
+  state.zoneAttempt = plan.zoneAttempt;
   // What was observed or decided is told only when it is stored, so that a lost race tells nothing twice.
   recordEvents(options, state, cluster, plan);
   if (plan.isReconciled) noteReconciled(options, cluster, plan);

@@ -32,7 +32,7 @@ import { planIncompatibleRemoval } from "./remove-incompatible-processes.ts";
 import { sidecarQuestions } from "./sidecar-questions.ts";
 import type { SidecarQuestion } from "./sidecar-questions.ts";
 import { mergedUpdates } from "./set-membership.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { Snapshot, ZoneAttempt } from "./snapshot.ts";
 import type { Draft, PlanEvent, Step } from "./step.ts";
 import { planConfigMap } from "./update-config-map.ts";
 import { planDatabaseConfiguration } from "./update-database-configuration.ts";
@@ -41,6 +41,7 @@ import { planMetadata } from "./update-metadata.ts";
 import { planPodConfig } from "./update-pod-config.ts";
 import { planIdlePods } from "./update-pods-idle.ts";
 import { planPodUpdates } from "./update-pods.ts";
+import { lastingAttempt } from "./zone-seeker.ts";
 import { planSidecarVersions } from "./update-sidecar-versions.ts";
 import { planObservedStatus } from "./update-status.ts";
 import type { NewWait, Wait } from "./wait.ts";
@@ -117,6 +118,8 @@ export interface Plan {
   isReconciled: boolean;
   /** A connection string that this plan has made up for a new database. */
   madeConnectionString?: string;
+  /** What the next pass has to know of a replacement for the sake of coordinators, once this one is stored. */
+  zoneAttempt: ZoneAttempt | undefined;
 }
 
 /** `isTimeUp` cuts a plan that takes too long: the steps that are left wait for the next one. */
@@ -129,6 +132,7 @@ export function planCluster(
   const observed = planObservedStatus(snapshot);
   const events: PlanEvent[] = [...observed.events];
   const asked: DatabaseQuestion[] = [];
+  let attempt: ZoneAttempt | undefined;
   let draft: Draft = { ...observed, actions: [], waits: [] };
   for (const step of steps) {
     if (isTimeUp()) {
@@ -138,6 +142,7 @@ export function planCluster(
     const result = step.run(snapshot, draft);
     append(events, result.events ?? []);
     append(asked, result.questions ?? []);
+    attempt ??= result.zoneAttempt;
     draft = {
       status: result.status === undefined ? draft.status : { ...draft.status, ...result.status },
       groups: result.groups ?? draft.groups,
@@ -157,7 +162,8 @@ export function planCluster(
   const isMade = (observed.status.connectionString ?? "") === "";
   const { connectionString = "" } = conclusion.status;
   const made = isMade && connectionString !== "" ? { madeConnectionString: connectionString } : {};
-  return { ...conclusion, ...made, actions, events, questions, databaseQuestions };
+  const zoneAttempt = attempt ?? lastingAttempt(snapshot, draft);
+  return { ...conclusion, ...made, zoneAttempt, actions, events, questions, databaseQuestions };
 }
 
 function cutBefore({ name }: Step): NewWait {

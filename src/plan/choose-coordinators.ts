@@ -35,7 +35,14 @@ export type CoordinatorChoice =
       readonly addresses: readonly string[];
       readonly ids: readonly string[];
     }
-  | { readonly ok: false; readonly problem: string };
+  | { readonly ok: false; readonly problem: string; readonly shortage?: ZoneShortage };
+
+/** More coordinators are wanted than there are zones with processes that may be one. */
+export interface ZoneShortage {
+  readonly wanted: number;
+  readonly missing: number;
+  readonly zones: ReadonlySet<string>;
+}
 
 export function chooseCoordinators(input: CoordinatorChoiceInput): CoordinatorChoice {
   const named = chooseAs(input, wishOf(input));
@@ -65,11 +72,11 @@ function chooseAs(input: CoordinatorChoiceInput, wish: CoordinatorWish): Coordin
   const { candidates, chosen, missing, machinesMissing } = picked;
   if (machinesMissing > 0) return { ok: false, problem: machinesProblem(count, machinesMissing) };
   if (missing > 0) {
-    const zones = new Set(candidates.map((one) => one.localities[localityKeys.zone])).size;
+    const zones = new Set(candidates.map((one) => one.localities[localityKeys.zone] ?? ""));
     const problem =
       `${count} coordinators are wanted and only ${chosen.length} can be found: ` +
-      `${candidates.length} processes in ${zones} zones may be one`;
-    return { ok: false, problem };
+      `${candidates.length} processes in ${zones.size} zones may be one`;
+    return { ok: false, problem, shortage: { wanted: count, missing, zones } };
   }
   const addresses = chosen.map((one) => one.address).sort();
   const connection = parseConnectionString(connectionString);

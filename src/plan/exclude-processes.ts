@@ -31,6 +31,7 @@ import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
 import { nameList } from "./wait.ts";
 import type { NewWait } from "./wait.ts";
+import { attemptNote, zonesRemedy } from "./zone-seeker.ts";
 
 const step = "excludeProcesses";
 const maximumGenerations = 10;
@@ -132,7 +133,8 @@ function chooseNow(
       veto = `the classes of the transaction system go together, and of ${processClass} ${explanation}`;
     }
   }
-  const waits = held.map(({ ids, why }) => postponed(ids, why, 5_000));
+  const note = attemptNote(snapshot, draft);
+  const waits = held.map(({ ids, why }) => postponed(ids, why + note, 5_000));
   const stop = (
     why: string | undefined,
     isStopped: (one: ExclusionCandidate) => boolean,
@@ -219,8 +221,10 @@ function exclude(
   // Those that coordinate serve on until others can: they are no reason to keep the rest.
   const serving = chosen.filter(({ group }) => isCoordinator(snapshot, status, group));
   const rest = chosen.filter((candidate) => !serving.includes(candidate));
-  const why = `a coordinator is among them, and no others can be chosen: ${choice.problem}`;
-  const waits = serving.length === 0 ? [] : [postponed(idsOf(serving), why, 5_000)];
+  const note = attemptNote(snapshot, draft);
+  const why = `a coordinator is among them, and no others can be chosen: ${choice.problem}${note}`;
+  const remedy = choice.shortage === undefined ? usualRemedy : zonesRemedy;
+  const waits = serving.length === 0 ? [] : [postponed(idsOf(serving), why, 5_000, remedy)];
   if (rest.length === 0) return { waits };
   const result = excludeNow(snapshot, draft, rest, undefined);
   return { ...result, waits: [...waits, ...(result.waits ?? [])] };
@@ -256,9 +260,6 @@ function idsOf(candidates: readonly ExclusionCandidate[]): string[] {
 
 const usualRemedy =
   "Look at the processes named; a new process group must report before an old one goes.";
-const zonesRemedy =
-  "When all pods run, those that stay share fault domains: see that there are enough nodes, and " +
-  "replace one that shares (processGroupsToRemove); its successor prefers another node.";
 
 function postponed(
   ids: readonly string[],

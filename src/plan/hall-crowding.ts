@@ -47,7 +47,7 @@ export function crowdedGroups(snapshot: Snapshot, draft: Draft): readonly Mispla
       if (zones.size >= zonesPerHallMin || inside.length < zonesPerHallMin) return [];
       const [group] = cheapestFirst(inside, status);
       if (group === undefined || isTried(snapshot, draft, members, group)) return [];
-      if (openZones(snapshot, group.processClass, hall) < zonesPerHallMin) return [];
+      if (openZones(snapshot, group.processClass, hall).size < zonesPerHallMin) return [];
       const [zone = ""] = zones;
       const cause = `all ${kind} processes of hall ${hall} are in zone ${zone}, and there are others`;
       return [{ group, cause }];

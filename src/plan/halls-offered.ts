@@ -8,6 +8,7 @@ import { localityOf } from "../api/localities.ts";
 import type { Node } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { matchesNodeSelector } from "../kube/selector.ts";
+import { findRepellingTaint, isCordonedFor } from "../kube/tolerations.ts";
 import {
   defaultFaultDomainKey,
   kubernetesClusterKey,
@@ -121,20 +122,26 @@ export function zonesOffered(
   return halls;
 }
 
-/** In how many zones of a hall new pods of the class could start right now; 0 when nodes do not tell it. */
-export function openZones(snapshot: Snapshot, processClass: string, hall: string): number {
+/** The zones of a hall in which new pods of the class could start right now; none when nodes do not tell it. */
+export function openZones(
+  snapshot: Snapshot,
+  processClass: string,
+  hall: string,
+): ReadonlySet<string> {
   const spread = hallSpreadOf(snapshot.cluster.spec);
   const zoneOf = zoneReader(snapshot);
   const nodes = nodesFor(snapshot, processClass) ?? [];
-  if (zoneOf === undefined) return 0;
+  if (zoneOf === undefined) return new Set();
+  const template = processSettingsOf(snapshot.cluster.spec, processClass).podTemplate;
   // Where the operator does not choose the hall, all nodes that the resource allows are of its own.
   const open = nodes.filter(
     (node) =>
-      node.spec?.unschedulable !== true &&
       isNodeReady(node) &&
+      !isCordonedFor(template ?? {}, node) &&
+      findRepellingTaint(template ?? {}, node) === undefined &&
       (spread === undefined || node.metadata.labels?.[spread.topologyKey] === hall),
   );
-  return new Set(open.flatMap((node) => zoneOf(node) || [])).size;
+  return new Set(open.flatMap((node) => zoneOf(node) || []));
 }
 
 /** How a node names the zone of its pods; undefined when nodes do not tell it. */

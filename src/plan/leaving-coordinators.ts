@@ -17,6 +17,7 @@ import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
 import { nameList } from "./wait.ts";
+import { attemptNote, zonesRemedy } from "./zone-seeker.ts";
 
 const step = "excludeProcesses";
 
@@ -52,8 +53,8 @@ export function planLeavingCoordinators(
   const problem =
     generationsProblem(status) ??
     recoveryProblem(status, minimumSeconds, draft.status.runningVersion ?? "") ??
-    (choice.ok ? undefined : choice.problem);
-  if (problem !== undefined || !choice.ok) return waiting(ids, problem ?? "");
+    (choice.ok ? undefined : choice.problem + attemptNote(snapshot, draft));
+  if (problem !== undefined || !choice.ok) return waiting(ids, problem ?? "", choice);
   const action: DisruptiveAction = {
     type: "changeCoordinators",
     step,
@@ -63,7 +64,7 @@ export function planLeavingCoordinators(
     ...togetherOf(snapshot, draft, choice.ids),
   };
   const refusal = refusalOf(snapshot, draft.groups, action);
-  if (refusal !== undefined) return waiting(ids, refusal.message);
+  if (refusal !== undefined) return waiting(ids, refusal.message, choice);
   const message = `Choosing ${choice.addresses.join(", ")} as coordinators: ${nameList(ids)} leaves`;
   return {
     actions: [action],
@@ -82,9 +83,12 @@ export function togetherOf(
   return { together: { prefix, matters: [], entries: [], isOverdue: false, coordinatorIds } };
 }
 
-function waiting(ids: readonly string[], problem: string): StepResult {
+function waiting(ids: readonly string[], problem: string, choice: CoordinatorChoice): StepResult {
   const message = `Still a coordinator, though to be removed: ${nameList(ids)}; ${problem}`;
-  const remedy = "Let other processes come up in more fault domains, or change them with fdbcli.";
+  const remedy =
+    choice.ok || choice.shortage === undefined
+      ? "Let other processes come up in more fault domains, or change them with fdbcli."
+      : zonesRemedy;
   const reason = "ExclusionPostponed";
   return { waits: [{ step, reason, message, retryAfterMs: 5_000, remedy, isForDatabase: true }] };
 }

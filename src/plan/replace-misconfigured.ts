@@ -1,5 +1,5 @@
 // Step replaceMisconfiguredProcessGroups: process groups whose pod or volume cannot be made right in place are marked
-// for removal, and their classes get new ones. Rules: spec/removal.md [R5]-[R9], [R99], spec/packing.md [PACK34]-[PACK41],
+// for removal, and their classes get new ones. Rules: spec/removal.md [R5]-[R9], [R99], [R103], spec/packing.md [PACK34]-[PACK41],
 // [PACK45], spec/safety.md [S101].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf } from "../api/effective.ts";
@@ -18,6 +18,7 @@ import { holdsTlsSwitch, isConvertingTls } from "./tls-switch.ts";
 import { announceVolumeChange } from "./volume-change.ts";
 import { nameList } from "./wait.ts";
 import type { NewWait } from "./wait.ts";
+import { zoneSeeker } from "./zone-seeker.ts";
 
 const step = "replaceMisconfiguredProcessGroups";
 
@@ -47,6 +48,9 @@ export function planMisconfiguredReplacements(snapshot: Snapshot, draft: Draft):
     known.add(id);
     found.push({ ...other, isUrgent: false });
   }
+  // Whoever is replaced anyway may find another zone.
+  const seeker = found.length === 0 ? zoneSeeker(snapshot, draft) : undefined;
+  if (seeker !== undefined) found.push({ ...seeker, isUrgent: false });
   const notice = announceVolumeChange(
     snapshot,
     draft,
@@ -74,7 +78,7 @@ export function planMisconfiguredReplacements(snapshot: Snapshot, draft: Draft):
   const limit = automationOf(spec).maxConcurrentReplacements;
   const inFlight = draft.groups.filter(isGoing);
   const room = Math.max(0, limit - inFlight.length);
-  // Who never ran needs no room, but with a limit of 0 nobody goes.
+  // With a limit of 0 nobody goes.
   const free = limit === 0 ? [] : found.filter(({ isFree }) => isFree === true);
   const rest = found.filter((one) => !free.includes(one));
   const chosen = [...free, ...rest.slice(0, room)];
@@ -86,7 +90,9 @@ export function planMisconfiguredReplacements(snapshot: Snapshot, draft: Draft):
   const groups = draft.groups.map((group) =>
     marked.has(group.processGroupID) ? markForRemoval(group, snapshot.nowMs) : group,
   );
-  return { groups, waits, events: [...news, ...eventsOf(chosen)] };
+  const isSought = seeker !== undefined && marked.has(seeker.group.processGroupID);
+  const attempt = isSought ? { zoneAttempt: seeker.attempt } : {};
+  return { groups, waits, events: [...news, ...eventsOf(chosen)], ...attempt };
 }
 
 interface Misconfigured {
@@ -94,7 +100,7 @@ interface Misconfigured {
   cause: string;
   /** Its data is about to be lost: it goes before others, and with a warning. */
   isUrgent: boolean;
-  /** It never ran, so it waits for nobody. */
+  /** It waits for no other replacement: it never ran, or others wait for its successor. */
   isFree?: boolean;
 }
 

@@ -105,6 +105,17 @@ export type SafetyCheck =
   | "clearBeforeKill"
   | "settledWindow";
 
+/** A process group was replaced so that its successor finds a zone in which no coordinator can be yet. */
+export interface ZoneAttempt {
+  readonly processGroupId: string;
+  /** The zones that were open to its successor, sorted. */
+  readonly offered: string;
+  /** In how many zones coordinators could be then. */
+  readonly zones: number;
+  /** How many coordinators, each in a zone of its own, it was done for. */
+  readonly wanted: number;
+}
+
 export interface PlanOptions {
   /** A pod in phase Failed or Succeeded is left alone until it is this old. */
   terminalPodMinimumAgeMs: number;
@@ -167,7 +178,7 @@ export interface Snapshot {
   readonly configMap: Stored<ConfigMap> | undefined;
   /** By name; undefined when the operator may not look at nodes. */
   readonly nodes: ReadonlyMap<string, Stored<Node>> | undefined;
-  /** All nodes, where process groups are to stand in halls; undefined elsewhere, and when the operator may not look at nodes. */
+  /** All nodes, where a decision may rest on those without pods; undefined elsewhere, and when the operator may not look at nodes. */
   readonly placementNodes?: readonly Stored<Node>[] | undefined;
   readonly database: DatabaseObservation;
   /** The last two complete statuses, the newest first. */
@@ -194,6 +205,8 @@ export interface Snapshot {
   readonly lastDatabaseWriteMs: number;
   /** The connection string that this operator itself has made for a new database; a successor knows of none. */
   readonly madeConnectionString?: string | undefined;
+  /** The last replacement for the sake of coordinators that find too few zones; a successor knows of none. */
+  readonly zoneAttempt?: ZoneAttempt | undefined;
   /** Of all random choices of the plan. */
   readonly seed: number;
   readonly options: PlanOptions;

@@ -4,7 +4,7 @@ import type { ClusterStatus, ProcessGroupStatus as ProcessGroup } from "../api/c
 import type { Action } from "./action.ts";
 import type { Desired } from "./desired.ts";
 import type { DatabaseQuestion } from "./questions.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { Snapshot, ZoneAttempt } from "./snapshot.ts";
 import type { NewWait } from "./wait.ts";
 
 export interface PlanEvent {
@@ -36,6 +36,8 @@ export interface StepResult {
   groups?: readonly ProcessGroup[];
   /** What the step would like to know from the database. */
   questions?: readonly DatabaseQuestion[];
+  /** What the operator has to remember of this decision. */
+  zoneAttempt?: ZoneAttempt;
   /** No further step but the last one runs in this pass. */
   stop?: boolean;
 }

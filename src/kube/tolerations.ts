@@ -1,5 +1,8 @@
-// Taints of nodes against tolerations of pods. Carries rule SCH5.
-import type { Node, Pod, Taint, Toleration } from "../kube/generated/types.ts";
+// Taints of nodes against tolerations of pods, judged as Kubernetes judges them. Carries rule SCH5.
+import type { Node, PodTemplateSpec, Taint, Toleration } from "./generated/types.ts";
+
+/** A pod, or what it is made from. */
+type Tolerating = Pick<PodTemplateSpec, "spec">;
 
 export const unschedulableTaintKey = "node.kubernetes.io/unschedulable";
 
@@ -26,12 +29,12 @@ export function tolerates(toleration: Toleration, taint: Taint): boolean {
   }
 }
 
-export function isTolerated(pod: Pod, taint: Taint): boolean {
+export function isTolerated(pod: Tolerating, taint: Taint): boolean {
   return (pod.spec?.tolerations ?? []).some((toleration) => tolerates(toleration, taint));
 }
 
 /** The first taint that keeps the pod off the node. */
-export function findRepellingTaint(pod: Pod, node: Node): Taint | undefined {
+export function findRepellingTaint(pod: Tolerating, node: Node): Taint | undefined {
   return (node.spec?.taints ?? []).find(
     (taint) =>
       (taint.effect === "NoSchedule" || taint.effect === "NoExecute") && !isTolerated(pod, taint),
@@ -39,12 +42,12 @@ export function findRepellingTaint(pod: Pod, node: Node): Taint | undefined {
 }
 
 /** A cordoned node repels every pod that does not tolerate the taint which goes with it. */
-export function isCordonedFor(pod: Pod, node: Node): boolean {
+export function isCordonedFor(pod: Tolerating, node: Node): boolean {
   if (node.spec?.unschedulable !== true) return false;
   return !isTolerated(pod, { key: unschedulableTaintKey, effect: "NoSchedule" });
 }
 
-export function countUnpreferredTaints(pod: Pod, node: Node): number {
+export function countUnpreferredTaints(pod: Tolerating, node: Node): number {
   return (node.spec?.taints ?? []).filter(
     (taint) => taint.effect === "PreferNoSchedule" && !isTolerated(pod, taint),
   ).length;

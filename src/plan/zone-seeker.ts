@@ -1,0 +1,128 @@
+// Coordinators on process groups that are to go, where those that stay came up in too few zones to take their place, as
+// happens while nodes are closed or away. Nothing would ever move them. So one that shares its zone is replaced, since the
+// scheduler prefers another node for its successor. Rules: spec/removal.md [R103]-[R105].
+import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
+import { isPackingEnabled } from "../api/packing.ts";
+import { isEligibleClass } from "../model/coordinator-choice.ts";
+import { isOverRegions } from "../model/database-configuration.ts";
+import type { DatabaseStatus } from "../model/database-status.ts";
+import { hallOf, isMarkedForRemoval } from "../model/process-group.ts";
+import { redundancyOf } from "../model/redundancy.ts";
+import { chooseCoordinators } from "./choose-coordinators.ts";
+import type { ZoneShortage } from "./choose-coordinators.ts";
+import { coordinatorInput } from "./coordinator-wish.ts";
+import type { Misplaced } from "./hall-balance.ts";
+import { openZones } from "./halls-offered.ts";
+import { isPlacementSettled } from "./reduced-coordinators.ts";
+import { cheapestFirst } from "./removal-cost.ts";
+import { isCoordinator } from "./safety/coordinators.ts";
+import { databaseStatus } from "./snapshot.ts";
+import type { Snapshot, ZoneAttempt } from "./snapshot.ts";
+import type { Draft } from "./step.ts";
+
+export interface ZoneSeeker extends Misplaced {
+  readonly attempt: ZoneAttempt;
+  /** Those that are under way wait for it, so it does not wait for them. */
+  readonly isFree: true;
+}
+
+/** The one to replace now; undefined when nobody waits for a zone, or when it would be of no use. */
+export function zoneSeeker(snapshot: Snapshot, draft: Draft): ZoneSeeker | undefined {
+  const status = databaseStatus(snapshot);
+  if (status === undefined || status.unreadable !== undefined) return undefined;
+  if (status.client?.database_status?.available !== true) return undefined;
+  const shortage = shortageOf(snapshot, draft, status);
+  if (shortage === undefined) return undefined;
+  for (const { group, neighbour } of sharingGroups(snapshot, draft, status)) {
+    const open = openZones(snapshot, group.processClass, hallOf(group));
+    const free = [...open].filter((zone) => !shortage.zones.has(zone));
+    if (free.length < shortage.missing) continue;
+    const { wanted, zones } = shortage;
+    const offered = [...open].sort().join(" ");
+    const attempt = {
+      ...{ processGroupId: group.processGroupID, offered },
+      ...{ zones: zones.size, wanted },
+    };
+    if (isInVain(snapshot.zoneAttempt, attempt)) return undefined;
+    const cause =
+      `it shares zone ${group.faultDomain ?? ""} with ${neighbour}, and ` +
+      `${wanted} coordinators need ${wanted} zones`;
+    return { group, cause, attempt, isFree: true };
+  }
+  return undefined;
+}
+
+/** The last successor came up where coordinators could be before, and its choice would be the same. */
+function isInVain(last: ZoneAttempt | undefined, next: ZoneAttempt): boolean {
+  return last !== undefined && last.offered === next.offered && next.zones <= last.zones;
+}
+
+/** It counts until nobody is to go any more: what is crowded later is another matter. */
+export function lastingAttempt(snapshot: Snapshot, draft: Draft): ZoneAttempt | undefined {
+  return draft.groups.some(isMarkedForRemoval) ? snapshot.zoneAttempt : undefined;
+}
+
+/** Zones are all that is missing, and no process is still to come. */
+function shortageOf(
+  snapshot: Snapshot,
+  draft: Draft,
+  status: DatabaseStatus,
+): ZoneShortage | undefined {
+  // Logical fault domains and halls are given to process groups; no scheduler finds them.
+  if (isPackingEnabled(snapshot.cluster.spec)) return undefined;
+  const isWaiting = draft.groups.some(
+    (group) => isMarkedForRemoval(group) && isCoordinator(snapshot, status, group),
+  );
+  if (!isWaiting || !isPlacementSettled(snapshot, draft, status)) return undefined;
+  const input = coordinatorInput(snapshot, draft, status);
+  const { spreadLocality } = redundancyOf(input.configuration.redundancy_mode);
+  if (spreadLocality !== undefined || isOverRegions(input.configuration)) return undefined;
+  const choice = chooseCoordinators(input);
+  return choice.ok ? undefined : choice.shortage;
+}
+
+interface Sharing {
+  readonly group: ProcessGroup;
+  readonly neighbour: string;
+}
+
+/** Those whose zone has another one of their class, so that no zone is lost with them; who moves no data first. */
+function sharingGroups(
+  snapshot: Snapshot,
+  draft: Draft,
+  status: DatabaseStatus,
+): readonly Sharing[] {
+  const { coordinatorSelection } = snapshot.cluster.spec;
+  const staying = draft.groups.filter(
+    (group) =>
+      !isMarkedForRemoval(group) &&
+      (group.faultDomain ?? "") !== "" &&
+      isEligibleClass(group.processClass, coordinatorSelection),
+  );
+  const placeOf = ({ processClass, faultDomain }: ProcessGroup): string =>
+    `${processClass}/${faultDomain ?? ""}`;
+  const places = Map.groupBy(staying, placeOf);
+  const found = cheapestFirst(staying, status).flatMap((group) => {
+    const neighbour = places.get(placeOf(group))?.find((other) => other !== group);
+    if (neighbour === undefined || isCoordinator(snapshot, status, group)) return [];
+    return [{ group, neighbour: neighbour.processGroupID }];
+  });
+  const holdsData = ({ group }: Sharing): boolean => group.processClass === "storage";
+  return [...found.filter((one) => !holdsData(one)), ...found.filter(holdsData)];
+}
+
+/** What is being done about coordinators that find too few zones, to follow what is said of those that wait. */
+export function attemptNote({ zoneAttempt }: Snapshot, draft: Draft): string {
+  if (zoneAttempt === undefined) return "";
+  const { processGroupId: id, wanted } = zoneAttempt;
+  const isUnderWay = draft.groups.some(
+    (group) => group.processGroupID === id && isMarkedForRemoval(group),
+  );
+  return isUnderWay
+    ? `; ${id} is replaced so that ${wanted} coordinators find ${wanted} zones`
+    : "";
+}
+
+export const zonesRemedy =
+  "When all pods run, those that stay share fault domains: add nodes or uncordon them. If that is not enough, " +
+  "replace one that shares (processGroupsToRemove); its successor prefers another node.";
