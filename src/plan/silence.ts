@@ -7,6 +7,10 @@ type Silence = Extract<DatabaseObservation, { kind: "missing" }>;
 export const unreachableRemedy =
   "Look at the pods of the coordinators and at `fdbcli --exec 'status details'` in one of them.";
 
+export const staleRemedy =
+  "If none of them exists any more, other coordinators were chosen while this resource was not looked after: " +
+  "put the text of /var/fdb/data/fdb.cluster of one of its pods into status.connectionString (kubectl patch --subresource status).";
+
 export const foreignRemedy =
   "Put the text of /var/fdb/data/fdb.cluster of a storage pod into status.connectionString " +
   "(kubectl patch --subresource status). If it is the same, look at the logs of the pods and at the network between them and the rest of the database.";

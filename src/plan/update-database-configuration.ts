@@ -9,6 +9,7 @@ import {
   liveConfiguration,
 } from "../model/database-configuration.ts";
 import type { DatabaseConfiguration } from "../model/database-configuration.ts";
+import { coordinatorsOf } from "../model/connection-string.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { conditionOf } from "../model/process-group.ts";
 import { hashOf } from "./configuration-hash.ts";
@@ -16,8 +17,9 @@ import { configurationDanger } from "./configuration-safety.ts";
 import { hallsProblem, hallsRemedy, leavingIds } from "./hall-readiness.ts";
 import { calmRemedy, sentence } from "./hold.ts";
 import { isNeverCreated } from "./safety/no-database.ts";
-import { isDisabled } from "./safety/view.ts";
-import { silenceOf, unreachableRemedy } from "./silence.ts";
+import { shapeOfPod } from "./pod-shape.ts";
+import { hostOf, isDisabled } from "./safety/view.ts";
+import { silenceOf, staleRemedy, unreachableRemedy } from "./silence.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { Draft, StepResult } from "./step.ts";
@@ -53,7 +55,7 @@ export function planDatabaseConfiguration(snapshot: Snapshot, draft: Draft): Ste
   if (!draft.status.configured) return planFirst(snapshot, draft, status, observedMs);
   if (status.client?.database_status?.available !== true) {
     const message = `The database is not available: ${unavailabilityOf(status)}`;
-    return waiting("DatabaseUnavailable", message, unreachableRemedy, 2_000);
+    return waiting("DatabaseUnavailable", message, unavailableRemedy(snapshot, draft), 2_000);
   }
   // What differs may only be what could not be read; step updateStatus says so.
   if (status.unreadable !== undefined) return nothing;
@@ -71,6 +73,19 @@ function missing(late: readonly string[]): StepResult {
   const message = `The database is created when all processes report; missing: ${nameList(late)}`;
   const remedy = "Look at the pods that do not run. After a while it is created without them.";
   return waiting("ProcessesMissing", message, remedy, 2_000);
+}
+
+/** Where no pod of ours is a coordinator, others may have been chosen while no operator looked after this resource. */
+function unavailableRemedy(snapshot: Snapshot, { status }: Draft): string {
+  const pods = [...snapshot.pods.values()];
+  const names = pods.map(({ metadata }) => metadata.name ?? "");
+  const hosts = new Set(pods.flatMap((pod) => shapeOfPod(pod).publicIps.map(hostOf)));
+  const isOurs = (host: string): boolean =>
+    hosts.has(host) || names.includes(host.split(".")[0] ?? "");
+  const coordinators = coordinatorsOf(status.connectionString ?? "").map(hostOf);
+  return pods.length === 0 || coordinators.some(isOurs)
+    ? unreachableRemedy
+    : `${unreachableRemedy} ${staleRemedy}`;
 }
 
 function planFirst(

@@ -1,8 +1,10 @@
 // Several resources that are one database: data halls, and two regions with satellites. Rules: spec/world.md [W18], [W19],
-// spec/restart.md [T17].
+// spec/restart.md [T17], spec/plan.md [P106].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
+import type { ObjectMeta } from "../../src/kube/object.ts";
 import { minuteMs, TestWorld } from "./world-harness.ts";
 
 /** The first resource chooses the coordinators; the others join through its connection string. */
@@ -134,3 +136,47 @@ test("[T17] two resources that want different redundancy do not fight over the c
     world.assertDataSafe(1);
   });
 });
+
+test("[P106] coordinators that changed while a resource was paused: the way back is said, and leads back", async () => {
+  const member = (processGroupIDPrefix: string): Partial<ClusterSpec> => ({
+    databaseConfiguration: { redundancy_mode: "double" },
+    processCounts: { storage: 3, log: 3, stateless: 2 },
+    lockOptions: { disableLocks: false },
+    processGroupIDPrefix,
+  });
+  const [one, two] = [{ name: "one" }, { name: "two" }];
+  await TestWorld.run({ nodes: 14 }, async (world) => {
+    await world.createCluster(member("dc1"), one);
+    await world.untilReconciled(5 * minuteMs, one);
+    const seedConnectionString = (await world.cluster(one)).status?.connectionString ?? "";
+    await world.createCluster({ ...member("dc2"), seedConnectionString }, two);
+    await world.untilReconciled(10 * minuteMs, two);
+    await world.changeSpec({ skip: true }, two);
+    await world.clock.advance(5_000);
+    const { status } = await world.cluster(one);
+    const logs = (status?.processGroups ?? []).filter(({ processClass }) => processClass === "log");
+    const processGroupsToRemove = logs.map(({ processGroupID }) => processGroupID);
+    await world.changeSpec({ processGroupsToRemove }, one);
+    await world.untilReconciled(30 * minuteMs, one);
+    await world.until(
+      async () => (await world.pods("log")).every((pod) => !isOf(pod, processGroupsToRemove)),
+      "the old coordinators are gone",
+      10 * minuteMs,
+    );
+    await world.changeSpec({ skip: false }, two);
+    await world.clock.advance(5 * minuteMs);
+    const [blocked] = (await world.cluster(two)).status?.blockedBy ?? [];
+    assert.equal(blocked?.reason, "DatabaseUnavailable");
+    assert.match(blocked?.remedy ?? "", /fdb\.cluster of one of its pods/);
+    const { connectionString } = (await world.cluster(one)).status ?? {};
+    const key = { namespace: "default", name: "two" };
+    const options = { type: "merge", subresource: "status" } as const;
+    await world.client.patch(foundationDbClusters, key, { status: { connectionString } }, options);
+    await world.untilReconciled(10 * minuteMs, two);
+    world.assertDataSafe();
+  });
+});
+
+function isOf({ metadata }: { metadata: ObjectMeta }, ids: readonly string[]): boolean {
+  return ids.includes(metadata.labels?.["foundationdb.org/fdb-process-group-id"] ?? "");
+}
