@@ -1,5 +1,5 @@
 // Step updateDatabaseConfiguration: creates the database and keeps its configuration as the resource wants it,
-// one safe step at a time. Rules: spec/plan.md [P66]-[P74], [P102].
+// one safe step at a time. Rules: spec/plan.md [P66]-[P74], [P102], [P106].
 import { automationOf, locksOf } from "../api/effective.ts";
 import { nextConfiguration } from "../model/configuration-staging.ts";
 import { configureArguments } from "../model/configure-command.ts";
