@@ -14,8 +14,10 @@ import type { CanaryMember, CanaryVerdict } from "./canary.ts";
 import { hold } from "./hold.ts";
 import type { Hold } from "./hold.ts";
 import { substitutionsOf } from "./pod-configuration.ts";
+import { shapeOfPod } from "./pod-shape.ts";
 import { nodeTrouble } from "./pod-trouble.ts";
 import { disruptionBudget } from "./safety/budget.ts";
+import type { DisruptionBudget } from "./safety/budget.ts";
 import { isCoordinator } from "./safety/coordinators.ts";
 import { toldMs } from "./server-time.ts";
 import { isGlobal } from "./shared-sets.ts";
@@ -66,7 +68,7 @@ function membersOf(
   const stubborn = new Set(targets.stubborn);
   const processes = processesByInstance(status);
   const began = beginnings(snapshot, draft, old);
-  const mayLoseZone = disruptionBudget(snapshot).zonesAllowed > 0;
+  const budget = disruptionBudget(snapshot);
   const members: CanaryMember[] = [];
   for (const group of draft.groups) {
     const processGroupId = group.processGroupID;
@@ -77,7 +79,7 @@ function membersOf(
     const base = { processGroupId, settings };
     if (target !== undefined) {
       const isLeft = isMarkedForRemoval(group) || isCoordinator(snapshot, status, group);
-      const cost = isLeft ? undefined : costOf(group, target, mayLoseZone);
+      const cost = isLeft ? undefined : costOf(group, target, budget);
       members.push({ ...base, state: "old", forMs: 0, cost });
     } else if (stubborn.has(processGroupId)) {
       // It runs with what it was given; only its command line reads otherwise.
@@ -85,8 +87,8 @@ function membersOf(
     } else if (hasCondition(group, "MissingProcesses")) {
       const forMs = awayMs(snapshot, draft, group, beganMs);
       if (forMs !== undefined) members.push({ ...base, state: "away", forMs });
-    } else if (isKnownRight(snapshot, draft, group)) {
-      const forMs = uptimeMs(processes.get(processGroupId) ?? []);
+    } else {
+      const forMs = provenMs(snapshot, draft, group, processes.get(processGroupId) ?? []);
       if (forMs !== undefined) members.push({ ...base, state: "new", forMs });
     }
   }
@@ -114,18 +116,22 @@ function beginnings(
   return began;
 }
 
-/** Without any role it costs nothing; a storage server alone costs no recovery. */
+/**
+ * Without any role it costs nothing; a storage server alone costs no recovery. While something else is down no storage
+ * server can be missed, and a recovery more is better than a bad command line for everybody.
+ */
 function costOf(
   { processClass }: ProcessGroup,
   { processes }: BounceTarget,
-  mayLoseZone: boolean,
+  { zonesAllowed, tolerance }: DisruptionBudget,
 ): number | undefined {
   if (processes.some(({ roles, excluded }) => roles === undefined || excluded === true)) {
     return undefined;
   }
   const roles = processes.flatMap((process) => process.roles ?? []);
   if (roles.length === 0) return isStateful(processClass) ? 1 : 0;
-  return mayLoseZone && roles.every(({ role }) => role === "storage") ? 2 : undefined;
+  if (zonesAllowed > 0) return roles.every(({ role }) => role === "storage") ? 2 : undefined;
+  return tolerance > 0 && !isStateful(processClass) ? 3 : undefined;
 }
 
 /**
@@ -147,17 +153,25 @@ function awayMs(
   return snapshot.nowMs - Math.max(sinceMs, told);
 }
 
-/** A command line that could not be compared is not wrong, and proves nothing. */
-function isKnownRight(snapshot: Snapshot, draft: Draft, group: ProcessGroup): boolean {
-  if (hasCondition(group, "IncorrectCommandLine")) return false;
+/**
+ * For how long all processes of the group have been running with the wanted command line; undefined when they do not, or
+ * nobody can tell. Conditions do not: those of a group that is excluded are not kept.
+ */
+function provenMs(
+  snapshot: Snapshot,
+  draft: Draft,
+  group: ProcessGroup,
+  processes: readonly StatusProcess[],
+): number | undefined {
   const pod = snapshot.pods.get(draft.desired.podName(group));
-  if (pod === undefined || hasCondition(group, "IncorrectConfigMap")) return false;
-  return substitutionsOf(snapshot, pod).values !== undefined;
-}
-
-function uptimeMs(processes: readonly StatusProcess[]): number | undefined {
-  const uptimes = processes.map(({ uptime_seconds: uptime }) => uptime ?? 0);
-  return uptimes.length === 0 ? undefined : leastOf(uptimes) * 1000;
+  const values = pod && substitutionsOf(snapshot, pod).values;
+  if (pod === undefined || values === undefined || processes.length === 0) return undefined;
+  const wanted = new Set<string>();
+  for (let number = 1; number <= shapeOfPod(pod).servers; number += 1) {
+    wanted.add(draft.desired.commandLine(group, pod, number, values));
+  }
+  if (processes.some(({ command_line: line = "" }) => !wanted.has(line))) return undefined;
+  return leastOf(processes.map(({ uptime_seconds: uptime }) => uptime ?? 0)) * 1000;
 }
 
 /** The youngest one of each setting. */

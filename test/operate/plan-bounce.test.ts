@@ -499,6 +499,17 @@ test("[T111] the first one has no role, else storage alone, and is never a coord
   assert.equal(single.length, 8, "a storage server that nobody can miss does not go first");
 });
 
+test("[T111] while something is down a process group without data goes first, although it has a role", () => {
+  const world = new KnobWorld();
+  for (const id of idsOf(world, "stateless")) roles(world.old, id, "commit_proxy");
+  for (const id of idsOf(world, "storage")) roles(world.old, id, "storage");
+  away(world.old, idsOf(world, "storage")[0] ?? "");
+  world.step();
+  world.nowMs += 300_000;
+  world.changeKnob();
+  assert.deepEqual(killed(world.restart()), idsOf(world, "stateless").slice(0, 1));
+});
+
 test("[T110] the others wait until the first one has been running for ten seconds", () => {
   const world = new KnobWorld();
   world.changeKnob();

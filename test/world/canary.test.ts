@@ -139,3 +139,20 @@ test("[FDB60] a knob that does not exist is rolled out, and only the log of the 
     assert.deepEqual(await world.events("CanaryFailed"), []);
   });
 });
+
+test("[T110] one that is excluded and runs with the old command line proves nothing, although nobody calls it wrong", async () => {
+  await TestWorld.runWithCluster(options, async (world) => {
+    const groups = (await world.cluster()).status?.processGroups ?? [];
+    const ids = groups.filter(({ processClass }) => processClass === "stateless");
+    const id = ids[0]?.processGroupID ?? "";
+    await world.changeSpec({ buggify: { blockRemoval: [id] }, processGroupsToRemove: [id] });
+    await untilBlocked(world, "RemovalBlocked");
+    await world.clock.advance(3 * minuteMs);
+    const before = (await world.cluster()).status?.processGroups ?? [];
+    const left = before.find(({ processGroupID }) => processGroupID === id);
+    assert.notEqual(left?.exclusionTimestamp, undefined);
+    await world.changeSpec(bad);
+    await untilBlocked(world, "CanaryFailed");
+    assert.deepEqual(kills(world), [1]);
+  });
+});

@@ -254,6 +254,7 @@ class LifeWalk {
     else if (chance < 0.82) await this.#takeBack();
     else if (chance < 0.84) await this.#absurdWish();
     else if (chance < 0.86) this.#stepClock();
+    else if (chance < 0.88) await this.#badKnob();
     else await this.#trouble();
     await this.#advance(randomPick(random, [1_000, 10_000, 30_000, 90_000, 240_000]));
   }
@@ -316,6 +317,25 @@ class LifeWalk {
     if (isRefused) return;
     await this.#advance(randomPick(this.#random, [1_000, 30_000, 120_000]));
     await this.#patch(name, takenBack(change, spec));
+  }
+
+  /** Whatever starts with it ends at once, so it is corrected after a while. */
+  async #badKnob(): Promise<void> {
+    const { name } = randomPick(this.#random, this.#shape.members);
+    const { spec } = await this.#cluster(name);
+    // Nobody can try it alone there.
+    if (spec.databaseConfiguration?.redundancy_mode === "single") return;
+    const value = randomInteger(this.#random, 1, 9);
+    const change = parameters(`knob_max_trace_lines=${value}`, "knob_cache_eviction_policy=fifo");
+    this.#note(`a knob that ends fdbserver, of ${name}`);
+    await this.#patch(name, change);
+    await this.#advance(randomPick(this.#random, [5_000, 30_000, 240_000, 900_000]));
+    const isCorrected = this.#random.next() < 0.5;
+    const back = isCorrected
+      ? parameters(`knob_max_trace_lines=${value}`, "knob_cache_eviction_policy=lru")
+      : takenBack(change, spec);
+    this.#note(`the knob is ${isCorrected ? "corrected" : "taken back"}`);
+    await this.#patch(name, back);
   }
 
   /** The operator dies at one of its next writes, and another takes its place. */
@@ -478,4 +498,8 @@ function whyNot({ metadata, status }: FoundationDBCluster): string {
   return [`${metadata.name} ${JSON.stringify(status?.generations)}`, ...waits, ...groups].join(
     "\n",
   );
+}
+
+function parameters(...customParameters: string[]): object {
+  return { processes: { general: { customParameters } } };
 }
