@@ -50,6 +50,8 @@ export interface ClusterState {
   madeConnectionString: string | undefined;
   /** The last replacement for the sake of coordinators that find too few zones. */
   zoneAttempt: ZoneAttempt | undefined;
+  /** The fault domain under maintenance as the last status showed it. */
+  maintenanceZone: string;
   /** What the database is carrying out for us; at most one command at a time. */
   runningCommand: string | undefined;
   isClosed: boolean;
@@ -150,6 +152,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     refusals: new Map(),
     madeConnectionString: undefined,
     zoneAttempt: undefined,
+    maintenanceZone: "",
     runningCommand: undefined,
     isClosed: false,
     restUntilMs: 0,

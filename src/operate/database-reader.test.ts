@@ -187,6 +187,22 @@ test("[S1] the keys that the instances share are read", async () => {
   assert.deepEqual(knowledge.lock?.stored, { owner: "dc1", startSeconds: 1, endSeconds });
 });
 
+test("[T78] [T79] maintenance entries have times of our own clock, and the list can be asked for once more", async () => {
+  const library = new Library();
+  const nowSeconds = Math.floor(library.clock.nowMs() / 1000);
+  const entry = text(keys.maintenanceEntry("storage-1"));
+  library.stored.set(entry, encodeMaintenance(nowSeconds + 3_600));
+  await library.ask([{ type: "maintenanceList" }]);
+  const listed = (): unknown[] => [
+    ...(library.reader.knowledge.maintenanceList?.entries ?? [["nothing"]]),
+  ];
+  assert.deepEqual(listed(), [["storage-1", nowSeconds]]);
+  library.reader.noteMaintenance();
+  assert.deepEqual(listed(), [["nothing"]]);
+  await library.ask([{ type: "maintenanceList" }]);
+  assert.deepEqual(listed(), [["storage-1", nowSeconds]]);
+});
+
 test("[S7] a confirmed exclusion is kept with its targets, one that fails is not", async () => {
   const library = new Library();
   const question: DatabaseQuestion = {

@@ -19,6 +19,7 @@ import { nothingSeen, rememberSets } from "../plan/shared-sets.ts";
 import type { CoordinationSets, SetMemory } from "../plan/shared-sets.ts";
 import { isSameJson } from "../plan/same-json.ts";
 import type { DatabaseTarget } from "./database-poller.ts";
+import { MaintenanceMemory } from "./maintenance-memory.ts";
 
 export interface DatabaseReaderOptions {
   clock: Clock;
@@ -74,6 +75,7 @@ export class DatabaseReader {
   /** Since when the coordination sets are as they are; our own writes are changes like any other. */
   #setMemory: SetMemory = nothingSeen;
   #setsLookedMs = 0;
+  #maintenance = new MaintenanceMemory();
   #client: AdminClient | undefined;
   #isClosed = false;
 
@@ -105,7 +107,15 @@ export class DatabaseReader {
   noteWrite(action: Action): void {
     if (action.type === "includeProcesses") this.#noteInclusion(action.targets);
     const part = changedParts[action.type];
-    if (part === undefined) return;
+    if (part !== undefined) this.#forget(part);
+  }
+
+  /** Another fault domain is under maintenance: whoever began that has listed its process groups since the last look. */
+  noteMaintenance(): void {
+    this.#forget("maintenanceList");
+  }
+
+  #forget(part: Exclude<keyof DatabaseKnowledge, "verified">): void {
     const { [part]: _, ...rest } = this.#knowledge;
     this.#knowledge = rest;
     for (const key of [...this.#entries.keys()]) {
@@ -144,6 +154,7 @@ export class DatabaseReader {
     this.#entries.clear();
     this.#knowledge = { verified: new Map() };
     this.#setMemory = nothingSeen;
+    this.#maintenance = new MaintenanceMemory();
   }
 
   /** Questions that nobody asks any more are forgotten with their back-off. */
@@ -223,7 +234,7 @@ export class DatabaseReader {
       case "denyList":
         return { denyList: { ids: await readDenyList(keys), observedMs } };
       case "maintenanceList":
-        return { maintenanceList: { entries: await readMaintenanceList(keys), observedMs } };
+        return this.#maintenanceList(keys, observedMs);
       case "pendingUpgrades":
         return this.#pendingUpgrades(keys, question.version, observedMs);
       case "coordination": {
@@ -233,6 +244,15 @@ export class DatabaseReader {
       case "lock":
         return { lock: { stored: await readLock(keys), observedMs } };
     }
+  }
+
+  async #maintenanceList(
+    keys: SharedKeys,
+    observedMs: number,
+  ): Promise<Partial<DatabaseKnowledge>> {
+    const listed = await readMaintenanceList(keys);
+    const entries = this.#maintenance.note(listed, observedMs, this.#options.clock.nowMs());
+    return { maintenanceList: { entries, observedMs } };
   }
 
   #remember(sets: CoordinationSets, observedMs: number): SetMemory {

@@ -19,6 +19,8 @@ class Scene {
   readonly sample = sampleDatabase();
   readonly ledger = new Ledger();
   nowMs = sampleNowMs;
+  /** How often the list of what is under maintenance was forgotten. */
+  forgotten = 0;
   readonly latest: DatabaseObservation;
   readonly state: ClusterState;
 
@@ -29,7 +31,8 @@ class Scene {
       poller: { latest: this.latest },
       statuses: new StatusMemory(),
       database: { ledger, lastWriteMs: 0, peers: () => [] },
-      reader: { knowledge: nothingKnown },
+      reader: { knowledge: nothingKnown, noteMaintenance: () => void (this.forgotten += 1) },
+      maintenanceZone: "",
       sidecars: { observations: () => new Map() },
       failures: new Map(),
       refusals: new Map(),
@@ -141,4 +144,23 @@ test("[S121] the count goes on with a part of the processes, and ends with an ef
   scene.statusAfter(25_000);
   takeIn(scene.input());
   assert.equal(scene.failures()[0]?.[2], 10_000);
+});
+
+test("[T79] a list from before a status showed another fault domain under maintenance is forgotten", () => {
+  const scene = new Scene();
+  takeIn(scene.input());
+  assert.equal(scene.forgotten, 0);
+  const { cluster } = scene.sample.status;
+  assert.ok(cluster);
+  for (const [zone, count] of [
+    ["zone-1", 1],
+    ["zone-1", 1],
+    ["zone-2", 2],
+    [undefined, 3],
+  ] as const) {
+    if (zone === undefined) delete cluster.maintenance_zone;
+    else cluster.maintenance_zone = zone;
+    takeIn(scene.input());
+    assert.equal(scene.forgotten, count, zone);
+  }
 });

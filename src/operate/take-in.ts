@@ -1,5 +1,6 @@
 // Takes in what was observed: which statuses are remembered, and how our own acts ended. It happens when a status comes and
-// before a pass; whoever only looks changes nothing. Rules: spec/operate.md [OP61], spec/safety.md [S42], [S121].
+// before a pass; whoever only looks changes nothing. Rules: spec/operate.md [OP61], spec/safety.md [S42], [S121],
+// spec/restart.md [T79].
 import type { Stored } from "../kube/resource.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { actionKey } from "../plan/action-key.ts";
@@ -13,7 +14,10 @@ import { objectsOf } from "./observe.ts";
 export interface TakeInInput {
   cluster: Stored<FoundationDBCluster>;
   caches: Pick<Caches, "pods" | "pvcs">;
-  state: Pick<ClusterState, "poller" | "statuses" | "database" | "failures">;
+  state: Pick<
+    ClusterState,
+    "poller" | "statuses" | "database" | "failures" | "reader" | "maintenanceZone"
+  >;
   nowMs: number;
   serverAheadMs: number;
 }
@@ -27,6 +31,7 @@ export function takeIn({ cluster, caches, state, nowMs, serverAheadMs }: TakeInI
   const pvcs = objectsOf(caches.pvcs, cluster);
   const view = { cluster, pods, nowMs, serverAheadMs };
   state.statuses.note(ownObservation(view, state.poller.latest), view);
+  noteMaintenance(state);
   const { statuses } = state.statuses;
   for (const found of state.database.ledger.settle({ cluster, pods, pvcs, nowMs, statuses })) {
     const { action } = found;
@@ -41,6 +46,16 @@ export function takeIn({ cluster, caches, state, nowMs, serverAheadMs }: TakeInI
       isCommand: true,
     });
   }
+}
+
+/** The list of what is under maintenance is read once more when a status shows another fault domain. */
+function noteMaintenance(state: TakeInInput["state"]): void {
+  const { latest } = state.poller;
+  if (latest.kind !== "seen") return;
+  const zone = latest.status.cluster?.maintenance_zone ?? "";
+  if (zone === state.maintenanceZone) return;
+  state.maintenanceZone = zone;
+  state.reader.noteMaintenance();
 }
 
 function pauseMs({ count }: Contradiction): number {

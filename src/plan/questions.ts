@@ -44,7 +44,7 @@ export interface DatabaseKnowledge {
     readonly sinceMs: number;
     readonly observedMs: number;
   };
-  /** Process groups under maintenance, with the unix second at which their entry was made. */
+  /** Process groups under maintenance, with the unix second at which their entry was made, on our own clock. */
   readonly maintenanceList?: {
     readonly entries: ReadonlyMap<string, number>;
     readonly observedMs: number;
