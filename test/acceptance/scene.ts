@@ -175,6 +175,8 @@ export class Scene {
   snapshot(): Snapshot {
     const observedMs = this.nowMs - 1_000;
     const older = { status: this.#older(), observedMs: this.nowMs - 3_000 };
+    // What is derived from a status is remembered by its identity too.
+    const status = { ...this.status };
     return this.#world.snapshot({
       nowMs: this.nowMs,
       memory: newDesiredMemory(),
@@ -183,8 +185,8 @@ export class Scene {
       pods: new Map([...this.pods].map(([name, pod]) => [name, { ...pod }])),
       pvcs: this.pvcs,
       services: this.services,
-      database: { kind: "seen", status: this.status, observedMs },
-      statuses: [{ status: this.status, observedMs }, older],
+      database: { kind: "seen", status, observedMs },
+      statuses: [{ status, observedMs }, older],
       ...this.rest,
     });
   }
