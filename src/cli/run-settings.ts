@@ -244,7 +244,8 @@ export const databaseSettings = {
     {
       flag: "busy-poll-interval",
       fallback: "1s",
-      meaning: "Pause between two looks at a database while something is awaited from it.",
+      meaning:
+        "Pause between two looks at a database while something is awaited from it; up to five times as long when nothing changes.",
     },
     100,
   ),

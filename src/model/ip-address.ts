@@ -20,17 +20,28 @@ export function isIpv4(text: string): boolean {
   return canonical !== undefined && !canonical.includes(":");
 }
 
+/** Character by character: addresses are looked at in every step for every process. */
 function parseIpv4(text: string): number[] | undefined {
-  if (!/^\d+\./.test(text)) return undefined;
-  const parts = text.split(".");
-  if (parts.length !== 4) return undefined;
   const bytes: number[] = [];
-  for (const part of parts) {
-    if (!/^(0|[1-9]\d{0,2})$/.test(part) || Number(part) > 255) return undefined;
-    bytes.push(Number(part));
+  let value = -1;
+  for (let index = 0; index <= text.length; index += 1) {
+    const code = index < text.length ? text.charCodeAt(index) : dot;
+    if (code === dot) {
+      if (value < 0 || value > 255 || bytes.length === 4) return undefined;
+      bytes.push(value);
+      value = -1;
+      continue;
+    }
+    // A leading zero could mean octal digits: nobody writes addresses so.
+    if (code < zero || code > nine || value === 0 || value > 255) return undefined;
+    value = Math.max(value, 0) * 10 + code - zero;
   }
-  return bytes;
+  return bytes.length === 4 ? bytes : undefined;
 }
+
+const dot = 46;
+const zero = 48;
+const nine = 57;
 
 function parseGroups(text: string): number[] | undefined {
   if (text === "") return [];

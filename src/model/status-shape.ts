@@ -62,17 +62,21 @@ function fields(
   drop: Drop,
   shapeOf: (name: string) => Shape | undefined,
 ): Json {
-  let isChanged = false;
-  const entries = Object.entries(value).flatMap(([name, each]): [string, unknown][] => {
+  // Nearly every status is as it should be, so nothing is copied before something is dropped.
+  let kept: Record<string, unknown> | undefined;
+  for (const name of Object.keys(value)) {
+    const each = value[name];
     const shape = each === undefined ? undefined : shapeOf(name);
-    if (shape === undefined) return [[name, each]];
+    if (shape === undefined) continue;
     const place = path === "" ? name : `${path}.${name}`;
     const found = shape(each, place, drop);
+    if (found === each) continue;
     if (found === unusable) drop(place);
-    isChanged ||= found !== each;
-    return found === unusable || found === unknown ? [] : [[name, found]];
-  });
-  return isChanged ? Object.fromEntries(entries) : value;
+    kept ??= { ...value };
+    if (found === unusable || found === unknown) delete kept[name];
+    else kept[name] = found;
+  }
+  return kept ?? value;
 }
 
 function isRecord(value: unknown): value is Json {

@@ -17,6 +17,7 @@ import { Doubts } from "./doubts.ts";
 import type { Guard, GuardedDatabase } from "./guard.ts";
 import { Ledger } from "./ledger.ts";
 import { OwnWrites } from "./own-writes.ts";
+import type { Awaited } from "./poll-interval.ts";
 import { SidecarReader } from "./sidecar-reader.ts";
 import { StatusMemory } from "./status-memory.ts";
 import type { ToldWaits } from "./transition-events.ts";
@@ -65,6 +66,8 @@ export interface ClusterState {
   toldWaits: ToldWaits;
   /** Until then the database is asked often unless it is well. */
   quickUntilMs: number;
+  /** Decides how often the database is asked. */
+  awaited: Awaited;
   statusWrittenMs: number;
   /** Lost races for the status in a row, and until when no other one is run. */
   conflicts: number;
@@ -160,6 +163,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     toldEvents: new Set(),
     toldWaits: undefined,
     quickUntilMs: 0,
+    awaited: { what: "", sinceMs: 0 },
     statusWrittenMs: 0,
     conflicts: 0,
     isStatusPruned: false,

@@ -320,7 +320,7 @@ class RunningOperator implements Operator {
         observe: () => this.#observe(cluster(), state),
         onObservation: () => this.#takeIn(key, cluster(), state),
         peers: () => this.#peersOf(state),
-        onNews: () => this.#queue.addNews(key),
+        onNews: () => this.#news(key),
       },
     );
     this.#states.set(key, state);

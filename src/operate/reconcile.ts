@@ -43,6 +43,7 @@ import { invalidStatus, problemText } from "./invalid-spec.ts";
 import { pausedStatus } from "./paused.ts";
 import type { OperatorMetrics } from "./metrics.ts";
 import { freshEnough, objectsOf, observeCluster } from "./observe.ts";
+import { awaitedAfter, pollInterval } from "./poll-interval.ts";
 import { carryOutFirst, performActions } from "./perform.ts";
 import type { ActionOutcome, PerformOptions, PerformTarget } from "./perform.ts";
 import { holdMs, statusDue } from "./status-writes.ts";
@@ -442,6 +443,7 @@ function note(
   if (outcome.kind === "done") {
     state.failures.delete(key);
     state.refusals.delete(key);
+    state.awaited = { ...state.awaited, sinceMs: atMs };
     noteBypass(options, cluster, action);
     options.metrics.actionEnded(cluster, action, "done");
     options.log.info("action performed", fields);
@@ -504,7 +506,10 @@ function prepareNext(options: ReconcileOptions, state: ClusterState, plan: Plan)
   if (isBusy) state.quickUntilMs = nowMs + healingMs;
   else if (isWell(plan)) state.quickUntilMs = 0;
   const isQuick = isBusy || nowMs < state.quickUntilMs;
-  state.poller.setIntervalMs(isQuick ? options.busyPollMs : options.restPollMs);
+  state.awaited = awaitedAfter(state.awaited, plan, nowMs);
+  state.poller.setIntervalMs(
+    isQuick ? pollInterval(state.awaited, options.busyPollMs, nowMs) : options.restPollMs,
+  );
   state.sidecars.ask(plan.questions);
   state.reader.ask(plan.databaseQuestions);
 }
