@@ -24,23 +24,33 @@ export function parseAddress(text: string): Parsed<ProcessAddress> {
   const whole = canonicalIp(body);
   if (whole !== undefined) return parsed({ host: whole, port: 0, flags: [], fromHostname });
 
-  const match = /^(?:\[([^\]]*)\]|([^[\]:]*))(?::(.*))?$/.exec(body);
-  if (!match) return unparsed(`"${text}" is not an address: an IPv6 address needs brackets`);
-  const bracketed = match[1];
-  const name = bracketed ?? match[2] ?? "";
+  const isBracketed = body.startsWith("[");
+  const end = isBracketed ? body.indexOf("]") : endOf(body, body.indexOf(":"));
+  const name = body.slice(isBracketed ? 1 : 0, end);
+  const rest = body.slice(isBracketed ? end + 1 : end);
+  if (end < 0 || (rest !== "" && !rest.startsWith(":")) || (!isBracketed && /[[\]]/.test(name))) {
+    return unparsed(`"${text}" is not an address: an IPv6 address needs brackets`);
+  }
   if (name === "") return unparsed(`"${text}" is not an address: it names no host`);
   const host = canonicalIp(name) ?? name;
-  if (match[3] === undefined) return parsed({ host, port: 0, flags: [], fromHostname });
+  if (rest === "") return parsed({ host, port: 0, flags: [], fromHostname });
 
-  const [port = "", ...flags] = match[3].split(":");
+  const [port = "", ...flags] = rest.slice(1).split(":");
   if (!/^\d+$/.test(port) || Number(port) > 65_535) {
     return unparsed(`"${text}" is not an address: "${port}" is not a port`);
+  }
+  if (flags.some((flag) => /\s/.test(flag))) {
+    return unparsed(`"${text}" is not an address: a flag has no spaces`);
   }
   return parsed({ host, port: Number(port), flags: sortedFlags(flags), fromHostname });
 }
 
-function sortedFlags(flags: readonly string[]): string[] {
-  return [...new Set(flags)].toSorted();
+function endOf(body: string, colon: number): number {
+  return colon < 0 ? body.length : colon;
+}
+
+function sortedFlags(flags: readonly string[]): readonly string[] {
+  return flags.length < 2 ? flags : [...new Set(flags)].toSorted();
 }
 
 export function formatAddress(address: ProcessAddress): string {

@@ -1,3 +1,4 @@
+// Tests of how often a database is asked while something is awaited from it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Plan } from "../plan/chain.ts";

@@ -507,9 +507,10 @@ function prepareNext(options: ReconcileOptions, state: ClusterState, plan: Plan)
   else if (isWell(plan)) state.quickUntilMs = 0;
   const isQuick = isBusy || nowMs < state.quickUntilMs;
   state.awaited = awaitedAfter(state.awaited, plan, nowMs);
-  state.poller.setIntervalMs(
-    isQuick ? pollInterval(state.awaited, options.busyPollMs, nowMs) : options.restPollMs,
-  );
+  const quickMs = isBusy
+    ? pollInterval(state.awaited, options.busyPollMs, nowMs)
+    : options.busyPollMs;
+  state.poller.setIntervalMs(isQuick ? quickMs : options.restPollMs);
   state.sidecars.ask(plan.questions);
   state.reader.ask(plan.databaseQuestions);
 }

@@ -93,6 +93,8 @@ test("[W19] a database goes from one region to two, step by step and without a l
     await world.clock.advance(2 * minuteMs);
     for (const name of names) await world.changeSpec({ databaseConfiguration: two }, { name });
     await untilOnlyCoordinatorsAreWrong(world, names);
+    // The last configuration costs a recovery.
+    await world.clock.advance(10_000);
     world.assertDataSafe(1);
     const { status } = await world.cluster({ name: "dc1" });
     assert.equal(status?.databaseConfiguration?.usable_regions, 2);
