@@ -80,6 +80,8 @@ const soonMs = 50;
 /** Protection that could not be written is tried again. */
 const protectionMs = 10_000;
 const staleMs = 250;
+/** A status that takes longer than this is not waited for. */
+const statusTakesMs = 1_000;
 const refusedMs = 1_000;
 /** The longest pause of who loses every race for the status. */
 const conflictMaximumMs = 30_000;
@@ -154,9 +156,9 @@ export async function reconcileCluster(
   recordEvents(options, state, cluster, plan);
   if (plan.isReconciled) noteReconciled(options, cluster, plan);
   const outcomes = await perform(options, key, state, cluster, plan.actions, servedMs(snapshot));
-  prepareNext(options, state, plan);
+  const nextStatusMs = prepareNext(options, state, plan);
   options.metrics.passEnded(options.clock.nowMs() - nowMs);
-  return { againAfterMs: againAfter(options, state, plan, outcomes, written) };
+  return { againAfterMs: againAfter(options, state, plan, outcomes, written, nextStatusMs) };
 }
 
 /** A question about the coordination sets is answered beside the pass: it may take a while. */
@@ -499,8 +501,12 @@ function noteBypass(options: ReconcileOptions, key: string, action: Action): voi
   options.recorder.record(cluster, "Warning", "RemovedWithoutExclusion", message.slice(0, 1000));
 }
 
-/** Sets up what the next pass wants to know. */
-function prepareNext(options: ReconcileOptions, state: ClusterState, plan: Plan): void {
+/** Sets up what the next pass wants to know. Says when the next status is asked for, unless that is far away. */
+function prepareNext(
+  options: ReconcileOptions,
+  state: ClusterState,
+  plan: Plan,
+): number | undefined {
   const isBusy = !plan.isReconciled || plan.waits.some((wait) => wait.isForDatabase === true);
   const nowMs = options.clock.nowMs();
   if (isBusy) state.quickUntilMs = nowMs + healingMs;
@@ -513,6 +519,7 @@ function prepareNext(options: ReconcileOptions, state: ClusterState, plan: Plan)
   state.poller.setIntervalMs(isQuick ? quickMs : options.restPollMs);
   state.sidecars.ask(plan.questions);
   state.reader.ask(plan.databaseQuestions);
+  return isQuick && state.poller.target !== undefined ? quickMs : undefined;
 }
 
 function isWell({ status: { health } }: Plan): boolean {
@@ -526,9 +533,12 @@ function againAfter(
   plan: Plan,
   outcomes: readonly ActionOutcome[],
   written: StatusWrite,
+  nextStatusMs: number | undefined,
 ): number {
   const nowMs = options.clock.nowMs();
-  const times: number[] = plan.waits.map((wait) => Math.max(soonMs, wait.retryAtMs - nowMs));
+  // What is awaited from the database is looked at when its next status comes: until then there is nothing new to see.
+  const floorMs = nextStatusMs === undefined ? soonMs : nextStatusMs + statusTakesMs;
+  const times: number[] = plan.waits.map((wait) => Math.max(floorMs, wait.retryAtMs - nowMs));
   times.push(options.plan.statusMaximumAgeMs);
   if (written === "decision" || outcomes.some((outcome) => outcome.kind === "done")) {
     times.push(soonMs);

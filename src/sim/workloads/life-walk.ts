@@ -141,11 +141,13 @@ class LifeWalk {
       },
     });
     const { nodes, zones } = this.#shape;
+    const busyPollMs = randomPick(random, [1_000, 2_000, 5_000]);
     this.#world = startWorld({
       ...{ clock: this.#clock, seed, trace: this.#trace, nodes, zones },
       nodeCapacity: { cpu: "8", memory: "32Gi", pods: "100" },
       disabledChecks: options.disabledChecks,
       operatorClock: this.#operatorClock,
+      operator: { busyPollMs },
       wrapTransport: (transport) => this.#links.wrapTransport(this.#watchman.inspect(transport)),
       wrapAdmin: (admin) => this.#links.wrapAdmin(this.#watchman.inspectCommands(admin)),
       onRequest: (record) => this.#requests.push(record),
