@@ -6,7 +6,7 @@ import { isPackingEnabled } from "../api/packing.ts";
 import { isEligibleClass } from "../model/coordinator-choice.ts";
 import { isOverRegions } from "../model/database-configuration.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
-import { hallOf, isMarkedForRemoval } from "../model/process-group.ts";
+import { hallOf, isExcluded, isMarkedForRemoval } from "../model/process-group.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import { chooseCoordinators } from "./choose-coordinators.ts";
 import type { ZoneShortage } from "./choose-coordinators.ts";
@@ -16,6 +16,8 @@ import { openZones } from "./halls-offered.ts";
 import { isPlacementSettled } from "./reduced-coordinators.ts";
 import { cheapestFirst } from "./removal-cost.ts";
 import { isCoordinator } from "./safety/coordinators.ts";
+import { podOf } from "./safety/view.ts";
+import { isGlobal } from "./shared-sets.ts";
 import { databaseStatus } from "./snapshot.ts";
 import type { Snapshot, ZoneAttempt } from "./snapshot.ts";
 import type { Draft } from "./step.ts";
@@ -62,7 +64,7 @@ export function lastingAttempt(snapshot: Snapshot, draft: Draft): ZoneAttempt | 
   return draft.groups.some(isMarkedForRemoval) ? snapshot.zoneAttempt : undefined;
 }
 
-/** Zones are all that is missing, and no process is still to come. */
+/** Zones are all that is missing: no process is still to come, and nobody else is still to go. */
 function shortageOf(
   snapshot: Snapshot,
   draft: Draft,
@@ -70,15 +72,24 @@ function shortageOf(
 ): ZoneShortage | undefined {
   // Logical fault domains and halls are given to process groups; no scheduler finds them.
   if (isPackingEnabled(snapshot.cluster.spec)) return undefined;
-  const isWaiting = draft.groups.some(
-    (group) => isMarkedForRemoval(group) && isCoordinator(snapshot, status, group),
+  const leaving = draft.groups.filter(isMarkedForRemoval);
+  const waiting = leaving.filter((group) => isCoordinator(snapshot, status, group));
+  if (waiting.length === 0 || !isPlacementSettled(snapshot, draft, status)) return undefined;
+  // They keep a successor from nodes that are about to be free. In global mode they stay as long as the coordinators do.
+  const others = leaving.filter(
+    (group) => !waiting.includes(group) && (isExcluded(group) || !isGlobal(snapshot, draft.status)),
   );
-  if (!isWaiting || !isPlacementSettled(snapshot, draft, status)) return undefined;
+  if (others.some((group) => isStanding(snapshot, group))) return undefined;
   const input = coordinatorInput(snapshot, draft, status);
   const { spreadLocality } = redundancyOf(input.configuration.redundancy_mode);
   if (spreadLocality !== undefined || isOverRegions(input.configuration)) return undefined;
   const choice = chooseCoordinators(input);
   return choice.ok ? undefined : choice.shortage;
+}
+
+function isStanding(snapshot: Snapshot, group: ProcessGroup): boolean {
+  const pod = podOf(snapshot, group);
+  return pod !== undefined && pod.metadata.deletionTimestamp === undefined;
 }
 
 interface Sharing {

@@ -20,14 +20,19 @@ const spec: Partial<ClusterSpec> = {
 const twoZones: Zones = (_, index) => (index % 2 === 0 ? "a" : "b");
 
 /** All coordinators are to go, and their successors report. */
-function crowded(zones: Zones = twoZones, more: Partial<ClusterSpec> = {}): RemovalWorld {
+function crowded(
+  zones: Zones = twoZones,
+  more: Partial<ClusterSpec> = {},
+  alsoLeaving: readonly string[] = [],
+): RemovalWorld {
   const world = RemovalWorld.settled({ ...spec, ...more });
   const seen = world.database();
   assert.ok(seen.kind === "seen");
-  const leaving = Object.values(seen.status.cluster?.processes ?? {})
+  const coordinators = Object.values(seen.status.cluster?.processes ?? {})
     .filter((process) => hasRole(process, "coordinator"))
     .map(({ locality }) => locality?.["instance_id"] ?? "");
-  assert.equal(leaving.length, 3);
+  assert.equal(coordinators.length, 3);
+  const leaving = [...coordinators, ...alsoLeaving];
   world.changeSpec({ processGroupsToRemove: leaving });
   world.change = ({ cluster }) => {
     const counts = new Map<string, number>();
@@ -136,6 +141,15 @@ test("[R103] nobody goes while a process that is to stay does not report", () =>
   const [silent] = world.groups("storage").filter((group) => !group.removalTimestamp);
   world.silent.add(silent?.processGroupID ?? "");
   assert.deepEqual(chosenBy(world, planOf(world, [a, b, c])), []);
+});
+
+test("[R103] nobody goes while others that are to go still stand on nodes", () => {
+  const [id = ""] = RemovalWorld.settled(spec).ids("stateless");
+  const world = crowded(twoZones, {}, [id]);
+  assert.ok(world.groups().some((group) => group.processGroupID === id && group.removalTimestamp));
+  assert.deepEqual(chosenBy(world, planOf(world, [a, b, c])), []);
+  world.pods.delete(world.podNameOf(id));
+  assert.equal(chosenBy(world, planOf(world, [a, b, c])).length, 1);
 });
 
 test("[R103] the limit of replacements does not hold it back, unless none are wanted at all", () => {
