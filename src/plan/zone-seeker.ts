@@ -35,7 +35,10 @@ export function zoneSeeker(snapshot: Snapshot, draft: Draft): ZoneSeeker | undef
   if (status.client?.database_status?.available !== true) return undefined;
   const shortage = shortageOf(snapshot, draft, status);
   if (shortage === undefined) return undefined;
-  for (const { group, neighbour } of sharingGroups(snapshot, draft, status)) {
+  const staying = eligibleGroups(snapshot, draft);
+  // A process in another zone cannot be chosen now for some other reason, such as a listener or a name that it lacks.
+  if (staying.some(({ faultDomain = "" }) => !shortage.zones.has(faultDomain))) return undefined;
+  for (const { group, neighbour } of sharingGroups(snapshot, staying, status)) {
     const open = openZones(snapshot, group.processClass, hallOf(group));
     const free = [...open].filter((zone) => !shortage.zones.has(zone));
     if (free.length < shortage.missing) continue;
@@ -97,19 +100,21 @@ interface Sharing {
   readonly neighbour: string;
 }
 
+/** Those that stay and may be coordinators. */
+function eligibleGroups({ cluster }: Snapshot, { groups }: Draft): readonly ProcessGroup[] {
+  const { coordinatorSelection } = cluster.spec;
+  return groups.filter(
+    (group) =>
+      !isMarkedForRemoval(group) && isEligibleClass(group.processClass, coordinatorSelection),
+  );
+}
+
 /** Those whose zone has another one of their class, so that no zone is lost with them; who moves no data first. */
 function sharingGroups(
   snapshot: Snapshot,
-  draft: Draft,
+  staying: readonly ProcessGroup[],
   status: DatabaseStatus,
 ): readonly Sharing[] {
-  const { coordinatorSelection } = snapshot.cluster.spec;
-  const staying = draft.groups.filter(
-    (group) =>
-      !isMarkedForRemoval(group) &&
-      (group.faultDomain ?? "") !== "" &&
-      isEligibleClass(group.processClass, coordinatorSelection),
-  );
   const placeOf = ({ processClass, faultDomain }: ProcessGroup): string =>
     `${processClass}/${faultDomain ?? ""}`;
   const places = Map.groupBy(staying, placeOf);

@@ -152,6 +152,20 @@ test("[R103] nobody goes while others that are to go still stand on nodes", () =
   assert.equal(chosenBy(world, planOf(world, [a, b, c])).length, 1);
 });
 
+test("[R103] nobody goes while a process in another zone only cannot be chosen now", () => {
+  const world = crowded((processClass, index) =>
+    processClass === "storage" && index === 0 ? "d" : twoZones(processClass, index),
+  );
+  const change = world.change;
+  world.change = (status) => {
+    change(status);
+    for (const process of Object.values(status.cluster?.processes ?? {})) {
+      if (process.locality?.["zoneid"] === "d") process.under_maintenance = true;
+    }
+  };
+  assert.deepEqual(chosenBy(world, planOf(world, [a, b, c])), []);
+});
+
 test("[R103] the limit of replacements does not hold it back, unless none are wanted at all", () => {
   for (const [limit, expected] of [
     [0, 0],
