@@ -2,8 +2,10 @@
 // service for each process group. Rules: spec/plan.md [P43]-[P45].
 import { append } from "../env/long-lists.ts";
 import { annotationKeys } from "../build/labels.ts";
+import { headlessService } from "../build/service.ts";
 import type { Service } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
+import { coordinatorsOf } from "../model/connection-string.ts";
 import { isLeaving } from "../model/process-group.ts";
 import type { Action } from "./action.ts";
 import { mergedMap } from "./merged-map.ts";
@@ -15,16 +17,25 @@ const step = "addServices";
 
 export function planServices(snapshot: Snapshot, draft: Draft): StepResult {
   const actions: Action[] = [];
-  const { headlessService } = draft.desired;
-  if (headlessService !== undefined) {
-    append(actions, planService(snapshot, headlessService, undefined));
-  }
+  const names = draft.desired.headlessService ?? neededNames(snapshot, draft);
+  if (names !== undefined) append(actions, planService(snapshot, names, undefined));
   for (const group of draft.groups) {
     if (isLeaving(group)) continue;
     const wanted = draft.desired.service(group);
     if (wanted !== undefined) append(actions, planService(snapshot, wanted, group.processGroupID));
   }
   return { actions };
+}
+
+/** Nobody asks for names any more, and coordinators are still known by them: without the service the database is not found. */
+function neededNames(snapshot: Snapshot, draft: Draft): Stored<Service> | undefined {
+  const { cluster } = draft.desired;
+  const { name = "", namespace = "" } = cluster.metadata;
+  if (snapshot.services.has(name)) return undefined;
+  const isGiven = (address: string): boolean => address.includes(`.${name}.${namespace}.`);
+  if (!coordinatorsOf(draft.status.connectionString ?? "").some(isGiven)) return undefined;
+  const routing = { ...cluster.spec.routing, headlessService: true };
+  return headlessService({ ...cluster, spec: { ...cluster.spec, routing } }) as Stored<Service>;
 }
 
 /** Of a service that exists only the selector and what we add to its metadata are ours. */

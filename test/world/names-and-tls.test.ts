@@ -2,6 +2,7 @@
 // that the switch of TLS waits for. Rules: spec/restart.md [T52].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { services } from "../../src/kube/resource.ts";
 import { coordinatorsOf } from "../../src/model/connection-string.ts";
 import { TestWorld, minuteMs, securedProcesses, small } from "./world-harness.ts";
 
@@ -29,3 +30,13 @@ for (const podUpdateStrategy of ["Delete", "ReplaceTransactionSystem"] as const)
     });
   });
 }
+
+test("[P43] the headless service comes back while coordinators are still known by its names", async () => {
+  await TestWorld.runWithCluster({ spec: small, nodes: 9 }, async (world) => {
+    await world.changeSpec({ routing: { useDNSInClusterFile: false } });
+    await world.clock.advance(2_000);
+    await world.client.delete(services, { namespace: "default", name: "sample" });
+    await world.untilReconciled(60 * minuteMs);
+    world.assertDataSafe();
+  });
+});
