@@ -31,7 +31,6 @@ import {
 import { repairsIn } from "../plan/repair.ts";
 import { isSameJson } from "../plan/same-json.ts";
 import { evidenceMsOf } from "../plan/safety/act-evidence.ts";
-import { skippedText } from "../plan/skipped-exclusion.ts";
 import type { PlanOptions, Snapshot } from "../plan/snapshot.ts";
 import { mayCreateUnseen } from "../plan/unseen-creation.ts";
 import { isAvailable } from "../plan/update-status.ts";
@@ -44,6 +43,7 @@ import { pausedStatus } from "./paused.ts";
 import type { OperatorMetrics } from "./metrics.ts";
 import { freshEnough, objectsOf, observeCluster } from "./observe.ts";
 import { awaitedAfter, pollInterval } from "./poll-interval.ts";
+import { noteBypass } from "./bypass-event.ts";
 import { carryOutFirst, performActions } from "./perform.ts";
 import type { ActionOutcome, PerformOptions, PerformTarget } from "./perform.ts";
 import { holdMs, statusDue } from "./status-writes.ts";
@@ -489,18 +489,6 @@ function backOffMs(count: number, maximumMs: number): number {
   return Math.min(maximumMs, 1000 * 2 ** (count - 1));
 }
 
-/** What somebody removed without proof is said aloud, since nobody can take it back. */
-function noteBypass(options: ReconcileOptions, key: string, action: Action): void {
-  if (action.type !== "removeProcessGroups") return;
-  const ids = action.groups
-    .filter(({ proof }) => proof === "exclusionSkipped")
-    .map(({ processGroupId }) => processGroupId);
-  const cluster = options.caches.clusters.get(parseKeyText(key));
-  if (ids.length === 0 || cluster === undefined) return;
-  const message = skippedText(cluster.spec, cluster.status?.processGroups ?? [], ids);
-  options.recorder.record(cluster, "Warning", "RemovedWithoutExclusion", message.slice(0, 1000));
-}
-
 /** Sets up what the next pass wants to know. Says when the next status is asked for, unless that is far away. */
 function prepareNext(
   options: ReconcileOptions,
@@ -510,7 +498,8 @@ function prepareNext(
   const isBusy = !plan.isReconciled || plan.waits.some((wait) => wait.isForDatabase === true);
   const nowMs = options.clock.nowMs();
   if (isBusy) state.quickUntilMs = nowMs + healingMs;
-  else if (isWell(plan)) state.quickUntilMs = 0;
+  else if (plan.status.health?.healthy && plan.status.health.fullReplication)
+    state.quickUntilMs = 0;
   const isQuick = isBusy || nowMs < state.quickUntilMs;
   state.awaited = awaitedAfter(state.awaited, plan, nowMs);
   const quickMs = isBusy
@@ -520,10 +509,6 @@ function prepareNext(
   state.sidecars.ask(plan.questions);
   state.reader.ask(plan.databaseQuestions);
   return isQuick && state.poller.target !== undefined ? quickMs : undefined;
-}
-
-function isWell({ status: { health } }: Plan): boolean {
-  return health?.healthy === true && health.fullReplication === true;
 }
 
 /** At rest it is enough to notice that the database has fallen silent; events and its statuses come by themselves. */
