@@ -67,6 +67,12 @@ for (const [title, pod, wanted, expected] of cases) {
   });
 }
 
+test("[R100] a class without a volume that may get data keeps it in its pod", () => {
+  const [before, after] = [podOf([emptyDir], [usual]), podOf([emptyDir, other], [usual])];
+  assert.match(dataPlaceChange("unset", before, after) ?? "", /in its pod alone/);
+  assert.equal(dataPlaceChange("cluster_controller", before, after), undefined);
+});
+
 test("[R101] data on a claim is left behind by a pod that keeps its data elsewhere", () => {
   const group = { processGroupID: "storage-1", processClass: "storage", volumeClaim: "uid" };
   assert.equal(isDataLeftBehind(group, asMade), false);

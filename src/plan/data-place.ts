@@ -6,7 +6,7 @@ import { mainContainerName } from "../build/normalise.ts";
 import { mounts } from "../build/pod-volumes.ts";
 import type { Pod, PodTemplateSpec } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
-import { isStateful } from "../model/process-class.ts";
+import { isStateful, neverKeepsData } from "../model/process-class.ts";
 import { isSameJson } from "./same-json.ts";
 
 const [dataVolume, dataPath] = mounts.data;
@@ -40,7 +40,7 @@ export function dataPlaceChange(
   pod: Stored<Pod>,
   wanted: Stored<Pod>,
 ): string | undefined {
-  if (!isStateful(processClass)) return undefined;
+  if (neverKeepsData(processClass)) return undefined;
   const [before, after] = [dataPlaceOf(pod), dataPlaceOf(wanted)];
   if (!isSameJson(before, after)) return "its pod template keeps the data in another place";
   return before.claimName === undefined ? "its data lies in its pod alone" : undefined;

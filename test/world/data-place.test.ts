@@ -38,6 +38,28 @@ test("[R100] data moves to where a changed pod template keeps it, and back", asy
   });
 });
 
+test("[R100] [S109] data that the database put on a process without a volume is moved before its pod goes", async () => {
+  const counts = { storage: 2, log: 3, stateless: 3, unset: 3 };
+  await TestWorld.runWithCluster(
+    { spec: { ...spec, processCounts: counts }, nodes: 9 },
+    async (world) => {
+      await world.clock.advance(3 * minuteMs);
+      const isUsed = world.world.fdb.truth
+        .replicas()
+        .some(({ replicas }) =>
+          replicas.some(({ localities }) => /unset/.test(localities["instance_id"] ?? "")),
+        );
+      assert.ok(isUsed, "the database keeps no data on processes of class unset");
+      const processes = structuredClone(frugalProcesses) ?? {};
+      const [main] = processes["general"]?.podTemplate?.spec?.containers ?? [];
+      if (main) main.env = [{ name: "ANSWER", value: "42" }];
+      await world.changeSpec({ processes });
+      await untilSettled(world, 30 * minuteMs);
+      await assertAllCopies(world);
+    },
+  );
+});
+
 test("[R101] pods that are lost after such a change come back on their volumes", async () => {
   const automationOptions = { podUpdateStrategy: "Delete", maxConcurrentReplacements: 0 } as const;
   const halted = { ...spec, automationOptions };

@@ -31,7 +31,7 @@ import type { Refusal } from "./refusal.ts";
 import { versionRefusal } from "./version-refusal.ts";
 import { groupsOf, isDisabled, knownDeadAddresses, zoneOfGroup } from "./view.ts";
 import type { SafetyView } from "./view.ts";
-import { claimStateText, volumeProblem } from "./volumes.ts";
+import { claimStateText, isDataInPod, volumeProblem } from "./volumes.ts";
 
 /** Why the act may not happen now; undefined when it may. */
 export function actRefusal(view: SafetyView, action: DisruptiveAction): Refusal | undefined {
@@ -68,9 +68,12 @@ function volumeRefusal(view: SafetyView, action: DisruptiveAction): Refusal | un
   if (action.type !== "deletePods" || isDisabled(view, "volumes")) return undefined;
   for (const group of groupsNamed(view, action.pods)) {
     const problem = volumeProblem(view, group);
+    const id = group.processGroupID;
+    if (action.because === "update" && isDataInPod(view, group)) {
+      return refusal("VolumeAtRisk", `the data of ${id} lies in its pod alone`);
+    }
     if (problem === undefined) continue;
     const { claimName, state } = problem;
-    const id = group.processGroupID;
     const message = `the volume claim ${claimName} ${claimStateText(state)}, and the data of ${id} would go with its pod`;
     return refusal("VolumeAtRisk", message);
   }

@@ -155,6 +155,15 @@ for (const [because, changes] of reasons) {
   });
 }
 
+test("[S109] a pod in which the database keeps data without a claim is not deleted for an update", () => {
+  const sample = sampleDatabase();
+  sampleGroup(sample, id).processClass = "unset";
+  const refused = actRefusal(viewOf(sample), deletionOf("update"));
+  assert.equal(refused?.reason, "VolumeAtRisk", refused?.message);
+  assert.match(refused?.message ?? "", /the data of storage-1 lies in its pod alone/);
+  assert.notEqual(actRefusal(viewOf(sample), deletionOf("terminal"))?.reason, "VolumeAtRisk");
+});
+
 test("[S102] the zone of a volume at risk is down until the data is elsewhere", () => {
   const sample = sampleDatabase();
   assert.equal(disruptionBudget(viewOf(sample)).zonesAllowed, 1);

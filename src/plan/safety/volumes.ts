@@ -1,14 +1,16 @@
 // Whether the data of a process group lies on a volume that stays: a claim that is being deleted, or that is another one
 // than the processes wrote to, is data that is about to be lost or lost already, however well the process reports.
-// Rules: spec/safety.md [S100]-[S108].
+// Rules: spec/safety.md [S100]-[S109].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { isStateful } from "../../model/process-class.ts";
+import { processesOfInstance } from "../../model/locality.ts";
+import { isStateful, neverKeepsData } from "../../model/process-class.ts";
 import { podNameOf, volumeClaimNameOf } from "../../model/process-group-id.ts";
 import { hasReported, isLeaving } from "../../model/process-group.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { groupsOf, podOf } from "./view.ts";
+import type { SafetyView } from "./view.ts";
 import { isLater } from "../server-time.ts";
 
 export type VolumeView = Pick<Snapshot, "cluster" | "pods" | "pvcs">;
@@ -53,6 +55,22 @@ export function volumeProblem(view: VolumeView, group: ProcessGroup): VolumeProb
 function mayHoldData(view: Pick<VolumeView, "cluster">, group: ProcessGroup): boolean {
   if (!isStateful(group.processClass) || !hasReported(group) || isLeaving(group)) return false;
   return view.cluster.status?.configured === true;
+}
+
+/**
+ * Whether the database keeps data in the pod itself, as on a process of class unset, which has no volume of its own. A pod
+ * that is made again has lost it.
+ */
+export function isDataInPod(
+  view: Pick<SafetyView, "cluster" | "pods" | "database">,
+  group: ProcessGroup,
+): boolean {
+  if (view.database.kind !== "seen" || neverKeepsData(group.processClass)) return false;
+  const hasClaim = isStateful(group.processClass) && claimNameOf(view, group) !== undefined;
+  if (hasClaim || isLeaving(group)) return false;
+  return processesOfInstance(view.database.status, group.processGroupID).some(({ roles = [] }) =>
+    roles.some(({ role }) => role === "storage" || role === "log"),
+  );
 }
 
 /** The claim that the pod mounts for its data, or would mount. Undefined when it keeps its data elsewhere. */
