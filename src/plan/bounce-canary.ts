@@ -49,13 +49,26 @@ export function bounceCanary(
 }
 
 /** What one process cannot try alone, and restarts of several instances, which are one kill for all. */
-function isForAllTogether(snapshot: Snapshot, draft: Draft, { groups }: BounceTargets): boolean {
-  if (isConvertingTls(draft) || isGlobal(snapshot, draft.status)) return true;
+function isForAllTogether(snapshot: Snapshot, draft: Draft, targets: BounceTargets): boolean {
+  if (isGlobal(snapshot, draft.status)) return true;
   if (snapshot.cluster.spec.buggify?.emptyMonitorConf === true) return true;
+  // A listener more or less needs no proof; a custom parameter that comes with it does.
+  return isSwitchingTls(draft, targets) && !hasNewParameters(snapshot, draft, targets);
+}
+
+function isSwitchingTls(draft: Draft, { groups }: BounceTargets): boolean {
+  if (isConvertingTls(draft)) return true;
   // They still listen in both ways: a switch between TLS and plain comes to its end.
   return groups.some(({ processes }) =>
     processes.some(({ command_line: line = "" }) => /--public_address=[^ ]*,/.test(line)),
   );
+}
+
+function hasNewParameters(snapshot: Snapshot, draft: Draft, targets: BounceTargets): boolean {
+  const ids = new Set(targets.groups.map(({ processGroupId }) => processGroupId));
+  const groups = draft.groups.filter(({ processGroupID }) => ids.has(processGroupID));
+  const settings = new Set(groups.map((group) => settingsOf(snapshot, group)));
+  return [...settings].some((each) => newParameters(snapshot, draft, targets, each).length > 0);
 }
 
 function membersOf(

@@ -4,7 +4,7 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { acts, knobs, recoveries, untilBlocked, whileServing } from "./restart-harness.ts";
-import { minuteMs, small, TestWorld } from "./world-harness.ts";
+import { minuteMs, securedProcesses, small, TestWorld } from "./world-harness.ts";
 
 /** With processes that have no role. */
 const roomy: Partial<ClusterSpec> = {
@@ -42,6 +42,24 @@ for (const imageType of ["unified", "split"] as const) {
       await world.changeSpec(knobs());
       await world.untilReconciled(5 * minuteMs);
       assert.deepEqual([kills(world), recoveries(world) - before], [[1], 0]);
+      world.assertDataSafe();
+    });
+  });
+}
+
+for (const delayMs of [0, 40_000, 75_000]) {
+  test(`[T116] a knob that ends fdbserver, ${delayMs} ms after TLS was asked for, costs one process too`, async () => {
+    const spec = { ...roomy, processes: securedProcesses };
+    await TestWorld.runWithCluster({ ...options, spec, hasCertificates: true }, async (world) => {
+      await world.clock.advance(2 * minuteMs);
+      await world.changeSpec({ mainContainer: { enableTls: true } });
+      await world.clock.advance(delayMs);
+      await world.changeSpec(bad);
+      await untilBlocked(world, "CanaryFailed");
+      let passedMs = 0;
+      await whileServing(world, () => Promise.resolve((passedMs += 1_000) > 5 * minuteMs));
+      await world.changeSpec(knobs());
+      await world.untilReconciled(30 * minuteMs);
       world.assertDataSafe();
     });
   });

@@ -324,9 +324,10 @@ class LifeWalk {
   /** Whatever starts with it ends at once, so it is corrected after a while. */
   async #badKnob(): Promise<void> {
     const { name } = randomPick(this.#random, this.#shape.members);
-    const { spec } = await this.#cluster(name);
-    // Nobody can try it alone there.
-    if (spec.databaseConfiguration?.redundancy_mode === "single") return;
+    const { spec, status } = await this.#cluster(name);
+    // Nobody can try it alone there, nor while all processes change to another version together.
+    const isSingle = spec.databaseConfiguration?.redundancy_mode === "single";
+    if (isSingle || status?.runningVersion !== spec.version) return;
     const value = randomInteger(this.#random, 1, 9);
     const change = parameters(`knob_max_trace_lines=${value}`, "knob_cache_eviction_policy=fifo");
     this.#note(`a knob that ends fdbserver, of ${name}`);
