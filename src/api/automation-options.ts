@@ -173,7 +173,7 @@ export const automationOptionsSchema = object(
     ),
     podUpdateStrategy: enumeration(
       ["Replace", "ReplaceTransactionSystem", "Delete"],
-      "Whether a changed pod is replaced by a new process group or made anew in place.",
+      "Whether a changed pod is replaced by a new process group or recreated in place.",
       { default: "ReplaceTransactionSystem" },
     ),
     useManagementAPI: boolean("Deprecated and without effect; see databaseInteractionMode.", {

@@ -90,7 +90,7 @@ const generationsSchema = object(
     needsConfigurationChange: generation("the database configuration differed"),
     needsCoordinatorChange: generation("the coordinators had to change"),
     needsBounce: generation("processes had to be restarted"),
-    needsPodDeletion: generation("pods had to be made anew"),
+    needsPodDeletion: generation("pods had to be recreated"),
     needsShrink: generation("there were too many process groups"),
     needsGrow: generation("process groups were missing"),
     needsMonitorConfUpdate: generation("the ConfigMap was not current"),

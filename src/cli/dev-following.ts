@@ -41,10 +41,10 @@ export async function followChanges(
     const done = busy.filter(({ cluster }) => isCalm(cluster));
     if (done.length > 0) host.output.settle();
     for (const { name, cluster } of done) {
-      const elapsed = formatElapsed(nowMs - (changing.get(name) ?? nowMs));
+      const elapsedMs = nowMs - (changing.get(name) ?? nowMs);
       changing.delete(name);
       told.set(name, generationOf(cluster));
-      host.output.line(`${doneText(name, cluster)} after ${elapsed}.`);
+      host.output.line(doneText(name, cluster, elapsedMs));
     }
     await sleep(host.realClock, lookMs, host.signal);
   }
@@ -55,10 +55,10 @@ function generationOf({ metadata }: FoundationDBCluster): number {
   return metadata.generation ?? 0;
 }
 
-function doneText(name: string, { spec, status }: FoundationDBCluster): string {
-  return spec.skip === true
-    ? `${name} is left alone (spec.skip)`
-    : `Reconciled generation ${status?.generations?.reconciled ?? 0} of ${name}`;
+function doneText(name: string, { spec, status }: FoundationDBCluster, elapsedMs: number): string {
+  if (spec.skip === true) return `${name} is left alone (spec.skip).`;
+  const generation = status?.generations?.reconciled ?? 0;
+  return `Reconciled generation ${generation} of ${name} after ${formatElapsed(elapsedMs)}.`;
 }
 
 interface FollowedCluster {

@@ -270,7 +270,7 @@ async function invitation(sites: readonly Site[], speed: number): Promise<string
   return [
     "",
     ...files,
-    "Three things to try in another terminal:",
+    "Four things to try in another terminal:",
     `  export KUBECONFIG=${shellWord(first?.kubeconfig ?? "")}`,
     ...thingsToTry(cluster),
     ...(speed <= 1
@@ -291,6 +291,7 @@ function thingsToTry(cluster: FoundationDBCluster | undefined): string[] {
     `  1. kubectl get fdb,pods${where} -o wide`,
     `  2. kubectl delete${where} ${pod} --wait=false; kubectl get pods${where} -w`,
     `  3. kubectl patch fdb ${name}${where} --type merge -p '{"spec":{"processCounts":{"storage":5}}}'`,
+    `  4. npx fdb-operator explain ${name}${where}   # what is going on, why, and what to do (in this folder)`,
   ];
 }
 

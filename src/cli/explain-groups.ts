@@ -32,7 +32,7 @@ const meanings: Readonly<Record<ConditionType | "MarkedForRemoval", string>> = {
   IncorrectSidecarImage: "its sidecar runs an older image",
   IncorrectConfigMap: "its pod has not got the current configuration",
   IncorrectCommandLine: "its processes run with outdated arguments",
-  ProcessIsMarkedAsExcluded: "is excluded although it shall stay",
+  ProcessIsMarkedAsExcluded: "its processes are excluded from the database",
   ProcessHasHighRunLoopBusy: "its processes are overloaded",
   ResourcesTerminating: "its pod and volume are being deleted",
   Ready: "is ready",

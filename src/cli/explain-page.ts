@@ -142,14 +142,13 @@ function fact(
 ): ExplainedFact {
   if (condition === undefined) return { answer: "unknown", text: "nobody has looked yet" };
   const since = condition.lastTransitionTime;
-  if (isStale) {
-    const last = condition.status === "True" ? texts.true : texts.false;
-    const text =
-      condition.status === "Unknown" ? condition.message : `it was last told that ${last}`;
-    return { answer: "unknown", text, since };
-  }
   if (condition.status === "Unknown") {
     return { answer: "unknown", text: condition.message, since };
+  }
+  if (isStale) {
+    // The time of the condition is that of its last value, not since when nobody knows.
+    const last = condition.status === "True" ? texts.true : texts.false;
+    return { answer: "unknown", text: `it was last told that ${last}` };
   }
   const isGood = condition.status === texts.isGoodWhen;
   const isTrue = condition.status === "True";
@@ -333,7 +332,7 @@ const goals: readonly [string, string][] = [
   ["needsCoordinatorChange", "change the coordinators"],
   ["needsMonitorConfUpdate", "bring the ConfigMap up to date"],
   ["needsBounce", "restart processes with their new arguments"],
-  ["needsPodDeletion", "make pods anew that were made from an older specification"],
+  ["needsPodDeletion", "recreate pods that were made from an older specification"],
   ["needsServiceUpdate", "bring the services up to date"],
   ["hasExtraListeners", "finish the change between TLS and plain connections"],
   ["hasPendingRemoval", "wait until removed pods and volumes are gone"],

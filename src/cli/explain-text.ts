@@ -93,7 +93,7 @@ class Writer {
   groups(): void {
     const { troubles, inTrouble, total } = this.#page.processGroups;
     if (troubles.length === 0) return;
-    this.#section(`Process groups in trouble: ${inTrouble} of ${total}`);
+    this.#section(`Process groups with conditions: ${inTrouble} of ${total}`);
     let condition = "";
     for (const trouble of troubles) {
       if (trouble.condition !== condition) {
@@ -166,7 +166,7 @@ class Writer {
   #nextLook({ retryAt }: ExplainedWait): string {
     const passedMs = ageMs(this.#page, retryAt);
     if (passedMs === undefined || this.#page.stale.length > 0) return "";
-    if (passedMs >= 0) return "; looked at again and again";
+    if (passedMs >= 0) return "; looked at regularly";
     return `; next look within ${formatAge(-passedMs)}`;
   }
 

@@ -207,7 +207,7 @@ export function canaryHold(
 ): Hold | undefined {
   if (verdict.kind === "proving") {
     const message = `First ${nameList(verdict.processGroupIds)} proves the new command line, alone`;
-    const remedy = "Nothing: it takes seconds.";
+    const remedy = "Nothing: it takes seconds, and counts as failed after two minutes.";
     return hold("CanaryProving", message, remedy, 2_000);
   }
   return verdict.kind === "failed" ? failedHold(snapshot, draft, targets, verdict) : undefined;

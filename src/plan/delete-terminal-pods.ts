@@ -45,7 +45,7 @@ export function planTerminalPods(snapshot: Snapshot, draft: Draft): StepResult {
     reason: "PodTerminal" as const,
     message: `Pods that have just ended are left for others to look at first: ${nameList(young)}`,
     retryAfterMs,
-    remedy: "Nothing: they are deleted and made anew as soon as they are old enough.",
+    remedy: "Nothing: they are deleted and recreated as soon as they are old enough.",
   };
   return { actions, waits: [wait] };
 }

@@ -42,8 +42,8 @@ export function exclusionBudget(state: ClassState): ClassBudget {
     allowed: recentlyMissing.length > 0 ? 0 : Math.max(0, room),
     recentlyMissing,
     explanation:
-      `${valid} report, ${state.desired} are wanted, ${ongoing} are being excluded, ` +
-      `${state.faultTolerance} can be spared`,
+      `${valid} report, ${state.desired} are wanted, of which ${state.faultTolerance} may be missing; ` +
+      `being excluded: ${ongoing}`,
   };
 }
 

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { apiVersion } from "../api/cluster.ts";
 import type { Node, PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
+import { formatTime } from "../kube/time.ts";
 import { claimTrouble, holdersOf, nodeTrouble, suspectParameters } from "./pod-trouble.ts";
 import type { DatabaseObservation, Snapshot } from "./snapshot.ts";
 
@@ -84,17 +85,28 @@ test("[E45] custom parameters are suspected when a running pod has no processes"
   });
   const nowMs = 1_700_000_000_000;
   let database: DatabaseObservation = { kind: "seen", status: {}, observedMs: 1 };
-  const of = (parameters: string[], processClass: string, forSeconds = 120): string => {
+  const of = (
+    parameters: string[],
+    processClass: string,
+    forSeconds = 120,
+    podSeconds = 600,
+  ): string => {
     const timestamp = nowMs / 1000 - forSeconds;
-    return suspectParameters(snapshotWith({ cluster: cluster(parameters), nowMs, database }), {
-      ...{ processClass, processGroupID: `${processClass}-1` },
-      processGroupConditions: [{ type: "MissingProcesses", timestamp }],
-    });
+    const creationTimestamp = formatTime(nowMs - podSeconds * 1000);
+    return suspectParameters(
+      snapshotWith({ cluster: cluster(parameters), nowMs, database }),
+      {
+        ...{ processClass, processGroupID: `${processClass}-1` },
+        processGroupConditions: [{ type: "MissingProcesses", timestamp }],
+      },
+      { ...pod, metadata: { ...pod.metadata, creationTimestamp } },
+    );
   };
   assert.equal(of(["knob_a=1"], "log"), "fdbserver may refuse a custom parameter: knob_a=1");
   assert.equal(of([], "log"), "");
   assert.equal(of(["knob_a=1"], "storage"), "");
   assert.equal(of(["knob_a=1"], "log", 119), "", "a restart takes its time");
+  assert.equal(of(["knob_a=1"], "log", 600, 119), "", "the pod was recreated just now");
   database = { kind: "missing", reason: "Unreachable", message: "timed out", sinceMs: 1 };
   assert.equal(of(["knob_a=1"], "log"), "", "no status came that could show the processes");
 });

@@ -5,6 +5,7 @@ import { processSettingsOf } from "../api/effective.ts";
 import type { PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { conditionOf } from "../model/process-group.ts";
+import { ownTimeMs } from "./server-time.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { nameList } from "./wait.ts";
 
@@ -48,12 +49,19 @@ const usualStartSeconds = 120;
 
 /**
  * A running pod that stays without processes has often been given something that ends fdbserver at once. Where no status
- * came at all, nobody knows whether there are processes.
+ * came at all, nobody knows whether there are processes. A pod that has just been recreated has done nothing wrong yet,
+ * however long its process group has been missing.
  */
-export function suspectParameters(snapshot: Snapshot, group: ProcessGroup): string {
+export function suspectParameters(
+  snapshot: Snapshot,
+  group: ProcessGroup,
+  pod: Stored<Pod>,
+): string {
   const missingSince = conditionOf(group, "MissingProcesses")?.timestamp;
   if (missingSince === undefined) return "";
-  if (snapshot.nowMs / 1000 - missingSince < usualStartSeconds) return "";
+  const madeMs = ownTimeMs(snapshot, pod.metadata.creationTimestamp) ?? 0;
+  const sinceMs = Math.max(missingSince * 1000, madeMs);
+  if (snapshot.nowMs - sinceMs < usualStartSeconds * 1000) return "";
   const settings = processSettingsOf(snapshot.cluster.spec, group.processClass);
   const parameters = settings.customParameters ?? [];
   if (parameters.length === 0 || snapshot.database.kind === "missing") return "";

@@ -145,7 +145,7 @@ function causeOf(
   if (hasCondition(group, "MissingProcesses")) {
     const isStarted =
       (draft.status.connectionString ?? "") !== "" && !isSeedSilent(snapshot, draft);
-    const detail = suspectParameters(snapshot, group);
+    const detail = suspectParameters(snapshot, group, pod);
     return isStarted ? { reason: "ProcessesMissing", step: "updateStatus", detail } : undefined;
   }
   return undefined;

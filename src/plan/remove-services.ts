@@ -21,7 +21,7 @@ export function planServiceRemoval(snapshot: Snapshot, draft: Draft): StepResult
   const isNeeded = routingOf(spec).needsHeadlessService;
   if (isNeeded && !hasServiceOfOtherFamily(snapshot)) return nothing;
   const what = isNeeded
-    ? `The headless service ${name} has to be made anew for another IP family`
+    ? `The headless service ${name} has to be recreated for another IP family`
     : `The headless service ${name} is not needed any more`;
   const { uid = "", resourceVersion = "", ownerReferences = [] } = service.metadata;
   if (ownerReferences.every((owner) => owner.uid !== metadata.uid)) {

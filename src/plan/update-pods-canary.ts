@@ -45,7 +45,7 @@ export function podCanaryHold(
   const name = group === undefined ? id : draft.desired.podName(group);
   const pod = snapshot.pods.get(name);
   const why = (pod && startTrouble(pod)) ?? "its processes do not report to the database";
-  const message = `Pod ${name} is one of the first of the new specification and does not come back: ${why}. No other running pod is touched`;
+  const message = `Pod ${name} is one of the first of the new specification and does not come back: ${why}. No other pod is updated`;
   const remedy =
     `Look at it (kubectl describe pod ${name}; kubectl logs ${name} -c foundationdb). Correct the image or spec.processes.*.podTemplate, ` +
     "or take it back: then the pod is made again.";

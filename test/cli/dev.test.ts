@@ -130,7 +130,7 @@ test("[CLI3] dev --once ends with 1 and the reason when the cluster cannot come 
   );
 });
 
-test("[CLI5] [CLI9] [CLI13] dev serves a kubeconfig that works, names three things to try, tells of changes, and stops on SIGINT", async () => {
+test("[CLI5] [CLI9] [CLI13] dev serves a kubeconfig that works, names four things to try, tells of changes, and stops on SIGINT", async () => {
   const kubeconfig = join(folder, "kubeconfig");
   const file = write("kept.yaml", smallCluster.replace("CPU", "100m"));
   const args = ["dev", "-f", file, "--speed", "100", "--port", "0", "--kubeconfig", kubeconfig];
@@ -151,7 +151,10 @@ test("[CLI5] [CLI9] [CLI13] dev serves a kubeconfig that works, names three thin
   const result = await command.finished;
   assert.equal(result.code, 0);
   assert.equal(result.stderr, "");
-  assert.match(result.stdout, /\n {2}1\. kubectl get fdb,pods -o wide\n {2}2\. .*\n {2}3\. .*\n/);
+  assert.match(
+    result.stdout,
+    /\n {2}1\. kubectl get fdb,pods -o wide\n {2}2\. .*\n {2}3\. .*\n {2}4\. npx fdb-operator explain small .*\n/,
+  );
   assert.equal(existsSync(kubeconfig), false);
 });
 

@@ -98,6 +98,15 @@ test("[E53] of a paused cluster the generation that is in force is named", () =>
   assert.doesNotMatch(page.reconciled.text, /generation 9/);
 });
 
+test("[E3] a fact that nobody keeps current is not known, without the age of its last value", () => {
+  const { spec } = clusterWith(undefined);
+  const { serving } = clusterPage({ spec: { ...spec, skip: true } });
+  assert.deepEqual(serving, {
+    answer: "unknown",
+    text: "it was last told that the database serves reads and writes",
+  });
+});
+
 test("[E54] entries to remove that mean no process group are named", () => {
   const processGroups = [{ processGroupID: "log-1", processClass: "log" }];
   const status = { configured: true, generations: {}, conditions: [...healthy], processGroups };
