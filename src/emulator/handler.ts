@@ -8,6 +8,7 @@ import type { Kind } from "./kind.ts";
 import { isSelected, listObjects, readSelection, type Query } from "./list.ts";
 import { applyTypes, patchObject } from "./patch.ts";
 import { answerPath } from "./plain-paths.ts";
+import { answerLog } from "./pod-log.ts";
 import { parseResourcePath, type ResourcePath } from "./request-path.ts";
 import { inRequestedForm } from "./representation.ts";
 import { answerReview } from "./reviews.ts";
@@ -253,6 +254,9 @@ function answerSubresource(
   if (kind.kind === "Pod" && subresource === "binding" && isPost) {
     return { status: 201, body: bindPod(server, target, request.body, options) };
   }
+  if (kind.kind === "Pod" && subresource === "log" && request.method === "GET") {
+    return answerLog(server, target, request.query ?? {});
+  }
   if (kind.kind === "Pod" && subresource === "eviction" && isPost) {
     return { status: 201, body: evictPod(server, target, request.body, options) };
   }
@@ -269,6 +273,5 @@ function answerSubresource(
     };
   }
   if (kind.isCustom) throw notFound(kind, target.name);
-  if (kind.kind === "Pod" && subresource === "log") existing(server, target);
   throw pathNotFound();
 }

@@ -5,6 +5,7 @@ import type { Random } from "../env/random.ts";
 import type { KindRegistry } from "./kind-registry.ts";
 import type { JsonObject } from "./json.ts";
 import type { Kind } from "./kind.ts";
+import type { LogLine } from "./kubelet-log-ring.ts";
 import type { Store } from "./store.ts";
 
 export interface ServerContext {
@@ -15,7 +16,17 @@ export interface ServerContext {
   readonly log: Log;
   /** Where the addresses of services come from; see address-block.ts. */
   readonly addressBlock: number;
+  /** What containers wrote; set by whoever runs the nodes. */
+  logs?: ContainerLogs;
 }
+
+/** Undefined when there is no such container, or it has had no such run. */
+export type ContainerLogs = (
+  namespace: string,
+  pod: string,
+  container: string,
+  options: { previous: boolean },
+) => readonly LogLine[] | undefined;
 
 /** What a write was asked with. */
 export interface WriteOptions {

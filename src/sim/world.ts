@@ -99,6 +99,7 @@ export function startWorldOn(ground: Ground, options: SiteOptions): World {
       nodes: siteNodes(options),
     },
   });
+  server.context.logs = (...asked) => kubelet.logs(...asked);
   const scheduler = startScheduler(part("kube-scheduler"));
   const controllers = startControllers(part("kube-controller-manager"));
   const installed = installDefinitions(client);

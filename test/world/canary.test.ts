@@ -21,7 +21,7 @@ function kills(world: TestWorld): number[] {
 }
 
 for (const imageType of ["unified", "split"] as const) {
-  test(`[T113] a knob that ends fdbserver costs one process and no recovery, is explained, and heals when it is taken back (${imageType} image)`, async () => {
+  test(`[T113] [KAS66] a knob that ends fdbserver costs one process and no recovery, is explained, and heals when it is taken back (${imageType} image)`, async () => {
     await TestWorld.runWithCluster({ ...options, spec: { ...roomy, imageType } }, async (world) => {
       await world.clock.advance(2 * minuteMs);
       const before = recoveries(world);
@@ -30,7 +30,11 @@ for (const imageType of ["unified", "split"] as const) {
       assert.match(blocked.message, /knob_max_trace_lines=5 and knob_cache_eviction_policy=fifo/);
       assert.match(blocked.message, /spec\.processes\.general\.customParameters/);
       assert.match(blocked.message, /Nothing else is restarted/);
-      assert.match(blocked.remedy ?? "", /kubectl logs sample-\S+ -c foundationdb/);
+      const [, pod] = /kubectl logs (sample-\S+) -c foundationdb/.exec(blocked.remedy ?? "") ?? [];
+      const path = `/api/v1/namespaces/default/pods/${pod}/log`;
+      const query = { container: "foundationdb" };
+      const said = await world.world.transport.request({ method: "GET", path, query });
+      assert.match(String(said.body), /knob_cache_eviction_policy=fifo[^]*exited with code 1: /);
       const { status } = await world.cluster();
       const reconciled = status?.conditions?.find(({ type }) => type === "Reconciled");
       assert.deepEqual([reconciled?.status, reconciled?.reason], ["False", "CanaryFailed"]);
