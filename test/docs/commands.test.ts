@@ -35,6 +35,11 @@ const runs: readonly (readonly [documented: string, typed?: string])[] = [
   ],
   ["fdb-operator explain CLUSTER", "fdb-operator explain sample"],
   ["fdb-operator explain sample"],
+  ["npx fdb-operator explain sample"],
+  [
+    "kubectl logs POD -c foundationdb",
+    "kubectl logs $(kubectl get pod -l foundationdb.org/fdb-cluster-name=sample -o name | head -1) -c foundationdb",
+  ],
   ["kubectl describe foundationdbcluster CLUSTER", "kubectl describe foundationdbcluster sample"],
   [
     "kubectl wait --for=condition=Reconciled fdb/NAME",
