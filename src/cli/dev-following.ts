@@ -15,8 +15,8 @@ export async function followChanges(
   host: DevHost,
   startedMs: number,
 ): Promise<void> {
-  /** Since when clusters are being changed, by name. */
-  const changing = new Map<string, number>();
+  /** Since when clusters are being changed to which generation, by name. */
+  const changing = new Map<string, { sinceMs: number; generation: number }>();
   /** The generation that was told last, by name: a quick change is over before anybody looks. */
   const told = new Map<string, number>();
   for (const { name, cluster } of await clustersAt(sites)) told.set(name, generationOf(cluster));
@@ -27,11 +27,15 @@ export async function followChanges(
     for (const name of changing.keys()) if (!names.has(name)) changing.delete(name);
     for (const { name, cluster } of found) {
       const isChanged = !isCalm(cluster) || told.get(name) !== generationOf(cluster);
-      if (isChanged && !changing.has(name)) changing.set(name, nowMs);
+      const generation = generationOf(cluster);
+      // A spec that is corrected meanwhile is another change: it takes its own time.
+      if (isChanged && changing.get(name)?.generation !== generation) {
+        changing.set(name, { sinceMs: nowMs, generation });
+      }
     }
     const busy = found.filter(({ name }) => changing.has(name));
     const lines = busy.flatMap(({ name, cluster, actions }) => {
-      const sinceMs = changing.get(name) ?? nowMs;
+      const { sinceMs } = changing.get(name) ?? { sinceMs: nowMs };
       const state = { ...progressOf(cluster, { nowMs, startedMs: sinceMs, actions }), name };
       return found.length === 1
         ? renderProgress(state, host.output)
@@ -41,7 +45,7 @@ export async function followChanges(
     const done = busy.filter(({ cluster }) => isCalm(cluster));
     if (done.length > 0) host.output.settle();
     for (const { name, cluster } of done) {
-      const elapsedMs = nowMs - (changing.get(name) ?? nowMs);
+      const elapsedMs = nowMs - (changing.get(name)?.sinceMs ?? nowMs);
       changing.delete(name);
       told.set(name, generationOf(cluster));
       host.output.line(doneText(name, cluster, elapsedMs));

@@ -231,6 +231,8 @@ async function openSites(sites: Site[], options: Wanted, output: Output): Promis
     const pace =
       options.runtime === "process" ? "real fdbservers" : `${options.speed} times real time`;
     output.line(`${title} on ${url}: ${size}, seed ${options.seed}, ${pace}`);
+    // A cluster that does not come up is looked at, and corrected, with kubectl too.
+    if (!options.once) output.line(kubeconfigLine(site));
   }
 }
 
@@ -261,12 +263,16 @@ function counted(count: number, noun: string, nouns = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : nouns}`;
 }
 
+function kubeconfigLine({ world, kubeconfig = "" }: Site): string {
+  return world.name === ""
+    ? `kubeconfig: ${kubeconfig}`
+    : `kubeconfig of ${world.name}: ${kubeconfig}`;
+}
+
 async function invitation(sites: readonly Site[], speed: number): Promise<string[]> {
   const [first] = sites;
   const [cluster] = first === undefined ? [] : await clustersOf(first.world);
-  const files = sites.map(({ world, kubeconfig = "" }) =>
-    world.name === "" ? `kubeconfig: ${kubeconfig}` : `kubeconfig of ${world.name}: ${kubeconfig}`,
-  );
+  const files = sites.map(kubeconfigLine);
   return [
     "",
     ...files,

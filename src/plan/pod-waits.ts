@@ -75,7 +75,7 @@ const tellings: Partial<Record<WaitReason, Telling>> = {
     text: (names, detail) =>
       `The database does not see the processes of ${names}${detail === "" ? "" : `; ${detail}`}`,
     remedy:
-      "Nothing for a while; then look at the pod's log (fdbserver says there why it ends) and the network.",
+      "Nothing for two minutes; then look at the pod's log (kubectl logs POD -c foundationdb; fdbserver says there why it ends) and at the network.",
     isForDatabase: true,
   },
 };

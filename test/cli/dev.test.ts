@@ -151,6 +151,7 @@ test("[CLI5] [CLI9] [CLI13] dev serves a kubeconfig that works, names four thing
   const result = await command.finished;
   assert.equal(result.code, 0);
   assert.equal(result.stderr, "");
+  assert.match(result.stdout, /^Emulated Kubernetes on .*\nkubeconfig: .*\n/);
   assert.match(
     result.stdout,
     /\n {2}1\. kubectl get fdb,pods -o wide\n {2}2\. .*\n {2}3\. .*\n {2}4\. npx fdb-operator explain small .*\n/,
