@@ -48,7 +48,18 @@ test("[API42] each class is asked for itself, and validate says it", () => {
   });
   assert.deepEqual(more, []);
   assert.deepEqual([found?.severity, found?.field], ["error", "spec.mainContainer.enableTls"]);
-  assert.match(found?.message ?? "", /class log a TLS certificate and no key/);
+  assert.match(
+    found?.message ?? "",
+    /^processes of class log have no TLS certificate and no key, so they/,
+  );
+});
+
+test("[API42] what one class has and another one lacks is asked for", () => {
+  const other = { podTemplate: { spec: { containers: [] } } };
+  const spec = specOf({ ...main({ env: env.slice(0, 1) }), log: other });
+  const [found] = certificateProblems(spec);
+  assert.match(found?.message ?? "", /have no TLS certificate and no key, so they/);
+  assert.match(found?.remedy ?? "", /FDB_TLS_CERTIFICATE_FILE and FDB_TLS_KEY_FILE/);
 });
 
 test("[API43] who speaks TLS already is not asked", () => {

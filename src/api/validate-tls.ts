@@ -23,12 +23,12 @@ export function certificateProblems(spec: ClusterSpec): readonly ValidationProbl
     const missing = files.filter((file) => !isNamed(spec, processClass, file));
     return missing.length === 0 ? [] : [{ processClass, missing }];
   });
-  const [first] = lacking;
-  if (first === undefined) return [];
+  if (lacking.length === 0) return [];
   const classes = lacking.map(({ processClass }) => processClass).join(", ");
-  const whats = first.missing.map(({ what }) => what).join(" and no ");
-  const variables = first.missing.map(({ variable }) => variable).join(" and ");
-  const message = `nothing gives the processes of class ${classes} a TLS ${whats}: they could talk to nobody`;
+  const missing = files.filter((file) => lacking.some((each) => each.missing.includes(file)));
+  const whats = missing.map(({ what }) => what).join(" and no ");
+  const variables = missing.map(({ variable }) => variable).join(" and ");
+  const message = `processes of class ${classes} have no TLS ${whats}, so they could talk to nobody`;
   const remedy =
     `mount the files into container ${mainContainerName} in spec.processes.general.podTemplate and name them in its ` +
     `variables ${variables} (docs/certificates.md)`;

@@ -18,7 +18,7 @@ export interface GroupTrouble {
 
 const meanings: Readonly<Record<ConditionType | "MarkedForRemoval", string>> = {
   MissingPod: "has no pod",
-  MissingPVC: "has no volume claim",
+  MissingPVC: "its volume claim is missing, or was made from an older specification",
   MissingService: "has no service",
   MissingProcesses: "the database does not see its processes",
   PodFailing: "its pod is not ready",
