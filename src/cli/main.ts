@@ -121,7 +121,7 @@ program
 program
   .command("simulate")
   .description(
-    "live through the lives of clusters in virtual time, with random wishes and troubles; exit code 1 if one goes wrong",
+    "simulate the lives of clusters in virtual time, with random changes and failures; exit code 1 if one goes wrong",
   )
   .option("--seeds <count>", "how many seeds", integer(1, 1_000_000), 10)
   .addOption(
