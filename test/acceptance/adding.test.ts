@@ -159,5 +159,8 @@ item("B04.7", () => {
 item("B04.8", () => {
   const scene = new Scene().spec({ routing: { useDNSInClusterFile: false } });
   scene.services.clear();
+  // Coordinators that are known by names of the service need it all the same [P43].
+  Object.assign(scene.cluster.status ?? {}, { connectionString: "sample:a@10.0.0.1:4501" });
+  scene.database.connection_string = "sample:a@10.0.0.1:4501";
   assert.deepEqual(created(scene, "addServices", "createService"), none);
 });
