@@ -42,6 +42,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     cluster,
     pods,
     pvcs: objectsOf(caches.pvcs, cluster),
+    claimsProblem: caches.pvcs.problem,
     services: objectsOf(caches.services, cluster),
     // By name alone it could be somebody else's, whose data must not be overwritten.
     configMap: objectsOf(caches.configMaps, cluster).get(name),

@@ -174,6 +174,8 @@ export interface Snapshot {
   readonly cluster: FoundationDBCluster;
   readonly pods: ReadonlyMap<string, Stored<Pod>>;
   readonly pvcs: ReadonlyMap<string, Stored<PersistentVolumeClaim>>;
+  /** What keeps the copy of the claims from being up to date: one that it does not have may be there. */
+  readonly claimsProblem?: string | undefined;
   readonly services: ReadonlyMap<string, Stored<Service>>;
   readonly configMap: Stored<ConfigMap> | undefined;
   /** By name; undefined when the operator may not look at nodes. */

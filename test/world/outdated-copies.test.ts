@@ -8,6 +8,8 @@ import { pods } from "../../src/kube/resource.ts";
 import type { KubeRequest, KubeTransport } from "../../src/kube/transport.ts";
 import { minuteMs, nameOf, small, TestWorld } from "./world-harness.ts";
 
+const closed = (): KubeError => new KubeError(0, "Unreachable", "the road is closed");
+
 /** A road to the API server that tells nothing of pods while it is silent, and loses answers on demand. */
 class Road {
   isSilent = false;
@@ -18,13 +20,28 @@ class Road {
   /** Whether a request never arrives. */
   refuses: (request: KubeRequest) => boolean = () => false;
 
+  /** Watches that are cut off, and none begins. */
+  cutsWatch: (request: KubeRequest) => boolean = () => false;
+  readonly #watches = new Map<KubeRequest, (error: Error) => void>();
+
+  cut(which: (request: KubeRequest) => boolean): void {
+    this.cutsWatch = which;
+    for (const [request, end] of this.#watches) if (which(request)) end(closed());
+  }
+
   wrap = (transport: KubeTransport): KubeTransport => ({
     watch: (request, onEvent) =>
-      transport.watch(request, (event) => {
-        if (!this.isSilent || !request.path.endsWith("/pods")) onEvent(event);
+      new Promise((resolve, reject) => {
+        if (this.cutsWatch(request)) return reject(closed());
+        this.#watches.set(request, reject);
+        const watching = transport.watch(request, (event) => {
+          const isSilent = this.isSilent && request.path.endsWith("/pods");
+          if (!isSilent && !this.cutsWatch(request)) onEvent(event);
+        });
+        return watching.then(resolve, reject).finally(() => this.#watches.delete(request));
       }),
     request: async (request) => {
-      if (this.refuses(request)) throw new KubeError(0, "Unreachable", "the road is closed");
+      if (this.refuses(request)) throw closed();
       this.isSilent ||= this.silences(request);
       const answer = await transport.request(request);
       if (this.loses(request)) throw new KubeError(0, "Timeout", "no answer in time");
@@ -118,5 +135,31 @@ test("[OP74] what cannot be read holds up a cluster for half a minute at most", 
     await world.clock.advance(10_000);
     assert.notEqual(await world.client.find(pods, key), undefined);
     assert.deepEqual(asked(world, mark, "create"), [0, 201]);
+  });
+});
+
+test("[S108] a claim that a copy which has lost touch does not know is not gone", async () => {
+  await onRoad(async (world, road) => {
+    const isOfClaims = ({ path }: KubeRequest): boolean => path.includes("/persistentvolumeclaims");
+    // Claims are made without an answer, and nothing is told of them for a while.
+    road.refuses = (request) => isOfClaims(request) && request.method === "GET";
+    road.loses = (request) => isOfClaims(request) && request.method === "POST";
+    road.cut(isOfClaims);
+    await world.changeSpec({ processCounts: { ...small.processCounts, storage: 5 } });
+    await world.clock.advance(3 * minuteMs);
+    road.refuses = road.loses = road.cutsWatch = () => false;
+    await world.untilReconciled(5 * minuteMs);
+    assert.deepEqual(await world.events("ReplacingProcessGroup"), []);
+    const { status } = await world.cluster();
+    const storages = status?.processGroups?.filter(
+      ({ processClass }) => processClass === "storage",
+    );
+    assert.equal(storages?.length, 5);
+    assert.ok(storages?.every(({ removalTimestamp }) => removalTimestamp === undefined));
+    const replaced = world.activities.filter(
+      (each) => each.type === "action" && each.action.type === "removeProcessGroups",
+    );
+    assert.deepEqual(replaced, []);
+    world.assertDataSafe();
   });
 });

@@ -13,7 +13,7 @@ import { groupsOf, podOf } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { isLater } from "../server-time.ts";
 
-export type VolumeView = Pick<Snapshot, "cluster" | "pods" | "pvcs">;
+export type VolumeView = Pick<Snapshot, "cluster" | "pods" | "pvcs" | "claimsProblem">;
 
 export interface VolumeProblem {
   /** "atRisk": the pod that runs is all that keeps the data. "lost": no process has it any more. */
@@ -47,7 +47,9 @@ export function volumeProblem(view: VolumeView, group: ProcessGroup): VolumeProb
   const pod = podOf(view, group);
   const claimName = claimNameOf(view, group);
   if (claimName === undefined) return undefined;
-  const found = problemOf(view.pvcs.get(claimName), group, pod);
+  const claim = view.pvcs.get(claimName);
+  if (claim === undefined && view.claimsProblem !== undefined) return undefined;
+  const found = problemOf(claim, group, pod);
   return found && { ...found, claimName };
 }
 
