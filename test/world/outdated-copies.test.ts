@@ -32,13 +32,17 @@ class Road {
   wrap = (transport: KubeTransport): KubeTransport => ({
     watch: (request, onEvent) =>
       new Promise((resolve, reject) => {
-        if (this.cutsWatch(request)) return reject(closed());
-        this.#watches.set(request, reject);
+        let isCut = this.cutsWatch(request);
+        if (isCut) reject(closed());
+        this.#watches.set(request, (error) => {
+          isCut = true;
+          reject(error);
+        });
         const watching = transport.watch(request, (event) => {
           const isSilent = this.isSilent && request.path.endsWith("/pods");
-          if (!isSilent && !this.cutsWatch(request)) onEvent(event);
+          if (!isSilent && !isCut) onEvent(event);
         });
-        return watching.then(resolve, reject).finally(() => this.#watches.delete(request));
+        void watching.then(resolve, reject).finally(() => this.#watches.delete(request));
       }),
     request: async (request) => {
       if (this.refuses(request)) throw closed();
