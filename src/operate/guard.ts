@@ -184,7 +184,8 @@ export class Guard {
     }
     const newest = database.observe();
     if (newest === undefined) return gone;
-    return actRefusal({ ...newest, pvcs: live }, action);
+    // The server itself has just told of these claims, whatever keeps our copy from being up to date.
+    return actRefusal({ ...newest, pvcs: live, claimsProblem: undefined }, action);
   }
 
   #stageTools(

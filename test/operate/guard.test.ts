@@ -312,6 +312,28 @@ function deleting(because: "update" | "terminal" = "update"): DisruptiveAction {
   return { ...base(), type: "deletePods", because, pods };
 }
 
+test("[S107] [S108] what the API server says of a claim counts, also while our copy has lost touch", async () => {
+  const door = new Door();
+  const { observe } = door.database;
+  const database: GuardedDatabase = {
+    ...door.database,
+    observe: () => {
+      const view = observe();
+      return view && { ...view, claimsProblem: "the server is away" };
+    },
+  };
+  const name = "sample-storage-1-data";
+  const claim = door.claims.get(name);
+  assert.ok(claim);
+  door.claims.delete(name);
+  assert.match(
+    reasonOf(await door.guard().perform(database, deleting())),
+    /^VolumeAtRisk: the volume claim sample-storage-1-data is gone/,
+  );
+  door.claims.set(name, claim);
+  assert.equal(reasonOf(await door.guard().perform(database, deleting())), "");
+});
+
 for (const because of ["update", "terminal"] as const) {
   test(`[S107] the API server is asked for the claims before pods go: ${because}`, async () => {
     const door = new Door();

@@ -18,6 +18,7 @@ export type SafetyView = Pick<
   | "cluster"
   | "pods"
   | "pvcs"
+  | "claimsProblem"
   | "nodes"
   | "database"
   | "statuses"
