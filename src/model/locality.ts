@@ -1,5 +1,6 @@
 // Localities: what a process says about where it runs, and how the processes of a status are matched with
 // process groups. Carries the rules M26 to M29 of spec/model.md.
+import { oncePer } from "../env/once-per.ts";
 import type { DatabaseStatus, StatusProcess } from "./database-status.ts";
 import { parseAddress } from "./address.ts";
 import { makeProcessId } from "./process-group-id.ts";
@@ -65,18 +66,11 @@ export function processesByGroup(
 
 type ProcessesById = ReadonlyMap<string, readonly StatusProcess[]>;
 
-/** A status never changes, so it is sorted out once however often it is asked. */
-const known = new WeakMap<DatabaseStatus, ProcessesById>();
-
 /**
  * The processes of the whole database by the id of their process group, also those of an earlier pod that linger in
  * the status.
  */
-export function processesByInstance(status: DatabaseStatus): ProcessesById {
-  const found = known.get(status) ?? sortedByInstance(status);
-  known.set(status, found);
-  return found;
-}
+export const processesByInstance = oncePer(sortedByInstance);
 
 function sortedByInstance(status: DatabaseStatus): ProcessesById {
   const found = new Map<string, StatusProcess[]>();
@@ -106,27 +100,17 @@ export function processesOfServer(
 
 type ProcessesByKey = Readonly<Record<string, StatusProcess>>;
 
-const knownInOrder = new WeakMap<
-  DatabaseStatus,
-  { listed: ProcessesByKey; sorted: readonly StatusProcess[] }
->();
-
 /** All processes of a status in the order of their keys, so that a choice never depends on the sender. */
 export function processesOf(status: DatabaseStatus): readonly StatusProcess[] {
   const listed = status.cluster?.processes;
-  if (listed === undefined) return [];
-  const found = knownInOrder.get(status);
-  if (found?.listed === listed) return found.sorted;
-  const sorted = sortedByKey(listed);
-  knownInOrder.set(status, { listed, sorted });
-  return sorted;
+  return listed === undefined ? [] : inOrder(listed);
 }
 
-function sortedByKey(listed: ProcessesByKey): readonly StatusProcess[] {
+const inOrder = oncePer((listed: ProcessesByKey): readonly StatusProcess[] => {
   const byKey = Object.entries(listed);
   byKey.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   return byKey.map(([, process]) => process);
-}
+});
 
 /**
  * The zone of a process group: that of its youngest process which names one, since a process that was

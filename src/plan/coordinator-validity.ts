@@ -2,6 +2,7 @@
 // Rules: spec/plan.md [P36], [P37], spec/halls.md [HALL37], [HALL38].
 import { routingOf } from "../api/effective.ts";
 import type { ClusterSpec } from "../api/cluster.ts";
+import { oncePer } from "../env/once-per.ts";
 import { addressesInCommandLine, formatAddress, isTls, parseAddress } from "../model/address.ts";
 import type { ProcessAddress } from "../model/address.ts";
 import { coordinatorsOf } from "../model/connection-string.ts";
@@ -149,17 +150,9 @@ function hostsOf(addresses: ReadonlySet<string>): ReadonlySet<string> {
   return new Set(hosts);
 }
 
-const announced = new WeakMap<StatusProcess, ReturnType<typeof addressesInCommandLine>>();
-
-/** A status never changes, so each of its command lines is read once. */
-function announcedAddresses(process: StatusProcess): ReturnType<typeof addressesInCommandLine> {
-  let addresses = announced.get(process);
-  if (addresses === undefined) {
-    addresses = addressesInCommandLine(process.command_line ?? "");
-    announced.set(process, addresses);
-  }
-  return addresses;
-}
+const announcedAddresses = oncePer((process: StatusProcess) =>
+  addressesInCommandLine(process.command_line ?? ""),
+);
 
 function named(address: ProcessAddress, dnsName: string): ProcessAddress[] {
   return dnsName === "" ? [] : [{ ...address, host: dnsName }];

@@ -3,6 +3,7 @@
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf, imageTypeOf, labelsOf, routingOf, serversPerPod } from "../api/effective.ts";
 import { annotationKeys } from "../build/labels.ts";
+import { oncePer } from "../env/once-per.ts";
 import type { Container, PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { isStateful, isTransactionSystem } from "../model/process-class.ts";
@@ -86,9 +87,7 @@ export function hasOtherClaimSpec(
 
 /** The volume claims that carry the id of the group and belong to it. */
 export function claimsOf(snapshot: Snapshot, group: ProcessGroup): Claims {
-  const found = claimsById.get(snapshot) ?? sortedClaims(snapshot);
-  claimsById.set(snapshot, found);
-  const claims = found.get(group.processGroupID) ?? [];
+  const claims = claimsById(snapshot).get(group.processGroupID) ?? [];
   return claims.filter((claim) => isOwnClaim(snapshot, group, claim));
 }
 
@@ -109,10 +108,7 @@ function isOwnClaim(
 
 type Claims = readonly Stored<PersistentVolumeClaim>[];
 
-/** A snapshot never changes, so its claims are sorted out once for all process groups. */
-const claimsById = new WeakMap<Snapshot, ReadonlyMap<string, Claims>>();
-
-function sortedClaims(snapshot: Snapshot): ReadonlyMap<string, Claims> {
+const claimsById = oncePer((snapshot: Snapshot): ReadonlyMap<string, Claims> => {
   const [label = ""] = labelsOf(snapshot.cluster).processGroupIdLabels;
   const found = new Map<string, Claims>();
   for (const claim of snapshot.pvcs.values()) {
@@ -120,7 +116,7 @@ function sortedClaims(snapshot: Snapshot): ReadonlyMap<string, Claims> {
     if (id !== "") found.set(id, [...(found.get(id) ?? []), claim]);
   }
   return found;
-}
+});
 
 function prefixChange(desired: Desired, group: ProcessGroup): string | undefined {
   const number = parseProcessGroupId(group.processGroupID)?.number ?? 0;

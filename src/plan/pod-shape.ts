@@ -4,6 +4,7 @@
 import { annotationKeys } from "../build/labels.ts";
 import { mainContainerName, sidecarContainerName } from "../build/normalise.ts";
 import { imageTypeOfPod, ipFamilyOfPod, publicIpsOfPod } from "../build/pod-reading.ts";
+import { oncePer } from "../env/once-per.ts";
 import type { Container, Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { serversPerPodMaximum } from "../model/limits.ts";
@@ -33,15 +34,7 @@ export interface PodShape {
 
 type PodObject = Stored<Pod>;
 
-const shapes = new WeakMap<PodObject, PodShape>();
-
-export function shapeOfPod(pod: PodObject): PodShape {
-  const known = shapes.get(pod);
-  if (known !== undefined) return known;
-  const shape = readShape(pod);
-  shapes.set(pod, shape);
-  return shape;
-}
+export const shapeOfPod = oncePer(readShape);
 
 function readShape(pod: PodObject): PodShape {
   const annotations = pod.metadata.annotations ?? {};

@@ -2,6 +2,7 @@
 // already, and which entries of the database's list are the group's own. Rules: spec/removal.md [R30]-[R34], [R72].
 import { automationOf } from "../api/effective.ts";
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
+import { oncePer } from "../env/once-per.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { instanceLocality } from "../model/process-group-id.ts";
 import { hasLocalityExclusions, parseVersion } from "../model/version.ts";
@@ -26,14 +27,8 @@ export interface Exclusions {
   readonly byHost: ReadonlyMap<string, readonly string[]>;
 }
 
-/** A status never changes, and every process group of a large cluster asks. */
-const known = new WeakMap<DatabaseStatus, Exclusions>();
-
-export function exclusionsOf(status: DatabaseStatus): Exclusions {
-  const found = known.get(status) ?? exclusionsIn(status);
-  known.set(status, found);
-  return found;
-}
+/** Every process group of a large cluster asks. */
+export const exclusionsOf = oncePer(exclusionsIn);
 
 function exclusionsIn(status: DatabaseStatus): Exclusions {
   const servers = status.cluster?.configuration?.excluded_servers ?? [];

@@ -3,6 +3,7 @@
 // another instance is held against the status. Rules: spec/coordination.md [CO23]-[CO26], [CO40], [CO64], [CO65], [CO70].
 import type { StoredEntry } from "../fdb/coordination-sets.ts";
 import type { CoordinationSet, SetEntry } from "../fdb/keys.ts";
+import { oncePer } from "../env/once-per.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { instanceLocality } from "../model/process-group-id.ts";
 import { localityKeys, localityOf, processesByInstance, processesOf } from "../model/locality.ts";
@@ -58,16 +59,12 @@ export function sharedEntries(
   return { ready: ready.filter((entry) => pendingKeys.has(entryKey(entry))), missing };
 }
 
-/** A status never changes, and every matter is held against it. */
-const known = new WeakMap<DatabaseStatus, Omit<Sight, "ownPrefix">>();
-
 function sightOf(status: DatabaseStatus, ownPrefix: string): Sight {
-  const found = known.get(status) ?? seenIn(status);
-  known.set(status, found);
-  return { ...found, ownPrefix };
+  return { ...seenIn(status), ownPrefix };
 }
 
-function seenIn(status: DatabaseStatus): Omit<Sight, "ownPrefix"> {
+/** Every matter is held against it. */
+const seenIn = oncePer((status: DatabaseStatus): Omit<Sight, "ownPrefix"> => {
   const holders = new Map<string, Set<string>>();
   for (const process of processesOf(status)) {
     const host = hostOf(process.address ?? "");
@@ -79,7 +76,7 @@ function seenIn(status: DatabaseStatus): Omit<Sight, "ownPrefix"> {
     processes: processesByInstance(status),
     unreachable: unreachableAddresses(status),
   };
-}
+});
 
 /** Exclusions: what is not excluded yet, and lives or is ours. Inclusions: what is excluded. Restarts: what lives. */
 function isCompared({ purpose }: Matter, entry: StoredEntry, sight: Sight): boolean {

@@ -2,6 +2,7 @@
 // volume goes. It rests on two fresh statuses, so it runs out with them. Rules: spec/safety.md [S60]-[S66], [S69],
 // [S104].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { oncePer } from "../../env/once-per.ts";
 import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
 import { instanceLocality } from "../../model/process-group-id.ts";
 import { conditionOf } from "../../model/process-group.ts";
@@ -68,16 +69,8 @@ interface JudgedStatuses {
   complete: readonly SeenStatus[];
 }
 
-/** Hundreds of process groups may go at once, and what is known never changes: statuses are judged once for all of them. */
-const judged = new WeakMap<SafetyView, JudgedStatuses>();
-
-function statusesOf(view: SafetyView): JudgedStatuses {
-  const found = judged.get(view) ?? judgeStatuses(view);
-  judged.set(view, found);
-  return found;
-}
-
-function judgeStatuses(view: SafetyView): JudgedStatuses {
+/** Hundreds of process groups may go at once: statuses are judged once for all of them. */
+const statusesOf = oncePer((view: SafetyView): JudgedStatuses => {
   const { nowMs, lastDatabaseWriteMs: lastWriteMs } = view;
   const { evidenceMaximumAgeMs: maximumAgeMs } = view.options;
   const isKnownDead = knownDeadAddresses(view);
@@ -89,7 +82,7 @@ function judgeStatuses(view: SafetyView): JudgedStatuses {
   );
   const limits = { lastWriteMs, nowMs, maximumAgeMs, isKnownDead };
   return { evidence: statusProblem(view.database, limits), complete };
-}
+});
 
 function freshPair(
   [newest, older]: readonly SeenStatus[],

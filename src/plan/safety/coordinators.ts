@@ -1,6 +1,7 @@
 // Coordinators and the acts that could hit them: a coordinator is never removed, and no act may leave less than a
 // majority of them at work. Rules: spec/safety.md [S66], [S81].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { oncePer } from "../../env/once-per.ts";
 import { coordinatorsOf } from "../../model/connection-string.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { dnsNameOf, processesByInstance, processesOfInstance } from "../../model/locality.ts";
@@ -26,7 +27,7 @@ export function isCoordinator(
 
 /** The same for a process group of any instance, by what its processes report; of our own we know more. */
 export function isCoordinatorId(view: SafetyView, status: DatabaseStatus, id: string): boolean {
-  const own = groupsById(view).get(id);
+  const own = byId(groupsOf(view)).get(id);
   if (own !== undefined) return isCoordinator(view, status, own);
   const named = coordinatorHosts(view, status);
   return processesOfInstance(status, id).some(
@@ -37,15 +38,10 @@ export function isCoordinatorId(view: SafetyView, status: DatabaseStatus, id: st
   );
 }
 
-const knownGroups = new WeakMap<readonly ProcessGroup[], ReadonlyMap<string, ProcessGroup>>();
-
-function groupsById(view: SafetyView): ReadonlyMap<string, ProcessGroup> {
-  const groups = groupsOf(view);
-  const found =
-    knownGroups.get(groups) ?? new Map(groups.map((group) => [group.processGroupID, group]));
-  knownGroups.set(groups, found);
-  return found;
-}
+const byId = oncePer(
+  (groups: readonly ProcessGroup[]): ReadonlyMap<string, ProcessGroup> =>
+    new Map(groups.map((group) => [group.processGroupID, group])),
+);
 
 /** A status never changes, and every process group is compared with its coordinators. */
 const knownHosts = new WeakMap<DatabaseStatus, { text: string; hosts: ReadonlySet<string> }>();
