@@ -69,6 +69,15 @@ function podDnsName(cluster: NormalCluster, podName: string): string {
   return `${podName}.${name}.${namespace}.svc.${routingOf(cluster.spec).dnsDomain}`;
 }
 
+/** Whether a host, or an address, has a name that the headless service of the cluster gives to its pods. */
+export function isNameOfService(
+  { metadata }: Pick<NormalCluster, "metadata">,
+  host: string,
+): boolean {
+  const { name = "", namespace = "" } = metadata;
+  return host.includes(`.${name}.${namespace}.`);
+}
+
 /** The DNS name as a variable, where processes shall know it. */
 export function dnsVariables(cluster: NormalCluster, podName: string): EnvVar[] {
   if (!routingOf(cluster.spec).definesDnsLocalityFields) return [];

@@ -2,6 +2,7 @@
 // service for each process group. Rules: spec/plan.md [P43]-[P45].
 import { append } from "../env/long-lists.ts";
 import { annotationKeys } from "../build/labels.ts";
+import { isNameOfService } from "../build/pod-environment.ts";
 import { headlessService } from "../build/service.ts";
 import type { Service } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
@@ -30,10 +31,9 @@ export function planServices(snapshot: Snapshot, draft: Draft): StepResult {
 /** Nobody asks for names any more, and coordinators are still known by them: without the service the database is not found. */
 function neededNames(snapshot: Snapshot, draft: Draft): Stored<Service> | undefined {
   const { cluster } = draft.desired;
-  const { name = "", namespace = "" } = cluster.metadata;
-  if (snapshot.services.has(name)) return undefined;
-  const isGiven = (address: string): boolean => address.includes(`.${name}.${namespace}.`);
-  if (!coordinatorsOf(draft.status.connectionString ?? "").some(isGiven)) return undefined;
+  if (snapshot.services.has(cluster.metadata.name ?? "")) return undefined;
+  const coordinators = coordinatorsOf(draft.status.connectionString ?? "");
+  if (!coordinators.some((address) => isNameOfService(cluster, address))) return undefined;
   const routing = { ...cluster.spec.routing, headlessService: true };
   return headlessService({ ...cluster, spec: { ...cluster.spec, routing } }) as Stored<Service>;
 }

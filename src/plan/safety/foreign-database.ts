@@ -3,6 +3,7 @@
 // failed, and that database would gladly confirm that it does not need them. So its answers count as none.
 // Rules: spec/safety.md [S150].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { isNameOfService } from "../../build/pod-environment.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { incompatibleHosts } from "../../model/incompatible-hosts.ts";
 import { processesOf } from "../../model/locality.ts";
@@ -54,9 +55,7 @@ function knownHosts(status: DatabaseStatus): ReadonlySet<string> {
 }
 
 function isKnown(view: ForeignView, known: ReadonlySet<string>): boolean {
-  const { name = "", namespace = "" } = view.cluster.metadata;
-  const isOurs = (host: string): boolean => host.includes(`.${name}.${namespace}.`);
-  if ([...known].some(isOurs)) return true;
+  if ([...known].some((host) => isNameOfService(view.cluster, host))) return true;
   const pods = [...view.pods.values()];
   return pods.some((pod) => shapeOfPod(pod).publicIps.some((ip) => known.has(hostOf(ip))));
 }
