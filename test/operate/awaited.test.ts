@@ -2,22 +2,17 @@
 // Rules: spec/operate.md [OP65], [OP66].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import type { AdminClient, AdminClientFactory } from "../../src/fdb/admin.ts";
 import { minuteMs, small, TestWorld } from "../world/world-harness.ts";
+import { withAdmin } from "../world/with-admin.ts";
 
 test("[OP65] [OP66] what lasts is looked at with each status, and statuses become rarer", async () => {
   let asked = 0;
-  const wrapAdmin = (factory: AdminClientFactory): AdminClientFactory => ({
-    ...factory,
-    open: (options) => {
-      const client = factory.open(options);
-      const status: AdminClient["status"] = (timeoutMs) => {
-        asked += 1;
-        return client.status(timeoutMs);
-      };
-      return { ...client, status };
+  const wrapAdmin = withAdmin((client) => ({
+    status: (timeoutMs) => {
+      asked += 1;
+      return client.status(timeoutMs);
     },
-  });
+  }));
   const spec = { ...small, automationOptions: { replacements: { enabled: false } } };
   await TestWorld.runWithCluster({ spec, nodes: 8, wrapAdmin }, async (world) => {
     await world.clock.advance(5 * minuteMs);

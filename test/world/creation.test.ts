@@ -2,11 +2,12 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
-import type { AdminClient, AdminClientFactory } from "../../src/fdb/admin.ts";
+import type { AdminClient } from "../../src/fdb/admin.ts";
 import { persistentVolumeClaims, services } from "../../src/kube/resource.ts";
 import { secrets } from "../../src/emulator/kubelet-core.ts";
 import { minuteMs, securedProcesses, small, tiny, TestWorld } from "./world-harness.ts";
 import type { TestWorldOptions } from "./world-harness.ts";
+import { withAdmin } from "./with-admin.ts";
 
 /** Brings a cluster up and checks what every new cluster must show; then whatever is special about it. */
 async function created(
@@ -95,19 +96,15 @@ for (const imageType of ["unified", "split"] as const) {
 
 test("[P102] [OP76] the first thing that a new database is asked is to be configured", async () => {
   const asked: string[] = [];
-  const wrapAdmin = (factory: AdminClientFactory): AdminClientFactory => ({
-    ...factory,
-    open: (options) => {
-      const client = factory.open(options);
-      const noted = <K extends "status" | "configure">(name: K): Pick<AdminClient, K> =>
-        ({
-          [name]: (...input: [never, never]) => {
-            asked.push(name);
-            return client[name](...input);
-          },
-        }) as Pick<AdminClient, K>;
-      return { ...client, ...noted("status"), ...noted("configure") };
-    },
+  const wrapAdmin = withAdmin((client) => {
+    const noted = <K extends "status" | "configure">(name: K): Pick<AdminClient, K> =>
+      ({
+        [name]: (...input: [never, never]) => {
+          asked.push(name);
+          return client[name](...input);
+        },
+      }) as Pick<AdminClient, K>;
+    return { ...noted("status"), ...noted("configure") };
   });
   const check = async (): Promise<void> => {
     await Promise.resolve();
@@ -134,20 +131,15 @@ test("[OP64] after the work a database is asked often until it is well", async (
   const askedMs: number[] = [];
   let wellMs = Infinity;
   let nowMs = (): number => 0;
-  const wrapAdmin = (factory: AdminClientFactory): AdminClientFactory => ({
-    ...factory,
-    open: (options) => {
-      const client = factory.open(options);
-      const status: AdminClient["status"] = async (timeoutMs) => {
-        askedMs.push(nowMs());
-        const found = await client.status(timeoutMs);
-        const told = found.client?.database_status;
-        if (told !== undefined && nowMs() < wellMs) told.healthy = false;
-        return found;
-      };
-      return { ...client, status };
+  const wrapAdmin = withAdmin((client) => ({
+    status: async (timeoutMs) => {
+      askedMs.push(nowMs());
+      const found = await client.status(timeoutMs);
+      const told = found.client?.database_status;
+      if (told !== undefined && nowMs() < wellMs) told.healthy = false;
+      return found;
     },
-  });
+  }));
   await TestWorld.runWithCluster({ spec: small, nodes: 6, wrapAdmin }, async (world) => {
     nowMs = () => world.clock.nowMs();
     askedMs.splice(0, Infinity, nowMs());

@@ -2,7 +2,7 @@
 // Rules: spec/safety.md.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import type { AdminClient, AdminClientFactory } from "../../src/fdb/admin.ts";
+import type { AdminClient } from "../../src/fdb/admin.ts";
 import { operatorKeys } from "../../src/fdb/keys.ts";
 import { LockWatch, takeLock } from "../../src/fdb/lock.ts";
 import { nodes, persistentVolumeClaims, pods } from "../../src/kube/resource.ts";
@@ -10,20 +10,7 @@ import type { DatabaseStatus } from "../../src/model/database-status.ts";
 import type { SafetyCheck } from "../../src/plan/snapshot.ts";
 import { minuteMs, small, TestWorld } from "./world-harness.ts";
 import { person, spreadOver, untilSettled } from "./removal-harness.ts";
-
-/** Stands between the operator and the database; each part may answer in its place. */
-function withAdmin(
-  change: (client: AdminClient) => Partial<AdminClient>,
-): (factory: AdminClientFactory) => AdminClientFactory {
-  return (factory) => ({
-    isVersionSupported: (version) => factory.isVersionSupported(version),
-    installedVersions: () => factory.installedVersions(),
-    open: (options) => {
-      const client = factory.open(options);
-      return { ...client, ...change(client) };
-    },
-  });
-}
+import { withAdmin } from "./with-admin.ts";
 
 /** The largest number of zones that had a storage pod which did not run, looked at every second. */
 async function worstMoment(world: TestWorld, durationMs: number, stepMs = 1_000): Promise<number> {

@@ -2,27 +2,17 @@
 // disruptive, and goes on when it ends. Rules: spec/safety.md [S142], spec/explain.md [E60].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import type { AdminClientFactory } from "../../src/fdb/admin.ts";
 import type { DatabaseStatus } from "../../src/model/database-status.ts";
 import { minuteMs, TestWorld } from "./world-harness.ts";
 import { person, spreadOver, untilSettled } from "./removal-harness.ts";
+import { withAdmin } from "./with-admin.ts";
 
 /** Every status of the operator's clients passes `change`. */
-function withStatus(
-  change: (status: DatabaseStatus) => unknown,
-): (factory: AdminClientFactory) => AdminClientFactory {
-  return (factory) => ({
-    isVersionSupported: (version) => factory.isVersionSupported(version),
-    installedVersions: () => factory.installedVersions(),
-    open: (options) => {
-      const client = factory.open(options);
-      return {
-        ...client,
-        status: async (timeoutMs) =>
-          change(structuredClone(await client.status(timeoutMs))) as DatabaseStatus,
-      };
-    },
-  });
+function withStatus(change: (status: DatabaseStatus) => unknown): ReturnType<typeof withAdmin> {
+  return withAdmin((client) => ({
+    status: async (timeoutMs) =>
+      change(structuredClone(await client.status(timeoutMs))) as DatabaseStatus,
+  }));
 }
 
 /** A process that is null, an address that is no text, roles and messages that are no lists. */
