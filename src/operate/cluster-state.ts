@@ -68,6 +68,8 @@ export interface ClusterState {
   quickUntilMs: number;
   /** Decides how often the database is asked. */
   awaited: Awaited;
+  /** Since when acts wait for a status that is more recent. */
+  postponedMs: number | undefined;
   statusWrittenMs: number;
   /** Lost races for the status in a row, and until when no other one is run. */
   conflicts: number;
@@ -164,6 +166,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     toldWaits: undefined,
     quickUntilMs: 0,
     awaited: { what: "", sinceMs: 0 },
+    postponedMs: undefined,
     statusWrittenMs: 0,
     conflicts: 0,
     isStatusPruned: false,

@@ -43,6 +43,7 @@ import { pausedStatus } from "./paused.ts";
 import type { OperatorMetrics } from "./metrics.ts";
 import { freshEnough, objectsOf, observeCluster } from "./observe.ts";
 import { awaitedAfter, pollInterval } from "./poll-interval.ts";
+import { onRecentEvidence } from "./recent-evidence.ts";
 import { noteBypass } from "./bypass-event.ts";
 import { carryOutFirst, performActions } from "./perform.ts";
 import type { ActionOutcome, PerformOptions, PerformTarget } from "./perform.ts";
@@ -80,9 +81,7 @@ const soonMs = 50;
 /** Protection that could not be written is tried again. */
 const protectionMs = 10_000;
 const staleMs = 250;
-/** A status that takes longer than this is not waited for. */
-const statusTakesMs = 1_000;
-const refusedMs = 1_000;
+const [statusTakesMs, refusedMs] = [1_000, 1_000];
 /** The longest pause of who loses every race for the status. */
 const conflictMaximumMs = 30_000;
 /** So many lost races in a row are no accident: then objects are repaired all the same. */
@@ -383,12 +382,13 @@ async function perform(
     const forgetMs = isUnseen ? failure.retryAtMs + commandMemoryMs : 0;
     if (!planned.has(known) && nowMs >= forgetMs) state.failures.delete(known);
   }
-  const due = actions.filter((action) => {
+  const isDue = (action: Action): boolean => {
     const known = actionKey(action);
     return [state.failures.get(known), state.refusals.get(known)].every(
       (found) => found === undefined || found.retryAtMs <= nowMs,
     );
-  });
+  };
+  const due = onRecentEvidence(state, actions.filter(isDue), nowMs);
   if (due.length === 0) return [];
   const { uid: ownerUid = "", name: clusterName = "" } = cluster.metadata;
   const target = { ownerUid, clusterName, database: state.database };
