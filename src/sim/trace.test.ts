@@ -38,3 +38,19 @@ test("[SIM9] what a component logs becomes part of the trace", () => {
   log.debug("left out");
   assert.deepEqual(trace.lines(), ['0 operator info: created a pod {"cluster":"db/a","pod":"p"}']);
 });
+
+test("[SIM10] where in the source an error happened is shown, and is no part of the history", () => {
+  const write = (place: string): Trace => {
+    const trace = new Trace({ clock: new VirtualClock(0), keepLines: 9 });
+    const stack = `Error: no\nluck\n    at ${place}`;
+    traceLog(trace, "operator").error("a pass failed", { error: "no\nluck", stack });
+    return trace;
+  };
+  const one = write("run (file:///here/a.ts:1:2)");
+  assert.deepEqual(one.lines(), [
+    '0 operator error: a pass failed {"error":"no\\nluck","stack":"Error: no\\nluck"}',
+    "    at run (file:///here/a.ts:1:2)",
+  ]);
+  assert.equal(one.count, 1);
+  assert.equal(one.hash(), write("go (file:///there/b.ts:3:4)").hash());
+});

@@ -1,5 +1,5 @@
 // What happened in a simulated world, in order: one line an event, and a running hash over all lines, so
-// that two runs of one seed can be compared byte for byte. Carries rules SIM6 and SIM7.
+// that two runs of one seed can be compared byte for byte. Carries rules SIM6, SIM7 and SIM10.
 import { createHash } from "node:crypto";
 import type { Clock } from "../env/clock.ts";
 
@@ -32,8 +32,12 @@ export class Trace {
     this.#count += 1;
     this.#hash.update(line);
     this.#hash.update("\n");
-    if (this.#keepLines > 0) this.#keep(line);
-    this.#onLine?.(line);
+    this.#show(line);
+  }
+
+  /** A line for who reads the history, but no part of it: where in the source something happened. */
+  remark(line: string): void {
+    this.#show(line);
   }
 
   /** Lines appended so far. */
@@ -49,6 +53,11 @@ export class Trace {
   /** The kept lines, oldest first. */
   lines(): readonly string[] {
     return this.#lines.slice(-this.#keepLines);
+  }
+
+  #show(line: string): void {
+    if (this.#keepLines > 0) this.#keep(line);
+    this.#onLine?.(line);
   }
 
   #keep(line: string): void {

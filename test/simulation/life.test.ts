@@ -1,5 +1,5 @@
 // Lives of clusters with fixed seeds: twenty random things happen to each, and all that must hold does.
-// Rules: spec/world.md [W66]-[W69], [W96].
+// Rules: spec/world.md [W66]-[W69], [W96], spec/simulation.md [SIM11].
 import { strict as assert } from "node:assert";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -39,6 +39,19 @@ test("[W69] one seed is one life", async () => {
   const hashes = new Set<string>();
   for (let run = 0; run < 2; run += 1) hashes.add((await walkLife(13, { steps: 4 })).hash);
   assert.equal(hashes.size, 1);
+});
+
+test("[SIM11] a life does not depend on those that were lived before it", async () => {
+  const hashesIn = async (order: readonly number[]): Promise<Map<number, string>> => {
+    const hashes = new Map<number, string>();
+    for (const seed of order) hashes.set(seed, (await walkLife(seed, { steps: 3 })).hash);
+    return hashes;
+  };
+  const order = [34, 198, 5];
+  const there = await hashesIn(order);
+  const back = await hashesIn(order.toReversed());
+  assert.equal(new Set(there.values()).size, order.length);
+  for (const seed of order) assert.equal(back.get(seed), there.get(seed), `seed ${seed}`);
 });
 
 test("[W69] a simulation prints the first seed, a line for each and the sum", async () => {
