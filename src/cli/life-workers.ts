@@ -2,7 +2,8 @@
 // the other. What a life is depends on its seed alone, so it does not matter who lives it. Rules: spec/world.md [W69].
 import { parentPort, Worker } from "node:worker_threads";
 import type { MessagePort } from "node:worker_threads";
-import { shapeOfSeed, walkLife } from "../sim/workloads/life-walk.ts";
+import { shapeOfSeed } from "../sim/workloads/life-scene.ts";
+import { walkLife } from "../sim/workloads/life-walk.ts";
 import type { LifeOptions, LifeResult } from "../sim/workloads/life-walk.ts";
 
 export interface LifeRequest {
@@ -16,24 +17,27 @@ export interface LifeWorkers {
   count: number;
 }
 
-/** Lives through all of them and hands each result on in the order of the requests. */
+/** Lives through all of them and hands each result on in the order of the requests, which are drawn one by one. */
 export async function liveAll(
-  requests: readonly LifeRequest[],
+  requests: Iterable<LifeRequest>,
   { entry, count }: LifeWorkers,
   onResult: (result: LifeResult) => void,
 ): Promise<void> {
   const results = new Map<number, LifeResult>();
-  let next = 0;
+  const source = requests[Symbol.iterator]();
+  let drawn = 0;
   let told = 0;
   const work = async (): Promise<void> => {
     const begin = (): LifeThread =>
       count > 1 ? lifeThread(entry) : { ask: liveHere, end: async () => 0 };
-    let live = begin();
-    for (let index = next++; index < requests.length; index = next++) {
-      const request = requests[index] as LifeRequest;
+    let live: LifeThread | undefined;
+    for (let next = source.next(); next.done !== true; next = source.next()) {
+      const request = next.value;
+      const index = drawn++;
+      live ??= begin();
       const answer = await live.ask(request).catch((error: unknown) => {
         // A life that ends its thread, by using up its memory for example, is a failed one, not the end of the others.
-        live = begin();
+        live = undefined;
         return endedLife(request.seed, error);
       });
       results.set(index, answer);
@@ -43,9 +47,9 @@ export async function liveAll(
         onResult(ready);
       }
     }
-    await live.end();
+    await live?.end();
   };
-  await Promise.all(Array.from({ length: Math.min(count, requests.length) }, work));
+  await Promise.all(Array.from({ length: count }, work));
 }
 
 function liveHere({ seed, options }: LifeRequest): Promise<LifeResult> {

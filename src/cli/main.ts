@@ -127,7 +127,24 @@ program
   .addOption(
     new Option("--seed <number>", "the first seed (default: drawn)").argParser(integer(0, 2 ** 31)),
   )
+  .addOption(
+    new Option(
+      "--hours <number>",
+      "begin lives until then, from the first seed on, instead of a number of seeds",
+    )
+      .argParser(between(0.001, 1000))
+      .conflicts("seeds"),
+  )
   .option("--steps <count>", "random things that happen in each life", integer(0, 1000), 20)
+  .addOption(
+    new Option(
+      "--without <ids>",
+      "live one seed and leave out these of the things that happen, with commas between them",
+    )
+      .argParser(idList)
+      .conflicts(["seeds", "hours"]),
+  )
+  .option("--no-shrink", "do not look for the smallest form of lives that go wrong")
   .option("--jobs <count>", "how many lives at once", integer(1, 1000), availableParallelism())
   .action(async (options: SimulateOptions) => (await import("./simulate.ts")).runSimulate(options));
 
@@ -163,4 +180,13 @@ function between(from: number, to: number): (text: string) => number {
     }
     return value;
   };
+}
+
+/** Ids of what happens in a life, such as 3,7. */
+function idList(text: string): string[] {
+  const ids = text.split(",").map((id) => id.trim());
+  if (ids.some((id) => !/^[a-z]?[1-9]\d{0,3}$/.test(id))) {
+    throw new InvalidArgumentError("It must be ids of events, such as 3,7.");
+  }
+  return ids;
 }

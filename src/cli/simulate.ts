@@ -1,17 +1,31 @@
 // `fdb-operator simulate`: lives of clusters in virtual time, each drawn from a seed, with everything that may go wrong.
-// Rules: spec/world.md [W69].
+// Rules: spec/world.md [W69], [W110]-[W112].
 import { machineRandom, randomInteger } from "../env/random.ts";
+import { machineStopwatch } from "../env/stopwatch.ts";
+import { lifePlanOf } from "../sim/workloads/life-plan.ts";
 import type { LifeResult } from "../sim/workloads/life-walk.ts";
+import { UsageError } from "./command-error.ts";
+import { shrinkLife } from "./life-shrink.ts";
 import { liveAll, serveLives } from "./life-workers.ts";
-import type { LifeRequest } from "./life-workers.ts";
+import type { LifeRequest, LifeWorkers } from "./life-workers.ts";
+import { progressLine, speedText } from "./simulate-progress.ts";
+import type { SimulationProgress } from "./simulate-progress.ts";
+import { openOutput } from "./terminal.ts";
+import type { Output } from "./terminal.ts";
 
 export interface SimulateOptions {
   /** How many seeds, counted up from the first. */
   seeds: number;
   /** The first of them; drawn when absent. */
   seed?: number;
+  /** Until when lives are begun, instead of a number of them. */
+  hours?: number;
   /** Random things that happen in each life. */
   steps: number;
+  /** Of the one life that is lived then: what is left out. */
+  without?: readonly string[];
+  /** Whether the smallest form of failed lives is looked for. */
+  shrink: boolean;
   /** How many lives are lived at once. */
   jobs: number;
 }
@@ -21,34 +35,103 @@ export interface SimulateOutcome {
   failed: number;
 }
 
+/** So many failed lives get their smallest form, each with at most so many lives: a broken build breaks them all. */
+const shrunkMax = 5;
+const livesPerShrinkingMax = 80;
+/** Where nothing can be redrawn, progress is told so often. */
+const progressPeriodMs = 60_000;
+const keptLines = 40;
+
 export async function runSimulate(options: SimulateOptions): Promise<void> {
   if (serveLives()) return;
+  checkOptions(options);
   const entry = process.argv[1] ?? "";
-  const print = (line: string): void => void process.stdout.write(`${line}\n`);
-  const { failed } = await simulate(options, print, entry);
+  const { failed } = await simulate(options, openOutput(process.stdout, false), entry);
   if (failed > 0) process.exitCode = 1;
 }
 
+function checkOptions({ seed, steps, without }: SimulateOptions): void {
+  if (without === undefined) return;
+  if (seed === undefined) {
+    throw new UsageError("--without leaves things out of one life: say which with --seed");
+  }
+  const known = new Set(idsOf(seed, steps));
+  const unknown = without.find((id) => !known.has(id));
+  if (unknown !== undefined) {
+    const what = `the life of seed ${seed} with ${steps} steps has no ${unknown}`;
+    throw new UsageError(`--without ${without.join(",")}: ${what}`);
+  }
+}
+
 export async function simulate(
-  { seeds, seed, steps, jobs }: SimulateOptions,
-  print: (line: string) => void,
+  options: SimulateOptions,
+  output: Pick<Output, "line" | "live" | "isLive">,
   entry: string,
 ): Promise<SimulateOutcome> {
-  const first = seed ?? randomInteger(machineRandom(), 1, 1_000_000);
-  print(`seed ${first}`);
-  const requests = Array.from({ length: seeds }, (_, index): LifeRequest => ({
-    seed: first + index,
-    options: { steps },
-  }));
-  let passed = 0;
-  await liveAll(requests, { entry, count: jobs }, (result) => {
-    print(lineOf(result));
-    if (result.failure === undefined) passed += 1;
-    else printFailure(result, print);
+  const { seeds, steps, jobs, without } = options;
+  const first = options.seed ?? randomInteger(machineRandom(), 1, 1_000_000);
+  const workers: LifeWorkers = { entry, count: jobs };
+  const total = without !== undefined ? 1 : options.hours === undefined ? seeds : undefined;
+  const limitMs = (options.hours ?? 0) * 3_600_000;
+  const progress = progressKeeper(output, { total, limitMs });
+  output.line(`seed ${first}`);
+  const failures: LifeResult[] = [];
+  const requests = function* (): Generator<LifeRequest> {
+    for (let index = 0; total === undefined ? !progress.isTimeUp() : index < total; index += 1) {
+      yield { seed: first + index, options: { steps, without } };
+    }
+  };
+  await liveAll(requests(), workers, (result) => {
+    output.line(lineOf(result));
+    if (result.failure !== undefined) {
+      failures.push(result);
+      tellFailure(result, options, output);
+    }
+    progress.tell(result);
   });
-  const failed = seeds - passed;
-  print(`${passed} passed, ${failed} failed`);
-  return { passed, failed };
+  const { lived, failed, cpuMs } = progress.sum();
+  output.live([]);
+  output.line(`${lived - failed} passed, ${failed} failed`);
+  output.line(`${speedText({ lived, cpuMs })} (${(cpuMs / 60_000).toFixed(1)} CPU minutes)`);
+  if (options.shrink && without === undefined) {
+    for (const failure of failures.slice(0, shrunkMax)) {
+      await tellSmallest(failure, options, workers, output);
+    }
+  }
+  return { passed: lived - failed, failed };
+}
+
+interface ProgressKeeper {
+  tell(result: LifeResult): void;
+  isTimeUp(): boolean;
+  sum(): SimulationProgress;
+}
+
+function progressKeeper(
+  { line, live, isLive }: Pick<Output, "line" | "live" | "isLive">,
+  ends: Pick<SimulationProgress, "total" | "limitMs">,
+): ProgressKeeper {
+  const startMs = machineStopwatch();
+  const cpuBefore = process.cpuUsage();
+  let [lived, failed, toldMs] = [0, 0, startMs];
+  const sum = (): SimulationProgress => {
+    const { user, system } = process.cpuUsage(cpuBefore);
+    const cpuMs = (user + system) / 1000;
+    return { lived, failed, elapsedMs: machineStopwatch() - startMs, cpuMs, ...ends };
+  };
+  return {
+    sum,
+    isTimeUp: () => machineStopwatch() - startMs >= (ends.limitMs ?? 0),
+    tell({ failure }) {
+      lived += 1;
+      if (failure !== undefined) failed += 1;
+      if (isLive) live([progressLine(sum())]);
+      else if (machineStopwatch() - toldMs >= progressPeriodMs) {
+        toldMs = machineStopwatch();
+        line(progressLine(sum()));
+      }
+    },
+  };
 }
 
 function lineOf({ seed, shape, failure, events, virtualMinutes, hash }: LifeResult): string {
@@ -60,12 +143,47 @@ function lineOf({ seed, shape, failure, events, virtualMinutes, hash }: LifeResu
   return `${seed} ${verdict} ${what}, ${virtualMinutes} virtual minutes, history ${hash.slice(0, 12)}`;
 }
 
-const keptLines = 40;
+type Printer = Pick<Output, "line">;
 
-function printFailure(result: LifeResult, print: (line: string) => void): void {
+function tellFailure(result: LifeResult, { steps, without }: SimulateOptions, to: Printer): void {
   const { failure = "", shape, events, lastLines } = result;
-  for (const line of failure.split("\n")) print(`  ${line}`);
-  for (const { name, spec } of shape.members) print(`  ${name} ${JSON.stringify(spec)}`);
-  for (const event of events) print(`  ${event}`);
-  for (const line of lastLines.slice(-keptLines)) print(`  | ${line.slice(0, 300)}`);
+  for (const line of failure.split("\n")) to.line(`  ${line}`);
+  for (const { name, spec } of shape.members) to.line(`  ${name} ${JSON.stringify(spec)}`);
+  for (const event of events) to.line(`  ${event}`);
+  for (const line of lastLines.slice(-keptLines)) to.line(`  | ${line.slice(0, 300)}`);
+  to.line(`  again: ${commandOf(result.seed, steps, without ?? [])}`);
+}
+
+async function tellSmallest(
+  failed: LifeResult,
+  { steps, jobs }: SimulateOptions,
+  workers: LifeWorkers,
+  to: Printer,
+): Promise<void> {
+  const { seed } = failed;
+  const ids = idsOf(seed, steps);
+  const { without, result, lives } = await shrinkLife(failed, ids, {
+    atOnce: jobs,
+    livesMax: livesPerShrinkingMax,
+    live: async (attempts) => {
+      const results: LifeResult[] = [];
+      const requests = attempts.map((each) => ({ seed, options: { steps, without: each } }));
+      await liveAll(requests, workers, (each) => results.push(each));
+      return results;
+    },
+  });
+  const size = `${ids.length - without.length} of ${ids.length} events`;
+  to.line(`smallest form of seed ${seed}, ${size}, found in ${lives} lives:`);
+  for (const line of (result.failure ?? "").split("\n")) to.line(`  ${line}`);
+  for (const event of result.events) to.line(`  ${event}`);
+  to.line(`  again: ${commandOf(seed, steps, without)}`);
+}
+
+function idsOf(seed: number, steps: number): string[] {
+  return lifePlanOf(seed, steps).map(({ id }) => id);
+}
+
+function commandOf(seed: number, steps: number, without: readonly string[]): string {
+  const rest = without.length === 0 ? "--seeds 1" : `--without ${without.join(",")}`;
+  return `fdb-operator simulate --seed ${seed} --steps ${steps} ${rest}`;
 }

@@ -27,6 +27,11 @@ const usageMistakes: readonly (readonly string[])[] = [
   ["dev", "--example", "ha", "-f", "x.yaml"],
   ["run", "--status-timeout", "soon"],
   ["explain"],
+  ["simulate", "--hours", "0"],
+  ["simulate", "--hours", "1", "--seeds", "3"],
+  ["simulate", "--without", "3"],
+  ["simulate", "--seed", "1", "--without", "3,,7"],
+  ["simulate", "--seed", "1", "--steps", "20", "--without", "21"],
 ];
 
 for (const args of usageMistakes) {

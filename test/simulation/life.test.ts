@@ -1,9 +1,10 @@
 // Lives of clusters with fixed seeds: twenty random things happen to each, and all that must hold does.
-// Rules: spec/world.md [W66]-[W69], [W96], spec/simulation.md [SIM11].
+// Rules: spec/world.md [W66]-[W69], [W96], [W110], [W112], spec/simulation.md [SIM11].
 import { strict as assert } from "node:assert";
 import { join } from "node:path";
 import { test } from "node:test";
 import { simulate } from "../../src/cli/simulate.ts";
+import type { SimulateOptions } from "../../src/cli/simulate.ts";
 import { keyedRandom } from "../../src/env/keyed-random.ts";
 import { lifeShapeOf } from "../../src/sim/workloads/life-shape.ts";
 import { walkLife } from "../../src/sim/workloads/life-walk.ts";
@@ -54,19 +55,45 @@ test("[SIM11] a life does not depend on those that were lived before it", async 
   for (const seed of order) assert.equal(back.get(seed), there.get(seed), `seed ${seed}`);
 });
 
-test("[W69] a simulation prints the first seed, a line for each and the sum", async () => {
+const entry = join(import.meta.dirname, "../../src/cli/main.ts");
+
+/** What is printed, without what depends on the machine. */
+async function printed(options: Partial<SimulateOptions>) {
   const lines: string[] = [];
-  const print = (line: string): void => {
-    lines.push(line);
-  };
-  const entry = join(import.meta.dirname, "../../src/cli/main.ts");
-  const outcome = await simulate({ seeds: 2, seed: 13, steps: 1, jobs: 2 }, print, entry);
+  const output = { isLive: false, live: () => {}, line: (line: string) => void lines.push(line) };
+  const all = { seeds: 1, seed: 13, steps: 1, jobs: 1, shrink: true, ...options };
+  const outcome = await simulate(all, output, entry);
+  const speed = lines.filter((line) => / lives per CPU minute/.test(line));
+  return { outcome, speed, lines: lines.filter((line) => !speed.includes(line)) };
+}
+
+test("[W69] [W112] a simulation prints the first seed, a line for each, the sum and its speed", async () => {
+  const { outcome, lines, speed } = await printed({ seeds: 2, jobs: 2 });
   assert.deepEqual(outcome, { passed: 2, failed: 0 });
   assert.equal(lines[0], "seed 13");
   assert.match(lines[1] ?? "", /^13 ok /);
   assert.match(lines[2] ?? "", /^14 ok /);
   assert.equal(lines[3], "2 passed, 0 failed");
-  const alone: string[] = [];
-  await simulate({ seeds: 2, seed: 13, steps: 1, jobs: 1 }, (line) => void alone.push(line), entry);
-  assert.deepEqual(alone, lines, "two at once are what one after the other are");
+  assert.match(speed.at(-1) ?? "", /^\d+\.\d lives per CPU minute \(\d+\.\d CPU minutes\)$/);
+  const alone = await printed({ seeds: 2 });
+  assert.deepEqual(alone.lines, lines, "two at once are what one after the other are");
+});
+
+test("[W112] a simulation with hours lives on until they are over", async () => {
+  // So short that the time is over when the first life ends.
+  const { outcome, lines } = await printed({ hours: 0.000_01, steps: 0 });
+  assert.deepEqual(outcome, { passed: 1, failed: 0 });
+  assert.match(lines[1] ?? "", /^13 ok /);
+});
+
+test("[W110] what is left out does not happen, and everything else is drawn as before", async () => {
+  const whole = await walkLife(13, { steps: 3 });
+  const [first = "", ...rest] = whole.events;
+  const partial = await walkLife(13, { steps: 3, without: ["1"] });
+  const isWish = (event: string): boolean => / wish: | person: | trouble: /.test(event);
+  assert.ok(isWish(first), whole.events.join("\n"));
+  const words = (events: readonly string[]): string[] =>
+    events.map((event) => event.replace(/^\S+ s /, ""));
+  assert.deepEqual(words(partial.events), words(rest));
+  assert.equal((await walkLife(13, { steps: 3, without: [] })).hash, whole.hash);
 });

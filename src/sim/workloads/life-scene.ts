@@ -1,0 +1,198 @@
+// The world in which a life takes place, with everything that stands around the operator in it: a virtual clock, the
+// history, the faults, the watchman, and how time passes under his eyes. Rules: spec/world.md [W66]-[W69].
+import { foundationDbClusters } from "../../api/cluster.ts";
+import type { FoundationDBCluster } from "../../api/cluster.ts";
+import { keyedRandom } from "../../env/keyed-random.ts";
+import { randomPick } from "../../env/random.ts";
+import type { Random } from "../../env/random.ts";
+import type { AdminClient } from "../../fdb/admin.ts";
+import type { RequestRecord } from "../../kube/client.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { Chaos } from "../faults/chaos.ts";
+import { OperatorLinks } from "../faults/operator-links.ts";
+import { skewedClock } from "../skewed-clock.ts";
+import type { SkewedClock } from "../skewed-clock.ts";
+import { Trace } from "../trace.ts";
+import { VirtualClock } from "../virtual-clock.ts";
+import { startWorld } from "../world.ts";
+import type { World, WorldOptions } from "../world.ts";
+import { lifeShapeOf } from "./life-shape.ts";
+import type { LifeShape } from "./life-shape.ts";
+import { Watchman } from "./watchman.ts";
+
+export interface SceneOptions {
+  disabledChecks?: WorldOptions["disabledChecks"];
+  /** Gets every line of the history. */
+  onLine?: (line: string) => void;
+}
+
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+export const namespace = "default";
+
+/** How the life of a seed begins. */
+export function shapeOfSeed(seed: number): LifeShape {
+  return lifeShapeOf(keyedRandom(seed, "life"));
+}
+
+export class LifeScene {
+  /** Of the step that is under way; each step draws from its own. */
+  random: Random;
+  readonly shape: LifeShape;
+  readonly clock = new VirtualClock();
+  readonly startMs = this.clock.nowMs();
+  readonly trace: Trace;
+  readonly watchman = new Watchman();
+  readonly requests: RequestRecord[] = [];
+  /** What happened to the cluster, in order. */
+  readonly events: string[] = [];
+  readonly world: World;
+  readonly chaos: Chaos;
+  readonly links: OperatorLinks;
+  readonly operatorClock: SkewedClock;
+  lastWish: { names: readonly string[]; back: object } | undefined;
+  /** All that were ever wished for. */
+  readonly versions: string[] = [];
+
+  constructor(seed: number, options: SceneOptions) {
+    const random = keyedRandom(seed, "scene");
+    this.random = random;
+    this.shape = shapeOfSeed(seed);
+    this.links = new OperatorLinks(this.clock, keyedRandom(seed, "links"));
+    this.operatorClock = skewedClock(this.clock, {
+      offsetMs: randomPick(random, [0, 0, 0, 10_000, -10_000, hourMs, -hourMs]),
+      driftMsPerHour: 0,
+    });
+    this.trace = new Trace({
+      clock: this.clock,
+      keepLines: 300,
+      onLine: (line) => {
+        // The server may refuse a pass its writes; anything else that ends one is a mistake of ours.
+        if (/ a pass failed /.test(line) && !line.includes('"stack":"KubeError')) {
+          this.watchman.violations.push(line);
+        }
+        options.onLine?.(line);
+      },
+    });
+    const { nodes, zones } = this.shape;
+    const busyPollMs = randomPick(random, [1_000, 2_000, 5_000]);
+    this.world = startWorld({
+      ...{ clock: this.clock, seed, trace: this.trace, nodes, zones },
+      nodeCapacity: { cpu: "8", memory: "32Gi", pods: "100" },
+      disabledChecks: options.disabledChecks,
+      operatorClock: this.operatorClock,
+      operator: { busyPollMs },
+      wrapTransport: (transport) => this.links.wrapTransport(this.watchman.inspect(transport)),
+      wrapAdmin: (admin) => this.links.wrapAdmin(this.watchman.inspectCommands(admin)),
+      onRequest: (record) => this.requests.push(record),
+    });
+    this.chaos = new Chaos({
+      world: this.world,
+      random: { next: () => this.random.next() },
+      labelKey: "foundationdb.org/fdb-cluster-name",
+      links: this.links,
+    });
+    this.watchman.watch(this.world, () => this.chaos.isOngoing, this.shape.kind.endsWith(" halls"));
+  }
+
+  note(text: string): void {
+    const seconds = (this.clock.nowMs() - this.startMs) / 1000;
+    this.events.push(`${seconds} s ${text}`);
+    this.trace.append("walk", text);
+  }
+
+  cluster(name = this.shape.members[0].name): Promise<Stored<FoundationDBCluster>> {
+    return this.world.client.get(foundationDbClusters, { namespace, name });
+  }
+
+  async patch(name: string, spec: object): Promise<void> {
+    const key = { namespace, name };
+    await this.world.client.patch(foundationDbClusters, key, { spec }, { type: "merge" });
+  }
+
+  async patchAll(spec: object): Promise<void> {
+    for (const { name } of this.shape.members) await this.patch(name, spec);
+  }
+
+  async openAdmin(): Promise<AdminClient> {
+    const { status, spec } = await this.cluster();
+    return this.world.fdb.admin.open({
+      name: "person",
+      connectionString: status?.connectionString ?? "",
+      version: status?.runningVersion ?? spec.version,
+    });
+  }
+
+  /** Time passes under the eyes of the watchman. */
+  async advance(ms: number): Promise<void> {
+    const untilMs = this.clock.nowMs() + ms;
+    while (this.clock.nowMs() < untilMs) {
+      await this.clock.advance(Math.min(5_000, untilMs - this.clock.nowMs()));
+      this.watchman.look();
+      const [violation] = this.watchman.violations;
+      if (violation !== undefined) throw new Error(violation);
+    }
+  }
+
+  untilAtRest(limitMs: number, what: string): Promise<void> {
+    return this.until(() => this.#areAllAtRest(), limitMs, what);
+  }
+
+  async until(condition: () => Promise<boolean>, limitMs: number, what: string): Promise<void> {
+    const startMs = this.clock.nowMs();
+    while (!(await condition())) {
+      if (this.clock.nowMs() - startMs >= limitMs) {
+        throw new Error(`not within ${limitMs / minuteMs} minutes: ${what}\n${await this.#why()}`);
+      }
+      await this.advance(5_000);
+    }
+  }
+
+  /** Time passes until it is done. */
+  async during<T>(promise: Promise<T>, what: string): Promise<T> {
+    let isDone = false;
+    const done = (): void => {
+      isDone = true;
+    };
+    promise.then(done, done);
+    const untilMs = this.clock.nowMs() + 10 * minuteMs;
+    await this.clock.run({ until: () => isDone, untilMs });
+    if (!isDone) throw new Error(`it takes too long: ${what}`);
+    return promise;
+  }
+
+  async #areAllAtRest(): Promise<boolean> {
+    for (const { name } of this.shape.members) {
+      if (!isAtRest(await this.cluster(name))) return false;
+    }
+    return true;
+  }
+
+  async #why(): Promise<string> {
+    const lines: string[] = [];
+    for (const { name } of this.shape.members) lines.push(whyNot(await this.cluster(name)));
+    return lines.join("\n");
+  }
+}
+
+function isAtRest({ metadata, status }: FoundationDBCluster): boolean {
+  return (
+    status?.generations?.reconciled === metadata.generation &&
+    status?.health?.available === true &&
+    (status.processGroups ?? []).every((group) => group.removalTimestamp === undefined)
+  );
+}
+
+function whyNot({ metadata, status }: FoundationDBCluster): string {
+  const waits = (status?.blockedBy ?? []).map(
+    ({ step, reason, message }) => `  ${step}: ${reason}: ${message}`,
+  );
+  const groups = (status?.processGroups ?? []).flatMap((group) => {
+    const conditions = (group.processGroupConditions ?? []).map(({ type }) => type);
+    const marks = [...(group.removalTimestamp === undefined ? [] : ["leaving"]), ...conditions];
+    return marks.length === 0 ? [] : [`  ${group.processGroupID}: ${marks.join(" ")}`];
+  });
+  return [`${metadata.name} ${JSON.stringify(status?.generations)}`, ...waits, ...groups].join(
+    "\n",
+  );
+}
