@@ -7,6 +7,8 @@ import { addCoordinationCommands, addExplainCommand, newProgram, runProgram } fr
 import { addRunCommand } from "./run-command.ts";
 import type { RenderOptions } from "./render.ts";
 import type { SimulateOptions } from "./simulate.ts";
+import { faultNames } from "../sim/workloads/fault-names.ts";
+import type { FaultName } from "../sim/workloads/fault-names.ts";
 import type { ValidateOptions } from "./validate.ts";
 import { version } from "./version.ts";
 
@@ -144,6 +146,12 @@ program
       .argParser(idList)
       .conflicts(["seeds", "hours"]),
   )
+  .addOption(
+    new Option(
+      "--faults <names>",
+      "only these of the faults that last or come beside the steps, or none",
+    ).argParser(faultList),
+  )
   .option("--no-shrink", "do not look for the smallest form of lives that go wrong")
   .option("--jobs <count>", "how many lives at once", integer(1, 1000), availableParallelism())
   .action(async (options: SimulateOptions) => (await import("./simulate.ts")).runSimulate(options));
@@ -185,8 +193,15 @@ function between(from: number, to: number): (text: string) => number {
 /** Ids of what happens in a life, such as 3,7. */
 function idList(text: string): string[] {
   const ids = text.split(",").map((id) => id.trim());
-  if (ids.some((id) => !/^[a-z]?[1-9]\d{0,3}$/.test(id))) {
+  if (ids.some((id) => !/^[a-z-]*[1-9]\d{0,3}$/.test(id))) {
     throw new InvalidArgumentError("It must be ids of events, such as 3,7.");
   }
   return ids;
+}
+
+function faultList(text: string): FaultName[] {
+  const names = text === "none" ? [] : text.split(",").map((name) => name.trim());
+  const known = names.flatMap((name) => faultNames.filter((each) => each === name));
+  if (known.length === names.length) return known;
+  throw new InvalidArgumentError(`It must be none or some of ${faultNames.join(", ")}.`);
 }

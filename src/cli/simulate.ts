@@ -2,8 +2,10 @@
 // Rules: spec/world.md [W69], [W110]-[W112].
 import { machineRandom, randomInteger } from "../env/random.ts";
 import { machineStopwatch } from "../env/stopwatch.ts";
-import { lifePlanOf } from "../sim/workloads/life-plan.ts";
-import type { LifeResult } from "../sim/workloads/life-walk.ts";
+import type { FaultName } from "../sim/workloads/fault-names.ts";
+import { idsOf } from "../sim/workloads/life-plan.ts";
+import { planOfLife } from "../sim/workloads/life-walk.ts";
+import type { LifeOptions, LifeResult } from "../sim/workloads/life-walk.ts";
 import { UsageError } from "./command-error.ts";
 import { shrinkLife } from "./life-shrink.ts";
 import { liveAll, serveLives } from "./life-workers.ts";
@@ -22,6 +24,8 @@ export interface SimulateOptions {
   hours?: number;
   /** Random things that happen in each life. */
   steps: number;
+  /** Only these of the faults may happen. */
+  faults?: readonly FaultName[];
   /** Of the one life that is lived then: what is left out. */
   without?: readonly string[];
   /** Whether the smallest form of failed lives is looked for. */
@@ -50,12 +54,13 @@ export async function runSimulate(options: SimulateOptions): Promise<void> {
   if (failed > 0) process.exitCode = 1;
 }
 
-function checkOptions({ seed, steps, without }: SimulateOptions): void {
+function checkOptions(options: SimulateOptions): void {
+  const { seed, steps, without } = options;
   if (without === undefined) return;
   if (seed === undefined) {
     throw new UsageError("--without leaves things out of one life: say which with --seed");
   }
-  const known = new Set(idsOf(seed, steps));
+  const known = new Set(idsOf(planOfLife(seed, wholeLife(options))));
   const unknown = without.find((id) => !known.has(id));
   if (unknown !== undefined) {
     const what = `the life of seed ${seed} with ${steps} steps has no ${unknown}`;
@@ -68,7 +73,7 @@ export async function simulate(
   output: Pick<Output, "line" | "live" | "isLive">,
   entry: string,
 ): Promise<SimulateOutcome> {
-  const { seeds, steps, jobs, without } = options;
+  const { seeds, jobs, without } = options;
   const first = options.seed ?? randomInteger(machineRandom(), 1, 1_000_000);
   const workers: LifeWorkers = { entry, count: jobs };
   const total = without !== undefined ? 1 : options.hours === undefined ? seeds : undefined;
@@ -78,7 +83,7 @@ export async function simulate(
   const failures: LifeResult[] = [];
   const requests = function* (): Generator<LifeRequest> {
     for (let index = 0; total === undefined ? !progress.isTimeUp() : index < total; index += 1) {
-      yield { seed: first + index, options: { steps, without } };
+      yield { seed: first + index, options: { ...wholeLife(options), without } };
     }
   };
   await liveAll(requests(), workers, (result) => {
@@ -145,29 +150,32 @@ function lineOf({ seed, shape, failure, events, virtualMinutes, hash }: LifeResu
 
 type Printer = Pick<Output, "line">;
 
-function tellFailure(result: LifeResult, { steps, without }: SimulateOptions, to: Printer): void {
+function tellFailure(result: LifeResult, options: SimulateOptions, to: Printer): void {
   const { failure = "", shape, events, lastLines } = result;
   for (const line of failure.split("\n")) to.line(`  ${line}`);
   for (const { name, spec } of shape.members) to.line(`  ${name} ${JSON.stringify(spec)}`);
   for (const event of events) to.line(`  ${event}`);
   for (const line of lastLines.slice(-keptLines)) to.line(`  | ${line.slice(0, 300)}`);
-  to.line(`  again: ${commandOf(result.seed, steps, without ?? [])}`);
+  to.line(`  again: ${commandOf(result.seed, options, options.without ?? [])}`);
 }
 
 async function tellSmallest(
   failed: LifeResult,
-  { steps, jobs }: SimulateOptions,
+  options: SimulateOptions,
   workers: LifeWorkers,
   to: Printer,
 ): Promise<void> {
   const { seed } = failed;
-  const ids = idsOf(seed, steps);
+  const ids = idsOf(planOfLife(seed, wholeLife(options)));
   const { without, result, lives } = await shrinkLife(failed, ids, {
-    atOnce: jobs,
+    atOnce: options.jobs,
     livesMax: livesPerShrinkingMax,
     live: async (attempts) => {
       const results: LifeResult[] = [];
-      const requests = attempts.map((each) => ({ seed, options: { steps, without: each } }));
+      const requests = attempts.map((each) => ({
+        seed,
+        options: { ...wholeLife(options), without: each },
+      }));
       await liveAll(requests, workers, (each) => results.push(each));
       return results;
     },
@@ -176,14 +184,23 @@ async function tellSmallest(
   to.line(`smallest form of seed ${seed}, ${size}, found in ${lives} lives:`);
   for (const line of (result.failure ?? "").split("\n")) to.line(`  ${line}`);
   for (const event of result.events) to.line(`  ${event}`);
-  to.line(`  again: ${commandOf(seed, steps, without)}`);
+  to.line(`  again: ${commandOf(seed, options, without)}`);
 }
 
-function idsOf(seed: number, steps: number): string[] {
-  return lifePlanOf(seed, steps).map(({ id }) => id);
+function wholeLife({ steps, faults }: SimulateOptions): Pick<LifeOptions, "steps" | "faults"> {
+  return { steps, faults };
 }
 
-function commandOf(seed: number, steps: number, without: readonly string[]): string {
-  const rest = without.length === 0 ? "--seeds 1" : `--without ${without.join(",")}`;
-  return `fdb-operator simulate --seed ${seed} --steps ${steps} ${rest}`;
+function commandOf(
+  seed: number,
+  { steps, faults }: SimulateOptions,
+  without: readonly string[],
+): string {
+  return [
+    `fdb-operator simulate --seed ${seed} --steps ${steps}`,
+    ...(faults === undefined
+      ? []
+      : [`--faults ${faults.length === 0 ? "none" : faults.join(",")}`]),
+    without.length === 0 ? "--seeds 1" : `--without ${without.join(",")}`,
+  ].join(" ");
 }

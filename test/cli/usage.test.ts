@@ -30,6 +30,7 @@ const usageMistakes: readonly (readonly string[])[] = [
   ["simulate", "--hours", "0"],
   ["simulate", "--hours", "1", "--seeds", "3"],
   ["simulate", "--without", "3"],
+  ["simulate", "--faults", "rain"],
   ["simulate", "--seed", "1", "--without", "3,,7"],
   ["simulate", "--seed", "1", "--steps", "20", "--without", "21"],
 ];

@@ -1,18 +1,20 @@
 // Lives of clusters with fixed seeds: twenty random things happen to each, and all that must hold does.
-// Rules: spec/world.md [W66]-[W69], [W96], [W110], [W112], spec/simulation.md [SIM11].
+// Rules: spec/world.md [W66]-[W69], [W96], [W110]-[W113], spec/simulation.md [SIM11].
 import { strict as assert } from "node:assert";
 import { join } from "node:path";
 import { test } from "node:test";
 import { simulate } from "../../src/cli/simulate.ts";
 import type { SimulateOptions } from "../../src/cli/simulate.ts";
 import { keyedRandom } from "../../src/env/keyed-random.ts";
+import { faultNames } from "../../src/sim/workloads/fault-names.ts";
+import { idsOf } from "../../src/sim/workloads/life-plan.ts";
 import { lifeShapeOf } from "../../src/sim/workloads/life-shape.ts";
-import { walkLife } from "../../src/sim/workloads/life-walk.ts";
+import { planOfLife, walkLife } from "../../src/sim/workloads/life-walk.ts";
 
 const seeds = [4, 7, 8, 10, 11, 12, 13, 14, 15, 16];
 
 for (const seed of seeds) {
-  test(`[W66] [W67] [W98] [W99] [W68] [W69] [W97] the life of seed ${seed} goes well`, async () => {
+  test(`[W66] [W67] [W98] [W99] [W68] [W69] [W97] [W113] the life of seed ${seed} goes well`, async () => {
     const { failure, events, lastLines } = await walkLife(seed);
     const story = [failure, ...events, ...lastLines.slice(-20)].join("\n");
     assert.equal(failure, undefined, story);
@@ -86,14 +88,35 @@ test("[W112] a simulation with hours lives on until they are over", async () => 
   assert.match(lines[1] ?? "", /^13 ok /);
 });
 
+test("[W110] [W113] every fault comes in some life, and none depends on what is left out", () => {
+  const plans = Array.from({ length: 100 }, (_, seed) => planOfLife(seed, {}));
+  const names = new Set(plans.flat().flatMap(({ faults }) => faults.map(({ name }) => name)));
+  assert.deepEqual([...names].sort(), [...faultNames].sort());
+  for (const [seed, plan] of plans.slice(0, 20).entries()) {
+    const [first = "", second = "", ...rest] = idsOf(plan);
+    const kept = planOfLife(seed, { without: [first, second] });
+    assert.deepEqual(
+      idsOf(kept).filter((id) => !kept.some((step) => step.id === id && step.isLeftOut)),
+      rest,
+    );
+  }
+  const [some = [], fewer = []] = [faultNames, faultNames.slice(1)].map((faults) =>
+    idsOf(planOfLife(1, { faults, steps: 100 })),
+  );
+  assert.deepEqual(
+    some.filter((id) => !id.startsWith(faultNames[0])),
+    fewer,
+  );
+});
+
 test("[W110] what is left out does not happen, and everything else is drawn as before", async () => {
-  const whole = await walkLife(13, { steps: 3 });
+  const whole = await walkLife(13, { steps: 3, faults: [] });
   const [first = "", ...rest] = whole.events;
-  const partial = await walkLife(13, { steps: 3, without: ["1"] });
+  const partial = await walkLife(13, { steps: 3, faults: [], without: ["1"] });
   const isWish = (event: string): boolean => / wish: | person: | trouble: /.test(event);
   assert.ok(isWish(first), whole.events.join("\n"));
   const words = (events: readonly string[]): string[] =>
     events.map((event) => event.replace(/^\S+ s /, ""));
   assert.deepEqual(words(partial.events), words(rest));
-  assert.equal((await walkLife(13, { steps: 3, without: [] })).hash, whole.hash);
+  assert.equal((await walkLife(13, { steps: 3, faults: [], without: [] })).hash, whole.hash);
 });

@@ -1,7 +1,7 @@
 // What will happen in a life, drawn from its seed before it begins: an ordered list whose entries each draw from a
 // generator of their own, so that leaving one out changes nothing about the others. Rules: spec/world.md [W69], [W110].
 import { keyedRandom } from "../../env/keyed-random.ts";
-import { randomPick } from "../../env/random.ts";
+import { randomInteger, randomPick } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
 
 export interface LifeStep {
@@ -14,7 +14,31 @@ export interface LifeStep {
   pauseMs: number;
   /** Left out: only the pause is kept. */
   isLeftOut: boolean;
+  /** What goes wrong from this step on. */
+  faults: readonly PlannedFault[];
 }
+
+/** Something that goes wrong beside the steps, for one or several of them. */
+export interface PlannedFault {
+  /** Its name and the number of the step that it begins with, such as quota7. */
+  id: string;
+  name: string;
+  random: Random;
+  /** For so many steps. */
+  steps: number;
+}
+
+export interface PlanOptions {
+  steps: number;
+  /** Names of the faults that may happen. */
+  faults: readonly string[];
+  /** Ids of what is left out. */
+  without?: readonly string[];
+}
+
+/** Of a fault to begin with a step: there are some twenty of them, and a life should see a few. */
+const faultChance = 0.012;
+const faultStepsMax = 4;
 
 /** Acts, each with its share of the steps. */
 const shares = {
@@ -35,17 +59,33 @@ const pausesMs = [1_000, 10_000, 30_000, 90_000, 240_000];
 
 export function lifePlanOf(
   seed: number,
-  steps: number,
-  without: ReadonlySet<string> = new Set(),
+  { steps, faults, without = [] }: PlanOptions,
 ): readonly LifeStep[] {
+  const leftOut = new Set(without);
   return Array.from({ length: steps }, (_, index): LifeStep => {
     const id = String(index + 1);
     const random = keyedRandom(seed, `step ${id}`);
     return {
-      ...{ id, random, act: actOf(random.next()), isLeftOut: without.has(id) },
+      ...{ id, random, act: actOf(random.next()), isLeftOut: leftOut.has(id) },
       pauseMs: randomPick(keyedRandom(seed, `pause ${id}`), pausesMs),
+      faults: faultsOf(seed, id, faults).filter((fault) => !leftOut.has(fault.id)),
     };
   });
+}
+
+/** Each draws for itself: a fault that is new changes nothing about the others. */
+function faultsOf(seed: number, step: string, names: readonly string[]): PlannedFault[] {
+  return names.flatMap((name) => {
+    const random = keyedRandom(seed, `fault ${step} ${name}`);
+    if (random.next() >= faultChance) return [];
+    const id = `${name}${step}`;
+    return [{ id, name, random, steps: randomInteger(random, 1, faultStepsMax) }];
+  });
+}
+
+/** Everything that can be left out of it. */
+export function idsOf(plan: readonly LifeStep[]): string[] {
+  return plan.flatMap(({ id, faults }) => [...faults.map((fault) => fault.id), id]);
 }
 
 function actOf(chance: number): LifeAct {

@@ -43,7 +43,7 @@ export class LifeScene {
   readonly startMs = this.clock.nowMs();
   readonly trace: Trace;
   readonly watchman = new Watchman();
-  readonly requests: RequestRecord[] = [];
+  readonly requests: (RequestRecord & { atMs: number })[] = [];
   /** What happened to the cluster, in order. */
   readonly events: string[] = [];
   readonly world: World;
@@ -84,7 +84,7 @@ export class LifeScene {
       operator: { busyPollMs },
       wrapTransport: (transport) => this.links.wrapTransport(this.watchman.inspect(transport)),
       wrapAdmin: (admin) => this.links.wrapAdmin(this.watchman.inspectCommands(admin)),
-      onRequest: (record) => this.requests.push(record),
+      onRequest: (record) => this.requests.push({ ...record, atMs: this.clock.nowMs() }),
     });
     this.chaos = new Chaos({
       world: this.world,
@@ -121,6 +121,13 @@ export class LifeScene {
       connectionString: status?.connectionString ?? "",
       version: status?.runningVersion ?? spec.version,
     });
+  }
+
+  /** What the operator has asked the API server to write since then. */
+  writesSince(ms: number): string[] {
+    return this.requests
+      .filter(({ verb, atMs }) => atMs >= ms && !["get", "list", "watch"].includes(verb))
+      .map(({ verb, resource, name: object }) => `${verb} ${resource.plural} ${object ?? ""}`);
   }
 
   /** Time passes under the eyes of the watchman. */

@@ -5,8 +5,11 @@ import type { ClusterSpec, FoundationDBCluster } from "../../api/cluster.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { createCertificates } from "../sample-certificates.ts";
 import { humanAct, lifeActs } from "./life-acts.ts";
+import { faultNames } from "./fault-names.ts";
+import type { FaultName } from "./fault-names.ts";
+import { lifeFaults } from "./life-faults.ts";
 import { lifePlanOf } from "./life-plan.ts";
-import type { LifeStep } from "./life-plan.ts";
+import type { LifeStep, PlannedFault } from "./life-plan.ts";
 import { LifeScene, minuteMs, namespace } from "./life-scene.ts";
 import type { SceneOptions } from "./life-scene.ts";
 import type { LifeMember, LifeShape } from "./life-shape.ts";
@@ -16,6 +19,8 @@ export interface LifeOptions extends SceneOptions {
   steps?: number;
   /** Ids of what is left out of the life; see life-plan.ts. */
   without?: readonly string[];
+  /** Only these of the faults may happen. */
+  faults?: readonly FaultName[];
 }
 
 export interface LifeResult {
@@ -31,7 +36,13 @@ export interface LifeResult {
   virtualMinutes: number;
 }
 
-export const usualSteps = 20;
+const usualSteps = 20;
+
+/** What will happen in the life of a seed. */
+export function planOfLife(seed: number, options: LifeOptions): readonly LifeStep[] {
+  const { steps = usualSteps, faults = faultNames, without = [] } = options;
+  return lifePlanOf(seed, { steps, faults, without });
+}
 
 /** Never throws for what goes wrong in the world: the result says it. */
 export async function walkLife(seed: number, options: LifeOptions = {}): Promise<LifeResult> {
@@ -51,15 +62,22 @@ export async function walkLife(seed: number, options: LifeOptions = {}): Promise
   return failure === undefined ? result : { ...result, failure };
 }
 
+interface OngoingFault {
+  name: string;
+  end: () => Promise<void>;
+  untilStep: number;
+}
+
 class LifeWalk {
   readonly #seed: number;
   readonly #scene: LifeScene;
   readonly #plan: readonly LifeStep[];
+  #ongoing: readonly OngoingFault[] = [];
 
   constructor(seed: number, options: LifeOptions) {
     this.#seed = seed;
     this.#scene = new LifeScene(seed, options);
-    this.#plan = lifePlanOf(seed, options.steps ?? usualSteps, new Set(options.without));
+    this.#plan = planOfLife(seed, options);
   }
 
   async run(): Promise<void> {
@@ -69,14 +87,15 @@ class LifeWalk {
     await this.#comeUp();
     await this.#scene.advance(2 * minuteMs);
     links.lag.lagMs = shape.lagMs;
-    for (const step of this.#plan) await this.#step(step);
+    for (const [index, step] of this.#plan.entries()) await this.#step(step, index);
     await this.#makePeace();
     await this.#scene.untilAtRest(180 * minuteMs, "the cluster comes to rest");
     await this.#scene.advance(10 * minuteMs);
     await this.#scene.untilAtRest(10 * minuteMs, "the cluster stays at rest");
-    const mark = this.#scene.requests.length;
+    const restsSinceMs = this.#scene.clock.nowMs();
     await this.#scene.advance(10 * minuteMs);
-    this.#checkSilence(mark);
+    const writes = this.#scene.writesSince(restsSinceMs);
+    if (writes.length > 0) throw new Error(`writes at rest: ${writes.join(", ")}`);
     this.#checkDatabase();
   }
 
@@ -112,10 +131,35 @@ class LifeWalk {
     await this.#scene.world.client.create(foundationDbClusters, cluster);
   }
 
-  async #step({ act, random, pauseMs, isLeftOut }: LifeStep): Promise<void> {
+  async #step({ act, random, pauseMs, isLeftOut, faults }: LifeStep, index: number): Promise<void> {
+    await this.#endFaults(index);
+    for (const fault of faults) await this.#beginFault(fault, index);
     this.#scene.random = random;
     if (!isLeftOut) await lifeActs[act](this.#scene);
     await this.#scene.advance(pauseMs);
+  }
+
+  async #beginFault({ name, random, steps }: PlannedFault, index: number): Promise<void> {
+    if (this.#ongoing.some((other) => other.name === name)) return;
+    this.#scene.random = random;
+    const beginning = lifeFaults[name as FaultName](this.#scene);
+    const begun = await this.#scene.during(beginning, name);
+    if (begun === undefined) return;
+    this.#scene.note(`fault: ${name} ${begun.told}`);
+    const { end } = begun;
+    if (end === undefined) return;
+    this.#ongoing = [...this.#ongoing, { name, end, untilStep: index + steps }];
+  }
+
+  /** Of those that are over by then. */
+  async #endFaults(step: number): Promise<void> {
+    const isOver = ({ untilStep }: OngoingFault): boolean => untilStep <= step;
+    const over = this.#ongoing.filter(isOver);
+    this.#ongoing = this.#ongoing.filter((fault) => !isOver(fault));
+    for (const { name, end } of over) {
+      await this.#scene.during(end(), `the end of ${name}`);
+      this.#scene.note(`no more: ${name}`);
+    }
   }
 
   /** Everything that would not pass by itself is taken back. */
@@ -123,6 +167,7 @@ class LifeWalk {
     const { watchman, chaos, versions, shape, links } = this.#scene;
     this.#scene.note("peace");
     watchman.noteDisturbance();
+    await this.#endFaults(Infinity);
     await this.#scene.during(chaos.heal(), "healing");
     await humanAct(this.#scene, "include");
     // What comes back and is not found again can only be replaced. A version that may run already is not left.
@@ -142,14 +187,6 @@ class LifeWalk {
 
   async close(): Promise<void> {
     await this.#scene.during(this.#scene.world.stop(), "the end of the world");
-  }
-
-  #checkSilence(mark: number): void {
-    const writes = this.#scene.requests
-      .slice(mark)
-      .filter(({ verb }) => !["get", "list", "watch"].includes(verb))
-      .map(({ verb, resource, name: object }) => `${verb} ${resource.plural} ${object ?? ""}`);
-    if (writes.length > 0) throw new Error(`writes at rest: ${writes.join(", ")}`);
   }
 
   #checkDatabase(): void {

@@ -1,0 +1,105 @@
+// What people do to a cluster that is no wish of its spec's: they tell the operator to leave it alone, name many process
+// groups for removal at once, set maintenance mode, taint nodes, hold claims by a finalizer. Rules: spec/world.md [W113].
+import { randomInteger, randomPick } from "../../env/random.ts";
+import { isFdbError } from "../../fdb/error.ts";
+import { keyOf } from "../../kube/path.ts";
+import { nodes, persistentVolumeClaims } from "../../kube/resource.ts";
+import { ignoringRaces } from "../faults/chaos-target.ts";
+import type { LifeFault } from "./life-faults.ts";
+import { minuteMs } from "./life-scene.ts";
+
+/** By then the operator has seen it, however late its watches are, and what was under way has ended. */
+const noticedMs = 2 * minuteMs;
+
+/** While spec.skip is true nothing is written. */
+export const paused: LifeFault = async (life) => {
+  await life.patchAll({ skip: true });
+  const sinceMs = life.clock.nowMs() + noticedMs;
+  return {
+    told: "",
+    async end() {
+      const writes = life.writesSince(sinceMs);
+      if (writes.length > 0) throw new Error(`writes while skip is true: ${writes.join(", ")}`);
+      await life.patchAll({ skip: null });
+    },
+  };
+};
+
+/** More than could leave together. */
+export const manyRemovals: LifeFault = async (life) => {
+  const { name } = randomPick(life.random, life.shape.members);
+  const { status, spec } = await life.cluster(name);
+  const staying = (status?.processGroups ?? []).filter((group) => !group.removalTimestamp);
+  const ids = staying.map((group) => group.processGroupID);
+  const chosen: string[] = [];
+  for (let count = randomInteger(life.random, 3, 6); count > 0 && ids.length > 0; count -= 1) {
+    const [id = ""] = ids.splice(randomInteger(life.random, 0, ids.length - 1), 1);
+    chosen.push(id);
+  }
+  if (chosen.length === 0) return undefined;
+  const before = spec.processGroupsToRemove ?? [];
+  await life.patch(name, { processGroupsToRemove: [...before, ...chosen] });
+  return { told: `of ${name}: ${chosen.join(" ")}` };
+};
+
+/** The operator neither ends it nor counts it as its own, and goes on when its time is over. */
+export const maintenance: LifeFault = async (life) => {
+  const admin = await life.openAdmin();
+  const timeoutMs = 10_000;
+  try {
+    const { cluster } = await admin.status(timeoutMs);
+    const zones = Object.values(cluster?.processes ?? {})
+      .flatMap(({ locality }) => locality?.["zoneid"] ?? [])
+      .sort();
+    if (zones.length === 0) return undefined;
+    const zone = randomPick(life.random, zones);
+    const seconds = randomPick(life.random, [60, 300, 900]);
+    await admin.setMaintenanceZone(zone, seconds, timeoutMs);
+    return { told: `of ${zone} for ${seconds} s` };
+  } catch (error) {
+    // A database that does not answer is left alone.
+    if (isFdbError(error)) return undefined;
+    throw error;
+  } finally {
+    admin.close();
+  }
+};
+
+const taintKey = "walk.foundationdb.org/full";
+
+/** New pods go elsewhere; those that run stay. */
+export const taint: LifeFault = async (life) => {
+  const { client, kubelet } = life.world;
+  const name = randomPick(life.random, kubelet.nodeNames());
+  const change = async (isTainted: boolean): Promise<void> => {
+    const node = await client.find(nodes, { name });
+    if (node === undefined) return;
+    const others = (node.spec?.taints ?? []).filter(({ key }) => key !== taintKey);
+    const ours = { key: taintKey, effect: "NoSchedule" };
+    const taints = isTainted ? [...others, ours] : others;
+    const patch = { spec: { taints: taints.length === 0 ? null : taints } };
+    await ignoringRaces(() => client.patch(nodes, { name }, patch, { type: "merge" }));
+  };
+  await change(true);
+  return { told: name, end: () => change(false) };
+};
+
+const holder = "walk.foundationdb.org/hold";
+
+/** A claim that cannot go: its process group is not forgotten before it has. */
+export const heldClaim: LifeFault = async (life) => {
+  const { client } = life.world;
+  const found = (await client.list(persistentVolumeClaims)).items;
+  if (found.length === 0) return undefined;
+  const chosen = randomPick(life.random, found);
+  const setHolder = (isHeld: boolean): Promise<void> =>
+    ignoringRaces(async () => {
+      const claim = await client.find(persistentVolumeClaims, keyOf(chosen));
+      if (claim === undefined) return;
+      const others = (claim.metadata.finalizers ?? []).filter((each) => each !== holder);
+      const patch = { metadata: { finalizers: isHeld ? [...others, holder] : others } };
+      await client.patch(persistentVolumeClaims, keyOf(chosen), patch, { type: "merge" });
+    });
+  await setHolder(true);
+  return { told: chosen.metadata.name ?? "", end: () => setHolder(false) };
+};
