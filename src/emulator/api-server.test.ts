@@ -224,3 +224,37 @@ test("[KAS11] a namespace must exist, and takes its content with it", async () =
   await settle();
   await server.ask("GET", "/api/v1/namespaces/n", undefined, { status: 404 });
 });
+
+test("[KAS67] what a user may not do is forbidden, watches too", async () => {
+  const server = new TestServer();
+  await server.ask("POST", inDefault("pods"), pod("a"));
+  const asked: string[] = [];
+  server.api.context.authorize = ({ userName, verb, apiGroup, resource, namespace }) => {
+    asked.push(`${verb} ${resource} ${apiGroup} ${namespace}`);
+    return userName !== "guest" || verb === "get";
+  };
+  const guest = server.api.transport("guest");
+  const path = `${inDefault("pods")}/a`;
+  assert.equal((await guest.request({ method: "GET", path })).status, 200);
+  const refused = await guest.request({ method: "DELETE", path });
+  assert.equal(refused.status, 403);
+  assert.equal(
+    stringAt(refused.body, "message"),
+    'pods "a" is forbidden: User "guest" cannot delete resource "pods" in API group "" in the namespace "default"',
+  );
+  const listed = await guest.request({ method: "GET", path: "/apis/apps/v1/deployments" });
+  assert.equal(
+    stringAt(listed.body, "message"),
+    'deployments.apps is forbidden: User "guest" cannot list resource "deployments" in API group "apps" at the cluster scope',
+  );
+  const watching = guest.watch(
+    { method: "GET", path: inDefault("pods"), query: { watch: "true" } },
+    () => {},
+  );
+  await assert.rejects(watching, (error) => isKubeError(error, "Forbidden"));
+  await server.ask("GET", path);
+  assert.deepEqual(asked, [
+    ...["get pods  default", "delete pods  default", "list deployments apps "],
+    ...["watch pods  default", "get pods  default"],
+  ]);
+});

@@ -5,6 +5,7 @@ import { silentLog, type Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";
 import { KubeError } from "../kube/error.ts";
 import type { KubeResponse, KubeRequest, KubeTransport, WatchEvent } from "../kube/transport.ts";
+import { checkAccess } from "./authorization.ts";
 import { protectClaims } from "./claim-protection.ts";
 import { serveCustomKinds } from "./crd-registry.ts";
 import { collectGarbage } from "./garbage-collector.ts";
@@ -113,6 +114,7 @@ function startWatch(
   const path = parseResourcePath(request.path);
   const kind = path && context.registry.find(path.group, path.version, path.plural);
   if (path === undefined || kind === undefined) throw pathNotFound();
+  checkAccess(context, request, path, kind);
   const target = { kind, namespace: path.namespace, name: path.name };
   const onFormed = eventsInForm(context, request, onEvent);
   return openWatch(context, target, request.query ?? {}, onFormed, onEnd).watch;

@@ -1,6 +1,7 @@
 // One request in, one answer out: finds the kind and the verb, and turns refusals into Status bodies. It
 // runs to its end without waiting, so every request is atomic.
 import type { KubeRequest, KubeResponse } from "../kube/transport.ts";
+import { checkAccess } from "./authorization.ts";
 import { deleteObject, readDeleteRequest } from "./delete.ts";
 import { bindPod, evictPod, finalizeNamespace, requestToken } from "./subresources.ts";
 import { cloneJson, objectAt, stringAt, type JsonObject } from "./json.ts";
@@ -58,6 +59,7 @@ function answer(server: ServerContext, request: ServerRequest, warnings: string[
   if (kind === undefined) throw pathNotFound();
   if (kind.isNamespaced && path.namespace === "" && path.name !== "") throw pathNotFound();
   if (!kind.isNamespaced && path.namespace !== "") throw pathNotFound();
+  checkAccess(server, request, path, kind);
   const options = readWriteOptions(request, path, warnings);
   if (path.name === "") return answerCollection(server, kind, path, request, options);
   return answerObject(

@@ -28,6 +28,27 @@ test("[KUBELET24] an open port answers, once only, until it is closed", async ()
   assert.equal(network.isListening("10.1.0.1", 8080), false);
 });
 
+test("[W120] names keep their old addresses for as long as told", async () => {
+  const clock = new VirtualClock(0);
+  const network = createPodNetwork(clock);
+  const seen = (): (string | undefined)[] => ["a", "b"].map((name) => network.resolve(name));
+  network.setHostName("a", ["10.1.0.1"]);
+  network.nameLagMs = 1_000;
+  network.setHostName("a", []);
+  await clock.advance(600);
+  network.setHostName("a", ["10.1.0.2"]);
+  network.setHostName("b", ["10.1.0.3"]);
+  await clock.advance(600);
+  assert.deepEqual(seen(), ["10.1.0.1", undefined]);
+  await clock.advance(600);
+  assert.deepEqual(seen(), ["10.1.0.2", "10.1.0.3"]);
+  network.setHostName("b", []);
+  network.nameLagMs = 0;
+  network.setHostName("b", ["10.1.0.4"]);
+  await clock.advance(2_000);
+  assert.deepEqual(seen(), ["10.1.0.2", "10.1.0.4"]);
+});
+
 test("[KUBELET25] names and service addresses lead to pods", async () => {
   const network = createPodNetwork();
   network.listen("10.1.0.1", 8080, false, answer);

@@ -1,7 +1,7 @@
 // The network between pods in one process: open ports, DNS names of pods, cluster addresses of
 // services, and faults. Both the emulated kubelet and the simulated database stand on it. Carries
 // rules KUBELET24 to KUBELET26.
-import type { Clock } from "../env/clock.ts";
+import type { Clock, Timer } from "../env/clock.ts";
 import type { RequestHandler } from "../pod/container-program.ts";
 import { PodUnreachableError } from "../pod/network.ts";
 import type { PodNetwork, PodRequest, PodResponse } from "../pod/network.ts";
@@ -20,6 +20,8 @@ export interface EmulatedPodNetwork extends PodNetwork, HostResolver {
   onChange(ip: string, changed: () => void): () => void;
   /** A DNS name and the addresses behind it; none removes the name. */
   setHostName(hostName: string, ips: readonly string[]): void;
+  /** How long names keep their old addresses, as resolvers that remember answers have it; needs a clock. */
+  nameLagMs: number;
   /** A service's cluster address and the pods behind it; none removes it. */
   setService(clusterIp: string, podIps: readonly string[]): void;
   /**
@@ -49,6 +51,9 @@ class Network implements EmulatedPodNetwork {
   readonly #clock: Clock | undefined;
   readonly #ports = new Map<string, OpenPort>();
   readonly #hostNames = new Map<string, readonly string[]>();
+  nameLagMs = 0;
+  /** Newer addresses of names that keep their old ones for a while. */
+  readonly #pendingNames = new Map<string, Timer>();
   readonly #services = new Map<string, readonly string[]>();
   readonly #cut = new Set<string>();
   readonly #watchers = new Map<string, Set<() => void>>();
@@ -106,8 +111,18 @@ class Network implements EmulatedPodNetwork {
   }
 
   setHostName(hostName: string, ips: readonly string[]): void {
-    if (ips.length === 0) this.#hostNames.delete(hostName);
-    else this.#hostNames.set(hostName, ips);
+    const lagMs = this.#clock === undefined ? 0 : this.nameLagMs;
+    const pending = this.#pendingNames.get(hostName);
+    pending?.cancel();
+    this.#pendingNames.delete(hostName);
+    const apply = (): void => {
+      this.#pendingNames.delete(hostName);
+      if (ips.length === 0) this.#hostNames.delete(hostName);
+      else this.#hostNames.set(hostName, ips);
+    };
+    const timer = lagMs > 0 ? this.#clock?.setTimer(lagMs, apply) : undefined;
+    if (timer === undefined) apply();
+    else this.#pendingNames.set(hostName, timer);
   }
 
   setService(clusterIp: string, podIps: readonly string[]): void {

@@ -1,5 +1,6 @@
 // What the server's parts share: the store, the kinds, and the machine's clock and chance as arguments.
 import type { Clock } from "../env/clock.ts";
+import type { Authorize } from "./authorization.ts";
 import type { Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";
 import type { KindRegistry } from "./kind-registry.ts";
@@ -18,6 +19,8 @@ export interface ServerContext {
   readonly addressBlock: number;
   /** What containers wrote; set by whoever runs the nodes. */
   logs?: ContainerLogs;
+  /** Who may do what; everybody everything when absent. */
+  authorize?: Authorize;
 }
 
 /** Undefined when there is no such container, or it has had no such run. */

@@ -7,6 +7,7 @@ import type { AdminClientFactory } from "../fdb/admin.ts";
 import type { RequestRecord } from "../kube/client.ts";
 import type { KubeTransport } from "../kube/transport.ts";
 import type { Activity } from "../operate/activity.ts";
+import type { PodNetwork } from "../pod/network.ts";
 import { startOperator } from "../operate/operator.ts";
 import type { Operator, OperatorInput, OperatorOptions } from "../operate/operator.ts";
 
@@ -18,6 +19,8 @@ export interface OperatorSeatOptions {
   wrapTransport?: (transport: KubeTransport) => KubeTransport;
   /** Stands between the operator and the database. */
   wrapAdmin?: (admin: AdminClientFactory) => AdminClientFactory;
+  /** Stands between the operator and its pods. */
+  wrapNetwork?: (network: PodNetwork) => PodNetwork;
   onActivity?: (activity: Activity) => void;
   onRequest?: (record: RequestRecord) => void;
   /** Only for tests that show what goes wrong without a check. */
@@ -62,7 +65,7 @@ export function operatorSeat(
     operator = startOperator({
       transport: options.wrapTransport?.(transport) ?? transport,
       admin: options.wrapAdmin?.(around.admin) ?? around.admin,
-      podNetwork: around.network,
+      podNetwork: options.wrapNetwork?.(around.network) ?? around.network,
       clock: options.operatorClock ?? around.clock,
       random: around.random(number),
       log: around.log,

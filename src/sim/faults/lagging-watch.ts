@@ -6,6 +6,8 @@ import type { KubeTransport } from "../../kube/transport.ts";
 export interface LagConditions {
   /** How late an event arrives. */
   lagMs: number;
+  /** How much later those of a kind, by its plural: a replica of the server that is behind. */
+  readonly moreMs?: Map<string, number>;
 }
 
 export function laggingWatch(
@@ -16,10 +18,12 @@ export function laggingWatch(
   return {
     request: (request) => transport.request(request),
     async watch(request, onEvent) {
+      const plural = request.path.slice(request.path.lastIndexOf("/") + 1);
       let latestMs = 0;
+      const lagMs = (): number => conditions.lagMs + (conditions.moreMs?.get(plural) ?? 0);
       const isOpen = (): boolean => request.signal?.aborted !== true;
       await transport.watch(request, (event) => {
-        latestMs = Math.max(latestMs, clock.nowMs() + conditions.lagMs);
+        latestMs = Math.max(latestMs, clock.nowMs() + lagMs());
         if (latestMs === clock.nowMs()) return onEvent(event);
         clock.setTimer(latestMs - clock.nowMs(), () => {
           if (isOpen()) onEvent(event);

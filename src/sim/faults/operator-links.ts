@@ -16,7 +16,7 @@ export class OperatorLinks {
   readonly kubernetes: SeverableLink;
   readonly database: SeverableLink;
   /** How late the caches are. */
-  readonly lag = { lagMs: 0 };
+  readonly lag = { lagMs: 0, moreMs: new Map<string, number>() };
   readonly #clock: Clock;
   readonly #random: Random;
   #road: RoadConditions | undefined;
@@ -70,6 +70,7 @@ export class OperatorLinks {
     this.kubernetes.delayMs = 0;
     this.database.delayMs = 0;
     this.lag.lagMs = 0;
+    this.lag.moreMs.clear();
     this.roadFailureChance = 0;
     this.slowAnswerChance = 0;
   }

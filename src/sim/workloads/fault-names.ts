@@ -14,6 +14,16 @@ export const faultNames = [
   "paused",
   "maintenance",
   "taint",
+  "lost-rights",
+  "quota",
+  "webhook",
+  "silent-server",
+  "silent-database",
+  "silent-sidecars",
+  "shuffled",
+  "suspended",
+  "old-names",
+  "behind",
 ] as const;
 
 export type FaultName = (typeof faultNames)[number];

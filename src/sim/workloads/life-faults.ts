@@ -4,6 +4,16 @@
 import type { Trouble } from "../faults/chaos.ts";
 import type { FaultName } from "./fault-names.ts";
 import type { LifeScene } from "./life-scene.ts";
+import {
+  behind,
+  lostRights,
+  oldNames,
+  quota,
+  shuffled,
+  silent,
+  suspended,
+  webhook,
+} from "./operator-side-faults.ts";
 import { heldClaim, manyRemovals, maintenance, paused, taint } from "./people-faults.ts";
 
 /** Undefined when there was nothing to do it to. */
@@ -29,6 +39,16 @@ export const lifeFaults: Readonly<Record<FaultName, LifeFault>> = {
   paused,
   maintenance,
   taint,
+  "lost-rights": lostRights,
+  quota,
+  webhook,
+  "silent-server": silent("API server"),
+  "silent-database": silent("database"),
+  "silent-sidecars": silent("sidecars"),
+  shuffled,
+  suspended,
+  "old-names": oldNames,
+  behind,
 };
 
 function trouble(name: Trouble): LifeFault {

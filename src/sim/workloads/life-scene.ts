@@ -9,6 +9,7 @@ import type { AdminClient } from "../../fdb/admin.ts";
 import type { RequestRecord } from "../../kube/client.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { Chaos } from "../faults/chaos.ts";
+import { OperatorFaults } from "../faults/operator-faults.ts";
 import { OperatorLinks } from "../faults/operator-links.ts";
 import { skewedClock } from "../skewed-clock.ts";
 import type { SkewedClock } from "../skewed-clock.ts";
@@ -49,7 +50,10 @@ export class LifeScene {
   readonly world: World;
   readonly chaos: Chaos;
   readonly links: OperatorLinks;
+  readonly faults: OperatorFaults;
   readonly operatorClock: SkewedClock;
+  /** Something goes on that the database may feel. */
+  isDisturbed = false;
   lastWish: { names: readonly string[]; back: object } | undefined;
   /** All that were ever wished for. */
   readonly versions: string[] = [];
@@ -74,25 +78,45 @@ export class LifeScene {
         options.onLine?.(line);
       },
     });
+    this.faults = new OperatorFaults({
+      clock: this.clock,
+      random: (part) => keyedRandom(seed, part),
+      server: () => this.world.server,
+      onExcess: (text) => this.watchman.violations.push(text),
+    });
     const { nodes, zones } = this.shape;
     const busyPollMs = randomPick(random, [1_000, 2_000, 5_000]);
     this.world = startWorld({
       ...{ clock: this.clock, seed, trace: this.trace, nodes, zones },
       nodeCapacity: { cpu: "8", memory: "32Gi", pods: "100" },
       disabledChecks: options.disabledChecks,
-      operatorClock: this.operatorClock,
+      operatorClock: this.faults.suspension.clock(this.operatorClock),
       operator: { busyPollMs },
-      wrapTransport: (transport) => this.links.wrapTransport(this.watchman.inspect(transport)),
-      wrapAdmin: (admin) => this.links.wrapAdmin(this.watchman.inspectCommands(admin)),
+      wrapTransport: (transport) => {
+        const inspected = this.watchman.inspect(this.faults.atDoor(transport));
+        return this.faults.transport(this.links.wrapTransport(inspected));
+      },
+      wrapAdmin: (admin) => {
+        const inspected = this.watchman.inspectCommands(admin);
+        return this.faults.admin(this.links.wrapAdmin(inspected));
+      },
+      wrapNetwork: (network) => this.faults.network(network),
       onRequest: (record) => this.requests.push({ ...record, atMs: this.clock.nowMs() }),
     });
+    const { context } = this.world.server;
+    context.authorize = (asked) =>
+      asked.userName !== "fdb-operator" || this.faults.rights.isAllowed(asked);
     this.chaos = new Chaos({
       world: this.world,
       random: { next: () => this.random.next() },
       labelKey: "foundationdb.org/fdb-cluster-name",
       links: this.links,
     });
-    this.watchman.watch(this.world, () => this.chaos.isOngoing, this.shape.kind.endsWith(" halls"));
+    this.watchman.watch(
+      this.world,
+      () => this.chaos.isOngoing || this.isDisturbed,
+      this.shape.kind.endsWith(" halls"),
+    );
   }
 
   note(text: string): void {
