@@ -1,5 +1,5 @@
 // One container through its whole life: pull, configure, start, watch, restart with back-off,
-// stop. Carries rules KUBELET8 to KUBELET11 and KUBELET20.
+// stop. Carries rules KUBELET8 to KUBELET11, KUBELET20 and KUBELET80.
 import type { Clock, Timer } from "../env/clock.ts";
 import { randomInteger } from "../env/random.ts";
 import type { Random } from "../env/random.ts";
@@ -269,11 +269,12 @@ export class ContainerRunner {
     this.#program = undefined;
     this.#files?.dispose();
     const nowMs = this.#host.clock.nowMs();
+    const message = startError ?? terminationMessage(this.container, code, this.logs.lines());
     this.#state = {
       terminated: {
         exitCode: code,
         reason: startError === undefined ? (code === 0 ? "Completed" : "Error") : "StartError",
-        ...(startError === undefined ? {} : { message: startError }),
+        ...(message === undefined ? {} : { message }),
         startedAt: formatTime(this.#startedAtMs),
         finishedAt: formatTime(nowMs),
         containerID: this.report().containerId,
@@ -367,6 +368,22 @@ export class ContainerRunner {
       run();
     });
   }
+}
+
+const messageLinesMax = 80;
+const messageBytesMax = 2048;
+
+/** The end of the log, for a container that asked for it and failed. */
+function terminationMessage(
+  container: Container,
+  code: number,
+  lines: readonly { readonly text: string }[],
+): string | undefined {
+  if (container.terminationMessagePolicy !== "FallbackToLogsOnError" || code === 0)
+    return undefined;
+  const texts = lines.slice(-messageLinesMax).map(({ text }) => `${text}\n`);
+  const bytes = Buffer.from(texts.join(""));
+  return bytes.length === 0 ? undefined : bytes.subarray(-messageBytesMax).toString("utf8");
 }
 
 /** As Go prints a duration: 10s, 40s, 1m20s, 5m0s. */

@@ -2,6 +2,7 @@
 // version, and any other image as something that simply runs. Carries rules KUBELET12 and
 // KUBELET13.
 import { isSupported, parseVersion } from "../model/version.ts";
+import { runBackupTool } from "../pod/backup-tool.ts";
 import { binaryText } from "../pod/container-program.ts";
 import type { Program } from "../pod/container-program.ts";
 import { runFdbmonitor } from "../pod/fdbmonitor.ts";
@@ -23,6 +24,7 @@ export interface ImageCatalogue {
 }
 
 const binaries = ["fdbserver", "fdbcli", "fdbmonitor", "fdbbackup", "backup_agent", "fdbrestore"];
+const toolNames = ["backup_agent", "fdbbackup", "fdbrestore"] as const;
 const shells = ["sh", "/bin/sh", "bash", "/bin/bash"];
 
 /** `aliases`: further references, and the FoundationDB image that each of them stands for. */
@@ -82,6 +84,8 @@ function databaseImage(tag: string, entryPoint: string, run: Program): Container
     files,
     program([first]) {
       if (first === undefined || names.has(first)) return run;
+      const tool = toolNames.find((name) => first === name || first === `/usr/bin/${name}`);
+      if (tool !== undefined) return runBackupTool(tool);
       if (shells.includes(first)) return run === runFdbmonitor ? run : runGeneric;
       const isThere = files.has(first) || files.has(`/usr/bin/${first}`);
       return isThere || genericCommands.has(first) ? runGeneric : undefined;

@@ -1,6 +1,6 @@
 // One pod on its node: volumes, network, init containers one after another, containers, status,
 // and the end. It acts on events and timers only; a pod in good order costs nothing. Carries rules
-// KUBELET3, KUBELET4 and KUBELET23.
+// KUBELET3, KUBELET4, KUBELET23 and KUBELET81.
 import type { Timer } from "../env/clock.ts";
 import { randomInteger } from "../env/random.ts";
 import type { Container, Pod } from "../kube/generated/types.ts";
@@ -86,7 +86,19 @@ export class PodWorker {
 
   start(): void {
     this.#status.touch();
+    this.#keepDeadline();
     this.#mount();
+  }
+
+  /** A pod may run for so long from its start on; the time can be set, and shortened, while it runs. */
+  #keepDeadline(): void {
+    const seconds = this.#pod.spec?.activeDeadlineSeconds;
+    if (seconds === undefined) return;
+    const leftMs = this.#startedAtMs + seconds * 1000 - this.#core.clock.nowMs();
+    this.#later("deadline", Math.max(0, leftMs), () => {
+      const message = "Pod was active on the node longer than the specified deadline";
+      this.#fail("DeadlineExceeded", "Normal", message);
+    });
   }
 
   /** The pod's object changed in the API. */
@@ -103,6 +115,8 @@ export class PodWorker {
       return;
     }
     this.#changeImages(pod);
+    if (pod.spec?.activeDeadlineSeconds !== before.spec?.activeDeadlineSeconds)
+      this.#keepDeadline();
     const isSame =
       isEqual(before.metadata.annotations, pod.metadata.annotations) &&
       isEqual(before.metadata.labels, pod.metadata.labels);
@@ -147,11 +161,22 @@ export class PodWorker {
 
   /** The kubelet evicts the pod: it fails and stays to be seen. */
   evict(message: string): void {
-    if (this.#isTerminating || this.#isDead) return;
-    this.#core.events.record(this.#pod, "Warning", "Evicted", message);
-    this.#failure = { reason: "Evicted", message };
+    this.#fail("Evicted", "Warning", message);
+  }
+
+  /** The pod as a whole has failed; one whose containers have all ended is done and cannot any more. */
+  #fail(reason: string, type: "Normal" | "Warning", message: string): void {
+    if (this.#isTerminating || this.#isDead || this.#failure !== undefined) return;
+    if (reason !== "Evicted" && this.#isOver()) return;
+    this.#core.events.record(this.#pod, type, reason, message);
+    this.#failure = { reason, message };
     this.#stopContainers();
     this.#status.touch();
+  }
+
+  #isOver(): boolean {
+    const mains = this.#containers.filter((one) => !one.isInit);
+    return mains.every((one) => one.isFinished);
   }
 
   /** The object or the node is gone: everything stops, nothing is reported. */

@@ -41,8 +41,26 @@ export interface ServerProcess {
   kill(): void;
 }
 
+/** A program of FoundationDB beside the server: it ends by itself, or runs until it is stopped. */
+export interface ToolSpec extends ServerProcessSpec {
+  name: "backup_agent" | "fdbbackup" | "fdbrestore";
+  /** As the program was called; its own words name it so. */
+  calledAs: string;
+  /** What it prints; the text may hold several lines, and parts of one. */
+  write(stream: "stdout" | "stderr", text: string): void;
+}
+
+export interface ToolProcess {
+  readonly exited: Promise<{ code: number }>;
+  /** SIGTERM. */
+  terminate(): void;
+  kill(): void;
+}
+
 export interface ProcessRuntime {
   start(spec: ServerProcessSpec): ServerProcess;
+  /** Runs a backup tool; absent where there are none. */
+  startTool?(spec: ToolSpec): ToolProcess;
   /** The volume is deleted, and everything on it with it. */
   volumeRemoved?(volumeId: string): void;
 }

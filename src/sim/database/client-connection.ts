@@ -10,7 +10,7 @@ import { isServing, nextChange } from "./database.ts";
 import type { Database } from "./database.ts";
 import type { Deadline } from "./deadline.ts";
 import type { Fabric } from "./fabric.ts";
-import { formatConnectionString, parseConnectionString } from "./network-address.ts";
+import { endpoint, formatConnectionString, parseConnectionString } from "./network-address.ts";
 import type { ConnectionString } from "./network-address.ts";
 import { findDatabase } from "./membership.ts";
 import { isProtocolCompatible } from "./protocol.ts";
@@ -28,14 +28,28 @@ export interface ClientConnection {
   close(): void;
 }
 
-/** The log group under which the operator's own connections appear in status. */
-const logGroup = "fdb-kubernetes-operator";
+/** As whom a client appears in status. */
+export interface ClientIdentity {
+  host: string;
+  logGroup: string;
+}
 
-export function openConnection(fabric: Fabric, options: AdminClientOptions): ClientConnection {
+/** The operator's own connections. */
+const operatorIdentity: ClientIdentity = {
+  host: "10.255.0.1",
+  logGroup: "fdb-kubernetes-operator",
+};
+
+export function openConnection(
+  fabric: Fabric,
+  options: AdminClientOptions,
+  identity = operatorIdentity,
+): ClientConnection {
   let current = parseConnectionString(options.connectionString);
   let isOpen = true;
   const port = 30_000 + randomInteger(fabric.random, 0, 29_999);
-  const self = { address: `10.255.0.1:${port}`, logGroup, versions: [options.version] };
+  const address = endpoint({ host: identity.host, port });
+  const self = { address, logGroup: identity.logGroup, versions: [options.version] };
   let connected: Database | undefined;
   const find = (): { location: Location; database: Database | undefined } => {
     if (!isOpen) throw new Error(`the client ${options.name} is closed`);

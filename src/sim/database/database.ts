@@ -239,6 +239,7 @@ export function createDatabase(
       commitFault: () => fabric.commitFault?.(),
       unavailable: () => (isServing(database) ? undefined : nextChange(database)),
       latencyMs: (step) => (step === "commit" ? 3 : 1),
+      derivedKeys: (range) => fabric.acts.timeKeeperKeys(database, range),
     }),
   };
   fabric.acts.serveKeys(database);

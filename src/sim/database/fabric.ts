@@ -5,6 +5,7 @@ import type { Clock, Timer } from "../../env/clock.ts";
 import { randomText } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
 import type { HostResolver } from "../../pod/process-runtime.ts";
+import type { ObjectStores } from "../backup/object-store.ts";
 import type { CommitFault } from "../key-value/store.ts";
 import type { Acts } from "./acts.ts";
 import type { Database } from "./database.ts";
@@ -47,6 +48,8 @@ export interface Fabric {
   readonly acts: Acts;
   readonly listening: Map<string, ServerInstance>;
   readonly disks: Map<string, Disk>;
+  /** Where backups are kept. */
+  readonly objectStores: ObjectStores;
   readonly databases: Set<Database>;
   /** Running processes without a database to work for. */
   readonly unjoined: Set<ServerInstance>;

@@ -6,6 +6,12 @@ import { randomUuid } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
 import type { AdminClientFactory } from "../../fdb/admin.ts";
 import type { HostResolver, ProcessRuntime } from "../../pod/process-runtime.ts";
+import { backupLayer } from "../backup/layer-document.ts";
+import { createObjectStores } from "../backup/object-store.ts";
+import type { ObjectStores } from "../backup/object-store.ts";
+import { timeKeeperKeys } from "../backup/time-keeper.ts";
+import { startBackupTool } from "../backup/tools.ts";
+import type { CommitRecord } from "../key-value/commit-record.ts";
 import type { Acts } from "./acts.ts";
 import type { CommitFault } from "../key-value/store.ts";
 import { createAdminFactory } from "./admin-client.ts";
@@ -51,6 +57,10 @@ export interface SimulatedFdb {
   admin: AdminClientFactory;
   truth: GroundTruth;
   faults: Faults;
+  /** Where backups are kept, and the trouble that object stores have. */
+  objectStores: ObjectStores;
+  /** What the database behind a connection string holds at every version from the first call on. */
+  record(connectionString: string): CommitRecord | undefined;
   /** Simulated applications connected to the database behind a connection string. */
   addClient(connectionString: string, client: ApplicationClient): void;
   removeClient(connectionString: string, address: string): void;
@@ -68,6 +78,8 @@ const acts: Acts = {
   react,
   abandon: abandonDatabase,
   serveKeys: registerManagementKeys,
+  timeKeeperKeys,
+  backupLayer,
 };
 
 const defaultInitialBytes = 120_000_000;
@@ -82,6 +94,7 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
     acts,
     listening: new Map(),
     disks: new Map(),
+    objectStores: createObjectStores(),
     databases: new Set(),
     unjoined: new Set(),
     joinTimer: undefined,
@@ -95,10 +108,12 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
   };
   const find = (text: string): Database | undefined => findByString(fabric, text);
   return {
-    runtime: createServerRuntime(fabric),
+    runtime: { ...createServerRuntime(fabric), startTool: (spec) => startBackupTool(fabric, spec) },
     admin: createAdminFactory(fabric, options.supportedVersions),
     truth: createGroundTruth(fabric),
     faults: createFaults(fabric),
+    objectStores: fabric.objectStores,
+    record: (text) => find(text)?.store.record(),
     addClient: (text, client) => {
       find(text)?.clients.set(client.address, client);
     },

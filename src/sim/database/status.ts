@@ -170,7 +170,7 @@ function describeServing(
     full_replication: isFullyReplicated(database),
     idempotency_ids: { size_bytes: 0 },
     latency_probe: latencyProbe,
-    layers: { _valid: true },
+    layers: describeLayers(database),
     logs: describeLogs(database),
     messages: servingMessages(isYoung, unreachable, hasNewcomers),
     recovery_state: {
@@ -192,6 +192,11 @@ function describeServing(
 }
 
 /** Copies in two regions add up. */
+function describeLayers(database: Database): NonNullable<ClusterStatus["layers"]> {
+  const backup = database.fabric.acts.backupLayer(database);
+  return backup === undefined ? { _valid: true } : { _valid: true, backup };
+}
+
 function remainingReplicas(trackers: readonly TrackerView[]): number {
   const populated = trackers.filter(({ name }) => name !== "healthy_populating_region");
   return populated.reduce((sum, { minReplicas }) => sum + minReplicas, 0);

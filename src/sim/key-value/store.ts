@@ -1,6 +1,6 @@
 // The ordered key-value store of the simulated database: serializable transactions over byte keys, with the
 // versions, conflicts, errors and retries of FoundationDB. The database says when it is available and locked,
-// and serves the special key space through modules. Carries rules KV1 to KV18.
+// and serves the special key space through modules. Carries rules KV1 to KV19 and KV28.
 import { sleep } from "../../env/clock.ts";
 import type { Clock } from "../../env/clock.ts";
 import { randomInteger } from "../../env/random.ts";
@@ -8,13 +8,15 @@ import type { Random } from "../../env/random.ts";
 import type { FdbTransaction, KeyValue, TransactionOptions } from "../../fdb/admin.ts";
 import { binaryText, bytesOfBinary } from "../../fdb/bytes.ts";
 import { FdbError, namedFdbError } from "../../fdb/error.ts";
-import { SpecialKeySpace } from "./special-keys.ts";
+import { CommitRecord } from "./commit-record.ts";
+import type { RecordedCommit } from "./commit-record.ts";
+import { SpecialKeySpace, specialSpaceBegin } from "./special-keys.ts";
 import type { SpecialKeyModule } from "./special-keys.ts";
 import { KeyValueTransaction } from "./transaction.ts";
 import type { CommitRequest } from "./transaction.ts";
 import { VersionedMap } from "./versioned-map.ts";
 import type { Item } from "./versioned-map.ts";
-import { intersects } from "./write-buffer.ts";
+import { intersects, singleKeyRange } from "./write-buffer.ts";
 import type { KeyRange } from "./write-buffer.ts";
 
 /** What goes wrong with one commit. An unknown result may or may not have happened. */
@@ -32,6 +34,8 @@ export interface KeyValueStoreOptions {
   /** Undefined when the database can serve this step, else a promise to ask again after. */
   unavailable?: (step: Step) => Promise<void> | undefined;
   latencyMs?: (step: Step) => number;
+  /** Keys that the database's own roles keep, given on demand for a range. */
+  derivedKeys?: (range: KeyRange) => readonly Item[];
 }
 
 /** Versions advance by this much each second, as in FoundationDB. */
@@ -61,6 +65,9 @@ export class KeyValueStore {
   #version = 1;
   #skippedVersions = 0;
   #recoveries = 0;
+  /** When versions were skipped, and how many in all since then. */
+  readonly #skips: { atMs: number; versions: number }[] = [];
+  #record: CommitRecord | undefined;
   readonly specialKeys = new SpecialKeySpace();
 
   constructor(options: KeyValueStoreOptions) {
@@ -125,15 +132,43 @@ export class KeyValueStore {
   recover(): void {
     this.#recoveries += 1;
     this.#skippedVersions += recoveryVersions;
+    this.#skips.push({ atMs: this.#options.clock.nowMs(), versions: this.#skippedVersions });
     this.#advance();
+  }
+
+  /** The version that a transaction got at a moment of the past. */
+  versionAt(atMs: number): number {
+    const skipped = this.#skips.findLast((skip) => skip.atMs <= atMs)?.versions ?? 0;
+    return 1 + Math.max(0, atMs - this.#startedAtMs) * versionsPerMs + skipped;
+  }
+
+  /** Remembers from now on what is held at every version; nothing is remembered before it is first asked for. */
+  record(): CommitRecord {
+    this.#record ??= new CommitRecord(
+      this.#advance(),
+      this.#map.range("", specialSpaceBegin, this.#version),
+    );
+    return this.#record;
   }
 
   /** Sets or clears a key from outside of any transaction, as the database's own roles do. */
   put(key: Uint8Array, value: Uint8Array | undefined): void {
-    const text = binaryText(key);
+    this.write([], new Map([[binaryText(key), value?.slice()]]));
+  }
+
+  /** Changes many keys at one version, from outside of any transaction; gives the version. */
+  write(cleared: readonly KeyRange[], written: RecordedCommit["written"]): number {
     const version = this.#nextVersion();
-    this.#map.set(text, value?.slice(), version, version - versionWindow);
-    this.#commits.push({ version, writes: [{ begin: text, end: `${text}\0` }] });
+    this.#change({ version, cleared, written });
+    const keys = Array.from(written.keys(), (key) => singleKeyRange(key));
+    this.#commits.push({ version, writes: [...cleared, ...keys] });
+    return version;
+  }
+
+  /** Everything in a range now, and the version of which this is the state: all later commits exceed it. */
+  readNow(range: KeyRange): { version: number; items: Item[] } {
+    const version = this.#advance();
+    return { version, items: this.#map.range(range.begin, range.end, version) };
   }
 
   /** Everything in [begin, end) as it is at this moment, for checks of a test. */
@@ -151,7 +186,10 @@ export class KeyValueStore {
   async #read(range: KeyRange, version: number): Promise<Item[]> {
     await this.#reach("read");
     if (this.#isTooOld(version)) throw namedFdbError(1007);
-    return this.#map.range(range.begin, range.end, version);
+    const items = this.#map.range(range.begin, range.end, version);
+    const derived = this.#options.derivedKeys?.(range) ?? [];
+    if (derived.length === 0) return items;
+    return [...items, ...derived].toSorted((left, right) => (left.key < right.key ? -1 : 1));
   }
 
   async #commit(request: CommitRequest): Promise<number> {
@@ -195,17 +233,22 @@ export class KeyValueStore {
 
   #apply(request: CommitRequest): number {
     const version = this.#nextVersion();
+    const { writes } = request;
+    this.#change({ version, cleared: writes.clearedRanges(), written: writes.writtenKeys() });
+    this.#commits.push({ version, writes: writes.conflictRanges() });
+    for (const effect of request.effects) effect();
+    this.#forgetOldHistory(version - versionWindow);
+    return version;
+  }
+
+  #change(commit: RecordedCommit): void {
+    const { version } = commit;
     const oldest = version - versionWindow;
-    for (const range of request.writes.clearedRanges()) {
+    for (const range of commit.cleared) {
       this.#map.clearRange(range.begin, range.end, version, oldest);
     }
-    for (const [key, value] of request.writes.writtenKeys()) {
-      this.#map.set(key, value, version, oldest);
-    }
-    this.#commits.push({ version, writes: request.writes.conflictRanges() });
-    for (const effect of request.effects) effect();
-    this.#forgetOldHistory(oldest);
-    return version;
+    for (const [key, value] of commit.written) this.#map.set(key, value, version, oldest);
+    this.#record?.add(commit);
   }
 
   /** Cleans up once half of a sizeable history is out of reach, so that its cost stays small. */

@@ -1,0 +1,381 @@
+// What agents do: when a backup becomes restorable, pause, death, wrong secrets, a store that fails, and what is told about
+// them in status and in the keys.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { bytesOfBinary, textOfBytes } from "../../fdb/bytes.ts";
+import { decodeTuple } from "../../fdb/tuple.ts";
+import type { KeyValue } from "../../fdb/admin.ts";
+import { capturedLayers } from "./captures.ts";
+import { uidText } from "./layer-config.ts";
+import { clusterFile, containerUrl, credentialsFile, openBench } from "./tool-bench.ts";
+import type { ToolBench } from "./tool-bench.ts";
+
+const cluster = ["-C", clusterFile];
+const credentials = ["--blob-credentials", credentialsFile];
+
+interface Shown {
+  BackupAgentsPaused: boolean;
+  UID: string;
+  Status: { Name: string };
+  Restorable: boolean;
+  LatestRestorablePoint?: { Version: number; EpochSeconds: number; LagSeconds?: number };
+  RangeBytesWritten?: number;
+}
+
+async function start(bench: ToolBench, tag: string, ...more: string[]): Promise<void> {
+  const end = await bench.backup(
+    "start",
+    ...cluster,
+    "-d",
+    containerUrl(tag),
+    "-t",
+    tag,
+    ...more,
+    ...credentials,
+  );
+  assert.equal(end.code, 0, end.stderr);
+}
+
+async function statusOf(bench: ToolBench, tag: string): Promise<Shown> {
+  const { stdout } = await bench.backup("status", ...cluster, "-t", tag, "--json");
+  return JSON.parse(stdout) as Shown;
+}
+
+async function textOf(bench: ToolBench, tag: string): Promise<string> {
+  return (await bench.backup("status", ...cluster, "-t", tag)).stdout;
+}
+
+async function benchWithAgent(seed = 1): Promise<ToolBench> {
+  const bench = await openBench(seed);
+  bench.agent();
+  await bench.sample.pass(3);
+  return bench;
+}
+
+function read(bench: ToolBench, begin: string, end: string): Promise<KeyValue[]> {
+  const { sample } = bench;
+  return sample.call(
+    sample.admin.transact(
+      (transaction) => transaction.getRange(bytesOfBinary(begin), bytesOfBinary(end)),
+      { timeoutMs: 5_000, readSystemKeys: true, lockAware: true },
+    ),
+  );
+}
+
+test("[BSIM13] a backup is restorable twenty seconds after its start, then the lag is a saw tooth", async () => {
+  const bench = await benchWithAgent();
+  await start(bench, "daily", "-z");
+  const startedMs = bench.sample.clock.nowMs();
+  assert.equal((await statusOf(bench, "daily")).Status.Name, "Running");
+  while (!(await statusOf(bench, "daily")).Restorable) await bench.sample.pass(0.5);
+  const seconds = (bench.sample.clock.nowMs() - startedMs) / 1000;
+  assert.ok(seconds > 17 && seconds < 24, `${seconds}`);
+  const lags: number[] = [];
+  for (let index = 0; index < 60; index += 1) {
+    await bench.sample.pass(1);
+    lags.push((await statusOf(bench, "daily")).LatestRestorablePoint?.LagSeconds ?? -1);
+  }
+  assert.ok(
+    Math.min(...lags) <= 2 && Math.max(...lags) >= 18 && Math.max(...lags) <= 23,
+    lags.join(" "),
+  );
+});
+
+test("[BSIM14] the ranges of a snapshot are copied one after another over its interval", async () => {
+  const bench = await benchWithAgent();
+  await bench.write({ a: "1", b: "2", c: "3", d: "4", e: "5" });
+  await start(bench, "daily", "-z", "-s", "60");
+  const bytes: number[] = [];
+  for (let index = 0; index < 10; index += 1) {
+    await bench.sample.pass(8);
+    bytes.push((await statusOf(bench, "daily")).RangeBytesWritten ?? 0);
+  }
+  assert.ok(new Set(bytes).size >= 6, bytes.join(" "));
+  const { stdout } = await bench.backup(
+    "describe",
+    "-d",
+    containerUrl("daily"),
+    "--json",
+    ...credentials,
+  );
+  const { Snapshots } = JSON.parse(stdout) as {
+    Snapshots: { Start: { Version: number }; End: { Version: number } }[];
+  };
+  const spans = Snapshots.map(({ Start, End }) => (End.Version - Start.Version) / 1_000_000);
+  assert.ok((spans[0] ?? 99) < 3 && (spans[1] ?? 0) > 40, spans.join(" "));
+});
+
+test("[BSIM15] a backup without -z completes by itself, and its log ends at twenty seconds", async () => {
+  const bench = await benchWithAgent();
+  await start(bench, "once");
+  const startedMs = bench.sample.clock.nowMs();
+  while ((await statusOf(bench, "once")).Status.Name === "Running") await bench.sample.pass(0.5);
+  const seconds = (bench.sample.clock.nowMs() - startedMs) / 1000;
+  assert.ok(seconds > 28 && seconds < 40, `${seconds}`);
+  const shown = await statusOf(bench, "once");
+  assert.deepEqual(
+    [shown.Status.Name, shown.Restorable, shown.LatestRestorablePoint?.LagSeconds],
+    ["Completed", true, undefined],
+  );
+});
+
+test("[BSIM8] discontinue completes a restorable backup at once; abort keeps what was restorable", async () => {
+  const bench = await benchWithAgent();
+  await start(bench, "one", "-z");
+  await start(bench, "two", "-z");
+  await bench.sample.pass(25);
+  const discontinued = await bench.backup("discontinue", ...cluster, "-t", "one");
+  assert.equal(discontinued.stdout, "The backup on tag `one' was successfully discontinued.\n");
+  assert.equal((await statusOf(bench, "one")).Status.Name, "Completed");
+  await bench.backup("abort", ...cluster, "-t", "two");
+  const aborted = await statusOf(bench, "two");
+  assert.deepEqual([aborted.Status.Name, aborted.Restorable], ["Aborted", true]);
+  const before = aborted.LatestRestorablePoint?.Version;
+  await bench.sample.pass(60);
+  assert.equal(
+    (await statusOf(bench, "two")).LatestRestorablePoint?.Version,
+    before,
+    "nothing goes on",
+  );
+});
+
+test("[BSIM12] [BSIM21] the pause key alone stops all agents, and they catch up when it is cleared", async () => {
+  const bench = await benchWithAgent();
+  await start(bench, "daily", "-z");
+  await bench.sample.pass(30);
+  const key = "\xff\x02/backup-agent/\x01tasks\x00\x01pause\x00";
+  const setPause = async (value: string | undefined): Promise<void> => {
+    await bench.sample.call(
+      bench.sample.admin.transact(
+        async (transaction) => {
+          if (value === undefined) transaction.clear(bytesOfBinary(key));
+          else transaction.set(bytesOfBinary(key), bytesOfBinary(value));
+        },
+        { timeoutMs: 5_000, accessSystemKeys: true },
+      ),
+    );
+  };
+  await setPause("");
+  await bench.sample.pass(60);
+  const paused = await statusOf(bench, "daily");
+  assert.equal(paused.BackupAgentsPaused, true);
+  assert.ok((paused.LatestRestorablePoint?.LagSeconds ?? 0) > 55);
+  await setPause(undefined);
+  await bench.sample.pass(8);
+  assert.ok(((await statusOf(bench, "daily")).LatestRestorablePoint?.LagSeconds ?? 99) < 30);
+  await bench.backup("pause", ...cluster);
+  assert.equal(
+    textOfBytes(
+      (await read(bench, "\xff\x02/backupPaused", "\xff\x02/backupPausee"))[0]?.value ??
+        new Uint8Array(),
+    ),
+    "1",
+  );
+  assert.equal((await read(bench, key, `${key}\x00`)).length, 1);
+});
+
+test("[BSIM11] the work of an agent that died in a task is taken over about a minute after it took it", async () => {
+  const bench = await openBench();
+  const first = bench.agent();
+  await bench.sample.pass(3);
+  await start(bench, "daily", "-z");
+  await bench.sample.pass(15);
+  bench.store.fail({ isHanging: true });
+  await bench.sample.pass(8);
+  first.process.kill();
+  bench.store.heal();
+  bench.agent();
+  const killedMs = bench.sample.clock.nowMs();
+  while (!(await statusOf(bench, "daily")).Restorable) await bench.sample.pass(1);
+  const seconds = (bench.sample.clock.nowMs() - killedMs) / 1000;
+  assert.ok(seconds > 45 && seconds < 65, `${seconds}`);
+});
+
+test("[BSIM11] an agent with a wrong secret leaves an error in the text and the keys, and heals when replaced", async () => {
+  const bench = await openBench();
+  const wrong = bench.agent("/etc/fdb/bad.json");
+  await bench.sample.pass(3);
+  await start(bench, "ws", "-z");
+  await bench.sample.pass(8);
+  const text = await textOf(bench, "ws");
+  assert.match(
+    text,
+    /is in progress \(just started\)[\s\S]*\nRecent Errors \(since initialization\)\n\d second\(s\) ago : 'HTTP response code not received or indicated failure' on 'file_backup_start_5\.2'\n/,
+  );
+  const { UID } = await statusOf(bench, "ws");
+  const config = await read(
+    bench,
+    "\xff\x02/backup-agent/uid->config/",
+    "\xff\x02/backup-agent/uid->config0",
+  );
+  const error = config.find(({ key }) => textOfBytes(key).includes("lastErrorPerType"));
+  const tail =
+    error && decodeTuple(error.key.slice("..\x02/backup-agent/uid->config/".length - 1 + 16));
+  assert.equal(uidText(error?.key.slice(28, 44) ?? new Uint8Array()), UID);
+  assert.equal(tail?.at(-1), 1523);
+  wrong.process.kill();
+  bench.agent();
+  await bench.sample.pass(90);
+  assert.equal((await statusOf(bench, "ws")).Restorable, true);
+  assert.match(await textOf(bench, "ws"), /\nOlder Errors\n/);
+});
+
+test("[BSIM2] [BSIM11] an outage of the store shows as an error after the tries, and heals by itself", async () => {
+  const bench = await benchWithAgent();
+  await start(bench, "daily", "-z");
+  await bench.sample.pass(25);
+  bench.store.fail({ isUnreachable: true });
+  await bench.sample.pass(110);
+  assert.match(
+    await textOf(bench, "daily"),
+    /Recent Errors \(since latest restorable point[\s\S]*'Network connection failed' on 'file_backup_write_logs_5\.2'/,
+  );
+  bench.store.heal();
+  await bench.sample.pass(80);
+  assert.ok(((await statusOf(bench, "daily")).LatestRestorablePoint?.LagSeconds ?? 99) < 30);
+});
+
+test("[BSIM22] the layer in status is up to forty seconds old, counts a dead agent for two minutes, and vanishes", async () => {
+  const bench = await openBench();
+  assert.deepEqual((await bench.sample.status()).cluster?.layers, { _valid: true });
+  const agent = bench.agent();
+  await bench.sample.pass(3);
+  await start(bench, "daily", "-z");
+  await bench.sample.pass(60);
+  const layer = (await bench.sample.status()).cluster?.layers?.["backup"] as Record<
+    string,
+    Record<string, unknown>
+  >;
+  const captured = capturedLayers()["cluster.layers"]?.["backup"] as typeof layer;
+  const shape = (value: unknown, name: string): unknown => {
+    if (value === null || typeof value !== "object") return typeof value;
+    // Tags and instances are named by people and by chance.
+    if (name === "tags" || name === "instances") {
+      const entries = Object.entries(value).filter(
+        ([key]) => key === "daily" || name === "instances",
+      );
+      return shape(entries[0]?.[1], "");
+    }
+    if (name === "locality" || Array.isArray(value)) return name;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [key, shape(member, key)]),
+    );
+  };
+  assert.deepEqual(shape(layer, ""), shape(captured, ""));
+  assert.deepEqual(
+    [layer["instances_running"], layer["total_workers"], layer["paused"]],
+    [1, 10, false],
+  );
+  const nowSeconds = bench.sample.clock.nowMs() / 1000;
+  assert.ok(nowSeconds - Number(layer["last_updated"]) <= 41);
+  agent.process.kill();
+  await bench.sample.pass(70);
+  assert.notEqual((await bench.sample.status()).cluster?.layers?.["backup"], undefined);
+  await bench.sample.pass(60);
+  assert.deepEqual((await bench.sample.status()).cluster?.layers, { _valid: true });
+});
+
+test("[BSIM20] the time keeper has a pair every ten seconds, and versions jump where the database recovered", async () => {
+  const bench = await benchWithAgent();
+  await start(bench, "daily", "-z");
+  await bench.sample.pass(60);
+  const before = await statusOf(bench, "daily");
+  for (const name of ["log-1", "log-2"]) bench.sample.cluster.stop(name);
+  await bench.sample.pass(60);
+  for (const name of ["log-1", "log-2"]) bench.sample.cluster.restart(name);
+  await bench.sample.pass(45);
+  const pairs = (await read(bench, "\xff\x02/timeKeeper/map/\x18", "\xff\x02/timeKeeper0")).map(
+    ({ key, value }) => {
+      const [second] = decodeTuple(key.slice("..\x02/timeKeeper/map/".length - 1));
+      return [Number(second), Number(decodeTuple(value)[0])] as const;
+    },
+  );
+  const steps = pairs.slice(1).map(([second, version], index) => {
+    const [earlier, earlierVersion] = pairs[index] ?? [0, 0];
+    return [second - earlier, version - earlierVersion] as const;
+  });
+  const plain = steps.filter(([seconds]) => seconds === 10);
+  assert.ok(
+    plain.length > 8 && plain.every(([, versions]) => versions === 10_000_000),
+    JSON.stringify(steps),
+  );
+  const gap = steps.find(([seconds]) => seconds > 10);
+  assert.ok(
+    gap !== undefined && gap[0] >= 60 && gap[1] - gap[0] * 1_000_000 >= 100_000_000,
+    JSON.stringify(steps),
+  );
+  const after = await statusOf(bench, "daily");
+  assert.ok(
+    (after.LatestRestorablePoint?.Version ?? 0) >
+      (before.LatestRestorablePoint?.Version ?? 0) + 100_000_000,
+  );
+  assert.ok((after.LatestRestorablePoint?.LagSeconds ?? 99) < 30);
+});
+
+test("[BSIM21] tag and configuration lie under the real keys, in the real encodings", async () => {
+  const bench = await benchWithAgent();
+  await start(bench, "daily", "-z", "-s", "45");
+  await bench.sample.pass(30);
+  const { UID } = await statusOf(bench, "daily");
+  const [tag] = await read(
+    bench,
+    "\xff\x02/backup-agent/tag->uid/",
+    "\xff\x02/backup-agent/tag->uid0",
+  );
+  assert.deepEqual(tag?.key, bytesOfBinary("\xff\x02/backup-agent/tag->uid/\x01daily\x00"));
+  const [uid, aborted] = decodeTuple(tag?.value ?? new Uint8Array());
+  assert.deepEqual([uidText(uid as Uint8Array), aborted], [UID, 0]);
+  assert.equal(
+    uidText(bytesOfBinary("\x03\xca]\xf7\xb7;\xb8{\x06\xd3\x93\x89\x1c\x13c'")),
+    "7bb83bb7f75dca032763131c8993d306",
+  );
+  const prefix = "\xff\x02/backup-agent/uid->config/";
+  const config = await read(bench, prefix, "\xff\x02/backup-agent/uid->config0");
+  const named = new Map(
+    config.map(({ key, value }) => {
+      const [name] = decodeTuple(key.slice(prefix.length + 16));
+      return [textOfBytes(name as Uint8Array), value];
+    }),
+  );
+  assert.deepEqual(named.get("stateEnum"), bytesOfBinary("\x15\x03"));
+  assert.deepEqual(named.get("snapshotIntervalSeconds"), bytesOfBinary("\x15-"));
+  assert.deepEqual(named.get("stopWhenDone"), bytesOfBinary("\x14"));
+  assert.deepEqual(named.get("tag"), bytesOfBinary("\x01daily\x00"));
+  assert.deepEqual(
+    named.get("backupContainer"),
+    bytesOfBinary(`\x01${containerUrl("daily")}\x00\x01\x00\x01\x00\x14`),
+  );
+  assert.equal(named.get("rangeBytesWritten")?.length, 8);
+  const ranges =
+    "\x01\x01\x00\xff\x01\xff\x00\xff\x00\x01\x01\xff\x02/blobRange/\x00\xff\x01\xff\x02/blobRange0\x00\xff\x00" +
+    "\x01\x01\xff/metacluster/clusterRegistration\x00\xff\x01\xff/metacluster/clusterRegistration\x00\xff\xff\x00\xff\x00" +
+    "\x01\x01\xff/tagQuota/\x00\xff\x01\xff/tagQuota0\x00\xff\x00\x01\x01\xff/tenant/\x00\xff\x01\xff/tenant0\x00\xff\x00";
+  assert.deepEqual(named.get("backupRanges"), bytesOfBinary(ranges));
+});
+
+test("[BSIM10] an agent follows its database to other coordinators, keeps its cluster file, and reads it again while nobody answers", async () => {
+  const bench = await benchWithAgent();
+  await start(bench, "daily", "-z");
+  await bench.sample.pass(25);
+  const others = ["10.1.0.1:4501", "10.1.0.2:4501", "10.1.0.3:4501"];
+  const moved = await bench.sample.call(bench.sample.admin.changeCoordinators(others, 60_000));
+  await bench.sample.pass(20);
+  assert.equal(bench.files.get(clusterFile), moved);
+  assert.ok(((await statusOf(bench, "daily")).LatestRestorablePoint?.LagSeconds ?? 99) < 30);
+  bench.files.set("/var/fdb/old.cluster", "sample:operator1@10.1.0.99:4501");
+  const lost = bench.start("backup_agent", ["-C", "/var/fdb/old.cluster"], {
+    FDB_BLOB_CREDENTIALS: credentialsFile,
+  });
+  await bench.sample.pass(60);
+  const instances = async (): Promise<number> => {
+    const { cluster: status } = await bench.sample.status();
+    return Number(
+      (status?.layers?.["backup"] as { instances_running?: number } | undefined)?.instances_running,
+    );
+  };
+  assert.equal(await instances(), 1);
+  assert.equal(lost.end().code, "still running");
+  bench.files.set("/var/fdb/old.cluster", moved);
+  await bench.sample.pass(60);
+  assert.equal(await instances(), 2);
+});

@@ -1,0 +1,186 @@
+// What is found in a container, and what expire takes from it, against what the real tool printed for the same content.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { capture } from "./captures.ts";
+import { logObject, propertyObject, readContent, snapshotObject } from "./container-objects.ts";
+import type { StoredObject } from "./container-objects.ts";
+import { descriptionJson, descriptionText } from "./describe-text.ts";
+import { describe } from "./describe.ts";
+import { planExpiry } from "./expire.ts";
+
+interface Point {
+  Version: number;
+  EpochSeconds?: number;
+}
+
+interface Printed {
+  URL: string;
+  FileLevelEncryption: boolean;
+  Snapshots: { Start: Point; End: Point; TotalBytes: number }[];
+  ExpiredEnd?: Point;
+  MinLogBegin?: Point;
+  MaxLogEnd?: Point;
+}
+
+function printedOf(name: string): Printed {
+  return JSON.parse(capture(name).stdout) as Printed;
+}
+
+/** The objects behind a printed JSON; the logs are cut into pieces of twenty million versions. */
+function objectsOf(printed: Printed): StoredObject[] {
+  const name = "x";
+  const [begin, end] = [printed.MinLogBegin?.Version, printed.MaxLogEnd?.Version];
+  const logs: StoredObject[] = [];
+  for (let at = begin ?? 0; at < (end ?? 0); at += 20_000_000) {
+    const endVersion = Math.min(end ?? 0, at + 20_000_000);
+    logs.push(
+      logObject(name, String(at), { kind: "log", beginVersion: at, endVersion, commits: [] }),
+    );
+  }
+  const expired = printed.ExpiredEnd?.Version;
+  const properties = [
+    ...(printed.FileLevelEncryption ? [propertyObject(name, "encryption_metadata", "key")] : []),
+    ...(expired === undefined
+      ? []
+      : [
+          propertyObject(name, "expired_end_version", String(expired)),
+          propertyObject(name, "unreliable_end_version", String(expired)),
+        ]),
+  ];
+  const snapshots = printed.Snapshots.map(({ Start, End, TotalBytes }) =>
+    snapshotObject(name, {
+      kind: "snapshot",
+      beginVersion: Start.Version,
+      endVersion: End.Version,
+      bytes: TotalBytes,
+      files: [],
+    }),
+  );
+  return [...logs, ...properties, ...snapshots];
+}
+
+function secondsOf(printed: Printed): (version: number) => number {
+  const seconds = new Map<number, number>();
+  JSON.stringify(printed, (_key, value: unknown) => {
+    const point = value as Partial<Point> | null;
+    if (point?.Version !== undefined) seconds.set(point.Version, point.EpochSeconds ?? 0);
+    return value;
+  });
+  return (version) => seconds.get(version) ?? 0;
+}
+
+for (const name of [
+  "02-describe/db100-restorable",
+  "02-describe/several-snapshots",
+  "02-describe/just-started",
+  "03-expire/slow-after-force",
+]) {
+  test(`[BSIM5] ${name} is described to the last character, as JSON and as text`, () => {
+    const printed = printedOf(`${name}-json`);
+    const shown = describe(readContent("x", objectsOf(printed)));
+    assert.equal(
+      `${descriptionJson(printed.URL, shown, undefined)}\n`,
+      capture(`${name}-json`).stdout,
+    );
+    assert.equal(
+      `${descriptionText(printed.URL, shown, undefined)}\n`,
+      capture(`${name}-text`).stdout,
+    );
+  });
+}
+
+test("[BSIM5] with the database at hand, versions are shown as times", () => {
+  const name = "02-describe/db100-version-timestamps";
+  const printed = printedOf(`${name}-json`);
+  const shown = describe(readContent("x", objectsOf(printed)));
+  const secondOf = secondsOf(printed);
+  assert.equal(
+    `${descriptionJson(printed.URL, shown, secondOf)}\n`,
+    capture(`${name}-json`).stdout,
+  );
+  assert.equal(
+    `${descriptionText(printed.URL, shown, secondOf)}\n`,
+    capture(`${name}-text`).stdout,
+  );
+});
+
+test("[BSIM5] an expired part of a snapshot is shown with its share, and does not count as restorable", () => {
+  const name = "03-expire/db100-after-version-ok";
+  const printed = printedOf(`${name}-json`);
+  const shown = describe(readContent("x", objectsOf(printed)));
+  const secondOf = secondsOf(printed);
+  assert.equal(
+    `${descriptionJson(printed.URL, shown, secondOf)}\n`,
+    capture(`${name}-json`).stdout,
+  );
+  assert.equal(
+    `${descriptionText(printed.URL, shown, undefined)}\n`,
+    capture(`${name}-text`).stdout,
+  );
+});
+
+test("[BSIM5] a lost log ends the window there, and a lost first log takes the snapshots before it", () => {
+  const objects = objectsOf(printedOf("02-describe/several-snapshots-json"));
+  const logs = objects.filter(({ content }) => content.kind === "log");
+  const without = (index: number): StoredObject[] =>
+    objects.filter((object) => object !== logs[index]);
+  const inside = describe(readContent("x", without(5)));
+  assert.equal(inside.maxRestorable, 260_227_537);
+  assert.equal(inside.minRestorable, 161_005_537);
+  const first = describe(readContent("x", without(0)));
+  assert.equal(first.minRestorable, 279_749_248);
+});
+
+const cases: [string, string, Parameters<typeof planExpiry>[2], "refused" | "nothing" | number][] =
+  [
+    [
+      "03-expire/slow-before-json",
+      "whole-refused",
+      { beforeVersion: 240_413_462, restorableAfter: 240_413_461, isForced: false },
+      "refused",
+    ],
+    [
+      "03-expire/slow-before-json",
+      "whole-refused-no-restorable-after",
+      { beforeVersion: 240_413_462, restorableAfter: undefined, isForced: false },
+      "refused",
+    ],
+    [
+      "03-expire/slow-before-json",
+      "whole-force",
+      { beforeVersion: 240_413_462, restorableAfter: undefined, isForced: true },
+      240_413_462,
+    ],
+    [
+      "02-describe/several-snapshots-json",
+      "version-no-restorable-after",
+      { beforeVersion: 223_039_052, restorableAfter: undefined, isForced: false },
+      220_227_538,
+    ],
+    [
+      "02-describe/several-snapshots-json",
+      "version-ok",
+      { beforeVersion: 231_579_232, restorableAfter: 279_749_248, isForced: false },
+      220_227_538,
+    ],
+    [
+      "02-describe/several-snapshots-json",
+      "version-in-the-future",
+      { beforeVersion: 1_000_526_779_921, restorableAfter: 526_779_921, isForced: false },
+      "refused",
+    ],
+    [
+      "02-describe/several-snapshots-json",
+      "days",
+      { beforeVersion: -86_400_000_000, restorableAfter: -86_400_000_000, isForced: false },
+      "nothing",
+    ],
+  ];
+
+for (const [before, name, request, wanted] of cases) {
+  test(`[BSIM6] expire ${name}: ${wanted}`, () => {
+    const expiry = planExpiry("x", objectsOf(printedOf(before)), request);
+    assert.equal(expiry.kind === "removal" ? expiry.expiredEnd : expiry.kind, wanted);
+    assert.equal(capture(`03-expire/${name}`).code, wanted === "refused" ? 1 : 0);
+  });
+}

@@ -1,0 +1,184 @@
+// The tasks of backups and restores in the database, as agents share them: available ones, and taken ones that time out
+// after sixty million versions unless the agent that took them says that it is still at it. A task of a tag that was
+// aborted or started anew is thrown away. Carries rules BSIM11 and BSIM12.
+import { binaryText, bytesOfBinary, bytesOfText, textOfBytes } from "../../fdb/bytes.ts";
+import { decodeTuple, encodeTuple } from "../../fdb/tuple.ts";
+import type { TupleElement } from "../../fdb/tuple.ts";
+import type { KeyValueStore } from "../key-value/store.ts";
+import { singleKeyRange } from "../key-value/write-buffer.ts";
+import {
+  LayerConfig,
+  backupRoot,
+  bytesOf,
+  findTag,
+  merged,
+  textOf,
+  tuple,
+} from "./layer-config.ts";
+import { uidBytes, uidText } from "./layer-config.ts";
+import type { KeyChanges, Layer } from "./layer-config.ts";
+
+export interface Task {
+  readonly id: string;
+  readonly type: string;
+  readonly layer: Layer;
+  readonly uid: string;
+  /** Not before this version. */
+  readonly scheduledVersion: number;
+  readonly parameters: Readonly<Record<string, TupleElement>>;
+}
+
+export interface Claim {
+  readonly task: Task;
+  /** Undefined once another agent may take it. */
+  timeoutVersion: number;
+}
+
+export const leaseVersions = 60_000_000;
+
+const tasks = backupRoot + tuple(bytesOfText("tasks"));
+const available = tasks + tuple(bytesOfText("av"));
+const taken = tasks + tuple(bytesOfText("to"));
+export const pauseKey = tasks + tuple(bytesOfText("pause"));
+export const workersPausedKey = "\xff\x02/backupPaused";
+
+export function isPaused(store: KeyValueStore): boolean {
+  return store.readNow(singleKeyRange(pauseKey)).items.length > 0;
+}
+
+export function addTask(task: Task): KeyChanges {
+  return taskKeys(available, task);
+}
+
+/** Whether no agent has taken the task yet. */
+export function isWaiting(store: KeyValueStore, id: string): boolean {
+  const prefix = available + tuple(bytesOfText(id));
+  return store.readNow({ begin: prefix, end: `${prefix}\xff` }).items.length > 0;
+}
+
+/** Takes the first task that is due: one that was left behind, or an available one. */
+export function claimTask(store: KeyValueStore): Claim | undefined {
+  const { version } = store.readNow(singleKeyRange(pauseKey));
+  const left = readTasks(store, taken, 1).filter((entry) => Number(entry.prefix[0]) <= version);
+  const fresh = readTasks(store, available, 0);
+  for (const { task, keys } of [...left, ...fresh]) {
+    if (task.scheduledVersion > version) continue;
+    const gone: KeyChanges = new Map(keys.map((key) => [key, undefined]));
+    if (!isValid(store, task)) {
+      store.write([], gone);
+      continue;
+    }
+    const timeoutVersion = version + leaseVersions;
+    store.write([], merged(gone, taskKeys(taken + tuple(timeoutVersion), task)));
+    return { task, timeoutVersion };
+  }
+  return undefined;
+}
+
+/** Whether the task is still this agent's to finish. */
+export function isHeld(store: KeyValueStore, claim: Claim): boolean {
+  const prefix = taken + tuple(claim.timeoutVersion, bytesOfText(claim.task.id));
+  const isThere = store.readNow({ begin: prefix, end: `${prefix}\xff` }).items.length > 0;
+  return isThere && isValid(store, claim.task);
+}
+
+export function extendClaim(store: KeyValueStore, claim: Claim): void {
+  const { version } = store.readNow(singleKeyRange(pauseKey));
+  const next = version + leaseVersions;
+  const before = taskKeys(taken + tuple(claim.timeoutVersion), claim.task);
+  const after = taskKeys(taken + tuple(next), claim.task);
+  store.write([], merged(cleared(before), after));
+  claim.timeoutVersion = next;
+}
+
+/** The task is done: it goes, and what follows from it happens at the same version. */
+export function finishTask(store: KeyValueStore, claim: Claim, changes: KeyChanges): void {
+  const own = taskKeys(taken + tuple(claim.timeoutVersion), claim.task);
+  store.write([], merged(cleared(own), changes));
+}
+
+function isValid(store: KeyValueStore, task: Task): boolean {
+  const config = new LayerConfig(store, task.layer, task.uid);
+  const entry = findTag(store, task.layer, config.text("tag"));
+  return entry?.uid === task.uid && !entry.isAborted;
+}
+
+function cleared(changes: KeyChanges): KeyChanges {
+  return new Map([...changes.keys()].map((key) => [key, undefined]));
+}
+
+function taskKeys(prefix: string, task: Task): KeyChanges {
+  const own = prefix + tuple(bytesOfText(task.id));
+  const raw = (name: string, text: string): [string, Uint8Array] => [
+    own + tuple(bytesOfText(name)),
+    bytesOfText(text),
+  ];
+  const value = (name: string, ...elements: readonly TupleElement[]): [string, Uint8Array] => [
+    own + tuple(bytesOfText(name)),
+    encodeTuple(elements),
+  ];
+  return new Map([
+    raw("type", task.type),
+    raw("layer", task.layer),
+    value("uid", uidBytes(task.uid)),
+    value("scheduledVersion", task.scheduledVersion),
+    ...Object.entries(task.parameters).map(([name, element]) => value(name, element)),
+  ]);
+}
+
+interface Entry {
+  readonly prefix: readonly TupleElement[];
+  readonly task: Task;
+  readonly keys: readonly string[];
+}
+
+interface Group {
+  readonly prefix: TupleElement[];
+  readonly keys: string[];
+  readonly values: Map<string, Uint8Array>;
+}
+
+/** Tasks below a prefix; `skip` elements of the key come before the task's id. */
+function readTasks(store: KeyValueStore, prefix: string, skip: number): Entry[] {
+  const groups = new Map<string, Group>();
+  for (const { key, value } of store.readNow({ begin: prefix, end: `${prefix}\xff` }).items) {
+    const elements = decodeTuple(bytesOfBinary(key.slice(prefix.length)));
+    const before = elements.slice(0, skip);
+    const id = textOf(elements[skip]);
+    const group: Group = groups.get(id) ?? { prefix: before, keys: [], values: new Map() };
+    groups.set(id, group);
+    group.keys.push(key);
+    group.values.set(textOf(elements[skip + 1]), value);
+  }
+  return [...groups].map(([id, group]) => ({
+    prefix: group.prefix,
+    keys: group.keys,
+    task: taskOf(id, group.values),
+  }));
+}
+
+const ownNames = new Set(["type", "layer", "uid", "scheduledVersion"]);
+
+function taskOf(id: string, values: ReadonlyMap<string, Uint8Array>): Task {
+  const element = (name: string): TupleElement | undefined => {
+    const value = values.get(name);
+    return value && decodeTuple(value)[0];
+  };
+  const raw = (name: string): string => textOfBytes(values.get(name) ?? new Uint8Array());
+  const parameters = [...values.keys()]
+    .filter((name) => !ownNames.has(name))
+    .map((name): [string, TupleElement] => [name, element(name) ?? null]);
+  return {
+    id,
+    type: raw("type"),
+    layer: raw("layer") === "restore" ? "restore" : "backup",
+    uid: uidText(bytesOf(element("uid"))),
+    scheduledVersion: Number(element("scheduledVersion") ?? 0),
+    parameters: Object.fromEntries(parameters),
+  };
+}
+
+/** A key of the database inside of a task's parameters. */
+export function keyParameter(task: Task, name: string): string {
+  return binaryText(bytesOf(task.parameters[name]));
+}
