@@ -6,7 +6,7 @@ import type { PodTemplateSpec } from "../kube/generated/types.ts";
 import { blobStoreConfigurationSchema } from "./blob-store.ts";
 import { apiVersion } from "./cluster.ts";
 import { imageTypes } from "./cluster-spec.ts";
-import { conditionsSchema } from "./conditions.ts";
+import type { BackupStatus } from "./backup-status.ts";
 import { containerOverridesSchema } from "./container-overrides.ts";
 import { coreSchema, embeddedMetadataSchema } from "./core-schema.ts";
 import { customParametersSchema } from "./process-settings.ts";
@@ -18,9 +18,10 @@ import {
   object,
   required,
   string,
-  type Schema,
   type TypeOf,
 } from "./schema.ts";
+
+export type { BackupStatus } from "./backup-status.ts";
 
 export const backupSpecSchema = object(
   {
@@ -84,42 +85,6 @@ export const backupSpecSchema = object(
 );
 
 export type BackupSpec = TypeOf<typeof backupSpecSchema>;
-
-const backupGeneration = (meaning: string): Schema<number> =>
-  integer(`Generation at which ${meaning}.`, { format: "int64" });
-
-export const backupStatusSchema = object(
-  {
-    conditions: conditionsSchema,
-    agentCount: integer("Agents that run with the wanted settings."),
-    deploymentConfigured: boolean("The Deployment of the agents is current."),
-    backupDetails: object(
-      {
-        url: string("Where the backup goes."),
-        running: boolean("The backup runs."),
-        paused: boolean("The agents are paused."),
-        snapshotTime: integer("Time between snapshots, as the database has it."),
-        restorable: boolean("The backup can be restored."),
-        tag: string("Name of the backup inside the database."),
-      },
-      "What the database says of the backup.",
-    ),
-    generations: object(
-      {
-        reconciled: backupGeneration("everything was as the spec wants it"),
-        needsBackupAgentUpdate: backupGeneration("the agents were not current"),
-        needsBackupStart: backupGeneration("the backup had to be started"),
-        needsBackupStop: backupGeneration("the backup had to be stopped"),
-        needsBackupPauseToggle: backupGeneration("the backup had to be paused or resumed"),
-        needsBackupModification: backupGeneration("the backup had to be modified"),
-      },
-      "Generations of the resource at which something held.",
-    ),
-  },
-  "What the operator has seen.",
-);
-
-export type BackupStatus = TypeOf<typeof backupStatusSchema>;
 
 export interface FoundationDBBackup {
   readonly apiVersion: string;

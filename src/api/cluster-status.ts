@@ -1,4 +1,5 @@
 // The status of a FoundationDBCluster: what the operator has seen and what it waits for.
+import { blockedBySchema } from "./blocked-by.ts";
 import { conditionsSchema } from "./conditions.ts";
 import { reportedConfigurationSchema } from "./database-configuration.ts";
 import {
@@ -118,23 +119,6 @@ const healthSchema = object(
 
 export type ClusterHealth = TypeOf<typeof healthSchema>;
 
-const blockedBySchema = object(
-  {
-    step: required(string("The step that waits.", { maxLength: 128 })),
-    reason: required(string("What it waits for, in one word.", { maxLength: 128 })),
-    message: required(string("What it waits for, in a sentence.", { maxLength: 4096 })),
-    object: string("What it is about, such as `pod/name` or a process group id.", {
-      maxLength: 512,
-    }),
-    since: string("Since when it waits.", { format: "date-time" }),
-    retryAt: string("When it is looked at again, at the latest.", { format: "date-time" }),
-    remedy: string("What a person could do.", { maxLength: 2048 }),
-  },
-  "",
-);
-
-export type BlockedBy = TypeOf<typeof blockedBySchema>;
-
 const maintenanceModeInfoSchema = object(
   {
     startTimestamp: string("When maintenance began.", { format: "date-time" }),
@@ -147,10 +131,7 @@ const maintenanceModeInfoSchema = object(
 export const clusterStatusSchema = object(
   {
     conditions: conditionsSchema,
-    blockedBy: array(blockedBySchema, "What the operator waits for, and why.", {
-      maxItems: 100,
-      listType: "atomic",
-    }),
+    blockedBy: blockedBySchema,
     databaseConfiguration: described(
       reportedConfigurationSchema,
       "The database configuration that is in force.",

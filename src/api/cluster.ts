@@ -6,7 +6,6 @@ import type { ClusterStatus } from "./cluster-status.ts";
 
 export type { ClusterSpec, ImageType } from "./cluster-spec.ts";
 export type {
-  BlockedBy,
   ClusterGenerations,
   ClusterHealth,
   ClusterStatus,
@@ -14,6 +13,7 @@ export type {
   ProcessGroupConditionType,
   ProcessGroupStatus,
 } from "./cluster-status.ts";
+export type { BlockedBy } from "./blocked-by.ts";
 export type { AutomationOptions, ReplacementOptions } from "./automation-options.ts";
 export type { Condition, ConditionType } from "./conditions.ts";
 export type { ContainerOverrides, ImageConfig } from "./container-overrides.ts";

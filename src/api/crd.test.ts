@@ -63,7 +63,17 @@ test("[API1] the three kinds have the names and columns that users know", () => 
       name: "foundationdbbackups.apps.foundationdb.org",
       names: ["FoundationDBBackup", "FoundationDBBackupList", "foundationdbbackup", "fdbbackup"],
       scope: "Namespaced",
-      columns: ["Generation", "Reconciled", "Restorable", "Tag", "Age"],
+      columns: [
+        "Generation",
+        "Reconciled",
+        "Restorable",
+        "State",
+        "RestorableTo",
+        "Lag",
+        "Bytes",
+        "Tag",
+        "Age",
+      ],
     },
     {
       name: "foundationdbrestores.apps.foundationdb.org",

@@ -2,7 +2,8 @@
 // emulated API server installs.
 import type { CustomResourceDefinition } from "../kube/generated/types.ts";
 import { apiVersionOf, type Resource, type Stored } from "../kube/resource.ts";
-import { backupSpecSchema, backupStatusSchema, foundationDbBackups } from "./backup.ts";
+import { backupSpecSchema, foundationDbBackups } from "./backup.ts";
+import { backupStatusSchema } from "./backup-status.ts";
 import { foundationDbClusters } from "./cluster.ts";
 import { clusterSpecSchema } from "./cluster-spec.ts";
 import { clusterStatusSchema } from "./cluster-status.ts";
@@ -92,13 +93,38 @@ const clusterColumns: readonly PrinterColumn[] = [
 ];
 
 const backupColumns: readonly PrinterColumn[] = [
-  generation,
+  { ...generation, priority: 1 },
   reconciled,
   {
     name: "Restorable",
     type: "boolean",
     jsonPath: ".status.backupDetails.restorable",
     description: "Whether the backup can be restored",
+  },
+  {
+    name: "State",
+    type: "string",
+    jsonPath: ".status.state",
+    description: "State of the backup, as the database has it",
+  },
+  {
+    name: "RestorableTo",
+    type: "date",
+    jsonPath: ".status.restorable.to.time",
+    description: "Age of the last point that can be restored, renewed every ten minutes",
+  },
+  {
+    name: "Lag",
+    type: "string",
+    jsonPath: ".status.lag",
+    description: "How far that point was behind when the status was last written",
+  },
+  {
+    name: "Bytes",
+    type: "integer",
+    jsonPath: ".status.bytes.total",
+    description: "Bytes written since the start",
+    priority: 1,
   },
   {
     name: "Tag",

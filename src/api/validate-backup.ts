@@ -36,6 +36,17 @@ export function validateBackup(
   ];
 }
 
+/** What is valid and worth a thought. */
+export function backupWarnings({ spec }: Pick<FoundationDBBackup, "spec">): ValidationProblem[] {
+  const account = spec.blobStoreConfiguration?.accountName.split("@")[0] ?? "";
+  if (!account.includes(":")) return [];
+  const field = "spec.blobStoreConfiguration.accountName";
+  const message =
+    "it holds a secret, which the database stores and shows to everybody who reads its status";
+  const remedy = "put the secret into a credentials file and name that in FDB_BLOB_CREDENTIALS";
+  return [problem(field, "", message, remedy)];
+}
+
 export function blobStoreProblems(
   store: BlobStoreConfiguration | undefined,
   field: string,
@@ -48,9 +59,10 @@ export function blobStoreProblems(
   const { accountName } = store;
   const host = accountName.slice(accountName.indexOf("@") + 1);
   if (!accountName.includes("@") || host === "") {
-    const message = `"${accountName}" names no host`;
+    // The value may hold a secret, so it is not repeated.
+    const message = "it names no host";
     problems.push(
-      problem(`${field}.accountName`, accountName, message, "write it as account@host[:port]"),
+      problem(`${field}.accountName`, undefined, message, "write it as account@host[:port]"),
     );
   }
   for (const [index, parameter] of (store.urlParameters ?? []).entries()) {

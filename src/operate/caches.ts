@@ -6,12 +6,14 @@ import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { foundationDbRestores } from "../api/restore.ts";
 import type { FoundationDBRestore } from "../api/restore.ts";
+import { agentLabel, backupForLabel, backupNameOfAgents } from "../build/backup-deployment.ts";
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type {
   ConfigMap,
+  Deployment,
   Node,
   PersistentVolumeClaim,
   Pod,
@@ -20,7 +22,14 @@ import type {
 import type { IndexFunction } from "../kube/object-cache.ts";
 import type { KubeObject, ObjectMeta } from "../kube/object.ts";
 import { Reflector } from "../kube/reflector.ts";
-import { configMaps, nodes, persistentVolumeClaims, pods, services } from "../kube/resource.ts";
+import {
+  configMaps,
+  deployments,
+  nodes,
+  persistentVolumeClaims,
+  pods,
+  services,
+} from "../kube/resource.ts";
 import type { Resource, Stored } from "../kube/resource.ts";
 
 export interface CacheOptions {
@@ -44,11 +53,15 @@ export interface Caches {
   pvcs: Reflector<Stored<PersistentVolumeClaim>>;
   services: Reflector<Stored<Service>>;
   configMaps: Reflector<Stored<ConfigMap>>;
+  /** Of backup agents. */
+  deployments: Reflector<Stored<Deployment>>;
   /** Absent when the operator may not look at nodes. */
   nodes?: Reflector<Stored<Node>>;
 }
 
 export const clusterIndex = "cluster";
+/** Pods by the backup whose agent or command they are. */
+export const backupIndex = "backup";
 /** Pods by the name of their node. */
 export const nodeIndex = "node";
 const clusterNameLabel = "foundationdb.org/fdb-cluster-name";
@@ -65,11 +78,31 @@ export function clusterKeysOf(object: { metadata: ObjectMeta }): string[] {
   return [...names].map((name) => `${namespace ?? ""}/${name}`);
 }
 
+/** Keys (namespace/name) of the backups that an object may belong to: as a command of it, or as its agent. */
+export function backupKeysOf(object: { metadata: ObjectMeta }): string[] {
+  const { namespace, labels, ownerReferences } = object.metadata;
+  const names = new Set<string>();
+  for (const owner of ownerReferences ?? []) {
+    if (owner.kind === foundationDbBackups.kind) names.add(owner.name);
+  }
+  const ofAgents = backupNameOfAgents(labels?.[agentLabel] ?? "");
+  if (ofAgents !== undefined) names.add(ofAgents);
+  return [...names].map((name) => `${namespace ?? ""}/${name}`);
+}
+
+/** Whether an object belongs to a cluster or a backup, as far as its metadata says. */
+export function isOfInterest(object: { metadata: ObjectMeta }): boolean {
+  return clusterKeysOf(object).length > 0 || backupKeysOf(object).length > 0;
+}
+
 export function makeCaches(options: CacheOptions): Caches {
   const { labelSelector, watchesNodes, ...shared } = options;
   const selector = labelSelector === undefined ? {} : { labelSelector };
-  const reflect = <T extends KubeObject>(resource: Resource<T>): Reflector<T> =>
-    new Reflector({ ...shared, ...selector, resource, transform: withoutManagedFields });
+  const reflect = <T extends KubeObject>(
+    resource: Resource<T>,
+    indexes: Readonly<Record<string, IndexFunction<T>>> = {},
+  ): Reflector<T> =>
+    new Reflector({ ...shared, ...selector, resource, transform: withoutManagedFields, indexes });
   const reflectOwned = <T extends KubeObject>(
     resource: Resource<T>,
     indexes: Readonly<Record<string, IndexFunction<T>>> = {},
@@ -78,19 +111,29 @@ export function makeCaches(options: CacheOptions): Caches {
       ...shared,
       resource,
       transform: withoutManagedFields,
-      keeps: (object) => clusterKeysOf(object).length > 0,
+      keeps: isOfInterest,
       indexes: { [clusterIndex]: clusterKeysOf, ...indexes },
     });
   return {
     clusters: reflect(foundationDbClusters),
-    backups: reflect(foundationDbBackups),
+    backups: reflect(foundationDbBackups, {
+      [clusterIndex]: ({ metadata, spec }) => [`${metadata.namespace ?? ""}/${spec.clusterName}`],
+    }),
     restores: reflect(foundationDbRestores),
     pods: reflectOwned(pods, {
       [nodeIndex]: ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []),
+      [backupIndex]: backupKeysOf,
     }),
     pvcs: reflectOwned(persistentVolumeClaims),
     services: reflectOwned(services),
     configMaps: reflectOwned(configMaps),
+    deployments: new Reflector({
+      ...shared,
+      resource: deployments,
+      labelSelector: backupForLabel,
+      transform: withoutManagedFields,
+      indexes: { [backupIndex]: backupKeysOf },
+    }),
     ...(watchesNodes === true
       ? {
           nodes: new Reflector({

@@ -10,7 +10,7 @@ import { keyText } from "../kube/path.ts";
 import type { ObjectKey } from "../kube/path.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { Resource } from "../kube/resource.ts";
-import { clusterKeysOf } from "./caches.ts";
+import { isOfInterest } from "./caches.ts";
 
 /** An object that is about to be written, and the copy that holds it. */
 export interface WritePlace<T extends KubeObject> {
@@ -88,5 +88,5 @@ async function readInto<T extends KubeObject>(
     return;
   }
   // A stranger of the same name is none of ours: the watch would not keep it up to date.
-  if (known !== undefined || clusterKeysOf(found).length > 0) cache.observeWrite(found);
+  if (known !== undefined || isOfInterest(found)) cache.observeWrite(found);
 }

@@ -7,8 +7,7 @@ import type { PodTemplateLimits } from "../api/validate-pod-template.ts";
 import { problem } from "../api/problem.ts";
 import type { ValidationProblem } from "../api/problem.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
-import { foundationDbBackups } from "../api/backup.ts";
-import { foundationDbRestores } from "../api/restore.ts";
+import { validateBackup } from "../api/validate-backup.ts";
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";
@@ -36,6 +35,7 @@ import type { PlanOptions, SafetyCheck } from "../plan/snapshot.ts";
 import type { PodNetwork } from "../pod/network.ts";
 import { isSameDatabase } from "../model/connection-string.ts";
 import type { Activity } from "./activity.ts";
+import { BackupController } from "./backup/controller.ts";
 import { clusterKeysOf, makeCaches, nodeIndex } from "./caches.ts";
 import type { Caches } from "./caches.ts";
 import { healthOf, registerRuntimeMetrics } from "./runtime-health.ts";
@@ -53,7 +53,7 @@ import { observeCluster } from "./observe.ts";
 import { takeIn } from "./take-in.ts";
 import { reconcileCluster } from "./reconcile.ts";
 import type { ReconcileOptions } from "./reconcile.ts";
-import { answerUnimplemented } from "./unimplemented.ts";
+import { answerRestore } from "./unimplemented.ts";
 
 export interface OperatorOptions {
   /** Only this namespace is looked after; all of them when absent. */
@@ -131,7 +131,8 @@ class RunningOperator implements Operator {
   readonly #input: OperatorInput;
   readonly #caches: Caches;
   readonly #queue: WorkQueue;
-  readonly #otherQueue: WorkQueue;
+  readonly #restoreQueue: WorkQueue;
+  readonly #backups: BackupController;
   readonly #recorder: EventRecorder;
   readonly #metrics = new OperatorMetrics();
   readonly #states = new Map<string, ClusterState>();
@@ -174,17 +175,28 @@ class RunningOperator implements Operator {
       handle: (key) => this.#handleCluster(key),
       onHandled: ({ key, error }) => this.#noteError(key, error),
     });
-    this.#otherQueue = new WorkQueue({
+    this.#restoreQueue = new WorkQueue({
       clock,
       random,
       handle: (key) =>
-        answerUnimplemented({ client, clock, caches: this.#caches, recorder: this.#recorder }, key),
+        answerRestore({ client, clock, caches: this.#caches, recorder: this.#recorder }, key),
+      onHandled: ({ key, error }) => this.#noteError(key, error),
+    });
+    this.#backups = new BackupController({
+      ...{ clock, random, log, client, serverClock, namespace },
+      caches: this.#caches,
+      recorder: this.#recorder,
+      terminalPodMinimumAgeMs: this.#reconcile.plan.terminalPodMinimumAgeMs,
+      validate: (backup) =>
+        validateBackup(backup, { podTemplateLimits: options.podTemplateLimits }),
+      database: (key) => this.#states.get(key)?.poller,
+      isStopped: () => input.signal.aborted,
       onHandled: ({ key, error }) => this.#noteError(key, error),
     });
     registerRuntimeMetrics(this.#metrics.registry, {
       clockAheadMs: () => serverClock.aheadMs,
       reflectors: this.#reflectors(),
-      queues: { clusters: this.#queue, others: this.#otherQueue },
+      queues: { clusters: this.#queue, backups: this.#backups.queue, restores: this.#restoreQueue },
       nowMs: () => clock.nowMs(),
     });
     this.started = this.#start();
@@ -215,7 +227,8 @@ class RunningOperator implements Operator {
     await this.#input.term?.begun;
     if (signal.aborted) return;
     this.#queue.start();
-    this.#otherQueue.start();
+    this.#restoreQueue.start();
+    this.#backups.queue.start();
     this.#input.log.info("the operator works", { clusters: this.#caches.clusters.size });
   }
 
@@ -228,7 +241,9 @@ class RunningOperator implements Operator {
         signal.addEventListener("abort", () => resolve(), { once: true });
       });
     }
-    await Promise.all([this.#queue.stop(), this.#otherQueue.stop(), ...this.#running]);
+    const queues = [this.#queue, this.#restoreQueue, this.#backups.queue];
+    await Promise.all([...queues.map((queue) => queue.stop()), ...this.#running]);
+    this.#backups.close();
     // The next instance must not begin while an act of ours is under way.
     if (this.#input.term !== undefined) await this.#reconcile.perform.guard.idle();
     await this.#recorder.flush();
@@ -237,7 +252,8 @@ class RunningOperator implements Operator {
   }
 
   #listen(): void {
-    const { clusters, pods, pvcs, services, configMaps, backups, restores } = this.#caches;
+    const { clusters, pods, pvcs, services, configMaps, restores } = this.#caches;
+    this.#backups.listen();
     clusters.onChange(({ type, object }) => {
       const key = keyText(keyOf(object));
       const ownWrites = this.#states.get(key)?.ownWrites;
@@ -255,8 +271,7 @@ class RunningOperator implements Operator {
       if (old !== undefined && isSameForPods(object, old)) return;
       for (const key of this.#clustersOn(object.metadata.name ?? "")) this.#news(key);
     });
-    backups.onChange(({ object }) => this.#other(foundationDbBackups.plural, object));
-    restores.onChange(({ object }) => this.#other(foundationDbRestores.plural, object));
+    restores.onChange(({ object }) => this.#restoreQueue.add(keyText(keyOf(object))));
   }
 
   #clustersOn(nodeName: string): ReadonlySet<string> {
@@ -280,10 +295,6 @@ class RunningOperator implements Operator {
 
   get #debounceMs(): number {
     return this.#input.options?.debounceMs ?? 100;
-  }
-
-  #other(plural: string, object: KubeObject): void {
-    this.#otherQueue.add(`${plural}/${keyText(keyOf(object))}`);
   }
 
   async #handleCluster(key: string): Promise<WorkOutcome> {

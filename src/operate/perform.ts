@@ -11,7 +11,6 @@ import { migratePrefix } from "../fdb/prefix-migration.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/error.ts";
 import type { KubeObject } from "../kube/object.ts";
-import { keyOf } from "../kube/path.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import { configMaps, persistentVolumeClaims, pods, services } from "../kube/resource.ts";
 import type { Resource } from "../kube/resource.ts";
@@ -24,6 +23,7 @@ import type { Caches } from "./caches.ts";
 import { deleteExactly } from "./delete-exactly.ts";
 import type { Guard, GuardedDatabase } from "./guard.ts";
 import { sidecarPort } from "./sidecar-reader.ts";
+import { createObject, updateObject } from "./write-object.ts";
 
 export interface PerformOptions {
   client: KubeClient;
@@ -132,19 +132,21 @@ async function write(
   action: Exclude<Action, DisruptiveAction>,
 ): Promise<void> {
   const { caches } = options;
+  const { ownerUid, database } = target;
+  const tools = { client: options.client, doubts: database.doubts, ownerUid };
   switch (action.type) {
     case "createConfigMap":
-      return create(options, target, configMaps, caches.configMaps, action.object);
+      return createObject(tools, configMaps, caches.configMaps, action.object);
     case "createService":
-      return create(options, target, services, caches.services, action.object);
+      return createObject(tools, services, caches.services, action.object);
     case "createPvc":
-      return create(options, target, persistentVolumeClaims, caches.pvcs, action.object);
+      return createObject(tools, persistentVolumeClaims, caches.pvcs, action.object);
     case "createPod":
-      return create(options, target, pods, caches.pods, action.object);
+      return createObject(tools, pods, caches.pods, action.object);
     case "updateConfigMap":
-      return update(options, target, configMaps, caches.configMaps, action.object);
+      return updateObject(tools, configMaps, caches.configMaps, action.object);
     case "updateService":
-      return update(options, target, services, caches.services, action.object);
+      return updateObject(tools, services, caches.services, action.object);
     case "patchPod":
       return patch(options, target, pods, caches.pods, action);
     case "patchPvc":
@@ -160,44 +162,6 @@ async function write(
     default:
       return writeKeys(target, action);
   }
-}
-
-/** An object that exists already is ours when an earlier answer was lost; then it is taken as created. */
-async function create<T extends KubeObject>(
-  options: PerformOptions,
-  target: PerformTarget,
-  resource: Resource<T>,
-  cache: Reflector<T>,
-  object: T,
-): Promise<void> {
-  const key = keyOf(object);
-  const { doubts } = target.database;
-  try {
-    cache.observeWrite(
-      await doubts.during({ resource, cache, key }, () => options.client.create(resource, object)),
-    );
-  } catch (error) {
-    if (!isKubeError(error, "AlreadyExists")) throw error;
-    const existing = await options.client.find(resource, key);
-    const owners = existing?.metadata.ownerReferences ?? [];
-    if (existing === undefined || owners.every((owner) => owner.uid !== target.ownerUid)) {
-      throw error;
-    }
-    cache.observeWrite(existing);
-  }
-}
-
-async function update<T extends KubeObject>(
-  options: PerformOptions,
-  target: PerformTarget,
-  resource: Resource<T>,
-  cache: Reflector<T>,
-  object: T,
-): Promise<void> {
-  const place = { resource, cache, key: keyOf(object) };
-  cache.observeWrite(
-    await target.database.doubts.during(place, () => options.client.update(resource, object)),
-  );
 }
 
 /** The uid in the patch makes it fail on an object of the same name that was made since. */

@@ -16,8 +16,13 @@ export const namespacedRules: readonly PolicyRule[] = [
   rule("", ["services"], ["get", ...watched, "create", "update", "delete"]),
   rule("", ["configmaps"], ["get", ...watched, "create", "update"]),
   rule("", ["events"], ["create", "patch"]),
-  rule("apps.foundationdb.org", ["foundationdbclusters"], ["get", ...watched, "patch"]),
-  rule("apps.foundationdb.org", ["foundationdbbackups", "foundationdbrestores"], watched),
+  rule("apps", ["deployments"], ["get", ...watched, "create", "update", "delete"]),
+  rule(
+    "apps.foundationdb.org",
+    ["foundationdbclusters", "foundationdbbackups"],
+    ["get", ...watched, "patch"],
+  ),
+  rule("apps.foundationdb.org", ["foundationdbrestores"], watched),
   rule(
     "apps.foundationdb.org",
     ["foundationdbclusters/status", "foundationdbbackups/status", "foundationdbrestores/status"],

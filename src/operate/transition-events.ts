@@ -12,7 +12,7 @@ export type ToldWaits = ReadonlySet<string> | undefined;
 export function waitEvents(
   waits: readonly Wait[],
   told: ToldWaits,
-  stored: ClusterStatus | undefined,
+  stored: Pick<ClusterStatus, "blockedBy"> | undefined,
   nowMs: number,
 ): { events: PlanEvent[]; told: ReadonlySet<string> } {
   // What the status had before this operator started was told by the one before it.

@@ -1,17 +1,13 @@
-// Backups and restores are answered, not ignored: a condition and a Warning event say that nothing will happen.
+// Restores are answered, not ignored: a condition and a Warning event say that nothing will happen.
 // Rules: spec/operate.md [OP50].
-import { foundationDbBackups } from "../api/backup.ts";
 import { foundationDbRestores } from "../api/restore.ts";
 import type { Condition } from "../api/cluster.ts";
 import type { Clock } from "../env/clock.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/error.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
-import type { KubeObject } from "../kube/object.ts";
 import { parseKeyText } from "../kube/path.ts";
 import type { WorkOutcome } from "../kube/queue.ts";
-import type { Reflector } from "../kube/reflector.ts";
-import type { Resource } from "../kube/resource.ts";
 import { formatTime } from "../kube/time.ts";
 import type { Caches } from "./caches.ts";
 
@@ -24,28 +20,12 @@ export interface UnimplementedOptions {
   clock: Clock;
 }
 
-/** `key` is the plural of the resource and the object's key: foundationdbbackups/default/nightly. */
-export async function answerUnimplemented(
+export async function answerRestore(
   options: UnimplementedOptions,
   key: string,
 ): Promise<WorkOutcome> {
-  const [plural = "", ...rest] = key.split("/");
-  const { backups, restores } = options.caches;
-  return plural === foundationDbBackups.plural
-    ? answer(options, foundationDbBackups, backups, rest.join("/"))
-    : answer(options, foundationDbRestores, restores, rest.join("/"));
-}
-
-interface Conditioned extends KubeObject {
-  readonly status?: { readonly conditions?: readonly Condition[] };
-}
-
-async function answer<T extends Conditioned>(
-  options: UnimplementedOptions,
-  resource: Resource<T>,
-  cache: Reflector<T>,
-  key: string,
-): Promise<WorkOutcome> {
+  const resource = foundationDbRestores;
+  const cache = options.caches.restores;
   const object = cache.get(parseKeyText(key));
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) return {};
   const generation = object.metadata.generation ?? 0;

@@ -1,9 +1,9 @@
 // Step updateStatus, the last of the chain: the status as it will be written, with everything that the steps decided
 // and the reasons why the cluster is not finished. Rules: spec/plan.md [P35]-[P39], [P75], [P84]-[P88].
 import { routingOf } from "../api/effective.ts";
-import type { BlockedBy, ClusterStatus } from "../api/cluster.ts";
-import { formatTime } from "../kube/time.ts";
+import type { ClusterStatus } from "../api/cluster.ts";
 import { actionKey } from "./action-key.ts";
+import { toBlockedBy } from "./blocked-by.ts";
 import { sharingWarnings } from "./coordinator-hosts.ts";
 import { coordinatorProblem } from "./coordinator-validity.ts";
 import { coordinatorInput } from "./coordinator-wish.ts";
@@ -137,18 +137,6 @@ function isRemovalEnding(snapshot: Snapshot, draft: Draft): boolean {
     ({ step, reason }) => reason === "InclusionPending" || farewells.has(`${step}/${reason}`),
   );
   return isPending || draft.groups.some((group) => isEnding(snapshot, group));
-}
-
-function toBlockedBy(wait: Wait): BlockedBy {
-  return {
-    step: wait.step,
-    reason: wait.reason,
-    message: wait.message.slice(0, 4096),
-    ...(wait.object === undefined ? {} : { object: wait.object }),
-    since: formatTime(wait.sinceMs),
-    retryAt: formatTime(wait.retryAtMs),
-    remedy: wait.remedy,
-  };
 }
 
 /** Until a status shows the end of a restart, what it shows may be what was before. */

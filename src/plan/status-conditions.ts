@@ -6,6 +6,7 @@ import type {
   ProcessGroupStatus as ProcessGroup,
 } from "../api/cluster.ts";
 import { heldMessage, isDeletionHeld } from "./deletion-protection.ts";
+import type { ObjectMeta } from "../kube/object.ts";
 import { formatTime } from "../kube/time.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { hasCondition, hasReported, isMarkedForRemoval } from "../model/process-group.ts";
@@ -61,20 +62,25 @@ function warning({ warnings }: ConditionsInput): { Warning?: Judgement } {
   return { Warning: judge("True", first.reason, message) };
 }
 
+interface ConditionedResource {
+  readonly metadata: ObjectMeta;
+  readonly status?: { readonly conditions?: readonly Condition[] };
+}
+
 /** A condition whose status did not change keeps its time of transition. */
 export function datedConditions(
-  cluster: Snapshot["cluster"],
+  resource: ConditionedResource,
   nowMs: number,
-  judgements: Readonly<Partial<Record<ConditionType, Judgement>>>,
+  judgements: Readonly<Record<string, Judgement>>,
 ): Condition[] {
-  const old = new Map((cluster.status?.conditions ?? []).map((entry) => [entry.type, entry]));
+  const old = new Map((resource.status?.conditions ?? []).map((entry) => [entry.type, entry]));
   return Object.entries(judgements).map(([type, judgement]) => {
     const before = old.get(type);
     const isKept = before?.status === judgement.status;
     return {
       type,
       ...judgement,
-      observedGeneration: cluster.metadata.generation ?? 0,
+      observedGeneration: resource.metadata.generation ?? 0,
       lastTransitionTime: isKept ? before.lastTransitionTime : formatTime(nowMs),
     };
   });

@@ -76,6 +76,7 @@ const runs: readonly (readonly [documented: string, typed?: string])[] = [
 ];
 
 const named = "names a command in a sentence, without what it is about";
+const backup = "needs a backup: test/world/backup.test.ts does what it is for";
 const otherTest = (where: string) => `run by ${where}`;
 const needsHelm = "needs helm, which npm run packaging builds: test/packaging/chart.test.ts";
 const global = "needs several operators in global mode: test/cli/coordination.test.ts";
@@ -92,9 +93,11 @@ const leftOut: Readonly<Record<string, string>> = {
     needsHelm,
   "helm show crds deploy/chart | kubectl apply --server-side --force-conflicts -f -": needsHelm,
   "helm uninstall": named,
+  "kubectl annotate fdbbackup nightly foundationdb.org/delete-last-backup=nightly": backup,
   "kubectl create secret tls": named,
   "kubectl delete --cascade=foreground": named,
   "kubectl describe": named,
+  "kubectl describe deployment": named,
   "kubectl describe pvc": named,
   "kubectl fdb coordination clear": named,
   "kubectl fdb coordination clear CLUSTER --prefix PREFIX": global,
@@ -103,10 +106,12 @@ const leftOut: Readonly<Record<string, string>> = {
   "kubectl fdb coordination show dc1": global,
   "kubectl fdb explain": named,
   "kubectl fdb explain dc1": global,
+  "kubectl get fdbbackup": backup,
   "kubectl gofdb": "is the plugin of the Go operator under another name",
   "kubectl logs --previous": named,
   "kubectl logs deploy/fdb-operator":
     "needs the operator as a Deployment: npm run end-to-end, which reads its log itself",
+  "kubectl wait --for=condition=Restorable fdbbackup/nightly": backup,
   "npm install --global foundationdb-operator-0.1.0.tgz":
     "changes the machine; test/packaging/npm-package.test.ts installs the package into a folder",
   "npm pack": otherTest("test/packaging/npm-package.test.ts"),

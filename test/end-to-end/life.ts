@@ -131,6 +131,12 @@ const rarelyUsed = new Map([
   ["get apps.foundationdb.org/foundationdbclusters", "a status write met a conflict"],
   ["patch apps.foundationdb.org/foundationdbclusters", "protection from deletion"],
   ["update apps.foundationdb.org/foundationdbbackups/status", "a backup is asked for"],
+  ["get apps.foundationdb.org/foundationdbbackups", "a status write met a conflict"],
+  ["patch apps.foundationdb.org/foundationdbbackups", "the deletion of a backup does something"],
+  ["get apps/deployments", "the answer to a creation was lost"],
+  ["create apps/deployments", "a backup is asked for"],
+  ["update apps/deployments", "the agents of a backup change"],
+  ["delete apps/deployments", "a backup shall have no agents"],
   ["update apps.foundationdb.org/foundationdbrestores/status", "a restore is asked for"],
 ]);
 

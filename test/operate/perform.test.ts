@@ -442,7 +442,7 @@ test("[OP20] disruptive effects are imported by the guard alone, and nothing els
     .filter((file) => !file.startsWith("fdb/client/") && !passers.has(file))
     .filter((file) => new RegExp(`[^.]\\.(${commands})\\(`).test(textOf(file)));
   assert.deepEqual(callers, ["operate/disruptive-effects.ts"]);
-  // Beside the guard only the headless service, which no process needs, is deleted.
+  // Beside the guard only the headless service, which no process needs, is deleted, and agents and commands of backups.
   const withDelete = files.filter((file) => textOf(file).includes("client.delete("));
   assert.deepEqual(withDelete, ["operate/delete-exactly.ts"]);
   const deleters = files.flatMap((file) =>
@@ -451,7 +451,11 @@ test("[OP20] disruptive effects are imported by the guard alone, and nothing els
     ),
   );
   const users = files.filter((file) => textOf(file).includes('/delete-exactly.ts"'));
-  assert.deepEqual(users, ["operate/disruptive-effects.ts", "operate/perform.ts"]);
+  assert.deepEqual(users.toSorted(), [
+    "operate/backup/perform.ts",
+    "operate/disruptive-effects.ts",
+    "operate/perform.ts",
+  ]);
   assert.deepEqual(
     deleters.filter((deleter) => deleter.startsWith("operate/perform.ts")),
     ["operate/perform.ts: services"],

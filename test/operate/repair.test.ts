@@ -1,7 +1,7 @@
 // What the operator puts right, and what it leaves alone.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { foundationDbBackups } from "../../src/api/backup.ts";
+import { foundationDbRestores } from "../../src/api/restore.ts";
 import { apiVersion, foundationDbClusters } from "../../src/api/cluster.ts";
 import {
   configMaps,
@@ -244,28 +244,27 @@ test("[OP37] a new operator leaves a converged cluster alone", async () => {
   world.close();
 });
 
-test("[OP50] a backup is answered once for each generation", async () => {
+test("[OP50] a restore is answered once for each generation", async () => {
   const world = await FullWorld.open({ seed: 15 });
   const running = world.startOperator();
   const spec = {
-    version: "7.3.79",
-    clusterName: "sample",
+    destinationClusterName: "sample",
     blobStoreConfiguration: { accountName: "a@b" },
   };
   const metadata = { name: "nightly", namespace: "default" };
-  await world.client.create(foundationDbBackups, {
+  await world.client.create(foundationDbRestores, {
     apiVersion,
-    kind: "FoundationDBBackup",
+    kind: "FoundationDBRestore",
     metadata,
     spec,
   });
   await world.clock.advance(30_000);
-  const backup = await world.client.get(foundationDbBackups, metadata);
-  assert.equal(backup.status?.conditions?.[0]?.reason, "NotImplemented");
+  const restore = await world.client.get(foundationDbRestores, metadata);
+  assert.equal(restore.status?.conditions?.[0]?.reason, "NotImplemented");
   const [event] = (await world.client.list(events, { namespace: "default" })).items;
   assert.deepEqual([event?.type, event?.reason], ["Warning", "NotImplemented"]);
   assert.deepEqual(world.counted(), {
-    "update foundationdbbackups/status": 1,
+    "update foundationdbrestores/status": 1,
     "create events": 1,
   });
   await running.stop();

@@ -1,5 +1,6 @@
 // Checks a file of vectors: inputs with the results that a compatible operator computes for them. Any file of the form
 // of test/data/vectors.json can be checked; nothing here knows its cases.
+import { checkBackupCase } from "./backup-case.ts";
 import { checkPodCase } from "./pod-case.ts";
 import type { Outcome } from "./comparison.ts";
 import { checkAddress, checkChoice, checkCounts, checkStaging } from "./model-cases.ts";
@@ -12,6 +13,7 @@ const sections: Readonly<Record<string, (vector: Case) => Outcome[]>> = {
   configurationStaging: checkStaging,
   localityChoice: checkChoice,
   processAddresses: checkAddress,
+  backupCases: checkBackupCase,
 };
 
 export interface Report {

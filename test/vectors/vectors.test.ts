@@ -12,7 +12,7 @@ function failuresIn(source: string): readonly Outcome[] {
   return checkVectors(source).outcomes.filter((outcome) => outcome.difference !== undefined);
 }
 
-test("[B77] every vector is met", () => {
+test("[B77][BK1][BK4] every vector is met", () => {
   const { outcomes, unknownSections } = checkVectors(text);
   assert.deepEqual(failuresIn(text), []);
   assert.deepEqual(unknownSections, []);
@@ -33,6 +33,9 @@ test("[B77] a changed result is a failure of exactly that item", () => {
     ["f0c8a45ea6c3dd26c2dc2b5f3c699f38d613dab273d0f8a6eae6abd9a9569063", "0", "pvc"],
     ['"clusterIP":"None"', '"clusterIP":"Some"', "headlessService"],
     ['"machineAddress":"::1"', '"machineAddress":"::2"', "machineAddress"],
+    ["dc53fe95b1864a524d007abf79128690fd702e3233bc9af2f8d31ef6ccc723a3", "0", "metadata"],
+    ['"--copy-file","fdb.cluster"', '"--copy-file","other"', "spec"],
+    ["key:sec%3Atok@host:443", "key:sec:tok@host:443", "url"],
   ];
   const compact = JSON.stringify(JSON.parse(text));
   for (const [from, to, item] of changes) {

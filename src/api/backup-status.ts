@@ -1,0 +1,82 @@
+// The status of a FoundationDBBackup: what the operator has seen of the agents and of the backup, and what it waits for.
+import { blockedBySchema } from "./blocked-by.ts";
+import { conditionsSchema } from "./conditions.ts";
+import { boolean, integer, object, string, type Schema, type TypeOf } from "./schema.ts";
+
+const generationAt = (meaning: string): Schema<number> =>
+  integer(`Generation at which ${meaning}.`, { format: "int64" });
+
+const pointOf = (description: string): Schema<{ version?: number; time?: string }> =>
+  object(
+    {
+      version: integer("Version of the database.", { format: "int64" }),
+      time: string("When the database had this version, by its own record of times.", {
+        format: "date-time",
+      }),
+    },
+    description,
+  );
+
+const bytesOf = (description: string): Schema<number> => integer(description, { format: "int64" });
+
+export const backupStatusSchema = object(
+  {
+    conditions: conditionsSchema,
+    blockedBy: blockedBySchema,
+    agentCount: integer("Agents that run with the wanted settings."),
+    deploymentConfigured: boolean("The Deployment of the agents is current."),
+    backupUID: string(
+      "Identifies the backup of this resource inside the database: no other backup of the tag is touched.",
+      { maxLength: 32 },
+    ),
+    backupDetails: object(
+      {
+        url: string("Where the backup goes; a secret in it is left out."),
+        running: boolean("The backup runs."),
+        paused: boolean("The agents are paused."),
+        snapshotTime: integer("Time between snapshots, as the database has it."),
+        restorable: boolean("The backup can be restored."),
+        tag: string("Name of the backup inside the database."),
+      },
+      "What the database says of the backup.",
+    ),
+    state: string("State of the backup, as the database has it; Paused while agents are paused."),
+    restorable: object(
+      {
+        from: pointOf("The first point that can be restored, by the record of the database alone."),
+        to: pointOf("The last point that can be restored."),
+      },
+      "What can be restored. Renewed with other news, and every ten minutes.",
+    ),
+    lag: string("How far the last point that can be restored is behind, as of the last renewal."),
+    bytes: object(
+      {
+        logs: bytesOf("Written for mutation logs."),
+        snapshots: bytesOf("Written for snapshots."),
+        total: bytesOf("Written in all since the start."),
+      },
+      "What the agents have written since the start; less may lie there by now.",
+    ),
+    snapshot: object(
+      {
+        progress: integer("Of the present snapshot, in percent of its time.", { maximum: 100 }),
+        eta: string("When the present snapshot is to be complete.", { format: "date-time" }),
+      },
+      "The snapshot that is being written.",
+    ),
+    generations: object(
+      {
+        reconciled: generationAt("everything was as the spec wants it"),
+        needsBackupAgentUpdate: generationAt("the agents were not current"),
+        needsBackupStart: generationAt("the backup had to be started"),
+        needsBackupStop: generationAt("the backup had to be stopped"),
+        needsBackupPauseToggle: generationAt("the backup had to be paused or resumed"),
+        needsBackupModification: generationAt("the backup had to be modified"),
+      },
+      "Generations of the resource at which something held.",
+    ),
+  },
+  "What the operator has seen.",
+);
+
+export type BackupStatus = TypeOf<typeof backupStatusSchema>;

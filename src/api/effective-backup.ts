@@ -1,0 +1,32 @@
+// The values that hold for a backup where its spec says nothing.
+import type { BackupSpec } from "./backup.ts";
+
+export function agentCountOf({ agentCount }: BackupSpec): number {
+  return agentCount ?? 2;
+}
+
+/** An absent type means the unified image; the API server itself fills in the split one. */
+export function isUnifiedBackup({ imageType }: BackupSpec): boolean {
+  return (imageType ?? "unified") === "unified";
+}
+
+export function tagOf({ tag }: BackupSpec): string {
+  return tag || "default";
+}
+
+export function snapshotSecondsOf({ snapshotPeriodSeconds }: BackupSpec): number {
+  return snapshotPeriodSeconds ?? 864_000;
+}
+
+export function isContinuous({ backupMode }: BackupSpec): boolean {
+  return (backupMode ?? "continuous") === "continuous";
+}
+
+/** The operator runs the agents and leaves the backup to others. */
+export function isUnmanaged({ backupType }: BackupSpec): boolean {
+  return backupType === "unmanaged";
+}
+
+export function deletionPolicyOf(spec: BackupSpec): "noop" | "stop" | "cleanup" {
+  return isUnmanaged(spec) ? "noop" : (spec.deletionPolicy ?? "noop");
+}

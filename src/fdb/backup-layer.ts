@@ -1,0 +1,254 @@
+// What the database alone says about a backup, read in one transaction of a few keys, and pausing all agents of a database
+// in another. Carries the rules BK20 to BK23 of spec/backup.md.
+import type { AdminClient, FdbTransaction } from "./admin.ts";
+import {
+  decodeCounter,
+  decodeError,
+  decodeNumber,
+  decodeTag,
+  decodeText,
+  decodeTimedVersion,
+  errorBounds,
+  pauseKey,
+  propertyKey,
+  tagBounds,
+  tagKey,
+  timeBounds,
+  timeKey,
+  uidText,
+  workerPauseKey,
+} from "./backup-keys.ts";
+import type { BackupError, TimedVersion } from "./backup-keys.ts";
+import { bytesOfText } from "./bytes.ts";
+
+/** In the order of the numbers by which FoundationDB stores them. */
+const backupStates = [
+  "Errored",
+  "Submitted",
+  "Running",
+  "RunningDifferentially",
+  "Completed",
+  "NeverRan",
+  "Aborted",
+  "PartiallyAborted",
+] as const;
+
+export type BackupState = (typeof backupStates)[number];
+
+/** The backup that a tag stands for. */
+export interface BackupRecord {
+  readonly uid: string;
+  readonly state: BackupState;
+  /** As it was given to `start`, with a secret if there was one in it. */
+  readonly url: string;
+  readonly snapshotSeconds: number;
+  /** It ends by itself when its snapshot is complete: a one-time backup, or one that was discontinued. */
+  readonly stopsWhenDone: boolean;
+  readonly logBytes: number;
+  readonly rangeBytes: number;
+  /** The first version that can be restored, and the last. */
+  readonly restorableFrom?: number;
+  readonly restorableTo?: number;
+  readonly snapshotBegin?: number;
+  readonly snapshotTarget?: number;
+  readonly lastSnapshotEnd?: number;
+  readonly errors: readonly BackupError[];
+}
+
+export interface BackupLayer {
+  /** All agents of the database, whatever the tag. */
+  readonly isPaused: boolean;
+  /** Undefined when the tag was never used. */
+  readonly record: BackupRecord | undefined;
+  /** The newest pairs first; none on a database that has just been created. */
+  readonly times: readonly TimedVersion[];
+  /** The pair before the first version that can be restored. */
+  readonly fromTime: TimedVersion | undefined;
+  /** Backups of other tags that run; looked at only while that of the tag does not. */
+  readonly otherWriters: readonly TaggedUrl[];
+}
+
+export interface TaggedUrl {
+  readonly tag: string;
+  readonly url: string;
+}
+
+/** The state is one in which the tools call a backup running. */
+export function isRunningState(state: BackupState | undefined): boolean {
+  return state === "Submitted" || state === "Running" || state === "RunningDifferentially";
+}
+
+/** A pair every ten seconds: the last ten minutes. */
+const recentTimes = 60;
+const errorsMaximum = 20;
+const otherTagsMaximum = 50;
+/** Halving the keys of a year of pairs needs fewer. */
+const searchMaximum = 40;
+
+export function readBackupLayer(
+  admin: Pick<AdminClient, "transact">,
+  tag: string,
+  timeoutMs: number,
+): Promise<BackupLayer> {
+  return admin.transact(
+    async (transaction) => {
+      const [paused, tagged, pairs] = await Promise.all([
+        transaction.get(pauseKey, { snapshot: true }),
+        transaction.get(tagKey(tag), { snapshot: true }),
+        transaction.getRange(timeBounds.begin, timeBounds.end, {
+          limit: recentTimes,
+          reverse: true,
+          snapshot: true,
+        }),
+      ]);
+      const uid = tagged && decodeTag(tagged);
+      const record = uid && (await readRecord(transaction, uid));
+      const times = pairs.flatMap(({ key, value }) => decodeTimedVersion(key, value) ?? []);
+      const from = record?.restorableFrom;
+      const fromTime = from === undefined ? undefined : await pairBefore(transaction, times, from);
+      const otherWriters = isRunningState(record?.state) ? [] : await readWriters(transaction, tag);
+      return { isPaused: paused !== undefined, record, times, fromTime, otherWriters };
+    },
+    { timeoutMs, readSystemKeys: true, lockAware: true },
+  );
+}
+
+async function readWriters(transaction: FdbTransaction, tag: string): Promise<TaggedUrl[]> {
+  const options = { limit: otherTagsMaximum, snapshot: true };
+  const entries = await transaction.getRange(tagBounds.begin, tagBounds.end, options);
+  const found = entries.map(async ({ key, value }): Promise<TaggedUrl | undefined> => {
+    const name = decodeText(key.subarray(tagBounds.begin.length)) ?? "";
+    const uid = decodeTag(value);
+    if (uid === undefined || name === tag) return undefined;
+    const state = await transaction.get(propertyKey(uid, "stateEnum"), { snapshot: true });
+    if (!isRunningState(backupStates[decodeNumber(state) ?? -1])) return undefined;
+    const url = await transaction.get(propertyKey(uid, "backupContainer"), { snapshot: true });
+    return { tag: name, url: decodeText(url) ?? "" };
+  });
+  return (await Promise.all(found)).filter((writer) => writer !== undefined);
+}
+
+async function readRecord(
+  transaction: FdbTransaction,
+  uid: Uint8Array,
+): Promise<BackupRecord | undefined> {
+  const get = (property: string): Promise<Uint8Array | undefined> =>
+    transaction.get(propertyKey(uid, property), { snapshot: true });
+  const bounds = errorBounds(uid);
+  const [state, url, interval, stops, logBytes, rangeBytes] = await Promise.all(
+    [
+      "stateEnum",
+      "backupContainer",
+      "snapshotIntervalSeconds",
+      "stopWhenDone",
+      "logBytesWritten",
+      "rangeBytesWritten",
+    ].map(get),
+  );
+  const [logEnd, firstEnd, lastEnd, begin, target] = await Promise.all(
+    [
+      "latestLogEndVersion",
+      "firstSnapshotEndVersion",
+      "latestSnapshotEndVersion",
+      "snapshotBeginVersion",
+      "snapshotTargetEndVersion",
+    ].map(async (property) => decodeNumber(await get(property))),
+  );
+  const errors = await transaction.getRange(bounds.begin, bounds.end, {
+    limit: errorsMaximum,
+    snapshot: true,
+  });
+  const stored = decodeNumber(state);
+  if (stored === undefined) return undefined;
+  return {
+    uid: uidText(uid),
+    state: backupStates[stored] ?? "Errored",
+    url: decodeText(url) ?? "",
+    snapshotSeconds: decodeNumber(interval) ?? 0,
+    stopsWhenDone: decodeNumber(stops) === 1,
+    logBytes: decodeCounter(logBytes) ?? 0,
+    rangeBytes: decodeCounter(rangeBytes) ?? 0,
+    ...restorableWindow(logEnd, firstEnd, lastEnd),
+    ...(begin === undefined ? {} : { snapshotBegin: begin }),
+    ...(target === undefined ? {} : { snapshotTarget: target }),
+    ...(lastEnd === undefined ? {} : { lastSnapshotEnd: lastEnd }),
+    errors: errors.flatMap(({ key, value }) => decodeError(bounds, key, value) ?? []),
+  };
+}
+
+/** Logs reach beyond the end of the first snapshot. The end of the logs itself is not written any more. */
+function restorableWindow(
+  logEnd: number | undefined,
+  firstEnd: number | undefined,
+  lastEnd: number | undefined,
+): Pick<BackupRecord, "restorableFrom" | "restorableTo"> {
+  if (logEnd === undefined || firstEnd === undefined || logEnd <= firstEnd) return {};
+  return { restorableFrom: firstEnd, restorableTo: Math.max(logEnd - 1, lastEnd ?? 0) };
+}
+
+/** The last pair whose version is not above the given one, found by halving the times. */
+async function pairBefore(
+  transaction: FdbTransaction,
+  recent: readonly TimedVersion[],
+  version: number,
+): Promise<TimedVersion | undefined> {
+  const known = recent.find((pair) => pair.version <= version);
+  if (known !== undefined) return known;
+  let [begin, end] = [timeBounds.begin, timeBounds.end];
+  const [first] = await transaction.getRange(begin, end, { limit: 1, snapshot: true });
+  const oldest = first && decodeTimedVersion(first.key, first.value);
+  const newest = recent.at(-1);
+  if (oldest === undefined || newest === undefined || oldest.version > version) return undefined;
+  let found = oldest;
+  let [low, high] = [oldest.seconds, newest.seconds];
+  for (let step = 0; step < searchMaximum && low < high; step += 1) {
+    const middle = Math.ceil((low + high) / 2);
+    end = timeKey(middle + 1);
+    const [entry] = await transaction.getRange(timeKey(low), end, {
+      limit: 1,
+      reverse: true,
+      snapshot: true,
+    });
+    const pair = entry && decodeTimedVersion(entry.key, entry.value);
+    if (pair !== undefined && pair.version <= version) {
+      found = pair;
+      low = Math.max(middle, low + 1);
+    } else {
+      high = middle - 1;
+    }
+  }
+  return found;
+}
+
+/** The version that the database had at a time at the latest; undefined when its memory does not reach back so far. */
+export function readVersionAt(
+  admin: Pick<AdminClient, "transact">,
+  seconds: number,
+  timeoutMs: number,
+): Promise<number | undefined> {
+  return admin.transact(
+    async (transaction) => {
+      const options = { limit: 1, reverse: true, snapshot: true };
+      const [entry] = await transaction.getRange(timeBounds.begin, timeKey(seconds + 1), options);
+      return entry && decodeTimedVersion(entry.key, entry.value)?.version;
+    },
+    { timeoutMs, readSystemKeys: true, lockAware: true },
+  );
+}
+
+/** Both keys change together, as the tools do it: the one is for agents, the other for workers of partitioned logs. */
+export function setAgentsPaused(
+  admin: Pick<AdminClient, "transact">,
+  isPaused: boolean,
+  timeoutMs: number,
+): Promise<void> {
+  return admin.transact(
+    (transaction) => {
+      if (isPaused) transaction.set(pauseKey, new Uint8Array());
+      else transaction.clear(pauseKey);
+      transaction.set(workerPauseKey, bytesOfText(isPaused ? "1" : "0"));
+      return Promise.resolve();
+    },
+    { timeoutMs, accessSystemKeys: true, lockAware: true },
+  );
+}

@@ -1,0 +1,120 @@
+// Puts together what a plan about a backup may look at, from the local copies and the newest answers of the database. It
+// never waits and changes nothing. Rules: spec/backup.md [BK24], [BK31].
+import type { FoundationDBBackup } from "../../api/backup.ts";
+import { foundationDbClusters } from "../../api/cluster.ts";
+import type { FoundationDBCluster } from "../../api/cluster.ts";
+import { agentDeploymentName } from "../../build/backup-deployment.ts";
+import { commandForLabel } from "../../build/command-pod.ts";
+import type { AdminClient } from "../../fdb/admin.ts";
+import type { Pod } from "../../kube/generated/types.ts";
+import { keyOf, keyText } from "../../kube/path.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { parseTime } from "../../kube/time.ts";
+import type { BackupSnapshot, LayerObservation } from "../../plan/backup/snapshot.ts";
+import type { DatabaseObservation } from "../../plan/snapshot.ts";
+import { isLeftAlone } from "../../plan/deletion-protection.ts";
+import type { WaitReason } from "../../plan/wait.ts";
+import { backupIndex } from "../caches.ts";
+import type { Caches } from "../caches.ts";
+import type { BackupState } from "./state.ts";
+
+/** The database of a cluster, as the operator follows it. */
+export interface FollowedDatabase {
+  readonly client: AdminClient | undefined;
+  readonly latest: DatabaseObservation;
+}
+
+export interface ObserveBackupInput {
+  backup: Stored<FoundationDBBackup>;
+  caches: Caches;
+  state: BackupState;
+  nowMs: number;
+  serverAheadMs: number;
+  database: FollowedDatabase | undefined;
+  terminalPodMinimumAgeMs: number;
+}
+
+/** A status that is older says nothing about agents. */
+const statusMaximumAgeMs = 120_000;
+
+export function observeBackup(input: ObserveBackupInput): BackupSnapshot {
+  const { backup, caches, state, nowMs, database } = input;
+  const key = keyText(keyOf(backup));
+  const { namespace = "", name = "", uid } = backup.metadata;
+  const pods = caches.pods
+    .byIndex(backupIndex, key)
+    .toSorted((a, b) => ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1));
+  const isCommand = (labels: Readonly<Record<string, string>> = {}): boolean =>
+    labels[commandForLabel] === uid;
+  const cluster = clusterOf(caches, backup);
+  const latest = database?.latest;
+  const isRecent = latest?.kind === "seen" && nowMs - latest.observedMs <= statusMaximumAgeMs;
+  return {
+    nowMs,
+    serverAheadMs: input.serverAheadMs,
+    backup,
+    cluster,
+    deployment: caches.deployments.get({ namespace, name: agentDeploymentName(name) }),
+    commandPods: pods.filter(({ metadata }) => isCommand(metadata.labels)),
+    // A pod of a database is never taken for an agent, whatever its labels say.
+    agentPods: pods.filter(
+      (pod) => pod.metadata.labels?.[commandForLabel] === undefined && !isOwnedByCluster(pod),
+    ),
+    layer: layerOf(cluster, database, state),
+    database: isRecent ? latest.status : undefined,
+    others: otherBackups(caches, backup),
+    failures: [...state.failures.values()],
+    previousWaits: state.waits ?? storedWaits(backup),
+    terminalPodMinimumAgeMs: input.terminalPodMinimumAgeMs,
+  };
+}
+
+function isOwnedByCluster({ metadata }: Stored<Pod>): boolean {
+  const owners = metadata.ownerReferences ?? [];
+  return owners.some(({ kind }) => kind === foundationDbClusters.kind);
+}
+
+/** A cluster that is being deleted and that nobody keeps is as good as gone. */
+export function clusterOf(
+  caches: Caches,
+  { metadata, spec }: FoundationDBBackup,
+): Stored<FoundationDBCluster> | undefined {
+  const key = { namespace: metadata.namespace ?? "", name: spec.clusterName };
+  const cluster = caches.clusters.get(key);
+  return cluster === undefined || isLeftAlone(cluster) ? undefined : cluster;
+}
+
+function layerOf(
+  cluster: FoundationDBCluster | undefined,
+  database: FollowedDatabase | undefined,
+  state: BackupState,
+): LayerObservation {
+  if (cluster === undefined) return { kind: "missing", reason: "NoCluster", message: "" };
+  if (cluster.spec.skip === true) {
+    const message = "spec.skip of the cluster is true, so this operator leaves it alone";
+    return { kind: "missing", reason: "Unreachable", message };
+  }
+  if (cluster.status?.configured !== true) {
+    return { kind: "missing", reason: "NotReady", message: "" };
+  }
+  const asking = { kind: "missing", reason: "Asking", message: "" } as const;
+  return database?.client === undefined ? asking : (state.reader.latest ?? asking);
+}
+
+function otherBackups(caches: Caches, backup: FoundationDBBackup): FoundationDBBackup[] {
+  return caches.backups
+    .list()
+    .filter(({ metadata }) => metadata.uid !== backup.metadata.uid)
+    .toSorted((a, b) => (keyText(keyOf(a)) < keyText(keyOf(b)) ? -1 : 1));
+}
+
+/** The waits of an operator before this one, so that their age goes on. */
+function storedWaits({ status }: FoundationDBBackup): BackupSnapshot["previousWaits"] {
+  return (status?.blockedBy ?? []).flatMap(({ step, reason, object, since }) => {
+    const sinceMs = parseTime(since);
+    if (sinceMs === undefined) return [];
+    return [
+      { step, reason: reason as WaitReason, ...(object === undefined ? {} : { object }), sinceMs },
+    ];
+  });
+}

@@ -1,0 +1,108 @@
+// Turns the actions of a plan about a backup into writes: idempotent, one after the other. What deletes data is looked at
+// once more right before. Rules: spec/backup.md [BK23], [BK46], [BK75].
+import { foundationDbBackups } from "../../api/backup.ts";
+import type { FoundationDBBackup } from "../../api/backup.ts";
+import { setAgentsPaused } from "../../fdb/backup-layer.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import { isKubeError } from "../../kube/error.ts";
+import { keyOf } from "../../kube/path.ts";
+import { deployments, pods } from "../../kube/resource.ts";
+import type { Stored } from "../../kube/resource.ts";
+import type { BackupAction } from "../../plan/backup/action.ts";
+import { backupFinalizer } from "../../plan/backup/deletion.ts";
+import type { Caches } from "../caches.ts";
+import { deleteExactly } from "../delete-exactly.ts";
+import { createObject, updateObject } from "../write-object.ts";
+import type { FollowedDatabase } from "./observe.ts";
+import { removalObjection } from "./removal-guard.ts";
+import type { BackupState } from "./state.ts";
+
+export interface BackupPerformInput {
+  client: KubeClient;
+  caches: Caches;
+  state: BackupState;
+  backup: Stored<FoundationDBBackup>;
+  database: FollowedDatabase | undefined;
+  namespace: string | undefined;
+  nowMs: () => number;
+}
+
+export type BackupOutcome =
+  | { readonly kind: "done"; readonly action: BackupAction }
+  /** The object had changed meanwhile: the next pass decides anew. */
+  | { readonly kind: "stale"; readonly action: BackupAction }
+  | { readonly kind: "failed"; readonly action: BackupAction; readonly message: string };
+
+const timeoutMs = 10_000;
+
+export async function performBackupAction(
+  input: BackupPerformInput,
+  action: BackupAction,
+): Promise<BackupOutcome> {
+  try {
+    await write(input, action);
+    return { kind: "done", action };
+  } catch (error) {
+    if (isKubeError(error, "Conflict") || isKubeError(error, "NotFound")) {
+      return { kind: "stale", action };
+    }
+    return {
+      kind: "failed",
+      action,
+      message: error instanceof Error ? error.message : String(error),
+    };
+  }
+}
+
+async function write(input: BackupPerformInput, action: BackupAction): Promise<void> {
+  const { client, caches, state, backup } = input;
+  const { doubts } = state;
+  const { namespace = "", uid: ownerUid = "" } = backup.metadata;
+  const tools = { client, doubts, ownerUid };
+  switch (action.type) {
+    case "createDeployment":
+      return createObject(tools, deployments, caches.deployments, action.object);
+    case "updateDeployment":
+      return updateObject(tools, deployments, caches.deployments, action.object);
+    case "deleteDeployment":
+      return deleteExactly(
+        { client, namespace, doubts },
+        deployments,
+        caches.deployments,
+        action.basis,
+      );
+    case "deletePod":
+      return deleteExactly({ client, namespace, doubts }, pods, caches.pods, action.basis);
+    case "createCommand": {
+      const objection = action.command === "delete" ? await removalObjection(input) : undefined;
+      if (objection !== undefined) throw new Error(objection);
+      return createObject(tools, pods, caches.pods, action.object);
+    }
+    case "setPaused": {
+      const admin = input.database?.client;
+      if (admin === undefined) throw new Error("there is no connection to the database");
+      return setAgentsPaused(admin, action.isPaused, timeoutMs);
+    }
+    case "setFinalizer":
+      return setFinalizer(input, action.isPresent);
+  }
+}
+
+/** The finalizers of others are kept; the version in the patch makes a change meanwhile a Conflict. */
+async function setFinalizer(
+  { client, caches, state, backup }: BackupPerformInput,
+  isPresent: boolean,
+): Promise<void> {
+  const key = keyOf(backup);
+  const others = (backup.metadata.finalizers ?? []).filter((name) => name !== backupFinalizer);
+  const finalizers = isPresent ? [...others, backupFinalizer] : others;
+  const { uid, resourceVersion } = backup.metadata;
+  const body = { metadata: { uid, resourceVersion, finalizers } };
+  const place = { resource: foundationDbBackups, cache: caches.backups, key };
+  const stored = await state.doubts.during(place, () =>
+    client.patch(foundationDbBackups, key, body, { type: "merge" }),
+  );
+  if (stored.metadata.deletionTimestamp === undefined) caches.backups.observeWrite(stored);
+  // The last finalizer of a resource that is being deleted takes it along.
+  else caches.backups.observeDelete(backup, stored);
+}

@@ -1,0 +1,47 @@
+// What the operator keeps in memory about one backup. All of it can be lost: the next pass finds it again.
+import type { BackupFailure } from "../../plan/backup/snapshot.ts";
+import type { Wait } from "../../plan/wait.ts";
+import { Doubts } from "../doubts.ts";
+import { OwnWrites } from "../own-writes.ts";
+import type { ToldWaits } from "../transition-events.ts";
+import { LayerReader } from "./layer-reader.ts";
+import type { LayerReaderOptions } from "./layer-reader.ts";
+
+export interface FailureRecord extends BackupFailure {
+  /** Failures in a row. */
+  readonly count: number;
+}
+
+export interface BackupState {
+  readonly backupUid: string;
+  readonly reader: LayerReader;
+  readonly doubts: Doubts;
+  readonly ownWrites: OwnWrites;
+  /** By what was tried. */
+  readonly failures: Map<string, FailureRecord>;
+  /** Of the pass before; undefined before the first one. */
+  waits: readonly Wait[] | undefined;
+  toldWaits: ToldWaits;
+  statusWrittenMs: number;
+  /** How often the database is asked, as the last plan needs it. */
+  intervalMs: number;
+  /** Generation whose problems were reported, and of whose spec people were warned. */
+  reportedGeneration: number | undefined;
+  warnedGeneration: number | undefined;
+}
+
+export function newBackupState(backupUid: string, options: LayerReaderOptions): BackupState {
+  return {
+    backupUid,
+    reader: new LayerReader(options),
+    doubts: new Doubts(),
+    ownWrites: new OwnWrites(),
+    failures: new Map(),
+    waits: undefined,
+    toldWaits: undefined,
+    statusWrittenMs: 0,
+    intervalMs: 0,
+    reportedGeneration: undefined,
+    warnedGeneration: undefined,
+  };
+}

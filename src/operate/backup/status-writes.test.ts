@@ -1,0 +1,63 @@
+// When the status of a backup is written, and what its changes are called. Rules: spec/backup.md [BK95], [BK96].
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import {
+  backupWith,
+  nowMs,
+  planBackup,
+  recordWith,
+  sceneOf,
+  seen,
+} from "../../plan/backup/scene.ts";
+import { backupEvents, backupStatusDue } from "./status-writes.ts";
+
+const at = planBackup(sceneOf()).status;
+
+test("[BK95] figures wait, everything else is written at once", () => {
+  assert.equal(backupStatusDue(undefined, at), "now");
+  assert.equal(backupStatusDue(at, at), "unchanged");
+  const later = planBackup(
+    sceneOf({
+      backup: backupWith({}, at),
+      ...seen(recordWith({ restorableTo: 101_000_000, logBytes: 9 })),
+    }),
+  ).status;
+  assert.equal(backupStatusDue(at, later), "figures");
+  const paused = planBackup(
+    sceneOf({ backup: backupWith({}, at), ...seen(recordWith(), { isPaused: true }) }),
+  ).status;
+  assert.equal(backupStatusDue(at, paused), "now");
+  const lost = planBackup(sceneOf({ ...seen(recordWith({ restorableTo: undefined })) })).status;
+  assert.equal(backupStatusDue(at, lost), "now");
+});
+
+test("[BK95] a wait that is only looked at again later changes nothing", () => {
+  const layer = { kind: "missing", reason: "NoCluster", message: "" } as const;
+  const first = planBackup(sceneOf({ layer }));
+  const again = planBackup(
+    sceneOf({
+      layer,
+      backup: backupWith({}, first.status),
+      nowMs: nowMs + 5000,
+      previousWaits: first.waits,
+    }),
+  );
+  assert.equal(backupStatusDue(first.status, again.status), "unchanged");
+});
+
+test("[BK96] changes of Running and Restorable are events, a first look is none", () => {
+  const never = planBackup(sceneOf(seen(undefined))).status;
+  const told = (...pair: Parameters<typeof backupEvents>): string[] =>
+    backupEvents(...pair).map(({ type, reason }) => `${type} ${reason}`);
+  assert.deepEqual(told(undefined, never), []);
+  assert.deepEqual(told(never, at), [
+    "Normal ReconciliationComplete",
+    "Normal BackupRunning",
+    "Normal BackupRestorable",
+  ]);
+  assert.deepEqual(told(at, at), []);
+  const aborted = planBackup(
+    sceneOf({ backup: backupWith({}, at), ...seen(recordWith({ state: "Aborted" })) }),
+  ).status;
+  assert.deepEqual(told(at, aborted), ["Warning BackupAborted"]);
+});

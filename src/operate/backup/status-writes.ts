@@ -1,0 +1,65 @@
+// When the status of a backup is written, and which events its changes are. Figures move all the time: they are renewed
+// with other news, and every ten minutes. Pure. Rules: spec/backup.md [BK95], [BK96].
+import type { BackupStatus } from "../../api/backup.ts";
+import type { Condition } from "../../api/conditions.ts";
+import { isSameJson } from "../../plan/same-json.ts";
+import type { PlanEvent } from "../../plan/step.ts";
+
+export const figuresMs = 600_000;
+
+/** "figures": nothing but them has changed. */
+export function backupStatusDue(
+  stored: BackupStatus | undefined,
+  next: BackupStatus,
+): "unchanged" | "figures" | "now" {
+  if (stored === undefined || !isSameJson(gist(stored), gist(next))) return "now";
+  return isSameJson(withoutRetry(stored), withoutRetry(next)) ? "unchanged" : "figures";
+}
+
+function gist(status: BackupStatus): unknown {
+  const { restorable, lag, bytes: _b, snapshot: _s, ...rest } = withoutRetry(status);
+  return { ...rest, isRestorable: restorable !== undefined, isLagKnown: lag !== undefined };
+}
+
+/** When a wait is looked at again is no news. */
+function withoutRetry(status: BackupStatus): BackupStatus {
+  if (status.blockedBy === undefined) return status;
+  return { ...status, blockedBy: status.blockedBy.map((entry) => ({ ...entry, retryAt: "" })) };
+}
+
+const bad: ReadonlySet<string> = new Set(["Errored", "Aborted", "PartiallyAborted"]);
+
+export function backupEvents(before: BackupStatus | undefined, after: BackupStatus): PlanEvent[] {
+  return [
+    ...completion(before, after),
+    ...changed(before, after, "Running").map(({ status, reason, message }) => ({
+      type: status === "False" && bad.has(reason) ? ("Warning" as const) : ("Normal" as const),
+      reason: status === "True" ? "BackupRunning" : `Backup${reason}`,
+      message,
+    })),
+    ...changed(before, after, "Restorable").map(({ status, reason, message }) => ({
+      type: status === "True" ? ("Normal" as const) : ("Warning" as const),
+      reason: `Backup${reason}`,
+      message,
+    })),
+  ];
+}
+
+/** A condition whose status is another one, both known. */
+function changed(before: BackupStatus | undefined, after: BackupStatus, type: string): Condition[] {
+  const [was, is] = [conditionOf(before, type), conditionOf(after, type)];
+  if (is === undefined || was === undefined || was.status === is.status) return [];
+  // A first look is no change.
+  return was.status === "Unknown" && is.status === "False" ? [] : [is];
+}
+
+function completion(before: BackupStatus | undefined, after: BackupStatus): PlanEvent[] {
+  const is = after.generations?.reconciled;
+  if (is === undefined || is === before?.generations?.reconciled) return [];
+  const message = `Reconciled generation ${is}`;
+  return [{ type: "Normal", reason: "ReconciliationComplete", message }];
+}
+
+function conditionOf(status: BackupStatus | undefined, type: string): Condition | undefined {
+  return status?.conditions?.find((condition) => condition.type === type);
+}

@@ -1,0 +1,53 @@
+// What a plan about a backup can ask for, as plain data. `operate/backup/perform.ts` turns it into writes.
+// Rules: spec/backup.md [BK46], [BK75].
+import type { CommandType } from "../../build/backup-command.ts";
+import type { Deployment, Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import type { ObjectBasis } from "../action.ts";
+
+interface ActionBase {
+  readonly step: string;
+}
+
+export type BackupAction =
+  | (ActionBase & { readonly type: "createDeployment"; readonly object: Stored<Deployment> })
+  | (ActionBase & { readonly type: "updateDeployment"; readonly object: Stored<Deployment> })
+  | (ActionBase & { readonly type: "deleteDeployment"; readonly basis: ObjectBasis })
+  | (ActionBase & { readonly type: "deletePod"; readonly basis: ObjectBasis })
+  | (ActionBase & {
+      /** Runs a command of fdbbackup in a pod. What destroys is looked at once more right before. */
+      readonly type: "createCommand";
+      readonly command: CommandType;
+      readonly object: Stored<Pod>;
+    })
+  | (ActionBase & {
+      /** All agents of the database stop or go on. */
+      readonly type: "setPaused";
+      readonly isPaused: boolean;
+    })
+  | (ActionBase & { readonly type: "setFinalizer"; readonly isPresent: boolean });
+
+export function describeBackupAction(action: BackupAction): string {
+  switch (action.type) {
+    case "createDeployment":
+      return `create Deployment ${action.object.metadata.name ?? ""}`;
+    case "updateDeployment":
+      return `update Deployment ${action.object.metadata.name ?? ""}`;
+    case "deleteDeployment":
+      return `delete Deployment ${action.basis.name}`;
+    case "deletePod":
+      return `delete pod ${action.basis.name}`;
+    case "createCommand":
+      return `run fdbbackup ${action.command} in pod ${action.object.metadata.name ?? ""}`;
+    case "setPaused":
+      return action.isPaused ? "pause all backup agents" : "resume all backup agents";
+    case "setFinalizer":
+      return action.isPresent ? "add the finalizer" : "remove the finalizer";
+  }
+}
+
+/** Which stored object a decision rests on. */
+export function basisOf({ metadata }: Stored<Deployment> | Stored<Pod>): ObjectBasis {
+  const { name = "", uid = "", resourceVersion = "" } = metadata;
+  return { name, uid, resourceVersion };
+}

@@ -1,0 +1,136 @@
+// Step updateBackupAgents: the Deployment of the agents is as the spec wants it, and agents that ended for good make room.
+// Rules: spec/backup.md [BK32]-[BK35].
+import { agentCountOf } from "../../api/effective-backup.ts";
+import { agentDeployment } from "../../build/backup-deployment.ts";
+import { containsMetadata } from "../../build/labels.ts";
+import type { Deployment } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { isSameJson } from "../same-json.ts";
+import { ownTimeMs } from "../server-time.ts";
+import { basisOf } from "./action.ts";
+import type { BackupAction } from "./action.ts";
+import type { BackupSnapshot } from "./snapshot.ts";
+import { nothing } from "./step.ts";
+import type { BackupStepResult } from "./step.ts";
+
+const step = "updateBackupAgents";
+
+export function planAgents(snapshot: BackupSnapshot): BackupStepResult {
+  const { backup, deployment } = snapshot;
+  const built = agentDeployment(backup);
+  if (!built.ok) {
+    const { field, value, remedy } = built.problem;
+    const message = `${field} is ${value}`;
+    return {
+      waits: [{ step, reason: "PodTemplateUnusable", message, remedy, retryAfterMs: 300_000 }],
+      status: { deploymentConfigured: false },
+    };
+  }
+  const desired = built.value;
+  const status = agentStatus(deployment, desired);
+  if (deployment === undefined) {
+    if (desired === undefined) return { status };
+    return { status, actions: [{ type: "createDeployment", step, object: desired }] };
+  }
+  if (!isOwned(snapshot, deployment)) return { status, ...foreignDeployment(deployment) };
+  if (desired === undefined) {
+    return { status, actions: [{ type: "deleteDeployment", step, basis: basisOf(deployment) }] };
+  }
+  if (!isCurrent(deployment, desired)) {
+    return {
+      status,
+      actions: [{ type: "updateDeployment", step, object: merged(deployment, desired) }],
+    };
+  }
+  const ended = terminalAgents(snapshot, deployment);
+  const missing = missingAgents(snapshot, deployment);
+  return { status, actions: ended, ...missing };
+}
+
+/** A Deployment of this name that belongs to somebody else is not touched. */
+function isOwned({ backup }: BackupSnapshot, { metadata }: Stored<Deployment>): boolean {
+  const { uid } = backup.metadata;
+  return (metadata.ownerReferences ?? []).some((owner) => owner.uid === uid);
+}
+
+function foreignDeployment({ metadata }: Stored<Deployment>): BackupStepResult {
+  const name = metadata.name ?? "";
+  return {
+    waits: [
+      {
+        step,
+        reason: "BackupAgentsForeign",
+        message: `The Deployment ${name} exists and does not belong to this backup`,
+        object: `deployment/${name}`,
+        remedy: `Delete the Deployment ${name} if nobody needs it, or give the backup another name.`,
+        retryAfterMs: 60_000,
+      },
+    ],
+  };
+}
+
+function agentStatus(
+  current: Stored<Deployment> | undefined,
+  desired: Stored<Deployment> | undefined,
+): { agentCount: number; deploymentConfigured: boolean } {
+  const { readyReplicas = 0, updatedReplicas = 0, observedGeneration } = current?.status ?? {};
+  const agentCount = Math.min(readyReplicas, updatedReplicas);
+  if (current === undefined || desired === undefined) {
+    return { agentCount, deploymentConfigured: current === desired };
+  }
+  const isObserved = observedGeneration === current.metadata.generation;
+  return { agentCount, deploymentConfigured: isObserved && isCurrent(current, desired) };
+}
+
+/** The hash among the annotations stands for the whole spec. Labels must be equal, annotations may be more. */
+function isCurrent(current: Stored<Deployment>, desired: Stored<Deployment>): boolean {
+  const { annotations, labels } = desired.metadata;
+  return (
+    containsMetadata(current.metadata, { annotations }) &&
+    isSameJson(current.metadata.labels ?? {}, labels ?? {})
+  );
+}
+
+/** The annotations of others stay. */
+function merged(current: Stored<Deployment>, desired: Stored<Deployment>): Stored<Deployment> {
+  const annotations = { ...current.metadata.annotations, ...desired.metadata.annotations };
+  const { resourceVersion = "", uid = "" } = current.metadata;
+  return { ...desired, metadata: { ...desired.metadata, annotations, resourceVersion, uid } };
+}
+
+/** A Deployment counts a pod that ended until it is gone. */
+function terminalAgents(snapshot: BackupSnapshot, deployment: Stored<Deployment>): BackupAction[] {
+  const { readyReplicas = 0, replicas = 0 } = deployment.status ?? {};
+  if (readyReplicas >= replicas) return [];
+  return snapshot.agentPods
+    .filter(({ metadata, status }) => {
+      const isEnded = status?.phase === "Failed" || status?.phase === "Succeeded";
+      const madeMs = ownTimeMs(snapshot, metadata.creationTimestamp) ?? snapshot.nowMs;
+      const isOld = snapshot.nowMs - madeMs >= snapshot.terminalPodMinimumAgeMs;
+      return isEnded && isOld && metadata.deletionTimestamp === undefined;
+    })
+    .map((pod) => ({ type: "deletePod", step, basis: basisOf(pod) }));
+}
+
+function missingAgents(
+  { backup }: BackupSnapshot,
+  deployment: Stored<Deployment>,
+): BackupStepResult {
+  const wanted = agentCountOf(backup.spec);
+  const { readyReplicas = 0, updatedReplicas = 0 } = deployment.status ?? {};
+  const ready = Math.min(readyReplicas, updatedReplicas);
+  if (ready >= wanted) return nothing;
+  const name = deployment.metadata.name ?? "";
+  return {
+    waits: [
+      {
+        step,
+        reason: "BackupAgentsNotReady",
+        message: `${ready} of ${wanted} agents of the Deployment ${name} are ready`,
+        object: `deployment/${name}`,
+        remedy: `Look at \`kubectl describe deployment ${name}\` and at its pods.`,
+        retryAfterMs: 60_000,
+      },
+    ],
+  };
+}

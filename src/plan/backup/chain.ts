@@ -1,0 +1,90 @@
+// The ordered list of steps for a backup, under the names by which people know them, and the function that runs a snapshot
+// through it. Rules: spec/backup.md [BK31].
+import { append } from "../../env/long-lists.ts";
+import type { BackupStatus } from "../../api/backup.ts";
+import type { PlanEvent } from "../step.ts";
+import type { NewWait, Wait } from "../wait.ts";
+import { describeBackupAction } from "./action.ts";
+import type { BackupAction } from "./action.ts";
+import { planAgents } from "./agents.ts";
+import { concludeBackup } from "./conclude.ts";
+import { planDeletion } from "./deletion.ts";
+import { planObserved } from "./observed.ts";
+import { planPause } from "./pause.ts";
+import { planCommandRemoval } from "./remove-commands.ts";
+import type { BackupSnapshot } from "./snapshot.ts";
+import { planModification, planStart, planStop } from "./start.ts";
+import type { BackupDraft, BackupStep } from "./step.ts";
+
+const chain: readonly BackupStep[] = [
+  // What agents and database show.
+  { name: "updateBackupStatus", run: planObserved },
+  // Pods of commands that ended are kept for a while.
+  { name: "removeCommands", run: planCommandRemoval },
+  // The finalizer, and all that a deletion asks for.
+  { name: "deleteBackup", run: planDeletion },
+  // The Deployment of the agents.
+  { name: "updateBackupAgents", run: planAgents },
+  { name: "startBackup", run: planStart },
+  { name: "stopBackup", run: planStop },
+  { name: "toggleBackupPaused", run: planPause },
+  { name: "modifyBackup", run: planModification },
+];
+
+export interface BackupPlan {
+  readonly actions: readonly BackupAction[];
+  readonly waits: readonly Wait[];
+  readonly events: readonly PlanEvent[];
+  readonly status: BackupStatus;
+  readonly isReconciled: boolean;
+  /** All that the steps asked for, also what rests after a failure. */
+  readonly wanted: readonly string[];
+}
+
+export function planBackup(snapshot: BackupSnapshot): BackupPlan {
+  const events: PlanEvent[] = [];
+  const actions: BackupAction[] = [];
+  const waits: NewWait[] = failureWaits(snapshot);
+  let draft: BackupDraft = { status: startingStatus(snapshot), actions, waits };
+  for (const { run } of chain) {
+    const result = run(snapshot, draft);
+    append(actions, result.actions ?? []);
+    append(waits, result.waits ?? []);
+    append(events, result.events ?? []);
+    draft = { ...draft, status: mergedStatus(draft.status, result.status) };
+    if (result.stop === true) break;
+  }
+  const wanted = actions.map(describeBackupAction);
+  const due = withoutFailed(snapshot, actions);
+  return { actions: due, wanted, events, ...concludeBackup(snapshot, draft) };
+}
+
+/** What is not seen anew stays as it was last seen. */
+function startingStatus({ backup }: BackupSnapshot): BackupStatus {
+  const { conditions: _c, blockedBy: _b, generations, ...kept } = backup.status ?? {};
+  const reconciled = generations?.reconciled;
+  return { ...kept, generations: reconciled === undefined ? {} : { reconciled } };
+}
+
+function mergedStatus(before: BackupStatus, more: Partial<BackupStatus> = {}): BackupStatus {
+  return { ...before, ...more, generations: { ...before.generations, ...more.generations } };
+}
+
+function failureWaits({ failures, nowMs }: BackupSnapshot): NewWait[] {
+  return failures.map(({ step, what, message, retryAtMs }) => ({
+    step,
+    reason: "ActionFailed",
+    message: `Could not ${what}: ${message}`,
+    remedy: "It is tried again; the message says what the API server or the database refused.",
+    retryAfterMs: Math.max(1_000, retryAtMs - nowMs),
+  }));
+}
+
+/** What failed rests for a while. */
+function withoutFailed(
+  { failures, nowMs }: BackupSnapshot,
+  actions: readonly BackupAction[],
+): BackupAction[] {
+  const resting = failures.filter(({ retryAtMs }) => retryAtMs > nowMs).map(({ key }) => key);
+  return actions.filter((action) => !resting.includes(describeBackupAction(action)));
+}

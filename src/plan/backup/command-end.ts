@@ -1,0 +1,54 @@
+// How a command pod stands: its end is that of its main container, since others that somebody put beside it may live on.
+// Rules: spec/backup.md [BK40].
+import { commandIdentity } from "../../build/command-pod.ts";
+import { withoutSecrets } from "../../build/backup-url.ts";
+import { mainContainerName } from "../../build/normalise.ts";
+import type { Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { ownTimeMs } from "../server-time.ts";
+import type { BackupSnapshot } from "./snapshot.ts";
+
+export interface CommandEnd {
+  readonly pod: Stored<Pod>;
+  readonly attempt: number;
+  /** By our own clock. */
+  readonly endedMs: number;
+  readonly isSuccess: boolean;
+  /** Undefined when the pod was ended before its program was. */
+  readonly exitCode: number | undefined;
+  /** What the program last said, without secrets; or what Kubernetes says of the pod. */
+  readonly message: string;
+}
+
+type Clocks = Pick<BackupSnapshot, "nowMs" | "serverAheadMs">;
+
+/** Undefined while it runs. */
+export function commandEnd(snapshot: Clocks, pod: Stored<Pod>): CommandEnd | undefined {
+  const { attempt } = commandIdentity(pod);
+  const main = pod.status?.containerStatuses?.find(({ name }) => name === mainContainerName);
+  const terminated = main?.state?.terminated;
+  // What its deadline ended, the kubelet killed.
+  if (terminated !== undefined && pod.status?.reason !== "DeadlineExceeded") {
+    const { exitCode, finishedAt, message = "", reason = "" } = terminated;
+    const endedMs = ownTimeMs(snapshot, finishedAt) ?? snapshot.nowMs;
+    const text = withoutSecrets(message.trim() || reason);
+    return { pod, attempt, endedMs, isSuccess: exitCode === 0, exitCode, message: text };
+  }
+  const phase = pod.status?.phase;
+  if (phase !== "Failed" && phase !== "Succeeded") return undefined;
+  const { reason = "", message = "" } = pod.status ?? {};
+  const endedMs = podEndMs(snapshot, pod);
+  const text = withoutSecrets([reason, message].filter((part) => part !== "").join(": "));
+  return { pod, attempt, endedMs, isSuccess: false, exitCode: undefined, message: text };
+}
+
+/** A pod that its deadline ended tells no time of its own. */
+function podEndMs(snapshot: Clocks, { metadata, status }: Stored<Pod>): number {
+  const conditions = status?.conditions ?? [];
+  const ready = conditions.find(({ type }) => type === "Ready")?.lastTransitionTime;
+  return (
+    ownTimeMs(snapshot, ready) ??
+    ownTimeMs(snapshot, status?.startTime ?? metadata.creationTimestamp) ??
+    snapshot.nowMs
+  );
+}

@@ -1,0 +1,100 @@
+// What a failed command says about its cause, on the texts of the real tools. Rules: spec/backup.md [BK2], [BK40], [BK42], [BK49].
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { BackupSpec } from "../../api/backup.ts";
+import { commandEnd } from "./command-end.ts";
+import { troubleOf } from "./command-failure.ts";
+import {
+  backupWith,
+  commandPodOf,
+  gistOf,
+  nowMs,
+  planBackup,
+  recordWith,
+  sceneOf,
+  seen,
+} from "./scene.ts";
+
+const scene = sceneOf(seen(recordWith({ state: "Completed" })));
+
+function reasonFor(message: string, exitCode = 1, spec: Partial<BackupSpec> = {}): string {
+  const end = commandEnd(scene, commandPodOf(planBackup(scene), { exitCode, message }));
+  assert.ok(end);
+  return troubleOf(backupWith(spec), "start", end).reason;
+}
+
+const credentials: Partial<BackupSpec> = {
+  podTemplateSpec: {
+    spec: {
+      containers: [
+        { name: "foundationdb", env: [{ name: "FDB_BLOB_CREDENTIALS", value: "/credentials" }] },
+      ],
+    },
+  },
+};
+
+test("[BK42] each cause that can be told apart has its own reason", () => {
+  const timedOut = "ERROR: Could not create backup container: Operation timed out";
+  const table: [string, string][] = [
+    [reasonFor(timedOut), "BackupCredentialsMissing"],
+    [reasonFor(timedOut, 1, credentials), "BackupStoreUnreachable"],
+    [reasonFor("Fatal Error: Network connection failed", 1, credentials), "BackupStoreUnreachable"],
+    [
+      reasonFor("ERROR: HTTP response code not received or indicated failure"),
+      "BackupStoreRefused",
+    ],
+    [reasonFor("SIGNAL: Segmentation fault (11)", 139), "BackupStoreRefused"],
+    [
+      reasonFor(
+        "ERROR: 'Backup Container URL invalid' on URL 'blobstore://k@h:1/x?bucket=b': Failed to get region from host or parameter in url, region is required for aws v4 signature",
+        10,
+      ),
+      "BackupUrlInvalid",
+    ],
+    [
+      reasonFor("ERROR: The provided encryption key file has invalid contents"),
+      "BackupKeyUnusable",
+    ],
+    [reasonFor("ERROR: something new"), "BackupCommandFailed"],
+  ];
+  for (const [found, expected] of table) assert.equal(found, expected);
+});
+
+test("[BK2][BK42] no secret that a tool quotes is repeated", () => {
+  const message = "ERROR: 'Backup Container URL invalid' on URL 'blobstore://k:s3cr3t@h:1/x': no";
+  const pod = commandPodOf(planBackup(scene), { exitCode: 10, message });
+  const { waits } = planBackup({ ...scene, commandPods: [pod] });
+  assert.equal(waits[0]?.reason, "BackupUrlInvalid");
+  assert.ok(!JSON.stringify(waits).includes("s3cr3t"));
+});
+
+test("[BK40] a command ends with its main container, or with its pod", () => {
+  const running = commandPodOf(planBackup(scene));
+  assert.equal(commandEnd(scene, running), undefined);
+  const beside = commandPodOf(planBackup(scene), { exitCode: 0 });
+  assert.equal(beside.status?.phase, "Running");
+  assert.equal(commandEnd(scene, beside)?.isSuccess, true);
+  const late = {
+    ...commandPodOf(planBackup(scene), { exitCode: 137 }),
+    status: { ...beside.status, phase: "Failed", reason: "DeadlineExceeded" },
+  };
+  const end = commandEnd(scene, late);
+  assert.deepEqual(
+    [end?.isSuccess, end?.exitCode, end?.message],
+    [false, undefined, "DeadlineExceeded"],
+  );
+  const unseen = {
+    ...running,
+    status: { phase: "Failed", reason: "Evicted", message: "no memory" },
+  };
+  assert.equal(commandEnd(scene, unseen)?.message, "Evicted: no memory");
+});
+
+test("[BK49] pods of commands that ended are kept for ten minutes", () => {
+  const rested = sceneOf();
+  const pod = (secondsAgo: number): ReturnType<typeof commandPodOf> =>
+    commandPodOf(planBackup(scene), { exitCode: 0, secondsAgo });
+  assert.deepEqual(gistOf({ ...rested, commandPods: [pod(599)] }).does, []);
+  assert.deepEqual(gistOf({ ...rested, commandPods: [pod(601)] }).does, ["deletePod"]);
+  assert.equal(rested.nowMs, nowMs);
+});

@@ -1,0 +1,98 @@
+// What a failed command says about its cause. Many causes have the same text in FoundationDB's tools, so the template and
+// the URL are looked at too. Rules: spec/backup.md [BK2], [BK42].
+import type { FoundationDBBackup } from "../../api/backup.ts";
+import { hasSecret } from "../../build/backup-url.ts";
+import { mainContainerName } from "../../build/normalise.ts";
+import type { NewWait } from "../wait.ts";
+import type { CommandEnd } from "./command-end.ts";
+
+export type CommandTrouble = Pick<NewWait, "reason" | "message" | "remedy">;
+
+const timedOut = /timed out|DeadlineExceeded|Network connection failed/;
+const refused = /HTTP response code not received or indicated failure/;
+const keyProblem = /encryption key file|File not found|Corrupted backup data/;
+const signalled = 128;
+
+export function troubleOf(
+  backup: FoundationDBBackup,
+  type: string,
+  end: CommandEnd,
+): CommandTrouble {
+  const { message: said, exitCode } = end;
+  const what = `fdbbackup ${type}`;
+  if (/URL invalid|Unknown URL parameter/i.test(said)) {
+    const remedy = /region is required/.test(said)
+      ? "Add region=NAME to spec.blobStoreConfiguration.urlParameters."
+      : "Correct spec.blobStoreConfiguration.";
+    return { reason: "BackupUrlInvalid", message: `${what}: ${shortened(said)}`, remedy };
+  }
+  if (keyProblem.test(said)) {
+    return {
+      reason: "BackupKeyUnusable",
+      message: `${what} cannot use the key of spec.encryptionKeyPath: ${shortened(said)}`,
+      remedy:
+        "Mount a file of 32 bytes at this path into the container foundationdb of spec.podTemplateSpec.",
+    };
+  }
+  if (timedOut.test(said)) return silence(backup, what);
+  if (refused.test(said)) {
+    return {
+      reason: "BackupStoreRefused",
+      message: `${what}: the store refused the request. FoundationDB does not tell why: a wrong key or secret, a bucket or region that does not exist, or a clock that is wrong`,
+      remedy:
+        "Compare the credentials, the bucket and region= with the store, create the bucket if it is missing, and look at the clock of the node.",
+    };
+  }
+  if (exitCode !== undefined && exitCode > signalled) {
+    return {
+      reason: "BackupStoreRefused",
+      message: `${what} crashed (exit code ${exitCode}), as FoundationDB's tools do when the bucket does not exist`,
+      remedy: "Create the bucket of spec.blobStoreConfiguration.",
+    };
+  }
+  const code = exitCode === undefined ? "its pod ended" : `exit code ${exitCode}`;
+  return {
+    reason: "BackupCommandFailed",
+    message: `${what} failed (${code}): ${shortened(said) || "it said nothing"}`,
+    remedy: `Look at \`kubectl logs ${end.pod.metadata.name ?? ""} -c ${mainContainerName}\`.`,
+  };
+}
+
+/** Without credentials the tools wait in silence, exactly as for a store that does not answer. */
+function silence(backup: FoundationDBBackup, what: string): CommandTrouble {
+  if (!hasCredentials(backup)) {
+    return {
+      reason: "BackupCredentialsMissing",
+      message: `${what} got no answer, and there are no credentials: accountName holds no secret and the container foundationdb has no FDB_BLOB_CREDENTIALS`,
+      remedy:
+        "Mount a Secret with a credentials file into spec.podTemplateSpec and name the file in FDB_BLOB_CREDENTIALS of the container foundationdb.",
+    };
+  }
+  return {
+    reason: "BackupStoreUnreachable",
+    message: `${what} got no answer from the store. The host cannot be reached, its certificate is not trusted, the credentials file names no such account (account@host without the port), or the database does not answer`,
+    remedy:
+      "Look at the host and port of accountName, at sc=0 for a store without TLS, at FDB_TLS_CA_FILE, and at the credentials file.",
+  };
+}
+
+function hasCredentials({ spec }: FoundationDBBackup): boolean {
+  const containers = spec.podTemplateSpec?.spec?.containers ?? [];
+  const main = containers.find(({ name }) => name === mainContainerName);
+  const parameters = [
+    ...(spec.customParameters ?? []),
+    ...(spec.blobStoreConfiguration?.urlParameters ?? []),
+  ];
+  return (
+    hasSecret(spec.blobStoreConfiguration) ||
+    (main?.envFrom ?? []).length > 0 ||
+    (main?.env ?? []).some(({ name }) => name === "FDB_BLOB_CREDENTIALS") ||
+    parameters.some((text) => /^(blob[-_]credentials|sdk_auth)=/.test(text))
+  );
+}
+
+/** A tool may print a page; the first lines say it. */
+function shortened(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ");
+  return line.length > 500 ? `${line.slice(0, 500)}…` : line;
+}

@@ -1,0 +1,109 @@
+// The end of a plan about a backup: conditions, waits and generations of the status. Rules: spec/backup.md [BK89].
+import type { BackupStatus } from "../../api/backup.ts";
+import { agentCountOf, isUnmanaged } from "../../api/effective-backup.ts";
+import { toBlockedBy } from "../blocked-by.ts";
+import { datedConditions } from "../status-conditions.ts";
+import type { Judgement } from "../status-conditions.ts";
+import { datedWaits } from "../wait.ts";
+import type { Wait } from "../wait.ts";
+import { isRunning, layerOf, modificationOf, shouldBePaused, shouldRun } from "./facts.ts";
+import type { BackupSnapshot } from "./snapshot.ts";
+import type { BackupDraft } from "./step.ts";
+
+export interface Conclusion {
+  readonly status: BackupStatus;
+  readonly waits: readonly Wait[];
+  readonly isReconciled: boolean;
+}
+
+export function concludeBackup(snapshot: BackupSnapshot, draft: BackupDraft): Conclusion {
+  const { backup, nowMs, previousWaits } = snapshot;
+  const waits = datedWaits(draft.waits, previousWaits, nowMs);
+  const generation = backup.metadata.generation ?? 0;
+  const isReconciled = isAsWanted(snapshot, draft);
+  const agents = areAgentsCurrent(snapshot, draft) ? {} : { needsBackupAgentUpdate: generation };
+  const generations = isReconciled
+    ? { reconciled: generation }
+    : { ...draft.status.generations, ...agents };
+  const judgements = {
+    Reconciled: reconciled(snapshot, draft, waits, isReconciled),
+    Running: running(snapshot),
+    Restorable: restorable(snapshot),
+  };
+  return {
+    waits,
+    isReconciled,
+    status: {
+      ...draft.status,
+      conditions: datedConditions(backup, nowMs, judgements),
+      ...(waits.length === 0 ? {} : { blockedBy: waits.slice(0, 100).map(toBlockedBy) }),
+      generations,
+    },
+  };
+}
+
+function areAgentsCurrent({ backup }: BackupSnapshot, { status }: BackupDraft): boolean {
+  return status.agentCount === agentCountOf(backup.spec) && status.deploymentConfigured === true;
+}
+
+/** As the Go operator judges it. */
+function isAsWanted(snapshot: BackupSnapshot, draft: BackupDraft): boolean {
+  const { backup } = snapshot;
+  if (draft.actions.length > 0 || !areAgentsCurrent(snapshot, draft)) return false;
+  if (backup.metadata.deletionTimestamp !== undefined) return false;
+  if (isUnmanaged(backup.spec)) return true;
+  const layer = layerOf(snapshot);
+  if (layer === undefined) return false;
+  return (
+    shouldRun(snapshot) === isRunning(layer.record) &&
+    shouldBePaused(backup) === layer.isPaused &&
+    modificationOf(snapshot) === undefined
+  );
+}
+
+function reconciled(
+  { backup }: BackupSnapshot,
+  { actions }: BackupDraft,
+  waits: readonly Wait[],
+  isReconciled: boolean,
+): Judgement {
+  const generation = backup.metadata.generation ?? 0;
+  if (isReconciled) {
+    return judge("True", "ReconciliationComplete", `Reconciled generation ${generation}`);
+  }
+  const [wait] = waits;
+  if (wait !== undefined && actions.length === 0) return judge("False", wait.reason, wait.message);
+  return judge("False", "Reconciling", `Generation ${generation} is being brought about`);
+}
+
+function running(snapshot: BackupSnapshot): Judgement {
+  const layer = layerOf(snapshot);
+  if (layer === undefined) return last(snapshot, "Running");
+  const { record, isPaused } = layer;
+  if (record === undefined) return judge("False", "NeverRan", "The backup was never started");
+  if (!isRunning(record)) {
+    return judge("False", record.state, `The backup does not run: ${record.state}`);
+  }
+  if (isPaused) return judge("False", "Paused", "All agents of the database are paused");
+  return judge("True", record.state, "The backup runs");
+}
+
+function restorable(snapshot: BackupSnapshot): Judgement {
+  const layer = layerOf(snapshot);
+  if (layer === undefined) return last(snapshot, "Restorable");
+  if (layer.record?.restorableTo === undefined) {
+    return judge("False", "NotRestorable", "There is no point yet that can be restored");
+  }
+  return judge("True", "Restorable", "The backup can be restored");
+}
+
+/** Who cannot ask says what was found last, as long as there was something. */
+function last({ backup }: BackupSnapshot, type: string): Judgement {
+  const found = backup.status?.conditions?.find((condition) => condition.type === type);
+  if (found === undefined) return judge("Unknown", "NotAsked", "The database was not asked yet");
+  return { status: found.status, reason: found.reason, message: found.message };
+}
+
+function judge(status: Judgement["status"], reason: string, message: string): Judgement {
+  return { status, reason, message: message.slice(0, 4096) };
+}

@@ -1,0 +1,113 @@
+// Step deleteBackup: the finalizer that a deletion policy needs, and what happens when the resource is deleted: nothing, an
+// end of the backup, or an end of its data too. It goes on when the cluster is gone first. Rules: spec/backup.md [BK70]-[BK76].
+import { deletionPolicyOf } from "../../api/effective-backup.ts";
+import { deleteCommand, endCommand } from "../../build/backup-command.ts";
+import type { NewWait } from "../wait.ts";
+import { commandEnd } from "./command-end.ts";
+import { destinationOwner, placeOf } from "./destination.ts";
+import {
+  isOurs,
+  isRestorable,
+  isRunning,
+  isSameCluster,
+  nameOf,
+  recordOf,
+  wantedUrl,
+} from "./facts.ts";
+import { lastAttempt, runCommand } from "./run-command.ts";
+import type { BackupSnapshot } from "./snapshot.ts";
+import { nothing } from "./step.ts";
+import type { BackupStepResult } from "./step.ts";
+import { unreadableWait } from "./unreadable.ts";
+
+const step = "deleteBackup";
+
+/** The name that the Go operator gives it too. */
+export const backupFinalizer = "foundationdb.org/fdb-kubernetes-operator";
+export const deleteLastAnnotation = "foundationdb.org/delete-last-backup";
+
+const remove: BackupStepResult = {
+  actions: [{ type: "setFinalizer", step, isPresent: false }],
+  stop: true,
+};
+
+export function planDeletion(snapshot: BackupSnapshot): BackupStepResult {
+  const { metadata, spec } = snapshot.backup;
+  const policy = deletionPolicyOf(spec);
+  const isHeld = metadata.finalizers?.includes(backupFinalizer) === true;
+  if (metadata.deletionTimestamp === undefined) {
+    if (isHeld === (policy !== "noop")) return nothing;
+    return { actions: [{ type: "setFinalizer", step, isPresent: policy !== "noop" }] };
+  }
+  // Somebody else holds the resource back: it is as good as gone.
+  if (!isHeld) return { stop: true };
+  if (policy === "noop") return remove;
+  const ending = endOfBackup(snapshot);
+  if (ending !== undefined) return { ...ending, stop: true };
+  return policy === "stop" ? remove : { ...removalOfData(snapshot), stop: true };
+}
+
+/** Undefined when the backup does not run, or its database is gone. */
+function endOfBackup(snapshot: BackupSnapshot): BackupStepResult | undefined {
+  const { backup, layer } = snapshot;
+  if (layer.kind === "missing") {
+    // Without a database nothing runs.
+    if (layer.reason === "NoCluster" || layer.reason === "NotReady") return undefined;
+    return { waits: [unreadableWait(snapshot, step, layer)] };
+  }
+  const record = recordOf(snapshot);
+  if (record === undefined || !isRunning(record) || !isOurs(snapshot, record)) return undefined;
+  return runCommand(snapshot, step, endCommand(backup, "abort", record.uid));
+}
+
+function removalOfData(snapshot: BackupSnapshot): BackupStepResult {
+  const url = wantedUrl(snapshot);
+  if (url === "") return remove;
+  const { backup } = snapshot;
+  const command = deleteCommand(backup, url, backup.metadata.uid ?? "");
+  const last = lastAttempt(snapshot, command);
+  const end = last && commandEnd(snapshot, last);
+  if (end?.isSuccess || /Backup does not exist/.test(end?.message ?? "")) return remove;
+  const refusal = removalRefusal(snapshot);
+  if (refusal !== undefined) return { waits: [refusal] };
+  return runCommand(snapshot, step, command);
+}
+
+/** Why the data must not be deleted; asked again, on what is true then, right before it is. */
+export function removalRefusal(snapshot: BackupSnapshot): NewWait | undefined {
+  const { backup, others } = snapshot;
+  const { name = "", annotations = {} } = backup.metadata;
+  const owner = destinationOwner(snapshot);
+  if (owner !== undefined) {
+    return {
+      step,
+      reason: "BackupDestinationInUse",
+      message: `The data is not deleted: ${owner} writes to the same destination`,
+      remedy: "Set spec.deletionPolicy to stop: the data stays, and this resource goes.",
+      retryAfterMs: 60_000,
+    };
+  }
+  if (annotations[deleteLastAnnotation] === name || !wasRestorable(snapshot)) return undefined;
+  const spare = others.find(
+    (other) =>
+      isSameCluster(other, backup) &&
+      placeOf(other) !== placeOf(backup) &&
+      other.status?.backupDetails?.restorable === true &&
+      other.metadata.deletionTimestamp === undefined,
+  );
+  if (spare !== undefined) return undefined;
+  return {
+    step,
+    reason: "BackupIsLast",
+    message: `${nameOf(backup)} is the only backup of its database that can be restored, so its data is not deleted`,
+    remedy: `To delete it all the same: kubectl annotate fdbbackup ${name} ${deleteLastAnnotation}=${name}. To keep it: set spec.deletionPolicy to stop.`,
+    retryAfterMs: 300_000,
+  };
+}
+
+/** When nobody can be asked any more, what was last seen counts. */
+function wasRestorable(snapshot: BackupSnapshot): boolean {
+  const record = recordOf(snapshot);
+  const seen = snapshot.backup.status?.backupDetails?.restorable === true;
+  return record === undefined ? seen : isRestorable(record) && isOurs(snapshot, record);
+}

@@ -1,0 +1,82 @@
+// Whether a backup may write to its destination: no other backup does, and nothing lies there that is not its own.
+// FoundationDB's tools check neither. Rules: spec/backup.md [BK50], [BK51].
+import { describeCommand } from "../../build/backup-command.ts";
+import { backupUrl } from "../../build/backup-url.ts";
+import type { FoundationDBBackup } from "../../api/backup.ts";
+import type { NewWait } from "../wait.ts";
+import { commandEnd } from "./command-end.ts";
+import { layerOf, nameOf, recordOf, wantedUrl, wasFirst } from "./facts.ts";
+import { lastAttempt, runCommand } from "./run-command.ts";
+import type { BackupSnapshot } from "./snapshot.ts";
+import type { BackupStepResult } from "./step.ts";
+
+/** Undefined when the backup may begin to write there. */
+export function destinationResult(
+  snapshot: BackupSnapshot,
+  step: string,
+): BackupStepResult | undefined {
+  const inUse = destinationInUse(snapshot, step);
+  if (inUse !== undefined) return { waits: [inUse] };
+  // The tag has written there before: what lies there is of this database.
+  if (recordOf(snapshot)?.url === wantedUrl(snapshot)) return undefined;
+  return emptiness(snapshot, step);
+}
+
+function destinationInUse(snapshot: BackupSnapshot, step: string): NewWait | undefined {
+  const owner = destinationOwner(snapshot);
+  if (owner === undefined) return undefined;
+  return {
+    step,
+    reason: "BackupDestinationInUse",
+    message: `The destination belongs to ${owner}: two backups in one place cannot be relied on`,
+    remedy: "Give the backup a spec.blobStoreConfiguration.backupName of its own.",
+    retryAfterMs: 60_000,
+  };
+}
+
+/** Another backup that writes there, or may begin to, for people. */
+export function destinationOwner(snapshot: BackupSnapshot): string | undefined {
+  const { backup, others } = snapshot;
+  const other = others.find(
+    (each) =>
+      placeOf(each) === placeOf(backup) &&
+      (wasFirst(each, backup) || each.status?.backupDetails?.running === true),
+  );
+  if (other !== undefined) return `the backup ${nameOf(other)}`;
+  const url = wantedUrl(snapshot);
+  const writer = layerOf(snapshot)?.otherWriters.find((each) => each.url === url);
+  return writer && `a backup of the tag ${writer.tag}`;
+}
+
+/** Host, bucket and name; the account and other parameters make no other place. */
+export function placeOf(backup: FoundationDBBackup): string {
+  const url = backupUrl(backup) ?? "";
+  const match = /^blobstore:\/\/[^@]*@([^/?]*)(\/[^?]*)?\?(.*)$/.exec(url);
+  const bucket = new URLSearchParams(match?.[3] ?? "").get("bucket") ?? "";
+  return [match?.[1] ?? "", bucket, match?.[2] ?? ""].join(" ");
+}
+
+/** Looks into the destination with the credentials of the agents, which proves these too. */
+function emptiness(snapshot: BackupSnapshot, step: string): BackupStepResult | undefined {
+  const record = recordOf(snapshot);
+  const command = describeCommand(snapshot.backup, wantedUrl(snapshot), record?.uid ?? "");
+  const last = lastAttempt(snapshot, command);
+  const end = last && commandEnd(snapshot, last);
+  if (end === undefined) return runCommand(snapshot, step, command);
+  if (!end.isSuccess && /Backup does not exist/.test(end.message)) return undefined;
+  if (!end.isSuccess) return runCommand(snapshot, step, command);
+  return {
+    waits: [
+      {
+        step,
+        reason: "BackupDestinationNotEmpty",
+        message:
+          "Another backup lies in the destination already: with both in one place neither could be relied on",
+        object: `pod/${end.pod.metadata.name ?? ""}`,
+        remedy:
+          "Set spec.blobStoreConfiguration.backupName to a new name, or delete what lies there with `fdbbackup delete` if nobody needs it.",
+        retryAfterMs: 300_000,
+      },
+    ],
+  };
+}

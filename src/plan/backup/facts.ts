@@ -1,0 +1,105 @@
+// What holds for a backup, as several steps need it. Rules: spec/backup.md [BK36], [BK37].
+import type { FoundationDBBackup } from "../../api/backup.ts";
+import { isContinuous, snapshotSecondsOf, tagOf } from "../../api/effective-backup.ts";
+import { backupUrl, maskedUrl } from "../../build/backup-url.ts";
+import { isRunningState } from "../../fdb/backup-layer.ts";
+import type { BackupLayer, BackupRecord } from "../../fdb/backup-layer.ts";
+import type { BackupSnapshot } from "./snapshot.ts";
+
+export function layerOf({ layer }: BackupSnapshot): BackupLayer | undefined {
+  return layer.kind === "seen" ? layer.layer : undefined;
+}
+
+export function recordOf(snapshot: BackupSnapshot): BackupRecord | undefined {
+  return layerOf(snapshot)?.record;
+}
+
+export function isRunning(record: BackupRecord | undefined): boolean {
+  return isRunningState(record?.state);
+}
+
+export function isRestorable(record: BackupRecord | undefined): boolean {
+  return record?.restorableTo !== undefined;
+}
+
+/** It may hold a secret. */
+export function wantedUrl({ backup }: BackupSnapshot): string {
+  return backupUrl(backup) ?? "";
+}
+
+/**
+ * Whether the backup that the tag stands for is the one of this resource: it was seen as such, it goes to the wanted
+ * place, or the operator before this one has followed it.
+ */
+export function isOurs(snapshot: BackupSnapshot, record: BackupRecord): boolean {
+  const { status } = snapshot.backup;
+  if (status?.backupUID !== undefined && status.backupUID !== "") {
+    return status.backupUID === record.uid || record.url === wantedUrl(snapshot);
+  }
+  const followed = status?.backupDetails?.url ?? "";
+  return record.url === wantedUrl(snapshot) || (followed !== "" && isSameUrl(followed, record.url));
+}
+
+/** A status of the Go operator shows the secret, ours does not. */
+function isSameUrl(shown: string, url: string): boolean {
+  return maskedUrl(shown) === maskedUrl(url);
+}
+
+/** A one-time backup that has become restorable is done. */
+export function shouldRun(snapshot: BackupSnapshot): boolean {
+  const { backup } = snapshot;
+  if (backup.spec.backupState === "Stopped") return false;
+  if (isContinuous(backup.spec)) return true;
+  const record = recordOf(snapshot);
+  return record === undefined || !isRestorable(record) || !isOurs(snapshot, record);
+}
+
+export function shouldBePaused({ spec }: FoundationDBBackup): boolean {
+  return spec.backupState === "Paused";
+}
+
+export interface Modification {
+  readonly url?: string;
+  readonly snapshotSeconds?: number;
+}
+
+/** How a running continuous backup differs from what is wanted; undefined when it does not. */
+export function modificationOf(snapshot: BackupSnapshot): Modification | undefined {
+  const record = recordOf(snapshot);
+  const { spec } = snapshot.backup;
+  if (record === undefined || !isRunning(record) || !isContinuous(spec)) return undefined;
+  if (!isOurs(snapshot, record)) return undefined;
+  const [url, snapshotSeconds] = [wantedUrl(snapshot), snapshotSecondsOf(spec)];
+  // The period is not stored before an agent has taken up the backup.
+  const hasPeriod = record.snapshotSeconds > 0;
+  const change = {
+    ...(url === record.url ? {} : { url }),
+    ...(snapshotSeconds === record.snapshotSeconds || !hasPeriod ? {} : { snapshotSeconds }),
+  };
+  return Object.keys(change).length === 0 ? undefined : change;
+}
+
+/** The same database, as far as names tell. */
+export function isSameCluster(left: FoundationDBBackup, right: FoundationDBBackup): boolean {
+  return (
+    left.metadata.namespace === right.metadata.namespace &&
+    left.spec.clusterName === right.spec.clusterName
+  );
+}
+
+export function isSameTag(left: FoundationDBBackup, right: FoundationDBBackup): boolean {
+  return isSameCluster(left, right) && tagOf(left.spec) === tagOf(right.spec);
+}
+
+/** Of two resources that want the same, the one that was made first has it. */
+export function wasFirst(left: FoundationDBBackup, right: FoundationDBBackup): boolean {
+  const [one, two] = [left, right].map(({ metadata }) => {
+    const { creationTimestamp = "", uid = "" } = metadata;
+    return `${creationTimestamp ?? ""}/${uid}`;
+  });
+  return (one ?? "") < (two ?? "");
+}
+
+export function nameOf({ metadata }: FoundationDBBackup): string {
+  return `${metadata.namespace ?? ""}/${metadata.name ?? ""}`;
+}

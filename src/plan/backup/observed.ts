@@ -1,0 +1,104 @@
+// Step updateBackupStatus: what the database and the agents show of the backup, and trouble in it.
+// Rules: spec/backup.md [BK80]-[BK82].
+import type { BackupStatus } from "../../api/backup.ts";
+import { agentCountOf, isUnmanaged, tagOf } from "../../api/effective-backup.ts";
+import { maskedUrl, withoutSecrets } from "../../build/backup-url.ts";
+import type { BackupLayer, BackupRecord } from "../../fdb/backup-layer.ts";
+import type { NewWait } from "../wait.ts";
+import { isOurs, isRestorable, isRunning, shouldRun } from "./facts.ts";
+import { figuresOf } from "./figures.ts";
+import type { BackupSnapshot } from "./snapshot.ts";
+import type { BackupStepResult } from "./step.ts";
+import { unreadableWait } from "./unreadable.ts";
+
+const step = "updateBackupStatus";
+
+export function planObserved(snapshot: BackupSnapshot): BackupStepResult {
+  const { layer } = snapshot;
+  if (layer.kind === "missing") return { waits: [unreadableWait(snapshot, step, layer)] };
+  const { record } = layer.layer;
+  const isOwn = record !== undefined && isOurs(snapshot, record);
+  return {
+    status: {
+      ...(isOwn ? { backupUID: record.uid } : {}),
+      backupDetails: detailsOf(snapshot, layer.layer),
+      state: stateOf(layer.layer),
+      ...(isOwn ? figuresOf(layer.layer, snapshot.nowMs) : {}),
+    },
+    waits: [...silentAgents(snapshot), ...errorsOf(snapshot, layer.layer)],
+  };
+}
+
+function detailsOf(
+  { backup }: BackupSnapshot,
+  { record, isPaused }: BackupLayer,
+): BackupStatus["backupDetails"] {
+  const running = isRunning(record);
+  return {
+    ...(record === undefined ? {} : { url: maskedUrl(record.url) }),
+    running,
+    paused: isPaused,
+    ...(running && record !== undefined ? { snapshotTime: record.snapshotSeconds } : {}),
+    restorable: isRestorable(record),
+    tag: tagOf(backup.spec),
+  };
+}
+
+function stateOf({ record, isPaused }: BackupLayer): string {
+  if (record === undefined) return "NeverRan";
+  return isPaused && isRunning(record) ? "Paused" : record.state;
+}
+
+/** A layer document of an agent vanishes two minutes after its last word. */
+function silentAgents(snapshot: BackupSnapshot): NewWait[] {
+  const { backup, database, layer } = snapshot;
+  const layers = database?.cluster?.layers;
+  if (layer.kind === "missing" || layers?._valid !== true || !isRunning(layer.layer.record)) {
+    return [];
+  }
+  const running = (layers["backup"] as { instances_running?: number } | undefined)
+    ?.instances_running;
+  if ((running ?? 0) > 0) return [];
+  const none = agentCountOf(backup.spec) === 0;
+  return [
+    {
+      step,
+      reason: "BackupAgentsSilent",
+      message: "No backup agent speaks to the database, so the backup makes no progress",
+      remedy: none
+        ? "Set spec.agentCount, or run agents elsewhere."
+        : "Look at the logs of the agents: they may have another version, other certificates or an old cluster file.",
+      retryAfterMs: 60_000,
+    },
+  ];
+}
+
+/** Task timeouts are usual: another agent takes the task over. */
+const usualErrors = new Set([2382]);
+
+/** Errors since the last point that can be restored: later success has outdated the others. */
+function errorsOf(snapshot: BackupSnapshot, { record }: BackupLayer): NewWait[] {
+  if (record === undefined || !isRunning(record) || isUnmanaged(snapshot.backup.spec)) return [];
+  if (!shouldRun(snapshot)) return [];
+  const recent = errorsSince(record);
+  const [first] = recent;
+  if (first === undefined) return [];
+  const more = recent.length > 1 ? ` (and ${recent.length - 1} other kinds of errors)` : "";
+  return [
+    {
+      step,
+      reason: "BackupErrors",
+      message: `The agents meet errors: ${withoutSecrets(first.text)}${more}`,
+      remedy:
+        "Look at the store: credentials of the agents, free space, reachability. The agents go on by themselves when it answers.",
+      retryAfterMs: 60_000,
+    },
+  ];
+}
+
+function errorsSince(record: BackupRecord): BackupRecord["errors"] {
+  const since = record.restorableTo ?? 0;
+  return record.errors
+    .filter(({ code, version }) => version > since && !usualErrors.has(code))
+    .toSorted((left, right) => right.version - left.version);
+}

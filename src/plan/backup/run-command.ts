@@ -1,0 +1,154 @@
+// Gets one command carried out: nothing is begun while another command of the backup runs, an attempt is looked at before it
+// is repeated, and failures are repeated after ever longer pauses. Rules: spec/backup.md [BK44]-[BK48].
+import { labelsOf } from "../../api/effective.ts";
+import type { BackupCommand } from "../../build/backup-command.ts";
+import { commandIdentity, commandPod, purposeOf } from "../../build/command-pod.ts";
+import type { Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { isProtocolCompatible, parseVersion } from "../../model/version.ts";
+import type { NewWait } from "../wait.ts";
+import { commandEnd } from "./command-end.ts";
+import type { CommandEnd } from "./command-end.ts";
+import { troubleOf } from "./command-failure.ts";
+import type { BackupSnapshot } from "./snapshot.ts";
+import type { BackupStepResult } from "./step.ts";
+
+const backOffMs = 10_000;
+const backOffMaximumMs = 300_000;
+/** A finished command shows in the database by then; times of Kubernetes are whole seconds. */
+const settleMs = 2_000;
+
+/** The newest attempt of this very command; undefined when there is none. */
+export function lastAttempt(
+  { commandPods }: Pick<BackupSnapshot, "commandPods">,
+  command: BackupCommand,
+): Stored<Pod> | undefined {
+  const purpose = purposeOf(command);
+  const own = commandPods.filter((pod) => commandIdentity(pod).purpose === purpose);
+  return own.toSorted((a, b) => commandIdentity(a).attempt - commandIdentity(b).attempt).at(-1);
+}
+
+/**
+ * What to do for a command that the database does not show as done. An end is believed only when the database was read
+ * after it.
+ */
+export function runCommand(
+  snapshot: BackupSnapshot,
+  step: string,
+  command: BackupCommand,
+): BackupStepResult {
+  const busy = unfinished(snapshot);
+  if (busy !== undefined) return { waits: [runningWait(step, busy)] };
+  const last = lastAttempt(snapshot, command);
+  if (last === undefined) return begin(snapshot, step, command, 1);
+  const end = commandEnd(snapshot, last);
+  if (end === undefined) return { waits: [runningWait(step, last)] };
+  if (end.isSuccess && !isReadSince(snapshot, end)) return { waits: [settlingWait(step, end)] };
+  const wait = failureWait(snapshot, step, command, end);
+  const pauseMs = Math.min(backOffMaximumMs, backOffMs * 2 ** Math.min(end.attempt - 1, 10));
+  const leftMs = end.endedMs + pauseMs - snapshot.nowMs;
+  if (leftMs > 0) return { waits: [{ ...wait, retryAfterMs: leftMs }] };
+  const again = begin(snapshot, step, command, end.attempt + 1);
+  return { ...again, waits: [...(again.waits ?? []), wait] };
+}
+
+function begin(
+  snapshot: BackupSnapshot,
+  step: string,
+  command: BackupCommand,
+  attempt: number,
+): BackupStepResult {
+  const mismatch = command.needsDatabase ? versionWait(snapshot, step) : undefined;
+  if (mismatch !== undefined) return { waits: [mismatch] };
+  const pod = commandPod(snapshot.backup, command, attempt, clusterLabelKeys(snapshot));
+  // The step updateBackupAgents tells what is wrong with the template.
+  if (!pod.ok) return {};
+  return { actions: [{ type: "createCommand", step, command: command.type, object: pod.value }] };
+}
+
+function clusterLabelKeys({ cluster }: BackupSnapshot): string[] {
+  if (cluster === undefined) return [];
+  const { matchLabels, processClassLabels, processGroupIdLabels } = labelsOf(cluster);
+  return [...Object.keys(matchLabels), ...processClassLabels, ...processGroupIdLabels];
+}
+
+/** Another command of this backup that has not ended. */
+function unfinished(snapshot: BackupSnapshot): Stored<Pod> | undefined {
+  return snapshot.commandPods.find((pod) => commandEnd(snapshot, pod) === undefined);
+}
+
+export function isReadSince({ layer }: BackupSnapshot, { endedMs }: CommandEnd): boolean {
+  return layer.kind === "seen" && layer.observedMs >= endedMs + settleMs;
+}
+
+function runningWait(step: string, pod: Stored<Pod>): NewWait {
+  const { name = "" } = pod.metadata;
+  const { type } = commandIdentity(pod);
+  const trouble = startTrouble(pod);
+  return {
+    step,
+    reason: "BackupCommandRunning",
+    message: `fdbbackup ${type} runs in pod ${name}${trouble === "" ? "" : `, which has not started: ${trouble}`}`,
+    object: `pod/${name}`,
+    remedy: `Look at \`kubectl describe pod ${name}\` if it lasts; the pod has a deadline of its own.`,
+    retryAfterMs: 30_000,
+  };
+}
+
+/** Why the pod does not run, in the words of Kubernetes. */
+function startTrouble({ status }: Stored<Pod>): string {
+  const scheduled = status?.conditions?.find(({ type }) => type === "PodScheduled");
+  if (scheduled?.status === "False") return scheduled.message ?? scheduled.reason ?? "";
+  const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  const waiting = all.map(({ state }) => state?.waiting).find((each) => each?.message);
+  return waiting === undefined ? "" : `${waiting.reason ?? ""}: ${waiting.message ?? ""}`;
+}
+
+function settlingWait(step: string, { pod }: CommandEnd): NewWait {
+  const { name = "" } = pod.metadata;
+  return {
+    step,
+    reason: "BackupCommandRunning",
+    message: `The command of pod ${name} has ended, and what came of it is being read`,
+    object: `pod/${name}`,
+    remedy: "Nothing: it passes by itself.",
+    retryAfterMs: 5_000,
+  };
+}
+
+function failureWait(
+  { backup }: BackupSnapshot,
+  step: string,
+  { type }: BackupCommand,
+  end: CommandEnd,
+): NewWait {
+  const object = `pod/${end.pod.metadata.name ?? ""}`;
+  if (end.isSuccess) {
+    return {
+      step,
+      reason: "BackupCommandFailed",
+      message: `fdbbackup ${type} ended well and the database shows nothing of it`,
+      object,
+      remedy: "Look at the log of its pod, and whether somebody else works on this tag.",
+      retryAfterMs: backOffMs,
+    };
+  }
+  return { step, ...troubleOf(backup, type, end), object, retryAfterMs: backOffMs };
+}
+
+/** A tool of another protocol than the database waits for ever. */
+export function versionWait(snapshot: BackupSnapshot, step: string): NewWait | undefined {
+  const { backup, cluster } = snapshot;
+  const running = cluster?.status?.runningVersion || cluster?.spec.version || "";
+  const [own, theirs] = [parseVersion(backup.spec.version), parseVersion(running)];
+  if (own === undefined || theirs === undefined || isProtocolCompatible(own, theirs)) {
+    return undefined;
+  }
+  return {
+    step,
+    reason: "BackupVersionMismatch",
+    message: `The database runs ${running}: agents and tools of ${backup.spec.version} cannot speak to it`,
+    remedy: `Set spec.version of the backup to ${running}.`,
+    retryAfterMs: 60_000,
+  };
+}

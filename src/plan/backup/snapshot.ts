@@ -1,0 +1,50 @@
+// Everything that a decision about a backup may look at, read once: the resource, the Deployment and pods of it, what the
+// database says of the backup, and other backups that could be in its way. Rules: spec/backup.md [BK20], [BK31].
+import type { FoundationDBBackup } from "../../api/backup.ts";
+import type { FoundationDBCluster } from "../../api/cluster.ts";
+import type { BackupLayer } from "../../fdb/backup-layer.ts";
+import type { Deployment, Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import type { DatabaseStatus } from "../../model/database-status.ts";
+import type { Wait } from "../wait.ts";
+
+export type LayerObservation =
+  | { readonly kind: "seen"; readonly layer: BackupLayer; readonly observedMs: number }
+  | {
+      readonly kind: "missing";
+      /**
+       * "NoCluster": the resource of the cluster is gone. "NotReady": there is no database yet. "Asking": the first answer
+       * has not come.
+       */
+      readonly reason: "NoCluster" | "NotReady" | "Asking" | "Unreachable";
+      readonly message: string;
+    };
+
+/** A write that was refused, kept until it works. */
+export interface BackupFailure {
+  readonly key: string;
+  readonly step: string;
+  readonly what: string;
+  readonly message: string;
+  readonly retryAtMs: number;
+}
+
+export interface BackupSnapshot {
+  readonly nowMs: number;
+  /** By how much the clock of the API server is ahead of ours. */
+  readonly serverAheadMs: number;
+  readonly backup: FoundationDBBackup;
+  readonly cluster: FoundationDBCluster | undefined;
+  readonly deployment: Stored<Deployment> | undefined;
+  /** Of the agents and of commands, sorted by name. */
+  readonly agentPods: readonly Stored<Pod>[];
+  readonly commandPods: readonly Stored<Pod>[];
+  readonly layer: LayerObservation;
+  /** The newest status of the database, not older than two minutes. */
+  readonly database: DatabaseStatus | undefined;
+  /** All other backups that this operator looks after, in all namespaces, sorted. */
+  readonly others: readonly FoundationDBBackup[];
+  readonly failures: readonly BackupFailure[];
+  readonly previousWaits: readonly Pick<Wait, "step" | "reason" | "object" | "sinceMs">[];
+  readonly terminalPodMinimumAgeMs: number;
+}

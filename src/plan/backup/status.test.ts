@@ -1,0 +1,168 @@
+// What the status of a backup shows. Rules: spec/backup.md [BK22], [BK31], [BK80]-[BK89].
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { DatabaseStatus } from "../../model/database-status.ts";
+import { durationText, lagOf, timeOf } from "./figures.ts";
+import {
+  backupWith,
+  gistOf,
+  layerWith,
+  nowMs,
+  planBackup,
+  recordWith,
+  sceneOf,
+  seen,
+} from "./scene.ts";
+
+test("[BK80][BK89] a running backup", () => {
+  const record = recordWith({ snapshotBegin: 90_000_000, snapshotTarget: 130_000_000 });
+  const { status } = planBackup(sceneOf(seen(record)));
+  const time = (secondsAgo: number): string =>
+    new Date(nowMs - secondsAgo * 1000).toISOString().replace(".000", "");
+  assert.deepEqual(status, {
+    agentCount: 2,
+    deploymentConfigured: true,
+    backupUID: "u1",
+    backupDetails: {
+      url: "blobstore://account@host:443/nightly?bucket=fdb-backups",
+      running: true,
+      paused: false,
+      snapshotTime: 864_000,
+      restorable: true,
+      tag: "default",
+    },
+    state: "RunningDifferentially",
+    restorable: {
+      from: { version: 50_000_000 },
+      to: { version: 100_000_000, time: time(12) },
+    },
+    lag: "12s",
+    bytes: { logs: 100, snapshots: 200, total: 300 },
+    snapshot: { progress: 50, eta: time(-18) },
+    generations: { reconciled: 3 },
+    conditions: [
+      {
+        type: "Reconciled",
+        status: "True",
+        reason: "ReconciliationComplete",
+        message: "Reconciled generation 3",
+        observedGeneration: 3,
+        lastTransitionTime: time(0),
+      },
+      {
+        type: "Running",
+        status: "True",
+        reason: "RunningDifferentially",
+        message: "The backup runs",
+        observedGeneration: 3,
+        lastTransitionTime: time(0),
+      },
+      {
+        type: "Restorable",
+        status: "True",
+        reason: "Restorable",
+        message: "The backup can be restored",
+        observedGeneration: 3,
+        lastTransitionTime: time(0),
+      },
+    ],
+  });
+});
+
+test("[BK2] no secret of the stored URL is shown", () => {
+  const url = "blobstore://key:s3cr3t%3Atoken@host:443/nightly?bucket=fdb-backups";
+  const errors = [{ code: 1, text: `cannot read ${url}`, version: 200_000_000 }];
+  const backup = backupWith({ blobStoreConfiguration: { accountName: "key:s3cr3t:token@host" } });
+  const plan = planBackup(sceneOf({ backup, ...seen(recordWith({ url, errors })) }));
+  assert.equal(plan.actions.length, 0, "compared as it is, nothing differs");
+  assert.equal(
+    plan.status.backupDetails?.url,
+    "blobstore://key:***@host:443/nightly?bucket=fdb-backups",
+  );
+  assert.ok(!JSON.stringify([plan.status, plan.waits, plan.events]).includes("s3cr3t"));
+});
+
+test("[BK31] without a database what was seen last stays, and the wait says what is missing", () => {
+  const before = { backupDetails: { url: "x", running: true }, state: "Running" };
+  const backup = backupWith({}, before);
+  const reasons = {
+    NoCluster: "BackupClusterMissing",
+    NotReady: "DatabaseNotReady",
+    Unreachable: "DatabaseUnreachable",
+  } as const;
+  for (const [reason, wait] of Object.entries(reasons)) {
+    const layer = { kind: "missing", reason: reason as keyof typeof reasons, message: "" } as const;
+    const { status, waits, isReconciled } = planBackup(sceneOf({ backup, layer }));
+    assert.deepEqual([waits[0]?.reason, isReconciled], [wait, false]);
+    assert.deepEqual([status.backupDetails, status.state], [before.backupDetails, before.state]);
+  }
+});
+
+function databaseWith(backup: unknown): DatabaseStatus {
+  return { cluster: { layers: { _valid: true, backup } } } as DatabaseStatus;
+}
+
+test("[BK81] a backup that runs without agents says so", () => {
+  const silent = ["BackupAgentsSilent"];
+  assert.deepEqual(gistOf(sceneOf({ database: databaseWith(null) })).waits, silent);
+  assert.deepEqual(
+    gistOf(sceneOf({ database: databaseWith({ instances_running: 0 }) })).waits,
+    silent,
+  );
+  assert.deepEqual(gistOf(sceneOf({ database: databaseWith({ instances_running: 1 }) })).waits, []);
+  const ended = seen(recordWith({ state: "Completed" }));
+  const stopped = backupWith({ backupState: "Stopped" });
+  assert.deepEqual(
+    gistOf(sceneOf({ backup: stopped, ...ended, database: databaseWith(null) })).waits,
+    [],
+  );
+});
+
+test("[BK82] errors since the last restorable point are told, older and usual ones are not", () => {
+  const text = "'Network connection failed' on 'file_backup_write_range_5.2'";
+  const waitsWith = (code: number, version: number): string[] =>
+    gistOf(sceneOf(seen(recordWith({ errors: [{ code, text, version }] })))).waits;
+  assert.deepEqual(waitsWith(1026, 100_000_001), ["BackupErrors"]);
+  assert.deepEqual(waitsWith(1026, 99_000_000), []);
+  assert.deepEqual(waitsWith(2382, 100_000_001), []);
+});
+
+test("[BK22] times hold through a recovery, in which versions jump", () => {
+  const times = [
+    { seconds: 1080, version: 205_000_000 },
+    { seconds: 1010, version: 100_000_000 },
+    { seconds: 1000, version: 90_000_000 },
+  ];
+  assert.equal(timeOf(times, 95_000_000), 1005);
+  assert.equal(timeOf(times, 204_000_000), 1080, "not later than the next entry");
+  assert.equal(timeOf(times, 207_000_000), 1082);
+  assert.equal(timeOf(times, 80_000_000), undefined);
+  const layer = layerWith(recordWith({ restorableTo: 80_000_000 }), { times });
+  assert.equal(
+    lagOf(layer, 1_100_000),
+    100_000,
+    "at least as old as the oldest entry that was read",
+  );
+  assert.deepEqual(
+    [59, 61, 3700, 90_000].map((seconds) => durationText(seconds * 1000)),
+    ["59s", "1m1s", "1h1m", "1d1h"],
+  );
+});
+
+test("[BK89] paused and ended backups, and one that was never started", () => {
+  const running = (scene: Parameters<typeof sceneOf>[0]): unknown => {
+    const { conditions = [] } = planBackup(sceneOf(scene)).status;
+    return conditions.map(({ status, reason }) => `${status} ${reason}`).slice(1);
+  };
+  const paused = {
+    backup: backupWith({ backupState: "Paused" }),
+    ...seen(recordWith(), { isPaused: true }),
+  };
+  assert.deepEqual(running(paused), ["False Paused", "True Restorable"]);
+  assert.equal(planBackup(sceneOf(paused)).status.state, "Paused");
+  assert.deepEqual(running(seen(undefined)), ["False NeverRan", "False NotRestorable"]);
+  assert.deepEqual(running(seen(recordWith({ state: "Errored" }))), [
+    "False Errored",
+    "True Restorable",
+  ]);
+});

@@ -1,0 +1,30 @@
+// The contract of a step about a backup, as for clusters: it looks at the snapshot and at what the steps before it decided,
+// and returns what it wants. Rules: spec/backup.md [BK31].
+import type { BackupStatus } from "../../api/backup.ts";
+import type { PlanEvent } from "../step.ts";
+import type { NewWait } from "../wait.ts";
+import type { BackupAction } from "./action.ts";
+import type { BackupSnapshot } from "./snapshot.ts";
+
+export interface BackupDraft {
+  readonly status: BackupStatus;
+  readonly actions: readonly BackupAction[];
+  readonly waits: readonly NewWait[];
+}
+
+export interface BackupStepResult {
+  readonly actions?: readonly BackupAction[];
+  readonly waits?: readonly NewWait[];
+  readonly events?: readonly PlanEvent[];
+  /** Fields of the status that the step sets. */
+  readonly status?: Partial<BackupStatus>;
+  /** No further step runs in this pass. */
+  readonly stop?: boolean;
+}
+
+export interface BackupStep {
+  readonly name: string;
+  readonly run: (snapshot: BackupSnapshot, draft: BackupDraft) => BackupStepResult;
+}
+
+export const nothing: BackupStepResult = {};

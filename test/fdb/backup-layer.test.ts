@@ -1,0 +1,168 @@
+// What is read from the keys of the backup layer, on captures of a real one. Rules: spec/backup.md [BK20]-[BK23].
+import { strict as assert } from "node:assert";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { seededRandom } from "../../src/env/random.ts";
+import { createKeyValueStore } from "../../src/sim/key-value/store.ts";
+import type { KeyValueStore } from "../../src/sim/key-value/store.ts";
+import { VirtualClock } from "../../src/sim/virtual-clock.ts";
+import { pauseKey, workerPauseKey } from "../../src/fdb/backup-keys.ts";
+import { readBackupLayer, readVersionAt, setAgentsPaused } from "../../src/fdb/backup-layer.ts";
+import type { BackupLayer } from "../../src/fdb/backup-layer.ts";
+import { bytesOfBinary, textOfBytes } from "../../src/fdb/bytes.ts";
+
+const folder = join(import.meta.dirname, "../data/fdb/backup");
+
+/** Bytes as fdbcli prints them. */
+function bytesOfShown(text: string): Uint8Array {
+  const binary = text.replaceAll(/\\(\\|x([0-9a-f]{2}))/g, (_, all: string, hex?: string) =>
+    hex === undefined ? all : String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return bytesOfBinary(binary);
+}
+
+function pairsOf(file: string): [Uint8Array, Uint8Array][] {
+  const text = readFileSync(join(folder, file), "utf8");
+  return [...text.matchAll(/^`(.*)' is `(.*)'$/gm)].map(([, key = "", value = ""]) => [
+    bytesOfShown(key),
+    bytesOfShown(value),
+  ]);
+}
+
+/** A database that holds the captured keys, in virtual time. */
+class Captured {
+  readonly clock = new VirtualClock();
+  readonly store: KeyValueStore = createKeyValueStore({
+    clock: this.clock,
+    random: seededRandom(1),
+  });
+
+  async fill(...files: string[]): Promise<void> {
+    const pairs = files.flatMap(pairsOf);
+    assert.ok(pairs.length > 0);
+    await this.run(
+      this.store.transact(
+        async (transaction) => {
+          for (const [key, value] of pairs) transaction.set(key, value);
+        },
+        { timeoutMs: 5000, accessSystemKeys: true },
+      ),
+    );
+  }
+
+  layer(tag: string): Promise<BackupLayer> {
+    return this.run(readBackupLayer(this.store, tag, 5000));
+  }
+
+  async run<T>(work: Promise<T>): Promise<T> {
+    await this.clock.advance(2000);
+    return work;
+  }
+}
+
+async function captured(...files: string[]): Promise<Captured> {
+  const database = new Captured();
+  await database.fill(...files);
+  return database;
+}
+
+const all = ["tag-to-uid.txt", "uid-to-config.txt", "timekeeper-with-recovery.txt"];
+
+test("[BK20][BK21] a running backup is read as the tools show it", async () => {
+  const database = await captured(...all);
+  const { record, isPaused, otherWriters } = await database.layer("daily");
+  assert.equal(isPaused, false);
+  assert.deepEqual(otherWriters, [], "nobody looks while it runs");
+  assert.deepEqual(record, {
+    uid: "7bb83bb7f75dca032763131c8993d306",
+    state: "RunningDifferentially",
+    url: "blobstore://BKKEY@127.0.0.1:7070/db100?bucket=fdb-backups&sc=0&region=us-east-1",
+    snapshotSeconds: 45,
+    stopsWhenDone: false,
+    logBytes: 85_385,
+    rangeBytes: 543_807_533,
+    restorableFrom: 161_005_537,
+    restorableTo: 440_627_957,
+    snapshotBegin: 414_222_504,
+    snapshotTarget: 459_222_504,
+    lastSnapshotEnd: 413_094_266,
+    errors: [],
+  });
+});
+
+test("[BK20][BK21] backups in other states, and a tag that was never used", async () => {
+  const database = await captured(...all);
+  const states: Record<string, unknown> = {};
+  for (const tag of ["once", "probe1", "probe2", "t1", "t2", "never"]) {
+    const { record } = await database.layer(tag);
+    states[tag] = record && [record.state, record.stopsWhenDone, record.restorableTo !== undefined];
+  }
+  assert.deepEqual(states, {
+    once: ["Completed", true, true],
+    probe1: ["Aborted", false, false],
+    probe2: ["Aborted", false, false],
+    t1: ["RunningDifferentially", false, true],
+    t2: ["Aborted", false, false],
+    never: undefined,
+  });
+  const { record, otherWriters } = await database.layer("t2");
+  assert.deepEqual(record?.errors, [
+    {
+      code: 2382,
+      text: "'Task execution stopped due to timeout, abort, or completion by another worker' on 'file_backup_write_logs_5.2'",
+      version: 171_875_281,
+    },
+  ]);
+  assert.deepEqual(
+    otherWriters.map(({ tag }) => tag),
+    ["daily", "t1"],
+    "backups of other tags that run",
+  );
+});
+
+test("[BK22] the time of the first restorable version is found among all pairs", async () => {
+  const database = await captured(...all);
+  const { record, times, fromTime } = await database.layer("daily");
+  assert.equal(times.length, 60);
+  const pairs = pairsOf("timekeeper-with-recovery.txt");
+  assert.ok(pairs.length > times.length, "the pair lies before the recent ones");
+  assert.ok(fromTime !== undefined && record?.restorableFrom !== undefined);
+  assert.ok(fromTime.version <= record.restorableFrom);
+  const nextVersion = fromTime.version + 10_000_000;
+  assert.ok(nextVersion > record.restorableFrom - 1_000_000, "no later pair would do");
+});
+
+test("[BK22] the version of a time is that of the last pair before it", async () => {
+  const database = await captured("timekeeper-with-recovery.txt");
+  const seconds = 0x6afa2495;
+  const at = (time: number): Promise<number | undefined> =>
+    database.run(readVersionAt(database.store, time, 5000));
+  assert.equal(await at(seconds), 0x01cb762a);
+  assert.equal(await at(seconds + 9), 0x01cb762a);
+  assert.equal(await at(seconds - 1), 0x01267216);
+  assert.equal(await at(1000), undefined);
+});
+
+test("[BK23] pausing and resuming change both keys together", async () => {
+  const database = await captured("tag-to-uid.txt");
+  const keys = (): Promise<(string | undefined)[]> =>
+    database.run(
+      database.store.transact(
+        async (transaction) =>
+          Promise.all(
+            [pauseKey, workerPauseKey].map(async (key) => {
+              const value = await transaction.get(key);
+              return value && textOfBytes(value);
+            }),
+          ),
+        { timeoutMs: 5000, accessSystemKeys: true },
+      ),
+    );
+  assert.equal((await database.layer("daily")).isPaused, false);
+  await database.run(setAgentsPaused(database.store, true, 5000));
+  assert.deepEqual(await keys(), ["", "1"]);
+  assert.equal((await database.layer("daily")).isPaused, true);
+  await database.run(setAgentsPaused(database.store, false, 5000));
+  assert.deepEqual(await keys(), [undefined, "0"]);
+});

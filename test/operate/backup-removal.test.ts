@@ -1,0 +1,103 @@
+// The door in front of a deletion of data, and specs that cannot be right, on an emulated API server without a database.
+// Rules: spec/backup.md [BK74], [BK75], [BK97].
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { foundationDbBackups } from "../../src/api/backup.ts";
+import type { BackupSpec, FoundationDBBackup } from "../../src/api/backup.ts";
+import { events, pods } from "../../src/kube/resource.ts";
+import type { Stored } from "../../src/kube/resource.ts";
+import { backupFinalizer } from "../../src/plan/backup/deletion.ts";
+import { backupWith } from "../../src/plan/backup/scene.ts";
+import { FullWorld } from "./full-world.ts";
+
+const key = { namespace: "default", name: "nightly" };
+
+function resource(spec: Partial<BackupSpec>, name = "nightly"): Stored<FoundationDBBackup> {
+  const { status: _, ...backup } = backupWith(spec);
+  return { ...backup, metadata: { name, namespace: "default" } };
+}
+
+async function commandsOf(world: FullWorld): Promise<string[]> {
+  const { items } = await world.client.list(pods, {
+    namespace: "default",
+    labelSelector: "foundationdb.org/backup-command-for",
+  });
+  return items.map(({ metadata }) => metadata.labels?.["foundationdb.org/backup-command"] ?? "");
+}
+
+test("[BK74][BK75] without a cluster the data is deleted, but not once the policy has changed", async () => {
+  let isEdited = false;
+  const edited: FullWorld[] = [];
+  const world = await FullWorld.open({
+    seed: 4,
+    // Somebody changes his mind in the very moment in which the operator looks for the last time.
+    intercept: async ({ method, path }) => {
+      const isLastLook = method === "GET" && path.endsWith("/foundationdbbackups/nightly");
+      if (!isLastLook || isEdited) return;
+      isEdited = true;
+      const body = { spec: { deletionPolicy: "stop" } };
+      await edited[0]?.client.patch(foundationDbBackups, key, body, { type: "merge" });
+    },
+  });
+  edited.push(world);
+  const running = world.startOperator();
+  await world.client.create(foundationDbBackups, resource({ deletionPolicy: "cleanup" }));
+  await world.clock.advance(5_000);
+  const { metadata } = await world.client.get(foundationDbBackups, key);
+  assert.deepEqual(metadata.finalizers, [backupFinalizer]);
+  await world.client.delete(foundationDbBackups, key);
+  await world.clock.advance(60_000);
+  assert.equal(isEdited, true);
+  assert.deepEqual(await commandsOf(world), []);
+  assert.equal(await world.client.find(foundationDbBackups, key), undefined, "stop lets it go");
+  await world.client.create(foundationDbBackups, resource({ deletionPolicy: "cleanup" }));
+  await world.clock.advance(5_000);
+  await world.client.delete(foundationDbBackups, key);
+  await world.clock.advance(5_000);
+  assert.deepEqual(await commandsOf(world), ["delete"]);
+  await running.stop();
+  world.close();
+});
+
+test("[BK75] data in a place to which another backup writes is not deleted", async () => {
+  const world = await FullWorld.open({ seed: 5 });
+  const running = world.startOperator();
+  const place = { blobStoreConfiguration: { accountName: "account@host", backupName: "nightly" } };
+  await world.client.create(foundationDbBackups, resource({ ...place, clusterName: "other" }, "a"));
+  await world.clock.advance(5_000);
+  const spec = { ...place, deletionPolicy: "cleanup" } as const;
+  await world.client.create(foundationDbBackups, resource(spec));
+  await world.clock.advance(5_000);
+  await world.client.delete(foundationDbBackups, key);
+  await world.clock.advance(60_000);
+  assert.deepEqual(await commandsOf(world), []);
+  const { status } = await world.client.get(foundationDbBackups, key);
+  assert.deepEqual(
+    status?.blockedBy?.map(({ reason }) => reason),
+    ["BackupClusterMissing", "BackupDestinationInUse"],
+  );
+  await running.stop();
+  world.close();
+});
+
+test("[BK97] a spec that cannot be right is answered once, without its secret, and can be deleted", async () => {
+  const world = await FullWorld.open({ seed: 6 });
+  const running = world.startOperator();
+  const blobStoreConfiguration = { accountName: "key:s3cr3t" };
+  await world.client.create(foundationDbBackups, resource({ blobStoreConfiguration }));
+  await world.clock.advance(60_000);
+  const { status } = await world.client.get(foundationDbBackups, key);
+  const [reconciled] = status?.conditions ?? [];
+  assert.deepEqual([reconciled?.type, reconciled?.reason], ["Reconciled", "InvalidSpec"]);
+  const told = (await world.client.list(events, { namespace: "default" })).items;
+  assert.deepEqual(
+    told.map(({ reason, count }) => [reason, count ?? 1]),
+    [["FoundationDBBackup not valid", 1]],
+  );
+  assert.ok(!JSON.stringify([status, told.map(({ message }) => message)]).includes("s3cr3t"));
+  await world.client.delete(foundationDbBackups, key);
+  await world.clock.advance(5_000);
+  assert.equal(await world.client.find(foundationDbBackups, key), undefined);
+  await running.stop();
+  world.close();
+});
