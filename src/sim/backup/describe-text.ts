@@ -40,14 +40,21 @@ export function descriptionText(url: string, shown: Description, secondOf: Secon
   ].join("");
 }
 
-export function descriptionJson(url: string, shown: Description, secondOf: SecondOf): string {
+/** `isLogTypeNamed`: newer versions name the kind of mutation log instead of saying whether it is partitioned. */
+export function descriptionJson(
+  url: string,
+  shown: Description,
+  secondOf: SecondOf,
+  isLogTypeNamed = false,
+): string {
+  const logType = shown.isPartitioned ? "partitioned-log-experimental" : "default";
   const point = (version: number | undefined): JsonValue | undefined =>
     version === undefined ? undefined : pointOf(version, shown.maxLogEnd, secondOf);
   return jsonLine({
     SchemaVersion: "1.0.0",
     URL: url,
     Restorable: shown.maxRestorable !== undefined,
-    Partitioned: shown.isPartitioned,
+    ...(isLogTypeNamed ? { MutationLogType: logType } : { Partitioned: shown.isPartitioned }),
     FileLevelEncryption: shown.isEncrypted,
     EncryptionBlockSize: shown.isEncrypted ? blockBytes : 0,
     Snapshots: shown.snapshots.map(({ file, isRestorable, expiredPercent }) => ({

@@ -172,7 +172,7 @@ async function createContainer(
   const container = containerOf(context, options, url);
   try {
     const key = keyFile === undefined ? "" : encryptionKey(context, keyFile);
-    const made = make(container, key);
+    const made = make(context, container, key);
     await context.life.within(containerTimeoutMs, made, () => new ToolError(1004));
     return undefined;
   } catch (error) {
@@ -181,8 +181,15 @@ async function createContainer(
   }
 }
 
-async function make(container: Container, key: string): Promise<void> {
+/** The real tool tries to make a missing bucket and is refused, or dies of it in one case of six. */
+async function make(context: ToolContext, container: Container, key: string): Promise<void> {
   const { name } = container;
+  if (!(await container.bucketExists())) {
+    if (context.fabric.random.next() < 1 / 6) {
+      throw new ToolExit(139, "SIGNAL: Segmentation fault (11)\n");
+    }
+    throw new ToolError(1523);
+  }
   if (await container.exists()) return;
   await container.put({ key: markerKey(name), bytes: 0, content: { kind: "property", text: "" } });
   await container.put(propertyObject(name, "encryption_metadata", key));

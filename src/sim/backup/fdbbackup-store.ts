@@ -1,5 +1,6 @@
 // The commands of fdbbackup that work on containers: describe, list, expire, delete. They need no database but for times.
 // Carries rules BSIM5, BSIM6 and BSIM7.
+import { hasMutationLogType, parseVersion } from "../../model/version.ts";
 import type { Database } from "../database/database.ts";
 import { markerKey, propertyObject, readContent } from "./container-objects.ts";
 import { descriptionJson, descriptionText } from "./describe-text.ts";
@@ -32,8 +33,10 @@ export async function describeBackup(context: ToolContext, options: ToolOptions)
   const database = needsTimes ? await served(context, options.get("--cluster-file")) : undefined;
   const shown = describe(readContent(container.name, objects));
   const secondOf: SecondOf = database && ((version) => secondOfVersion(database, version));
+  const version = parseVersion(context.spec.version);
+  const isLogTypeNamed = version !== undefined && hasMutationLogType(version);
   const text = options.has("--json")
-    ? descriptionJson(url.text, shown, secondOf)
+    ? descriptionJson(url.text, shown, secondOf, isLogTypeNamed)
     : descriptionText(url.text, shown, secondOf);
   context.out(`${text}\n`);
   return 0;

@@ -62,8 +62,16 @@ interface Target {
   readonly secondOf: ((version: number) => number) | undefined;
 }
 
+/** Unlike the other tools, fdbrestore does not look for a cluster file by itself. */
+function destinationFile(options: ToolOptions): string {
+  const path = options.get("--dest-cluster-file");
+  if (path !== undefined) return path;
+  throw new ToolExit(1, "Restore destination cluster file must be specified explicitly.\n");
+}
+
 async function startRestore(context: ToolContext, options: ToolOptions): Promise<number> {
   const url = readUrl(context, options.get("--restore-container"));
+  destinationFile(options);
   const target = await findTarget(context, options, url);
   const { version, shown } = target;
   if (options.has("--dryrun")) {
@@ -85,7 +93,7 @@ async function startRestore(context: ToolContext, options: ToolOptions): Promise
     );
   }
   context.out(`Restoring backup to version: ${version}\n`);
-  const database = await served(context, options.get("--dest-cluster-file"));
+  const database = await served(context, destinationFile(options));
   const uid = await submit(context, options, database, url.text, version);
   if (!options.has("--waitfordone")) return 0;
   const end = await followRestore(context, database, uid);
@@ -252,7 +260,7 @@ async function followRestore(
 }
 
 async function showRestores(context: ToolContext, options: ToolOptions): Promise<number> {
-  const database = await served(context, options.get("--dest-cluster-file"));
+  const database = await served(context, destinationFile(options));
   const { store } = database;
   const tag = options.get("--tagname");
   const version = nowVersion(database);
@@ -268,7 +276,7 @@ async function showRestores(context: ToolContext, options: ToolOptions): Promise
 /** The database is unlocked at once and stays as far as the restore had come. */
 async function abortRestore(context: ToolContext, options: ToolOptions): Promise<number> {
   const tag = options.get("--tagname") ?? "default";
-  const database = await served(context, options.get("--dest-cluster-file"));
+  const database = await served(context, destinationFile(options));
   const { store } = database;
   const entry = findTag(store, "restore", tag);
   const before = entry && viewRestore(store, entry.uid);
@@ -290,7 +298,7 @@ async function abortRestore(context: ToolContext, options: ToolOptions): Promise
 
 async function waitForRestore(context: ToolContext, options: ToolOptions): Promise<number> {
   const tag = options.get("--tagname") ?? "default";
-  const database = await served(context, options.get("--dest-cluster-file"));
+  const database = await served(context, destinationFile(options));
   const entry = findTag(database.store, "restore", tag);
   if (entry === undefined) {
     context.out(`waitRestore: Tag: ${tag}  State: ${stateWord(0)}\n`);

@@ -4,12 +4,14 @@
 import type { StoredObject } from "./container-objects.ts";
 
 export interface StoreTrouble {
-  /** Nobody answers at the address, or the name does not resolve. */
+  /** Nobody answers at the address, the name does not resolve, or its certificate is not trusted. */
   isUnreachable: boolean;
   /** Takes requests and never answers. */
   isHanging: boolean;
   /** Every request is answered with a 5xx. */
   isFailing: boolean;
+  /** Its clock and that of the tools are too far apart for a signature to be believed. */
+  isSkewed: boolean;
   /** Nothing more can be written. */
   isFull: boolean;
   /** Added to each request. */
@@ -20,6 +22,7 @@ const noTrouble: StoreTrouble = {
   isUnreachable: false,
   isHanging: false,
   isFailing: false,
+  isSkewed: false,
   isFull: false,
   extraLatencyMs: 0,
 };

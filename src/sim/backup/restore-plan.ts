@@ -7,7 +7,7 @@ import type { Item } from "../key-value/versioned-map.ts";
 import type { KeyRange } from "../key-value/write-buffer.ts";
 import { isInside } from "../key-value/write-buffer.ts";
 import { blockBytes, readContent } from "./container-objects.ts";
-import type { LogFile, RangeFile, StoredObject } from "./container-objects.ts";
+import type { RangeFile, StoredObject } from "./container-objects.ts";
 import { describe } from "./describe.ts";
 import { ToolError } from "./tool-error.ts";
 
@@ -97,11 +97,11 @@ export function mutationsToApply(
   transform: Transform,
 ): Mutation[] {
   const copied = plan.files.flatMap(({ content }) => (content.kind === "range" ? [content] : []));
+  // Several agents or tags may have written the same piece; one commit after another stays right when it comes twice.
   const commits = plan.logs
-    .flatMap(({ content }) => (content.kind === "log" ? [content] : []))
-    .toSorted((left: LogFile, right: LogFile) => left.beginVersion - right.beginVersion)
-    .flatMap((log) => log.commits)
-    .filter((commit) => commit.version <= version);
+    .flatMap(({ content }) => (content.kind === "log" ? content.commits : []))
+    .filter((commit) => commit.version <= version)
+    .toSorted((left, right) => left.version - right.version);
   return commits.map((commit) => mutationOf(commit, copied, transform)).filter(isEffective);
 }
 

@@ -21,6 +21,7 @@ export interface Container {
   /** As it is written into object keys. */
   readonly name: string;
   exists(): Promise<boolean>;
+  bucketExists(): Promise<boolean>;
   /** Everything of the container but its marker. */
   objects(): Promise<StoredObject[]>;
   put(object: StoredObject): Promise<void>;
@@ -45,6 +46,7 @@ export function openContainer(parts: StoreClientParts, url: StoreUrl): Container
   };
   return {
     name,
+    bucketExists: () => request((objects) => objects !== undefined),
     exists: () => request((objects) => objects?.has(markerKey(name)) ?? false),
     objects: () => request((_objects, found) => found.list(bucket, dataPrefix(name))),
     put: (object) =>
@@ -127,8 +129,8 @@ interface Account {
 
 function signed(store: ObjectStore, region: string, account: Account): ObjectStore {
   const isRegionRight = store.region === undefined || store.region === region;
-  if (!isRegionRight || store.accounts.get(account.key) !== account.secret)
-    throw new ToolError(1523);
+  const isSecretRight = store.accounts.get(account.key) === account.secret;
+  if (!isRegionRight || !isSecretRight || store.trouble.isSkewed) throw new ToolError(1523);
   return store;
 }
 

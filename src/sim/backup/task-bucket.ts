@@ -1,6 +1,6 @@
 // The tasks of backups and restores in the database, as agents share them: available ones, and taken ones that time out
 // after sixty million versions unless the agent that took them says that it is still at it. A task of a tag that was
-// aborted or started anew is thrown away. Carries rules BSIM11 and BSIM12.
+// aborted, ended or started anew is thrown away. Carries rules BSIM11 and BSIM12.
 import { binaryText, bytesOfBinary, bytesOfText, textOfBytes } from "../../fdb/bytes.ts";
 import { decodeTuple, encodeTuple } from "../../fdb/tuple.ts";
 import type { TupleElement } from "../../fdb/tuple.ts";
@@ -47,22 +47,22 @@ export function isPaused(store: KeyValueStore): boolean {
 }
 
 export function addTask(task: Task): KeyChanges {
-  return taskKeys(available, task);
+  return taskKeys(available + tuple(task.scheduledVersion), task);
 }
 
-/** Whether no agent has taken the task yet. */
+/** Whether no agent has taken a task that was due from the beginning. */
 export function isWaiting(store: KeyValueStore, id: string): boolean {
-  const prefix = available + tuple(bytesOfText(id));
+  const prefix = available + tuple(0, bytesOfText(id));
   return store.readNow({ begin: prefix, end: `${prefix}\xff` }).items.length > 0;
 }
 
 /** Takes the first task that is due: one that was left behind, or an available one. */
 export function claimTask(store: KeyValueStore): Claim | undefined {
   const { version } = store.readNow(singleKeyRange(pauseKey));
-  const left = readTasks(store, taken, 1).filter((entry) => Number(entry.prefix[0]) <= version);
-  const fresh = readTasks(store, available, 0);
-  for (const { task, keys } of [...left, ...fresh]) {
-    if (task.scheduledVersion > version) continue;
+  for (const { task, keys } of [
+    ...dueTasks(store, taken, version),
+    ...dueTasks(store, available, version),
+  ]) {
     const gone: KeyChanges = new Map(keys.map((key) => [key, undefined]));
     if (!isValid(store, task)) {
       store.write([], gone);
@@ -100,7 +100,9 @@ export function finishTask(store: KeyValueStore, claim: Claim, changes: KeyChang
 function isValid(store: KeyValueStore, task: Task): boolean {
   const config = new LayerConfig(store, task.layer, task.uid);
   const entry = findTag(store, task.layer, config.text("tag"));
-  return entry?.uid === task.uid && !entry.isAborted;
+  const state = config.number("stateEnum") ?? 0;
+  // A backup and a restore are under way in states one to three alike.
+  return entry?.uid === task.uid && !entry.isAborted && state >= 1 && state <= 3;
 }
 
 function cleared(changes: KeyChanges): KeyChanges {
@@ -127,34 +129,27 @@ function taskKeys(prefix: string, task: Task): KeyChanges {
 }
 
 interface Entry {
-  readonly prefix: readonly TupleElement[];
   readonly task: Task;
   readonly keys: readonly string[];
 }
 
 interface Group {
-  readonly prefix: TupleElement[];
   readonly keys: string[];
   readonly values: Map<string, Uint8Array>;
 }
 
-/** Tasks below a prefix; `skip` elements of the key come before the task's id. */
-function readTasks(store: KeyValueStore, prefix: string, skip: number): Entry[] {
+/** Tasks lie below the version from which on they may be taken, so that those which are due are read alone. */
+function dueTasks(store: KeyValueStore, prefix: string, version: number): Entry[] {
   const groups = new Map<string, Group>();
-  for (const { key, value } of store.readNow({ begin: prefix, end: `${prefix}\xff` }).items) {
-    const elements = decodeTuple(bytesOfBinary(key.slice(prefix.length)));
-    const before = elements.slice(0, skip);
-    const id = textOf(elements[skip]);
-    const group: Group = groups.get(id) ?? { prefix: before, keys: [], values: new Map() };
-    groups.set(id, group);
+  const due = { begin: prefix, end: prefix + tuple(version + 1) };
+  for (const { key, value } of store.readNow(due).items) {
+    const [, id, name] = decodeTuple(bytesOfBinary(key.slice(prefix.length)));
+    const group: Group = groups.get(textOf(id)) ?? { keys: [], values: new Map() };
+    groups.set(textOf(id), group);
     group.keys.push(key);
-    group.values.set(textOf(elements[skip + 1]), value);
+    group.values.set(textOf(name), value);
   }
-  return [...groups].map(([id, group]) => ({
-    prefix: group.prefix,
-    keys: group.keys,
-    task: taskOf(id, group.values),
-  }));
+  return Array.from(groups, ([id, { keys, values }]) => ({ keys, task: taskOf(id, values) }));
 }
 
 const ownNames = new Set(["type", "layer", "uid", "scheduledVersion"]);

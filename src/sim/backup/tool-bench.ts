@@ -62,13 +62,18 @@ export async function openBench(seed = 1): Promise<ToolBench> {
 }
 
 /** Another bench on the same object stores and clock, for a second database. */
-export function benchOn(sample: Sample, store: ObjectStore): ToolBench {
+export function benchOn(
+  sample: Sample,
+  store: ObjectStore,
+  options: { version?: string } = {},
+): ToolBench {
   const files = new Map([
     [clusterFile, sample.connectionString],
     [credentialsFile, accounts("BKSECRET")],
     ["/etc/fdb/bad.json", accounts("WRONG")],
   ]);
   let started = 0;
+  const { version = "7.3.79" } = options;
   const start: ToolBench["start"] = (name, args, environment = {}) => {
     started += 1;
     const runtime = sample.fdb.runtime;
@@ -77,7 +82,7 @@ export function benchOn(sample: Sample, store: ObjectStore): ToolBench {
     const printed = { stdout: "", stderr: "" };
     const process = runtime.startTool({
       ...{ name, args, environment, calledAs: `/usr/bin/${name}`, binaryPath: `/usr/bin/${name}` },
-      version: "7.3.79",
+      version,
       pod: {
         namespace: "default",
         name: `tool-${started}`,

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { capture } from "./captures.ts";
-import { clusterFile, containerUrl, credentialsFile, openBench } from "./tool-bench.ts";
+import { benchOn, clusterFile, containerUrl, credentialsFile, openBench } from "./tool-bench.ts";
 import type { ToolBench, ToolEnd } from "./tool-bench.ts";
 
 const cluster = ["-C", clusterFile];
@@ -163,6 +163,39 @@ test("[BSIM7] an option that a command does not have ends it, and so does a miss
     "/var/log",
   );
   assert.equal(underscores.code, 0);
+});
+
+test("[BSIM7] the kind of mutation log is named in the way of the version", async () => {
+  const bench = await openBench();
+  const start = ["start", ...cluster, "-d", containerUrl("p"), ...credentials];
+  const older = await bench.backup(...start, "--mutation-log-type", "partitioned-log-experimental");
+  assert.match(older.stderr, /^ERROR: unknown option `--mutation-log-type'\n/);
+  assert.equal((await bench.backup(...start, "--partitioned-log-experimental")).code, 0);
+  const newer = benchOn(bench.sample, bench.store, { version: "7.4.7" });
+  const described = await newer.backup(
+    "describe",
+    "-d",
+    containerUrl("p"),
+    "--json",
+    ...credentials,
+  );
+  assert.match(described.stdout, /"Restorable":false,"MutationLogType":"default",/);
+  const flag = await newer.backup(...start, "--partitioned-log-experimental");
+  assert.match(flag.stderr, /^ERROR: unknown option `--partitioned-log-experimental'\n/);
+});
+
+test("[BSIM2] a missing bucket is refused, or costs the tool its life, as in the real one", async () => {
+  const bench = await openBench();
+  bench.store.removeBucket("fdb-backups");
+  const codes = new Set<number | string>();
+  for (let index = 0; index < 30; index += 1) {
+    codes.add((await rerun(bench, "04-errors/agent-none-start")).code);
+  }
+  assert.deepEqual([...codes].toSorted(), [1, 139]);
+  bench.store.addBucket("fdb-backups");
+  bench.store.fail({ isSkewed: true });
+  const skewed = await rerun(bench, "04-errors/agent-none-start");
+  assert.equal(skewed.stderr, capture("04-errors/credentials-wrong-secret-start").stderr);
 });
 
 test("[BSIM7] without a quorum commands wait for ever, but describe and expire by version need no database", async () => {

@@ -1,6 +1,7 @@
 // Starts the simulated backup tools: reads the command line, runs the command to its end, and says how it ended in the
 // words and with the exit codes of the real ones. Carries rule BSIM7.
 import { isFdbError } from "../../fdb/error.ts";
+import { hasMutationLogType, parseVersion } from "../../model/version.ts";
 import type { ToolProcess, ToolSpec } from "../../pod/process-runtime.ts";
 import type { Fabric } from "../database/fabric.ts";
 import { BackupAgent } from "./agent.ts";
@@ -12,6 +13,7 @@ import type { ToolContext } from "./tool-context.ts";
 import { ToolError } from "./tool-error.ts";
 import { ToolEnded, startLife } from "./tool-life.ts";
 import { parseToolOptions, tryHelp } from "./tool-options.ts";
+import type { OptionTable } from "./tool-options.ts";
 
 const startMs = 50;
 /** 128 and the number of the signal. */
@@ -57,6 +59,14 @@ async function run(context: ToolContext): Promise<number> {
   }
 }
 
+/** From a version on the kind of mutation log is an option with a value instead of one without. */
+function optionsOf(command: Command, version: string): OptionTable {
+  const parsed = parseVersion(version);
+  const isNamed = parsed !== undefined && hasMutationLogType(parsed);
+  const absent = isNamed ? "--partitioned-log-experimental" : "--mutation-log-type";
+  return command.options.filter((option) => !option.startsWith(absent));
+}
+
 async function runCommand(context: ToolContext): Promise<number> {
   const { name, args, calledAs } = context.spec;
   const [first, ...rest] = args;
@@ -66,7 +76,8 @@ async function runCommand(context: ToolContext): Promise<number> {
   if (command === undefined) {
     throw new ToolExit(1, `ERROR: Unsupported action \`${first ?? ""}'\n${tryHelp(calledAs)}`);
   }
-  const parsed = parseToolOptions(calledAs, command.options, isAgent ? args : rest);
+  const options = optionsOf(command, context.spec.version);
+  const parsed = parseToolOptions(calledAs, options, isAgent ? args : rest);
   if ("problem" in parsed) throw new ToolExit(1, parsed.problem);
   return command.run(context, parsed.options);
 }

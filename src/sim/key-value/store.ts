@@ -139,7 +139,7 @@ export class KeyValueStore {
   /** The version that a transaction got at a moment of the past. */
   versionAt(atMs: number): number {
     const skipped = this.#skips.findLast((skip) => skip.atMs <= atMs)?.versions ?? 0;
-    return 1 + Math.max(0, atMs - this.#startedAtMs) * versionsPerMs + skipped;
+    return 1 + Math.floor(Math.max(0, atMs - this.#startedAtMs) * versionsPerMs) + skipped;
   }
 
   /** Remembers from now on what is held at every version; nothing is remembered before it is first asked for. */
@@ -162,6 +162,7 @@ export class KeyValueStore {
     this.#change({ version, cleared, written });
     const keys = Array.from(written.keys(), (key) => singleKeyRange(key));
     this.#commits.push({ version, writes: [...cleared, ...keys] });
+    this.#forgetOldHistory(version - versionWindow);
     return version;
   }
 
@@ -275,7 +276,7 @@ export class KeyValueStore {
   /** Moves the version on with time; the result is a version that all later commits exceed. */
   #advance(): number {
     const elapsedMs = this.#options.clock.nowMs() - this.#startedAtMs;
-    const byTime = 1 + elapsedMs * versionsPerMs + this.#skippedVersions;
+    const byTime = 1 + Math.floor(elapsedMs * versionsPerMs) + this.#skippedVersions;
     this.#version = Math.max(this.#version, byTime);
     return this.#version;
   }
