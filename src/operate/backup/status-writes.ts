@@ -50,7 +50,7 @@ function changed(before: BackupStatus | undefined, after: BackupStatus, type: st
   const [was, is] = [conditionOf(before, type), conditionOf(after, type)];
   if (is === undefined || was === undefined || was.status === is.status) return [];
   // A first look is no change.
-  return was.status === "Unknown" && is.status === "False" ? [] : [is];
+  return was.status === "Unknown" ? [] : [is];
 }
 
 function completion(before: BackupStatus | undefined, after: BackupStatus): PlanEvent[] {

@@ -6,6 +6,7 @@ import { datedConditions } from "../status-conditions.ts";
 import type { Judgement } from "../status-conditions.ts";
 import { datedWaits } from "../wait.ts";
 import type { Wait } from "../wait.ts";
+import type { BackupAction } from "./action.ts";
 import { isRunning, layerOf, modificationOf, shouldBePaused, shouldRun } from "./facts.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import type { BackupDraft } from "./step.ts";
@@ -46,10 +47,15 @@ function areAgentsCurrent({ backup }: BackupSnapshot, { status }: BackupDraft): 
   return status.agentCount === agentCountOf(backup.spec) && status.deploymentConfigured === true;
 }
 
+/** Pods of finished commands that go are no work on the backup. */
+function isChange({ step }: BackupAction): boolean {
+  return step !== "removeCommands";
+}
+
 /** As the Go operator judges it. */
 function isAsWanted(snapshot: BackupSnapshot, draft: BackupDraft): boolean {
   const { backup } = snapshot;
-  if (draft.actions.length > 0 || !areAgentsCurrent(snapshot, draft)) return false;
+  if (draft.actions.some(isChange) || !areAgentsCurrent(snapshot, draft)) return false;
   if (backup.metadata.deletionTimestamp !== undefined) return false;
   if (isUnmanaged(backup.spec)) return true;
   const layer = layerOf(snapshot);

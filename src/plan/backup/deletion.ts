@@ -3,7 +3,6 @@
 import { deletionPolicyOf } from "../../api/effective-backup.ts";
 import { deleteCommand, endCommand } from "../../build/backup-command.ts";
 import type { NewWait } from "../wait.ts";
-import { commandEnd } from "./command-end.ts";
 import { destinationOwner, placeOf } from "./destination.ts";
 import {
   isOurs,
@@ -14,7 +13,7 @@ import {
   recordOf,
   wantedUrl,
 } from "./facts.ts";
-import { lastAttempt, runCommand } from "./run-command.ts";
+import { lastEnd, runCommand } from "./run-command.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { BackupStepResult } from "./step.ts";
@@ -65,8 +64,7 @@ function removalOfData(snapshot: BackupSnapshot): BackupStepResult {
   if (url === "") return remove;
   const { backup } = snapshot;
   const command = deleteCommand(backup, url, backup.metadata.uid ?? "");
-  const last = lastAttempt(snapshot, command);
-  const end = last && commandEnd(snapshot, last);
+  const end = lastEnd(snapshot, command);
   if (end?.isSuccess || /Backup does not exist/.test(end?.message ?? "")) return remove;
   const refusal = removalRefusal(snapshot);
   if (refusal !== undefined) return { waits: [refusal] };

@@ -4,9 +4,8 @@ import { describeCommand } from "../../build/backup-command.ts";
 import { backupUrl } from "../../build/backup-url.ts";
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import type { NewWait } from "../wait.ts";
-import { commandEnd } from "./command-end.ts";
 import { layerOf, nameOf, recordOf, wantedUrl, wasFirst } from "./facts.ts";
-import { lastAttempt, runCommand } from "./run-command.ts";
+import { lastEnd, runCommand } from "./run-command.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import type { BackupStepResult } from "./step.ts";
 
@@ -60,8 +59,7 @@ export function placeOf(backup: FoundationDBBackup): string {
 function emptiness(snapshot: BackupSnapshot, step: string): BackupStepResult | undefined {
   const record = recordOf(snapshot);
   const command = describeCommand(snapshot.backup, wantedUrl(snapshot), record?.uid ?? "");
-  const last = lastAttempt(snapshot, command);
-  const end = last && commandEnd(snapshot, last);
+  const end = lastEnd(snapshot, command);
   if (end === undefined) return runCommand(snapshot, step, command);
   if (!end.isSuccess && /Backup does not exist/.test(end.message)) return undefined;
   if (!end.isSuccess) return runCommand(snapshot, step, command);

@@ -18,7 +18,8 @@ export function planCommandRemoval(snapshot: BackupSnapshot): BackupStepResult {
     const { purpose } = commandIdentity(pod);
     const isSuperseded = commandPods.some((other) => {
       const each = commandIdentity(other);
-      return each.purpose === purpose && each.attempt > end.attempt;
+      const isLater = each.purpose === purpose && each.attempt > end.attempt;
+      return isLater && commandEnd(snapshot, other) !== undefined;
     });
     if (!isSuperseded && nowMs - end.endedMs < keptMs) return [];
     return [{ type: "deletePod", step, basis: basisOf(pod) }];

@@ -18,14 +18,14 @@ const backOffMaximumMs = 300_000;
 /** A finished command shows in the database by then; times of Kubernetes are whole seconds. */
 const settleMs = 2_000;
 
-/** The newest attempt of this very command; undefined when there is none. */
-export function lastAttempt(
-  { commandPods }: Pick<BackupSnapshot, "commandPods">,
-  command: BackupCommand,
-): Stored<Pod> | undefined {
+/** How the newest attempt of this very command that has ended did; undefined when there is none. */
+export function lastEnd(snapshot: BackupSnapshot, command: BackupCommand): CommandEnd | undefined {
   const purpose = purposeOf(command);
-  const own = commandPods.filter((pod) => commandIdentity(pod).purpose === purpose);
-  return own.toSorted((a, b) => commandIdentity(a).attempt - commandIdentity(b).attempt).at(-1);
+  return snapshot.commandPods
+    .filter((pod) => commandIdentity(pod).purpose === purpose)
+    .flatMap((pod) => commandEnd(snapshot, pod) ?? [])
+    .toSorted((left, right) => left.attempt - right.attempt)
+    .at(-1);
 }
 
 /**
@@ -38,11 +38,9 @@ export function runCommand(
   command: BackupCommand,
 ): BackupStepResult {
   const busy = unfinished(snapshot);
-  if (busy !== undefined) return { waits: [runningWait(step, busy)] };
-  const last = lastAttempt(snapshot, command);
-  if (last === undefined) return begin(snapshot, step, command, 1);
-  const end = commandEnd(snapshot, last);
-  if (end === undefined) return { waits: [runningWait(step, last)] };
+  if (busy !== undefined) return { waits: [busyWait(snapshot, step, command, busy)] };
+  const end = lastEnd(snapshot, command);
+  if (end === undefined) return begin(snapshot, step, command, 1);
   if (end.isSuccess && !isReadSince(snapshot, end)) return { waits: [settlingWait(step, end)] };
   const wait = failureWait(snapshot, step, command, end);
   const pauseMs = Math.min(backOffMaximumMs, backOffMs * 2 ** Math.min(end.attempt - 1, 10));
@@ -50,6 +48,19 @@ export function runCommand(
   if (leftMs > 0) return { waits: [{ ...wait, retryAfterMs: leftMs }] };
   const again = begin(snapshot, step, command, end.attempt + 1);
   return { ...again, waits: [...(again.waits ?? []), wait] };
+}
+
+/** While another attempt runs, why the one before failed is still what there is to know. */
+function busyWait(
+  snapshot: BackupSnapshot,
+  step: string,
+  command: BackupCommand,
+  busy: Stored<Pod>,
+): NewWait {
+  const end = lastEnd(snapshot, command);
+  const isRepeated = commandIdentity(busy).purpose === purposeOf(command);
+  if (end === undefined || !isRepeated) return runningWait(step, busy);
+  return { ...failureWait(snapshot, step, command, end), retryAfterMs: 30_000 };
 }
 
 function begin(
@@ -122,18 +133,17 @@ function failureWait(
   { type }: BackupCommand,
   end: CommandEnd,
 ): NewWait {
-  const object = `pod/${end.pod.metadata.name ?? ""}`;
+  // No object: the next attempt has another pod, and it is the same trouble.
   if (end.isSuccess) {
     return {
       step,
       reason: "BackupCommandFailed",
       message: `fdbbackup ${type} ended well and the database shows nothing of it`,
-      object,
       remedy: "Look at the log of its pod, and whether somebody else works on this tag.",
       retryAfterMs: backOffMs,
     };
   }
-  return { step, ...troubleOf(backup, type, end), object, retryAfterMs: backOffMs };
+  return { step, ...troubleOf(backup, type, end), retryAfterMs: backOffMs };
 }
 
 /** A tool of another protocol than the database waits for ever. */

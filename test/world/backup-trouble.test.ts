@@ -1,0 +1,214 @@
+// Backups in trouble, in a whole world: stores that refuse, clusters and operators that go, leftovers of the Go operator.
+// Rules: spec/backup.md.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { foundationDbBackups } from "../../src/api/backup.ts";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
+import { secrets } from "../../src/emulator/kubelet-core.ts";
+import { pods } from "../../src/kube/resource.ts";
+import { agentTemplate, BackupWorld, nightly } from "./managed-backup.ts";
+import { keyOfObject, minuteMs } from "./world-harness.ts";
+
+const sample = { namespace: "default", name: "sample" };
+
+test("[BK42][BK47] a wrong secret is told, and the backup starts when it is right", async () => {
+  await BackupWorld.run({ secret: "WRONG" }, async (scene) => {
+    await scene.create();
+    await scene.until(
+      ({ blockedBy = [] }) => blockedBy.some(({ reason }) => reason === "BackupStoreRefused"),
+      "the refusal",
+    );
+    await scene.advance(10 * minuteMs);
+    const attempts = scene.begun();
+    assert.ok(attempts.length >= 4 && attempts.length <= 9, attempts.join());
+    const warnings = await scene.world.events("BackupStoreRefused");
+    assert.equal(warnings.length, 1);
+    assert.equal(warnings[0]?.count ?? 1, 1);
+    const right = { accounts: { "KEY@store.example.com": { secret: "SECRET" } } };
+    const data = { "blob.json": Buffer.from(JSON.stringify(right)).toString("base64") };
+    const key = { namespace: "default", name: "store" };
+    await scene.world.client.patch(secrets, key, { data }, { type: "merge" });
+    await scene.until(
+      ({ state }) => state !== undefined && state !== "NeverRan",
+      "the start",
+      10 * minuteMs,
+    );
+    assert.equal(scene.begun().filter((command) => command === "start").length, 1);
+  });
+});
+
+test("[BK42] without credentials the tools are silent, and the wait says what is missing", async () => {
+  await BackupWorld.run({}, async (scene) => {
+    const [container] = agentTemplate.spec?.containers ?? [];
+    const { env: _, ...bare } = container ?? { name: "foundationdb" };
+    await scene.create({
+      podTemplateSpec: { spec: { ...agentTemplate.spec, containers: [bare] } },
+    });
+    await scene.until(
+      ({ blockedBy = [] }) => blockedBy.some(({ reason }) => reason === "BackupCredentialsMissing"),
+      "the wait",
+      10 * minuteMs,
+    );
+    assert.deepEqual([...new Set(scene.begun())], ["describe"]);
+  });
+});
+
+test("[BK42] a store that nobody reaches is told, and the backup starts when it is back", async () => {
+  await BackupWorld.run({}, async (scene) => {
+    scene.store.fail({ isUnreachable: true });
+    await scene.create();
+    await scene.until(
+      ({ blockedBy = [] }) => blockedBy.some(({ reason }) => reason === "BackupStoreUnreachable"),
+      "unreachable",
+      10 * minuteMs,
+    );
+    scene.store.heal();
+    await scene.untilRestorable();
+    assert.equal(scene.begun().filter((command) => command === "start").length, 1);
+  });
+});
+
+test("[BK51] a place in which somebody else's backup lies is not used", async () => {
+  await BackupWorld.run({}, async (scene) => {
+    await scene.create();
+    await scene.untilRestorable();
+    await scene.change({ backupState: "Stopped" });
+    await scene.until(({ state }) => state === "Completed", "the end");
+    await scene.world.client.delete(foundationDbBackups, nightly);
+    await scene.untilGone();
+    await scene.create({ tag: "other" });
+    await scene.advance(5 * minuteMs);
+    assert.deepEqual(await scene.reasons(), ["BackupDestinationNotEmpty"]);
+    await scene.change({ blobStoreConfiguration: { backupName: "fresh" } });
+    await scene.untilRestorable();
+  });
+});
+
+test("[BK82] errors of agents are told while the store fails, and end by themselves", async () => {
+  await BackupWorld.run({}, async (scene) => {
+    await scene.create();
+    await scene.untilRestorable();
+    scene.store.fail({ isFull: true });
+    await scene.until(
+      ({ blockedBy = [] }) => blockedBy.some(({ reason }) => reason === "BackupErrors"),
+      "the errors",
+      10 * minuteMs,
+    );
+    assert.ok((await scene.status()).backupDetails?.restorable);
+    scene.store.heal();
+    await scene.until(({ blockedBy }) => blockedBy === undefined, "rest", 10 * minuteMs);
+    assert.deepEqual(scene.begun(), ["describe", "start"]);
+  });
+});
+
+test("[BK81] agents that are gone are missed", async () => {
+  await BackupWorld.run({}, async (scene) => {
+    await scene.create();
+    await scene.untilRestorable();
+    await scene.change({ agentCount: 0 });
+    await scene.until(
+      ({ blockedBy = [] }) => blockedBy.some(({ reason }) => reason === "BackupAgentsSilent"),
+      "the silence",
+      10 * minuteMs,
+    );
+    assert.deepEqual(await scene.agents(), []);
+    await scene.change({ agentCount: 1 });
+    await scene.until(({ blockedBy }) => blockedBy === undefined, "rest", 10 * minuteMs);
+  });
+});
+
+for (const deletionPolicy of ["stop", "cleanup"] as const) {
+  test(`[BK74] ${deletionPolicy} goes on when the cluster is deleted first`, async () => {
+    await BackupWorld.run({}, async (scene) => {
+      await scene.create({ deletionPolicy });
+      await scene.untilRestorable();
+      await scene.world.client.delete(foundationDbClusters, sample);
+      await scene.advance(2 * minuteMs);
+      await scene.world.client.delete(foundationDbBackups, nightly);
+      await scene.annotate({ "foundationdb.org/delete-last-backup": "nightly" }).catch(() => {});
+      await scene.untilGone();
+      assert.equal(scene.objects() > 0, deletionPolicy === "stop");
+    });
+  });
+}
+
+test("[BK46] operators that die between a command and its result begin nothing twice", async () => {
+  await BackupWorld.run({}, async (scene) => {
+    const { world } = scene.world;
+    await scene.create();
+    for (let round = 0; round < 12; round += 1) {
+      await scene.advance(1_700);
+      await scene.world.during(world.stopOperator(), minuteMs, "the end of the operator");
+      world.startOperator();
+    }
+    await scene.untilRestorable();
+    await scene.advance(2 * minuteMs);
+    assert.deepEqual(scene.begun(), ["describe", "start"]);
+  });
+});
+
+test("[BK59] a backup of the Go operator is taken over without a command and without a new agent", async () => {
+  await BackupWorld.run({}, async (scene) => {
+    const { world } = scene.world;
+    await scene.create();
+    await scene.untilRestorable();
+    const before = (await scene.agents()).map(({ metadata }) => metadata.uid);
+    await scene.world.during(world.stopOperator(), minuteMs, "the end of the operator");
+    // What the Go operator leaves: its own fields of the status, and the Deployment as it is.
+    const found = await scene.find();
+    assert.ok(found);
+    const { agentCount, deploymentConfigured, backupDetails, generations } = found.status ?? {};
+    const status = { agentCount, deploymentConfigured, backupDetails, generations };
+    await scene.world.client.updateStatus(foundationDbBackups, { ...found, status });
+    const mark = scene.world.requests.length;
+    world.startOperator();
+    await scene.advance(5 * minuteMs);
+    assert.deepEqual(scene.begun(mark), []);
+    assert.deepEqual(
+      (await scene.agents()).map(({ metadata }) => metadata.uid),
+      before,
+    );
+    const writes = scene.world.writesSince(mark).filter((write) => write.includes("nightly"));
+    assert.deepEqual(
+      [...new Set(writes)].filter((write) => !write.startsWith("delete pods")),
+      ["update foundationdbbackups/status nightly"],
+    );
+    assert.ok((await scene.status()).backupUID !== undefined);
+  });
+});
+
+test("[BK57] agents and commands follow the database to other coordinators", async () => {
+  await BackupWorld.run({}, async (scene) => {
+    await scene.create();
+    await scene.untilRestorable();
+    const before = (await scene.world.cluster()).status;
+    const ids = before?.processGroups?.map(({ processGroupID }) => processGroupID) ?? [];
+    const processGroupsToRemove = ids.filter((id) => !id.startsWith("stateless"));
+    await scene.world.changeSpec({ processGroupsToRemove });
+    await scene.world.untilReconciled(30 * minuteMs);
+    const after = (await scene.world.cluster()).status;
+    assert.notEqual(after?.connectionString, before?.connectionString);
+    await scene.change({ snapshotPeriodSeconds: 90 });
+    await scene.until(({ backupDetails }) => backupDetails?.snapshotTime === 90, "the new period");
+    const to = (await scene.status()).restorable?.to?.version ?? 0;
+    await scene.advance(12 * minuteMs);
+    assert.ok(((await scene.status()).restorable?.to?.version ?? 0) > to + 300_000_000);
+    assert.deepEqual(scene.begun(), ["describe", "start", "modify"]);
+    scene.world.assertDataSafe();
+  });
+});
+
+test("[BK34] an agent that ended for good makes room for another", async () => {
+  await BackupWorld.run({}, async (scene) => {
+    await scene.create();
+    await scene.untilRestorable();
+    const [agent] = await scene.agents();
+    assert.ok(agent);
+    const status = { ...agent.status, phase: "Failed", reason: "Evicted" };
+    await scene.world.client.updateStatus(pods, { ...agent, status });
+    await scene.advance(3 * minuteMs);
+    const left = (await scene.agents()).map(keyOfObject);
+    assert.equal(left.length, 2);
+    assert.ok(!left.some(({ name }) => name === agent.metadata.name));
+  });
+});
