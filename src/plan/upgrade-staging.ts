@@ -1,18 +1,18 @@
 // How far the pods are prepared for an upgrade in which all processes change at once: their sidecars run the new image
 // and put the new binaries into place. Only then the configuration names the new version, so that a process which
-// restarts earlier comes back with the version that the others run. Rules: spec/upgrade.md [U20]-[U25], [U37], [U86].
+// restarts earlier comes back with the version that the others run. Rules: spec/upgrade.md [U20]-[U25], [U37], [U86], [U87].
 import type { ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { automationOf } from "../api/effective.ts";
 import { normalCluster } from "../build/normalise.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
-import { isProtocolCompatible, parseVersion } from "../model/version.ts";
 import { podNameOf } from "../model/process-group-id.ts";
 import { conditionOf, hasCondition, isLeaving } from "../model/process-group.ts";
 import { announcedVersion, isAnnounced } from "./announced-version.ts";
 import { isLost } from "./bounce-targets.ts";
 import { restartEntriesWait } from "./own-restart-entries.ts";
 import { startableVersion } from "./pod-binaries.ts";
+import { preparedVersions } from "./prepared-versions.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import { sidecarImageFor } from "./sidecar-image.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -60,9 +60,8 @@ function takenBack(
   groups: readonly ProcessGroup[],
 ): string | undefined {
   const announced = announcedVersion(snapshot);
-  const [one, other] = [parseVersion(announced ?? ""), parseVersion(runningVersion)];
-  if (one === undefined || other === undefined || isProtocolCompatible(one, other))
-    return undefined;
+  if (announced === undefined) return undefined;
+  if (!preparedVersions(snapshot, runningVersion).includes(announced)) return undefined;
   return isWithdrawn(snapshot, groups) ? undefined : announced;
 }
 

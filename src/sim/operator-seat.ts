@@ -1,14 +1,17 @@
-// The place of an operator in a world: one runs at a time, and each draws its own chances, as a new process would.
+// The place of an operator in a world: one runs at a time, and each draws its own chances, as a new process would. Seats
+// that share a Lease are instances of one operator, of which one works.
 import type { EmulatedPodNetwork } from "../emulator/pod-network.ts";
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";
 import type { AdminClientFactory } from "../fdb/admin.ts";
+import { KubeClient } from "../kube/client.ts";
 import type { RequestRecord } from "../kube/client.ts";
+import { LeaderElector } from "../kube/lease.ts";
 import type { KubeTransport } from "../kube/transport.ts";
 import type { Activity } from "../operate/activity.ts";
 import type { PodNetwork } from "../pod/network.ts";
-import { startOperator } from "../operate/operator.ts";
+import { runTerms } from "../operate/terms.ts";
 import type { Operator, OperatorInput, OperatorOptions } from "../operate/operator.ts";
 
 export interface OperatorSeatOptions {
@@ -23,6 +26,8 @@ export interface OperatorSeatOptions {
   wrapNetwork?: (network: PodNetwork) => PodNetwork;
   onActivity?: (activity: Activity) => void;
   onRequest?: (record: RequestRecord) => void;
+  /** The name of this instance, where a Lease decides which of several works. */
+  instance?: string;
   /** Only for tests that show what goes wrong without a check. */
   disabledChecks?: OperatorInput["disabledChecks"];
   stopwatch?: OperatorInput["stopwatch"];
@@ -54,6 +59,7 @@ export function operatorSeat(
   let number = 0;
   let ending = new AbortController();
   let operator: Operator | undefined;
+  let stopped: Promise<void> = Promise.resolve();
   const latest = (): Operator => {
     if (operator === undefined) throw new Error("no operator has been started");
     return operator;
@@ -61,16 +67,16 @@ export function operatorSeat(
   const start = (): Operator => {
     number += 1;
     ending = new AbortController();
-    const transport = around.transport();
-    operator = startOperator({
-      transport: options.wrapTransport?.(transport) ?? transport,
+    const served = around.transport();
+    const transport = options.wrapTransport?.(served) ?? served;
+    const clock = options.operatorClock ?? around.clock;
+    const random = around.random(number);
+    const { signal } = ending;
+    const input: Omit<OperatorInput, "signal"> = {
+      transport,
       admin: options.wrapAdmin?.(around.admin) ?? around.admin,
       podNetwork: options.wrapNetwork?.(around.network) ?? around.network,
-      clock: options.operatorClock ?? around.clock,
-      random: around.random(number),
-      log: around.log,
-      options: options.operator,
-      signal: ending.signal,
+      ...{ clock, random, log: around.log, options: options.operator },
       onRequest: options.onRequest,
       disabledChecks: options.disabledChecks,
       stopwatch: options.stopwatch,
@@ -78,12 +84,25 @@ export function operatorSeat(
         if (activity.type === "action") around.noteAction(activity.text, activity.error);
         options.onActivity?.(activity);
       },
-    });
-    return operator;
+    };
+    const elector =
+      options.instance === undefined
+        ? undefined
+        : new LeaderElector({
+            ...{ client: new KubeClient(transport, { userAgent: "fdb-operator" }), clock, random },
+            ...{ log: around.log, lease: { namespace: "default" } },
+            identity: `${options.instance}-${number}`,
+          });
+    // Each term begins with an operator that knows nothing; the first is there at once.
+    const onOperator = (started: Operator): void => {
+      operator = started;
+    };
+    stopped = runTerms({ ...{ operator: input, elector, log: around.log, signal }, onOperator });
+    return latest();
   };
   const stop = async (): Promise<void> => {
     ending.abort();
-    await latest().stopped;
+    await stopped;
   };
   return { latest, start, stop };
 }

@@ -333,6 +333,20 @@ test("[U37] with locks, an upgrade that is taken back withdraws its announcement
   }
 });
 
+test("[U87] an older version than the running one in the ConfigMap is corrected at once, with locks too", () => {
+  for (const disableLocks of [true, false]) {
+    const world = new UpgradeWorld({ version: newVersion, lockOptions: { disableLocks } });
+    assert.equal(world.announced(), newVersion);
+    const data = Object.entries(world.configMap?.data ?? {});
+    const older = data.map(([key, text]) => [key, text.replaceAll(newVersion, oldVersion)]);
+    assert.ok(world.configMap);
+    world.configMap = { ...world.configMap, data: Object.fromEntries(older) };
+    assert.equal(world.announced(), oldVersion);
+    world.pass();
+    assert.equal(world.announced(), newVersion);
+  }
+});
+
 function withdrawn(plan: Plan): number[] {
   return plan.actions.flatMap((action) =>
     action.type === "withdrawPendingUpgrade" ? [action.processGroupIds.length] : [],

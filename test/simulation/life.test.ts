@@ -1,5 +1,5 @@
 // Lives of clusters with fixed seeds: twenty random things happen to each, and all that must hold does.
-// Rules: spec/world.md [W66]-[W69], [W96], [W110]-[W113], spec/simulation.md [SIM11].
+// Rules: spec/world.md [W66]-[W69], [W96], [W110]-[W113], [W122], spec/simulation.md [SIM11].
 import { strict as assert } from "node:assert";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -107,6 +107,20 @@ test("[W110] [W113] every fault comes in some life, and none depends on what is 
     some.filter((id) => !id.startsWith(faultNames[0])),
     fewer,
   );
+});
+
+test("[W122] another instance takes over from one that stands still, and both do no harm", async () => {
+  const leading: string[] = [];
+  const { failure, events } = await walkLife(23, {
+    steps: 7,
+    faults: ["suspended"],
+    onLine: (line) => {
+      if (/ info: leading /.test(line)) leading.push(/^\d+ (\w+) /.exec(line)?.[1] ?? "");
+    },
+  });
+  assert.equal(failure, undefined, events.join("\n"));
+  assert.ok(events.some((event) => event.includes("fault: suspended")));
+  assert.deepEqual(leading, ["operator", "rival"]);
 });
 
 test("[W110] what is left out does not happen, and everything else is drawn as before", async () => {

@@ -3,7 +3,7 @@
 import type { AskedAccess } from "../../emulator/authorization.ts";
 import { randomPick } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
-import { namespacedRules, nodeRules } from "../../operate/permissions.ts";
+import { leaseRules, namespacedRules, nodeRules } from "../../operate/permissions.ts";
 
 export class OperatorRights {
   readonly #granted: ReadonlySet<string>;
@@ -12,7 +12,7 @@ export class OperatorRights {
 
   constructor(onExcess: (text: string) => void) {
     this.#onExcess = onExcess;
-    const rules = [...namespacedRules, ...nodeRules];
+    const rules = [...namespacedRules, ...leaseRules, ...nodeRules];
     this.#granted = new Set(
       rules.flatMap(({ apiGroups, resources, verbs }) =>
         apiGroups.flatMap((group) =>

@@ -15,6 +15,9 @@ import { skewedClock } from "../skewed-clock.ts";
 import type { SkewedClock } from "../skewed-clock.ts";
 import { Trace } from "../trace.ts";
 import { VirtualClock } from "../virtual-clock.ts";
+import { operatorSeat } from "../operator-seat.ts";
+import type { OperatorSeat, OperatorSeatOptions } from "../operator-seat.ts";
+import { traceLog } from "../trace-log.ts";
 import { startWorld } from "../world.ts";
 import type { World, WorldOptions } from "../world.ts";
 import { lifeShapeOf } from "./life-shape.ts";
@@ -26,6 +29,9 @@ export interface SceneOptions {
   /** Gets every line of the history. */
   onLine?: (line: string) => void;
 }
+
+/** Of a life in which two instances of the operator share a Lease. */
+const rivalChance = 0.3;
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
@@ -54,6 +60,8 @@ export class LifeScene {
   readonly operatorClock: SkewedClock;
   /** Something goes on that the database may feel. */
   isDisturbed = false;
+  /** Another instance of the operator, which works when the first one does not hold the Lease. */
+  readonly rival: OperatorSeat | undefined;
   lastWish: { names: readonly string[]; back: object } | undefined;
   /** All that were ever wished for. */
   readonly versions: string[] = [];
@@ -84,12 +92,14 @@ export class LifeScene {
       server: () => this.world.server,
       onExcess: (text) => this.watchman.violations.push(text),
     });
+    const hasRival = keyedRandom(seed, "rival").next() < rivalChance;
     const { nodes, zones } = this.shape;
     const busyPollMs = randomPick(random, [1_000, 2_000, 5_000]);
     this.world = startWorld({
       ...{ clock: this.clock, seed, trace: this.trace, nodes, zones },
       nodeCapacity: { cpu: "8", memory: "32Gi", pods: "100" },
       disabledChecks: options.disabledChecks,
+      ...(hasRival ? { instance: "first" } : {}),
       operatorClock: this.faults.suspension.clock(this.operatorClock),
       operator: { busyPollMs },
       wrapTransport: (transport) => {
@@ -103,6 +113,7 @@ export class LifeScene {
       wrapNetwork: (network) => this.faults.network(network),
       onRequest: (record) => this.requests.push({ ...record, atMs: this.clock.nowMs() }),
     });
+    if (hasRival) this.rival = rivalOf(this, seed, options, { busyPollMs });
     const { context } = this.world.server;
     context.authorize = (asked) =>
       asked.userName !== "fdb-operator" || this.faults.rights.isAllowed(asked);
@@ -204,6 +215,30 @@ export class LifeScene {
     for (const { name } of this.shape.members) lines.push(whyNot(await this.cluster(name)));
     return lines.join("\n");
   }
+}
+
+/** It has no faults of its own: when the first one stands still or is not heard, it takes over. */
+function rivalOf(
+  { world, watchman, clock, trace, requests }: LifeScene,
+  seed: number,
+  { disabledChecks }: SceneOptions,
+  operator: OperatorSeatOptions["operator"],
+): OperatorSeat {
+  const { server, network, fdb } = world;
+  return operatorSeat(
+    {
+      ...{ disabledChecks, operator, instance: "rival" },
+      wrapTransport: (transport) => watchman.inspect(transport),
+      wrapAdmin: (admin) => watchman.inspectCommands(admin),
+      onRequest: (record) => requests.push({ ...record, atMs: clock.nowMs() }),
+    },
+    {
+      ...{ clock, network, admin: fdb.admin, log: traceLog(trace, "rival") },
+      random: (number) => keyedRandom(seed, `rival ${number}`),
+      transport: () => server.transport("fdb-operator"),
+      noteAction: (text, error) => trace.append("rival", text, error),
+    },
+  );
 }
 
 function isAtRest({ metadata, status }: FoundationDBCluster): boolean {

@@ -81,8 +81,9 @@ class LifeWalk {
   }
 
   async run(): Promise<void> {
-    const { world, shape, links } = this.#scene;
+    const { world, shape, links, rival } = this.#scene;
     await this.#scene.during(world.started, "the start of the world");
+    rival?.start();
     await createCertificates(world.client, namespace);
     await this.#comeUp();
     await this.#scene.advance(2 * minuteMs);
@@ -174,7 +175,22 @@ class LifeWalk {
     const version = newestVersion([...versions, shape.members[0].spec.version]);
     const replacements = { enabled: true };
     await this.#scene.patchAll({ version, automationOptions: { replacements } });
+    await this.#tellConnectionString();
     links.lag.lagMs = 0;
+  }
+
+  /** Where status and ConfigMap were lost at once, only a person can tell it. */
+  async #tellConnectionString(): Promise<void> {
+    const { world, shape } = this.#scene;
+    const [database] = world.fdb.truth.databases().filter(({ isConfigured }) => isConfigured);
+    if (database === undefined) return;
+    const { connectionString } = database;
+    for (const { name } of shape.members) {
+      const { status } = await this.#scene.cluster(name);
+      if (status?.connectionString !== undefined) continue;
+      this.#scene.note(`person: tells ${name} the connection string`);
+      await this.#scene.patch(name, { seedConnectionString: connectionString });
+    }
   }
 
   result(): LifeResult {
@@ -186,7 +202,9 @@ class LifeWalk {
   }
 
   async close(): Promise<void> {
-    await this.#scene.during(this.#scene.world.stop(), "the end of the world");
+    const { world, rival } = this.#scene;
+    const ends = [rival?.stop() ?? Promise.resolve(), world.stop()];
+    await this.#scene.during(Promise.all(ends), "the end of the world");
   }
 
   #checkDatabase(): void {

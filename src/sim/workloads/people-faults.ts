@@ -11,14 +11,17 @@ import { minuteMs } from "./life-scene.ts";
 /** By then the operator has seen it, however late its watches are, and what was under way has ended. */
 const noticedMs = 2 * minuteMs;
 
-/** While spec.skip is true nothing is written. */
+/** While spec.skip is true nothing is written but that it is so. */
 export const paused: LifeFault = async (life) => {
   await life.patchAll({ skip: true });
   const sinceMs = life.clock.nowMs() + noticedMs;
   return {
     told: "",
     async end() {
-      const writes = life.writesSince(sinceMs);
+      // That it is so may be told again, when somebody has wiped the status for example.
+      const writes = life
+        .writesSince(sinceMs)
+        .filter((write) => !write.startsWith("update foundationdbclusters "));
       if (writes.length > 0) throw new Error(`writes while skip is true: ${writes.join(", ")}`);
       await life.patchAll({ skip: null });
     },
