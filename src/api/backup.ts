@@ -1,6 +1,7 @@
 // FoundationDBBackup: a backup of one cluster to a blob store, and the agents that make it.
 import type { ObjectMeta } from "../kube/object.ts";
 import { resourceOf } from "../kube/resource.ts";
+import { durationPattern } from "../model/duration.ts";
 import { int32Maximum } from "../model/limits.ts";
 import type { PodTemplateSpec } from "../kube/generated/types.ts";
 import { blobStoreConfigurationSchema } from "./blob-store.ts";
@@ -80,6 +81,10 @@ export const backupSpecSchema = object(
       effective: "default",
       rules: [{ rule: "self == oldSelf", message: "tag cannot be changed" }],
     }),
+    lagAlarm: string(
+      "How far the last point that can be restored may be behind before the condition Behind is True: a number with the unit s, m, h or d, at least one minute.",
+      { maxLength: 16, pattern: durationPattern, effective: "10m" },
+    ),
   },
   "What the backup should be.",
 );

@@ -1,4 +1,5 @@
 // The values that hold for a backup where its spec says nothing.
+import { durationMs } from "../model/duration.ts";
 import type { BackupSpec } from "./backup.ts";
 
 export function agentCountOf({ agentCount }: BackupSpec): number {
@@ -29,4 +30,8 @@ export function isUnmanaged({ backupType }: BackupSpec): boolean {
 
 export function deletionPolicyOf(spec: BackupSpec): "noop" | "stop" | "cleanup" {
   return isUnmanaged(spec) ? "noop" : (spec.deletionPolicy ?? "noop");
+}
+
+export function lagAlarmMsOf({ lagAlarm }: BackupSpec): number {
+  return durationMs(lagAlarm) ?? 600_000;
 }

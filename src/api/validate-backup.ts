@@ -1,4 +1,5 @@
 // What the operator says of a backup beyond what the API server can judge.
+import { durationMs } from "../model/duration.ts";
 import type { FoundationDBBackup } from "./backup.ts";
 import type { BlobStoreConfiguration } from "./blob-store.ts";
 import { problem, type ValidationProblem } from "./problem.ts";
@@ -31,9 +32,21 @@ export function validateBackup(
       options.podTemplateLimits ?? noPodTemplateLimits,
       { allowsTags: spec.allowTagOverride === true },
     ),
+    ...lagAlarmProblems(spec.lagAlarm),
     ...templateMetadataProblems(spec.podTemplateSpec?.metadata, "spec.podTemplateSpec"),
     ...metadataProblems(spec.backupDeploymentMetadata, "spec.backupDeploymentMetadata"),
   ];
+}
+
+/** Less than this is the usual distance of a backup that is well, or the time between two looks. */
+const lagAlarmMinimumMs = 60_000;
+
+function lagAlarmProblems(lagAlarm: string | undefined): ValidationProblem[] {
+  if (lagAlarm === undefined) return [];
+  const ms = durationMs(lagAlarm) ?? 0;
+  if (ms >= lagAlarmMinimumMs) return [];
+  const message = "a backup that is well is up to half a minute behind";
+  return [problem("spec.lagAlarm", lagAlarm, message, "use at least 1m")];
 }
 
 /** What is valid and worth a thought. */

@@ -62,8 +62,9 @@ export interface BackupLayer {
   readonly record: BackupRecord | undefined;
   /** The newest pairs first; none on a database that has just been created. */
   readonly times: readonly TimedVersion[];
-  /** The pair before the first version that can be restored. */
+  /** The pairs before the first and the last version that can be restored. */
   readonly fromTime: TimedVersion | undefined;
+  readonly toTime: TimedVersion | undefined;
   /** Backups of other tags that run; looked at only while that of the tag does not. */
   readonly otherWriters: readonly TaggedUrl[];
 }
@@ -104,10 +105,13 @@ export function readBackupLayer(
       const uid = tagged && decodeTag(tagged);
       const record = uid && (await readRecord(transaction, uid));
       const times = pairs.flatMap(({ key, value }) => decodeTimedVersion(key, value) ?? []);
-      const from = record?.restorableFrom;
-      const fromTime = from === undefined ? undefined : await pairBefore(transaction, times, from);
+      const [fromTime, toTime] = await Promise.all(
+        [record?.restorableFrom, record?.restorableTo].map((version) =>
+          version === undefined ? undefined : pairBefore(transaction, times, version),
+        ),
+      );
       const otherWriters = isRunningState(record?.state) ? [] : await readWriters(transaction, tag);
-      return { isPaused: paused !== undefined, record, times, fromTime, otherWriters };
+      return { isPaused: paused !== undefined, record, times, fromTime, toTime, otherWriters };
     },
     { timeoutMs, readSystemKeys: true, lockAware: true },
   );

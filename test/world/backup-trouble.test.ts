@@ -3,6 +3,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbBackups } from "../../src/api/backup.ts";
+import type { BackupStatus } from "../../src/api/backup.ts";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import { secrets } from "../../src/emulator/kubelet-core.ts";
 import { pods } from "../../src/kube/resource.ts";
@@ -84,7 +85,7 @@ test("[BK51] a place in which somebody else's backup lies is not used", async ()
   });
 });
 
-test("[BK82] errors of agents are told while the store fails, and end by themselves", async () => {
+test("[BK82][BK90] errors of agents and a backup that falls behind are told, and end by themselves", async () => {
   await BackupWorld.run({}, async (scene) => {
     await scene.create();
     await scene.untilRestorable();
@@ -95,8 +96,17 @@ test("[BK82] errors of agents are told while the store fails, and end by themsel
       10 * minuteMs,
     );
     assert.ok((await scene.status()).backupDetails?.restorable);
+    const isBehind = (status: BackupStatus): boolean =>
+      status.conditions?.find(({ type }) => type === "Behind")?.status === "True";
+    await scene.until(isBehind, "behind", 15 * minuteMs);
     scene.store.heal();
-    await scene.until(({ blockedBy }) => blockedBy === undefined, "rest", 10 * minuteMs);
+    await scene.until(
+      (status) => !isBehind(status) && status.blockedBy === undefined,
+      "rest",
+      10 * minuteMs,
+    );
+    assert.equal((await scene.world.events("BackupBehind")).length, 1);
+    assert.equal((await scene.world.events("BackupCaughtUp")).length, 1);
     assert.deepEqual(scene.begun(), ["describe", "start"]);
   });
 });

@@ -93,7 +93,7 @@ test("[BK37] a one-time backup runs once", async () => {
     assert.equal(generations?.reconciled, 1);
     assert.deepEqual(
       conditions?.map(({ type, status }) => `${type}=${status}`),
-      ["Reconciled=True", "Running=False", "Restorable=True"],
+      ["Reconciled=True", "Running=False", "Restorable=True", "Behind=False"],
     );
   });
 });

@@ -14,6 +14,10 @@ export interface LayerReaderOptions {
   onNews: () => void;
 }
 
+type SeenLayer = Extract<LayerObservation, { kind: "seen" }>;
+
+/** Two looks that are closer are one. */
+const apartMs = 2_000;
 /** Failures in a row that are no accident. */
 const silentAfter = 2;
 
@@ -22,6 +26,7 @@ export class LayerReader {
   #client: AdminClient | undefined;
   #tag = "";
   #latest: LayerObservation | undefined;
+  #before: SeenLayer | undefined;
   #isAsking = false;
   #askedMs = -Infinity;
   #failures = 0;
@@ -36,6 +41,11 @@ export class LayerReader {
     return this.#latest;
   }
 
+  /** What was seen some seconds before the latest. */
+  get before(): SeenLayer | undefined {
+    return this.#before;
+  }
+
   /** Asks unless that was done so recently. Another client or tag is another question. */
   ask(client: AdminClient, tag: string, intervalMs: number): void {
     const nowMs = this.#options.clock.nowMs();
@@ -43,6 +53,7 @@ export class LayerReader {
       this.#client = client;
       this.#tag = tag;
       this.#latest = undefined;
+      this.#before = undefined;
       this.#failures = 0;
       this.#askedMs = -Infinity;
       this.#isAsking = false;
@@ -64,6 +75,8 @@ export class LayerReader {
       const layer = await readBackupLayer(client, tag, this.#options.timeoutMs);
       if (!isPresent()) return;
       const before = this.#latest;
+      const isApart = before?.kind === "seen" && observedMs - before.observedMs >= apartMs;
+      if (isApart) this.#before = before;
       this.#latest = { kind: "seen", layer, observedMs };
       this.#failures = 0;
       const isNews = before?.kind !== "seen" || !isSameJson(gist(before.layer), gist(layer));

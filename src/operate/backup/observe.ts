@@ -61,6 +61,7 @@ export function observeBackup(input: ObserveBackupInput): BackupSnapshot {
       (pod) => pod.metadata.labels?.[commandForLabel] === undefined && !isOwnedByCluster(pod),
     ),
     layer: layerOf(cluster, database, state),
+    layerBefore: state.reader.before,
     database: isRecent ? latest.status : undefined,
     others: otherBackups(caches, backup),
     failures: [...state.failures.values()],

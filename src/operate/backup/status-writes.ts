@@ -42,6 +42,11 @@ export function backupEvents(before: BackupStatus | undefined, after: BackupStat
       reason: `Backup${reason}`,
       message,
     })),
+    ...changed(before, after, "Behind").map(({ status, message }) => ({
+      type: status === "True" ? ("Warning" as const) : ("Normal" as const),
+      reason: status === "True" ? "BackupBehind" : "BackupCaughtUp",
+      message,
+    })),
   ];
 }
 

@@ -7,6 +7,7 @@ import type { Judgement } from "../status-conditions.ts";
 import { datedWaits } from "../wait.ts";
 import type { Wait } from "../wait.ts";
 import type { BackupAction } from "./action.ts";
+import { behind } from "./behind.ts";
 import { isRunning, layerOf, modificationOf, shouldBePaused, shouldRun } from "./facts.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import type { BackupDraft } from "./step.ts";
@@ -30,6 +31,7 @@ export function concludeBackup(snapshot: BackupSnapshot, draft: BackupDraft): Co
     Reconciled: reconciled(snapshot, draft, waits, isReconciled),
     Running: running(snapshot),
     Restorable: restorable(snapshot),
+    ...(isUnmanaged(backup.spec) ? {} : { Behind: behind(snapshot) ?? last(snapshot, "Behind") }),
   };
   return {
     waits,

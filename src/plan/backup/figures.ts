@@ -14,7 +14,7 @@ export function figuresOf(layer: BackupLayer, nowMs: number): Figures {
   const { record } = layer;
   if (record === undefined) return {};
   const { logBytes: logs, rangeBytes: snapshots } = record;
-  const lagMs = lagOf(layer, nowMs);
+  const lagMs = isRunning(record) ? lagOf(layer, nowMs) : undefined;
   return {
     ...restorableOf(layer),
     ...(lagMs === undefined ? {} : { lag: durationText(lagMs) }),
@@ -23,10 +23,11 @@ export function figuresOf(layer: BackupLayer, nowMs: number): Figures {
   };
 }
 
-function restorableOf({ record, times, fromTime }: BackupLayer): Pick<Figures, "restorable"> {
+function restorableOf(layer: BackupLayer): Pick<Figures, "restorable"> {
+  const { record, fromTime } = layer;
   if (record?.restorableFrom === undefined || record.restorableTo === undefined) return {};
   const from = timeOf(fromTime === undefined ? [] : [fromTime], record.restorableFrom);
-  const to = timeOf(times, record.restorableTo);
+  const to = lastTime(layer, record.restorableTo);
   return {
     restorable: {
       from: { version: record.restorableFrom, ...timeText(from) },
@@ -40,13 +41,16 @@ function timeText(seconds: number | undefined): { time?: string } {
 }
 
 /** How far the last point that can be restored is behind; undefined when there is none, or no time is known. */
-export function lagOf({ record, times }: BackupLayer, nowMs: number): number | undefined {
-  if (record?.restorableTo === undefined || !isRunning(record)) return undefined;
-  const oldest = times.at(-1);
-  if (oldest === undefined) return undefined;
-  // Older than everything that was read: it is behind at least so much.
-  const seconds = timeOf(times, record.restorableTo) ?? oldest.seconds;
-  return Math.max(0, nowMs - seconds * 1000);
+export function lagOf(layer: BackupLayer, nowMs: number): number | undefined {
+  const version = layer.record?.restorableTo;
+  if (version === undefined) return undefined;
+  const seconds = lastTime(layer, version);
+  return seconds === undefined ? undefined : Math.max(0, nowMs - seconds * 1000);
+}
+
+/** By the recent pairs, or by the one that was looked up for it. */
+function lastTime({ times, toTime }: BackupLayer, version: number): number | undefined {
+  return timeOf(times, version) ?? timeOf(toTime === undefined ? [] : [toTime], version);
 }
 
 /** When the database had a version: after the last pair that is not above it, and not after the next pair. */

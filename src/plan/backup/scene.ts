@@ -63,7 +63,8 @@ export function layerWith(
 ): BackupLayer {
   const newest = { seconds: nowMs / 1000 - 2, version: 110_000_000 };
   const times = [newest, { seconds: newest.seconds - 10, version: 100_000_000 }];
-  return { isPaused: false, record, times, fromTime: undefined, otherWriters: [], ...change };
+  const looked = { fromTime: undefined, toTime: undefined };
+  return { isPaused: false, record, times, ...looked, otherWriters: [], ...change };
 }
 
 /** The Deployment as the spec wants it, with all its agents ready. */

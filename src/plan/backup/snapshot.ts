@@ -40,6 +40,8 @@ export interface BackupSnapshot {
   readonly agentPods: readonly Stored<Pod>[];
   readonly commandPods: readonly Stored<Pod>[];
   readonly layer: LayerObservation;
+  /** What was seen before that, at least some seconds earlier; a successor knows of none. */
+  readonly layerBefore?: Extract<LayerObservation, { kind: "seen" }> | undefined;
   /** The newest status of the database, not older than two minutes. */
   readonly database: DatabaseStatus | undefined;
   /** All other backups that this operator looks after, in all namespaces, sorted. */

@@ -1,6 +1,7 @@
 // What the status of a backup shows. Rules: spec/backup.md [BK22], [BK31], [BK80]-[BK89].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { validateBackup } from "../../api/validate-backup.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { durationText, lagOf, timeOf } from "./figures.ts";
 import {
@@ -62,6 +63,14 @@ test("[BK80][BK89] a running backup", () => {
         status: "True",
         reason: "Restorable",
         message: "The backup can be restored",
+        observedGeneration: 3,
+        lastTransitionTime: time(0),
+      },
+      {
+        type: "Behind",
+        status: "False",
+        reason: "UpToDate",
+        message: "The last restorable point is not more than 10m0s behind",
         observedGeneration: 3,
         lastTransitionTime: time(0),
       },
@@ -137,22 +146,47 @@ test("[BK22] times hold through a recovery, in which versions jump", () => {
   assert.equal(timeOf(times, 204_000_000), 1080, "not later than the next entry");
   assert.equal(timeOf(times, 207_000_000), 1082);
   assert.equal(timeOf(times, 80_000_000), undefined);
-  const layer = layerWith(recordWith({ restorableTo: 80_000_000 }), { times });
-  assert.equal(
-    lagOf(layer, 1_100_000),
-    100_000,
-    "at least as old as the oldest entry that was read",
-  );
+  const toTime = { seconds: 985, version: 75_000_000 };
+  const layer = layerWith(recordWith({ restorableTo: 80_000_000 }), { times, toTime });
+  assert.equal(lagOf(layer, 1_100_000), 110_000, "older than the recent entries");
   assert.deepEqual(
     [59, 61, 3700, 90_000].map((seconds) => durationText(seconds * 1000)),
     ["59s", "1m1s", "1h1m", "1d1h"],
   );
 });
 
+test("[BK90] a backup is behind when two looks say so", () => {
+  const old = { seconds: nowMs / 1000 - 700, version: 100_000_000 };
+  const times = [{ seconds: nowMs / 1000 - 2, version: 798_000_000 }, old];
+  const layer = {
+    kind: "seen",
+    layer: layerWith(recordWith(), { times }),
+    observedMs: nowMs,
+  } as const;
+  const behindOf = (change: Parameters<typeof sceneOf>[0]): string => {
+    const { conditions = [] } = planBackup(sceneOf(change)).status;
+    const found = conditions.find(({ type }) => type === "Behind");
+    return `${found?.status} ${found?.reason}`;
+  };
+  assert.equal(behindOf({ layer }), "Unknown NotAsked", "one look is not enough");
+  assert.equal(behindOf({ layer, layerBefore: layer }), "True Behind");
+  const fine = { ...layer, layer: layerWith(recordWith()) };
+  assert.equal(behindOf({ layer: fine, layerBefore: layer }), "False UpToDate");
+  const patient = backupWith({ lagAlarm: "1h" });
+  assert.equal(behindOf({ backup: patient, layer, layerBefore: layer }), "False UpToDate");
+  const stopped = backupWith({ backupState: "Stopped" });
+  assert.equal(behindOf({ backup: stopped, layer, layerBefore: layer }), "False NotWanted");
+  assert.equal(behindOf(seen(undefined)), "Unknown NotRestorable");
+  assert.deepEqual(
+    ["30s", "59s", "1m", "2d"].map((lagAlarm) => validateBackup(backupWith({ lagAlarm })).length),
+    [1, 1, 0, 0],
+  );
+});
+
 test("[BK89] paused and ended backups, and one that was never started", () => {
   const running = (scene: Parameters<typeof sceneOf>[0]): unknown => {
     const { conditions = [] } = planBackup(sceneOf(scene)).status;
-    return conditions.map(({ status, reason }) => `${status} ${reason}`).slice(1);
+    return conditions.map(({ status, reason }) => `${status} ${reason}`).slice(1, 3);
   };
   const paused = {
     backup: backupWith({ backupState: "Paused" }),
