@@ -1,4 +1,5 @@
 // All statements about a database, in the order in which they run on a real one.
+import { backupCases } from "./backup-cases.ts";
 import { creationCases } from "./creation-cases.ts";
 import type { DatabaseCase } from "./database-case.ts";
 import { exclusionCases } from "./exclusion-cases.ts";
@@ -12,6 +13,7 @@ export const allDatabaseCases: readonly DatabaseCase[] = [
   ...transactionCases,
   ...statusCases,
   ...managementCases,
+  ...backupCases,
   ...exclusionCases,
   ...tlsCases,
 ];

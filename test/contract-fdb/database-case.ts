@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import type { AdminClient } from "../../src/fdb/admin.ts";
 import type { DatabaseStatus, StatusProcess } from "../../src/model/database-status.ts";
+import type { BackupTools } from "./backup-tools.ts";
 
 /** Three storages, three logs (the first coordinators) and two stateless processes, each its own zone. */
 export interface DatabaseTarget {
@@ -25,6 +26,8 @@ export interface DatabaseTarget {
   readonly restart: (name: string) => void;
   /** Ends the client's process behind its back; undefined where there is none. */
   readonly crashClient: (() => void) | undefined;
+  /** Backup tools beside the database; undefined where there are none. */
+  readonly tools: BackupTools | undefined;
   /** Lets an operation come to its end. */
   readonly finish: <T>(operation: Promise<T>) => Promise<T>;
   readonly pass: (seconds: number) => Promise<void>;
@@ -35,7 +38,7 @@ export interface DatabaseCase {
   readonly title: string;
   /** Cases on a new database come before it is configured, in their order. */
   readonly stage: "new" | "running" | "tls";
-  readonly needs?: "client-process";
+  readonly needs?: "client-process" | "backup-tools";
   readonly run: (target: DatabaseTarget) => Promise<void>;
 }
 

@@ -2,7 +2,7 @@
 // uses, reached by the same client that the operator uses.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { selfSignedCertificate } from "../../src/emulator/certificate.ts";
 import { machineClock, sleep } from "../../src/env/clock.ts";
 import { silentLog } from "../../src/env/log.ts";
@@ -15,6 +15,8 @@ import { createProcessAdmin } from "../../src/fdb/client/process-admin.ts";
 import { localProcesses } from "../../src/pod/local-processes.ts";
 import { loopbackAddress } from "../../src/pod/loopback-address.ts";
 import { createLocalCluster } from "../../src/sim/database/local-cluster.ts";
+import { realTools } from "./backup-tools.ts";
+import type { BackupTools } from "./backup-tools.ts";
 import { firstCoordinators, serverNames } from "./database-case.ts";
 import type { DatabaseTarget } from "./database-case.ts";
 
@@ -84,6 +86,7 @@ export function startRealDatabase(options: RealDatabaseOptions): RealDatabase {
       stop: (name) => cluster.stop(name),
       restart: (name) => cluster.restart(name),
       crashClient: () => ownChild?.kill(),
+      tools: useTls ? undefined : toolsBeside(installation, version, folder, connectionString),
       finish: (operation) => operation,
       pass: (seconds) => sleep(clock, seconds * 1000),
     },
@@ -95,6 +98,24 @@ export function startRealDatabase(options: RealDatabaseOptions): RealDatabase {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Beside the other programs, or where FoundationDB's packages put the agent. */
+function toolsBeside(
+  installation: Installation,
+  version: string,
+  folder: string,
+  connectionString: string,
+): BackupTools | undefined {
+  const programs = [
+    installation.find(version)?.commandPath,
+    installation.findServer(version)?.serverPath,
+  ].flatMap((path) => (path === undefined ? [] : [dirname(path)]));
+  const backups = join(folder, "backups");
+  mkdirSync(backups);
+  const clusterFile = join(folder, "tools.cluster");
+  writeFileSync(clusterFile, connectionString);
+  return realTools([...programs, "/usr/lib/foundationdb/backup_agent"], backups, clusterFile);
 }
 
 /** One certificate that is its own authority, for servers and clients alike. */

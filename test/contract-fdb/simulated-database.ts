@@ -1,5 +1,6 @@
 // The simulated database as a target of the database cases.
 import { plainServers, startSample } from "../../src/sim/database/sample-cluster.ts";
+import { simulatedTools } from "./backup-tools.ts";
 import type { DatabaseCase, DatabaseTarget } from "./database-case.ts";
 
 export async function simulatedDatabase(stage: DatabaseCase["stage"]): Promise<DatabaseTarget> {
@@ -24,6 +25,7 @@ export async function simulatedDatabase(stage: DatabaseCase["stage"]): Promise<D
     stop: (name) => sample.cluster.stop(name),
     restart: (name) => sample.cluster.restart(name),
     crashClient: undefined,
+    tools: simulatedTools(sample),
     finish: (operation) => sample.call(operation),
     pass: (seconds) => sample.pass(seconds),
   };

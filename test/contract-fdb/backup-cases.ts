@@ -1,0 +1,270 @@
+// Backup and restore by the tools: what they answer, what they leave in the database, and that what is restored is what was
+// there. Rules: spec/backup-simulation.md.
+import assert from "node:assert/strict";
+import { bytesOfBinary, bytesOfText, textOfBytes } from "../../src/fdb/bytes.ts";
+import { decodeTag, pauseKey, propertyKey, tagKey } from "../../src/fdb/backup-keys.ts";
+import { decodeTuple } from "../../src/fdb/tuple.ts";
+import type { BackupTools, ToolOutput } from "./backup-tools.ts";
+import type { DatabaseCase, DatabaseTarget } from "./database-case.ts";
+
+const text = bytesOfText;
+const lockAware = { timeoutMs: 30_000, lockAware: true, accessSystemKeys: true };
+
+function toolsOf(target: DatabaseTarget): BackupTools {
+  assert.ok(target.tools !== undefined, "there are no backup tools");
+  return target.tools;
+}
+
+function backup(target: DatabaseTarget, ...args: readonly string[]): Promise<ToolOutput> {
+  const tools = toolsOf(target);
+  const [command = "", ...rest] = args;
+  return tools.run("fdbbackup", [command, "-C", tools.clusterFile, ...rest]);
+}
+
+function restore(target: DatabaseTarget, ...args: readonly string[]): Promise<ToolOutput> {
+  const tools = toolsOf(target);
+  const [command = "", ...rest] = args;
+  return tools.run("fdbrestore", [command, "--dest-cluster-file", tools.clusterFile, ...rest]);
+}
+
+async function write(
+  target: DatabaseTarget,
+  entries: Readonly<Record<string, string>>,
+): Promise<void> {
+  await target.finish(
+    target.admin.transact(
+      async (transaction) => {
+        for (const [key, value] of Object.entries(entries)) transaction.set(text(key), text(value));
+      },
+      { timeoutMs: 30_000 },
+    ),
+  );
+}
+
+async function read(target: DatabaseTarget, prefix: string): Promise<string[]> {
+  const items = await target.finish(
+    target.admin.transact(
+      (transaction) => transaction.getRange(text(prefix), text(`${prefix}\u007f`)),
+      { timeoutMs: 30_000 },
+    ),
+  );
+  return items.map(({ key, value }) => `${textOfBytes(key)}=${textOfBytes(value)}`);
+}
+
+async function clear(target: DatabaseTarget, prefix: string): Promise<void> {
+  await target.finish(
+    target.admin.transact(
+      async (transaction) => transaction.clearRange(text(prefix), text(`${prefix}\u007f`)),
+      { timeoutMs: 30_000 },
+    ),
+  );
+}
+
+interface Shown {
+  UID: string;
+  Status: { Name: string };
+  Restorable: boolean;
+  BackupAgentsPaused: boolean;
+  DestinationURL: string;
+  LatestRestorablePoint?: { Version: number };
+}
+
+async function statusOf(target: DatabaseTarget, tag: string): Promise<Shown> {
+  const { code, stdout } = await backup(target, "status", "-t", tag, "--json");
+  assert.equal(code, 0);
+  return JSON.parse(stdout) as Shown;
+}
+
+async function untilStatus(
+  target: DatabaseTarget,
+  tag: string,
+  isSo: (shown: Shown) => boolean,
+): Promise<Shown> {
+  for (let look = 0; look < 120; look += 1) {
+    const shown = await statusOf(target, tag);
+    if (isSo(shown)) return shown;
+    await target.pass(1);
+  }
+  assert.fail(`the backup on tag ${tag} is still ${JSON.stringify(await statusOf(target, tag))}`);
+}
+
+function propertyOf(
+  target: DatabaseTarget,
+  uid: Uint8Array,
+  property: string,
+): Promise<Uint8Array | undefined> {
+  const key = propertyKey(uid, property);
+  return target.finish(target.admin.transact((transaction) => transaction.get(key), lockAware));
+}
+
+/** Of the keys under bk/; an agent must live. */
+async function restorableBackup(target: DatabaseTarget, tag: string): Promise<Shown> {
+  const { folderUrl } = toolsOf(target);
+  const started = await backup(target, "start", "-d", folderUrl, "-t", tag, "-z", "-k", "bk/ bk0");
+  assert.equal(started.code, 0, started.stderr);
+  return untilStatus(target, tag, ({ Restorable }) => Restorable);
+}
+
+const stage = "running";
+const needs = "backup-tools";
+
+export const backupCases: readonly DatabaseCase[] = [
+  {
+    title: "[BSIM8] commands for unknown tags, and without an agent, end as they should",
+    ...{ stage, needs },
+    async run(target) {
+      const unknown = await backup(target, "status", "-t", "never", "--json");
+      assert.equal(
+        unknown.stdout,
+        '{"SchemaVersion":"1.0.0","BackupAgentsPaused":false,"Tag":"never"}\n',
+      );
+      const aborted = await backup(target, "abort", "-t", "never");
+      assert.deepEqual(aborted, {
+        code: 1,
+        stdout: "",
+        stderr:
+          "ERROR: A backup was not running on tag `never'\nFatal Error: Backup unneeded request\n",
+      });
+      const { folderUrl } = toolsOf(target);
+      const lonely = await backup(target, "start", "-d", folderUrl, "-t", "lonely", "-z");
+      assert.deepEqual(lonely, {
+        code: 0,
+        stdout:
+          "The backup on tag `lonely' was successfully submitted but no backup agents are responding.\n",
+        stderr: "",
+      });
+      const twice = await backup(target, "start", "-d", folderUrl, "-t", "lonely", "-z");
+      assert.equal(
+        twice.stderr,
+        "ERROR: A backup is already running on tag `lonely'\nFatal Error: Backup error\n",
+      );
+      assert.equal((await statusOf(target, "lonely")).Status.Name, "Submitted");
+      const ended = await backup(target, "abort", "-t", "lonely");
+      assert.equal(ended.stdout, "The backup on tag `lonely' was successfully aborted.\n");
+    },
+  },
+  {
+    title:
+      "[BSIM13] [BSIM17] [BSIM21] a backup becomes restorable, its keys say so, and an older version comes back under a prefix",
+    ...{ stage, needs },
+    async run(target) {
+      const tools = toolsOf(target);
+      const kill = tools.startAgent();
+      try {
+        await clear(target, "bk/");
+        await clear(target, "copy/");
+        await write(target, { "bk/a": "1", "bk/b": "2" });
+        const { UID, DestinationURL } = await restorableBackup(target, "contract");
+        const first = (await statusOf(target, "contract")).LatestRestorablePoint?.Version ?? 0;
+        await write(target, { "bk/b": "3", "bk/c": "4" });
+        const tag = await target.finish(
+          target.admin.transact((transaction) => transaction.get(tagKey("contract")), lockAware),
+        );
+        const uid = decodeTag(tag ?? new Uint8Array());
+        assert.ok(uid !== undefined);
+        const halves = [uid.slice(0, 8), uid.slice(8)].map((half) =>
+          Buffer.from(half.toReversed()).toString("hex"),
+        );
+        assert.equal(halves.join(""), UID);
+        assert.deepEqual(await propertyOf(target, uid, "stateEnum"), bytesOfBinary("\x15\x03"));
+        const [url] = decodeTuple(
+          (await propertyOf(target, uid, "backupContainer")) ?? new Uint8Array(),
+        );
+        assert.equal(textOfBytes(url as Uint8Array), DestinationURL);
+        const newer = await untilStatus(
+          target,
+          "contract",
+          ({ LatestRestorablePoint: point }) => (point?.Version ?? 0) > first + 21_000_000,
+        );
+        const toVersion = async (version: number, prefix: string): Promise<string[]> => {
+          const args = ["-r", DestinationURL, "-v", String(version), "-t", prefix, "-w"];
+          const end = await restore(
+            target,
+            "start",
+            ...args,
+            "-k",
+            "bk/ bk0",
+            "--add-prefix",
+            prefix,
+          );
+          assert.equal(end.code, 0, end.stderr);
+          assert.match(end.stdout, new RegExp(`\nRestored to version ${version}\n$`));
+          return read(target, prefix);
+        };
+        assert.deepEqual(await toVersion(first, "copy/1/"), ["copy/1/bk/a=1", "copy/1/bk/b=2"]);
+        const last = newer.LatestRestorablePoint?.Version ?? 0;
+        assert.deepEqual(await toVersion(last, "copy/2/"), [
+          "copy/2/bk/a=1",
+          "copy/2/bk/b=3",
+          "copy/2/bk/c=4",
+        ]);
+        const again = await restore(
+          target,
+          "start",
+          "-r",
+          DestinationURL,
+          "-t",
+          "x",
+          "-k",
+          "bk/ bk0",
+          "--add-prefix",
+          "copy/1/",
+        );
+        assert.match(
+          again.stderr,
+          /^ERROR: Attempted to restore into a non-empty destination database\n/,
+        );
+        assert.equal((await backup(target, "abort", "-t", "contract")).code, 0);
+      } finally {
+        kill();
+      }
+    },
+  },
+  {
+    title:
+      "[BSIM12] [BSIM8] the pause key alone pauses, discontinue completes, and describe and expire work on what is there",
+    ...{ stage, needs },
+    async run(target) {
+      const tools = toolsOf(target);
+      const kill = tools.startAgent();
+      const setPause = (isPaused: boolean): Promise<void> =>
+        target.finish(
+          target.admin.transact(async (transaction) => {
+            if (isPaused) transaction.set(pauseKey, new Uint8Array());
+            else transaction.clear(pauseKey);
+          }, lockAware),
+        );
+      await write(target, { "bk/a": "1" });
+      const { DestinationURL } = await restorableBackup(target, "paused");
+      await setPause(true);
+      assert.equal((await statusOf(target, "paused")).BackupAgentsPaused, true);
+      await setPause(false);
+      const stopped = await backup(target, "discontinue", "-t", "paused");
+      assert.equal(stopped.stdout, "The backup on tag `paused' was successfully discontinued.\n");
+      await untilStatus(target, "paused", ({ Status }) => Status.Name === "Completed");
+      kill();
+      const described = await backup(target, "describe", "-d", DestinationURL, "--json");
+      const shown = JSON.parse(described.stdout) as {
+        Restorable: boolean;
+        Snapshots: unknown[];
+        MaxLogEnd: { Version: number };
+      };
+      assert.deepEqual([shown.Restorable, shown.Snapshots.length > 0], [true, true]);
+      const refused = await backup(
+        target,
+        "expire",
+        "-d",
+        DestinationURL,
+        "--expire-before-version",
+        String(shown.MaxLogEnd.Version),
+      );
+      assert.equal(refused.code, 1);
+      assert.match(refused.stderr, /^ERROR: Requested expiration would be unsafe\./);
+      const removed = await tools.run("fdbbackup", ["delete", "-d", DestinationURL]);
+      assert.equal(removed.code, 0, removed.stderr);
+      const gone = await backup(target, "describe", "-d", DestinationURL);
+      assert.equal(gone.code, 1);
+      assert.match(gone.stderr, /^ERROR: Backup does not exist\n/);
+    },
+  },
+];
