@@ -105,11 +105,8 @@ export function readBackupLayer(
       const uid = tagged && decodeTag(tagged);
       const record = uid && (await readRecord(transaction, uid));
       const times = pairs.flatMap(({ key, value }) => decodeTimedVersion(key, value) ?? []);
-      const [fromTime, toTime] = await Promise.all(
-        [record?.restorableFrom, record?.restorableTo].map((version) =>
-          version === undefined ? undefined : pairBefore(transaction, times, version),
-        ),
-      );
+      const fromTime = await pairBefore(transaction, times, record?.restorableFrom);
+      const toTime = await pairBefore(transaction, times, record?.restorableTo);
       const otherWriters = isRunningState(record?.state) ? [] : await readWriters(transaction, tag);
       return { isPaused: paused !== undefined, record, times, fromTime, toTime, otherWriters };
     },
@@ -194,8 +191,9 @@ function restorableWindow(
 async function pairBefore(
   transaction: FdbTransaction,
   recent: readonly TimedVersion[],
-  version: number,
+  version: number | undefined,
 ): Promise<TimedVersion | undefined> {
+  if (version === undefined) return undefined;
   const known = recent.find((pair) => pair.version <= version);
   if (known !== undefined) return known;
   let [begin, end] = [timeBounds.begin, timeBounds.end];
