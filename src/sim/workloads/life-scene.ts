@@ -149,8 +149,8 @@ export class LifeScene {
     for (const { name } of this.shape.members) await this.patch(name, spec);
   }
 
-  async openAdmin(): Promise<AdminClient> {
-    const { status, spec } = await this.cluster();
+  async openAdmin(name?: string): Promise<AdminClient> {
+    const { status, spec } = await this.cluster(name);
     return this.world.fdb.admin.open({
       name: "person",
       connectionString: status?.connectionString ?? "",
@@ -174,6 +174,15 @@ export class LifeScene {
       const [violation] = this.watchman.violations;
       if (violation !== undefined) throw new Error(violation);
     }
+  }
+
+  async isAtRestWithin(limitMs: number): Promise<boolean> {
+    const untilMs = this.clock.nowMs() + limitMs;
+    while (!(await this.#areAllAtRest())) {
+      if (this.clock.nowMs() >= untilMs) return false;
+      await this.advance(5_000);
+    }
+    return true;
   }
 
   untilAtRest(limitMs: number, what: string): Promise<void> {

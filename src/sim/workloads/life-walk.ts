@@ -4,6 +4,7 @@ import { apiVersion, foundationDbClusters } from "../../api/cluster.ts";
 import type { ClusterSpec, FoundationDBCluster } from "../../api/cluster.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { createCertificates } from "../sample-certificates.ts";
+import { followRemedies } from "./helpful-person.ts";
 import { humanAct, lifeActs } from "./life-acts.ts";
 import { faultNames } from "./fault-names.ts";
 import type { FaultName } from "./fault-names.ts";
@@ -90,7 +91,7 @@ class LifeWalk {
     links.lag.lagMs = shape.lagMs;
     for (const [index, step] of this.#plan.entries()) await this.#step(step, index);
     await this.#makePeace();
-    await this.#scene.untilAtRest(180 * minuteMs, "the cluster comes to rest");
+    await this.#comeToRest();
     await this.#scene.advance(10 * minuteMs);
     await this.#scene.untilAtRest(10 * minuteMs, "the cluster stays at rest");
     const restsSinceMs = this.#scene.clock.nowMs();
@@ -175,22 +176,18 @@ class LifeWalk {
     const version = newestVersion([...versions, shape.members[0].spec.version]);
     const replacements = { enabled: true };
     await this.#scene.patchAll({ version, automationOptions: { replacements } });
-    await this.#tellConnectionString();
     links.lag.lagMs = 0;
   }
 
-  /** Where status and ConfigMap were lost at once, only a person can tell it. */
-  async #tellConnectionString(): Promise<void> {
-    const { world, shape } = this.#scene;
-    const [database] = world.fdb.truth.databases().filter(({ isConfigured }) => isConfigured);
-    if (database === undefined) return;
-    const { connectionString } = database;
-    for (const { name } of shape.members) {
-      const { status } = await this.#scene.cluster(name);
-      if (status?.connectionString !== undefined) continue;
-      this.#scene.note(`person: tells ${name} the connection string`);
-      await this.#scene.patch(name, { seedConnectionString: connectionString });
+  /** With a person who looks after it when it takes long. */
+  async #comeToRest(): Promise<void> {
+    const lookMs = 20 * minuteMs;
+    const untilMs = this.#scene.clock.nowMs() + 180 * minuteMs;
+    while (!(await this.#scene.isAtRestWithin(lookMs))) {
+      if (this.#scene.clock.nowMs() >= untilMs) break;
+      await followRemedies(this.#scene);
     }
+    await this.#scene.untilAtRest(0, "the cluster comes to rest in 180 minutes");
   }
 
   result(): LifeResult {

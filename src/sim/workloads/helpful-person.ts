@@ -1,0 +1,48 @@
+// A person who looks at a cluster that does not come to rest and does what the operator says only a person can do.
+// Rules: spec/world.md [W123].
+import { isFdbError } from "../../fdb/error.ts";
+import type { LifeScene } from "./life-scene.ts";
+
+const timeoutMs = 20_000;
+
+/** Does what the waits of all members ask a person for. */
+export async function followRemedies(life: LifeScene): Promise<void> {
+  for (const { name } of life.shape.members) {
+    const { status } = await life.cluster(name);
+    const waits = status?.blockedBy ?? [];
+    if (waits.some(({ reason }) => reason === "ConnectionStringLost")) {
+      await tellConnectionString(life, name);
+    }
+    if (waits.some(({ message }) => message?.includes("which run the new version already"))) {
+      await life.during(restartOthers(life, name), "a person's restart");
+    }
+  }
+}
+
+/** Where status and ConfigMap were lost at once, nobody else knows it. */
+async function tellConnectionString(life: LifeScene, name: string): Promise<void> {
+  const databases = life.world.fdb.truth.databases();
+  const found = databases.find(({ isConfigured }) => isConfigured);
+  if (found === undefined) return;
+  life.note(`person: tells ${name} the connection string`);
+  await life.patch(name, { seedConnectionString: found.connectionString });
+}
+
+/** A database that needs what ran ahead of it to the next version follows. */
+async function restartOthers(life: LifeScene, name: string): Promise<void> {
+  life.watchman.noteDisturbance();
+  const admin = await life.openAdmin(name);
+  try {
+    const { cluster } = await admin.status(timeoutMs);
+    const addresses = Object.values(cluster?.processes ?? {}).flatMap(({ address }) =>
+      address === undefined ? [] : [address.replace(/:tls$/, "")],
+    );
+    await admin.kill(addresses, timeoutMs);
+    life.note(`person: restarts ${addresses.length} processes, which follow those that ran ahead`);
+  } catch (error) {
+    // A database that does not answer is looked at again later.
+    if (!isFdbError(error)) throw error;
+  } finally {
+    admin.close();
+  }
+}
