@@ -49,6 +49,7 @@ export async function openProcesses(options: DevProcessesOptions): Promise<DevPr
   );
   const runtime = localProcesses({
     serverPath: (wanted) => installation.findServer(wanted)?.serverPath,
+    toolPath: (name, wanted) => installation.findTool(name, wanted),
     folder,
     environment,
   });

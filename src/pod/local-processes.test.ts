@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { localProcesses } from "./local-processes.ts";
 import type { LocalProcesses } from "./local-processes.ts";
 import { loopbackAddress } from "./loopback-address.ts";
-import type { ContainerFiles, ServerProcessSpec } from "./process-runtime.ts";
+import type { ContainerFiles, ServerProcessSpec, ToolSpec } from "./process-runtime.ts";
 
 const seed = "/var/dynamic-conf/fdb.cluster";
 const clusterFile = "/var/fdb/data/fdb.cluster";
@@ -35,6 +35,8 @@ async function onStage(script: string, run: (stage: Stage) => Promise<void>): Pr
   };
   const runtime = localProcesses({
     serverPath: (version) => (version === "7.3.79" ? program : undefined),
+    toolPath: (name, version) =>
+      name === "fdbbackup" && version === "7.3.79" ? program : undefined,
     folder,
     environment: { PATH: "/usr/bin:/bin" },
   });
@@ -136,5 +138,67 @@ test("[DB64] stopping ends every process, as killing ends one", async () => {
     assert.equal((await first.exited).code, 137);
     await runtime.stop();
     assert.equal((await second.exited).code, 137);
+  });
+});
+
+const tool = (
+  stage: Stage,
+  more: Partial<ToolSpec> = {},
+): { spec: ToolSpec; printed: string[] } => {
+  const printed: string[] = [];
+  const spec: ToolSpec = {
+    ...stage.spec,
+    name: "fdbbackup",
+    calledAs: "fdbbackup",
+    args: [
+      "status",
+      "-C",
+      seed,
+      "--logdir",
+      "/var/log/fdb",
+      "-d",
+      "blobstore://key@host/name?bucket=b",
+    ],
+    write: (stream, text) => printed.push(`${stream}: ${text}`),
+    ...more,
+  };
+  return { spec, printed };
+};
+
+test("[DB67] a backup tool finds the files of its container, prints into its log, and gives back a changed cluster file", async () => {
+  const script =
+    'cat "$3"; cat "$FDB_BLOB_CREDENTIALS"; echo " $6 $7" >&2; test -d "$5" || exit 9; printf other > "$3"; exit 3';
+  await onStage(script, async (stage) => {
+    stage.files.set("/var/store/blob.json", "{}");
+    const environment = { FDB_BLOB_CREDENTIALS: "/var/store/blob.json", HOSTNAME: "pod" };
+    const { spec, printed } = tool(stage, { environment });
+    const running = stage.runtime.startTool?.(spec);
+    assert.deepEqual(await running?.exited, { code: 3 });
+    assert.equal(
+      printed
+        .filter((text) => text.startsWith("stdout"))
+        .map((text) => text.slice(8))
+        .join(""),
+      "a:b@127.83.0.1:4501{}",
+    );
+    assert.deepEqual(
+      printed.filter((text) => text.startsWith("stderr")),
+      ["stderr:  -d blobstore://key@host/name?bucket=b\n"],
+    );
+    assert.equal(stage.files.get(seed), "other");
+  });
+});
+
+test("[DB67] [DB64] a tool is ended by signals and with the runtime, and one that is not installed says so", async () => {
+  await onStage("exec sleep 100", async (stage) => {
+    const stopped = stage.runtime.startTool?.(tool(stage).spec);
+    stopped?.terminate();
+    assert.deepEqual(await stopped?.exited, { code: 143 });
+    const held = stage.runtime.startTool?.(tool(stage).spec);
+    await stage.runtime.stop();
+    assert.deepEqual(await held?.exited, { code: 137 });
+    const { spec, printed } = tool(stage, { name: "fdbrestore" });
+    assert.deepEqual(await stage.runtime.startTool?.(spec).exited, { code: 127 });
+    assert.deepEqual(printed, ["stderr: there is no fdbrestore of version 7.3.79\n"]);
   });
 });

@@ -1,6 +1,6 @@
-// Real fdbservers as processes of this machine, for the emulated kubelet: what the container sees as files and folders is
+// Real fdbservers, and the backup tools beside them, as processes of this machine, for the emulated kubelet: what the container sees as files and folders is
 // laid out below a state folder, and the process listens on the pod's own loopback address. Rules:
-// spec/real-database.md [DB60]-[DB64], [DB66].
+// spec/real-database.md [DB60]-[DB64], [DB66], [DB67].
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,11 +10,16 @@ import type {
   ServerExit,
   ServerProcess,
   ServerProcessSpec,
+  ToolProcess,
+  ToolSpec,
 } from "./process-runtime.ts";
+import { startLocalTool } from "./local-tools.ts";
 
 export interface LocalProcessOptions {
   /** The fdbserver to run for a version; undefined when there is none. */
   readonly serverPath: (version: string) => string | undefined;
+  /** The backup tool of this name to run for a version; undefined when there is none. */
+  readonly toolPath: (name: ToolSpec["name"], version: string) => string | undefined;
   /** Volumes and mounted files lie below it. */
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -39,7 +44,7 @@ const fileArguments: ReadonlySet<string> = new Set([
 const keptErrorBytes = 2_000;
 
 export function localProcesses(options: LocalProcessOptions): LocalProcesses {
-  const running = new Map<ChildProcess, Promise<ServerExit>>();
+  const running = new Map<ChildProcess, Promise<unknown>>();
   const insides = new Map<string, string>();
   return {
     start(spec) {
@@ -60,6 +65,15 @@ export function localProcesses(options: LocalProcessOptions): LocalProcesses {
       running.set(child, exited);
       return { exited, kill: () => void child.kill("SIGKILL") };
     },
+    startTool(spec) {
+      const path = options.toolPath(spec.name, spec.version);
+      if (path === undefined) return refusedTool(spec);
+      const folder = join(options.folder, "tools");
+      const tool = startLocalTool({ path, folder, environment: options.environment }, spec);
+      running.set(tool.child, tool.exited);
+      void tool.exited.then(() => running.delete(tool.child));
+      return tool;
+    },
     volumeRemoved(volumeId) {
       rmSync(volumeFolder(options.folder, volumeId), { recursive: true, force: true });
     },
@@ -73,6 +87,11 @@ export function localProcesses(options: LocalProcessOptions): LocalProcesses {
 
 function refused(message: string): ServerProcess {
   return { exited: Promise.resolve({ code: 1, message }), kill: () => {} };
+}
+
+function refusedTool(spec: ToolSpec): ToolProcess {
+  spec.write("stderr", `there is no ${spec.name} of version ${spec.version}\n`);
+  return { exited: Promise.resolve({ code: 127 }), terminate: () => {}, kill: () => {} };
 }
 
 interface Layout {

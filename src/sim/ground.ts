@@ -9,6 +9,7 @@ import type { Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";
 import { createSimulatedFdb } from "./database/simulated-fdb.ts";
 import type { SimulatedFdb, SimulatedFdbOptions } from "./database/simulated-fdb.ts";
+import { standardObjectStore } from "./standard-object-store.ts";
 import { traceLog } from "./trace-log.ts";
 import type { Trace } from "./trace.ts";
 
@@ -37,15 +38,16 @@ export function createGround(options: GroundOptions): Ground {
   const { clock, seed, trace } = options;
   const network = createPodNetwork(clock);
   const random = (part: string): Random => keyedRandom(seed, part);
+  const fdb = createSimulatedFdb({
+    clock,
+    random: random("database"),
+    resolver: network,
+    trace: (line) => trace?.append("database", line),
+    ...options.database,
+  });
+  fdb.objectStores.add(standardObjectStore.address, standardObjectStore);
   return {
-    ...{ clock, trace, network, random },
-    fdb: createSimulatedFdb({
-      clock,
-      random: random("database"),
-      resolver: network,
-      trace: (line) => trace?.append("database", line),
-      ...options.database,
-    }),
+    ...{ clock, trace, network, random, fdb },
     logOf: (source) =>
       options.log?.with({ source }) ?? (trace === undefined ? silentLog : traceLog(trace, source)),
   };

@@ -1,8 +1,6 @@
 // The backup tools beside a database, simulated or real: commands that run to their end, and an agent. All of them share
 // one folder for containers.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { Sample } from "../../src/sim/database/sample-cluster.ts";
 import { benchOn, clusterFile } from "../../src/sim/backup/tool-bench.ts";
 
@@ -42,15 +40,13 @@ export function simulatedTools(sample: Sample): BackupTools {
   };
 }
 
-/** The programs of a real installation; undefined when one of them lies in none of the folders. */
+/** The programs of a real installation; undefined when one of them is not there. */
 export function realTools(
-  folders: readonly string[],
+  find: (name: "fdbbackup" | "fdbrestore" | "backup_agent") => string | undefined,
   ownFolder: string,
   ownClusterFile: string,
 ): BackupTools | undefined {
-  const find = (name: string): string | undefined =>
-    folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
-  const [backup, restore, agent] = ["fdbbackup", "fdbrestore", "backup_agent"].map(find);
+  const [backup, restore, agent] = [find("fdbbackup"), find("fdbrestore"), find("backup_agent")];
   if (backup === undefined || restore === undefined || agent === undefined) return undefined;
   return {
     clusterFile: ownClusterFile,

@@ -2,7 +2,7 @@
 // uses, reached by the same client that the operator uses.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { selfSignedCertificate } from "../../src/emulator/certificate.ts";
 import { machineClock, sleep } from "../../src/env/clock.ts";
 import { silentLog } from "../../src/env/log.ts";
@@ -46,6 +46,7 @@ export function startRealDatabase(options: RealDatabaseOptions): RealDatabase {
   const environment = useTls ? { ...plain, ...writeCertificates(certificateFolder) } : plain;
   const runtime = localProcesses({
     serverPath: (wanted) => installation.findServer(wanted)?.serverPath,
+    toolPath: (name, wanted) => installation.findTool(name, wanted),
     folder,
     environment,
   });
@@ -100,22 +101,17 @@ export function startRealDatabase(options: RealDatabaseOptions): RealDatabase {
   };
 }
 
-/** Beside the other programs, or where FoundationDB's packages put the agent. */
 function toolsBeside(
   installation: Installation,
   version: string,
   folder: string,
   connectionString: string,
 ): BackupTools | undefined {
-  const programs = [
-    installation.find(version)?.commandPath,
-    installation.findServer(version)?.serverPath,
-  ].flatMap((path) => (path === undefined ? [] : [dirname(path)]));
   const backups = join(folder, "backups");
   mkdirSync(backups);
   const clusterFile = join(folder, "tools.cluster");
   writeFileSync(clusterFile, connectionString);
-  return realTools([...programs, "/usr/lib/foundationdb/backup_agent"], backups, clusterFile);
+  return realTools((name) => installation.findTool(name, version), backups, clusterFile);
 }
 
 /** One certificate that is its own authority, for servers and clients alike. */

@@ -30,6 +30,7 @@ const anyVersion: Installation = {
   newest: undefined,
   find: (version) => ({ version, libraryPath: version, commandPath: "" }),
   findServer: () => undefined,
+  findTool: () => undefined,
   explainMissing: () => "",
 };
 

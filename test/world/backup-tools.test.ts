@@ -214,3 +214,13 @@ test("[KUBELET80] [KUBELET81] [BSIM2] a refused command tells why in its message
     );
   });
 });
+
+test("[BSIM1] every world has an object store of its own, and a container pod reaches it", async () => {
+  await TestWorld.runWithCluster({ spec: tiny }, async (world) => {
+    await createStore(world);
+    const url =
+      "blobstore://demo:demo-secret@object-store.example.com/?bucket=fdb-backups&region=eu-1";
+    const end = await runCommand(world, "sample", ["fdbbackup", "list", "-b", url]);
+    assert.deepEqual([end.code, end.log], [0, ""]);
+  });
+});

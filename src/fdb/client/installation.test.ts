@@ -92,6 +92,16 @@ test("[DB1] the newest version that can be both run and reached is known", async
   assert.equal(installation.findServer("7.3.9")?.version, "7.3.9");
 });
 
+test("[DB67] backup tools are found by name and version, beside the other programs", async () => {
+  const installation = await install([
+    ...["bin/7.3.79/fdbbackup", "bin/7.3.79/fdbrestore", "bin/7.1.67/fdbbackup"],
+  ]);
+  assert.match(installation.findTool("fdbbackup", "7.3.63") ?? "", /bin\/7\.3\.79\/fdbbackup$/);
+  assert.match(installation.findTool("fdbbackup", "7.1.67") ?? "", /bin\/7\.1\.67\/fdbbackup$/);
+  assert.equal(installation.findTool("fdbrestore", "7.1.67"), undefined);
+  assert.equal(installation.findTool("backup_agent", "7.3.79"), undefined);
+});
+
 test("[DB2] a file that cannot tell its version is not used", async () => {
   const installation = await install(["lib/libfdb_c.so", "bin/fdbcli"], { "bin/fdbcli": "7.3.79" });
   assert.deepEqual(installation.clients, []);

@@ -20,6 +20,7 @@ const installation: Installation = {
   newest: undefined,
   find: (version) => (version.startsWith("7.3.") ? client : undefined),
   findServer: () => undefined,
+  findTool: () => undefined,
   explainMissing: (version) => `no client of ${version}`,
 };
 const program = join(import.meta.dirname, "fake-client-program.ts");
