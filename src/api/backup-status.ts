@@ -43,7 +43,7 @@ export const backupStatusSchema = object(
     state: string("State of the backup, as the database has it; Paused while agents are paused."),
     restorable: object(
       {
-        from: pointOf("The first point that can be restored, by the record of the database alone."),
+        from: pointOf("The first point that can be restored."),
         to: pointOf("The last point that can be restored."),
       },
       "What can be restored. Renewed with other news, and every ten minutes.",
@@ -63,6 +63,14 @@ export const backupStatusSchema = object(
         eta: string("When the present snapshot is to be complete.", { format: "date-time" }),
       },
       "The snapshot that is being written.",
+    ),
+    expiry: object(
+      {
+        time: string("When old data was last looked for.", { format: "date-time" }),
+        before: bytesOf("Data before this version was last expired."),
+        restorableFrom: bytesOf("The first version that can be restored, as the store shows it."),
+      },
+      "What spec.retention has done.",
     ),
     generations: object(
       {

@@ -81,6 +81,22 @@ export const backupSpecSchema = object(
       effective: "default",
       rules: [{ rule: "self == oldSelf", message: "tag cannot be changed" }],
     }),
+    retention: object(
+      {
+        restorableFor: required(
+          string(
+            "Every moment of the last so long stays restorable; what only older moments need is expired. A number with the unit s, m, h or d.",
+            { maxLength: 16, pattern: durationPattern },
+          ),
+        ),
+        interval: string("How often old data is looked for; at least ten minutes.", {
+          maxLength: 16,
+          pattern: durationPattern,
+          effective: "24h",
+        }),
+      },
+      "What is kept of a continuous backup; everything without it.",
+    ),
     lagAlarm: string(
       "How far the last point that can be restored may be behind before the condition Behind is True: a number with the unit s, m, h or d, at least one minute.",
       { maxLength: 16, pattern: durationPattern, effective: "10m" },

@@ -35,3 +35,15 @@ export function deletionPolicyOf(spec: BackupSpec): "noop" | "stop" | "cleanup" 
 export function lagAlarmMsOf({ lagAlarm }: BackupSpec): number {
   return durationMs(lagAlarm) ?? 600_000;
 }
+
+export interface Retention {
+  readonly restorableForMs: number;
+  readonly intervalMs: number;
+}
+
+/** Undefined when everything is kept. */
+export function retentionOf({ retention }: BackupSpec): Retention | undefined {
+  const restorableForMs = durationMs(retention?.restorableFor);
+  if (restorableForMs === undefined) return undefined;
+  return { restorableForMs, intervalMs: durationMs(retention?.interval) ?? 86_400_000 };
+}

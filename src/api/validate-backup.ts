@@ -1,6 +1,7 @@
 // What the operator says of a backup beyond what the API server can judge.
 import { durationMs } from "../model/duration.ts";
-import type { FoundationDBBackup } from "./backup.ts";
+import type { BackupSpec, FoundationDBBackup } from "./backup.ts";
+import { isContinuous, retentionOf, snapshotSecondsOf } from "./effective-backup.ts";
 import type { BlobStoreConfiguration } from "./blob-store.ts";
 import { problem, type ValidationProblem } from "./problem.ts";
 import { metadataProblems, templateMetadataProblems } from "./validate-labels.ts";
@@ -33,6 +34,7 @@ export function validateBackup(
       { allowsTags: spec.allowTagOverride === true },
     ),
     ...lagAlarmProblems(spec.lagAlarm),
+    ...retentionProblems(spec),
     ...templateMetadataProblems(spec.podTemplateSpec?.metadata, "spec.podTemplateSpec"),
     ...metadataProblems(spec.backupDeploymentMetadata, "spec.backupDeploymentMetadata"),
   ];
@@ -49,8 +51,38 @@ function lagAlarmProblems(lagAlarm: string | undefined): ValidationProblem[] {
   return [problem("spec.lagAlarm", lagAlarm, message, "use at least 1m")];
 }
 
+/** Pods of commands are kept for so long. */
+const intervalMinimumMs = 600_000;
+
+function retentionProblems(spec: BackupSpec): ValidationProblem[] {
+  const retention = retentionOf(spec);
+  if (retention === undefined || retention.intervalMs >= intervalMinimumMs) return [];
+  const { interval } = spec.retention ?? {};
+  const message = "each look starts a pod";
+  return [problem("spec.retention.interval", interval, message, "use at least 10m")];
+}
+
 /** What is valid and worth a thought. */
 export function backupWarnings({ spec }: Pick<FoundationDBBackup, "spec">): ValidationProblem[] {
+  return [...secretWarnings(spec), ...retentionWarnings(spec)];
+}
+
+/** Data goes a whole snapshot at a time. */
+function retentionWarnings(spec: BackupSpec): ValidationProblem[] {
+  const retention = retentionOf(spec);
+  const periodMs = snapshotSecondsOf(spec) * 1000;
+  if (retention === undefined) return [];
+  const field = "spec.retention";
+  if (!isContinuous(spec)) {
+    const message = "a one-time backup is kept as a whole";
+    return [problem(field, "", message, "remove the field, or use backupMode continuous")];
+  }
+  if (2 * periodMs <= retention.restorableForMs) return [];
+  const message = "snapshots are so far apart that much more than restorableFor is kept";
+  return [problem(field, "", message, "set snapshotPeriodSeconds to a fraction of it")];
+}
+
+function secretWarnings(spec: BackupSpec): ValidationProblem[] {
   const account = spec.blobStoreConfiguration?.accountName.split("@")[0] ?? "";
   if (!account.includes(":")) return [];
   const field = "spec.blobStoreConfiguration.accountName";

@@ -82,6 +82,23 @@ export function deleteCommand(
   return onStore(backup, "delete", context, ["-d", url]);
 }
 
+/** What lies before the first version goes; from the second one on everything stays restorable, or it is refused. */
+export function expireCommand(
+  backup: FoundationDBBackup,
+  url: string,
+  context: string,
+  versions: { readonly before: number; readonly restorableAfter: number },
+): BackupCommand {
+  return onStore(backup, "expire", context, [
+    "-d",
+    url,
+    "--expire-before-version",
+    String(versions.before),
+    "--restorable-after-version",
+    String(versions.restorableAfter),
+  ]);
+}
+
 function onDatabase(
   backup: FoundationDBBackup,
   type: CommandType,

@@ -65,6 +65,8 @@ export interface BackupLayer {
   /** The pairs before the first and the last version that can be restored. */
   readonly fromTime: TimedVersion | undefined;
   readonly toTime: TimedVersion | undefined;
+  /** The version so long ago as was asked for; undefined when the record of times does not reach back so far. */
+  readonly retainedFrom: number | undefined;
   /** Backups of other tags that run; looked at only while that of the tag does not. */
   readonly otherWriters: readonly TaggedUrl[];
 }
@@ -86,9 +88,17 @@ const otherTagsMaximum = 50;
 /** Halving the keys of a year of pairs needs fewer. */
 const searchMaximum = 40;
 
+export interface LayerQuestion {
+  readonly tag: string;
+  /** How long ago the version is wanted that the database then had. */
+  readonly retainedSeconds?: number | undefined;
+  /** Where the restorable window begins since older data was expired. */
+  readonly expiredTo?: number | undefined;
+}
+
 export function readBackupLayer(
   admin: Pick<AdminClient, "transact">,
-  tag: string,
+  { tag, retainedSeconds, expiredTo = 0 }: LayerQuestion,
   timeoutMs: number,
 ): Promise<BackupLayer> {
   return admin.transact(
@@ -103,12 +113,22 @@ export function readBackupLayer(
         }),
       ]);
       const uid = tagged && decodeTag(tagged);
-      const record = uid && (await readRecord(transaction, uid));
+      const stored = uid && (await readRecord(transaction, uid));
+      const record = stored && withoutExpired(stored, expiredTo);
       const times = pairs.flatMap(({ key, value }) => decodeTimedVersion(key, value) ?? []);
       const fromTime = await pairBefore(transaction, times, record?.restorableFrom);
       const toTime = await pairBefore(transaction, times, record?.restorableTo);
+      const retainedFrom = await versionBefore(transaction, times[0], retainedSeconds);
       const otherWriters = isRunningState(record?.state) ? [] : await readWriters(transaction, tag);
-      return { isPaused: paused !== undefined, record, times, fromTime, toTime, otherWriters };
+      return {
+        isPaused: paused !== undefined,
+        record,
+        times,
+        fromTime,
+        toTime,
+        retainedFrom,
+        otherWriters,
+      };
     },
     { timeoutMs, readSystemKeys: true, lockAware: true },
   );
@@ -222,20 +242,23 @@ async function pairBefore(
   return found;
 }
 
-/** The version that the database had at a time at the latest; undefined when its memory does not reach back so far. */
-export function readVersionAt(
-  admin: Pick<AdminClient, "transact">,
-  seconds: number,
-  timeoutMs: number,
+/** The record of the database does not know what was expired from the store. */
+function withoutExpired(record: BackupRecord, expiredTo: number): BackupRecord {
+  const { restorableFrom } = record;
+  if (restorableFrom === undefined || restorableFrom >= expiredTo) return record;
+  return { ...record, restorableFrom: expiredTo };
+}
+
+async function versionBefore(
+  transaction: FdbTransaction,
+  newest: TimedVersion | undefined,
+  agoSeconds: number | undefined,
 ): Promise<number | undefined> {
-  return admin.transact(
-    async (transaction) => {
-      const options = { limit: 1, reverse: true, snapshot: true };
-      const [entry] = await transaction.getRange(timeBounds.begin, timeKey(seconds + 1), options);
-      return entry && decodeTimedVersion(entry.key, entry.value)?.version;
-    },
-    { timeoutMs, readSystemKeys: true, lockAware: true },
-  );
+  if (newest === undefined || agoSeconds === undefined) return undefined;
+  const options = { limit: 1, reverse: true, snapshot: true };
+  const end = timeKey(Math.max(0, newest.seconds - agoSeconds) + 1);
+  const [entry] = await transaction.getRange(timeBounds.begin, end, options);
+  return entry && decodeTimedVersion(entry.key, entry.value)?.version;
 }
 
 /** Both keys change together, as the tools do it: the one is for agents, the other for workers of partitioned logs. */

@@ -238,6 +238,26 @@ export class KubeClient {
     return isStatus(body) ? undefined : withKind(resource, body);
   }
 
+  /** What a container wrote, both streams together. */
+  async podLog(
+    key: ObjectKey,
+    options: CallOptions & { container: string; limitBytes: number },
+  ): Promise<string> {
+    const { container, limitBytes, signal } = options;
+    const body = await this.#call(
+      { verb: "get", resource: pods, subresource: "log", ...key },
+      {
+        method: "GET",
+        path: objectPath(pods, key, "log"),
+        query: { container, limitBytes: String(limitBytes) },
+        // Anything: the answer is plain text, an error is JSON.
+        accept: "*/*",
+        signal,
+      },
+    );
+    return typeof body === "string" ? body : "";
+  }
+
   /** Puts a pod on a node, as a scheduler does. */
   async bindPod(key: ObjectKey, nodeName: string, options: CallOptions = {}): Promise<void> {
     await this.#call(

@@ -8,7 +8,7 @@ import { createKeyValueStore } from "../../src/sim/key-value/store.ts";
 import type { KeyValueStore } from "../../src/sim/key-value/store.ts";
 import { VirtualClock } from "../../src/sim/virtual-clock.ts";
 import { pauseKey, workerPauseKey } from "../../src/fdb/backup-keys.ts";
-import { readBackupLayer, readVersionAt, setAgentsPaused } from "../../src/fdb/backup-layer.ts";
+import { readBackupLayer, setAgentsPaused } from "../../src/fdb/backup-layer.ts";
 import type { BackupLayer } from "../../src/fdb/backup-layer.ts";
 import { bytesOfBinary, textOfBytes } from "../../src/fdb/bytes.ts";
 
@@ -52,7 +52,7 @@ class Captured {
   }
 
   layer(tag: string): Promise<BackupLayer> {
-    return this.run(readBackupLayer(this.store, tag, 5000));
+    return this.run(readBackupLayer(this.store, { tag }, 5000));
   }
 
   async run<T>(work: Promise<T>): Promise<T> {
@@ -133,15 +133,27 @@ test("[BK22] the time of the first restorable version is found among all pairs",
   assert.ok(nextVersion > record.restorableFrom - 1_000_000, "no later pair would do");
 });
 
-test("[BK22] the version of a time is that of the last pair before it", async () => {
-  const database = await captured("timekeeper-with-recovery.txt");
+test("[BK100] the version of so long ago is that of the last pair before it", async () => {
+  const database = await captured(...all);
+  const { times } = await database.layer("daily");
   const seconds = 0x6afa2495;
-  const at = (time: number): Promise<number | undefined> =>
-    database.run(readVersionAt(database.store, time, 5000));
-  assert.equal(await at(seconds), 0x01cb762a);
-  assert.equal(await at(seconds + 9), 0x01cb762a);
-  assert.equal(await at(seconds - 1), 0x01267216);
-  assert.equal(await at(1000), undefined);
+  const ago = (times[0]?.seconds ?? 0) - seconds;
+  const at = async (retainedSeconds: number): Promise<number | undefined> => {
+    const question = { tag: "daily", retainedSeconds };
+    const read = readBackupLayer(database.store, question, 5000);
+    return (await database.run(read)).retainedFrom;
+  };
+  assert.equal(await at(ago), 0x01cb762a);
+  assert.equal(await at(ago - 9), 0x01cb762a);
+  assert.equal(await at(ago + 1), 0x01267216);
+  assert.equal(await at(ago + 100_000), undefined);
+});
+
+test("[BK103] what was expired is not restorable, whatever the record of the database says", async () => {
+  const database = await captured(...all);
+  const question = { tag: "daily", expiredTo: 223_039_051 };
+  const { record } = await database.run(readBackupLayer(database.store, question, 5000));
+  assert.equal(record?.restorableFrom, 223_039_051);
 });
 
 test("[BK23] pausing and resuming change both keys together", async () => {

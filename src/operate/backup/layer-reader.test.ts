@@ -25,7 +25,7 @@ test("[BK24] news are told once, and one lost answer is none", async () => {
   let news = 0;
   const reader = new LayerReader({ clock, timeoutMs: 1000, onNews: () => (news += 1) });
   const ask = async (): Promise<string> => {
-    reader.ask(answers.client, "default", 1000);
+    reader.ask(answers.client, { tag: "default" }, 1000);
     await clock.advance(1000);
     return reader.latest?.kind ?? "none";
   };
@@ -41,8 +41,8 @@ test("[BK24] news are told once, and one lost answer is none", async () => {
   assert.equal(await ask(), "missing");
   assert.equal(await ask(), "missing");
   assert.equal(news, 3);
-  reader.ask(answers.client, "default", 10_000);
+  reader.ask(answers.client, { tag: "default" }, 10_000);
   assert.equal(answers.asked, 6, "nobody asks more often than wanted");
-  reader.ask(answers.client, "other", 10_000);
+  reader.ask(answers.client, { tag: "other" }, 10_000);
   assert.equal(reader.latest, undefined, "another tag is another question");
 });

@@ -3,7 +3,7 @@
 import type { Clock } from "../../env/clock.ts";
 import type { AdminClient } from "../../fdb/admin.ts";
 import { readBackupLayer } from "../../fdb/backup-layer.ts";
-import type { BackupLayer } from "../../fdb/backup-layer.ts";
+import type { BackupLayer, LayerQuestion } from "../../fdb/backup-layer.ts";
 import type { LayerObservation } from "../../plan/backup/snapshot.ts";
 import { isSameJson } from "../../plan/same-json.ts";
 
@@ -47,11 +47,11 @@ export class LayerReader {
   }
 
   /** Asks unless that was done so recently. Another client or tag is another question. */
-  ask(client: AdminClient, tag: string, intervalMs: number): void {
+  ask(client: AdminClient, question: LayerQuestion, intervalMs: number): void {
     const nowMs = this.#options.clock.nowMs();
-    if (client !== this.#client || tag !== this.#tag) {
+    if (client !== this.#client || question.tag !== this.#tag) {
       this.#client = client;
-      this.#tag = tag;
+      this.#tag = question.tag;
       this.#latest = undefined;
       this.#before = undefined;
       this.#failures = 0;
@@ -61,18 +61,19 @@ export class LayerReader {
     if (this.#isAsking || this.#isClosed || nowMs - this.#askedMs < intervalMs) return;
     this.#isAsking = true;
     this.#askedMs = nowMs;
-    void this.#read(client, tag, nowMs);
+    void this.#read(client, question, nowMs);
   }
 
   close(): void {
     this.#isClosed = true;
   }
 
-  async #read(client: AdminClient, tag: string, observedMs: number): Promise<void> {
+  async #read(client: AdminClient, question: LayerQuestion, observedMs: number): Promise<void> {
+    const { tag } = question;
     const isPresent = (): boolean =>
       !this.#isClosed && client === this.#client && tag === this.#tag;
     try {
-      const layer = await readBackupLayer(client, tag, this.#options.timeoutMs);
+      const layer = await readBackupLayer(client, question, this.#options.timeoutMs);
       if (!isPresent()) return;
       const before = this.#latest;
       const isApart = before?.kind === "seen" && observedMs - before.observedMs >= apartMs;
@@ -99,7 +100,6 @@ export class LayerReader {
 /** Without what moves all the time. */
 function gist({ isPaused, record, otherWriters }: BackupLayer): unknown {
   if (record === undefined) return [isPaused, otherWriters];
-  const { uid, state, url, snapshotSeconds, stopsWhenDone, restorableTo } = record;
-  const isRestorable = restorableTo !== undefined;
-  return [isPaused, otherWriters, uid, state, url, snapshotSeconds, stopsWhenDone, isRestorable];
+  const { uid, state, url, snapshotSeconds, stopsWhenDone, restorableFrom } = record;
+  return [isPaused, otherWriters, uid, state, url, snapshotSeconds, stopsWhenDone, restorableFrom];
 }

@@ -3,9 +3,11 @@
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import { foundationDbClusters } from "../../api/cluster.ts";
 import type { FoundationDBCluster } from "../../api/cluster.ts";
+import { retentionOf, tagOf } from "../../api/effective-backup.ts";
 import { agentDeploymentName } from "../../build/backup-deployment.ts";
 import { commandForLabel } from "../../build/command-pod.ts";
 import type { AdminClient } from "../../fdb/admin.ts";
+import type { LayerQuestion } from "../../fdb/backup-layer.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import { keyOf, keyText } from "../../kube/path.ts";
 import type { Stored } from "../../kube/resource.ts";
@@ -64,9 +66,20 @@ export function observeBackup(input: ObserveBackupInput): BackupSnapshot {
     layerBefore: state.reader.before,
     database: isRecent ? latest.status : undefined,
     others: otherBackups(caches, backup),
+    outputs: state.outputs,
     failures: [...state.failures.values()],
     previousWaits: state.waits ?? storedWaits(backup),
     terminalPodMinimumAgeMs: input.terminalPodMinimumAgeMs,
+  };
+}
+
+/** What is read of the database for a backup. */
+export function questionOf({ spec, status }: FoundationDBBackup): LayerQuestion {
+  const retention = retentionOf(spec);
+  return {
+    tag: tagOf(spec),
+    retainedSeconds: retention && Math.ceil(retention.restorableForMs / 1000),
+    expiredTo: status?.expiry?.restorableFrom,
   };
 }
 

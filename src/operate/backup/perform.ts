@@ -14,7 +14,7 @@ import type { Caches } from "../caches.ts";
 import { deleteExactly } from "../delete-exactly.ts";
 import { createObject, updateObject } from "../write-object.ts";
 import type { FollowedDatabase } from "./observe.ts";
-import { removalObjection } from "./removal-guard.ts";
+import { expiryObjection, removalObjection } from "./removal-guard.ts";
 import type { BackupState } from "./state.ts";
 
 export interface BackupPerformInput {
@@ -74,7 +74,7 @@ async function write(input: BackupPerformInput, action: BackupAction): Promise<v
     case "deletePod":
       return deleteExactly({ client, namespace, doubts }, pods, caches.pods, action.basis);
     case "createCommand": {
-      const objection = action.command === "delete" ? await removalObjection(input) : undefined;
+      const objection = await objectionTo(input, action);
       if (objection !== undefined) throw new Error(objection);
       return createObject(tools, pods, caches.pods, action.object);
     }
@@ -86,6 +86,15 @@ async function write(input: BackupPerformInput, action: BackupAction): Promise<v
     case "setFinalizer":
       return setFinalizer(input, action.isPresent);
   }
+}
+
+/** Why a command that deletes data must not run; undefined for all others. */
+async function objectionTo(
+  input: BackupPerformInput,
+  { command, restorableAfter = Infinity }: Extract<BackupAction, { type: "createCommand" }>,
+): Promise<string | undefined> {
+  if (command === "delete") return removalObjection(input);
+  return command === "expire" ? expiryObjection(input, restorableAfter) : undefined;
 }
 
 /** The finalizers of others are kept; the version in the patch makes a change meanwhile a Conflict. */

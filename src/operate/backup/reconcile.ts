@@ -3,9 +3,9 @@
 import { foundationDbBackups } from "../../api/backup.ts";
 import type { BackupStatus, FoundationDBBackup } from "../../api/backup.ts";
 import { foundationDbClusters } from "../../api/cluster.ts";
-import { tagOf } from "../../api/effective-backup.ts";
 import type { ValidationProblem } from "../../api/problem.ts";
 import { backupWarnings } from "../../api/validate-backup.ts";
+import { mainContainerName } from "../../build/normalise.ts";
 import type { Clock } from "../../env/clock.ts";
 import { leastOf } from "../../env/long-lists.ts";
 import type { Log } from "../../env/log.ts";
@@ -24,7 +24,7 @@ import type { Caches } from "../caches.ts";
 import { invalidSpecReason, problemText } from "../invalid-spec.ts";
 import { waitEvents } from "../transition-events.ts";
 import { invalidBackupStatus } from "./invalid-backup.ts";
-import { clusterOf, observeBackup } from "./observe.ts";
+import { clusterOf, observeBackup, questionOf } from "./observe.ts";
 import type { FollowedDatabase } from "./observe.ts";
 import { performBackupAction } from "./perform.ts";
 import type { BackupOutcome } from "./perform.ts";
@@ -69,7 +69,7 @@ export async function reconcileBackup(
   const { namespace = "" } = backup.metadata;
   const database = options.database(`${namespace}/${backup.spec.clusterName}`);
   if (database?.client !== undefined) {
-    state.reader.ask(database.client, tagOf(backup.spec), state.intervalMs);
+    state.reader.ask(database.client, questionOf(backup), state.intervalMs);
   }
   const nowMs = options.clock.nowMs();
   const observed = observeBackup({
@@ -84,6 +84,7 @@ export async function reconcileBackup(
   const written = await writeStatus(options, backup, state, plan.status);
   if (written === "conflict") return { againAfterMs: staleMs };
   recordEvents(options, backup, state, plan);
+  await readOutputs(options, backup, state, plan.reads);
   const outcomes = await perform(options, backup, state, plan, database);
   return { againAfterMs: againAfter(options, state, plan, outcomes, written) };
 }
@@ -152,6 +153,28 @@ function recordEvents(
   }
 }
 
+/** More than this no tool prints that is read here. */
+const outputBytesMax = 1_000_000;
+
+/** Only what the last plan wants is kept. */
+async function readOutputs(
+  { client }: BackupReconcileOptions,
+  backup: Stored<FoundationDBBackup>,
+  state: BackupState,
+  names: readonly string[],
+): Promise<void> {
+  const { namespace = "" } = backup.metadata;
+  for (const name of names) {
+    if (state.outputs.has(name)) continue;
+    const options = { container: mainContainerName, limitBytes: outputBytesMax };
+    const text = await client.podLog({ namespace, name }, options);
+    state.outputs.set(name, text);
+  }
+  for (const name of state.outputs.keys()) {
+    if (!names.includes(name)) state.outputs.delete(name);
+  }
+}
+
 async function perform(
   options: BackupReconcileOptions,
   backup: Stored<FoundationDBBackup>,
@@ -210,7 +233,7 @@ function againAfter(
   for (const { retryAtMs } of state.failures.values()) {
     times.push(Math.max(soonMs, retryAtMs - nowMs));
   }
-  if (outcomes.some(({ kind }) => kind === "done")) times.push(soonMs);
+  if (outcomes.some(({ kind }) => kind === "done") || plan.reads.length > 0) times.push(soonMs);
   if (outcomes.some(({ kind }) => kind === "stale")) times.push(staleMs);
   if (written === "held") times.push(Math.max(soonMs, state.statusWrittenMs + figuresMs - nowMs));
   return leastOf(times);

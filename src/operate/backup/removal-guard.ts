@@ -1,13 +1,14 @@
-// The door in front of a deletion of data: the resource, all other backups and the database are read anew, and asked whether
-// the data may go. Local copies are not enough for what cannot be taken back. Rules: spec/backup.md [BK75].
+// The door in front of what deletes data of a backup: the resource, all other backups and the database are read anew, and
+// asked whether the data may go. Local copies are not enough for what cannot be taken back. Rules: spec/backup.md [BK75], [BK104].
 import { foundationDbBackups } from "../../api/backup.ts";
-import { deletionPolicyOf, tagOf } from "../../api/effective-backup.ts";
+import { deletionPolicyOf } from "../../api/effective-backup.ts";
 import { readBackupLayer } from "../../fdb/backup-layer.ts";
 import { keyOf } from "../../kube/path.ts";
 import { removalRefusal } from "../../plan/backup/deletion.ts";
+import { expirableBefore } from "../../plan/backup/expiry.ts";
 import { isOurs, isRunning, recordOf } from "../../plan/backup/facts.ts";
 import type { BackupSnapshot, LayerObservation } from "../../plan/backup/snapshot.ts";
-import { clusterOf, observeBackup } from "./observe.ts";
+import { clusterOf, observeBackup, questionOf } from "./observe.ts";
 import type { BackupPerformInput } from "./perform.ts";
 
 const timeoutMs = 10_000;
@@ -47,6 +48,27 @@ export async function removalObjection(input: BackupPerformInput): Promise<strin
   return removalRefusal(snapshot)?.message;
 }
 
+/** Why nothing may be expired that leaves only what is restorable from this version on; undefined when it may. */
+export async function expiryObjection(
+  input: BackupPerformInput,
+  restorableAfter: number,
+): Promise<string | undefined> {
+  const { client, caches, state, backup, nowMs, database } = input;
+  const stored = await client.find(foundationDbBackups, keyOf(backup));
+  if (stored?.metadata.uid !== backup.metadata.uid || stored === undefined) {
+    return "the backup is another one by now";
+  }
+  if (stored.metadata.deletionTimestamp !== undefined) return "the backup is being deleted";
+  const fresh = observeBackup({
+    ...{ backup: stored, caches, state, nowMs: nowMs(), database },
+    ...{ serverAheadMs: 0, terminalPodMinimumAgeMs: 0 },
+  });
+  const layer = await layerNow({ ...input, backup: stored });
+  const oldest = expirableBefore({ ...fresh, layer });
+  if (oldest !== undefined && restorableAfter <= oldest) return undefined;
+  return "spec.retention or the state of the backup does not allow it any more";
+}
+
 async function layerNow({
   caches,
   backup,
@@ -59,6 +81,6 @@ async function layerNow({
   if (cluster.status?.configured !== true) return { ...missing, reason: "NotReady" };
   if (database?.client === undefined) return { ...missing, reason: "Unreachable" };
   const observedMs = nowMs();
-  const layer = await readBackupLayer(database.client, tagOf(backup.spec), timeoutMs);
+  const layer = await readBackupLayer(database.client, questionOf(backup), timeoutMs);
   return { kind: "seen", layer, observedMs };
 }

@@ -19,6 +19,8 @@ export interface BackupState {
   readonly ownWrites: OwnWrites;
   /** By what was tried. */
   readonly failures: Map<string, FailureRecord>;
+  /** What commands printed, by the name of their pod. */
+  readonly outputs: Map<string, string>;
   /** Of the pass before; undefined before the first one. */
   waits: readonly Wait[] | undefined;
   toldWaits: ToldWaits;
@@ -37,6 +39,7 @@ export function newBackupState(backupUid: string, options: LayerReaderOptions): 
     doubts: new Doubts(),
     ownWrites: new OwnWrites(),
     failures: new Map(),
+    outputs: new Map(),
     waits: undefined,
     toldWaits: undefined,
     statusWrittenMs: 0,

@@ -18,7 +18,8 @@ export function backupStatusDue(
 
 function gist(status: BackupStatus): unknown {
   const { restorable, lag, bytes: _b, snapshot: _s, ...rest } = withoutRetry(status);
-  return { ...rest, isRestorable: restorable !== undefined, isLagKnown: lag !== undefined };
+  // The begin of the window moves only when something was expired.
+  return { ...rest, from: restorable?.from?.version, isLagKnown: lag !== undefined };
 }
 
 /** When a wait is looked at again is no news. */

@@ -19,6 +19,8 @@ export type BackupAction =
       readonly type: "createCommand";
       readonly command: CommandType;
       readonly object: Stored<Pod>;
+      /** Of `expire`: from which version on everything stays restorable. */
+      readonly restorableAfter?: number;
     })
   | (ActionBase & {
       /** All agents of the database stop or go on. */

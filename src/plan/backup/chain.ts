@@ -9,6 +9,7 @@ import type { BackupAction } from "./action.ts";
 import { planAgents } from "./agents.ts";
 import { concludeBackup } from "./conclude.ts";
 import { planDeletion } from "./deletion.ts";
+import { planExpiry } from "./expiry.ts";
 import { planObserved } from "./observed.ts";
 import { planPause } from "./pause.ts";
 import { planCommandRemoval } from "./remove-commands.ts";
@@ -29,6 +30,8 @@ const chain: readonly BackupStep[] = [
   { name: "stopBackup", run: planStop },
   { name: "toggleBackupPaused", run: planPause },
   { name: "modifyBackup", run: planModification },
+  // What is older than the retention goes.
+  { name: "expireBackup", run: planExpiry },
 ];
 
 export interface BackupPlan {
@@ -39,11 +42,14 @@ export interface BackupPlan {
   readonly isReconciled: boolean;
   /** All that the steps asked for, also what rests after a failure. */
   readonly wanted: readonly string[];
+  /** Pods of ended commands whose output the next plan wants to see. */
+  readonly reads: readonly string[];
 }
 
 export function planBackup(snapshot: BackupSnapshot): BackupPlan {
   const events: PlanEvent[] = [];
   const actions: BackupAction[] = [];
+  const reads: string[] = [];
   const waits: NewWait[] = failureWaits(snapshot);
   let draft: BackupDraft = { status: startingStatus(snapshot), actions, waits };
   for (const { run } of chain) {
@@ -51,12 +57,13 @@ export function planBackup(snapshot: BackupSnapshot): BackupPlan {
     append(actions, result.actions ?? []);
     append(waits, result.waits ?? []);
     append(events, result.events ?? []);
+    append(reads, result.reads ?? []);
     draft = { ...draft, status: mergedStatus(draft.status, result.status) };
     if (result.stop === true) break;
   }
   const wanted = actions.map(describeBackupAction);
   const due = withoutFailed(snapshot, actions);
-  return { actions: due, wanted, events, ...concludeBackup(snapshot, draft) };
+  return { actions: due, wanted, reads, events, ...concludeBackup(snapshot, draft) };
 }
 
 /** What is not seen anew stays as it was last seen. */

@@ -49,9 +49,9 @@ function areAgentsCurrent({ backup }: BackupSnapshot, { status }: BackupDraft): 
   return status.agentCount === agentCountOf(backup.spec) && status.deploymentConfigured === true;
 }
 
-/** Pods of finished commands that go are no work on the backup. */
+/** Pods of finished commands that go, and old data, are no change of the backup. */
 function isChange({ step }: BackupAction): boolean {
-  return step !== "removeCommands";
+  return step !== "removeCommands" && step !== "expireBackup";
 }
 
 /** As the Go operator judges it. */

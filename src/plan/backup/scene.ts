@@ -63,7 +63,7 @@ export function layerWith(
 ): BackupLayer {
   const newest = { seconds: nowMs / 1000 - 2, version: 110_000_000 };
   const times = [newest, { seconds: newest.seconds - 10, version: 100_000_000 }];
-  const looked = { fromTime: undefined, toTime: undefined };
+  const looked = { fromTime: undefined, toTime: undefined, retainedFrom: undefined };
   return { isPaused: false, record, times, ...looked, otherWriters: [], ...change };
 }
 
@@ -96,6 +96,7 @@ export function sceneOf(change: Partial<BackupSnapshot> = {}): BackupSnapshot {
     layer: { kind: "seen", layer: layerWith(recordWith()), observedMs: nowMs },
     database: undefined,
     others: [],
+    outputs: new Map(),
     failures: [],
     previousWaits: [],
     terminalPodMinimumAgeMs: 30_000,

@@ -46,6 +46,8 @@ export interface BackupSnapshot {
   readonly database: DatabaseStatus | undefined;
   /** All other backups that this operator looks after, in all namespaces, sorted. */
   readonly others: readonly FoundationDBBackup[];
+  /** What commands printed that a plan asked for, by the name of their pod. */
+  readonly outputs: ReadonlyMap<string, string>;
   readonly failures: readonly BackupFailure[];
   readonly previousWaits: readonly Pick<Wait, "step" | "reason" | "object" | "sinceMs">[];
   readonly terminalPodMinimumAgeMs: number;

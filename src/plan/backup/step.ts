@@ -18,6 +18,8 @@ export interface BackupStepResult {
   readonly events?: readonly PlanEvent[];
   /** Fields of the status that the step sets. */
   readonly status?: Partial<BackupStatus>;
+  /** Pods of ended commands whose output the next plan wants to see. */
+  readonly reads?: readonly string[];
   /** No further step runs in this pass. */
   readonly stop?: boolean;
 }

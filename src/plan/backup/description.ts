@@ -1,0 +1,53 @@
+// What `fdbbackup describe --json` says of a container. The log has both streams in one, so the JSON is looked for.
+// Rules: spec/backup.md [BK101].
+
+export interface DescribedSnapshot {
+  readonly begin: number;
+  readonly end: number;
+  readonly isRestorable: boolean;
+}
+
+export interface Description {
+  /** The oldest first. */
+  readonly snapshots: readonly DescribedSnapshot[];
+  readonly restorableFrom: number | undefined;
+}
+
+/** Undefined when there is no description in the text, or only a part of one. */
+export function parseDescription(text: string): Description | undefined {
+  const line = text.split("\n").find((each) => each.startsWith("{"));
+  const parsed = line === undefined ? undefined : parseJson(line);
+  if (parsed === undefined) return undefined;
+  const snapshots = listOf(parsed["Snapshots"]).flatMap((each): DescribedSnapshot[] => {
+    const [begin, end] = [versionOf(each["Start"]), versionOf(each["End"])];
+    if (begin === undefined || end === undefined) return [];
+    return [{ begin, end, isRestorable: each["Restorable"] === true }];
+  });
+  const byEnd = snapshots.toSorted((left, right) => left.end - right.end);
+  return { snapshots: byEnd, restorableFrom: versionOf(parsed["MinRestorablePoint"]) };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function parseJson(line: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isFields(value) ? value : undefined;
+  } catch {
+    // Not all of it was printed, or it is something else.
+    return undefined;
+  }
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function listOf(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.filter(isFields) : [];
+}
+
+function versionOf(value: unknown): number | undefined {
+  const version = isFields(value) ? value["Version"] : undefined;
+  return typeof version === "number" ? version : undefined;
+}

@@ -1,0 +1,121 @@
+// What a retention lets go. Rules: spec/backup.md [BK100]-[BK103].
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { BackupSpec, BackupStatus } from "../../api/backup.ts";
+import { backupWarnings, validateBackup } from "../../api/validate-backup.ts";
+import { parseDescription } from "./description.ts";
+import {
+  backupWith,
+  commandPodOf,
+  gistOf,
+  nowMs,
+  planBackup,
+  recordWith,
+  sceneOf,
+  seen,
+} from "./scene.ts";
+import type { BackupSnapshot } from "./snapshot.ts";
+
+const retention: BackupSpec["retention"] = { restorableFor: "7d" };
+
+/** Snapshots that end at these versions, each beginning five million earlier. */
+function described(ends: readonly number[], from: number): string {
+  const snapshots = ends.map((end) => ({
+    Start: { Version: end - 5_000_000 },
+    End: { Version: end },
+    Restorable: end >= from,
+  }));
+  const json = JSON.stringify({ Snapshots: snapshots, MinRestorablePoint: { Version: from } });
+  return `WARNING: something\n${json}\n`;
+}
+
+const ends = [10_000_000, 50_000_000, 70_000_000, 90_000_000];
+
+function due(retainedFrom: number | undefined, status: BackupStatus = {}): BackupSnapshot {
+  const backup = backupWith({ retention, snapshotPeriodSeconds: 3600 }, status);
+  const record = recordWith({ snapshotSeconds: 3600, restorableFrom: 10_000_000 });
+  return sceneOf({ backup, ...seen(record, { retainedFrom }) });
+}
+
+/** The command of the plan has ended well, and printed this. */
+function after(scene: BackupSnapshot, output = ""): BackupSnapshot {
+  const pod = commandPodOf(planBackup(scene), { exitCode: 0 });
+  const outputs = new Map([...scene.outputs, [pod.metadata.name ?? "", output]]);
+  return { ...scene, commandPods: [...scene.commandPods, pod], outputs };
+}
+
+function argsOf(scene: BackupSnapshot): string {
+  const [action] = planBackup(scene).actions;
+  assert.ok(action?.type === "createCommand");
+  return (action.object.spec?.containers[0]?.args ?? []).join(" ");
+}
+
+test("[BK100] nothing is looked at before something is old enough, or due", () => {
+  assert.deepEqual(gistOf(due(undefined)).does, []);
+  assert.deepEqual(gistOf(due(9_000_000)).does, []);
+  assert.deepEqual(gistOf(due(75_000_000)).does, ["describe"]);
+  const hourAgo = new Date(nowMs - 3_600_000).toISOString();
+  const dayAgo = new Date(nowMs - 86_400_000).toISOString();
+  assert.deepEqual(gistOf(due(75_000_000, { expiry: { time: hourAgo } })).does, []);
+  assert.deepEqual(gistOf(due(75_000_000, { expiry: { time: dayAgo } })).does, ["describe"]);
+  assert.equal(planBackup(due(75_000_000)).isReconciled, true);
+});
+
+test("[BK101] the newest restorable snapshot that is old enough is the first that is kept", () => {
+  const looked = after(due(75_000_000), described(ends, 10_000_000));
+  assert.deepEqual(gistOf(looked).does, ["expire"]);
+  assert.match(
+    argsOf(looked),
+    /^expire -d \S+ --expire-before-version 65000000 --restorable-after-version 70000000$/,
+  );
+  const [action] = planBackup(looked).actions;
+  assert.ok(action?.type === "createCommand" && action.restorableAfter === 70_000_000);
+});
+
+test("[BK101][BK103] the store is looked at again, and the window begins where it says", () => {
+  const looked = after(due(75_000_000), described(ends, 10_000_000));
+  const expired = after(looked);
+  assert.deepEqual(gistOf(expired).does, ["describe"]);
+  const again = after(expired, described(ends.slice(2), 70_000_000));
+  const { status, events, actions } = planBackup(again);
+  assert.deepEqual(actions, []);
+  assert.deepEqual(status.expiry, {
+    time: "2026-11-16T08:00:00Z",
+    before: 65_000_000,
+    restorableFrom: 70_000_000,
+  });
+  assert.deepEqual(
+    events.map(({ reason }) => reason),
+    ["BackupExpired"],
+  );
+});
+
+test("[BK101] where nothing is to go, the look is all", () => {
+  const looked = after(due(55_000_000), described([50_000_000, 70_000_000], 50_000_000));
+  const { actions, status } = planBackup(looked);
+  assert.deepEqual(actions, []);
+  assert.equal(status.expiry?.restorableFrom, 50_000_000);
+  const unrestorable = after(due(75_000_000), described(ends, 80_000_000));
+  assert.deepEqual(gistOf(unrestorable).does, []);
+});
+
+test("[BK101] output that is read later, or that is none, expires nothing", () => {
+  const pod = commandPodOf(planBackup(due(75_000_000)), { exitCode: 0 });
+  const unread = { ...due(75_000_000), commandPods: [pod] };
+  assert.deepEqual(planBackup(unread).reads, [pod.metadata.name]);
+  assert.deepEqual(gistOf(unread), { does: [], waits: ["BackupCommandRunning"] });
+  const cut = after(due(75_000_000), described(ends, 10_000_000).slice(0, 80));
+  assert.deepEqual(gistOf(cut), { does: [], waits: ["BackupCommandFailed"] });
+  assert.equal(parseDescription("no JSON at all"), undefined);
+});
+
+test("[BK100] what a retention has to be", () => {
+  const problems = (interval: string): number =>
+    validateBackup(backupWith({ retention: { restorableFor: "7d", interval } })).length;
+  assert.deepEqual([problems("5m"), problems("10m")], [1, 0]);
+  const warnings = (spec: Partial<BackupSpec>): number =>
+    backupWarnings(backupWith({ retention, ...spec })).length;
+  assert.equal(warnings({ snapshotPeriodSeconds: 86_400 }), 0);
+  assert.equal(warnings({}), 1, "ten days between snapshots, seven to keep");
+  assert.equal(warnings({ snapshotPeriodSeconds: 60, backupMode: "oneTime" }), 1);
+});

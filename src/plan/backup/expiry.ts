@@ -1,0 +1,144 @@
+// Step expireBackup: what only moments before the retention need is deleted from the store, once per interval. Everything
+// from the end of the newest restorable snapshot that is old enough on stays restorable, and the tool is never forced.
+// Rules: spec/backup.md [BK100]-[BK104].
+import { isContinuous, isUnmanaged, retentionOf } from "../../api/effective-backup.ts";
+import { describeCommand, expireCommand } from "../../build/backup-command.ts";
+import type { BackupRecord } from "../../fdb/backup-layer.ts";
+import { formatTime } from "../../kube/time.ts";
+import { operatorTimeMs } from "../server-time.ts";
+import type { NewWait } from "../wait.ts";
+import type { CommandEnd } from "./command-end.ts";
+import { parseDescription } from "./description.ts";
+import type { Description } from "./description.ts";
+import { isOurs, isRunning, layerOf, shouldRun, wantedUrl } from "./facts.ts";
+import { lastEnd, runCommand } from "./run-command.ts";
+import type { BackupSnapshot } from "./snapshot.ts";
+import { nothing } from "./step.ts";
+import type { BackupStepResult } from "./step.ts";
+
+const step = "expireBackup";
+
+export function planExpiry(snapshot: BackupSnapshot): BackupStepResult {
+  const { backup } = snapshot;
+  const oldest = expirableBefore(snapshot);
+  if (oldest === undefined || !isDue(snapshot)) return nothing;
+  const url = wantedUrl(snapshot);
+  // One look per interval: what was done last is part of the name of its pod.
+  const context = `expiry ${backup.status?.expiry?.time ?? ""}`;
+  const look = describeCommand(backup, url, context);
+  const looked = lastEnd(snapshot, look);
+  if (looked?.isSuccess !== true) return runCommand(snapshot, step, look);
+  const name = looked.pod.metadata.name ?? "";
+  const output = snapshot.outputs.get(name);
+  if (output === undefined) return { reads: [name], waits: [readingWait(looked)] };
+  const description = parseDescription(output);
+  if (description === undefined) return { reads: [name], waits: [unreadableWait(looked)] };
+  const versions = cutOf(description, oldest);
+  if (versions === undefined) return { status: { expiry: expiryOf(snapshot, description) } };
+  const command = expireCommand(backup, url, context, versions);
+  if (lastEnd(snapshot, command)?.isSuccess !== true) {
+    const run = runCommand(snapshot, step, command);
+    const { restorableAfter } = versions;
+    const actions = (run.actions ?? []).map((action) => ({ ...action, restorableAfter }));
+    return { ...run, actions, reads: [name] };
+  }
+  return concluded(snapshot, url, context, versions.before, name);
+}
+
+/** The version before which nothing need be restorable; undefined when there is nothing to expire. */
+export function expirableBefore(snapshot: BackupSnapshot): number | undefined {
+  const { spec } = snapshot.backup;
+  const layer = layerOf(snapshot);
+  const record = layer?.record;
+  if (retentionOf(spec) === undefined || isUnmanaged(spec) || !isContinuous(spec)) return undefined;
+  if (record === undefined || !shouldRun(snapshot) || !isSteady(snapshot, record)) return undefined;
+  const oldest = layer?.retainedFrom;
+  const from = record.restorableFrom;
+  // No snapshot is that old, so the window is shorter than what is to be kept.
+  return oldest === undefined || from === undefined || oldest < from ? undefined : oldest;
+}
+
+/** It runs where it should, and can be restored. */
+function isSteady(snapshot: BackupSnapshot, record: BackupRecord): boolean {
+  return isRunning(record) && isOurs(snapshot, record) && record.url === wantedUrl(snapshot);
+}
+
+function isDue({ backup, nowMs }: BackupSnapshot): boolean {
+  const lastMs = operatorTimeMs({ nowMs }, backup.status?.expiry?.time) ?? 0;
+  return nowMs - lastMs >= (retentionOf(backup.spec)?.intervalMs ?? Infinity);
+}
+
+/**
+ * The newest restorable snapshot that ends early enough is the first that is kept. A cut that would take nothing away is
+ * none.
+ */
+function cutOf(
+  { snapshots }: Description,
+  oldest: number,
+): { before: number; restorableAfter: number } | undefined {
+  const kept = snapshots.filter(({ end, isRestorable }) => isRestorable && end <= oldest).at(-1);
+  const first = snapshots[0];
+  if (kept === undefined || first === undefined || first.end >= kept.end) return undefined;
+  return { before: kept.begin, restorableAfter: kept.end };
+}
+
+/** The tool prints what was asked for, not what is left: the store is looked at once more. */
+function concluded(
+  snapshot: BackupSnapshot,
+  url: string,
+  context: string,
+  before: number,
+  firstLook: string,
+): BackupStepResult {
+  const look = describeCommand(snapshot.backup, url, `${context} after ${before}`);
+  const looked = lastEnd(snapshot, look);
+  if (looked?.isSuccess !== true) {
+    return { ...runCommand(snapshot, step, look), reads: [firstLook] };
+  }
+  const name = looked.pod.metadata.name ?? "";
+  const output = snapshot.outputs.get(name);
+  const reads = [firstLook, name];
+  if (output === undefined) return { reads, waits: [readingWait(looked)] };
+  const description = parseDescription(output);
+  if (description === undefined) return { reads, waits: [unreadableWait(looked)] };
+  const message = `Data before version ${before} was expired`;
+  return {
+    status: { expiry: { ...expiryOf(snapshot, description), before } },
+    events: [{ type: "Normal", reason: "BackupExpired", message }],
+  };
+}
+
+function expiryOf(
+  { backup, nowMs }: BackupSnapshot,
+  { restorableFrom }: Description,
+): NonNullable<NonNullable<BackupStepResult["status"]>["expiry"]> {
+  const { before } = backup.status?.expiry ?? {};
+  return {
+    time: formatTime(nowMs),
+    ...(before === undefined ? {} : { before }),
+    ...(restorableFrom === undefined ? {} : { restorableFrom }),
+  };
+}
+
+function readingWait({ pod }: CommandEnd): NewWait {
+  const name = pod.metadata.name ?? "";
+  return {
+    step,
+    reason: "BackupCommandRunning",
+    message: `The output of pod ${name} is being read`,
+    object: `pod/${name}`,
+    remedy: "Nothing: it passes by itself.",
+    retryAfterMs: 5_000,
+  };
+}
+
+function unreadableWait({ pod }: CommandEnd): NewWait {
+  const name = pod.metadata.name ?? "";
+  return {
+    step,
+    reason: "BackupCommandFailed",
+    message: `What fdbbackup describe printed in pod ${name} is no description of a backup, so nothing is expired`,
+    remedy: `Look at \`kubectl logs ${name} -c foundationdb\`; it is tried again in ten minutes.`,
+    retryAfterMs: 60_000,
+  };
+}
