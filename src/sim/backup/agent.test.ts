@@ -7,7 +7,7 @@ import { decodeTuple } from "../../fdb/tuple.ts";
 import type { KeyValue } from "../../fdb/admin.ts";
 import { capturedLayers } from "./captures.ts";
 import { uidText } from "./layer-config.ts";
-import { clusterFile, containerUrl, credentialsFile, openBench } from "./tool-bench.ts";
+import { benchOn, clusterFile, containerUrl, credentialsFile, openBench } from "./tool-bench.ts";
 import type { ToolBench } from "./tool-bench.ts";
 
 const cluster = ["-C", clusterFile];
@@ -378,4 +378,36 @@ test("[BSIM10] an agent follows its database to other coordinators, keeps its cl
   bench.files.set("/var/fdb/old.cluster", moved);
   await bench.sample.pass(60);
   assert.equal(await instances(), 2);
+});
+
+test("[BSIM10] an agent of another protocol than the database does nothing", async () => {
+  const bench = await openBench();
+  const older = benchOn(bench.sample, bench.store, { version: "7.1.67" });
+  older.agent();
+  await bench.sample.pass(30);
+  const end = await bench.backup(
+    "start",
+    ...cluster,
+    "-d",
+    containerUrl("x"),
+    "-z",
+    ...credentials,
+  );
+  assert.match(end.stdout, /but no backup agents are responding/);
+  assert.deepEqual((await bench.sample.status()).cluster?.layers, { _valid: true });
+});
+
+test("[BSIM12] paused agents rest, and cost next to nothing", async () => {
+  const bench = await benchWithAgent();
+  await start(bench, "daily", "-z");
+  await bench.backup("pause", ...cluster);
+  await bench.sample.pass(60);
+  const { UID } = await statusOf(bench, "daily");
+  assert.equal(UID.length, 32);
+  let fired = 0;
+  await bench.sample.clock.run({
+    untilMs: bench.sample.clock.nowMs() + 600_000,
+    until: () => (fired += 1) > 2_000,
+  });
+  assert.ok(fired < 2_000, `${fired}`);
 });

@@ -22,6 +22,8 @@ import {
   isHeld,
   isPaused,
   leaseVersions,
+  nextDueVersion,
+  onWork,
 } from "./task-bucket.ts";
 import type { Claim, Task } from "./task-bucket.ts";
 import { clusterFileOf, connect, containerOf } from "./tool-context.ts";
@@ -30,7 +32,12 @@ import { ToolError } from "./tool-error.ts";
 import { ToolEnded } from "./tool-life.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
-const pollMs = 1_000;
+/** How soon an agent starts to look for work, and looks again for work that was announced. */
+const firstLookMs = 1_000;
+const noticeMs = 300;
+/** It looks at least this often, for keys that people change by themselves. */
+const lookMs = 5_000;
+const versionsPerMs = 1_000;
 const lookAgainMs = 10_000;
 const claimsMax = 10;
 const runners: Readonly<Record<string, TaskRunner>> = { ...backupTasks, ...restoreTasks };
@@ -72,15 +79,32 @@ export class BackupAgent {
   async run(): Promise<never> {
     const { life, fabric } = this.#context;
     try {
-      await life.sleep(randomInteger(fabric.random, 1, pollMs));
+      await life.sleep(randomInteger(fabric.random, 1, firstLookMs));
       for (;;) {
         const database = await this.#database();
         this.#keepClusterFile();
         this.#look(database);
-        await life.sleep(pollMs);
+        await this.#rest(database);
       }
     } finally {
       this.#connection.close();
+    }
+  }
+
+  /** Until the next task is due, somebody announces work, or it is time to look anyway. */
+  async #rest({ store }: Database): Promise<void> {
+    const { life } = this.#context;
+    const { version } = store.readNow({ begin: "", end: "" });
+    const due = isPaused(store) ? Infinity : nextDueVersion(store);
+    const dueMs = Math.ceil((due - version) / versionsPerMs);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const forget = onWork(store, () => resolve());
+    const rest = life.sleep(Math.min(lookMs, Math.max(noticeMs, dueMs)));
+    const announced = promise.then(() => life.sleep(noticeMs));
+    try {
+      await Promise.race([rest, announced]);
+    } finally {
+      forget();
     }
   }
 

@@ -12,7 +12,7 @@ import { LayerConfig, findTag, listTags, merged, tagChange, uidBytes } from "./l
 import type { Container } from "./store-client.ts";
 import { parseStoreUrl } from "./store-url.ts";
 import type { StoreUrl } from "./store-url.ts";
-import { addTask, isWaiting } from "./task-bucket.ts";
+import { addTask, announceWork, isWaiting } from "./task-bucket.ts";
 import { ToolExit, containerOf, served } from "./tool-context.ts";
 import type { ToolContext } from "./tool-context.ts";
 import { ToolError } from "./tool-error.ts";
@@ -131,6 +131,7 @@ function submit(database: Database, uid: string, tag: string, submission: Submis
       }),
     ),
   );
+  announceWork(store);
   return taskId;
 }
 

@@ -25,7 +25,7 @@ import {
 import { unknownRestore, viewRestore } from "./restore-view.ts";
 import type { RestoreView } from "./restore-view.ts";
 import type { StoreUrl } from "./store-url.ts";
-import { addTask } from "./task-bucket.ts";
+import { addTask, announceWork } from "./task-bucket.ts";
 import { secondOfText, secondOfVersion, versionOfSecond } from "./time-keeper.ts";
 import { ToolExit, containerOf, served } from "./tool-context.ts";
 import type { ToolContext } from "./tool-context.ts";
@@ -195,6 +195,7 @@ async function submit(
     ),
   );
   setLock(database, uid);
+  announceWork(store);
   return uid;
 }
 

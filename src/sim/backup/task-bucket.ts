@@ -1,6 +1,7 @@
 // The tasks of backups and restores in the database, as agents share them: available ones, and taken ones that time out
 // after sixty million versions unless the agent that took them says that it is still at it. A task of a tag that was
 // aborted, ended or started anew is thrown away. Carries rules BSIM11 and BSIM12.
+import { leastOf } from "../../env/long-lists.ts";
 import { binaryText, bytesOfBinary, bytesOfText, textOfBytes } from "../../fdb/bytes.ts";
 import { decodeTuple, encodeTuple } from "../../fdb/tuple.ts";
 import type { TupleElement } from "../../fdb/tuple.ts";
@@ -73,6 +74,32 @@ export function claimTask(store: KeyValueStore): Claim | undefined {
     return { task, timeoutVersion };
   }
   return undefined;
+}
+
+/** The version at which the next task can be taken, as far as is known now. */
+export function nextDueVersion(store: KeyValueStore): number {
+  const versions = [taken, available].map((prefix) => {
+    const first = store.readNow({ begin: prefix, end: `${prefix}\xff` }).items[0];
+    if (first === undefined) return Infinity;
+    return Number(decodeTuple(bytesOfBinary(first.key.slice(prefix.length)))[0]);
+  });
+  return leastOf(versions);
+}
+
+/** Agents of a database that wait for work. */
+const waiting = new WeakMap<KeyValueStore, Set<() => void>>();
+
+/** Calls back when somebody submits work; gives what ends the waiting. */
+export function onWork(store: KeyValueStore, wake: () => void): () => void {
+  const all = waiting.get(store) ?? new Set();
+  waiting.set(store, all);
+  all.add(wake);
+  return () => all.delete(wake);
+}
+
+/** Agents look at once instead of at their next look. */
+export function announceWork(store: KeyValueStore): void {
+  for (const wake of [...(waiting.get(store) ?? [])]) wake();
 }
 
 /** Whether the task is still this agent's to finish. */
