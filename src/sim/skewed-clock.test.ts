@@ -24,6 +24,16 @@ test("[MU3] a skewed clock can be set forward, and its timers do not notice", as
   assert.throws(() => skewed.step(-1), RangeError);
 });
 
+test("[MU3] a skewed clock can be set back between two processes", async () => {
+  const clock = new VirtualClock(10_000);
+  const skewed = skewedClock(clock, { offsetMs: 5_000, driftMsPerHour: 0 });
+  skewed.setBack(7_000);
+  assert.equal(skewed.nowMs(), 8_000);
+  await clock.advance(1_000);
+  assert.equal(skewed.nowMs(), 9_000);
+  assert.throws(() => skewed.setBack(-1), RangeError);
+});
+
 test("[MU3] timers of a skewed clock go by its own measure of time", async () => {
   const clock = new VirtualClock(0);
   const fast = skewedClock(clock, { offsetMs: 0, driftMsPerHour: 3_600_000 });

@@ -1,5 +1,5 @@
 // The clock of a machine that is set wrong, runs too fast or too slow beside the clock of the world, and can be set
-// forward at any moment. It never goes back, and its timers run by its own measure of time. Carries rule MU3.
+// forward at any moment and back between two processes. Its timers run by its own measure of time. Carries rule MU3.
 import type { Clock } from "../env/clock.ts";
 
 export interface Skew {
@@ -14,6 +14,8 @@ const hourMs = 3_600_000;
 export interface SkewedClock extends Clock {
   /** Somebody sets it forward; timers that are set already run on. */
   step(byMs: number): void;
+  /** Somebody sets it back while nothing runs by it: a process does not follow backwards, the next one begins there. */
+  setBack(byMs: number): void;
 }
 
 export function skewedClock(clock: Clock, { offsetMs, driftMsPerHour }: Skew): SkewedClock {
@@ -27,6 +29,11 @@ export function skewedClock(clock: Clock, { offsetMs, driftMsPerHour }: Skew): S
     step(byMs) {
       if (byMs < 0) throw new RangeError(`a clock that goes back: ${byMs} ms`);
       aheadMs += byMs;
+    },
+    setBack(byMs) {
+      if (byMs < 0)
+        throw new RangeError(`a clock that is set back by less than nothing: ${byMs} ms`);
+      aheadMs -= byMs;
     },
   };
 }

@@ -24,6 +24,7 @@ export const faultNames = [
   "suspended",
   "old-names",
   "behind",
+  "clock-back",
 ] as const;
 
 export type FaultName = (typeof faultNames)[number];

@@ -6,6 +6,7 @@ import type { FaultName } from "./fault-names.ts";
 import type { LifeScene } from "./life-scene.ts";
 import {
   behind,
+  clockBack,
   lostRights,
   oldNames,
   quota,
@@ -49,6 +50,7 @@ export const lifeFaults: Readonly<Record<FaultName, LifeFault>> = {
   suspended,
   "old-names": oldNames,
   behind,
+  "clock-back": clockBack,
 };
 
 function trouble(name: Trouble): LifeFault {

@@ -1,9 +1,10 @@
 // Faults around the operator itself: rights taken away, quota, a webhook, servers that never answer, answers in bunches, a
-// process that stands still, old names, watches that are behind. Rules: spec/world.md [W114]-[W121].
+// process that stands still, old names, watches that are behind, a clock that is set back. Rules: spec/world.md
+// [W114]-[W121], [W124].
 import { randomInteger, randomPick } from "../../env/random.ts";
 import type { SilentServer } from "../faults/silence.ts";
 import type { LifeFault } from "./life-faults.ts";
-import { minuteMs } from "./life-scene.ts";
+import { hourMs, minuteMs } from "./life-scene.ts";
 
 /** Several at once: what can be read but not changed, changed but not watched. */
 export const lostRights: LifeFault = async ({ faults: { rights }, random }) => {
@@ -89,4 +90,13 @@ export const behind: LifeFault = async ({ links: { lag }, random }) => {
     told: lags.map(({ kind, ms }) => `${kind} ${ms} ms`).join(", "),
     end: async () => lag.moreMs.clear(),
   };
+};
+
+/** The next process finds an earlier time than the one that it was told of by the last. */
+export const clockBack: LifeFault = async ({ world, operatorClock, random }) => {
+  const byMs = randomPick(random, [10_000, 10 * minuteMs, hourMs]);
+  await world.stopOperator();
+  operatorClock.setBack(byMs);
+  world.startOperator();
+  return { told: `by ${byMs / 1000} s` };
 };
