@@ -2,6 +2,7 @@
 // the kubelet's and the volume controller's own words. Rules: spec/explain.md [E7].
 import type { ContainerStatus, Event, Node, Pod } from "../kube/generated/types.ts";
 import type { PersistentVolumeClaim } from "../kube/generated/types.ts";
+import type { KubeObject } from "../kube/object.ts";
 import type { Stored } from "../kube/resource.ts";
 import type { ExplainInput } from "./explain-page.ts";
 import { parseTime } from "../kube/time.ts";
@@ -26,7 +27,9 @@ const recentMs = 3_600_000;
 const recentMax = 8;
 
 /** One line for each object that is not well. */
-export function objectTroubles(input: ExplainInput): ObjectTrouble[] {
+export function objectTroubles(
+  input: Pick<ExplainInput, "pods" | "pvcs" | "nodes" | "events">,
+): ObjectTrouble[] {
   const nodes = new Map((input.nodes ?? []).map((node) => [node.metadata.name ?? "", node]));
   const warnings = lastWarnings(input.events ?? []);
   const troubles: ObjectTrouble[] = [];
@@ -143,11 +146,15 @@ function lastWarnings(events: readonly Stored<Event>[]): Map<string, string> {
 }
 
 /** What was told about the cluster itself in the last hour, the newest first. */
-export function recentEvents({ cluster, events = [] }: ExplainInput, nowMs: number): ToldEvent[] {
-  const { uid, name } = cluster.metadata;
+export function recentEvents(
+  { kind, metadata }: KubeObject,
+  events: readonly Stored<Event>[] = [],
+  nowMs: number,
+): ToldEvent[] {
+  const { uid, name } = metadata;
   return events
     .filter(({ involvedObject }) => {
-      if (involvedObject.kind !== cluster.kind || involvedObject.name !== name) return false;
+      if (involvedObject.kind !== kind || involvedObject.name !== name) return false;
       return involvedObject.uid === undefined || uid === undefined || involvedObject.uid === uid;
     })
     .filter((event) => nowMs - eventMs(event) <= recentMs)

@@ -1,6 +1,7 @@
 // What is to be said about a cluster, as data: whether it serves, what is being done, what waits for what, and what a
 // person can do. A pure function of Kubernetes objects and the time. Rules: spec/explain.md [E1]-[E9].
 import { mostOf } from "../env/long-lists.ts";
+import type { FoundationDBBackup } from "../api/backup.ts";
 import type { Condition, FoundationDBCluster } from "../api/cluster.ts";
 import type { Event, Node, PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
@@ -122,7 +123,7 @@ export function explainCluster(input: ExplainInput, nowMs: number): ExplainPage 
       troubles,
     },
     objects: objectTroubles(input),
-    recent: recentEvents(input, nowMs),
+    recent: recentEvents(cluster, input.events, nowMs),
     stale,
     unread: input.unread,
   };
@@ -238,8 +239,11 @@ function idleEntries({ metadata, spec, status }: FoundationDBCluster): string[] 
   });
 }
 
-function explainedWaits(cluster: FoundationDBCluster, nowMs: number): ExplainedWait[] {
-  return (cluster.status?.blockedBy ?? []).map((entry) => {
+export function explainedWaits(
+  { status }: Pick<FoundationDBCluster | FoundationDBBackup, "status">,
+  nowMs: number,
+): ExplainedWait[] {
+  return (status?.blockedBy ?? []).map((entry) => {
     const sinceMs = parseTime(entry.since) ?? nowMs;
     return { ...entry, concern: concernAt(entry.reason, nowMs - sinceMs) };
   });
@@ -352,7 +356,10 @@ function asClause(text: string): string {
 }
 
 /** How long ago something was; undefined for a text that is no time. */
-export function ageMs(page: ExplainPage, time: string | undefined): number | undefined {
+export function ageMs(
+  page: Pick<ExplainPage, "asOf">,
+  time: string | undefined,
+): number | undefined {
   const atMs = parseTime(time);
   const nowMs = parseTime(page.asOf);
   return atMs === undefined || nowMs === undefined ? undefined : nowMs - atMs;

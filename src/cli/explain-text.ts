@@ -15,7 +15,49 @@ type Style = Parameters<typeof styleText>[0];
 const idsMax = 6;
 const objectsMax = 12;
 
+/** What the pages about clusters and about backups have in common. */
+export interface TextPage extends Pick<
+  ExplainPage,
+  "asOf" | "headline" | "stale" | "waits" | "objects" | "recent" | "unread" | "verdict"
+> {
+  readonly title: string;
+  readonly subtitle: string;
+  /** Questions with their answers, and rows with what else is to be known; none of a resource that nobody has seen. */
+  readonly facts: readonly (readonly [label: string, fact: ExplainedFact])[];
+  readonly rows: readonly (readonly [label: string, text: string])[];
+  readonly processGroups?: ExplainPage["processGroups"];
+}
+
 export function renderExplanation(page: ExplainPage, options: TextOptions): string {
+  const { namespace, cluster, version, redundancyMode } = page;
+  const running = version.running ?? version.wanted;
+  const upgrade = running === version.wanted ? running : `${running} (wanted: ${version.wanted})`;
+  const { serving, sound, reconciled, warning, doing, verdict } = page;
+  const isSeen = verdict !== "unseen";
+  return renderPage(
+    {
+      ...page,
+      title: `${namespace}/${cluster}`,
+      subtitle: `FoundationDB ${upgrade}, ${redundancyMode}`,
+      facts: isSeen
+        ? [
+            ["Serves", serving],
+            ["Sound", sound],
+            ["As specified", reconciled],
+          ]
+        : [],
+      rows: isSeen
+        ? [
+            ...(warning === undefined ? [] : [["Warning", warning] as const]),
+            ...(doing.length > 0 ? [["Still to do", doing.join("; ")] as const] : []),
+          ]
+        : [],
+    },
+    options,
+  );
+}
+
+export function renderPage(page: TextPage, options: TextOptions): string {
   const writer = new Writer(page, options);
   writer.head();
   writer.facts();
@@ -44,37 +86,28 @@ const colors: Readonly<Record<Verdict, Style>> = {
 
 class Writer {
   readonly lines: string[] = [];
-  readonly #page: ExplainPage;
+  readonly #page: TextPage;
   readonly #options: TextOptions;
 
-  constructor(page: ExplainPage, options: TextOptions) {
+  constructor(page: TextPage, options: TextOptions) {
     this.#page = page;
     this.#options = { ...options, width: Math.max(40, options.width) };
   }
 
   head(): void {
-    const { namespace, cluster, version, redundancyMode, verdict, headline, asOf } = this.#page;
-    const running = version.running ?? version.wanted;
-    const upgrade = running === version.wanted ? running : `${running} (wanted: ${version.wanted})`;
-    const title = `${namespace}/${cluster}`;
-    this.lines.push(
-      `${this.#paint("bold", title)}  FoundationDB ${upgrade}, ${redundancyMode}  ${asOf}`,
-      "",
-    );
+    const { title, subtitle, verdict, headline, asOf } = this.#page;
+    this.lines.push(`${this.#paint("bold", title)}  ${subtitle}  ${asOf}`, "");
     for (const line of wrap(headline, this.#options.width)) {
       this.lines.push(this.#paint(["bold", colors[verdict]].flat() as Style, line));
     }
   }
 
   facts(): void {
-    const { serving, sound, reconciled, warning, doing, verdict } = this.#page;
-    if (verdict === "unseen") return;
+    const { facts, rows } = this.#page;
+    if (facts.length === 0) return;
     this.lines.push("");
-    this.#fact("Serves", serving);
-    this.#fact("Sound", sound);
-    this.#fact("As specified", reconciled);
-    if (warning !== undefined) this.#row("Warning", warning);
-    if (doing.length > 0) this.#row("Still to do", doing.join("; "));
+    for (const [label, fact] of facts) this.#fact(label, fact);
+    for (const [label, text] of rows) this.#row(label, text);
   }
 
   stale(): void {
@@ -91,7 +124,7 @@ class Writer {
   }
 
   groups(): void {
-    const { troubles, inTrouble, total } = this.#page.processGroups;
+    const { troubles = [], inTrouble = 0, total = 0 } = this.#page.processGroups ?? {};
     if (troubles.length === 0) return;
     this.#section(`Process groups with conditions: ${inTrouble} of ${total}`);
     let condition = "";

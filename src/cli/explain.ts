@@ -1,4 +1,4 @@
-// `fdb-operator explain` and `kubectl fdb explain`: one page about one cluster, from Kubernetes objects alone.
+// `fdb-operator explain` and `kubectl fdb explain`: one page about one cluster or backup, from Kubernetes objects alone.
 // Rules: spec/explain.md [E10]-[E15].
 import type { Clock } from "../env/clock.ts";
 import { machineClock } from "../env/clock.ts";
@@ -10,7 +10,8 @@ import type { KubeConnection } from "../kube/kubeconfig.ts";
 import { CommandError } from "./command-error.ts";
 import { explainCluster } from "./explain-page.ts";
 import { readExplainInput } from "./explain-read.ts";
-import { renderExplanation } from "./explain-text.ts";
+import { backupText, explainBackup, readBackupInput } from "./explain-backup.ts";
+import { renderExplanation, renderPage } from "./explain-text.ts";
 import type { TextOptions } from "./explain-text.ts";
 
 export interface ExplainOptions {
@@ -50,9 +51,21 @@ export async function explainText(
   output: ExplainOptions["output"],
   options: TextOptions,
 ): Promise<string> {
+  const backupName = nameOfBackup(key.name);
+  if (backupName !== undefined) {
+    const input = await readBackupInput(client, { ...key, name: backupName }, server);
+    const page = explainBackup(input, clock.nowMs());
+    if (output === "json") return `${JSON.stringify(page, null, 2)}\n`;
+    return renderPage(backupText(page), options);
+  }
   const page = explainCluster(await readExplainInput(client, key, server), clock.nowMs());
   if (output === "json") return `${JSON.stringify(page, null, 2)}\n`;
   return renderExplanation(page, options);
+}
+
+/** `backup/NAME`, as kubectl writes it with any of the names of the kind. */
+function nameOfBackup(name: string): string | undefined {
+  return /^(?:backup|fdbbackup|foundationdbbackups?)\/(.+)$/.exec(name)?.[1];
 }
 
 export function connectionOf(options: ExplainOptions): KubeConnection {

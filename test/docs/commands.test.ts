@@ -105,6 +105,8 @@ const leftOut: Readonly<Record<string, string>> = {
   "kubectl fdb coordination show": named,
   "kubectl fdb coordination show dc1": global,
   "kubectl fdb explain": named,
+  "kubectl fdb explain backup/NAME": backup,
+  "kubectl fdb explain backup/nightly": backup,
   "kubectl fdb explain dc1": global,
   "kubectl get fdbbackup": backup,
   "kubectl gofdb": "is the plugin of the Go operator under another name",

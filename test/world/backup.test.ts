@@ -2,10 +2,15 @@
 // Rules: spec/backup.md.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { parseAllDocuments } from "yaml";
+import { secrets } from "../../src/emulator/kubelet-core.ts";
 import { setAgentsPaused } from "../../src/fdb/backup-layer.ts";
 import { foundationDbBackups } from "../../src/api/backup.ts";
 import { BackupWorld, nightly } from "./managed-backup.ts";
-import { minuteMs } from "./world-harness.ts";
+import type { KubeObject } from "../../src/kube/object.ts";
+import type { Resource, Stored } from "../../src/kube/resource.ts";
+import { exampleText } from "./example.ts";
+import { minuteMs, TestWorld } from "./world-harness.ts";
 
 test("[BK51][BK53][BK80][BK95] a backup is looked at, started, becomes restorable, and then costs nothing", async () => {
   await BackupWorld.run({}, async (scene) => {
@@ -194,3 +199,25 @@ test("[BK70] with noop the backup goes on without the resource, and is found aga
 function deletion(): Parameters<BackupWorld["world"]["client"]["delete"]> {
   return [foundationDbBackups, nightly];
 }
+
+test("[BK51][BK53] the example of the manual becomes restorable", async () => {
+  await TestWorld.runWithCluster({ spec: {} }, async (world) => {
+    const documents = parseAllDocuments(exampleText("backup.yaml"));
+    const [secret, backup] = documents.map((each) => each.toJS() as Stored<object>);
+    assert.ok(secret !== undefined && backup !== undefined);
+    for (const [resource, object] of [
+      [secrets, secret],
+      [foundationDbBackups, backup],
+    ] as [Resource<KubeObject>, Stored<object>][]) {
+      const metadata = { namespace: "default", ...object.metadata };
+      await world.client.create(resource, { ...object, metadata });
+    }
+    await world.until(
+      async () =>
+        (await world.client.get(foundationDbBackups, nightly)).status?.backupDetails?.restorable ===
+        true,
+      "the example is restorable",
+    );
+    assert.equal((await world.events("SpecWarning")).length, 0);
+  });
+});

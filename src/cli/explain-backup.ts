@@ -1,0 +1,201 @@
+// The page about a backup: whether it runs, what can be restored and how far that is behind, what waits for what, and what a
+// person can do. From Kubernetes objects alone. Rules: spec/backup.md [BK110].
+import { foundationDbBackups } from "../api/backup.ts";
+import type { FoundationDBBackup } from "../api/backup.ts";
+import type { KubeClient } from "../kube/client.ts";
+import { isKubeError } from "../kube/error.ts";
+import type { Event, Pod } from "../kube/generated/types.ts";
+import { events, pods } from "../kube/resource.ts";
+import type { Stored } from "../kube/resource.ts";
+import { formatTime, parseTime } from "../kube/time.ts";
+import { agentDeploymentName, agentLabel } from "../build/backup-deployment.ts";
+import { CommandError } from "./command-error.ts";
+import { objectTroubles, recentEvents } from "./explain-objects.ts";
+import { explainedWaits } from "./explain-page.ts";
+import type { ExplainedFact, ExplainedWait, ExplainPage, Verdict } from "./explain-page.ts";
+import { commandErrorOf } from "./explain-read.ts";
+import type { ClusterKey } from "./explain-read.ts";
+import type { TextPage } from "./explain-text.ts";
+import { formatAge } from "./explain-words.ts";
+
+export interface BackupInput {
+  backup: Stored<FoundationDBBackup>;
+  /** Of the agents. Lists that could not be read are undefined and named in `unread`. */
+  pods: readonly Stored<Pod>[] | undefined;
+  events: readonly Stored<Event>[] | undefined;
+  unread: readonly string[];
+}
+
+export interface BackupPage extends Pick<
+  ExplainPage,
+  "asOf" | "headline" | "namespace" | "objects" | "recent" | "unread" | "verdict" | "waits"
+> {
+  backup: string;
+  cluster: string;
+  running: ExplainedFact;
+  restorable: ExplainedFact;
+  upToDate: ExplainedFact;
+  reconciled: ExplainedFact;
+  /** What the status shows, each as one line. */
+  figures: Readonly<Record<string, string>>;
+}
+
+export function explainBackup(input: BackupInput, nowMs: number): BackupPage {
+  const { backup } = input;
+  const { metadata, spec } = backup;
+  const waits = explainedWaits(backup, nowMs);
+  const facts = {
+    running: fact(backup, "Running"),
+    restorable: fact(backup, "Restorable"),
+    upToDate: negated(fact(backup, "Behind")),
+    reconciled: fact(backup, "Reconciled"),
+  };
+  const verdict = verdictOf(backup, facts, waits);
+  return {
+    backup: metadata.name ?? "",
+    namespace: metadata.namespace ?? "",
+    cluster: spec.clusterName,
+    asOf: formatTime(nowMs),
+    verdict,
+    headline: headlineOf(verdict, waits),
+    ...facts,
+    figures: figuresOf(backup, nowMs),
+    waits,
+    objects: objectTroubles({ pods: input.pods, pvcs: [], nodes: undefined, events: input.events }),
+    recent: recentEvents(backup, input.events, nowMs),
+    unread: input.unread,
+  };
+}
+
+function fact({ status }: FoundationDBBackup, type: string): ExplainedFact {
+  const found = status?.conditions?.find((condition) => condition.type === type);
+  if (found === undefined) return { answer: "unknown", text: "nobody has looked yet" };
+  const answer = found.status === "True" ? "yes" : found.status === "False" ? "no" : "unknown";
+  return { answer, text: found.message, since: found.lastTransitionTime };
+}
+
+function negated({ answer, ...rest }: ExplainedFact): ExplainedFact {
+  return { answer: answer === "yes" ? "no" : answer === "no" ? "yes" : "unknown", ...rest };
+}
+
+type Facts = Pick<BackupPage, "restorable" | "upToDate" | "reconciled">;
+
+function verdictOf(
+  { metadata, status }: FoundationDBBackup,
+  { restorable, upToDate, reconciled }: Facts,
+  waits: readonly ExplainedWait[],
+): Verdict {
+  const needsPerson = waits.some(({ concern }) => concern === "person");
+  if (metadata.deletionTimestamp !== undefined) return needsPerson ? "stuck" : "deleting";
+  if (status?.conditions === undefined) return "unseen";
+  if (waits.some(({ reason }) => reason === "InvalidSpec")) return "invalid";
+  if (needsPerson) return "stuck";
+  if (upToDate.answer === "no") return "degraded";
+  if (waits.some(({ concern }) => concern === "look")) return "degraded";
+  if (reconciled.answer !== "yes") return restorable.answer === "yes" ? "working" : "starting";
+  return "healthy";
+}
+
+const headlines: Readonly<Partial<Record<Verdict, string>>> = {
+  deleting: "The backup is being deleted.",
+  unseen: "No operator has looked at this backup yet.",
+  invalid: "The spec of the backup cannot be right, so nothing is done for it.",
+  starting: "The backup is being brought about.",
+  working: "The backup can be restored, and a change is being made.",
+  healthy: "The backup is as it should be.",
+};
+
+function headlineOf(verdict: Verdict, waits: readonly ExplainedWait[]): string {
+  const known = headlines[verdict];
+  if (known !== undefined) return known;
+  const worst = waits.find(({ concern }) => concern !== "passing") ?? waits[0];
+  if (verdict === "stuck") return `The backup needs you: ${worst?.message ?? ""}.`;
+  if (worst === undefined) return "The backup is behind.";
+  return `The backup needs a look: ${worst.message}.`;
+}
+
+function figuresOf({ spec, status }: FoundationDBBackup, nowMs: number): Record<string, string> {
+  const { state, backupDetails, restorable, lag, bytes, snapshot, expiry, agentCount } =
+    status ?? {};
+  const ago = (time: string | undefined): string => {
+    const atMs = parseTime(time);
+    return atMs === undefined ? "" : ` (${formatAge(nowMs - atMs)} ago)`;
+  };
+  const point = (of: { version?: number; time?: string } | undefined): string =>
+    of === undefined ? "" : `version ${of.version ?? 0}${ago(of.time)}`;
+  const all: Readonly<Record<string, string | undefined>> = {
+    State: state,
+    "Goes to": backupDetails?.url,
+    Agents: agentCount === undefined ? undefined : `${agentCount} of ${spec.agentCount ?? 2}`,
+    Window: restorable && `${point(restorable.from)} to ${point(restorable.to)}`,
+    Behind: lag && `${lag} when the status was last written`,
+    Written: bytes && `${bytes.total ?? 0} bytes since the start`,
+    Snapshot: snapshot && `${snapshot.progress ?? 0} percent of its time`,
+    Expired:
+      expiry?.before === undefined
+        ? undefined
+        : `before version ${expiry.before}${ago(expiry.time)}`,
+  };
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, text]) => (text ? [[name, text]] : [])),
+  );
+}
+
+export function backupText(page: BackupPage): TextPage {
+  const isSeen = page.verdict !== "unseen";
+  return {
+    ...page,
+    title: `${page.namespace}/${page.backup}`,
+    subtitle: `backup of ${page.cluster}`,
+    stale: [],
+    facts: isSeen
+      ? [
+          ["Runs", page.running],
+          ["Restorable", page.restorable],
+          ["Up to date", page.upToDate],
+          ["As specified", page.reconciled],
+        ]
+      : [],
+    rows: isSeen ? Object.entries(page.figures) : [],
+  };
+}
+
+/** Only the backup itself is needed: what else may not be read is left out and named. */
+export async function readBackupInput(
+  client: KubeClient,
+  { namespace, name }: ClusterKey,
+  server: string,
+): Promise<BackupInput> {
+  const backup = await readBackup(client, { namespace, name }, server);
+  const unread: string[] = [];
+  const attempt = async <T>(what: string, read: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isKubeError(error)) throw error;
+      unread.push(`${what}: ${error.reason === "Forbidden" ? "not allowed" : error.message}`);
+      return undefined;
+    }
+  };
+  const labelSelector = `${agentLabel}=${agentDeploymentName(name)}`;
+  const [agents, told] = await Promise.all([
+    attempt("pods", async () => (await client.listAll(pods, { namespace, labelSelector })).items),
+    attempt("events", async () => (await client.listAll(events, { namespace })).items),
+  ]);
+  return { backup, pods: agents, events: told, unread: unread.toSorted() };
+}
+
+async function readBackup(
+  client: KubeClient,
+  key: ClusterKey,
+  server: string,
+): Promise<Stored<FoundationDBBackup>> {
+  try {
+    return await client.get(foundationDbBackups, key);
+  } catch (error) {
+    if (!isKubeError(error)) throw error;
+    if (error.reason !== "NotFound") throw commandErrorOf(error.reason, error.message, server);
+    const { namespace, name } = key;
+    throw new CommandError(`there is no FoundationDBBackup ${name} in namespace ${namespace}`);
+  }
+}
