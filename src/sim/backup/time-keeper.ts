@@ -1,8 +1,9 @@
 // Times and versions: the database notes a pair of both every ten seconds while it serves, and every timestamp of the
 // backup tools comes from these pairs. Versions jump at a recovery, so a timestamp behind one may lie in the future.
 // The pairs follow from what the database did and cost nothing until they are read. Carries rule BSIM20.
-import { binaryText, bytesOfBinary } from "../../fdb/bytes.ts";
-import { decodeTuple, encodeTuple } from "../../fdb/tuple.ts";
+import { append } from "../../env/long-lists.ts";
+import { binaryText } from "../../fdb/bytes.ts";
+import { encodeTuple } from "../../fdb/tuple.ts";
 import type { Database } from "../database/database.ts";
 import type { Item } from "../key-value/versioned-map.ts";
 import type { KeyRange } from "../key-value/write-buffer.ts";
@@ -52,24 +53,48 @@ export function versionOfSecond(database: Database, second: number): number {
 }
 
 /** The keys of the map in a range, in the order of the times. */
-export function timeKeeperKeys(database: Database, range: KeyRange): Item[] {
+export function timeKeeperKeys(database: Database, range: KeyRange): readonly Item[] {
   if (range.end <= mapPrefix || range.begin >= mapEnd) return [];
-  const from = secondOfKey(range.begin) ?? 0;
-  const to = secondOfKey(range.end) ?? Number.MAX_SAFE_INTEGER;
-  return timePairs(database, from, to + 1)
-    .map(({ second, version }) => ({
-      key: mapPrefix + binaryText(encodeTuple([second])),
-      value: encodeTuple([version]),
-    }))
-    .filter(({ key }) => key >= range.begin && key < range.end);
+  const { items, nextSecond } = settledItems(database);
+  const unsettled = timePairs(database, nextSecond, Infinity).map(itemOf);
+  return [items, unsettled].flatMap((part) =>
+    part.slice(lowerBound(part, range.begin), lowerBound(part, range.end)),
+  );
 }
 
-function secondOfKey(key: string): number | undefined {
-  if (!key.startsWith(mapPrefix) || key.length < mapPrefix.length + 5) return undefined;
-  const tuple = bytesOfBinary(key.slice(mapPrefix.length, mapPrefix.length + 5));
-  if (tuple[0] !== 0x18) return undefined;
-  const [second] = decodeTuple(tuple);
-  return typeof second === "number" ? second : undefined;
+interface Kept {
+  readonly items: Item[];
+  nextSecond: number;
+}
+
+/** Pairs that can no longer change, so that a map of months is not made anew for every read. */
+const kept = new WeakMap<Database, Kept>();
+/** That a database stands still may be known only a moment later. */
+const settledSeconds = 60;
+
+function settledItems(database: Database): Kept {
+  const known = kept.get(database) ?? { items: [], nextSecond: 0 };
+  kept.set(database, known);
+  const settled = database.fabric.clock.nowMs() / 1000 - settledSeconds;
+  append(known.items, timePairs(database, known.nextSecond, settled).map(itemOf));
+  known.nextSecond = Math.max(known.nextSecond, settled);
+  return known;
+}
+
+function itemOf({ second, version }: TimePair): Item {
+  const key = mapPrefix + binaryText(encodeTuple([second]));
+  return { key, value: encodeTuple([version]) };
+}
+
+/** The index of the first item that is not before a key. */
+function lowerBound(items: readonly Item[], key: string): number {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((items[middle]?.key ?? "") < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function pairAt(database: Database, second: number): TimePair | undefined {

@@ -190,6 +190,7 @@ export class KeyValueStore {
     const items = this.#map.range(range.begin, range.end, version);
     const derived = this.#options.derivedKeys?.(range) ?? [];
     if (derived.length === 0) return items;
+    if (items.length === 0) return [...derived];
     return [...items, ...derived].toSorted((left, right) => (left.key < right.key ? -1 : 1));
   }
 
