@@ -47,10 +47,10 @@ test("[W69] one seed is one life", async () => {
 test("[SIM11] a life does not depend on those that were lived before it", async () => {
   const hashesIn = async (order: readonly number[]): Promise<Map<number, string>> => {
     const hashes = new Map<number, string>();
-    for (const seed of order) hashes.set(seed, (await walkLife(seed, { steps: 3 })).hash);
+    for (const seed of order) hashes.set(seed, (await walkLife(seed, { steps: 2 })).hash);
     return hashes;
   };
-  const order = [34, 198, 5];
+  const order = [34, 198];
   const there = await hashesIn(order);
   const back = await hashesIn(order.toReversed());
   assert.equal(new Set(there.values()).size, order.length);

@@ -21,7 +21,6 @@ const makers = {
   "delete ConfigMap": object.deleteConfigMap,
   "spoil ConfigMap": object.spoilConfigMap,
   "delete service": object.deleteService,
-  "delete headless service": object.deleteHeadlessService,
   "bad road": (target) => setRoad(target, badChance(target)),
   "good road": (target) => setRoad(target, 0),
   "slow database": (target) => setDatabase(target, badChance(target)),

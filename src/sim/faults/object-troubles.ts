@@ -7,25 +7,19 @@ import type { KubeObject } from "../../kube/object.ts";
 import { keyOf } from "../../kube/path.ts";
 import { configMaps, persistentVolumeClaims, pods, services } from "../../kube/resource.ts";
 import type { Resource } from "../../kube/resource.ts";
-import { ignoringRaces, listOf, namesOf, pickOne } from "./chaos-target.ts";
+import { ignoringRaces, namesOf, pickOne } from "./chaos-target.ts";
 import type { ChaosTarget, TroubleMaker } from "./chaos-target.ts";
 
 export const deleteConfigMap: TroubleMaker = (target) => deleteOne(target, configMaps);
 
 export const deleteService: TroubleMaker = (target) => deleteOne(target, services);
 
-/** Names of pods then resolve to nothing until it is back. */
-export const deleteHeadlessService: TroubleMaker = (target) =>
-  deleteOne(target, services, ({ spec }) => spec?.clusterIP === "None");
-
 async function deleteOne<T extends KubeObject>(
   target: ChaosTarget,
   resource: Resource<T>,
-  isMeant: (object: T) => boolean = () => true,
 ): Promise<string> {
-  const found = (await listOf(target, resource)).filter(isMeant);
-  if (found.length === 0) return "none";
-  const object = randomPick(target.random, found);
+  const object = await pickOne(target, resource);
+  if (object === undefined) return "none";
   await ignoringRaces(() => target.world.client.delete(resource, keyOf(object)));
   return namesOf([object]);
 }

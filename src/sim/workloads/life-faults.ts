@@ -15,7 +15,14 @@ import {
   suspended,
   webhook,
 } from "./operator-side-faults.ts";
-import { heldClaim, manyRemovals, maintenance, paused, taint } from "./people-faults.ts";
+import {
+  heldClaim,
+  lostService,
+  manyRemovals,
+  maintenance,
+  paused,
+  taint,
+} from "./people-faults.ts";
 
 /** Undefined when there was nothing to do it to. */
 export type LifeFault = (life: LifeScene) => Promise<BegunFault | undefined>;
@@ -31,7 +38,7 @@ export const lifeFaults: Readonly<Record<FaultName, LifeFault>> = {
   "edited-labels": trouble("spoil labels"),
   "lost-config": trouble("delete ConfigMap"),
   "spoilt-config": trouble("spoil ConfigMap"),
-  "lost-service": trouble("delete headless service"),
+  "lost-service": lostService,
   "wiped-status": trouble("wipe status"),
   "forgotten-string": trouble("forget connection string"),
   "held-pod": async (life) => (life.shape.isCalm ? undefined : trouble("hold pod")(life)),

@@ -1,9 +1,10 @@
 // What people do to a cluster that is no wish of its spec's: they tell the operator to leave it alone, name many process
-// groups for removal at once, set maintenance mode, taint nodes, hold claims by a finalizer. Rules: spec/world.md [W113].
+// groups for removal at once, set maintenance mode, taint nodes, hold claims by a finalizer, delete the headless service.
+// Rules: spec/world.md [W113].
 import { randomInteger, randomPick } from "../../env/random.ts";
 import { isFdbError } from "../../fdb/error.ts";
 import { keyOf } from "../../kube/path.ts";
-import { nodes, persistentVolumeClaims } from "../../kube/resource.ts";
+import { nodes, persistentVolumeClaims, services } from "../../kube/resource.ts";
 import { ignoringRaces } from "../faults/chaos-target.ts";
 import type { LifeFault } from "./life-faults.ts";
 import { minuteMs } from "./life-scene.ts";
@@ -105,4 +106,16 @@ export const heldClaim: LifeFault = async (life) => {
     });
   await setHolder(true);
   return { told: chosen.metadata.name ?? "", end: () => setHolder(false) };
+};
+
+/** Names of pods then resolve to nothing until it is back. */
+export const lostService: LifeFault = async (life) => {
+  const { client } = life.world;
+  const found = (await client.list(services)).items;
+  const headless = found.filter(({ spec }) => spec?.clusterIP === "None");
+  if (headless.length === 0) return undefined;
+  const chosen = randomPick(life.random, headless);
+  life.watchman.noteDisturbance();
+  await ignoringRaces(() => client.delete(services, keyOf(chosen)));
+  return { told: chosen.metadata.name ?? "" };
 };
