@@ -16,8 +16,9 @@ export function destinationResult(
 ): BackupStepResult | undefined {
   const inUse = destinationInUse(snapshot, step);
   if (inUse !== undefined) return { waits: [inUse] };
-  // The tag has written there before: what lies there is of this database.
-  if (recordOf(snapshot)?.url === wantedUrl(snapshot)) return undefined;
+  // The tag has written there before: what lies there is of this database, also where account or parameters change.
+  const before = recordOf(snapshot)?.url;
+  if (before !== undefined && placeOfUrl(before) === placeOf(snapshot.backup)) return undefined;
   return emptiness(snapshot, step);
 }
 
@@ -42,17 +43,24 @@ export function destinationOwner(snapshot: BackupSnapshot): string | undefined {
       (wasFirst(each, backup) || each.status?.backupDetails?.running === true),
   );
   if (other !== undefined) return `the backup ${nameOf(other)}`;
-  const url = wantedUrl(snapshot);
-  const writer = layerOf(snapshot)?.otherWriters.find((each) => each.url === url);
+  const place = placeOf(backup);
+  const writers = layerOf(snapshot)?.otherWriters ?? [];
+  const writer = writers.find(({ url }) => placeOfUrl(url) === place);
   return writer && `a backup of the tag ${writer.tag}`;
 }
 
-/** Host, bucket and name; the account and other parameters make no other place. */
 export function placeOf(backup: FoundationDBBackup): string {
-  const url = backupUrl(backup) ?? "";
+  return placeOfUrl(backupUrl(backup) ?? "");
+}
+
+/** Host, bucket and name; the account and other parameters make no other place. */
+function placeOfUrl(url: string): string {
   const match = /^blobstore:\/\/[^@]*@([^/?]*)(\/[^?]*)?\?(.*)$/.exec(url);
-  const bucket = new URLSearchParams(match?.[3] ?? "").get("bucket") ?? "";
-  return [match?.[1] ?? "", bucket, match?.[2] ?? ""].join(" ");
+  const [, host = "", name = "", query = ""] = match ?? [];
+  const parameters = new URLSearchParams(query);
+  const isPlain = (parameters.get("sc") ?? parameters.get("secure_connection")) === "0";
+  const address = /:\d+$/.test(host) ? host : `${host}:${isPlain ? 80 : 443}`;
+  return [address, parameters.get("bucket") ?? "", name].join(" ");
 }
 
 /** Looks into the destination with the credentials of the agents, which proves these too. */

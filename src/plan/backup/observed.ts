@@ -7,6 +7,7 @@ import type { BackupLayer, BackupRecord } from "../../fdb/backup-layer.ts";
 import type { NewWait } from "../wait.ts";
 import { isOurs, isRestorable, isRunning, shouldRun } from "./facts.ts";
 import { figuresOf } from "./figures.ts";
+import { versionWait } from "./run-command.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import type { BackupStepResult } from "./step.ts";
 import { unreadableWait } from "./unreadable.ts";
@@ -18,6 +19,7 @@ export function planObserved(snapshot: BackupSnapshot): BackupStepResult {
   if (layer.kind === "missing") return { waits: [unreadableWait(snapshot, step, layer)] };
   const { record } = layer.layer;
   const isOwn = record !== undefined && isOurs(snapshot, record);
+  const mismatch = versionWait(snapshot, step);
   return {
     status: {
       ...(isOwn ? { backupUID: record.uid } : {}),
@@ -25,7 +27,10 @@ export function planObserved(snapshot: BackupSnapshot): BackupStepResult {
       state: stateOf(layer.layer),
       ...(isOwn ? figuresOf(layer.layer, snapshot.nowMs) : {}),
     },
-    waits: [...silentAgents(snapshot), ...errorsOf(snapshot, layer.layer)],
+    waits: [
+      ...(mismatch === undefined ? silentAgents(snapshot) : [mismatch]),
+      ...errorsOf(snapshot, layer.layer),
+    ],
   };
 }
 

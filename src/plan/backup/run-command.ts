@@ -69,8 +69,8 @@ function begin(
   command: BackupCommand,
   attempt: number,
 ): BackupStepResult {
-  const mismatch = command.needsDatabase ? versionWait(snapshot, step) : undefined;
-  if (mismatch !== undefined) return { waits: [mismatch] };
+  // The step updateBackupStatus tells of it.
+  if (command.needsDatabase && versionWait(snapshot, step) !== undefined) return {};
   const pod = commandPod(snapshot.backup, command, attempt, clusterLabelKeys(snapshot));
   // The step updateBackupAgents tells what is wrong with the template.
   if (!pod.ok) return {};

@@ -169,6 +169,14 @@ test("[BK59] a backup of the Go operator is followed by the URL of its status, w
   );
 });
 
+test("[BK51][BK57] another secret, or another spelling of the same place, is no other place", () => {
+  const url = "blobstore://account:old@host/nightly?bucket=fdb-backups";
+  const spec = { blobStoreConfiguration: { accountName: "account:new@host:443" } };
+  const backup = backupWith(spec, { backupUID: "u1" });
+  const scene = sceneOf({ backup, ...seen(recordWith({ url })) });
+  assert.deepEqual(gistOf(scene), { does: ["modify"], waits: [] });
+});
+
 test("[BK53] a backup that should not run is told to stop, once", () => {
   const backup = backupWith({ backupState: "Stopped" });
   assert.equal(
@@ -214,4 +222,6 @@ test("[BK48] no tool is sent to a database of another protocol", () => {
     backup: backupWith({ version: "7.1.67" }),
   });
   assert.deepEqual(gistOf(scene), { does: [], waits: ["BackupVersionMismatch"] });
+  const running = sceneOf({ backup: backupWith({ version: "7.1.67" }) });
+  assert.deepEqual(gistOf(running).waits, ["BackupVersionMismatch"], "its agents are of no use");
 });

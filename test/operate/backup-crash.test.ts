@@ -1,0 +1,116 @@
+// The operator dies before and after each of its writes while backups are created, stopped and deleted; its successor
+// brings about what the run without a crash does, and no command runs twice. Rules: spec/backup.md [BK46].
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { foundationDbBackups } from "../../src/api/backup.ts";
+import { secrets } from "../../src/emulator/kubelet-core.ts";
+import type { RequestRecord } from "../../src/kube/client.ts";
+import { backupOf } from "../world/managed-backup.ts";
+import { FullWorld, smallPods } from "./full-world.ts";
+import type { Crash } from "./full-world.ts";
+
+const minuteMs = 60_000;
+
+async function openWorld(): Promise<FullWorld> {
+  const world = await FullWorld.open({
+    seed: 9,
+    spec: {
+      databaseConfiguration: { redundancy_mode: "single" },
+      processCounts: { storage: 1, log: 1, stateless: 1 },
+      processes: smallPods,
+    },
+  });
+  const accounts = { accounts: { "KEY@store.example.com": { secret: "SECRET" } } };
+  await world.client.create(secrets, {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: "store", namespace: "default" },
+    data: { "blob.json": Buffer.from(JSON.stringify(accounts)).toString("base64") },
+  });
+  world.fdb.objectStores.add("store.example.com:443", {
+    accounts: { KEY: "SECRET" },
+    buckets: ["backups"],
+  });
+  return world;
+}
+
+interface Life {
+  readonly commands: readonly string[];
+  readonly hasCrashed: boolean;
+}
+
+/** The commands of a backup of this name, from its creation to its end, with an operator that dies once. */
+async function lifeOf(world: FullWorld, name: string, crash?: Crash): Promise<Life> {
+  const mark = world.requests.length;
+  let hasCrashed = false;
+  const key = { namespace: "default", name };
+  const blobStoreConfiguration = {
+    ...backupOf().spec.blobStoreConfiguration,
+    accountName: "KEY@store.example.com",
+    backupName: name,
+  };
+  const spec = {
+    blobStoreConfiguration,
+    tag: name,
+    deletionPolicy: "cleanup",
+    agentCount: 1,
+  } as const;
+  let running = world.startOperator(crash);
+  const until = async (holds: () => Promise<boolean>, what: string): Promise<void> => {
+    for (let second = 0; second < 900; second += 1) {
+      if (await holds()) return;
+      await world.clock.advance(1000);
+      if (running.isDead()) {
+        hasCrashed = true;
+        running = world.startOperator();
+      }
+    }
+    throw new Error(`${name}: not so after 15 minutes: ${what}`);
+  };
+  const status = async () => (await world.client.find(foundationDbBackups, key))?.status;
+  await world.client.create(foundationDbBackups, backupOf(spec, name));
+  await until(async () => (await status())?.backupDetails?.restorable === true, "restorable");
+  const annotations = { "foundationdb.org/delete-last-backup": name };
+  await world.client.patch(
+    foundationDbBackups,
+    key,
+    { metadata: { annotations } },
+    { type: "merge" },
+  );
+  await world.client.delete(foundationDbBackups, key);
+  await until(async () => (await status()) === undefined, "gone");
+  await running.stop();
+  return { commands: commandsIn(world.requests.slice(mark), name), hasCrashed };
+}
+
+/** Each pod once: a write that did not reach the server, or whose answer was lost, is made again under the same name. */
+function commandsIn(requests: readonly RequestRecord[], backup: string): string[] {
+  const names = requests
+    .filter(({ verb, resource }) => verb === "create" && resource.plural === "pods")
+    .map(({ name = "" }) => name);
+  const pattern = new RegExp(`^${backup}-([a-z]+)-[0-9a-f]{10}-\\d+$`);
+  return [...new Set(names)].flatMap((name) => pattern.exec(name)?.[1] ?? []);
+}
+
+test("[BK46][BK72][BK73] a crash at any write changes nothing of what is done", async () => {
+  const world = await openWorld();
+  const first = world.startOperator();
+  await world.createCluster();
+  await world.untilReconciled(5 * minuteMs);
+  await first.stop();
+  const { commands: usual } = await lifeOf(world, "usual");
+  assert.deepEqual(usual, ["describe", "start", "abort", "delete"]);
+  let write = 0;
+  let isOver = false;
+  while (!isOver && write < 60) {
+    write += 1;
+    for (const moment of ["before", "after"] as const) {
+      const name = `${moment}-${write}`;
+      const { commands, hasCrashed } = await lifeOf(world, name, { write, moment });
+      assert.deepEqual(commands, usual, name);
+      isOver = !hasCrashed;
+    }
+  }
+  assert.ok(write > 15 && write < 60, `${write} writes`);
+  world.close();
+});
