@@ -2,10 +2,10 @@
 // from ten logical fault domains to seven, and how to even out an overfull hall; and whole plans while a large part leaves.
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../src/api/cluster.ts";
 import { processClasses } from "../src/model/process-class.ts";
-import { desiredFor, newDesiredMemory } from "../src/plan/desired.ts";
-import { planNewProcessGroups } from "../src/plan/add-process-groups.ts";
-import { planFailedReplacements } from "../src/plan/replace-failed.ts";
-import { planMisconfiguredReplacements } from "../src/plan/replace-misconfigured.ts";
+import { desiredFor, newDesiredMemory } from "../src/plan/view/desired.ts";
+import { addProcessGroups } from "../src/plan/process-groups/add-process-groups.ts";
+import { replaceFailedProcessGroups } from "../src/plan/replacement/replace-failed-process-groups.ts";
+import { replaceMisconfiguredProcessGroups } from "../src/plan/replacement/replace-misconfigured-process-groups.ts";
 import type { Snapshot } from "../src/plan/snapshot.ts";
 import type { Draft } from "../src/plan/step.ts";
 import { nodesIn } from "../test/operate/hall-scene.ts";
@@ -95,7 +95,7 @@ function failed(): ReturnType<Case> {
       : group,
   );
   const decide: Decide = (snapshot, draft) =>
-    planFailedReplacements(snapshot, draft).groups ?? draft.groups;
+    replaceFailedProcessGroups(snapshot, draft).groups ?? draft.groups;
   return { ...inputs({ automationOptions }, groups), decide };
 }
 
@@ -110,8 +110,8 @@ function fewer(): ReturnType<Case> {
     return { distributionKey, faultDomain: distributionKey };
   });
   const decide: Decide = (snapshot, draft) => {
-    const replaced = planMisconfiguredReplacements(snapshot, draft).groups ?? draft.groups;
-    return planNewProcessGroups(snapshot, { ...draft, groups: replaced }).groups ?? replaced;
+    const replaced = replaceMisconfiguredProcessGroups(snapshot, draft).groups ?? draft.groups;
+    return addProcessGroups(snapshot, { ...draft, groups: replaced }).groups ?? replaced;
   };
   return { ...inputs(spec, groups), decide };
 }
@@ -126,8 +126,8 @@ function overfull(): ReturnType<Case> {
   const halls = ["az1", "az1", "az2", "az3"];
   const groups = groupsOf((_, number) => ({ hall: halls[number % halls.length] ?? "" }));
   const decide: Decide = (snapshot, draft) => {
-    const replaced = planMisconfiguredReplacements(snapshot, draft).groups ?? draft.groups;
-    return planNewProcessGroups(snapshot, { ...draft, groups: replaced }).groups ?? replaced;
+    const replaced = replaceMisconfiguredProcessGroups(snapshot, draft).groups ?? draft.groups;
+    return addProcessGroups(snapshot, { ...draft, groups: replaced }).groups ?? replaced;
   };
   const { snapshot, draft } = inputs(spec, groups);
   const zones = Array.from({ length: 600 }, (_, index) => `az${(index % 3) + 1}`);

@@ -8,8 +8,8 @@ import type { DisruptiveAction } from "../src/plan/action.ts";
 import { planCluster } from "../src/plan/chain.ts";
 import type { Plan } from "../src/plan/chain.ts";
 import { actRefusal } from "../src/plan/safety/act-refusal.ts";
-import { nothingSeen, rememberSets } from "../src/plan/shared-sets.ts";
-import type { CoordinationKnowledge, CoordinationSets } from "../src/plan/shared-sets.ts";
+import { nothingSeen, rememberSets } from "../src/plan/view/shared-sets.ts";
+import type { CoordinationKnowledge, CoordinationSets } from "../src/plan/view/shared-sets.ts";
 import type { Snapshot } from "../src/plan/snapshot.ts";
 import { PlanWorld } from "../test/operate/plan-world.ts";
 
@@ -105,11 +105,11 @@ function statusOf(
   const excluded: { address?: string; locality?: string }[] = [];
   for (const [key, process] of Object.entries(status.cluster?.processes ?? {})) {
     const id = process.locality?.["instance_id"] ?? "";
-    const isLeaving = ids.has(id);
+    const isReadyForRemoval = ids.has(id);
     const role = process.class_type === "stateless" ? "master" : (process.class_type ?? "");
-    const roles = isLeaving ? [] : [{ role }];
-    processes[key] = { ...process, roles, excluded: isLeaving, uptime_seconds: 3_600 };
-    if (!isLeaving) continue;
+    const roles = isReadyForRemoval ? [] : [{ role }];
+    processes[key] = { ...process, roles, excluded: isReadyForRemoval, uptime_seconds: 3_600 };
+    if (!isReadyForRemoval) continue;
     const address = (process.address ?? "").replace(/:\d+$/, "");
     excluded.push(byAddress ? { address } : { locality: instanceLocality(id) });
   }

@@ -94,6 +94,51 @@ test("[HOUSE4] imports between the rooms go one way", () => {
   assert.deepEqual(found, []);
 });
 
+/** Each folder of src/plan uses the ones before it. What the status of a cluster says looks at everything. */
+const planFolders = [
+  "view",
+  "safety",
+  "coordination",
+  "locks",
+  "configuration",
+  "volumes",
+  "placement",
+  "coordinators",
+  "replacement",
+  "process-groups",
+  "services",
+  "config-map",
+  "pods",
+  "exclusion",
+  "removal",
+  "restart",
+  "upgrade",
+  "status",
+  "backup",
+];
+
+/** It tells other instances which process groups this one is about to restart. */
+const againstTheArrows = ["src/plan/coordination/operator-coordination.ts: restart"];
+
+test("[HOUSE4] the folders of a plan use only the ones before them", () => {
+  const folder = (file: string): string => /^src\/plan\/([a-z-]+)\//.exec(file)?.[1] ?? "";
+  const plans = sources.filter(
+    (file) => file.startsWith("src/plan/") && !file.endsWith(".test.ts"),
+  );
+  const unknown = plans.filter(
+    (file) => folder(file) !== "" && !planFolders.includes(folder(file)),
+  );
+  assert.deepEqual(unknown, [], "a new folder gets its place in the order");
+  const found = importsOf(plans).flatMap(({ file, target, number, isType }) => {
+    if (file === "src/plan/chain.ts" || folder(target) === "") return [];
+    if (folder(file) === "" && isType) return [];
+    const isBelow = planFolders.indexOf(folder(target)) <= planFolders.indexOf(folder(file));
+    const isKnown = againstTheArrows.includes(`${file}: ${folder(target)}`);
+    return isBelow || isKnown ? [] : [`${file}:${number}: must not import ${target}`];
+  });
+  assert.deepEqual(found, []);
+});
+
 test("[HOUSE5] every rule that a test cites is written down, and every written rule has a test", () => {
   const written = new Map<string, string>();
   for (const file of files.filter((name) => /^spec\/.*\.md$/.test(name))) {
@@ -223,11 +268,20 @@ function withoutComment(text: string): string {
   return /^\s*(\/\/|\*|\/\*)/.test(text) ? "" : text.replace(/\s\/\/ .*$/, "");
 }
 
-function importsOf(list: readonly string[]): { file: string; target: string; number: number }[] {
+interface Import {
+  readonly file: string;
+  readonly target: string;
+  readonly number: number;
+  /** Written on one line, as those of types nearly always are. */
+  readonly isType: boolean;
+}
+
+function importsOf(list: readonly string[]): Import[] {
   return linesOf(list).flatMap(({ file, number, text }) => {
     const match = /(?:from|import\()\s*"(\.[^"]+)"/.exec(text);
     if (match === null) return [];
-    return [{ file, number, target: normalize(join(dirname(file), match[1] ?? "")) }];
+    const target = normalize(join(dirname(file), match[1] ?? ""));
+    return [{ file, number, target, isType: text.startsWith("import type ") }];
   });
 }
 

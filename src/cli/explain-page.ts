@@ -6,7 +6,7 @@ import type { Condition, FoundationDBCluster } from "../api/cluster.ts";
 import type { Event, Node, PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { formatTime, parseTime } from "../kube/time.ts";
-import { deletionProtection, isDeletionHeld } from "../plan/deletion-protection.ts";
+import { deletionProtection, isDeletionHeld } from "../plan/removal/protect-from-deletion.ts";
 import { podNameOf } from "../model/process-group-id.ts";
 import { nameList } from "../plan/wait.ts";
 import { concernAt } from "../plan/wait-concern.ts";

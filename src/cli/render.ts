@@ -10,7 +10,7 @@ import type { Node, PersistentVolumeClaim, Pod, Service } from "../kube/generate
 import type { Stored } from "../kube/resource.ts";
 import { hallSpreadOf } from "../api/hall-spread.ts";
 import { planCluster } from "../plan/chain.ts";
-import { newDesiredMemory } from "../plan/desired.ts";
+import { newDesiredMemory } from "../plan/view/desired.ts";
 import { defaultPlanOptions, nothingRemembered } from "../plan/snapshot.ts";
 import { CommandError } from "./command-error.ts";
 import { readDocuments } from "./documents.ts";

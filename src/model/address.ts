@@ -64,6 +64,12 @@ export function withoutFlags(address: ProcessAddress): string {
   return address.port === 0 ? address.host : joinHostPort(address.host, address.port);
 }
 
+/** The host of an address without port and brackets; the text itself when it cannot be read. */
+export function hostOf(text: string): string {
+  const address = parseAddress(text);
+  return address.ok ? address.value.host : text;
+}
+
 /** The host alone, without brackets, as `exclude` and `include` want it. */
 export function machineAddress(address: ProcessAddress): string {
   return address.host;

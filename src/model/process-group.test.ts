@@ -9,7 +9,7 @@ import {
   hasAnyCondition,
   hasCondition,
   isExcluded,
-  isLeaving,
+  isReadyForRemoval,
   isMarkedForRemoval,
   markForRemoval,
   newProcessGroup,
@@ -53,7 +53,7 @@ test("[M48] an excluded process group keeps only what says that it is going", ()
     excluded.processGroupConditions?.map(({ type }) => type),
     ["ResourcesTerminating"],
   );
-  assert.ok(isLeaving(excluded));
+  assert.ok(isReadyForRemoval(excluded));
   assert.equal(addCondition(excluded, "MissingPod", startMs), excluded);
   assert.ok(!hasCondition(addCondition(excluded, "MissingPod", startMs), "MissingPod"));
   assert.ok(!hasAnyCondition(removeCondition(excluded, "ResourcesTerminating")));

@@ -115,12 +115,12 @@ export function isExcluded(group: ProcessGroupState): boolean {
 }
 
 /** It is to go, and its data is not proven to be elsewhere yet. */
-export function isGoing(group: ProcessGroupState): boolean {
+export function isAwaitingExclusion(group: ProcessGroupState): boolean {
   return isMarkedForRemoval(group) && !isExcluded(group);
 }
 
 /** Its data is elsewhere, so its objects may go. */
-export function isLeaving(group: ProcessGroupState): boolean {
+export function isReadyForRemoval(group: ProcessGroupState): boolean {
   return isMarkedForRemoval(group) && isExcluded(group);
 }
 
@@ -146,7 +146,7 @@ export function addCondition<G extends ProcessGroupState>(
   nowMs: number,
 ): G {
   if (hasCondition(group, type)) return group;
-  if (isLeaving(group) && type !== "ResourcesTerminating") return group;
+  if (isReadyForRemoval(group) && type !== "ResourcesTerminating") return group;
   const added = { type, timestamp: Math.floor(nowMs / 1000) };
   return { ...group, processGroupConditions: [...(group.processGroupConditions ?? []), added] };
 }

@@ -3,7 +3,7 @@
 import type { EventRecorder } from "../kube/event-recorder.ts";
 import { parseKeyText } from "../kube/path.ts";
 import type { Action } from "../plan/action.ts";
-import { skippedText } from "../plan/skipped-exclusion.ts";
+import { skippedText } from "../plan/safety/skipped-exclusion.ts";
 import type { Caches } from "./caches.ts";
 
 interface BypassTools {

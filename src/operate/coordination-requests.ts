@@ -20,8 +20,8 @@ import { processesByInstance } from "../model/locality.ts";
 import { parseProcessGroupId } from "../model/process-group-id.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { unreadableText } from "../model/status-shape.ts";
-import { seenKey } from "../plan/shared-sets.ts";
-import type { CoordinationKnowledge } from "../plan/shared-sets.ts";
+import { seenKey } from "../plan/view/shared-sets.ts";
+import type { CoordinationKnowledge } from "../plan/view/shared-sets.ts";
 import { nameList } from "../plan/wait.ts";
 import type { GuardedDatabase } from "./guard.ts";
 

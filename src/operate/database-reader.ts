@@ -14,10 +14,10 @@ import type { Version } from "../model/version.ts";
 import type { Action } from "../plan/action.ts";
 import { questionKey, verificationMaximumAgeMs } from "../plan/questions.ts";
 import type { ConfirmedExclusion, DatabaseKnowledge, DatabaseQuestion } from "../plan/questions.ts";
-import { runningVersionOf } from "../plan/running-version.ts";
-import { nothingSeen, rememberSets } from "../plan/shared-sets.ts";
-import type { CoordinationSets, SetMemory } from "../plan/shared-sets.ts";
-import { isSameJson } from "../plan/same-json.ts";
+import { runningVersionOf } from "../plan/view/running-version.ts";
+import { nothingSeen, rememberSets } from "../plan/view/shared-sets.ts";
+import type { CoordinationSets, SetMemory } from "../plan/view/shared-sets.ts";
+import { isSameJson } from "../plan/view/same-json.ts";
 import type { DatabaseTarget } from "./database-poller.ts";
 import { MaintenanceMemory } from "./maintenance-memory.ts";
 

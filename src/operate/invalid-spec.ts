@@ -5,8 +5,8 @@ import { describeProblem } from "../api/problem.ts";
 import type { ValidationProblem } from "../api/problem.ts";
 import { formatTime } from "../kube/time.ts";
 import type { DatabaseObservation } from "../plan/snapshot.ts";
-import { datedConditions, judgeAvailability } from "../plan/status-conditions.ts";
-import type { Judgement } from "../plan/status-conditions.ts";
+import { datedConditions, judgeAvailability } from "../plan/status/status-conditions.ts";
+import type { Judgement } from "../plan/status/status-conditions.ts";
 
 export const invalidSpecReason = "InvalidSpec";
 

@@ -11,9 +11,9 @@ import { parseTime } from "../kube/time.ts";
 import { processClasses } from "../model/process-class.ts";
 import { wantedCounts } from "../api/wanted-counts.ts";
 import { conditionTypes, isMarkedForRemoval } from "../model/process-group.ts";
-import { ReplacementBudget } from "../plan/replacement-budget.ts";
-import { seenKey } from "../plan/shared-sets.ts";
-import type { CoordinationKnowledge } from "../plan/shared-sets.ts";
+import { ReplacementBudget } from "../plan/replacement/replacement-budget.ts";
+import { seenKey } from "../plan/view/shared-sets.ts";
+import type { CoordinationKnowledge } from "../plan/view/shared-sets.ts";
 import { waitReasons } from "../plan/wait.ts";
 
 export interface ClusterMetricsSource {

@@ -1,7 +1,7 @@
 // A cluster that its owner wants to be left alone (spec.skip): the only thing that is written is that it is so.
 // Rules: spec/explain.md [E52].
 import type { ClusterStatus, FoundationDBCluster } from "../api/cluster.ts";
-import { datedConditions } from "../plan/status-conditions.ts";
+import { datedConditions } from "../plan/status/status-conditions.ts";
 
 /** The status that says it; undefined when it is said already. */
 export function pausedStatus(

@@ -19,21 +19,20 @@ import type { WorkOutcome } from "../kube/queue.ts";
 import type { Stored } from "../kube/resource.ts";
 import { actionKey } from "../plan/action-key.ts";
 import type { ServerClock } from "../kube/server-clock.ts";
-import { describeAction, isDatabaseCommand } from "../plan/action.ts";
+import { describeAction, isDatabaseCommand, repairsIn } from "../plan/action.ts";
 import type { Action } from "../plan/action.ts";
 import { chain, planCluster } from "../plan/chain.ts";
 import type { Plan } from "../plan/chain.ts";
 import {
   isLeftAlone,
   isProtectionOver,
-  planDeletionProtection,
-} from "../plan/deletion-protection.ts";
-import { repairsIn } from "../plan/repair.ts";
-import { isSameJson } from "../plan/same-json.ts";
+  protectFromDeletion,
+} from "../plan/removal/protect-from-deletion.ts";
+import { isSameJson } from "../plan/view/same-json.ts";
 import { evidenceMsOf } from "../plan/safety/act-evidence.ts";
 import type { PlanOptions, Snapshot } from "../plan/snapshot.ts";
-import { mayCreateUnseen } from "../plan/unseen-creation.ts";
-import { isAvailable } from "../plan/update-status.ts";
+import { mayCreateUnseen } from "../plan/safety/unseen-creation.ts";
+import { isAvailable } from "../plan/status/update-status.ts";
 import type { Activity } from "./activity.ts";
 import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
@@ -204,7 +203,7 @@ async function protectAnd(
   cluster: Stored<FoundationDBCluster>,
   report: () => Promise<WorkOutcome>,
 ): Promise<WorkOutcome> {
-  const { actions = [] } = planDeletionProtection({ cluster });
+  const { actions = [] } = protectFromDeletion({ cluster });
   if (actions.length === 0) return report();
   const outcomes = await perform(options, key, state, cluster, actions);
   if (outcomes.some(({ kind }) => kind === "done")) return { againAfterMs: soonMs };

@@ -18,8 +18,8 @@ import type { DatabaseStatus } from "../model/database-status.ts";
 import type { DisruptiveAction } from "../plan/action.ts";
 import { refusal } from "../plan/safety/refusal.ts";
 import type { Refusal } from "../plan/safety/refusal.ts";
-import { sharedActProblem } from "../plan/shared-act.ts";
-import type { CoordinationSets } from "../plan/shared-sets.ts";
+import { sharedActProblem } from "../plan/coordination/shared-act.ts";
+import type { CoordinationSets } from "../plan/view/shared-sets.ts";
 import type { SafetyCheck } from "../plan/snapshot.ts";
 
 export interface StageTools {

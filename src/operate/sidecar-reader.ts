@@ -3,9 +3,9 @@
 import type { Clock } from "../env/clock.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
-import { shapeOfPod } from "../plan/pod-shape.ts";
+import { shapeOfPod } from "../plan/view/pod-shape.ts";
 import type { PodNetwork } from "../pod/network.ts";
-import type { SidecarQuestion } from "../plan/sidecar-questions.ts";
+import type { SidecarQuestion } from "../plan/config-map/sidecar-questions.ts";
 import type { SidecarObservation } from "../plan/snapshot.ts";
 
 export interface SidecarReaderOptions {

@@ -3,7 +3,7 @@
 // Rules: spec/safety.md [S35], [S47], [S48], [S68], spec/restart.md [T11].
 import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
 import { isTest } from "../model/process-class.ts";
-import { missingCoordinators } from "../plan/coordinator-validity.ts";
+import { missingCoordinators } from "../plan/coordinators/coordinator-validity.ts";
 import { statusGap } from "../plan/safety/evidence.ts";
 import { noteRoles } from "../plan/safety/role-history.ts";
 import type { RoleHistories } from "../plan/safety/role-history.ts";

@@ -4,7 +4,7 @@
 import { leastOf, mostOf } from "../env/long-lists.ts";
 import type { ClusterStatus } from "../api/cluster.ts";
 import { parseTime } from "../kube/time.ts";
-import { isSameJson } from "../plan/same-json.ts";
+import { isSameJson } from "../plan/view/same-json.ts";
 import { concernOf } from "../plan/wait-concern.ts";
 
 /** "soon": somebody may have to look; "later": all goes its way. */

@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { DisruptiveAction } from "../plan/action.ts";
-import { newDesiredMemory } from "../plan/desired.ts";
+import { newDesiredMemory } from "../plan/view/desired.ts";
 import { nothingKnown } from "../plan/questions.ts";
 import { sampleDatabase, sampleNowMs, sampleProcess, viewOf } from "../plan/safety/sample-view.ts";
 import { defaultPlanOptions } from "../plan/snapshot.ts";

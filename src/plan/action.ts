@@ -5,8 +5,9 @@ import type { Stored } from "../kube/resource.ts";
 import type { EntryUpdate, SetUpdates } from "../fdb/coordination-sets.ts";
 import { storedSets } from "../fdb/keys.ts";
 import type { LockValue, SetEntry } from "../fdb/keys.ts";
-import type { SharedAct } from "./shared-act.ts";
+import type { SharedAct } from "./coordination/shared-act.ts";
 import { nameList } from "./wait.ts";
+import type { ClusterStatus } from "../api/cluster.ts";
 
 /** Values to merge into an object's metadata; null removes a key. */
 export interface MetadataPatch {
@@ -296,4 +297,26 @@ function kindOf(type: Action["type"]): string {
   if (type.endsWith("ConfigMap")) return "config map";
   if (type.endsWith("Service")) return "service";
   return type.endsWith("Pvc") ? "volume claim" : "pod";
+}
+
+// Which actions of a plan only bring back what the stored status asks for: they rest on no decision that is not stored
+// yet, so they are right even while the status cannot be written. Rules: spec/operate.md [OP72].
+export function repairsIn(
+  actions: readonly Action[],
+  stored: Pick<ClusterStatus, "processGroups"> | undefined,
+): Action[] {
+  const ids = new Set(stored?.processGroups?.map(({ processGroupID }) => processGroupID));
+  return actions.filter((action) => {
+    switch (action.type) {
+      case "createPod":
+      case "createPvc":
+        return ids.has(action.processGroupId);
+      case "createService":
+        return action.processGroupId === undefined ? ids.size > 0 : ids.has(action.processGroupId);
+      case "createConfigMap":
+        return ids.size > 0;
+      default:
+        return false;
+    }
+  });
 }

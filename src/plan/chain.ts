@@ -3,106 +3,114 @@
 import { append } from "../env/long-lists.ts";
 import type { ClusterStatus } from "../api/cluster.ts";
 import type { Action } from "./action.ts";
-import { planNewProcessGroups } from "./add-process-groups.ts";
-import { planPods } from "./add-pods.ts";
-import { planServices } from "./add-services.ts";
-import { planVolumeClaims } from "./add-pvcs.ts";
-import { planBounce } from "./bounce-processes.ts";
-import { planCoordinators } from "./change-coordinators.ts";
-import { planCoordination } from "./operator-coordination.ts";
-import { withCertificatesFirst } from "./certificates-first.ts";
-import { planClientCheck } from "./check-client-compatibility.ts";
-import { concludeStatus } from "./conclude-status.ts";
-import { planBuggifiedPods } from "./delete-pods-for-buggification.ts";
-import { planDeletionProtection } from "./deletion-protection.ts";
-import { planTerminalPods } from "./delete-terminal-pods.ts";
-import { withSafeNames } from "./family-change.ts";
-import { planInitialClusterFile } from "./generate-initial-cluster-file.ts";
-import { planMaintenance } from "./maintenance-mode.ts";
-import { mergedPatch } from "./metadata-check.ts";
+import { addProcessGroups } from "./process-groups/add-process-groups.ts";
+import { addPods } from "./pods/add-pods.ts";
+import { addServices } from "./services/add-services.ts";
+import { addPVCs } from "./volumes/add-pvcs.ts";
+import { bounceProcesses } from "./restart/bounce-processes.ts";
+import { upgradeBounce } from "./upgrade/upgrade-bounce.ts";
+import { isUpgradingIncompatibly } from "./view/running-version.ts";
+import { changeCoordinators } from "./coordinators/change-coordinators.ts";
+import { operatorCoordination } from "./coordination/operator-coordination.ts";
+import { withCertificatesFirst } from "./pods/certificates-first.ts";
+import { checkClientCompatibility } from "./upgrade/check-client-compatibility.ts";
+import { concludeStatus } from "./status/conclude-status.ts";
+import { deletePodsForBuggification } from "./pods/delete-pods-for-buggification.ts";
+import { protectFromDeletion } from "./removal/protect-from-deletion.ts";
+import { deleteTerminalPods } from "./pods/delete-terminal-pods.ts";
+import { withSafeNames } from "./services/family-change.ts";
+import { generateInitialClusterFile } from "./coordinators/generate-initial-cluster-file.ts";
+import { maintenanceModeChecker } from "./restart/maintenance-mode-checker.ts";
+import { mergedPatch } from "./view/metadata-check.ts";
 import { distinctQuestions } from "./questions.ts";
 import type { DatabaseQuestion } from "./questions.ts";
-import { planShrink } from "./choose-removals.ts";
-import { planExclusions } from "./exclude-processes.ts";
-import { planRemovals } from "./remove-process-groups.ts";
-import { planServiceRemoval } from "./remove-services.ts";
-import { planFailedReplacements } from "./replace-failed.ts";
-import { planMisconfiguredReplacements } from "./replace-misconfigured.ts";
-import { planIncompatibleRemoval } from "./remove-incompatible-processes.ts";
-import { sidecarQuestions } from "./sidecar-questions.ts";
-import type { SidecarQuestion } from "./sidecar-questions.ts";
-import { mergedUpdates } from "./set-membership.ts";
+import { chooseRemovals } from "./removal/choose-removals.ts";
+import { excludeProcesses } from "./exclusion/exclude-processes.ts";
+import { removeProcessGroups } from "./removal/remove-process-groups.ts";
+import { removeServices } from "./services/remove-services.ts";
+import { replaceFailedProcessGroups } from "./replacement/replace-failed-process-groups.ts";
+import { replaceMisconfiguredProcessGroups } from "./replacement/replace-misconfigured-process-groups.ts";
+import { removeIncompatibleProcesses } from "./restart/remove-incompatible-processes.ts";
+import { sidecarQuestions } from "./config-map/sidecar-questions.ts";
+import type { SidecarQuestion } from "./config-map/sidecar-questions.ts";
+import { mergedUpdates } from "./coordination/set-membership.ts";
 import type { Snapshot, ZoneAttempt } from "./snapshot.ts";
 import type { Draft, PlanEvent, Step } from "./step.ts";
-import { planConfigMap } from "./update-config-map.ts";
-import { planDatabaseConfiguration } from "./update-database-configuration.ts";
-import { lockRelease, planLockConfiguration } from "./update-lock-configuration.ts";
-import { planMetadata } from "./update-metadata.ts";
-import { planPodConfig } from "./update-pod-config.ts";
-import { planIdlePods } from "./update-pods-idle.ts";
-import { planPodUpdates } from "./update-pods.ts";
-import { lastingAttempt } from "./zone-seeker.ts";
-import { planSidecarVersions } from "./update-sidecar-versions.ts";
-import { planObservedStatus } from "./update-status.ts";
+import { updateConfigMap } from "./config-map/update-config-map.ts";
+import { updateDatabaseConfiguration } from "./configuration/update-database-configuration.ts";
+import { lockRelease, updateLockConfiguration } from "./locks/update-lock-configuration.ts";
+import { updateMetadata } from "./pods/update-metadata.ts";
+import { updatePodConfig } from "./config-map/update-pod-config.ts";
+import { updateIdlePods } from "./pods/update-idle-pods.ts";
+import { updatePods } from "./pods/update-pods.ts";
+import { lastingAttempt } from "./coordinators/zone-seeker.ts";
+import { updateSidecarVersions } from "./upgrade/update-sidecar-versions.ts";
+import { planObservedStatus } from "./status/update-status.ts";
 import type { NewWait, Wait } from "./wait.ts";
 
 /** Between updateStatus, which begins and ends every pass. */
 export const chain: readonly Step[] = [
   // In global mode: what this instance tells the others, and takes back.
-  { name: "operatorCoordination", run: planCoordination },
+  { name: "operatorCoordination", run: operatorCoordination },
   // A finalizer for a cluster that must not be deleted by mistake.
-  { name: "protectFromDeletion", run: planDeletionProtection },
+  { name: "protectFromDeletion", run: protectFromDeletion },
   // Who may not take the lock.
-  { name: "updateLockConfiguration", run: planLockConfiguration },
+  { name: "updateLockConfiguration", run: updateLockConfiguration },
   // The ConfigMap that all pods mount.
-  { name: "updateConfigMap", run: planConfigMap },
+  { name: "updateConfigMap", run: updateConfigMap },
   // A change of version is possible, and all clients could follow.
-  { name: "checkClientCompatibility", run: planClientCheck },
+  { name: "checkClientCompatibility", run: checkClientCompatibility },
   // Pods that should begin or end to misbehave for a test.
-  { name: "deletePodsForBuggification", run: planBuggifiedPods },
+  { name: "deletePodsForBuggification", run: deletePodsForBuggification },
   // Pods that ended for good make room for their successors.
-  { name: "deleteTerminalPods", run: planTerminalPods },
-  // Pods of an older specification that have not started lose nothing by being made anew.
-  { name: "updatePods", run: planIdlePods },
+  { name: "deleteTerminalPods", run: deleteTerminalPods },
+  // Pods of an older specification that have not started lose nothing by being made again.
+  { name: "updatePods", run: updateIdlePods },
   // Process groups that cannot be made right in place, and those that have failed for long, are replaced.
-  { name: "replaceMisconfiguredProcessGroups", run: planMisconfiguredReplacements },
-  { name: "replaceFailedProcessGroups", run: planFailedReplacements },
+  { name: "replaceMisconfiguredProcessGroups", run: replaceMisconfiguredProcessGroups },
+  { name: "replaceFailedProcessGroups", run: replaceFailedProcessGroups },
   // Every class gets its number of process groups.
-  { name: "addProcessGroups", run: planNewProcessGroups },
+  { name: "addProcessGroups", run: addProcessGroups },
   // The headless service, and services with public addresses.
-  { name: "addServices", run: planServices },
+  { name: "addServices", run: addServices },
   // Volume claims of the process groups that keep data.
-  { name: "addPVCs", run: planVolumeClaims },
+  { name: "addPVCs", run: addPVCs },
   // Pods of the process groups that have none.
-  { name: "addPods", run: planPods },
+  { name: "addPods", run: addPods },
   // The first coordinators of a new database.
-  { name: "generateInitialClusterFile", run: planInitialClusterFile },
+  { name: "generateInitialClusterFile", run: generateInitialClusterFile },
   // Processes that stayed behind in an upgrade come back with the right version.
-  { name: "removeIncompatibleProcesses", run: planIncompatibleRemoval },
+  { name: "removeIncompatibleProcesses", run: removeIncompatibleProcesses },
   // Binaries for an upgrade in which all processes change at once.
-  { name: "updateSidecarVersions", run: planSidecarVersions },
+  { name: "updateSidecarVersions", run: updateSidecarVersions },
   // A changed ConfigMap reaches the pods.
-  { name: "updatePodConfig", run: planPodConfig },
+  { name: "updatePodConfig", run: updatePodConfig },
   // Labels and annotations are put back.
-  { name: "updateMetadata", run: planMetadata },
+  { name: "updateMetadata", run: updateMetadata },
   // The database is created and keeps its configuration.
-  { name: "updateDatabaseConfiguration", run: planDatabaseConfiguration },
+  { name: "updateDatabaseConfiguration", run: updateDatabaseConfiguration },
   // Classes that are too large choose who goes.
-  { name: "chooseRemovals", run: planShrink },
+  { name: "chooseRemovals", run: chooseRemovals },
   // Who goes is excluded, so that the database moves everything away.
-  { name: "excludeProcesses", run: planExclusions },
+  { name: "excludeProcesses", run: excludeProcesses },
   // Coordinators that are gone or unfit give way to others.
-  { name: "changeCoordinators", run: planCoordinators },
-  // Processes with an old command line start anew, all at once.
-  { name: "bounceProcesses", run: planBounce },
+  { name: "changeCoordinators", run: changeCoordinators },
+  // Processes start again, all at once: with the new version, or with the new command line.
+  {
+    name: "bounceProcesses",
+    run: (snapshot, draft) =>
+      isUpgradingIncompatibly(draft)
+        ? upgradeBounce(snapshot, draft)
+        : bounceProcesses(snapshot, draft),
+  },
   // A maintenance ends when its processes are back.
-  { name: "maintenanceModeChecker", run: planMaintenance },
-  // Pods of an older specification are made anew, one fault domain after the other.
-  { name: "updatePods", run: planPodUpdates },
+  { name: "maintenanceModeChecker", run: maintenanceModeChecker },
+  // Pods of an older specification are made again, one fault domain after the other.
+  { name: "updatePods", run: updatePods },
   // Who holds nothing any more loses pod and volume, and leaves.
-  { name: "removeProcessGroups", run: planRemovals },
+  { name: "removeProcessGroups", run: removeProcessGroups },
   // The headless service when nobody needs its names.
-  { name: "removeServices", run: planServiceRemoval },
+  { name: "removeServices", run: removeServices },
 ];
 
 export interface Plan {

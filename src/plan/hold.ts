@@ -1,7 +1,5 @@
 // Why a step cannot act in this pass, before it is told as a wait with the step's purpose. Rules: spec/restart.md [T7].
 import { formatTime } from "../kube/time.ts";
-import type { Refusal } from "./safety/refusal.ts";
-import { refusalRemedies } from "./safety/refusal.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { NewWait, WaitReason } from "./wait.ts";
 
@@ -26,10 +24,6 @@ export function hold(
 
 export function isHold(found: object): found is Hold {
   return "reason" in found;
-}
-
-export function refusalHold({ reason, message }: Refusal): Hold {
-  return hold(reason, sentence(message), refusalRemedies[reason] ?? calmRemedy, 2_000);
 }
 
 export function heldWait(step: string, held: Hold, what: string): NewWait {

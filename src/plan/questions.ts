@@ -1,7 +1,7 @@
 // What only a question to the database can tell. A step that needs such knowledge asks for it; the question is answered
 // in the background, and a later pass finds the answer, with its time, in the snapshot. Rules: spec/safety.md [S1]-[S8].
 import type { LockValue } from "../fdb/keys.ts";
-import type { CoordinationKnowledge } from "./shared-sets.ts";
+import type { CoordinationKnowledge } from "./view/shared-sets.ts";
 
 export type DatabaseQuestion =
   /** The management keys: what is excluded, and which of it still holds state. */

@@ -12,7 +12,7 @@ import type {
 import type { Stored } from "../kube/resource.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import type { DisruptiveAction } from "./action.ts";
-import type { DesiredMemory } from "./desired.ts";
+import type { DesiredMemory } from "./view/desired.ts";
 import { nothingKnown } from "./questions.ts";
 import type { DatabaseKnowledge } from "./questions.ts";
 import type { RoleHistories } from "./safety/role-history.ts";

@@ -2,7 +2,7 @@
 // returns what it wants. Steps never change their input. Rules: spec/plan.md [P2], [P3].
 import type { ClusterStatus, ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { Action } from "./action.ts";
-import type { Desired } from "./desired.ts";
+import type { Desired } from "./view/desired.ts";
 import type { DatabaseQuestion } from "./questions.ts";
 import type { Snapshot, ZoneAttempt } from "./snapshot.ts";
 import type { NewWait } from "./wait.ts";
@@ -48,3 +48,9 @@ export interface Step {
 }
 
 export const nothing: StepResult = {};
+
+/** Something that lasts and that a person should know, though nothing waits for it. */
+export interface PlanWarning {
+  readonly reason: string;
+  readonly message: string;
+}

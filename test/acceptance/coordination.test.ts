@@ -1,6 +1,6 @@
 // Checklist: what instances of one database do together in global mode.
 import { strict as assert } from "node:assert";
-import { sharedVerdict } from "../../src/plan/shared-verdict.ts";
+import { sharedVerdict } from "../../src/plan/coordination/shared-verdict.ts";
 import { defaultPlanOptions } from "../../src/plan/snapshot.ts";
 import {
   announce,

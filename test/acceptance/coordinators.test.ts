@@ -9,9 +9,9 @@ import {
 import type { Candidate, LocalityLimits } from "../../src/model/coordinator-choice.ts";
 import type { DatabaseConfiguration } from "../../src/model/database-configuration.ts";
 import type { StatusProcess } from "../../src/model/database-status.ts";
-import { chooseCoordinators } from "../../src/plan/choose-coordinators.ts";
-import { coordinatorCandidates } from "../../src/plan/coordinator-candidates.ts";
-import { coordinatorProblem } from "../../src/plan/coordinator-validity.ts";
+import { chooseCoordinators } from "../../src/plan/coordinators/choose-coordinators.ts";
+import { coordinatorCandidates } from "../../src/plan/coordinators/coordinator-candidates.ts";
+import { coordinatorProblem } from "../../src/plan/coordinators/coordinator-validity.ts";
 import { item, table } from "./checklist-case.ts";
 
 type Processes = Record<string, StatusProcess>;

@@ -2,9 +2,9 @@
 import { strict as assert } from "node:assert";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import type { DatabaseStatus } from "../../src/model/database-status.ts";
-import { bounceDanger, uptimeSecondsOf } from "../../src/plan/bounce-safety.ts";
-import { missingCoordinators } from "../../src/plan/coordinator-validity.ts";
-import { exclusionsOf } from "../../src/plan/removal-targets.ts";
+import { bounceDanger, uptimeSecondsOf } from "../../src/plan/restart/bounce-safety.ts";
+import { missingCoordinators } from "../../src/plan/coordinators/coordinator-validity.ts";
+import { exclusionsOf } from "../../src/plan/view/exclusion-targets.ts";
 import { removalProblem } from "../../src/plan/safety/certificate.ts";
 import {
   availabilityProblem,
@@ -14,7 +14,7 @@ import {
 } from "../../src/plan/safety/common-checks.ts";
 import { statusGap } from "../../src/plan/safety/evidence.ts";
 import {
-  hasDesiredFaultTolerance,
+  faultToleranceProblem,
   logProblem,
   replicationProblem,
 } from "../../src/plan/safety/fault-tolerance.ts";
@@ -233,17 +233,17 @@ const withCoordinator = (reachable: boolean): DatabaseStatus => {
   };
 };
 item("D07.26", () => {
-  assert.equal(hasDesiredFaultTolerance(withCoordinator(true), "double"), undefined);
-  assert.ok(hasDesiredFaultTolerance(withCoordinator(false), "double")?.includes("1.1.1.1:4501"));
+  assert.equal(faultToleranceProblem(withCoordinator(true), "double"), undefined);
+  assert.ok(faultToleranceProblem(withCoordinator(false), "double")?.includes("1.1.1.1:4501"));
 });
 item("D07.27", () => {
-  assert.equal(hasDesiredFaultTolerance(copies(2), "double"), undefined);
-  assert.ok(hasDesiredFaultTolerance(copies(1), "double"));
+  assert.equal(faultToleranceProblem(copies(2), "double"), undefined);
+  assert.ok(faultToleranceProblem(copies(1), "double"));
   const unavailable = {
     ...copies(2),
     client: { database_status: { available: false, healthy: false } },
   };
-  assert.ok(hasDesiredFaultTolerance(unavailable, "double"));
+  assert.ok(faultToleranceProblem(unavailable, "double"));
 });
 item("D07.28", () => {
   const scene = new Scene();

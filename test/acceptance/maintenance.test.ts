@@ -1,7 +1,7 @@
 // Checklist: the end of a maintenance, and the list of process groups under maintenance.
 import { strict as assert } from "node:assert";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
-import { maintenanceFindings } from "../../src/plan/maintenance-mode.ts";
+import { maintenanceFindings } from "../../src/plan/restart/maintenance-mode-checker.ts";
 import { item, table } from "./checklist-case.ts";
 import { actionsOf, Scene } from "./scene.ts";
 

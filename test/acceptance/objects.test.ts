@@ -22,8 +22,8 @@ import { processesByGroup, processesOfServer } from "../../src/model/locality.ts
 import type { Pod } from "../../src/kube/generated/types.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import { parseProcessGroupId, podNameOf } from "../../src/model/process-group-id.ts";
-import { missingMetadata } from "../../src/plan/metadata-check.ts";
-import { shapeOfPod } from "../../src/plan/pod-shape.ts";
+import { missingMetadata } from "../../src/plan/view/metadata-check.ts";
+import { shapeOfPod } from "../../src/plan/view/pod-shape.ts";
 import { PlanWorld } from "../operate/plan-world.ts";
 import { item, table } from "./checklist-case.ts";
 

@@ -3,8 +3,8 @@ import { strict as assert } from "node:assert";
 import type { ClusterSpec, ProcessGroupStatus } from "../../src/api/cluster.ts";
 import { automationOf } from "../../src/api/effective.ts";
 import { validateDocument } from "../../src/api/validate-document.ts";
-import { chooseRemovals } from "../../src/plan/removal-choice.ts";
-import type { RemovalRules } from "../../src/plan/removal-choice.ts";
+import { removalsNow } from "../../src/plan/removal/removal-pace.ts";
+import type { RemovalRules } from "../../src/plan/removal/removal-pace.ts";
 import { item } from "./checklist-case.ts";
 import { byIp, excluded, isCoordinator, leaving } from "./leaving.ts";
 import { actionsOf, reasonsOf, Scene } from "./scene.ts";
@@ -233,7 +233,7 @@ const rules = (mode: RemovalRules["mode"], pauseSeconds = 60): RemovalRules => (
   nowMs,
 });
 const chosen = (ready: ProcessGroupStatus[], mode: RemovalRules["mode"], all = ready): string[] => {
-  const choice = chooseRemovals(ready, all, rules(mode));
+  const choice = removalsNow(ready, all, rules(mode));
   return choice.kind === "now" ? choice.chosen.map((group) => group.processGroupID) : [choice.kind];
 };
 item("C14.1", () =>
@@ -262,13 +262,13 @@ const deletedAgo = (seconds: number): ProcessGroupStatus[] => [
     processGroupConditions: [{ type: "ResourcesTerminating", timestamp: nowMs / 1000 - seconds }],
   },
 ];
-item("C14.8", () => assert.equal(chooseRemovals(inZones("a"), [], rules("Zone")).kind, "now"));
+item("C14.8", () => assert.equal(removalsNow(inZones("a"), [], rules("Zone")).kind, "now"));
 item("C14.9", () => {
-  const choice = chooseRemovals(inZones("a"), deletedAgo(20), rules("Zone"));
+  const choice = removalsNow(inZones("a"), deletedAgo(20), rules("Zone"));
   assert.deepEqual(choice, { kind: "later", remainingMs: 40_000 });
 });
 item("C14.10", () => {
-  assert.equal(chooseRemovals(inZones("a"), deletedAgo(90), rules("Zone")).kind, "now");
+  assert.equal(removalsNow(inZones("a"), deletedAgo(90), rules("Zone")).kind, "now");
 });
 
 /** An absent process: what the database is asked to confirm. */

@@ -5,9 +5,11 @@ import { automationOf } from "../../src/api/effective.ts";
 import type { Container, Pod, PodSpec } from "../../src/kube/generated/types.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import type { ConditionType } from "../../src/model/process-group.ts";
-import { misconfigurationOf } from "../../src/plan/misconfiguration.ts";
-import { ReplacementBudget } from "../../src/plan/replacement-budget.ts";
-import { securityContextChange } from "../../src/plan/security-context-change.ts";
+import {
+  misconfigurationOf,
+  securityContextChange,
+} from "../../src/plan/replacement/misconfiguration.ts";
+import { ReplacementBudget } from "../../src/plan/replacement/replacement-budget.ts";
 import { defaultPlanOptions } from "../../src/plan/snapshot.ts";
 import { item, table } from "./checklist-case.ts";
 import { annotationKeys, markedBy, reasonsOf, Scene } from "./scene.ts";

@@ -20,7 +20,7 @@ import {
   addCondition,
   hasCondition,
   isExcluded,
-  isLeaving,
+  isReadyForRemoval,
   markForRemoval,
   newProcessGroup,
   replacementConditions,
@@ -28,9 +28,9 @@ import {
   withAddresses,
 } from "../../src/model/process-group.ts";
 import { processClasses } from "../../src/model/process-class.ts";
-import { isReplacedByStrategy } from "../../src/plan/misconfiguration.ts";
-import { missingTargets } from "../../src/plan/removal-targets.ts";
-import { upgradeStateOf } from "../../src/plan/running-version.ts";
+import { isReplacedByStrategy } from "../../src/plan/replacement/misconfiguration.ts";
+import { missingTargets } from "../../src/plan/view/exclusion-targets.ts";
+import { upgradeStateOf } from "../../src/plan/view/running-version.ts";
 import { item, table } from "./checklist-case.ts";
 import { markedBy, Scene } from "./scene.ts";
 
@@ -337,7 +337,7 @@ item("E05.19", () => {
 });
 item("E05.20", () => {
   const excluded = setExcluded(markForRemoval(group, nowMs), nowMs);
-  assert.ok(isExcluded(excluded) && isLeaving(excluded));
+  assert.ok(isExcluded(excluded) && isReadyForRemoval(excluded));
   assert.deepEqual(excluded.processGroupConditions ?? [], []);
 });
 item("E05.21", () => {

@@ -1,7 +1,7 @@
 // Checklist: restarts of processes, changes of coordinators, buggified pods.
 import { strict as assert } from "node:assert";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
-import { bounceTargets } from "../../src/plan/bounce-targets.ts";
+import { bounceTargets } from "../../src/plan/restart/bounce-targets.ts";
 import { coordinatorsOf } from "../../src/model/connection-string.ts";
 import { item } from "./checklist-case.ts";
 import { actionsOf, reasonsOf, Scene } from "./scene.ts";

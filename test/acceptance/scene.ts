@@ -18,11 +18,11 @@ import { timestampOf } from "../../src/model/process-group.ts";
 import type { Action } from "../../src/plan/action.ts";
 import { chain, planCluster } from "../../src/plan/chain.ts";
 import type { Plan } from "../../src/plan/chain.ts";
-import { newDesiredMemory } from "../../src/plan/desired.ts";
-import { shapeOfPod } from "../../src/plan/pod-shape.ts";
+import { newDesiredMemory } from "../../src/plan/view/desired.ts";
+import { shapeOfPod } from "../../src/plan/view/pod-shape.ts";
 import type { Snapshot } from "../../src/plan/snapshot.ts";
 import type { Draft, StepResult } from "../../src/plan/step.ts";
-import { planObservedStatus } from "../../src/plan/update-status.ts";
+import { planObservedStatus } from "../../src/plan/status/update-status.ts";
 import { PlanWorld } from "../operate/plan-world.ts";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -175,8 +175,8 @@ export class Scene {
   snapshot(): Snapshot {
     const observedMs = this.nowMs - 1_000;
     const older = { status: this.#older(), observedMs: this.nowMs - 3_000 };
-    // What is derived from a status is remembered by its identity too.
-    const status = { ...this.status };
+    // What is derived from a status, or from a part of it, is remembered by its identity too.
+    const status = structuredClone(this.status);
     return this.#world.snapshot({
       nowMs: this.nowMs,
       memory: newDesiredMemory(),

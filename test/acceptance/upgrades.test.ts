@@ -5,8 +5,8 @@ import type { StatusProcess, SupportedVersion } from "../../src/model/database-s
 import { parseVersion } from "../../src/model/version.ts";
 import { incompatibleHosts } from "../../src/model/incompatible-hosts.ts";
 import { defaultPlanOptions } from "../../src/plan/snapshot.ts";
-import { unsupportedClients } from "../../src/plan/unsupported-clients.ts";
-import { upgradeTargets } from "../../src/plan/upgrade-targets.ts";
+import { unsupportedClients } from "../../src/plan/upgrade/unsupported-clients.ts";
+import { upgradeTargets } from "../../src/plan/upgrade/upgrade-targets.ts";
 import { configMap } from "../../src/build/config-map.ts";
 import { normalCluster } from "../../src/build/normalise.ts";
 import { item } from "./checklist-case.ts";

@@ -14,9 +14,9 @@ import {
   mergedUpdates,
   readyUpdates,
   strayEntries,
-} from "../../src/plan/set-membership.ts";
-import { matters, nothingSeen, rememberSets, scopeOf } from "../../src/plan/shared-sets.ts";
-import { sharedVerdict } from "../../src/plan/shared-verdict.ts";
+} from "../../src/plan/coordination/set-membership.ts";
+import { matters, nothingSeen, rememberSets, scopeOf } from "../../src/plan/view/shared-sets.ts";
+import { sharedVerdict } from "../../src/plan/coordination/shared-verdict.ts";
 import { defaultPlanOptions } from "../../src/plan/snapshot.ts";
 import { transactor } from "./plain-store.ts";
 import { groupsText, keys, localityOf, statusOf, tickMs, Violation } from "./small-world.ts";

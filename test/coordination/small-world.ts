@@ -7,12 +7,12 @@ import { LockWatch } from "../../src/fdb/lock.ts";
 import type { DatabaseStatus, StatusProcess } from "../../src/model/database-status.ts";
 import type { DisruptiveAction } from "../../src/plan/action.ts";
 import type { Progress } from "../../src/operate/shared-stages.ts";
-import { nothingSeen } from "../../src/plan/shared-sets.ts";
+import { nothingSeen } from "../../src/plan/view/shared-sets.ts";
 import type {
   CoordinationKnowledge,
   CoordinationSets,
   SetMemory,
-} from "../../src/plan/shared-sets.ts";
+} from "../../src/plan/view/shared-sets.ts";
 import type { SafetyCheck } from "../../src/plan/snapshot.ts";
 import type { Contents, Fault } from "./plain-store.ts";
 

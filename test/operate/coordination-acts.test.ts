@@ -2,7 +2,7 @@
 // [CO20]-[CO32], [CO38]-[CO45], [CO50].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { hostOf } from "../../src/plan/safety/view.ts";
+import { hostOf } from "../../src/model/address.ts";
 import { defaultPlanOptions } from "../../src/plan/snapshot.ts";
 import {
   announce,

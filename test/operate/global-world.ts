@@ -8,8 +8,8 @@ import type { StatusProcess } from "../../src/model/database-status.ts";
 import { strict as assert } from "node:assert";
 import type { Action } from "../../src/plan/action.ts";
 import type { Plan } from "../../src/plan/chain.ts";
-import { nothingSeen, rememberSets } from "../../src/plan/shared-sets.ts";
-import type { CoordinationSets, SetMemory } from "../../src/plan/shared-sets.ts";
+import { nothingSeen, rememberSets } from "../../src/plan/view/shared-sets.ts";
+import type { CoordinationSets, SetMemory } from "../../src/plan/view/shared-sets.ts";
 import type { Snapshot } from "../../src/plan/snapshot.ts";
 import { actionsOf, locality, RemovalWorld } from "./removal-world.ts";
 

@@ -6,7 +6,7 @@ import type { Stored } from "../../src/kube/resource.ts";
 import { compareProcessGroups } from "../../src/model/process-group.ts";
 import type { Snapshot } from "../../src/plan/snapshot.ts";
 import type { Draft } from "../../src/plan/step.ts";
-import { planObservedStatus } from "../../src/plan/update-status.ts";
+import { planObservedStatus } from "../../src/plan/status/update-status.ts";
 import { PlanWorld } from "./plan-world.ts";
 
 export const zoneLabel = "topology.kubernetes.io/zone";

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
-import { packingChangeOf } from "../../src/plan/packing-migration.ts";
-import { withDomains } from "../../src/plan/packing-placement.ts";
+import { packingChangeOf } from "../../src/plan/placement/packing-migration.ts";
+import { withDomains } from "../../src/plan/placement/packing-placement.ts";
 import { exampleText } from "../world/example.ts";
 import { removalIds, RemovalWorld, waitOf } from "./removal-world.ts";
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import type { DatabaseStatus, StatusProcess } from "../../src/model/database-status.ts";
 import type { Plan } from "../../src/plan/chain.ts";
-import { uptimeSecondsOf } from "../../src/plan/bounce-safety.ts";
+import { uptimeSecondsOf } from "../../src/plan/restart/bounce-safety.ts";
 import type { Snapshot } from "../../src/plan/snapshot.ts";
 import { PlanWorld } from "./plan-world.ts";
 
@@ -35,8 +35,11 @@ class KnobWorld extends PlanWorld {
   }
 
   /** The knob is set; the pods follow when they are told to. */
-  changeKnob(isFollowing: (name: string) => boolean = () => true): void {
-    this.changeSpec({ processes: knob });
+  changeKnob(
+    isFollowing: (name: string) => boolean = () => true,
+    processes: ClusterSpec["processes"] = knob,
+  ): void {
+    this.changeSpec({ processes });
     this.step();
     this.step();
     this.nowMs += 2_000;
@@ -457,7 +460,7 @@ const roles = (status: DatabaseStatus, id: string, ...names: string[]): void => 
   processOf(status, id).roles = names.map((role) => ({ role }));
 };
 
-test("[T111] the first one has no role, else storage alone, and is never a coordinator, leaving or excluded", () => {
+test("[T111] the first one has no role, else storage alone, else the cheapest role, and is never leaving or excluded", () => {
   const world = new KnobWorld();
   world.changeKnob();
   const [stateless = ""] = idsOf(world, "stateless");
@@ -484,20 +487,33 @@ test("[T111] the first one has no role, else storage alone, and is never a coord
     processOf(status, chosen).excluded = true;
   });
   assert.notDeepEqual(second, [chosen]);
-  const nobody = first((status) => {
+  const coordinating = (status: DatabaseStatus): void => {
     busy(status);
     for (const id of idsOf(world, "storage")) roles(status, id, "storage", "coordinator");
-  });
-  assert.equal(nobody.length, 8, "without anybody who could go first all are restarted");
-  const single = first((status) => {
-    busy(status);
+  };
+  assert.deepEqual(first(coordinating), [stateless], "a recovery more, and no data at stake");
+  const withoutTolerance = (status: DatabaseStatus): void => {
     assert.ok(status.cluster !== undefined);
     status.cluster.fault_tolerance = {
       max_zone_failures_without_losing_availability: 0,
       max_zone_failures_without_losing_data: 0,
     };
+  };
+  const single = first((status) => {
+    busy(status);
+    withoutTolerance(status);
   });
   assert.equal(single.length, 8, "a storage server that nobody can miss does not go first");
+});
+
+test("[T111] among log processes alone one goes first, a coordinator only when all of them are", () => {
+  const world = new KnobWorld();
+  world.changeKnob(() => true, { log: { customParameters: ["knob_max_trace_lines=7"] } });
+  const [log = ""] = idsOf(world, "log");
+  const plan = world.restart((status) => {
+    for (const id of idsOf(world, "log")) roles(status, id, "log");
+  });
+  assert.deepEqual(killed(plan), [log]);
 });
 
 test("[T111] while something is down a process group without data goes first, although it has a role", () => {

@@ -5,13 +5,13 @@ import fc from "fast-check";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import type { DatabaseStatus, StatusProcess } from "../../src/model/database-status.ts";
 import type { Plan } from "../../src/plan/chain.ts";
-import { chooseCoordinators } from "../../src/plan/choose-coordinators.ts";
-import type { CoordinatorChoiceInput } from "../../src/plan/choose-coordinators.ts";
+import { chooseCoordinators } from "../../src/plan/coordinators/choose-coordinators.ts";
+import type { CoordinatorChoiceInput } from "../../src/plan/coordinators/choose-coordinators.ts";
 import {
   coordinatorProblem,
   missingCoordinators,
   processesWithoutListener,
-} from "../../src/plan/coordinator-validity.ts";
+} from "../../src/plan/coordinators/coordinator-validity.ts";
 import type { Snapshot } from "../../src/plan/snapshot.ts";
 import { PlanWorld } from "./plan-world.ts";
 

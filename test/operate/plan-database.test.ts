@@ -4,8 +4,8 @@ import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import type { DatabaseStatus } from "../../src/model/database-status.ts";
 import type { Plan } from "../../src/plan/chain.ts";
-import { configurationDanger } from "../../src/plan/configuration-safety.ts";
-import { hallsProblem } from "../../src/plan/hall-readiness.ts";
+import { configurationDanger } from "../../src/plan/configuration/update-database-configuration.ts";
+import { hallsProblem } from "../../src/plan/safety/hall-readiness.ts";
 import { PlanWorld } from "./plan-world.ts";
 
 const small = {

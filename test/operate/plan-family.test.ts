@@ -5,7 +5,7 @@ import { annotationKeys } from "../../src/build/labels.ts";
 import type { Pod } from "../../src/kube/generated/types.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import { routingOf } from "../../src/api/effective.ts";
-import { hasServiceOfOtherFamily, withSafeNames } from "../../src/plan/family-change.ts";
+import { hasServiceOfOtherFamily, withSafeNames } from "../../src/plan/services/family-change.ts";
 import type { Snapshot } from "../../src/plan/snapshot.ts";
 import { PlanWorld } from "./plan-world.ts";
 

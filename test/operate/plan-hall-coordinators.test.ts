@@ -4,12 +4,14 @@ import { test } from "node:test";
 import type { ClusterSpec, ProcessGroupStatus } from "../../src/api/cluster.ts";
 import type { DatabaseStatus, StatusProcess } from "../../src/model/database-status.ts";
 import { coordinatorHardLimits } from "../../src/model/coordinator-choice.ts";
-import { chooseCoordinators } from "../../src/plan/choose-coordinators.ts";
-import { coordinatorProblem } from "../../src/plan/coordinator-validity.ts";
-import { coordinatorInput } from "../../src/plan/coordinator-wish.ts";
-import { zoneProblems } from "../../src/plan/exclusion-zones.ts";
-import { hallsProblem } from "../../src/plan/hall-readiness.ts";
-import { isPlacementSettled } from "../../src/plan/reduced-coordinators.ts";
+import { chooseCoordinators } from "../../src/plan/coordinators/choose-coordinators.ts";
+import { coordinatorProblem } from "../../src/plan/coordinators/coordinator-validity.ts";
+import {
+  coordinatorInput,
+  isPlacementSettled,
+} from "../../src/plan/coordinators/coordinator-wish.ts";
+import { zoneProblems } from "../../src/plan/safety/exclusion-zones.ts";
+import { hallsProblem } from "../../src/plan/safety/hall-readiness.ts";
 import type { Snapshot } from "../../src/plan/snapshot.ts";
 import { groupsIn, hallScene, hallSpec, nodesIn, zoneLabel } from "./hall-scene.ts";
 

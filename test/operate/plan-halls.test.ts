@@ -6,9 +6,9 @@ import type { ClusterSpec, ProcessGroupStatus } from "../../src/api/cluster.ts";
 import type { Pod } from "../../src/kube/generated/types.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import { isMarkedForRemoval } from "../../src/model/process-group.ts";
-import { planNewProcessGroups } from "../../src/plan/add-process-groups.ts";
-import { misplacedGroups, shrinkByHall } from "../../src/plan/hall-balance.ts";
-import { planMisconfiguredReplacements } from "../../src/plan/replace-misconfigured.ts";
+import { addProcessGroups } from "../../src/plan/process-groups/add-process-groups.ts";
+import { misplacedGroups, shrinkByHall } from "../../src/plan/placement/hall-balance.ts";
+import { replaceMisconfiguredProcessGroups } from "../../src/plan/replacement/replace-misconfigured-process-groups.ts";
 import type { Snapshot } from "../../src/plan/snapshot.ts";
 import { groupsIn, hallScene, hallSpec, nineNodes, nodesIn, zoneLabel } from "./hall-scene.ts";
 
@@ -26,7 +26,7 @@ function newGroups(
 ) {
   const { snapshot, draft } = hallScene(spec, groups, more);
   const status = { ...draft.status, configured };
-  const result = planNewProcessGroups(snapshot, { ...draft, status });
+  const result = addProcessGroups(snapshot, { ...draft, status });
   const counts: Record<string, Record<string, number>> = {};
   for (const { processClass, hall = "none" } of result.groups ?? draft.groups) {
     const halls = (counts[processClass] ??= {});
@@ -310,7 +310,7 @@ test("[HALL10] victims come from the zone with most of them", () => {
     faultDomain: index === 0 ? "z1" : "z2",
   }));
   const { snapshot, draft } = hallScene(spec, groups);
-  const result = planMisconfiguredReplacements(snapshot, draft);
+  const result = replaceMisconfiguredProcessGroups(snapshot, draft);
   const marked = (result.groups ?? []).filter(isMarkedForRemoval);
   assert.deepEqual(
     marked.map(({ processGroupID }) => processGroupID),

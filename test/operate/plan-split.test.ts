@@ -1,9 +1,9 @@
 // The split image: what its sidecars say, when they are asked, and how files are brought up to date.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { desiredFor, newDesiredMemory } from "../../src/plan/desired.ts";
-import { podConfigurationState, substitutionsOf } from "../../src/plan/pod-configuration.ts";
-import { shapeOfPod } from "../../src/plan/pod-shape.ts";
+import { desiredFor, newDesiredMemory } from "../../src/plan/view/desired.ts";
+import { podConfigurationState, substitutionsOf } from "../../src/plan/view/pod-configuration.ts";
+import { shapeOfPod } from "../../src/plan/view/pod-shape.ts";
 import type { Plan } from "../../src/plan/chain.ts";
 import { PlanWorld } from "./plan-world.ts";
 

@@ -9,7 +9,7 @@ import { describeAction } from "../../src/plan/action.ts";
 import type { Action } from "../../src/plan/action.ts";
 import { chain, planCluster } from "../../src/plan/chain.ts";
 import type { Plan } from "../../src/plan/chain.ts";
-import { newDesiredMemory } from "../../src/plan/desired.ts";
+import { newDesiredMemory } from "../../src/plan/view/desired.ts";
 import { PlanWorld, startMs } from "./plan-world.ts";
 
 const small = {

@@ -11,7 +11,7 @@ import { actionKey } from "../../src/plan/action-key.ts";
 import type { DisruptiveAction } from "../../src/plan/action.ts";
 import type { Plan } from "../../src/plan/chain.ts";
 import type { Snapshot } from "../../src/plan/snapshot.ts";
-import { disruptionBudget, mayTakeDown } from "../../src/plan/safety/budget.ts";
+import { disruptionBudget, takeDownProblem } from "../../src/plan/safety/budget.ts";
 import { PlanWorld } from "./plan-world.ts";
 
 const base: Partial<ClusterSpec> = {
@@ -544,7 +544,10 @@ test("[T56] outdated pods are either made anew within the budget, or the reason 
       const orders = deleted(plan);
       if (orders === undefined) return assert.notEqual(waitOf(plan), "");
       const zones = orders.map((id) => world.group(id).faultDomain ?? "");
-      assert.equal(mayTakeDown(disruptionBudget(world.snapshot({ database })), zones), undefined);
+      assert.equal(
+        takeDownProblem(disruptionBudget(world.snapshot({ database })), zones),
+        undefined,
+      );
       assert.equal(new Set(zones).size, 1);
       return undefined;
     }),

@@ -217,6 +217,18 @@ test("[U22][U23] the ConfigMap names the new version when all sidecars have it, 
   assert.equal(world.announced(), newVersion);
 });
 
+test("[U22] nothing is announced before the restart would be allowed, and the wait says when that is", () => {
+  const world = new UpgradeWorld();
+  world.changeSpec({ version: newVersion, minimumUptimeSecondsForBounce: 1_000_000 });
+  world.pass();
+  const plan = world.pass();
+  assert.equal(world.announced(), oldVersion);
+  assert.match(waitOf(plan, "bounceProcesses"), /^RestartHeld: .*running for 1000000 seconds/);
+  world.changeSpec({ version: newVersion, minimumUptimeSecondsForBounce: 1 });
+  world.pass();
+  assert.equal(world.announced(), newVersion);
+});
+
 test("[U22] a sidecar that does not start with the new image holds the announcement back", () => {
   const world = new UpgradeWorld();
   world.changeSpec({ version: newVersion });

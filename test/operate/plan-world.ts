@@ -21,8 +21,8 @@ import type {
 import type { Action, MetadataPatch } from "../../src/plan/action.ts";
 import { planCluster } from "../../src/plan/chain.ts";
 import type { Plan } from "../../src/plan/chain.ts";
-import { newDesiredMemory } from "../../src/plan/desired.ts";
-import type { DesiredMemory } from "../../src/plan/desired.ts";
+import { newDesiredMemory } from "../../src/plan/view/desired.ts";
+import type { DesiredMemory } from "../../src/plan/view/desired.ts";
 import { defaultPlanOptions, nothingRemembered } from "../../src/plan/snapshot.ts";
 import type { DatabaseObservation, SidecarObservation, Snapshot } from "../../src/plan/snapshot.ts";
 import type { Wait } from "../../src/plan/wait.ts";

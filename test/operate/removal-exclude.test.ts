@@ -7,7 +7,7 @@ import { actionKey } from "../../src/plan/action-key.ts";
 import { describeAction } from "../../src/plan/action.ts";
 import type { Plan } from "../../src/plan/chain.ts";
 import type { StatusProcess } from "../../src/model/database-status.ts";
-import { zoneProblems } from "../../src/plan/exclusion-zones.ts";
+import { zoneProblems } from "../../src/plan/safety/exclusion-zones.ts";
 import { actionsOf, removalIds, RemovalWorld, waitOf } from "./removal-world.ts";
 
 const counts = { storage: 5, log: 4, stateless: 3 };

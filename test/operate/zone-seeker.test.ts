@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import type { Node } from "../../src/kube/generated/types.ts";
 import type { Stored } from "../../src/kube/resource.ts";
-import { hasRole } from "../../src/plan/removal-targets.ts";
+import { hasRole } from "../../src/plan/view/exclusion-targets.ts";
 import type { Plan } from "../../src/plan/chain.ts";
 import type { Snapshot, ZoneAttempt } from "../../src/plan/snapshot.ts";
 import { RemovalWorld } from "./removal-world.ts";

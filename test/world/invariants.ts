@@ -105,8 +105,8 @@ export class Invariants {
     if (group?.removalTimestamp === undefined || group.volumeClaim === undefined) return false;
     const claimName = volumeClaimNameOf(podNameOf(name, group.processClass, id));
     const claim = this.#stored({ ...place, plural: "persistentvolumeclaims", name: claimName });
-    const isGoing = claim?.metadata.deletionTimestamp !== undefined;
-    return claim === undefined || isGoing || claim.metadata.uid !== group.volumeClaim;
+    const isAwaitingExclusion = claim?.metadata.deletionTimestamp !== undefined;
+    return claim === undefined || isAwaitingExclusion || claim.metadata.uid !== group.volumeClaim;
   }
 
   #hasObject({ namespace, name }: Place, id: string): boolean {

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { updateSets } from "../../src/fdb/coordination-sets.ts";
 import type { EntryUpdate } from "../../src/fdb/coordination-sets.ts";
-import { hostOf } from "../../src/plan/safety/view.ts";
+import { hostOf } from "../../src/model/address.ts";
 import { askOperator } from "../../src/cli/coordination.ts";
 import type { CoordinationRequest } from "../../src/api/coordination-request.ts";
 import type { StoredSet } from "../../src/fdb/keys.ts";

@@ -1,4 +1,4 @@
-// Processes that restart after their pod was prepared for a jump, and so speak the new protocol before the others do.
+// Processes that restart after their pod was prepared for an incompatible upgrade, and so speak the new protocol before the others do.
 // Rules: spec/upgrade.md [U54]-[U56].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
@@ -21,7 +21,7 @@ import {
 import { keyOfObject, minuteMs } from "./world-harness.ts";
 import type { TestWorld } from "./world-harness.ts";
 
-/** A jump that is prepared and waits for the database to have been up for long. */
+/** An incompatible upgrade that is prepared and waits for the database to have been up for long. */
 async function preparedJump(
   spec: Partial<ClusterSpec>,
   body: (world: TestWorld) => Promise<void>,
@@ -80,7 +80,7 @@ test("[U56] coordinators that ran ahead take the rest with them", async () => {
   });
 });
 
-test("[U55] pods of another image type that are made during a jump run the version of the others", async () => {
+test("[U55] pods of another image type that are made during an incompatible upgrade run the version of the others", async () => {
   await upgradeWorld({ spec: { imageType: "split" } }, async (world) => {
     await world.changeSpec({ version: newVersion, imageType: "unified" });
     await world.clock.advance(1_000);

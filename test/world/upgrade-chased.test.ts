@@ -1,4 +1,4 @@
-// Another version of the same line is wanted right after a jump, when pods still run it with binaries that were copied
+// Another version of the same line is wanted right after an incompatible upgrade, when pods still run it with binaries that were copied
 // into them: they have no binary of that version. Rules: spec/upgrade.md [U86].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
@@ -16,7 +16,7 @@ import {
 const laterVersion = "7.3.69";
 
 for (const podUpdateStrategy of ["Delete", "ReplaceTransactionSystem"] as const) {
-  test(`[U86][T52] a later patch version and TLS right after a jump (${podUpdateStrategy})`, async () => {
+  test(`[U86][T52] a later patch version and TLS right after an incompatible upgrade (${podUpdateStrategy})`, async () => {
     const automationOptions = { podUpdateStrategy, waitBetweenRemovalsSeconds: 0 };
     const spec = { imageType: "unified", processes: securedProcesses, automationOptions } as const;
     await upgradeWorld({ spec, hasCertificates: true }, async (world) => {

@@ -124,7 +124,7 @@ test("[U2] A17 a downgrade to another line is refused and nothing happens, until
   });
 });
 
-test("[U5][U10][U14] A19 an old client holds the jump up, a lost pod comes back meanwhile, and the client's end lets it go on", async () => {
+test("[U5][U10][U14] A19 an old client holds the upgrade up, a lost pod comes back meanwhile, and the client's end lets it go on", async () => {
   await upgradeWorld({}, async (world) => {
     const connectionString = (await world.cluster()).status?.connectionString ?? "";
     const address = "172.31.0.7:41000";
@@ -155,7 +155,7 @@ test("[U5][U10][U14] A19 an old client holds the jump up, a lost pod comes back 
   });
 });
 
-test("[U4] A19 with the check off the jump ignores an old client", async () => {
+test("[U4] A19 with the check off the upgrade ignores an old client", async () => {
   await upgradeWorld({ spec: { ignoreUpgradabilityChecks: true } }, async (world) => {
     const connectionString = (await world.cluster()).status?.connectionString ?? "";
     const client = { address: "172.31.0.7:41000", logGroup: "shop", versions: [oldVersion] };

@@ -2,8 +2,8 @@
 import type { BackupStatus, FoundationDBBackup } from "../../api/backup.ts";
 import type { ValidationProblem } from "../../api/problem.ts";
 import { formatTime } from "../../kube/time.ts";
-import { datedConditions } from "../../plan/status-conditions.ts";
-import type { Judgement } from "../../plan/status-conditions.ts";
+import { datedConditions } from "../../plan/status/status-conditions.ts";
+import type { Judgement } from "../../plan/status/status-conditions.ts";
 import { invalidSpecReason, problemText } from "../invalid-spec.ts";
 
 export function invalidBackupStatus(

@@ -5,7 +5,7 @@ import type { AdminClient } from "../../fdb/admin.ts";
 import { readBackupLayer } from "../../fdb/backup-layer.ts";
 import type { BackupLayer, LayerQuestion } from "../../fdb/backup-layer.ts";
 import type { LayerObservation } from "../../plan/backup/snapshot.ts";
-import { isSameJson } from "../../plan/same-json.ts";
+import { isSameJson } from "../../plan/view/same-json.ts";
 
 export interface LayerReaderOptions {
   clock: Clock;

@@ -14,7 +14,7 @@ import type { Stored } from "../../kube/resource.ts";
 import { parseTime } from "../../kube/time.ts";
 import type { BackupSnapshot, LayerObservation } from "../../plan/backup/snapshot.ts";
 import type { DatabaseObservation } from "../../plan/snapshot.ts";
-import { isLeftAlone } from "../../plan/deletion-protection.ts";
+import { isLeftAlone } from "../../plan/removal/protect-from-deletion.ts";
 import type { WaitReason } from "../../plan/wait.ts";
 import { backupIndex } from "../caches.ts";
 import type { Caches } from "../caches.ts";

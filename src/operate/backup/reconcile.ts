@@ -19,7 +19,7 @@ import type { ServerClock } from "../../kube/server-clock.ts";
 import { describeBackupAction } from "../../plan/backup/action.ts";
 import { planBackup } from "../../plan/backup/chain.ts";
 import type { BackupPlan } from "../../plan/backup/chain.ts";
-import { isLeftAlone } from "../../plan/deletion-protection.ts";
+import { isLeftAlone } from "../../plan/removal/protect-from-deletion.ts";
 import type { Caches } from "../caches.ts";
 import { invalidSpecReason, problemText } from "../invalid-spec.ts";
 import { waitEvents } from "../transition-events.ts";

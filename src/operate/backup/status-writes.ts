@@ -2,7 +2,7 @@
 // with other news, and every ten minutes. Pure. Rules: spec/backup.md [BK95], [BK96].
 import type { BackupStatus } from "../../api/backup.ts";
 import type { Condition } from "../../api/conditions.ts";
-import { isSameJson } from "../../plan/same-json.ts";
+import { isSameJson } from "../../plan/view/same-json.ts";
 import type { PlanEvent } from "../../plan/step.ts";
 
 export const figuresMs = 600_000;

@@ -5,7 +5,7 @@ import { withoutSecrets } from "../../build/backup-url.ts";
 import { mainContainerName } from "../../build/normalise.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { ownTimeMs } from "../server-time.ts";
+import { ownTimeMs } from "../view/server-time.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 
 export interface CommandEnd {

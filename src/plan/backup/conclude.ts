@@ -2,8 +2,8 @@
 import type { BackupStatus } from "../../api/backup.ts";
 import { agentCountOf, isUnmanaged } from "../../api/effective-backup.ts";
 import { toBlockedBy } from "../blocked-by.ts";
-import { datedConditions } from "../status-conditions.ts";
-import type { Judgement } from "../status-conditions.ts";
+import { datedConditions } from "../status/status-conditions.ts";
+import type { Judgement } from "../status/status-conditions.ts";
 import { datedWaits } from "../wait.ts";
 import type { Wait } from "../wait.ts";
 import type { BackupAction } from "./action.ts";

@@ -5,7 +5,7 @@ import { isContinuous, isUnmanaged, retentionOf } from "../../api/effective-back
 import { describeCommand, expireCommand } from "../../build/backup-command.ts";
 import type { BackupRecord } from "../../fdb/backup-layer.ts";
 import { formatTime } from "../../kube/time.ts";
-import { operatorTimeMs } from "../server-time.ts";
+import { operatorTimeMs } from "../view/server-time.ts";
 import type { NewWait } from "../wait.ts";
 import type { CommandEnd } from "./command-end.ts";
 import { parseDescription } from "./description.ts";

@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { DisruptiveAction, RemovalOrder } from "../action.ts";
-import { skippedText } from "../skipped-exclusion.ts";
+import { skippedText } from "./skipped-exclusion.ts";
 import { actRefusal } from "./act-refusal.ts";
 import type { SafetyCheck } from "../snapshot.ts";
 import { defaultPlanOptions } from "../snapshot.ts";
@@ -201,22 +201,22 @@ test("[S77] a restart in place is not charged, but nothing may be down beyond th
   assert.match(reasonOf(sample, killing), /^BudgetExhausted: .*can lose 1 zone.*log-2/);
 });
 
-test("[S77][U54] what runs ahead in a jump is no loss to its restart, and to no other act", () => {
+test("[S77][U54] what runs ahead in an incompatible upgrade is no loss to its restart, and to no other act", () => {
   const sample = sampleDatabase();
   const addresses = ["storage-1", "log-2"].map((id) => {
     killSample(sample, id);
     const [address = ""] = sampleGroup(sample, id).addresses ?? [];
     return `${address}:4501`;
   });
-  const jump: DisruptiveAction = { ...killing, isUpgrade: true };
+  const upgrade: DisruptiveAction = { ...killing, isUpgrade: true };
   sample.runningVersion = "7.1.57";
-  assert.match(reasonOf(sample, jump), /^BudgetExhausted/, "nobody knows where they are");
+  assert.match(reasonOf(sample, upgrade), /^BudgetExhausted/, "nobody knows where they are");
   const { cluster } = sample.status;
   sample.status = {
     ...sample.status,
     cluster: { ...cluster, incompatible_connections: addresses },
   };
-  assert.equal(reasonOf(sample, jump), "");
+  assert.equal(reasonOf(sample, upgrade), "");
   assert.match(reasonOf(sample, killing), /^BudgetExhausted/);
   assert.match(reasonOf(sample, deleting(["storage-3"])), /^BudgetExhausted/);
 });

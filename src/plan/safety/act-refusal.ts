@@ -8,11 +8,11 @@ import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { takesNothing } from "../action.ts";
 import type { DisruptiveAction, RemovalOrder } from "../action.ts";
-import { hallsProblem, leavingIds, modeInCommand } from "../hall-readiness.ts";
-import { isSkipOutdated } from "../skipped-exclusion.ts";
-import { mayCreateUnseen } from "../unseen-creation.ts";
+import { hallsProblem, leavingIds, modeInCommand } from "./hall-readiness.ts";
+import { isSkipOutdated } from "./skipped-exclusion.ts";
+import { mayCreateUnseen } from "./unseen-creation.ts";
 import { isLossAccepted } from "./accepted-loss.ts";
-import { disruptionBudget, mayTakeDown } from "./budget.ts";
+import { disruptionBudget, takeDownProblem } from "./budget.ts";
 import { removalProblem } from "./certificate.ts";
 import { isCoordinator, majorityProblem } from "./coordinators.ts";
 import {
@@ -23,12 +23,11 @@ import {
   unreadableRefusal,
 } from "./evidence.ts";
 import type { EvidenceLimits } from "./evidence.ts";
-import { groupsAhead } from "./groups-ahead.ts";
+import { groupsAhead, versionRefusal } from "./version-refusal.ts";
 import { databaseDoubt, isBoundToAddress } from "./no-database.ts";
 import { secondHallProblem } from "./one-hall.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
-import { versionRefusal } from "./version-refusal.ts";
 import { groupsOf, isDisabled, knownDeadAddresses, zoneOfGroup } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { claimStateText, isDataInPod, volumeProblem } from "./volumes.ts";
@@ -215,18 +214,18 @@ function majorityRefusal(
 function budgetRefusal(view: SafetyView, groups: readonly ProcessGroup[]): Refusal | undefined {
   if (groups.length === 0 || isDisabled(view, "budget")) return undefined;
   const zones = groups.map((group) => zoneOfGroup(view, group));
-  const problem = mayTakeDown(disruptionBudget(view), zones);
+  const problem = takeDownProblem(disruptionBudget(view), zones);
   return problem === undefined ? undefined : refusal("BudgetExhausted", problem);
 }
 
 /**
  * A restart in place is not charged by zone, but it needs a database that could bear its worst end. What ran ahead in a
- * jump is no loss to its restart, which alone brings it back.
+ * upgrade is no loss to its restart, which alone brings it back.
  */
-function restartRefusal(view: SafetyView, isJump: boolean): Refusal | undefined {
-  const version = versionRefusal(view, isJump);
+function restartRefusal(view: SafetyView, isIncompatibleUpgrade: boolean): Refusal | undefined {
+  const version = versionRefusal(view, isIncompatibleUpgrade);
   if (version !== undefined) return version;
-  const left = [...(isJump ? groupsAhead(view) : []), ...servingAtRisk(view)];
+  const left = [...(isIncompatibleUpgrade ? groupsAhead(view) : []), ...servingAtRisk(view)];
   const budget = disruptionBudget(without(view, left));
   if (budget.downZones.size <= budget.tolerance) return undefined;
   return refusal("BudgetExhausted", budget.reason);

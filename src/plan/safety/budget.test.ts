@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { Node } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { affordableZones, disruptionBudget, mayTakeDown } from "./budget.ts";
+import { affordableZones, disruptionBudget, takeDownProblem } from "./budget.ts";
 import {
   emptySampleProcess,
   killSample,
@@ -62,7 +62,7 @@ const notReadyNode: Stored<Node> = {
 const downs: [string, (sample: Sample) => Partial<SafetyView> | void, RegExp][] = [
   ["[S31] a pod that is gone", ({ pods }) => void pods.delete("sample-log-2"), /log-2 is gone/],
   [
-    "[S31] a pod that is going",
+    "[S31] a pod that is being deleted",
     ({ pods }) => {
       const pod = pods.get("sample-log-2");
       if (pod) {
@@ -70,7 +70,7 @@ const downs: [string, (sample: Sample) => Partial<SafetyView> | void, RegExp][] 
         pods.set("sample-log-2", { ...pod, metadata });
       }
     },
-    /log-2 is going/,
+    /log-2 is being deleted/,
   ],
   [
     "[S31] a pod that is not ready",
@@ -106,7 +106,7 @@ for (const [title, change, expected] of downs) {
     const budget = disruptionBudget(viewOf(sample, overrides));
     assert.equal(budget.zonesAllowed, 0);
     assert.match(budget.reason, expected);
-    assert.match(mayTakeDown(budget, ["zone-1"]) ?? "", expected);
+    assert.match(takeDownProblem(budget, ["zone-1"]) ?? "", expected);
   });
 }
 
@@ -134,16 +134,19 @@ test("[S37] a zone under maintenance counts as down, and FoundationDB's figure l
   if (sample.status.cluster) sample.status.cluster.maintenance_zone = "zone-2";
   const budget = disruptionBudget(viewOf(sample));
   assert.equal(budget.zonesAllowed, 0);
-  assert.equal(mayTakeDown(budget, ["zone-2"]), undefined);
-  assert.notEqual(mayTakeDown(budget, ["zone-1"]), undefined);
+  assert.equal(takeDownProblem(budget, ["zone-2"]), undefined);
+  assert.notEqual(takeDownProblem(budget, ["zone-1"]), undefined);
 });
 
 test("[S38] a zone that is down already costs nothing more, unless too much is down", () => {
   const sample = sampleDatabase();
   sample.pods.delete("sample-log-2");
-  assert.equal(mayTakeDown(disruptionBudget(viewOf(sample)), ["zone-2"]), undefined);
+  assert.equal(takeDownProblem(disruptionBudget(viewOf(sample)), ["zone-2"]), undefined);
   sample.pods.delete("sample-log-3");
-  assert.match(mayTakeDown(disruptionBudget(viewOf(sample)), ["zone-2"]) ?? "", /can lose 1 zone/);
+  assert.match(
+    takeDownProblem(disruptionBudget(viewOf(sample)), ["zone-2"]) ?? "",
+    /can lose 1 zone/,
+  );
 });
 
 test("[S39] as many zones as fit are chosen, in their order", () => {
@@ -227,11 +230,15 @@ test("[PACK57] with logical fault domains a host that is down is a loss, however
   storageAlone(sample);
   const one = disruptionBudget(packedView(sample, { "node-1": "Unknown" }));
   assert.deepEqual([[...one.downZones], [...one.downHosts]], [["storage-0"], ["node-1"]]);
-  assert.equal(mayTakeDown(one, ["log-1"]), undefined);
+  assert.equal(takeDownProblem(one, ["log-1"]), undefined);
   const two = disruptionBudget(packedView(sample, { "node-1": "Unknown", "node-2": "False" }));
   assert.deepEqual([two.downZones.size, two.downHosts.size, two.zonesAllowed], [1, 2, 0]);
-  assert.match(mayTakeDown(two, ["log-1"]) ?? "", /hosts down: node-1 and node-2/);
-  assert.equal(mayTakeDown(two, ["storage-0"]), undefined, "the rest of a lost zone costs nothing");
+  assert.match(takeDownProblem(two, ["log-1"]) ?? "", /hosts down: node-1 and node-2/);
+  assert.equal(
+    takeDownProblem(two, ["storage-0"]),
+    undefined,
+    "the rest of a lost zone costs nothing",
+  );
 });
 
 test("[PACK57] a new process group whose pod has not started is no loss", () => {

@@ -68,7 +68,10 @@ function reasonOf(
 }
 
 /** Why these fault domains may not be taken down now, as a clause; undefined when they may. */
-export function mayTakeDown(budget: DisruptionBudget, zones: Iterable<string>): string | undefined {
+export function takeDownProblem(
+  budget: DisruptionBudget,
+  zones: Iterable<string>,
+): string | undefined {
   const all = new Set([...budget.downZones, ...zones]);
   if (all.size > budget.tolerance) return budget.reason;
   const added = all.size - budget.downZones.size;
@@ -81,7 +84,7 @@ export function mayTakeDown(budget: DisruptionBudget, zones: Iterable<string>): 
 export function affordableZones(budget: DisruptionBudget, zones: readonly string[]): string[] {
   const chosen: string[] = [];
   for (const zone of zones) {
-    if (mayTakeDown(budget, [...chosen, zone]) === undefined) chosen.push(zone);
+    if (takeDownProblem(budget, [...chosen, zone]) === undefined) chosen.push(zone);
   }
   return chosen;
 }

@@ -7,9 +7,9 @@ import type { DatabaseStatus, StatusProcess } from "../../model/database-status.
 import { instanceLocality } from "../../model/process-group-id.ts";
 import { conditionOf } from "../../model/process-group.ts";
 import { processesOfInstance } from "../../model/locality.ts";
-import { shapeOfPod } from "../pod-shape.ts";
+import { shapeOfPod } from "../view/pod-shape.ts";
 import { verificationMaximumAgeMs } from "../questions.ts";
-import { ownTimeMs } from "../server-time.ts";
+import { ownTimeMs } from "../view/server-time.ts";
 import type { SeenStatus } from "../snapshot.ts";
 import { isCoordinator } from "./coordinators.ts";
 import { isFullyRecovered, statusProblem, statusGap } from "./evidence.ts";
@@ -18,12 +18,12 @@ import { holdingOf } from "./role-history.ts";
 import type { Holding } from "./role-history.ts";
 import {
   beginningOf,
-  hostOf,
   incarnationToleranceMs,
   isDisabled,
   knownDeadAddresses,
   podOf,
 } from "./view.ts";
+import { hostOf } from "../../model/address.ts";
 import type { SafetyView } from "./view.ts";
 import { volumeProblem } from "./volumes.ts";
 

@@ -6,9 +6,10 @@ import { coordinatorsOf } from "../../model/connection-string.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { dnsNameOf, processesByInstance, processesOfInstance } from "../../model/locality.ts";
 import { podNameOf } from "../../model/process-group-id.ts";
-import { shapeOfPod } from "../pod-shape.ts";
+import { shapeOfPod } from "../view/pod-shape.ts";
 import { groupProblem } from "./down-zones.ts";
-import { groupsOf, hostOf, podOf } from "./view.ts";
+import { groupsOf, podOf } from "./view.ts";
+import { hostOf } from "../../model/address.ts";
 import type { SafetyView } from "./view.ts";
 
 /** Whether the group serves as a coordinator, by any name under which a client may know it. */

@@ -6,7 +6,7 @@ import type { StatusProcess } from "../../model/database-status.ts";
 import { isTest } from "../../model/process-class.ts";
 import { hasReported, isExcluded, isPacked } from "../../model/process-group.ts";
 import { processesByInstance } from "../../model/locality.ts";
-import { shapeOfPod } from "../pod-shape.ts";
+import { shapeOfPod } from "../view/pod-shape.ts";
 import { groupsOf, isNodeReady, isPodReady, podOf } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { claimStateText, volumeProblem } from "./volumes.ts";
@@ -68,7 +68,7 @@ export function groupProblem(
   if (volume !== undefined) return `the volume claim of ${id} ${claimStateText(volume.state)}`;
   const pod = podOf(view, group);
   if (pod === undefined) return `the pod of ${id} is gone`;
-  if (pod.metadata.deletionTimestamp !== undefined) return `the pod of ${id} is going`;
+  if (pod.metadata.deletionTimestamp !== undefined) return `the pod of ${id} is being deleted`;
   if (!isPodReady(pod)) return `the pod of ${id} is not ready`;
   const node = view.nodes?.get(pod.spec?.nodeName ?? "");
   if (node !== undefined && !isNodeReady(node)) return `the node of ${id} is not ready`;

@@ -3,7 +3,7 @@
 import type { DatabaseStatus, StatusMessage } from "../../model/database-status.ts";
 import { processesOf } from "../../model/locality.ts";
 import { unreadableText } from "../../model/status-shape.ts";
-import { silenceOf } from "../silence.ts";
+import { silenceOf } from "../view/unavailability.ts";
 import type { DatabaseObservation } from "../snapshot.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";

@@ -9,14 +9,14 @@ import {
   performanceProblem,
   recoveryProblem,
 } from "./common-checks.ts";
-import { hasDesiredFaultTolerance } from "./fault-tolerance.ts";
+import { faultToleranceProblem } from "./fault-tolerance.ts";
 import { sampleDatabase } from "./sample-view.ts";
 
 function problemAfter(change: (status: DatabaseStatus) => void): string {
   const { status } = sampleDatabase();
-  assert.equal(hasDesiredFaultTolerance(status, "double"), undefined);
+  assert.equal(faultToleranceProblem(status, "double"), undefined);
   change(status);
-  return hasDesiredFaultTolerance(status, "double") ?? "";
+  return faultToleranceProblem(status, "double") ?? "";
 }
 
 test("[S20] every team has as many copies as the mode asks for, whatever the healthy flags say", () => {
@@ -30,18 +30,18 @@ test("[S20] every team has as many copies as the mode asks for, whatever the hea
     problemAfter((status) => delete status.cluster?.data),
     /does not tell/,
   );
-  assert.equal(hasDesiredFaultTolerance(capturedStatus("25-data-movement"), "double"), undefined);
+  assert.equal(faultToleranceProblem(capturedStatus("25-data-movement"), "double"), undefined);
   assert.match(
-    hasDesiredFaultTolerance(capturedStatus("37-storage-2-down-healing"), "double") ?? "",
+    faultToleranceProblem(capturedStatus("37-storage-2-down-healing"), "double") ?? "",
     /1 of 2/,
   );
 });
 
 test("[S20] the mode that the database runs with counts before the wanted one", () => {
   const { status } = sampleDatabase();
-  assert.equal(hasDesiredFaultTolerance(status, "triple"), undefined);
+  assert.equal(faultToleranceProblem(status, "triple"), undefined);
   if (status.cluster?.configuration) status.cluster.configuration.redundancy_mode = "triple";
-  assert.match(hasDesiredFaultTolerance(status, "double") ?? "", /2 of 3/);
+  assert.match(faultToleranceProblem(status, "double") ?? "", /2 of 3/);
 });
 
 test("[S21] every log set is whole, the remote and the satellite ones too", () => {

@@ -4,7 +4,7 @@ import type { DatabaseStatus, StatusLogSet } from "../../model/database-status.t
 import { redundancyOf } from "../../model/redundancy.ts";
 
 /** What is missing, as a clause; undefined when nothing is. The mode of the database counts before the given one. */
-export function hasDesiredFaultTolerance(
+export function faultToleranceProblem(
   status: DatabaseStatus,
   redundancyMode: string | undefined,
 ): string | undefined {

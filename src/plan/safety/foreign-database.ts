@@ -9,10 +9,11 @@ import { incompatibleHosts } from "../../model/incompatible-hosts.ts";
 import { processesOf } from "../../model/locality.ts";
 import { isStateful } from "../../model/process-class.ts";
 import { hasReported } from "../../model/process-group.ts";
-import { shapeOfPod } from "../pod-shape.ts";
-import { ownTimeMs } from "../server-time.ts";
+import { shapeOfPod } from "../view/pod-shape.ts";
+import { ownTimeMs } from "../view/server-time.ts";
 import type { DatabaseObservation } from "../snapshot.ts";
-import { hostOf, isPodReady, podOf, groupsOf } from "./view.ts";
+import { isPodReady, podOf, groupsOf } from "./view.ts";
+import { hostOf } from "../../model/address.ts";
 import type { SafetyView } from "./view.ts";
 
 export type ForeignView = Pick<SafetyView, "nowMs" | "serverAheadMs" | "cluster" | "pods">;

@@ -14,7 +14,7 @@ import {
 } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { volumeProblem } from "./volumes.ts";
-import { shapeOfPod } from "../pod-shape.ts";
+import { shapeOfPod } from "../view/pod-shape.ts";
 
 /** "open": not seen to have ended; "ended": seen; "contradicted": it had no effect, though the command succeeded. */
 export type LedgerVerdict = "open" | "ended" | "contradicted";

@@ -1,6 +1,8 @@
 // How the guard says no: a reason that people find in status.blockedBy and docs/errors.md, and a sentence.
 // Rules: spec/safety.md [S96].
-import { foreignRemedy, unreachableRemedy } from "../silence.ts";
+import { calmRemedy, hold, sentence } from "../hold.ts";
+import type { Hold } from "../hold.ts";
+import { foreignRemedy, unreachableRemedy } from "../view/unavailability.ts";
 import type { WaitReason } from "../wait.ts";
 
 export type RefusalReason = Extract<
@@ -42,3 +44,7 @@ export const refusalRemedies: Readonly<Partial<Record<WaitReason, string>>> = {
     "Look at `fdbcli --exec 'status details'`: the database does not tell everything about itself.",
   VolumeAtRisk: "Leave the pod alone until its process group has been replaced.",
 };
+
+export function refusalHold({ reason, message }: Refusal): Hold {
+  return hold(reason, sentence(message), refusalRemedies[reason] ?? calmRemedy, 2_000);
+}

@@ -7,9 +7,10 @@ import type { Stored } from "../../kube/resource.ts";
 import type { StatusProcess } from "../../model/database-status.ts";
 import { processesOfInstance } from "../../model/locality.ts";
 import { isLogProcess, neverKeepsData } from "../../model/process-class.ts";
-import { shapeOfPod } from "../pod-shape.ts";
+import { shapeOfPod } from "../view/pod-shape.ts";
 import type { SeenStatus } from "../snapshot.ts";
-import { groupsOf, hostOf, podOf } from "./view.ts";
+import { groupsOf, podOf } from "./view.ts";
+import { hostOf } from "../../model/address.ts";
 import type { SafetyView } from "./view.ts";
 
 /** From the least to the most. */

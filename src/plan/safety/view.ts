@@ -4,11 +4,11 @@ import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { locksOf } from "../../api/effective.ts";
 import type { Node, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { parseAddress } from "../../model/address.ts";
+import { hostOf } from "../../model/address.ts";
 import type { StatusProcess } from "../../model/database-status.ts";
 import { localityKeys, localityOf } from "../../model/locality.ts";
 import { podNameOf } from "../../model/process-group-id.ts";
-import { shapeOfPod } from "../pod-shape.ts";
+import { shapeOfPod } from "../view/pod-shape.ts";
 import type { SafetyCheck, SeenStatus, Snapshot } from "../snapshot.ts";
 
 export type SafetyView = Pick<
@@ -105,21 +105,6 @@ export function isPodReady(pod: Stored<Pod>): boolean {
 export function isNodeReady(node: Stored<Node>): boolean {
   const ready = node.status?.conditions?.find((condition) => condition.type === "Ready");
   return ready === undefined || ready.status === "True";
-}
-
-/** The same few thousand addresses are read in every pass. */
-const knownHostTexts = new Map<string, string>();
-const knownHostsMax = 20_000;
-
-/** The host of an address without port and brackets; the text itself when it cannot be read. */
-export function hostOf(address: string): string {
-  const known = knownHostTexts.get(address);
-  if (known !== undefined) return known;
-  const parsed = parseAddress(address);
-  const host = parsed.ok ? parsed.value.host : address;
-  if (knownHostTexts.size >= knownHostsMax) knownHostTexts.clear();
-  knownHostTexts.set(address, host);
-  return host;
 }
 
 /**

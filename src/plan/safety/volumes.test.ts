@@ -70,9 +70,9 @@ type Verdict = Pick<VolumeProblem, "kind" | "state"> | undefined;
 const cases: [string, Change[], Verdict][] = [
   ["a claim that stays", [], undefined],
   ["the claim that was noted", [remembered], undefined],
-  ["a claim that is being deleted", [going], { kind: "atRisk", state: "going" }],
-  ["one whose pod is gone", [going, podless], { kind: "lost", state: "going" }],
-  ["one whose pod has ended", [going, ended], { kind: "lost", state: "going" }],
+  ["a claim that is being deleted", [going], { kind: "atRisk", state: "deleting" }],
+  ["one whose pod is gone", [going, podless], { kind: "lost", state: "deleting" }],
+  ["one whose pod has ended", [going, ended], { kind: "lost", state: "deleting" }],
   ["no claim under a running pod", [gone], { kind: "atRisk", state: "gone" }],
   ["no claim and no pod, but a note", [remembered, gone, podless], { kind: "lost", state: "gone" }],
   ["no claim, no pod and no note", [gone, podless], undefined],

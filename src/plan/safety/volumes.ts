@@ -7,28 +7,28 @@ import type { Stored } from "../../kube/resource.ts";
 import { processesOfInstance } from "../../model/locality.ts";
 import { isStateful, neverKeepsData } from "../../model/process-class.ts";
 import { podNameOf, volumeClaimNameOf } from "../../model/process-group-id.ts";
-import { hasReported, isLeaving } from "../../model/process-group.ts";
+import { hasReported, isReadyForRemoval } from "../../model/process-group.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { groupsOf, podOf } from "./view.ts";
 import type { SafetyView } from "./view.ts";
-import { isLater } from "../server-time.ts";
+import { isLater } from "../view/server-time.ts";
 
 export type VolumeView = Pick<Snapshot, "cluster" | "pods" | "pvcs" | "claimsProblem">;
 
 export interface VolumeProblem {
   /** "atRisk": the pod that runs is all that keeps the data. "lost": no process has it any more. */
   kind: "atRisk" | "lost";
-  /** Nothing can be started on it: the claim is gone or going. */
+  /** Nothing can be started on it: the claim is gone or being deleted. */
   isUnusable: boolean;
   state: ClaimState;
   claimName: string;
 }
 
-export type ClaimState = "gone" | "going" | "withoutVolume" | "other";
+export type ClaimState = "gone" | "deleting" | "withoutVolume" | "other";
 
 const stateTexts: Readonly<Record<ClaimState, { one: string; several: string }>> = {
   gone: { one: "is gone", several: "are gone" },
-  going: { one: "is being deleted", several: "are being deleted" },
+  deleting: { one: "is being deleted", several: "are being deleted" },
   withoutVolume: { one: "has lost its volume", several: "have lost their volumes" },
   other: {
     one: "is not the one that its data was written to",
@@ -55,7 +55,8 @@ export function volumeProblem(view: VolumeView, group: ProcessGroup): VolumeProb
 
 /** Before there is a database, and before a process group reported, there is nothing to lose. */
 function mayHoldData(view: Pick<VolumeView, "cluster">, group: ProcessGroup): boolean {
-  if (!isStateful(group.processClass) || !hasReported(group) || isLeaving(group)) return false;
+  if (!isStateful(group.processClass) || !hasReported(group) || isReadyForRemoval(group))
+    return false;
   return view.cluster.status?.configured === true;
 }
 
@@ -69,7 +70,7 @@ export function isDataInPod(
 ): boolean {
   if (view.database.kind !== "seen" || neverKeepsData(group.processClass)) return false;
   const hasClaim = isStateful(group.processClass) && claimNameOf(view, group) !== undefined;
-  if (hasClaim || isLeaving(group)) return false;
+  if (hasClaim || isReadyForRemoval(group)) return false;
   return processesOfInstance(view.database.status, group.processGroupID).some(({ roles = [] }) =>
     roles.some(({ role }) => role === "storage" || role === "log"),
   );
@@ -100,12 +101,12 @@ function problemOf(
     const isKnown = remembered !== undefined || isRunning;
     return isKnown ? { kind, isUnusable: true, state: "gone" } : undefined;
   }
-  const isGoing = claim.metadata.deletionTimestamp !== undefined;
+  const isDeleted = claim.metadata.deletionTimestamp !== undefined;
   const isOther = remembered !== undefined && claim.metadata.uid !== remembered;
   if (isOther || isYoungerThan(claim, pod)) {
-    return { kind: "lost", isUnusable: isGoing, state: "other" };
+    return { kind: "lost", isUnusable: isDeleted, state: "other" };
   }
-  if (isGoing) return { kind, isUnusable: true, state: "going" };
+  if (isDeleted) return { kind, isUnusable: true, state: "deleting" };
   const isLost = claim.status?.phase === "Lost";
   return isLost ? { kind: "lost", isUnusable: false, state: "withoutVolume" } : undefined;
 }

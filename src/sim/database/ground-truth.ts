@@ -1,5 +1,6 @@
 // What is really so, whatever status says: which copies of which data exist and live, and when
 // commits were possible. Tests ask here whether data was lost. [FDB34] [FDB35]
+import { incompatibleConnections } from "./status.ts";
 import type { Database, LogRole, RecoveryRecord, Shard, StorageServer } from "./database.ts";
 import { isServing } from "./database.ts";
 import type { Fabric } from "./fabric.ts";
@@ -40,6 +41,8 @@ export interface DatabaseTruth {
   areLogsLost: boolean;
   /** The coordinators forgot the database. */
   isForgotten: boolean;
+  /** Addresses of processes that want to join with another protocol: they are no part of it. */
+  incompatible: readonly string[];
 }
 
 export interface GroundTruth {
@@ -69,6 +72,7 @@ function describe(database: Database): DatabaseTruth {
     replicas: replicasOf(database),
     areLogsLost: areLogsLost(database),
     isForgotten: database.isConfigured && isForgotten(database),
+    incompatible: incompatibleConnections(database),
   };
 }
 

@@ -132,7 +132,7 @@ function describeBase(database: Database): ClusterStatus {
 }
 
 /** Processes that want to join with another protocol than the database speaks. */
-function incompatibleConnections(database: Database): string[] {
+export function incompatibleConnections(database: Database): string[] {
   const { description, id } = database.connection;
   return [...database.fabric.unjoined]
     .filter(({ connection }) => connection.description === description && connection.id === id)

@@ -4,6 +4,7 @@ import { leastOf } from "../../env/long-lists.ts";
 import type { FoundationDBCluster } from "../../api/cluster.ts";
 import type { AdminClient, AdminClientFactory } from "../../fdb/admin.ts";
 import type { Event, Node, PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
+import { hostOf } from "../../model/address.ts";
 import type { KubeResponse, KubeTransport } from "../../kube/transport.ts";
 import { isStateful } from "../../model/process-class.ts";
 import { podNameOf } from "../../model/process-group-id.ts";
@@ -251,12 +252,20 @@ export class Watchman {
     const zone = zoneOf(pod);
     if (pod === undefined || zone === undefined || !holdsData(pod)) return;
     const down = this.#downZones(podName);
-    if (down.has(zone)) return;
+    if (down.has(zone) || this.#isIncompatible(pod)) return;
     this.#checkAvailable(`pod ${podName} is taken down`);
     if (down.size + 1 > this.#tolerance()) {
       const others = [...down].sort().join(", ");
       this.#violated(`pod ${podName} on ${zone} is taken down while these are: ${others}`);
     }
+  }
+
+  /** It stayed behind in an upgrade, or ran ahead: the database has nothing from it, and only a restart brings it back. */
+  #isIncompatible({ status }: Pod): boolean {
+    const databases = this.#theWorld().fdb.truth.databases();
+    return databases.some(({ incompatible }) =>
+      incompatible.some((address) => hostOf(address) === status?.podIP),
+    );
   }
 
   #noteAvailability(): void {

@@ -1,0 +1,307 @@
+// Step updateDatabaseConfiguration: creates the database and keeps its configuration as the resource wants it,
+// one safe step at a time. Rules: spec/plan.md [P66]-[P74], [P102], [P106].
+import { automationOf, locksOf } from "../../api/effective.ts";
+import { nextConfiguration } from "../../model/configuration-staging.ts";
+import { configureArguments } from "../../model/configure-command.ts";
+import {
+  isSameConfiguration,
+  isSameRegions,
+  liveConfiguration,
+} from "../../model/database-configuration.ts";
+import type { DatabaseConfiguration } from "../../model/database-configuration.ts";
+import { coordinatorsOf } from "../../model/connection-string.ts";
+import type { DatabaseStatus } from "../../model/database-status.ts";
+import { conditionOf } from "../../model/process-group.ts";
+import { hallsProblem, hallsRemedy, leavingIds } from "../safety/hall-readiness.ts";
+import { calmRemedy, sentence } from "../hold.ts";
+import { isNeverCreated } from "../safety/no-database.ts";
+import { shapeOfPod } from "../view/pod-shape.ts";
+import { isDisabled } from "../safety/view.ts";
+import { hostOf } from "../../model/address.ts";
+import {
+  silenceOf,
+  staleRemedy,
+  unavailabilityOf,
+  unreachableRemedy,
+} from "../view/unavailability.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { nothing } from "../step.ts";
+import type { Draft, StepResult } from "../step.ts";
+import { mayCreateUnseen, unstartedGroups } from "../safety/unseen-creation.ts";
+import type { NewWait, WaitReason } from "../wait.ts";
+import { nameList } from "../wait.ts";
+import { createHash } from "node:crypto";
+import { redundancyOf } from "../../model/redundancy.ts";
+import {
+  generationsProblem,
+  performanceProblem,
+  recoveryProblem,
+} from "../safety/common-checks.ts";
+
+const step = "updateDatabaseConfiguration";
+
+export function updateDatabaseConfiguration(snapshot: Snapshot, draft: Draft): StepResult {
+  const { database, runningCommand } = snapshot;
+  if (runningCommand !== undefined) {
+    const message = `The database is asked to ${runningCommand}`;
+    return waiting("CommandRunning", message, "Nothing: it answers within seconds.", 5_000);
+  }
+  if (mayCreateUnseen(snapshot)) return planUnseen(snapshot, draft);
+  if (database.kind === "missing" && database.reason === "Asking") {
+    const message = "The first status of the database is being read";
+    const remedy = "Nothing: a database that has not been created answers after some seconds.";
+    return waiting("DatabaseNotReady", message, remedy, 5_000);
+  }
+  if (database.kind === "missing") {
+    const { reason, clause, remedy } = silenceOf(database);
+    return waiting(reason, sentence(clause), remedy, 5_000);
+  }
+  // Our own last change is not in this status yet: nothing may be concluded from it.
+  if (database.observedMs < snapshot.lastDatabaseWriteMs) {
+    const message = "The status is older than the last change to the database";
+    return waiting("StatusOutdated", message, "Nothing: a newer status is being read.", 1_000);
+  }
+  const { status, observedMs } = database;
+  if (!draft.status.configured) return planFirst(snapshot, draft, status, observedMs);
+  if (status.client?.database_status?.available !== true) {
+    const message = `The database is not available: ${unavailabilityOf(status)}`;
+    return waiting("DatabaseUnavailable", message, unavailableRemedy(snapshot, draft), 2_000);
+  }
+  // What differs may only be what could not be read; step updateStatus says so.
+  if (status.unreadable !== undefined) return nothing;
+  return planChange(snapshot, draft, status, observedMs);
+}
+
+/** Nobody has a database behind this connection string yet: it is created without asking for a status first. */
+function planUnseen(snapshot: Snapshot, draft: Draft): StepResult {
+  const late = unstartedGroups(snapshot, draft);
+  if (late.length > 0) return missing(late);
+  return configure(draft.desired.configuration, { isNew: true, needsLock: false, evidenceMs: 0 });
+}
+
+function missing(late: readonly string[]): StepResult {
+  const message = `The database is created when all processes report; missing: ${nameList(late)}`;
+  const remedy = "Look at the pods that do not run. After a while it is created without them.";
+  return waiting("ProcessesMissing", message, remedy, 2_000);
+}
+
+/** Where no pod of ours is a coordinator, others may have been chosen while no operator looked after this resource. */
+function unavailableRemedy(snapshot: Snapshot, { status }: Draft): string {
+  const pods = [...snapshot.pods.values()];
+  const names = pods.map(({ metadata }) => metadata.name ?? "");
+  const hosts = new Set(pods.flatMap((pod) => shapeOfPod(pod).publicIps.map(hostOf)));
+  const isOurs = (host: string): boolean =>
+    hosts.has(host) || names.includes(host.split(".")[0] ?? "");
+  const coordinators = coordinatorsOf(status.connectionString ?? "").map(hostOf);
+  return pods.length === 0 || coordinators.some(isOurs)
+    ? unreachableRemedy
+    : `${unreachableRemedy} ${staleRemedy}`;
+}
+
+function planFirst(
+  snapshot: Snapshot,
+  draft: Draft,
+  status: DatabaseStatus,
+  evidenceMs: number,
+): StepResult {
+  const { spec } = snapshot.cluster;
+  if (!isNeverCreated(status)) {
+    return waiting("DatabaseNotReady", notReadyMessage(status), unreachableRemedy, 2_000);
+  }
+  if (!automationOf(spec).configureDatabase) return disabled("created");
+  if ((spec.seedConnectionString ?? "") !== "") {
+    const message = "No database has been created behind spec.seedConnectionString";
+    const remedy =
+      "Create it with the resource whose connection string this is, or remove the seed.";
+    return waiting("DatabaseNotReady", message, remedy, 15_000);
+  }
+  const late = lateProcesses(snapshot, draft);
+  if (late.length > 0) return missing(late);
+  const mode = draft.desired.configuration.redundancy_mode ?? "";
+  const problem = isDisabled(snapshot, "halls")
+    ? undefined
+    : hallsProblem(status, mode, leavingIds(draft.groups));
+  if (problem !== undefined) {
+    return unsafe(snapshot, problem, hallsRemedy(spec, draft.desired.counts));
+  }
+  return configure(draft.desired.configuration, { isNew: true, needsLock: false, evidenceMs });
+}
+
+function notReadyMessage(status: DatabaseStatus): string {
+  if (status.client?.coordinators?.quorum_reachable !== true) {
+    return `The database is not available yet: ${unavailabilityOf(status)}`;
+  }
+  const recovery = status.cluster?.recovery_state;
+  return recovery === undefined
+    ? "The database does not tell its state yet"
+    : `The database is not available yet: ${recovery.name}`;
+}
+
+/**
+ * Process groups whose processes are not up, while it is still worth waiting for them. A status of a database that does
+ * not exist takes many seconds, so a pod that runs with the right configuration counts as up before a status shows it.
+ */
+function lateProcesses(snapshot: Snapshot, draft: Draft): string[] {
+  const unstarted = new Set(unstartedGroups(snapshot, draft));
+  return draft.groups.flatMap((group) => {
+    const sinceSeconds = conditionOf(group, "MissingProcesses")?.timestamp;
+    if (sinceSeconds === undefined || !unstarted.has(group.processGroupID)) return [];
+    const waitedMs = snapshot.nowMs - sinceSeconds * 1000;
+    return waitedMs < snapshot.options.firstConfigureWaitMs ? [group.processGroupID] : [];
+  });
+}
+
+function planChange(
+  snapshot: Snapshot,
+  draft: Draft,
+  status: DatabaseStatus,
+  evidenceMs: number,
+): StepResult {
+  const { spec } = snapshot.cluster;
+  const live = liveOf(status, snapshot);
+  if (live === undefined) {
+    const message = "The database does not show its configuration";
+    return waiting("DatabaseNotReady", message, unreachableRemedy, 5_000);
+  }
+  const final = draft.desired.configuration;
+  if (isSameConfiguration(live, final)) {
+    return { status: { databaseConfigurationHash: hashOf(final) } };
+  }
+  if (!automationOf(spec).configureDatabase) return disabled("changed");
+  if (isForeignChange(snapshot, draft, live)) return conflict(live);
+  const next = nextConfiguration(live, final);
+  const version = draft.status.runningVersion ?? "";
+  const danger = configurationDanger(snapshot, status, version, next.redundancy_mode);
+  if (danger !== undefined) return unsafe(snapshot, danger, calmRemedy);
+  const mode = modeChange(live, next);
+  const lack = isDisabled(snapshot, "halls") ? undefined : hallsProblem(status, mode);
+  if (lack !== undefined) return unsafe(snapshot, lack, hallsRemedy(spec, draft.desired.counts));
+  const needsLock = locksOf(spec).isEnabled;
+  const result = configure(next, { isNew: false, needsLock, evidenceMs });
+  if (isSameConfiguration(next, final)) return result;
+  const message = "The database reaches the wanted regions in several steps";
+  const remedy = "Nothing: the next step follows when the database has taken this one.";
+  return { ...result, waits: [newWait("ConfigurationStaged", message, remedy, 5_000)] };
+}
+
+export function liveOf(
+  status: DatabaseStatus,
+  snapshot: Snapshot,
+): DatabaseConfiguration | undefined {
+  const live = status.cluster?.configuration;
+  if (live === undefined) return undefined;
+  return liveConfiguration(live, snapshot.cluster.spec.databaseConfiguration ?? {});
+}
+
+/** The mode to be checked for halls: only a change of mode asks the question. */
+function modeChange(live: DatabaseConfiguration, next: DatabaseConfiguration): string {
+  return live.redundancy_mode === next.redundancy_mode ? "" : (next.redundancy_mode ?? "");
+}
+
+/**
+ * Several resources can share a database. One that was satisfied and did not change since does not undo what
+ * another one set: it reports the difference.
+ */
+function isForeignChange(snapshot: Snapshot, draft: Draft, live: DatabaseConfiguration): boolean {
+  if (!locksOf(snapshot.cluster.spec).isEnabled) return false;
+  const final = draft.desired.configuration;
+  const isAboutMode =
+    live.redundancy_mode !== final.redundancy_mode ||
+    live.usable_regions !== final.usable_regions ||
+    !isSameRegions(live.regions, final.regions);
+  return isAboutMode && draft.status.databaseConfigurationHash === hashOf(final);
+}
+
+function conflict(live: DatabaseConfiguration): StepResult {
+  const message =
+    `Another instance set redundancy mode ${live.redundancy_mode ?? "unknown"} and ` +
+    `${live.usable_regions ?? 1} usable regions; this resource wants something else`;
+  const remedy = "Give all resources of the database the same databaseConfiguration.";
+  return waiting("ConfigurationConflict", message, remedy, 30_000);
+}
+
+function configure(
+  configuration: DatabaseConfiguration,
+  how: { isNew: boolean; needsLock: boolean; evidenceMs: number },
+): StepResult {
+  const text = configureArguments(configuration);
+  if (!text.ok) {
+    const remedy = "Correct spec.databaseConfiguration.";
+    return waiting("ConfigurationUnsafe", text.error, remedy, 60_000);
+  }
+  const command = how.isNew ? `new ${text.value}` : text.value;
+  const message = `Setting database configuration to \`${text.value}\``;
+  return {
+    actions: [{ type: "configureDatabase", step, arguments: command, ...how }],
+    events: [{ type: "Normal", reason: "ConfiguringDatabase", message }],
+  };
+}
+
+function unsafe(snapshot: Snapshot, danger: string, remedy: string): StepResult {
+  const result = waiting("ConfigurationUnsafe", danger, remedy, 5_000);
+  const isKnown = snapshot.previousWaits.some((wait) => wait.reason === "ConfigurationUnsafe");
+  if (isKnown) return result;
+  const message = `The configuration has to change, but not yet: ${danger}`;
+  return { ...result, events: [{ type: "Normal", reason: "NeedsConfigurationChange", message }] };
+}
+
+function disabled(what: string): StepResult {
+  const message = `The database has to be ${what}, but automationOptions.configureDatabase is off`;
+  const remedy = "Configure it by hand with fdbcli, or set automationOptions.configureDatabase.";
+  return waiting("ConfigureDisabled", message, remedy, 60_000);
+}
+
+function waiting(
+  reason: WaitReason,
+  message: string,
+  remedy: string,
+  retryAfterMs: number,
+): StepResult {
+  return { ...nothing, waits: [newWait(reason, message, remedy, retryAfterMs)] };
+}
+
+function newWait(
+  reason: WaitReason,
+  message: string,
+  remedy: string,
+  retryAfterMs: number,
+): NewWait {
+  return { step, reason, message, remedy, retryAfterMs, isForDatabase: true };
+}
+
+// A short fingerprint of a wanted database configuration, kept in the status.
+/** Equal for equal configurations, whatever the order of their fields. */
+export function hashOf(configuration: DatabaseConfiguration): string {
+  const sorted = Object.entries(configuration).sort(([left], [right]) => (left < right ? -1 : 1));
+  return createHash("sha256").update(JSON.stringify(sorted)).digest("hex");
+}
+
+// Whether the database is calm enough for a change of its configuration.
+// Rules: spec/plan.md [P70], spec/safety.md [S87].
+/** The first reason against it, as a sentence without numbers that change by themselves; undefined when there is none. */
+export function configurationDanger(
+  snapshot: Snapshot,
+  status: DatabaseStatus,
+  runningVersion: string,
+  nextMode: string | undefined,
+): string | undefined {
+  const { configurationMinimumUptimeSeconds: minimum } = snapshot.options;
+  const danger =
+    generationsProblem(status) ??
+    dataProblem(status, nextMode) ??
+    recoveryProblem(status, minimum, runningVersion) ??
+    performanceProblem(status);
+  return danger === undefined ? undefined : danger.charAt(0).toUpperCase() + danger.slice(1);
+}
+
+/** Without a hall or datacenter data is not healthy, and the fallback of the mode is the way to make it so. */
+function dataProblem(status: DatabaseStatus, nextMode: string | undefined): string | undefined {
+  const { data, configuration, messages = [] } = status.cluster ?? {};
+  if (messages.some((message) => message.name === "unreadable_configuration")) {
+    return "the database cannot read its own configuration";
+  }
+  const { fullMode } = redundancyOf(nextMode);
+  const isFallback = fullMode !== undefined && fullMode === configuration?.redundancy_mode;
+  if (isFallback || data?.state?.healthy === true) return undefined;
+  return `the data is not healthy: ${data?.state?.name ?? "its state is unknown"}`;
+}

@@ -1,0 +1,54 @@
+// The hall of a process group that has none in the status: the one that it stands in. So a cluster that gets halls keeps
+// its process groups where they are, and a status that was lost is found again. Rules: spec/halls.md [HALL5], [HALL6].
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { hallSpreadOf } from "../../api/hall-spread.ts";
+import type { HallSpread } from "../../api/hall-spread.ts";
+import type { Pod } from "../../kube/generated/types.ts";
+import { hallOf } from "../../model/process-group.ts";
+import { localityOf, processesByInstance } from "../../model/locality.ts";
+import { podNameOf } from "../../model/process-group-id.ts";
+import { databaseStatus } from "../snapshot.ts";
+import type { Snapshot } from "../snapshot.ts";
+
+/** Chosen once and kept; forgotten only when the resource names no halls any more. */
+export function withHall(snapshot: Snapshot, group: ProcessGroup): ProcessGroup {
+  const spread = hallSpreadOf(snapshot.cluster.spec);
+  if (spread === undefined) {
+    if (group.hall === undefined) return group;
+    const { hall: _, ...rest } = group;
+    return rest;
+  }
+  if (hallOf(group) !== "") return group;
+  const hall = observedHall(snapshot, spread, group);
+  return hall === "" ? group : { ...group, hall };
+}
+
+function observedHall(snapshot: Snapshot, spread: HallSpread, group: ProcessGroup): string {
+  const { name = "" } = snapshot.cluster.metadata;
+  const pod = snapshot.pods.get(podNameOf(name, group.processClass, group.processGroupID));
+  const node = snapshot.nodes?.get(pod?.spec?.nodeName ?? "");
+  return (
+    node?.metadata.labels?.[spread.topologyKey] ||
+    reportedHall(snapshot, spread, group) ||
+    demandedHall(pod, spread)
+  );
+}
+
+function reportedHall(snapshot: Snapshot, spread: HallSpread, group: ProcessGroup): string {
+  const status = databaseStatus(snapshot);
+  if (status === undefined) return "";
+  const [process] = processesByInstance(status).get(group.processGroupID) ?? [];
+  return process === undefined ? "" : localityOf(process, spread.key);
+}
+
+/** What a pod that waits for a node was made for. */
+function demandedHall(pod: Pod | undefined, spread: HallSpread): string {
+  const [term] =
+    pod?.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
+      ?.nodeSelectorTerms ?? [];
+  const demand = term?.matchExpressions?.findLast(
+    ({ key, operator, values }) =>
+      key === spread.topologyKey && operator === "In" && values?.length === 1,
+  );
+  return demand?.values?.[0] ?? "";
+}

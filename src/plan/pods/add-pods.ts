@@ -1,0 +1,106 @@
+// Step addPods: a pod for every process group that has none. A pod is made with all its metadata, so that it
+// needs no second write. Rules: spec/plan.md [P47]-[P50], [P98], spec/safety.md [S106].
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { routingOf } from "../../api/effective.ts";
+import { annotationKeys } from "../../build/labels.ts";
+import { normalCluster } from "../../build/normalise.ts";
+import { isReadyForRemoval } from "../../model/process-group.ts";
+import type { Action } from "../action.ts";
+import { Desired } from "../view/desired.ts";
+import { isDataLeftBehind, withUsualDataPlace } from "../volumes/data-place.ts";
+import { keptLayout } from "../view/disk-layout.ts";
+import { isWithoutPod } from "./early-pods.ts";
+import { volumeProblem } from "../safety/volumes.ts";
+import type { Snapshot } from "../snapshot.ts";
+import type { Draft, StepResult } from "../step.ts";
+import type { NewWait } from "../wait.ts";
+import { nameList } from "../wait.ts";
+
+const step = "addPods";
+
+export function addPods(snapshot: Snapshot, draft: Draft): StepResult {
+  const needsServiceIp = routingOf(snapshot.cluster.spec).publicIpSource === "service";
+  const actions: Action[] = [];
+  const withoutAddress: string[] = [];
+  const waits: NewWait[] = [];
+  for (const group of draft.groups) {
+    const podName = draft.desired.podName(group);
+    if (isReadyForRemoval(group) || snapshot.pods.has(podName)) continue;
+    if (isWithoutPod(snapshot, group)) continue;
+    if (volumeProblem(snapshot, group)?.isUnusable === true) continue;
+    const serviceIp = needsServiceIp ? clusterIpOf(snapshot, podName) : undefined;
+    if (needsServiceIp && serviceIp === undefined) {
+      withoutAddress.push(podName);
+      continue;
+    }
+    const action = createPod(snapshot, draft, group, serviceIp);
+    if (action !== undefined) actions.push(action);
+    else waits.push(templateWait(draft, group));
+  }
+  if (withoutAddress.length > 0) waits.push(serviceAddressWait(withoutAddress));
+  return { actions, waits: waits.slice(0, 1) };
+}
+
+/** All pods of a template fail alike, so the first one speaks for them. */
+function templateWait(draft: Draft, group: ProcessGroup): NewWait {
+  const problem = draft.desired.podProblem(group);
+  return {
+    step,
+    reason: "PodTemplateUnusable",
+    message: `No pod can be built for ${group.processClass}: ${problem?.field} is ${problem?.value}`,
+    retryAfterMs: 600_000,
+    remedy: problem?.remedy ?? "Correct the pod template.",
+  };
+}
+
+function createPod(
+  snapshot: Snapshot,
+  draft: Draft,
+  group: ProcessGroup,
+  serviceIp: string | undefined,
+): Action | undefined {
+  const desired = desiredOf(snapshot, draft, group);
+  const built = desired.pod(group);
+  if (built === undefined) return undefined;
+  const { object } = built;
+  const annotations = {
+    ...object.metadata.annotations,
+    [annotationKeys.lastAppliedConfigMap]: desired.configHashOfNewPod(group),
+    ...(serviceIp === undefined ? {} : { [annotationKeys.publicIp]: serviceIp }),
+  };
+  const pod = { ...object, metadata: { ...object.metadata, annotations } };
+  return { type: "createPod", step, object: pod, processGroupId: group.processGroupID };
+}
+
+/** On a volume with data the pod is made as it was, though the spec wants another one: there its data lies. */
+function desiredOf({ cluster }: Snapshot, { desired }: Draft, group: ProcessGroup): Desired {
+  const kept = keptLayout(cluster.spec, group);
+  const wanted = desired.pod(group)?.object;
+  const isLeftBehind = wanted !== undefined && isDataLeftBehind(group, wanted);
+  if (kept === undefined && !isLeftBehind) return desired;
+  const count = group.processClass === "storage" ? "storageServersPerPod" : "logServersPerPod";
+  const { status } = desired.cluster;
+  const spec = {
+    ...(isLeftBehind ? withUsualDataPlace(cluster.spec) : cluster.spec),
+    ...(kept && { imageType: kept.imageType, [count]: kept.servers }),
+  };
+  return new Desired(
+    normalCluster({ ...cluster, spec, ...(status && { status }) }),
+    desired.configuredVersion,
+  );
+}
+
+function clusterIpOf(snapshot: Snapshot, name: string): string | undefined {
+  const ip = snapshot.services.get(name)?.spec?.clusterIP;
+  return ip === undefined || ip === "" || ip === "None" ? undefined : ip;
+}
+
+function serviceAddressWait(podNames: readonly string[]): NewWait {
+  return {
+    step,
+    reason: "ServiceAddressMissing",
+    message: `No address has been given to the services of ${nameList(podNames)} yet`,
+    retryAfterMs: 15_000,
+    remedy: "Look at the services' events: the cluster may have run out of service addresses.",
+  };
+}

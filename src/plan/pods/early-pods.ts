@@ -1,0 +1,97 @@
+// Pods before there is a database: what was specified wrongly is made right at once. Outdated pods are made anew in place.
+// Process groups that are to go cannot be excluded and removed yet: where their pods take the room of their successors,
+// the pods go first. Volumes stay until a database proves them empty; then the pods come back to be excluded.
+// Rules: spec/restart.md [T100], spec/removal.md [R110], spec/safety.md [S140].
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
+import { hasOtherLocality } from "../replacement/locality-change.ts";
+import { isUnstarted, misconfigurationOf } from "../replacement/misconfiguration.ts";
+import { packingChangeOf } from "../placement/packing-migration.ts";
+import { podConfigurationState } from "../view/pod-configuration.ts";
+import { evidenceMsOf, refusalOf } from "../safety/act-evidence.ts";
+import { isCoordinator } from "../safety/coordinators.ts";
+import { databaseDoubt, isBeforeDatabase, isBoundToAddress } from "../safety/no-database.ts";
+import { databaseStatus } from "../snapshot.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { nothing } from "../step.ts";
+import type { Draft, PlanEvent, StepResult } from "../step.ts";
+import { deletionOf, podNames, updatingEvent } from "./next-pods.ts";
+import { isOutdated, zoneOf } from "./outdated-pods.ts";
+import type { PodUpdate } from "./outdated-pods.ts";
+
+/** What goes at once because there is no database, and how; undefined when there may be one. */
+export function earlyDeletion(
+  snapshot: Snapshot,
+  draft: Draft,
+): { updates: readonly PodUpdate[]; result: StepResult } | undefined {
+  if (!isBeforeDatabase(snapshot) || databaseDoubt(snapshot) !== undefined) return undefined;
+  const outdated = podsOf(snapshot, draft, isToRenew);
+  const inTheWay = podsOf(snapshot, draft, isInTheWay(snapshot, draft));
+  const updates = [...outdated, ...inTheWay];
+  const evidenceMs = evidenceMsOf(snapshot);
+  const action = { ...deletionOf("early", updates), evidenceMs, needsLock: false };
+  if (updates.length === 0 || refusalOf(snapshot, draft.groups, action) !== undefined) {
+    return { updates, result: nothing };
+  }
+  const events: PlanEvent[] = [];
+  if (outdated.length > 0) {
+    events.push(updatingEvent({ updates: outdated }, "before the database is created"));
+  }
+  if (inTheWay.length > 0) {
+    const message = `Deleting pods that take the room of their successors: ${podNames(inTheWay)}`;
+    events.push({ type: "Normal", reason: "UpdatingPods", message });
+  }
+  return { updates, result: { actions: [action], events } };
+}
+
+type Question = (
+  snapshot: Snapshot,
+  draft: Draft,
+  group: ProcessGroup,
+  pod: PodUpdate["pod"],
+) => boolean;
+
+function podsOf(snapshot: Snapshot, draft: Draft, isWanted: Question): PodUpdate[] {
+  return draft.groups.flatMap((group) => {
+    const pod = snapshot.pods.get(draft.desired.podName(group));
+    if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return [];
+    if (!isWanted(snapshot, draft, group, pod)) return [];
+    return [{ group, pod, zone: zoneOf(snapshot, group, pod) }];
+  });
+}
+
+/** It runs, and it is outdated or its processes were started with another locality. */
+function isToRenew(
+  snapshot: Snapshot,
+  draft: Draft,
+  group: ProcessGroup,
+  pod: PodUpdate["pod"],
+): boolean {
+  if (isMarkedForRemoval(group) || isUnstarted(pod) || isBoundToAddress(snapshot, group)) {
+    return false;
+  }
+  if (packingChangeOf(snapshot.cluster.spec, group) !== undefined) return false;
+  if (misconfigurationOf(snapshot, draft.desired, group) !== undefined) return false;
+  if (isOutdated(draft, group, pod)) return true;
+  return (
+    hasCondition(group, "IncorrectCommandLine") &&
+    podConfigurationState(snapshot, draft.desired, group, pod) === "current" &&
+    hasOtherLocality(snapshot, draft.desired, group, pod)
+  );
+}
+
+/** While a pod of a process group that stays finds no node. */
+function isInTheWay(snapshot: Snapshot, draft: Draft): Question {
+  const isWaiting = draft.groups.some((group) => {
+    const pod = snapshot.pods.get(draft.desired.podName(group));
+    const isUnplaced = pod !== undefined && (pod.spec?.nodeName ?? "") === "";
+    return !isMarkedForRemoval(group) && isUnplaced && isUnstarted(pod);
+  });
+  return (_, __, group) => isWaiting && isWithoutPod(snapshot, group);
+}
+
+/** Whether a process group does without a pod until there is a database. Coordinators serve on: nobody else can. */
+export function isWithoutPod(snapshot: Snapshot, group: ProcessGroup): boolean {
+  if (!isMarkedForRemoval(group) || !isBeforeDatabase(snapshot)) return false;
+  return !isCoordinator(snapshot, databaseStatus(snapshot) ?? {}, group);
+}

@@ -1,0 +1,218 @@
+// Why process groups are not healthy, said in the words of the thing that holds them up: the scheduler, the image,
+// the volume, the crash. One wait for each kind of cause, however many pods share it. Rules: spec/plan.md [P81]-[P83], [P89].
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import type { Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { hasAnyCondition, hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
+import { missingNode } from "../placement/packing-placement.ts";
+import { claimTrouble, holdersOf, nodeTrouble, suspectParameters } from "./pod-trouble.ts";
+import type { Snapshot } from "../snapshot.ts";
+import type { Draft } from "../step.ts";
+import type { NewWait, WaitReason } from "../wait.ts";
+import { nameList } from "../wait.ts";
+
+interface Cause {
+  reason: WaitReason;
+  step: string;
+  /** What the cause says itself, for example the scheduler's message. */
+  detail: string;
+}
+
+interface Telling {
+  text: (names: string, detail: string, isOne: boolean) => string;
+  remedy: string;
+  isForDatabase?: boolean;
+}
+
+const tellings: Partial<Record<WaitReason, Telling>> = {
+  PodUnschedulable: {
+    text: (names, detail) => `No node takes ${names}: ${detail}`,
+    remedy:
+      "Add nodes, free resources, or change the pod template's requests, selectors and taints.",
+  },
+  FaultDomainNeedsNode: {
+    text: (names, detail) => `No node takes ${names}: ${detail}`,
+    remedy:
+      "Add a node, or ask for fewer distributionConfig.desiredFaultDomains. " +
+      "In a migration one may become free by itself.",
+  },
+  VolumePending: {
+    text: (names, detail) => `The volume claims of ${names} are not bound: ${detail}`,
+    remedy: "Look at the claims (kubectl describe pvc): the storage class may not exist.",
+  },
+  PodImageUnavailable: {
+    text: (names, detail) => `The image of ${names} cannot be pulled: ${detail}`,
+    remedy: "Check the image name and version, the registry and its credentials.",
+  },
+  PodCrashLooping: {
+    text: (names, detail) => `A container of ${names} ends again and again: ${detail}`,
+    remedy: "Look at its log (kubectl logs --previous): it tells there why it ends.",
+  },
+  PodPending: {
+    text: (names, _, isOne) => `${names} ${isOne ? "is" : "are"} starting`,
+    remedy: "Nothing for a while; then look at the pods (kubectl describe pod).",
+  },
+  PodTerminating: {
+    text: (names, detail, isOne) =>
+      `${names} ${isOne ? "is" : "are"} being deleted${detail === "" ? "" : `, ${detail}`}`,
+    remedy:
+      "If it takes long, look at the node, whose kubelet may be down, and at the pod's finalizers.",
+  },
+  NodeNotReady: {
+    text: (names, detail, isOne) =>
+      `${names} ${isOne ? "is" : "are"} lost with the node: ${detail}`,
+    remedy: "Bring the node back. One that is gone for good: delete its Node object.",
+  },
+  PodNotReady: {
+    text: (names) => `A container of ${names} is not ready`,
+    remedy: "Look at the pod and its containers' logs.",
+  },
+  SidecarUnreachable: {
+    text: (names, detail) => `The sidecar of ${names} does not answer: ${detail}`,
+    remedy: "Look at the sidecar's log and at network policies between the operator and the pod.",
+  },
+  ProcessesMissing: {
+    text: (names, detail) =>
+      `The database does not see the processes of ${names}${detail === "" ? "" : `; ${detail}`}`,
+    remedy:
+      "Nothing for two minutes; then look at the pod's log (kubectl logs POD -c foundationdb; fdbserver says there why it ends) and at the network.",
+    isForDatabase: true,
+  },
+};
+
+export function podWaits(snapshot: Snapshot, draft: Draft): NewWait[] {
+  const byReason = new Map<WaitReason, { cause: Cause; details: Set<string>; names: string[] }>();
+  for (const group of draft.groups) {
+    if (isMarkedForRemoval(group) || !hasAnyCondition(group)) continue;
+    const name = draft.desired.podName(group);
+    const pod = snapshot.pods.get(name);
+    if (pod === undefined) continue;
+    const cause = causeOf(snapshot, draft, group, pod);
+    if (cause === undefined) continue;
+    const known = byReason.get(cause.reason);
+    if (known === undefined) {
+      byReason.set(cause.reason, { cause, details: new Set([cause.detail]), names: [name] });
+      continue;
+    }
+    known.names.push(name);
+    known.details.add(cause.detail);
+  }
+  return [...byReason.values()].flatMap(({ cause, details, names }) => {
+    const telling = tellings[cause.reason];
+    const detail = [...details]
+      .filter((each) => each !== "")
+      .slice(0, 3)
+      .join("; ");
+    return telling === undefined ? [] : [toWait({ ...cause, detail }, names, telling)];
+  });
+}
+
+function toWait(cause: Cause, names: readonly string[], telling: Telling): NewWait {
+  const list = names.length === 1 ? `pod ${names[0]}` : `pods ${nameList(names)}`;
+  const message = telling.text(list, cause.detail, names.length === 1);
+  return {
+    step: cause.step,
+    reason: cause.reason,
+    message: message.charAt(0).toUpperCase() + message.slice(1),
+    ...(names.length === 1 ? { object: `pod/${names[0]}` } : {}),
+    retryAfterMs: 15_000,
+    remedy: telling.remedy,
+    ...(telling.isForDatabase ? { isForDatabase: true } : {}),
+  };
+}
+
+/** What holds the pod up. Old specifications and command lines are told by the steps that change them. */
+function causeOf(
+  snapshot: Snapshot,
+  draft: Draft,
+  group: ProcessGroup,
+  pod: Stored<Pod>,
+): Cause | undefined {
+  const onNode = nodeTrouble(snapshot, pod);
+  if (onNode !== undefined) return { reason: "NodeNotReady", step: "addPods", detail: onNode };
+  if (pod.metadata.deletionTimestamp !== undefined) {
+    return { reason: "PodTerminating", step: "addPods", detail: holdersOf(pod) };
+  }
+  const started = containerCause(pod);
+  if (started !== undefined) return started;
+  if (hasCondition(group, "PodPending")) return pendingCause(snapshot, draft, group, pod);
+  if (hasCondition(group, "PodFailing")) return plain("PodNotReady", "addPods");
+  if (hasCondition(group, "SidecarUnreachable")) {
+    const sidecar = snapshot.sidecars.get(pod.metadata.name ?? "");
+    const detail = sidecar?.kind === "unreachable" ? sidecar.message : "";
+    return { reason: "SidecarUnreachable", step: "updatePodConfig", detail };
+  }
+  if (hasCondition(group, "MissingProcesses")) {
+    const isStarted =
+      (draft.status.connectionString ?? "") !== "" && !isSeedSilent(snapshot, draft);
+    const detail = suspectParameters(snapshot, group, pod);
+    return isStarted ? { reason: "ProcessesMissing", step: "updateStatus", detail } : undefined;
+  }
+  return undefined;
+}
+
+/** Where the coordinators of a seed do not answer, our own processes have nowhere to report. */
+function isSeedSilent({ cluster, database }: Snapshot, draft: Draft): boolean {
+  if (draft.status.configured === true || !cluster.spec.seedConnectionString) return false;
+  return (
+    database.kind === "missing" || database.status.client?.coordinators?.quorum_reachable !== true
+  );
+}
+
+function plain(reason: WaitReason, step: string): Cause {
+  return { reason, step, detail: "" };
+}
+
+function pendingCause(
+  snapshot: Snapshot,
+  draft: Draft,
+  group: ProcessGroup,
+  pod: Stored<Pod>,
+): Cause {
+  const step = "addPods";
+  const scheduled = pod.status?.conditions?.find((one) => one.type === "PodScheduled");
+  if (scheduled?.status === "False" && scheduled.reason === "Unschedulable") {
+    const detail = scheduled.message ?? "the scheduler gives no reason";
+    const claim = snapshot.pvcs.get(draft.desired.pvc(group)?.object.metadata.name ?? "");
+    const ofClaim = claimTrouble(claim, detail);
+    if (ofClaim !== undefined) return { reason: "VolumePending", step, detail: ofClaim };
+    const need = missingNode(draft, group, detail);
+    if (need !== undefined) return { reason: "FaultDomainNeedsNode", step, detail: need };
+    return { reason: "PodUnschedulable", step, detail };
+  }
+  return { reason: "PodPending", step, detail: "" };
+}
+
+const imageReasons: ReadonlySet<string> = new Set([
+  "ErrImagePull",
+  "ImagePullBackOff",
+  "InvalidImageName",
+  "ErrImageNeverPull",
+]);
+
+/** Why a container of the pod does not run, as a clause; undefined when nothing is known. */
+export function startTrouble(pod: Stored<Pod>): string | undefined {
+  const cause = containerCause(pod);
+  if (cause?.reason === "PodImageUnavailable") return `its image cannot be pulled: ${cause.detail}`;
+  return cause && `a container ends again and again: ${cause.detail}`;
+}
+
+function containerCause(pod: Stored<Pod>): Cause | undefined {
+  const statuses = [
+    ...(pod.status?.initContainerStatuses ?? []),
+    ...(pod.status?.containerStatuses ?? []),
+  ];
+  for (const { state, name, lastState } of statuses) {
+    const reason = state?.waiting?.reason ?? "";
+    if (imageReasons.has(reason)) {
+      const detail = state?.waiting?.message ?? reason;
+      return { reason: "PodImageUnavailable", step: "addPods", detail };
+    }
+    if (reason === "CrashLoopBackOff") {
+      const code = lastState?.terminated?.exitCode;
+      const detail = code === undefined ? name : `${name}, exit code ${code}`;
+      return { reason: "PodCrashLooping", step: "addPods", detail };
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,42 @@
+// Finds process groups that have objects but no entry in the status, so that a lost status or a crash
+// between two writes loses nothing. Rules: spec/plan.md [P22].
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { distributionKeyLabel } from "../../build/labels.ts";
+import type { ObjectMeta } from "../../kube/object.ts";
+import { podNameOf, volumeClaimNameOf } from "../../model/process-group-id.ts";
+import { compareProcessGroups, newProcessGroup } from "../../model/process-group.ts";
+import { packedInto } from "../placement/packing-placement.ts";
+import type { Snapshot } from "../snapshot.ts";
+
+export interface LabelKeys {
+  processGroupId: string;
+  processClass: string;
+}
+
+/** The known groups and the discovered ones, sorted by id. */
+export function discoverGroups(
+  snapshot: Snapshot,
+  known: readonly ProcessGroup[],
+  keys: LabelKeys,
+): ProcessGroup[] {
+  const clusterName = snapshot.cluster.metadata.name ?? "";
+  const ids = new Set(known.map((group) => group.processGroupID));
+  const found: ProcessGroup[] = [];
+  const look = (object: { metadata: ObjectMeta }, nameOf: (podName: string) => string): void => {
+    const { labels, deletionTimestamp, name } = object.metadata;
+    const id = labels?.[keys.processGroupId];
+    const processClass = labels?.[keys.processClass];
+    if (id === undefined || processClass === undefined || ids.has(id)) return;
+    if (deletionTimestamp !== undefined) return;
+    // A label that somebody edited must not bring a process group to life: name and label have to agree.
+    if (name !== nameOf(podNameOf(clusterName, processClass, id))) return;
+    ids.add(id);
+    const key = labels?.[distributionKeyLabel] ?? "";
+    const group = newProcessGroup(id, processClass, snapshot.nowMs);
+    found.push(key === "" ? group : packedInto(group, key));
+  };
+  for (const pod of snapshot.pods.values()) look(pod, (podName) => podName);
+  for (const pvc of snapshot.pvcs.values()) look(pvc, volumeClaimNameOf);
+  for (const service of snapshot.services.values()) look(service, (podName) => podName);
+  return [...known, ...found].sort(compareProcessGroups);
+}

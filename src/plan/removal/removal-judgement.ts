@@ -1,0 +1,113 @@
+// Which process groups marked for removal may lose their objects: those proven to hold nothing, and those that skip the
+// proof because somebody said so. For the others it says what is missing. Rules: spec/removal.md [R59]-[R66].
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
+import { processesByInstance } from "../../model/locality.ts";
+import type { DatabaseQuestion } from "../questions.ts";
+import {
+  exclusionsOf,
+  isUnnameable,
+  missingTargets,
+  ownExclusions,
+  usesLocalities,
+} from "../view/exclusion-targets.ts";
+import { hasAbsentProcesses, removalProblem } from "../safety/certificate.ts";
+import { isCoordinator } from "../safety/coordinators.ts";
+import type { Snapshot } from "../snapshot.ts";
+import type { Draft } from "../step.ts";
+import type { NewWait, WaitReason } from "../wait.ts";
+import { nameList } from "../wait.ts";
+
+export interface Judgement {
+  readonly removable: readonly ProcessGroup[];
+  readonly waits: readonly NewWait[];
+  readonly questions: readonly DatabaseQuestion[];
+}
+
+export function judgeRemoval(
+  snapshot: Snapshot,
+  draft: Draft,
+  status: DatabaseStatus,
+  marked: readonly ProcessGroup[],
+): Judgement {
+  const exclusions = exclusionsOf(status);
+  const processes = processesByInstance(status);
+  const byLocality = usesLocalities(draft.desired.cluster.spec, draft.status.runningVersion ?? "");
+  const removable: ProcessGroup[] = [];
+  const questions: DatabaseQuestion[] = [];
+  const held = new Map<string, { reason: WaitReason; why: string; ids: string[] }>();
+  const hold = (id: string, reason: WaitReason, why: string): void => {
+    const known = held.get(`${reason}/${why}`);
+    if (known !== undefined) known.ids.push(id);
+    else held.set(`${reason}/${why}`, { reason, why, ids: [id] });
+  };
+  for (const group of marked) {
+    const id = group.processGroupID;
+    const own = processes.get(id) ?? [];
+    const isSkipped = group.exclusionSkipped === true;
+    const isAsked = missingTargets(exclusions, group, byLocality).length === 0;
+    // Who is not excluded yet is told by the step that excludes.
+    if (!isSkipped && !isAsked && !isUnnameable(group, byLocality)) continue;
+    if (isCoordinator(snapshot, status, group)) {
+      hold(id, "RemovalPending", "it is a coordinator, and coordinators are changed first");
+      continue;
+    }
+    if (isSkipped) {
+      removable.push(group);
+      continue;
+    }
+    const problem = removalProblem(snapshot, group);
+    if (problem === undefined) {
+      removable.push(group);
+      continue;
+    }
+    const moving = movingText(own);
+    if (moving === undefined) hold(id, "CertificateMissing", problem);
+    else hold(id, "ExclusionRunning", moving);
+    if (isAsked && hasAbsentProcesses(snapshot, group)) {
+      const targets = ownExclusions(exclusions, group);
+      questions.push({ type: "verifyExclusion", processGroupId: id, targets });
+    }
+  }
+  const waits = [...held.values()].map(({ reason, why, ids }) =>
+    removalWait(reason, ids, why, 5_000),
+  );
+  return { removable, waits, questions };
+}
+
+/** What the processes still do; undefined when they do nothing that takes time. */
+function movingText(processes: readonly StatusProcess[]): string | undefined {
+  const roles = new Set(
+    processes.flatMap((process) => (process.roles ?? []).map((role) => role.role)),
+  );
+  if (roles.size === 0) return undefined;
+  return `the database still has there: ${[...roles].sort().join(", ")}`;
+}
+
+// The waits of the steps that remove process groups, with what a person can do about each.
+// Rules: spec/removal.md [R80].
+const remedies: Partial<Record<WaitReason, string>> = {
+  CertificateMissing:
+    "Nothing while the database moves data. If it lasts, compare `fdbcli --exec exclude` with the status.",
+  ExclusionRunning:
+    "Nothing while data moves. If it lasts, look at free disk space and at `fdbcli --exec 'status details'`.",
+  FaultToleranceReduced: "Bring back what is down, or wait until the database has healed.",
+  RemovalBlocked: "Take away what holds it: the message names it.",
+  RemovalPending: "Nothing, unless it lasts: then look at the objects that the message names.",
+};
+
+export function removalWait(
+  reason: WaitReason,
+  ids: readonly string[],
+  why: string,
+  retryAfterMs: number,
+): NewWait {
+  return {
+    step: "removeProcessGroups",
+    reason,
+    message: `Not removed yet: ${nameList(ids)}; ${why}`,
+    retryAfterMs,
+    remedy: remedies[reason] ?? "Nothing, when it passes by itself.",
+    isForDatabase: true,
+  };
+}

@@ -1,0 +1,185 @@
+// Step replaceMisconfiguredProcessGroups: process groups whose pod or volume cannot be made right in place are marked
+// for removal, and their classes get new ones. Rules: spec/removal.md [R5]-[R9], [R99], [R103], spec/packing.md [PACK34]-[PACK41],
+// [PACK45], spec/safety.md [S101].
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { automationOf } from "../../api/effective.ts";
+import { isAwaitingExclusion, markForRemoval } from "../../model/process-group.ts";
+import { misplacedGroups } from "../placement/hall-balance.ts";
+import { crowdedGroups } from "../placement/hall-crowding.ts";
+import { misconfigurationOf } from "./misconfiguration.ts";
+import { packingChangeOf, planMigration } from "../placement/packing-migration.ts";
+import type { Migration } from "../placement/packing-migration.ts";
+import { isUpgradingIncompatibly } from "../view/running-version.ts";
+import { volumeProblem } from "../safety/volumes.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { nothing } from "../step.ts";
+import type { Draft, PlanEvent, StepResult } from "../step.ts";
+import { holdsTlsSwitch, isConvertingTls } from "../view/tls-switch.ts";
+import { announceVolumeChange } from "./volume-change.ts";
+import { nameList } from "../wait.ts";
+import type { NewWait } from "../wait.ts";
+import { zoneSeeker } from "../coordinators/zone-seeker.ts";
+
+const step = "replaceMisconfiguredProcessGroups";
+
+export function replaceMisconfiguredProcessGroups(snapshot: Snapshot, draft: Draft): StepResult {
+  let found: Misconfigured[] = [];
+  const deleted = deletedPods(draft);
+  const { spec } = draft.desired.cluster;
+  const migration = planMigration(snapshot, draft);
+  for (const group of draft.groups) {
+    if (deleted.has(group.processGroupID)) continue;
+    const isUrgent = volumeProblem(snapshot, group) !== undefined;
+    // Whoever is in the wrong fault domain goes when its turn has come, unless its data would not wait for it.
+    if (!isUrgent && packingChangeOf(spec, group) !== undefined) continue;
+    const cause = misconfigurationOf(snapshot, draft.desired, group);
+    if (cause !== undefined) found.push({ group, cause, isUrgent });
+  }
+  found.sort((left, right) => Number(right.isUrgent) - Number(left.isUrgent));
+  const known = new Set(found.map(({ group }) => group.processGroupID));
+  const others = [
+    ...misplacedGroups(snapshot, draft),
+    ...crowdedGroups(snapshot, draft),
+    ...migration.migrants,
+  ];
+  for (const other of others) {
+    const id = other.group.processGroupID;
+    if (known.has(id) || deleted.has(id)) continue;
+    known.add(id);
+    found.push({ ...other, isUrgent: false });
+  }
+  // Whoever is replaced anyway may find another zone.
+  const seeker = found.length === 0 ? zoneSeeker(snapshot, draft) : undefined;
+  if (seeker !== undefined) found.push({ ...seeker, isUrgent: false });
+  const notice = announceVolumeChange(
+    snapshot,
+    draft,
+    found.map(({ group }) => group),
+  );
+  found = found.filter(({ group }) => !notice.held.has(group.processGroupID));
+  const { events: news } = notice;
+  const held = migration.held.length === 0 ? [] : [heldBack(migration)];
+  const later = [...notice.waits];
+  if (found.length === 0) {
+    const waits = [...held, ...later];
+    return waits.length === 0 ? nothing : { waits, events: news };
+  }
+  const interruption = interruptionOf(draft);
+  if (interruption !== undefined) {
+    const first = found.filter(({ group }) => {
+      const pod = snapshot.pods.get(draft.desired.podName(group));
+      return pod !== undefined && holdsTlsSwitch(draft, group, pod);
+    });
+    const rest = found.filter((one) => !first.includes(one));
+    if (rest.length > 0) later.unshift(postponed(idsOf(rest), interruption));
+    if (first.length === 0) return { waits: later, events: news };
+    found = first;
+  }
+  const limit = automationOf(spec).maxConcurrentReplacements;
+  const inFlight = draft.groups.filter(isAwaitingExclusion);
+  const room = Math.max(0, limit - inFlight.length);
+  // With a limit of 0 nobody goes.
+  const free = limit === 0 ? [] : found.filter(({ isFree }) => isFree === true);
+  const rest = found.filter((one) => !free.includes(one));
+  const chosen = [...free, ...rest.slice(0, room)];
+  const isLimited = room < rest.length;
+  const now = isLimited ? [limited(idsOf(rest).slice(room), limit, inFlight.length)] : held;
+  const waits = [...now, ...later];
+  if (chosen.length === 0) return { waits, events: news };
+  const marked = new Set(chosen.map(({ group }) => group.processGroupID));
+  const groups = draft.groups.map((group) =>
+    marked.has(group.processGroupID) ? markForRemoval(group, snapshot.nowMs) : group,
+  );
+  const isSought = seeker !== undefined && marked.has(seeker.group.processGroupID);
+  const attempt = isSought ? { zoneAttempt: seeker.attempt } : {};
+  return { groups, waits, events: [...news, ...eventsOf(chosen)], ...attempt };
+}
+
+interface Misconfigured {
+  group: ProcessGroup;
+  cause: string;
+  /** Its data is about to be lost: it goes before others, and with a warning. */
+  isUrgent: boolean;
+  /** It waits for no other replacement: it never ran, or others wait for its successor. */
+  isFree?: boolean;
+}
+
+/** Process groups whose pods an earlier step of this pass deletes: they come back as specified. */
+function deletedPods(draft: Draft): ReadonlySet<string> {
+  return new Set(
+    draft.actions.flatMap((action) =>
+      action.type === "deletePods" ? action.pods.map((pod) => pod.processGroupId) : [],
+    ),
+  );
+}
+
+/** While command lines of all processes are about to change together, no process group is taken out. */
+function interruptionOf(draft: Draft): string | undefined {
+  if (isUpgradingIncompatibly(draft)) {
+    return `the database is being brought to version ${draft.desired.cluster.spec.version}`;
+  }
+  return isConvertingTls(draft) ? "TLS is being switched" : undefined;
+}
+
+function idsOf(found: readonly { group: ProcessGroup }[]): string[] {
+  return found.map(({ group }) => group.processGroupID);
+}
+
+/** One event for each cause, however many process groups share it. */
+function eventsOf(chosen: readonly Misconfigured[]): PlanEvent[] {
+  const byCause = new Map<string, Misconfigured[]>();
+  for (const one of chosen) byCause.set(one.cause, [...(byCause.get(one.cause) ?? []), one]);
+  return [...byCause].map(([cause, members]) => {
+    const message = `Replacing ${nameList(idsOf(members))}: ${cause}`;
+    const type = members.some(({ isUrgent }) => isUrgent) ? "Warning" : "Normal";
+    return { type, reason: "ReplacingProcesses", message };
+  });
+}
+
+function postponed(ids: readonly string[], interruption: string): NewWait {
+  return {
+    step,
+    reason: "ReplacementPostponed",
+    message: `${nameList(ids)} will be replaced later: ${interruption}`,
+    retryAfterMs: 5_000,
+    remedy: "Nothing: it goes on when the change before it is complete.",
+    isForDatabase: true,
+  };
+}
+
+/** The move into or out of logical fault domains goes on by itself. */
+function heldBack({ held }: Migration): NewWait {
+  const ids = held.map(({ group }) => group.processGroupID);
+  const limit = held[0]?.limit ?? 1;
+  const classes = [...new Set(held.map(({ group }) => group.processClass))].join(", ");
+  return {
+    step,
+    reason: "ReplacementLimited",
+    message:
+      `${nameList(ids)} must be replaced, since logical fault domains change, but at most one ` +
+      `domain's worth (${limit}) of a class goes at a time; waiting: ${held.length} (${classes})`,
+    retryAfterMs: 60_000,
+    remedy:
+      limit === 0
+        ? "None goes while automationOptions.maxConcurrentReplacements is 0: raise it."
+        : "Nothing: each goes when one before it is done. " +
+          "automationOptions.maxConcurrentReplacements sets another limit.",
+    isForDatabase: true,
+  };
+}
+
+function limited(ids: readonly string[], limit: number, inFlight: number): NewWait {
+  return {
+    step,
+    reason: "ReplacementLimited",
+    message:
+      `${nameList(ids)} must be replaced, but ${inFlight} removals are under way and ` +
+      `automationOptions.maxConcurrentReplacements allows ${limit}`,
+    retryAfterMs: 60_000,
+    remedy:
+      limit === 0
+        ? "None is replaced while automationOptions.maxConcurrentReplacements is 0: raise it."
+        : "Nothing: each is replaced when one before it is done. Raise the limit to go faster.",
+    isForDatabase: true,
+  };
+}

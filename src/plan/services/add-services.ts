@@ -1,0 +1,88 @@
+// Step addServices: the headless service that gives pods their names, and with publicIPSource=service one
+// service for each process group. Rules: spec/plan.md [P43]-[P45].
+import { append } from "../../env/long-lists.ts";
+import { annotationKeys } from "../../build/labels.ts";
+import { isNameOfService } from "../../build/pod-environment.ts";
+import { headlessService } from "../../build/service.ts";
+import type { Service } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { coordinatorsOf } from "../../model/connection-string.ts";
+import { isReadyForRemoval } from "../../model/process-group.ts";
+import type { Action } from "../action.ts";
+import { mergedMap, missingMetadata } from "../view/metadata-check.ts";
+import type { Snapshot } from "../snapshot.ts";
+import type { Draft, StepResult } from "../step.ts";
+
+const step = "addServices";
+
+export function addServices(snapshot: Snapshot, draft: Draft): StepResult {
+  const actions: Action[] = [];
+  const names = draft.desired.headlessService ?? neededNames(snapshot, draft);
+  if (names !== undefined) append(actions, planService(snapshot, names, undefined));
+  for (const group of draft.groups) {
+    if (isReadyForRemoval(group)) continue;
+    const wanted = draft.desired.service(group);
+    if (wanted !== undefined) append(actions, planService(snapshot, wanted, group.processGroupID));
+  }
+  return { actions };
+}
+
+/** Nobody asks for names any more, and coordinators are still known by them: without the service the database is not found. */
+function neededNames(snapshot: Snapshot, draft: Draft): Stored<Service> | undefined {
+  const { cluster } = draft.desired;
+  if (snapshot.services.has(cluster.metadata.name ?? "")) return undefined;
+  const coordinators = coordinatorsOf(draft.status.connectionString ?? "");
+  if (!coordinators.some((address) => isNameOfService(cluster, address))) return undefined;
+  const routing = { ...cluster.spec.routing, headlessService: true };
+  return headlessService({ ...cluster, spec: { ...cluster.spec, routing } }) as Stored<Service>;
+}
+
+/** Of a service that exists only the selector and what we add to its metadata are ours. */
+function planService(
+  snapshot: Snapshot,
+  wanted: Stored<Service>,
+  processGroupId: string | undefined,
+): Action[] {
+  const name = wanted.metadata.name ?? "";
+  const live = snapshot.services.get(name);
+  if (live === undefined) {
+    return [
+      {
+        type: "createService",
+        step,
+        object: withKnownAddress(snapshot, wanted),
+        ...(processGroupId === undefined ? {} : { processGroupId }),
+      },
+    ];
+  }
+  const metadata = missingMetadata(live.metadata, {
+    labels: wanted.metadata.labels ?? {},
+    annotations: wanted.metadata.annotations ?? {},
+  });
+  if (metadata === undefined && isSameSelector(live, wanted)) return [];
+  const object: Stored<Service> = {
+    ...live,
+    metadata: {
+      ...live.metadata,
+      labels: mergedMap(live.metadata.labels, wanted.metadata.labels),
+      annotations: mergedMap(live.metadata.annotations, wanted.metadata.annotations),
+    },
+    spec: { ...live.spec, selector: wanted.spec?.selector },
+  };
+  const { uid = "", resourceVersion = "" } = live.metadata;
+  return [{ type: "updateService", step, object, basis: { name, uid, resourceVersion } }];
+}
+
+/** A process goes on announcing the address that its pod was made with, so a lost service comes back under it. */
+function withKnownAddress(snapshot: Snapshot, wanted: Stored<Service>): Stored<Service> {
+  const pod = snapshot.pods.get(wanted.metadata.name ?? "");
+  const clusterIP = pod?.metadata.annotations?.[annotationKeys.publicIp];
+  if (clusterIP === undefined || wanted.spec?.type !== "ClusterIP") return wanted;
+  return { ...wanted, spec: { ...wanted.spec, clusterIP } };
+}
+
+function isSameSelector(live: Stored<Service>, wanted: Stored<Service>): boolean {
+  const [left, right] = [live.spec?.selector ?? {}, wanted.spec?.selector ?? {}];
+  const keys = Object.keys(right);
+  return keys.length === Object.keys(left).length && keys.every((key) => left[key] === right[key]);
+}

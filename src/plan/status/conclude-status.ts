@@ -1,0 +1,179 @@
+// Step updateStatus, the last of the chain: the status as it will be written, with everything that the steps decided
+// and the reasons why the cluster is not finished. Rules: spec/plan.md [P35]-[P39], [P75], [P84]-[P88].
+import { routingOf } from "../../api/effective.ts";
+import type { ClusterStatus } from "../../api/cluster.ts";
+import { actionKey } from "../action-key.ts";
+import { toBlockedBy } from "../blocked-by.ts";
+import { sharingWarnings } from "../coordinators/coordinator-hosts.ts";
+import { coordinatorProblem } from "../coordinators/coordinator-validity.ts";
+import { coordinatorInput } from "../coordinators/coordinator-wish.ts";
+import { diskWaits } from "./disk-space.ts";
+import { failureWaits } from "./failure-waits.ts";
+import { hallWarnings } from "./hall-warnings.ts";
+import type { PlanWarning } from "../step.ts";
+import { impairmentWaits } from "./impaired-processes.ts";
+import { movedCoordinators } from "../coordinators/moved-coordinators.ts";
+import { podWaits } from "../pods/pod-waits.ts";
+import { judgeReconciliation } from "./reconciliation.ts";
+import { refusalRemedies } from "../safety/refusal.ts";
+import { databaseStatus, isStatusPending } from "../snapshot.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { statusConditions } from "./status-conditions.ts";
+import type { Draft, StatusFields } from "../step.ts";
+import { isEnding, stuckRemovals } from "../removal/stuck-removals.ts";
+import { unreadableWaits, unreadableWarnings } from "./unreadable-status.ts";
+import { isAvailable, isPartial } from "./update-status.ts";
+import { hasWrongDenyList } from "../locks/update-lock-configuration.ts";
+import { isConfigMapCurrent } from "../config-map/update-config-map.ts";
+import { liveOf } from "../configuration/update-database-configuration.ts";
+import { upgradeVerdict } from "../upgrade/upgrade-verdict.ts";
+import { datedWaits } from "../wait.ts";
+import type { NewWait, Wait } from "../wait.ts";
+import { volumeWaits } from "../volumes/volume-waits.ts";
+import { causesFirst } from "../wait-rank.ts";
+
+export interface Conclusion {
+  status: ClusterStatus;
+  waits: readonly Wait[];
+  isReconciled: boolean;
+}
+
+export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
+  const { cluster, nowMs } = snapshot;
+  const database = databaseStatus(snapshot);
+  const status: StatusFields = {
+    ...draft.status,
+    hasIncorrectConfigMap:
+      snapshot.configMap === undefined ||
+      !isConfigMapCurrent(snapshot.configMap, draft.desired.configMap),
+    hasIncorrectServiceConfig:
+      snapshot.services.has(cluster.metadata.name ?? "") !==
+      routingOf(cluster.spec).needsHeadlessService,
+    needsNewCoordinators: needsCoordinators(snapshot, draft),
+  };
+  const volumes = volumeWaits(snapshot, draft.groups);
+  const unreadable = unreadableWaits(snapshot);
+  const { isReconciled, ...counts } = judgeReconciliation({
+    cluster,
+    status,
+    groups: draft.groups,
+    counts: draft.desired.counts,
+    live: !isPartial(database) && isAvailable(snapshot) ? liveOf(database, snapshot) : undefined,
+    desired: draft.desired.configuration,
+    isStatusPending: isStatusPending(snapshot) || isCommandUnseen(snapshot),
+    hasWrongDenyList: hasWrongDenyList(snapshot, status),
+    isVersionOpen: isVersionOpen(snapshot, draft),
+    hasActions:
+      draft.actions.length > 0 ||
+      volumes.length > 0 ||
+      unreadable.length > 0 ||
+      isRemovalEnding(snapshot, draft) ||
+      isActUnseen(snapshot) ||
+      draft.waits.some(isUnfinished),
+  });
+  const found = causesFirst([
+    ...failureWaits(snapshot),
+    ...refusalWaits(snapshot),
+    ...volumes,
+    ...unreadable,
+    ...movedCoordinators(snapshot, draft),
+    ...draft.waits,
+    ...podWaits(snapshot, draft),
+    ...impairmentWaits(draft),
+    ...diskWaits(snapshot),
+  ]);
+  const waits = isReconciled ? [] : datedWaits(found, snapshot.previousWaits, nowMs);
+  // What was refused or failed before is tried again, but it changes nothing while it does not succeed.
+  const futile = new Set([...snapshot.refusals, ...snapshot.failures].map(({ key }) => key));
+  const conditions = statusConditions({
+    snapshot,
+    status,
+    groups: draft.groups,
+    waits,
+    isReconciled,
+    volumes,
+    warnings: warningsOf(snapshot, draft),
+    actionCount: draft.actions.filter((action) => !futile.has(actionKey(action))).length,
+  });
+  return {
+    waits,
+    isReconciled,
+    status: {
+      ...status,
+      ...counts,
+      conditions,
+      ...(waits.length === 0 ? {} : { blockedBy: waits.map(toBlockedBy) }),
+      processGroups: draft.groups,
+    },
+  };
+}
+
+function warningsOf(snapshot: Snapshot, draft: Draft): PlanWarning[] {
+  return [
+    ...unreadableWarnings(snapshot),
+    ...hallWarnings(snapshot, draft),
+    ...sharingWarnings(snapshot.cluster.spec, databaseStatus(snapshot)),
+    ...stuckRemovals(snapshot, draft),
+  ];
+}
+
+/** While the version of the resource is refused, everything is brought into order for the one that runs. */
+function isVersionOpen(snapshot: Snapshot, { status }: Draft): boolean {
+  const running = status.runningVersion ?? snapshot.cluster.spec.version;
+  const { kind } = upgradeVerdict(snapshot, running);
+  return kind === "refused" || kind === "uncertain";
+}
+
+/** In global mode the last word belongs to all instances, and who leaves it leaves nothing behind. */
+const farewells: ReadonlySet<string> = new Set([
+  "operatorCoordination/CoordinationSettling",
+  "removeProcessGroups/CoordinationSettling",
+  "removeProcessGroups/InstanceNotReady",
+]);
+
+/** A process group that is going stands in the list until the database has forgotten it: a matter of seconds. */
+function isRemovalEnding(snapshot: Snapshot, draft: Draft): boolean {
+  const isPending = draft.waits.some(
+    ({ step, reason }) => reason === "InclusionPending" || farewells.has(`${step}/${reason}`),
+  );
+  return isPending || draft.groups.some((group) => isEnding(snapshot, group));
+}
+
+/** Until a status shows the end of a restart, what it shows may be what was before. */
+function isActUnseen({ ledger }: Snapshot): boolean {
+  return ledger.some(({ type }) => type === "deletePods" || type === "killProcesses");
+}
+
+/** What is wanted and has not begun: nothing else in the status may tell of it. */
+function isUnfinished({ step, reason }: NewWait): boolean {
+  return reason === "PlanTooLong" || step === "replaceMisconfiguredProcessGroups";
+}
+
+/** What a command of ours leads to shows only in a status that was asked for after it had ended. */
+function isCommandUnseen({ runningCommand, database, lastDatabaseWriteMs }: Snapshot): boolean {
+  if (runningCommand !== undefined) return true;
+  return database.kind === "seen" && database.observedMs < lastDatabaseWriteMs;
+}
+
+/** Only a database that answers can tell; until then the last finding stands. Step changeCoordinators says why. */
+function needsCoordinators(snapshot: Snapshot, draft: Draft): boolean {
+  const database = databaseStatus(snapshot);
+  const { connectionString = "", configured } = draft.status;
+  if (!configured || connectionString === "") return false;
+  if (isPartial(database) || !isAvailable(snapshot)) {
+    return draft.status.needsNewCoordinators === true;
+  }
+  return coordinatorProblem(coordinatorInput(snapshot, draft, database)) !== undefined;
+}
+
+/** What was decided and then refused at the door is a wait like any other. */
+function refusalWaits(snapshot: Snapshot): NewWait[] {
+  return snapshot.refusals.map(({ step, what, reason, message }) => ({
+    step,
+    reason,
+    message: `Not now: ${what}. ${message.charAt(0).toUpperCase()}${message.slice(1)}`,
+    retryAfterMs: 2_000,
+    remedy: refusalRemedies[reason] ?? "Nothing, when it passes by itself.",
+    isForDatabase: true,
+  }));
+}

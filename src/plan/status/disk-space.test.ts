@@ -1,0 +1,50 @@
+// Tests of what is said about full disks, and of the order in which causes are named.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { StatusProcess } from "../../model/database-status.ts";
+import { diskWaits } from "./disk-space.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { causesFirst } from "../wait-rank.ts";
+import type { WaitReason } from "../wait.ts";
+
+function snapshotOf(processes: readonly StatusProcess[]): Snapshot {
+  const byId = Object.fromEntries(processes.map((process, index) => [`p${index}`, process]));
+  const database = { kind: "seen", status: { cluster: { processes: byId } }, observedMs: 0 };
+  return { database } as Partial<Snapshot> as Snapshot;
+}
+
+function storage(id: string, freeBytes: number, more: StatusProcess = {}): StatusProcess {
+  const disk = { free_bytes: freeBytes, total_bytes: 1000 };
+  return { class_type: "storage", locality: { instance_id: id }, disk, ...more };
+}
+
+test("[E48] storage processes with less than a twentieth of their disk free are named", () => {
+  const processes = [storage("storage-2", 49), storage("storage-1", 10), storage("storage-3", 50)];
+  const [wait] = diskWaits(snapshotOf(processes));
+  assert.equal(wait?.reason, "DiskSpaceLow");
+  assert.match(wait?.message ?? "", /: storage-1 \(1% free\) and storage-2 \(4% free\)$/);
+  assert.match(wait?.remedy ?? "", /^Add storage processes \(processCounts\.storage\)/);
+});
+
+test("[E48] other processes, excluded ones and those that say nothing are left out", () => {
+  const processes = [
+    storage("log-1", 1, { class_type: "log" }),
+    storage("storage-1", 1, { excluded: true }),
+    { class_type: "storage", locality: { instance_id: "storage-2" } },
+  ];
+  assert.deepEqual(diskWaits(snapshotOf(processes)), []);
+  const missing = { kind: "missing", reason: "Unreachable", message: "", sinceMs: 0 };
+  assert.deepEqual(diskWaits({ database: missing } as Partial<Snapshot> as Snapshot), []);
+});
+
+test("[E47] causes are named before their consequences, and the rest keeps its order", () => {
+  const reasons: WaitReason[] = [
+    ...(["ExclusionPostponed", "CoordinatorsUnfit", "ProcessesMissing"] as const),
+    ...(["PodUnschedulable", "NodeNotReady", "ActionFailed"] as const),
+  ];
+  const ordered = causesFirst(reasons.map((reason) => ({ reason }))).map(({ reason }) => reason);
+  assert.deepEqual(ordered, [
+    ...["ActionFailed", "NodeNotReady", "PodUnschedulable", "ProcessesMissing"],
+    ...["ExclusionPostponed", "CoordinatorsUnfit"],
+  ]);
+});

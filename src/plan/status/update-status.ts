@@ -1,0 +1,260 @@
+// Step updateStatus, the first of the chain: what the objects and the database show, before anything is decided.
+// Rules: spec/plan.md [P21]-[P39].
+import {
+  automationOf,
+  imageTypeOf,
+  labelsOf,
+  needsExplicitListenAddress,
+  serversPerPod,
+} from "../../api/effective.ts";
+import type { ClusterStatus, ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { dataCenterOf } from "../../api/localities.ts";
+import { clusterFileKey } from "../../build/config-map.ts";
+import { hostOf, isTls, parseAddress } from "../../model/address.ts";
+import type { RequiredAddresses } from "../../model/address.ts";
+import type { DatabaseStatus } from "../../model/database-status.ts";
+import { processesByGroup } from "../../model/locality.ts";
+import { isLogProcess } from "../../model/process-class.ts";
+import { podNameOf } from "../../model/process-group-id.ts";
+import { isReadyForRemoval } from "../../model/process-group.ts";
+import { desiredFor } from "../view/desired.ts";
+import type { Desired } from "../view/desired.ts";
+import { coordinatorsOf } from "../../model/connection-string.ts";
+import { discoverGroups } from "../process-groups/discovery.ts";
+import { keptLayout } from "../view/disk-layout.ts";
+import { uniqueGroups } from "../process-groups/duplicate-groups.ts";
+import { evaluateGroup } from "./evaluate-group.ts";
+import type { EvaluationContext } from "./evaluate-group.ts";
+import { shapeOfPod } from "../view/pod-shape.ts";
+import {
+  attainableVersion,
+  lastRunningVersion,
+  runningVersionOf,
+  upgradeStateOf,
+} from "../view/running-version.ts";
+import { databaseStatus, isStatusPending } from "../snapshot.ts";
+import type { Snapshot } from "../snapshot.ts";
+import type { PlanEvent, StatusFields } from "../step.ts";
+import { liveOf } from "../configuration/update-database-configuration.ts";
+import { configurationVersion } from "../upgrade/upgrade-staging.ts";
+
+export interface Observed {
+  status: StatusFields;
+  groups: readonly ProcessGroup[];
+  desired: Desired;
+  events: readonly PlanEvent[];
+}
+
+export function planObservedStatus(snapshot: Snapshot): Observed {
+  const labels = labelsOf(snapshot.cluster);
+  const { name = "" } = snapshot.cluster.metadata;
+  const stored = snapshot.cluster.status?.processGroups ?? [];
+  const { groups: known, events: repairs } = uniqueGroups(stored, (group) =>
+    snapshot.pods.has(podNameOf(name, group.processClass, group.processGroupID)),
+  );
+  const discovered = discoverGroups(snapshot, known, {
+    processGroupId: labels.processGroupIdLabels[0] ?? "",
+    processClass: labels.processClassLabels[0] ?? "",
+  });
+  const { status, events } = observedFields(snapshot, discovered);
+  const running = status.runningVersion ?? snapshot.cluster.spec.version;
+  const version = configurationVersion(snapshot, running, discovered);
+  const published = { ...status, connectionString: publishedString(snapshot, status) };
+  const desired = desiredFor(snapshot.memory, attainable(snapshot, running), published, version);
+  const context = evaluationContext(snapshot, desired, status);
+  const groups = discovered.map((group) => evaluateGroup(context, group));
+  return { status, groups, desired, events: [...repairs, ...events] };
+}
+
+/** A change of version that is refused changes nothing: everything is as it should be for the version that runs. */
+function attainable(snapshot: Snapshot, running: string): Snapshot["cluster"] {
+  const { cluster } = snapshot;
+  const version = attainableVersion(running, cluster.spec.version);
+  return version === cluster.spec.version
+    ? cluster
+    : { ...cluster, spec: { ...cluster.spec, version } };
+}
+
+function observedFields(
+  snapshot: Snapshot,
+  groups: readonly ProcessGroup[],
+): { status: StatusFields; events: PlanEvent[] } {
+  const { status: stored } = snapshot.cluster;
+  const { processGroups: _, conditions: __, blockedBy: ___, ...old }: ClusterStatus = stored ?? {};
+  const database = databaseStatus(snapshot);
+  const connection = connectionStringOf(snapshot);
+  const live =
+    isAvailable(snapshot) && !isPartial(database) ? liveOf(database, snapshot) : undefined;
+  const status: StatusFields = {
+    ...old,
+    ...observedShapes(snapshot, groups),
+    ...(connection.text === "" ? {} : { connectionString: connection.text }),
+    runningVersion: runningVersionOf(database, lastRunningVersion(snapshot)),
+    configured: old.configured === true || isConfigured(snapshot),
+    requiredAddresses: requiredAddressesOf(snapshot),
+    health: healthOf(snapshot),
+    ...(live === undefined
+      ? {}
+      : { databaseConfiguration: live as ClusterStatus["databaseConfiguration"] }),
+  };
+  return { status, events: connection.events };
+}
+
+function evaluationContext(
+  snapshot: Snapshot,
+  desired: Desired,
+  status: StatusFields,
+): EvaluationContext {
+  const { spec } = snapshot.cluster;
+  const database = databaseStatus(snapshot);
+  const automation = automationOf(spec);
+  return {
+    snapshot,
+    desired,
+    // Of a process whose part of the status was dropped nothing is known, so what was found of all of them stands.
+    processes: isPartial(database) ? new Map() : ownProcesses(snapshot, database),
+    isAvailable: isAvailable(snapshot),
+    maintenanceZone: database?.cluster?.maintenance_zone ?? "",
+    upgrade: upgradeStateOf(status.runningVersion ?? spec.version, spec.version),
+    coordinators: new Set(coordinatorsOf(status.connectionString ?? "").map(hostOf)),
+    toRemove: new Set(spec.processGroupsToRemove ?? []),
+    toRemoveWithoutExclusion: new Set(spec.processGroupsToRemoveWithoutExclusion ?? []),
+    failedPodMs: automation.failedPodDurationSeconds * 1000,
+    taintOptions: automation.replacements.taintReplacementOptions,
+  };
+}
+
+/** A datacenter that processes learn where they run says nothing about whose they are. */
+function ownProcesses(
+  snapshot: Snapshot,
+  database: DatabaseStatus,
+): EvaluationContext["processes"] {
+  const dataCenter = dataCenterOf(snapshot.cluster.spec);
+  if (dataCenter === "") return processesByGroup(database, dataCenter);
+  const hosts = [...snapshot.pods.values()].flatMap((pod) => shapeOfPod(pod).publicIps);
+  return processesByGroup(database, dataCenter, new Set(hosts));
+}
+
+/** Whether the last finding stands where the status says nothing. */
+export function isPartial(
+  database: DatabaseStatus | undefined,
+): database is (DatabaseStatus & { unreadable: readonly string[] }) | undefined {
+  return database === undefined || database.unreadable !== undefined;
+}
+
+export function isAvailable(snapshot: Snapshot): boolean {
+  return databaseStatus(snapshot)?.client?.database_status?.available === true;
+}
+
+function isConfigured(snapshot: Snapshot): boolean {
+  const status = databaseStatus(snapshot);
+  return isAvailable(snapshot) && status?.cluster?.layers?._error !== "configurationMissing";
+}
+
+/** The database knows best; before it speaks, the ConfigMap remembers what a lost status forgot. */
+function connectionStringOf(snapshot: Snapshot): { text: string; events: PlanEvent[] } {
+  const stored = snapshot.cluster.status?.connectionString ?? "";
+  const live = databaseStatus(snapshot)?.cluster?.connection_string ?? "";
+  if (live !== "" && stored !== "" && live !== stored) {
+    const message = `Setting connection string to ${live}`;
+    return {
+      text: live,
+      events: [{ type: "Normal", reason: "UpdatingConnectionString", message }],
+    };
+  }
+  const inConfigMap = (snapshot.configMap?.data?.[clusterFileKey] ?? "").trim();
+  const isForeign = snapshot.database.kind === "missing" && snapshot.database.reason === "Foreign";
+  if (isForeign && inConfigMap !== "" && inConfigMap !== stored) {
+    const message = `${stored} leads to another database: the connection string of the ConfigMap counts, ${inConfigMap}`;
+    return {
+      text: inConfigMap,
+      events: [{ type: "Warning", reason: "DatabaseForeign", message }],
+    };
+  }
+  const seed = snapshot.cluster.spec.seedConnectionString ?? "";
+  return { text: stored || inConfigMap || seed.trim(), events: [] };
+}
+
+/**
+ * The connection string for the pods. That of a database which exists changes only for one that the database itself has
+ * told: a string that somebody wrote into the status would bring new pods into another database.
+ */
+function publishedString(snapshot: Snapshot, status: StatusFields): string | undefined {
+  const { connectionString, configured } = status;
+  const inConfigMap = (snapshot.configMap?.data?.[clusterFileKey] ?? "").trim();
+  if (configured !== true || inConfigMap === "") return connectionString;
+  const told = databaseStatus(snapshot)?.cluster?.connection_string;
+  return told === connectionString ? connectionString : inConfigMap;
+}
+
+/** Processes listen as the resource wants and as long as needed also as the coordinators still do. */
+function requiredAddressesOf(snapshot: Snapshot): RequiredAddresses {
+  const { spec, status: stored } = snapshot.cluster;
+  const wantsTls = spec.mainContainer?.enableTls === true;
+  const database = databaseStatus(snapshot);
+  const flags = [wantsTls];
+  for (const { address } of database?.client?.coordinators?.coordinators ?? []) {
+    const parsed = parseAddress(address);
+    if (parsed.ok) flags.push(isTls(parsed.value));
+  }
+  const old = isPartial(database) ? (stored?.requiredAddresses ?? {}) : {};
+  const tls = flags.includes(true) || old.tls === true;
+  const nonTLS = flags.includes(false) || old.nonTLS === true;
+  return { ...(tls ? { tls } : {}), ...(nonTLS ? { nonTLS } : {}) };
+}
+
+function healthOf(snapshot: Snapshot): StatusFields["health"] {
+  const database = databaseStatus(snapshot);
+  const available = isAvailable(snapshot);
+  const old = snapshot.cluster.status?.health;
+  if (isStatusPending(snapshot) && old !== undefined) return old;
+  const healthy = available && database?.client?.database_status?.healthy === true;
+  // A healthy database moves data all the time to spread its load: that is no news.
+  const priority = healthy ? 0 : database?.cluster?.data?.moving_data?.highest_priority;
+  return {
+    available,
+    healthy,
+    fullReplication: isPartial(database)
+      ? (database?.cluster?.full_replication ?? old?.fullReplication ?? false)
+      : database.cluster?.full_replication === true,
+    ...(priority === undefined || priority === 0 ? {} : { dataMovementPriority: priority }),
+  };
+}
+
+type Shapes = Pick<
+  StatusFields,
+  "storageServersPerDisk" | "logServersPerDisk" | "imageTypes" | "hasListenIPsForAllPods"
+>;
+
+/** Wanted and live shapes side by side: the ConfigMap must serve them all. */
+function observedShapes(snapshot: Snapshot, groups: readonly ProcessGroup[]): Shapes {
+  const { spec } = snapshot.cluster;
+  const storageServers = new Set([serversPerPod(spec, "storage")]);
+  const logServers = new Set([serversPerPod(spec, "log")]);
+  const imageTypes = new Set<string>([imageTypeOf(spec)]);
+  let hasListenIps = needsExplicitListenAddress(spec);
+  const classes = new Map(groups.map((group) => [group.processGroupID, group.processClass]));
+  const labels = labelsOf(snapshot.cluster);
+  const idLabel = labels.processGroupIdLabels[0] ?? "";
+  for (const pod of snapshot.pods.values()) {
+    const shape = shapeOfPod(pod);
+    const processClass = classes.get(pod.metadata.labels?.[idLabel] ?? "") ?? "";
+    if (processClass === "storage") storageServers.add(shape.servers);
+    if (isLogProcess(processClass)) logServers.add(shape.servers);
+    imageTypes.add(shape.imageType);
+    if (!shape.isDeleting && !shape.hasListenIp) hasListenIps = false;
+  }
+  // A pod that is missing comes back as its volume needs it, unless its process group is about to go.
+  for (const group of groups) {
+    const kept = isReadyForRemoval(group) ? undefined : keptLayout(spec, group);
+    if (kept === undefined) continue;
+    imageTypes.add(kept.imageType);
+    (group.processClass === "storage" ? storageServers : logServers).add(kept.servers);
+  }
+  return {
+    storageServersPerDisk: [...storageServers].sort((left, right) => left - right),
+    logServersPerDisk: [...logServers].sort((left, right) => left - right),
+    imageTypes: [...imageTypes].sort(),
+    hasListenIPsForAllPods: hasListenIps,
+  };
+}

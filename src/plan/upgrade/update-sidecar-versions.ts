@@ -1,0 +1,161 @@
+// Step updateSidecarVersions: before all processes change their version at once, every sidecar gets the image of the
+// new version in place and with it the new binaries; processes go on undisturbed. An upgrade that is given up takes the
+// images back. Rules: spec/upgrade.md [U20]-[U29], [U37], [U59].
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { withoutTag } from "../../build/images.ts";
+import { annotationKeys } from "../../build/labels.ts";
+import { sidecarContainerName } from "../../build/normalise.ts";
+import type { Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { hasCondition } from "../../model/process-group.ts";
+import type { Action } from "../action.ts";
+import { restartObstacle } from "../restart/bounce-safety.ts";
+import { restartEntriesWait, withdrawal } from "./upgrade-withdrawal.ts";
+import { shapeOfPod } from "../view/pod-shape.ts";
+import { preparedVersions } from "../safety/prepared-versions.ts";
+import { databaseStatus } from "../snapshot.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { nothing } from "../step.ts";
+import type { Draft, StepResult } from "../step.ts";
+import { upgradeVerdict } from "./upgrade-verdict.ts";
+import { nextWave } from "./upgrade-waves.ts";
+import type { NewWait } from "../wait.ts";
+
+const step = "updateSidecarVersions";
+/** A client that comes and goes does not send sidecars back and forth. */
+const giveUpMs = 60_000;
+
+export function updateSidecarVersions(snapshot: Snapshot, draft: Draft): StepResult {
+  const { spec } = snapshot.cluster;
+  const running = draft.status.runningVersion ?? spec.version;
+  const verdict = upgradeVerdict(snapshot, running);
+  switch (verdict.kind) {
+    case "allowed":
+      return stage(snapshot, draft, running);
+    case "none":
+      return takeBack(snapshot, draft, isolated(snapshot, draft), spec.version);
+    case "refused":
+      return takeBack(snapshot, draft, candidates(snapshot, draft), running);
+    case "held": {
+      const found = candidates(snapshot, draft);
+      const isTakenBack = hasSplitPods(found) && isGivenUp(snapshot);
+      return takeBack(snapshot, draft, isTakenBack ? found : [], running);
+    }
+    default:
+      return nothing;
+  }
+}
+
+interface Candidate {
+  group: ProcessGroup;
+  pod: Stored<Pod>;
+}
+
+function candidates(snapshot: Snapshot, draft: Draft): Candidate[] {
+  return draft.groups.flatMap((group) => {
+    if (hasCondition(group, "ResourcesTerminating")) return [];
+    const pod = snapshot.pods.get(draft.desired.podName(group));
+    if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return [];
+    return [{ group, pod }];
+  });
+}
+
+function hasSplitPods(found: readonly Candidate[]): boolean {
+  return found.some(({ pod }) => shapeOfPod(pod).imageType === "split");
+}
+
+/**
+ * Pods that are right but for a sidecar of another version, as an upgrade that was taken back leaves them. Where another
+ * program rewrites the names of images, the operator does not fight it.
+ */
+function isolated(snapshot: Snapshot, draft: Draft): Candidate[] {
+  return candidates(snapshot, draft).filter(({ group, pod }) => {
+    const live = shapeOfPod(pod).sidecarImage ?? "";
+    const wanted = draft.desired.sidecarImage(group, pod);
+    const hash = pod.metadata.annotations?.[annotationKeys.lastAppliedSpec];
+    return hash === draft.desired.pod(group)?.specHash && withoutTag(live) === withoutTag(wanted);
+  });
+}
+
+function isGivenUp(snapshot: Snapshot): boolean {
+  return snapshot.previousWaits.some(
+    ({ reason, sinceMs }) =>
+      reason === "ClientsIncompatible" && snapshot.nowMs - sinceMs >= giveUpMs,
+  );
+}
+
+function stage(snapshot: Snapshot, draft: Draft, running: string): StepResult {
+  const entries = restartEntriesWait(snapshot);
+  if (entries !== undefined) return { waits: [entries] };
+  const found = candidates(snapshot, draft);
+  const isBegun = found.some(
+    ({ group, pod }) => shapeOfPod(pod).sidecarImage === draft.desired.sidecarImage(group, pod),
+  );
+  const obstacle = isBegun ? undefined : startObstacle(snapshot, running, found);
+  if (obstacle !== undefined) return { waits: [heldWait(obstacle)] };
+  return changeImages(snapshot, draft, found, snapshot.cluster.spec.version);
+}
+
+/**
+ * The sidecar of a split pod names the new binaries at once, so that a process which restarts meanwhile is lost to the
+ * others. That time is kept short: it begins when the restart itself would be allowed.
+ */
+function startObstacle(
+  snapshot: Snapshot,
+  running: string,
+  found: readonly Candidate[],
+): string | undefined {
+  if (!hasSplitPods(found)) return undefined;
+  return restartObstacle(snapshot.cluster, databaseStatus(snapshot), running);
+}
+
+function heldWait(obstacle: string): NewWait {
+  return {
+    step,
+    reason: "RestartHeld",
+    message: `The upgrade is about to be prepared. ${obstacle}`,
+    remedy: "Nothing: it happens then. spec.minimumUptimeSecondsForBounce sets the time.",
+    retryAfterMs: 5_000,
+    isForDatabase: true,
+  };
+}
+
+/** Instances that share the database must not count on process groups that went back. */
+function takeBack(
+  snapshot: Snapshot,
+  draft: Draft,
+  found: readonly Candidate[],
+  version: string,
+): StepResult {
+  const running = draft.status.runningVersion ?? snapshot.cluster.spec.version;
+  const result = changeImages(snapshot, draft, found, version);
+  if (result.actions === undefined && preparedVersions(snapshot, running).length === 0)
+    return result;
+  return withdrawal(snapshot, draft.groups, running) ?? result;
+}
+
+function changeImages(
+  snapshot: Snapshot,
+  draft: Draft,
+  found: readonly Candidate[],
+  version: string,
+): StepResult {
+  const changes = found.flatMap(({ group, pod }) => {
+    const image = draft.desired.sidecarImage(group, pod, version);
+    return image === "" ? [] : [{ group, pod, image }];
+  });
+  const connectionString = draft.status.connectionString ?? "";
+  const actions = nextWave(snapshot, connectionString, changes).map(
+    ({ group, pod, image }): Action => {
+      const { name = "", uid = "", resourceVersion = "" } = pod.metadata;
+      const basis = { name, uid, resourceVersion };
+      const container = sidecarContainerName;
+      const processGroupId = group.processGroupID;
+      return { type: "updatePodImage", step, basis, container, image, processGroupId };
+    },
+  );
+  if (actions.length === 0) return nothing;
+  const count = actions.length === 1 ? "one sidecar" : `${actions.length} sidecars`;
+  const message = `Changing ${count} to version ${version}`;
+  return { actions, events: [{ type: "Normal", reason: "SidecarUpgraded", message }] };
+}

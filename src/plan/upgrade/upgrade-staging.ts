@@ -1,0 +1,105 @@
+// How far the pods are prepared for an upgrade in which all processes change at once: their sidecars run the new image
+// and put the new binaries into place. Only then the configuration names the new version, so that a process which
+// restarts earlier comes back with the version that the others run. Rules: spec/upgrade.md [U20]-[U25], [U37], [U86], [U87].
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { automationOf } from "../../api/effective.ts";
+import { normalCluster } from "../../build/normalise.ts";
+import type { Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { podNameOf } from "../../model/process-group-id.ts";
+import { conditionOf, hasCondition, isReadyForRemoval } from "../../model/process-group.ts";
+import { announcedVersion, isAnnounced, startableVersion } from "../view/pod-binaries.ts";
+import { restartObstacle } from "../restart/bounce-safety.ts";
+import { isLost } from "../restart/bounce-targets.ts";
+import { isWithdrawn, restartEntriesWait } from "./upgrade-withdrawal.ts";
+import { preparedVersions } from "../safety/prepared-versions.ts";
+import { shapeOfPod } from "../view/pod-shape.ts";
+import { sidecarImageFor } from "../view/sidecar-image.ts";
+import { databaseStatus } from "../snapshot.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { upgradeVerdict } from "./upgrade-verdict.ts";
+
+export interface StagingView {
+  readonly podName: (group: ProcessGroup) => string;
+  readonly sidecarImage: (group: ProcessGroup, live: Stored<Pod>) => string;
+}
+
+/** The version that the ConfigMap tells the monitors of unified pods to run. */
+export function configurationVersion(
+  snapshot: Snapshot,
+  runningVersion: string,
+  groups: readonly ProcessGroup[],
+): string {
+  const wanted = snapshot.cluster.spec.version;
+  const verdict = upgradeVerdict(snapshot, runningVersion);
+  const startable = (version: string): string =>
+    startableVersion(snapshot, version, runningVersion);
+  switch (verdict.kind) {
+    case "none":
+    case "compatible":
+      return takenBack(snapshot, runningVersion, groups) ?? startable(wanted);
+    case "refused":
+    case "held":
+      return takenBack(snapshot, runningVersion, groups) ?? startable(runningVersion);
+    default:
+  }
+  // What was announced stays announced: pods that follow already must not be called back and forth.
+  const announced = announcedVersion(snapshot);
+  if (announced !== undefined && isAnnounced(snapshot)) return wanted;
+  if (verdict.kind === "unknown" || verdict.kind === "uncertain")
+    return announced ?? runningVersion;
+  if (restartEntriesWait(snapshot) !== undefined) return startable(runningVersion);
+  const isStagedEverywhere = unstagedPods(snapshot, groups, viewOf(snapshot)).length === 0;
+  // From now on a process that restarts is lost to the others until they restart, too: that time is kept short.
+  const obstacle = restartObstacle(snapshot.cluster, databaseStatus(snapshot), runningVersion);
+  return isStagedEverywhere && obstacle === undefined ? wanted : startable(runningVersion);
+}
+
+/** What was announced and may not be taken back yet. */
+function takenBack(
+  snapshot: Snapshot,
+  runningVersion: string,
+  groups: readonly ProcessGroup[],
+): string | undefined {
+  const announced = announcedVersion(snapshot);
+  if (announced === undefined) return undefined;
+  if (!preparedVersions(snapshot, runningVersion).includes(announced)) return undefined;
+  return isWithdrawn(snapshot, groups) ? undefined : announced;
+}
+
+function viewOf(snapshot: Snapshot): StagingView {
+  const cluster = normalCluster(snapshot.cluster);
+  return {
+    podName: ({ processClass, processGroupID }) =>
+      podNameOf(cluster.metadata.name ?? "", processClass, processGroupID),
+    sidecarImage: ({ processClass }, live) => sidecarImageFor(cluster, processClass, live),
+  };
+}
+
+/** Names of the pods whose sidecar does not run the image of the wanted version yet; sorted as the groups are. */
+export function unstagedPods(
+  snapshot: Snapshot,
+  groups: readonly ProcessGroup[],
+  view: StagingView,
+): string[] {
+  return groups.flatMap((group) => {
+    if (!isAwaited(snapshot, group)) return [];
+    const podName = view.podName(group);
+    const pod = snapshot.pods.get(podName);
+    return pod !== undefined && isStaged(pod, view.sidecarImage(group, pod)) ? [] : [podName];
+  });
+}
+
+/** A group that is leaving or that has been gone for long keeps nobody waiting. */
+export function isAwaited(snapshot: Snapshot, group: ProcessGroup): boolean {
+  if (hasCondition(group, "ResourcesTerminating") || isReadyForRemoval(group)) return false;
+  if (isLost(snapshot, group)) return false;
+  const sinceSeconds = conditionOf(group, "MissingPod")?.timestamp ?? Infinity;
+  const { ignoreMissingProcessesSeconds } = automationOf(snapshot.cluster.spec);
+  return snapshot.nowMs / 1000 - sinceSeconds <= ignoreMissingProcessesSeconds;
+}
+
+function isStaged(pod: Stored<Pod>, image: string): boolean {
+  const shape = shapeOfPod(pod);
+  return shape.sidecarImage === image && shape.isSidecarReady;
+}

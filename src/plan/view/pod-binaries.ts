@@ -1,0 +1,91 @@
+// Which versions of fdbserver a unified pod can start: its image has one that serves for every version of the same
+// protocol, and a sidecar may have put others beside it. A configuration of any other version is not taken over, and
+// after a restart of its containers the pod would run nothing. Rules: spec/upgrade.md [U86], spec/plan.md [P60].
+import { tagOf } from "../../build/images.ts";
+import { mainContainerName } from "../../build/normalise.ts";
+import type { Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { formatVersion, isProtocolCompatible, parseVersion } from "../../model/version.ts";
+import { shapeOfPod } from "./pod-shape.ts";
+import type { Snapshot } from "../snapshot.ts";
+
+/** Undefined when the image of the pod does not tell its version. */
+export function canStart(pod: Stored<Pod>, version: string): boolean | undefined {
+  const shape = shapeOfPod(pod);
+  if (shape.imageType === "split") return true;
+  const main = pod.spec?.containers.find(({ name }) => name === mainContainerName);
+  const [own, wanted] = [versionOfImage(main?.image), parseVersion(version)];
+  if (own === undefined || wanted === undefined) return undefined;
+  if (isProtocolCompatible(own, wanted)) return true;
+  const copied = versionOfImage(shape.sidecarImage);
+  if (copied !== undefined && formatVersion(copied) === formatVersion(wanted)) return true;
+  // What the monitor runs with now it has found.
+  return versionIn(shape.currentConfiguration ?? "") === formatVersion(wanted);
+}
+
+/**
+ * The version to name in the ConfigMap instead of `version`: the first of the same protocol that every pod can start.
+ * A pod that runs with a copied binary is made anew before the ConfigMap names a version that it does not have.
+ */
+export function startableVersion(
+  snapshot: Snapshot,
+  version: string,
+  runningVersion: string,
+): string {
+  const target = parseVersion(version);
+  if (target === undefined) return version;
+  const pods = [...snapshot.pods.values()].filter(
+    ({ metadata }) => metadata.deletionTimestamp === undefined,
+  );
+  const fits = (text: string | undefined): text is string => {
+    const other = parseVersion(text ?? "");
+    if (text === undefined || other === undefined) return false;
+    if (!isProtocolCompatible(other, target)) return false;
+    return pods.every((pod) => canStart(pod, text) !== false);
+  };
+  return [version, announcedVersion(snapshot), runningVersion].find(fits) ?? version;
+}
+
+/** By the beginning of the tag; a suffix may follow. */
+function versionOfImage(image = ""): ReturnType<typeof parseVersion> {
+  const [text = ""] = /^\d+\.\d+\.\d+(-rc\d+)?/.exec(tagOf(image) ?? "") ?? [];
+  return parseVersion(text);
+}
+
+// Which version the stored ConfigMap tells the monitors of unified pods to run. Rules: spec/upgrade.md [U22]-[U24], [U55].
+/** Whether the stored ConfigMap names the wanted version; true where it names none. */
+export function isAnnounced(snapshot: Snapshot): boolean {
+  const wanted = parseVersion(snapshot.cluster.spec.version);
+  const name = wanted === undefined ? "" : formatVersion(wanted);
+  const announced = announcements(snapshot);
+  return snapshot.configMap !== undefined && announced.every((version) => version === name);
+}
+
+/** The one version that the stored ConfigMap names. */
+export function announcedVersion(snapshot: Snapshot): string | undefined {
+  const [first, ...others] = new Set(announcements(snapshot));
+  return others.length === 0 ? first : undefined;
+}
+
+export function announcements(
+  snapshot: Pick<Snapshot, "cluster"> & { configMap?: Snapshot["configMap"] },
+): (string | undefined)[] {
+  // Entries that the resource itself gives are not the operator's to announce anything with.
+  const given = snapshot.cluster.spec.configMap?.data ?? {};
+  return Object.entries(snapshot.configMap?.data ?? {})
+    .filter(([key]) => key.startsWith("fdbmonitor-conf-") && key.endsWith("-json"))
+    .filter(([key]) => given[key] === undefined)
+    .map(([, text]) => versionIn(text));
+}
+
+/** Of a monitor's configuration. */
+export function versionIn(text: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const version = (value as { version?: unknown } | null)?.version;
+    return typeof version === "string" ? version : undefined;
+  } catch {
+    // A person may overlay the entry with anything; it announces nothing then.
+    return undefined;
+  }
+}

@@ -1,0 +1,83 @@
+// Which version a database runs: the one that most of its processes report, the newer one in a tie.
+// Rules: spec/plan.md [P21], spec/upgrade.md [U30]-[U33].
+import type { DatabaseStatus } from "../../model/database-status.ts";
+import {
+  compareVersions,
+  formatVersion,
+  isProtocolCompatible,
+  isVersionChangeAllowed,
+  parseVersion,
+} from "../../model/version.ts";
+import type { Version } from "../../model/version.ts";
+import type { Snapshot } from "../snapshot.ts";
+import type { Draft } from "../step.ts";
+
+/** Processes with an unreadable version do not vote; without any vote the answer is `current`. */
+export function runningVersionOf(status: DatabaseStatus | undefined, current: string): string {
+  const votes = new Map<string, { version: Version; count: number }>();
+  for (const process of Object.values(status?.cluster?.processes ?? {})) {
+    const version = parseVersion(process.version ?? "");
+    if (version === undefined) continue;
+    const text = formatVersion(version);
+    const vote = votes.get(text);
+    if (vote === undefined) votes.set(text, { version, count: 1 });
+    else vote.count += 1;
+  }
+  let winner: { version: Version; count: number } | undefined;
+  for (const vote of votes.values()) {
+    const lead = vote.count - (winner?.count ?? 0);
+    if (lead > 0 || (lead === 0 && winner && compareVersions(vote.version, winner.version) > 0)) {
+      winner = vote;
+    }
+  }
+  return winner === undefined ? current : formatVersion(winner.version);
+}
+
+/** An answer that is older says nothing about the present. */
+const answerMaximumAgeMs = 120_000;
+
+/**
+ * What is known without any process that reports. A client of another version than the running one reaches nobody; then
+ * the version counts whose client reaches the database. A lost status is remembered by the ConfigMap.
+ */
+export function lastRunningVersion(snapshot: Snapshot): string {
+  const { spec, status } = snapshot.cluster;
+  const answer = snapshot.knowledge.reachableVersion;
+  if (answer !== undefined && snapshot.nowMs - answer.observedMs <= answerMaximumAgeMs) {
+    return answer.version;
+  }
+  return status?.runningVersion || snapshot.configMap?.data?.["running-version"] || spec.version;
+}
+
+export interface UpgradeState {
+  isUpgrading: boolean;
+  /** The running and the wanted processes can talk to each other. */
+  isCompatible: boolean;
+}
+
+export function upgradeStateOf(runningVersion: string, wantedVersion: string): UpgradeState {
+  const [running, wanted] = [parseVersion(runningVersion), parseVersion(wantedVersion)];
+  if (running === undefined || wanted === undefined || runningVersion === wantedVersion) {
+    return { isUpgrading: false, isCompatible: true };
+  }
+  // A change that is refused does not happen: everything stays with the version that runs.
+  if (!isVersionChangeAllowed(running, wanted)) return { isUpgrading: false, isCompatible: true };
+  return { isUpgrading: true, isCompatible: isProtocolCompatible(running, wanted) };
+}
+
+/** The version that pods are made for and prepared for: the wanted one, unless there is no way to it. */
+export function attainableVersion(runningVersion: string, wantedVersion: string): string {
+  const { isUpgrading } = upgradeStateOf(runningVersion, wantedVersion);
+  const isReadable = parseVersion(runningVersion) && parseVersion(wantedVersion);
+  return isReadable && !isUpgrading ? runningVersion : wantedVersion;
+}
+
+/** All processes are about to change their version at once. */
+export function isUpgradingIncompatibly(draft: Pick<Draft, "status" | "desired">): boolean {
+  const { version } = draft.desired.cluster.spec;
+  const { isUpgrading, isCompatible } = upgradeStateOf(
+    draft.status.runningVersion ?? version,
+    version,
+  );
+  return isUpgrading && !isCompatible;
+}

@@ -1,0 +1,46 @@
+// Times that the API server wrote, such as when a pod was made or deleted, brought to our own clock by the measured
+// difference of the two. Nothing compares such a time with ours without it. Rules: spec/operate.md [OP70].
+import { parseTime } from "../../kube/time.ts";
+import type { Snapshot } from "../snapshot.ts";
+
+type ServerTime = Pick<Snapshot, "nowMs" | "serverAheadMs">;
+
+/** Undefined when there is no time. */
+export function ownTimeMs(
+  { serverAheadMs = 0 }: Pick<Snapshot, "serverAheadMs">,
+  time: string | null | undefined,
+): number | undefined {
+  const atMs = parseTime(time);
+  return atMs === undefined ? undefined : atMs - serverAheadMs;
+}
+
+/** When a pod was told of a new configuration, as an annotation holds it: by the clock that all operators share. */
+export function toldAnnotation({ nowMs, serverAheadMs = 0 }: ServerTime): string {
+  return String(Math.floor((nowMs + serverAheadMs) / 1000));
+}
+
+/** 0 when it was never told. */
+export function toldMs(
+  { nowMs, serverAheadMs = 0 }: ServerTime,
+  annotation: string | undefined,
+): number {
+  const seconds = Number(annotation ?? 0);
+  return Number.isFinite(seconds)
+    ? Math.min(nowMs, Math.max(0, seconds * 1000 - serverAheadMs))
+    : 0;
+}
+
+/** A time that an operator wrote: this one, or one before it whose clock may have been ahead. */
+export function operatorTimeMs(
+  { nowMs }: Pick<Snapshot, "nowMs">,
+  time: string | null | undefined,
+): number | undefined {
+  const atMs = parseTime(time);
+  return atMs === undefined ? undefined : Math.min(atMs, nowMs);
+}
+
+/** Whether one time that the API server wrote is after another one of it; false when one is missing. */
+export function isLater(time: string | null | undefined, than: string | null | undefined): boolean {
+  const [atMs, thanMs] = [parseTime(time), parseTime(than)];
+  return atMs !== undefined && thanMs !== undefined && atMs > thanMs;
+}

@@ -1,0 +1,42 @@
+// The volume claims of a process group, whatever they are called. Rules: spec/removal.md [R50], spec/safety.md [S101].
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { labelsOf } from "../../api/effective.ts";
+import { oncePer } from "../../env/once-per.ts";
+import type { PersistentVolumeClaim } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { podNameOf, volumeClaimNameOf } from "../../model/process-group-id.ts";
+import { claimNameOf } from "../safety/volumes.ts";
+import type { Snapshot } from "../snapshot.ts";
+
+/** The volume claims that carry the id of the group and belong to it. */
+export function claimsOf(snapshot: Snapshot, group: ProcessGroup): Claims {
+  const claims = claimsById(snapshot).get(group.processGroupID) ?? [];
+  return claims.filter((claim) => isOwnClaim(snapshot, group, claim));
+}
+
+/** A copy that somebody made of a claim, with its labels, is neither its name's, nor the resource's, nor the pod's. */
+function isOwnClaim(
+  snapshot: Snapshot,
+  group: ProcessGroup,
+  { metadata }: Stored<PersistentVolumeClaim>,
+): boolean {
+  const { name: clusterName = "", uid } = snapshot.cluster.metadata;
+  const podName = podNameOf(clusterName, group.processClass, group.processGroupID);
+  return (
+    metadata.name === volumeClaimNameOf(podName) ||
+    metadata.ownerReferences?.some((owner) => owner.uid === uid) === true ||
+    metadata.name === claimNameOf(snapshot, group)
+  );
+}
+
+type Claims = readonly Stored<PersistentVolumeClaim>[];
+
+const claimsById = oncePer((snapshot: Snapshot): ReadonlyMap<string, Claims> => {
+  const [label = ""] = labelsOf(snapshot.cluster).processGroupIdLabels;
+  const found = new Map<string, Claims>();
+  for (const claim of snapshot.pvcs.values()) {
+    const id = claim.metadata.labels?.[label] ?? "";
+    if (id !== "") found.set(id, [...(found.get(id) ?? []), claim]);
+  }
+  return found;
+});
