@@ -14,7 +14,7 @@ import { planOfLife, walkLife } from "../../src/sim/workloads/life-walk.ts";
 const seeds = [4, 7, 8, 10, 11, 12, 13, 14, 15, 16];
 
 for (const seed of seeds) {
-  test(`[W66] [W67] [W98] [W99] [W68] [W69] [W97] [W113] [W118] [W121] [W123] [W124] the life of seed ${seed} goes well`, async () => {
+  test(`[W66] [W67] [W98] [W99] [W68] [W69] [W97] [W113] [W118] [W121] [W124] the life of seed ${seed} goes well`, async () => {
     const { failure, events, lastLines } = await walkLife(seed);
     const story = [failure, ...events, ...lastLines.slice(-20)].join("\n");
     assert.equal(failure, undefined, story);

@@ -1,0 +1,56 @@
+// What a person does for a cluster that does not come to rest. Rules: spec/world.md [W123].
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { namedFdbError } from "../../fdb/error.ts";
+import { followRemedies } from "./helpful-person.ts";
+import type { LifeScene } from "./life-scene.ts";
+
+interface Wait {
+  reason: string;
+  message: string;
+}
+
+/** All that was done for a cluster that waits for this. */
+async function actsFor(wait: Wait, kill = async (): Promise<void> => {}): Promise<string[]> {
+  const acts: string[] = [];
+  const processes = [{ address: "10.1.0.1:4501:tls" }, {}, { address: "10.1.0.2:4501" }];
+  const life = {
+    shape: { members: [{ name: "life" }] },
+    cluster: async () => ({ status: { blockedBy: [wait] } }),
+    world: {
+      fdb: { truth: { databases: () => [{ isConfigured: true, connectionString: "a:b@c:1" }] } },
+    },
+    watchman: { noteDisturbance: () => acts.push("disturbance") },
+    note: () => {},
+    patch: async (name: string, spec: object) => void acts.push(`${name} ${JSON.stringify(spec)}`),
+    during: (promise: Promise<unknown>) => promise,
+    openAdmin: async () => ({
+      status: async () => ({ cluster: { processes } }),
+      kill: async (addresses: readonly string[]) => {
+        await kill();
+        acts.push(`kill ${addresses.join(" ")}`);
+      },
+      close: () => acts.push("close"),
+    }),
+  };
+  await followRemedies(life as unknown as LifeScene);
+  return acts;
+}
+
+test("[W123] a lost connection string is told", async () => {
+  const acts = await actsFor({ reason: "ConnectionStringLost", message: "It is lost" });
+  assert.deepEqual(acts, ['life {"seedConnectionString":"a:b@c:1"}']);
+});
+
+test("[W123] what ran ahead of a database that needs it is followed by the others", async () => {
+  const message = "It may need log-1, which run the new version already";
+  const wait = { reason: "DatabaseUnavailable", message };
+  const acts = await actsFor(wait);
+  assert.deepEqual(acts, ["disturbance", "kill 10.1.0.1:4501 10.1.0.2:4501", "close"]);
+  const refused = await actsFor(wait, () => Promise.reject(namedFdbError(1031)));
+  assert.deepEqual(refused, ["disturbance", "close"], "it is tried again at the next look");
+});
+
+test("[W123] nothing is done that no wait asks a person for", async () => {
+  assert.deepEqual(await actsFor({ reason: "PodPending", message: "A pod is starting" }), []);
+});
