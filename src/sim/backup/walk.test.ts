@@ -104,6 +104,29 @@ async function lag(bench: ToolBench): Promise<number> {
   return shown.LatestRestorablePoint?.LagSeconds ?? Infinity;
 }
 
+/** The keys of all objects, and when it ended: what chance had a hand in. */
+async function historyOf(seed: number): Promise<string[]> {
+  const random = seededRandom(seed);
+  const bench = await openBench(seed);
+  const walk = new Walk(bench, random);
+  const start = ["start", ...cluster, "-d", containerUrl("walk"), "-z", "-s", "40", ...credentials];
+  await bench.backup(...start);
+  for (let round = 0; round < 4; round += 1) {
+    await walk.trouble();
+    await walk.scribble(20);
+    await walk.heal();
+  }
+  const keys = bench.store.list("fdb-backups", "").map(({ key, bytes }) => `${key} ${bytes}`);
+  return [...keys, String(bench.sample.clock.nowMs())];
+}
+
+test("[BSIM23] one seed gives one history, another seed another", async () => {
+  const [first, again, other] = [await historyOf(7), await historyOf(7), await historyOf(8)];
+  assert.ok(first.length > 10);
+  assert.deepEqual(first, again);
+  assert.notDeepEqual(first, other);
+});
+
 for (const seed of [1, 2, 3, 4]) {
   test(`[BSIM11] [BSIM13] [BSIM17] walk ${seed}: whatever happens, the backup heals and every version of it is true`, async () => {
     const random = seededRandom(seed);
