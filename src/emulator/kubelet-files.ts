@@ -1,6 +1,7 @@
 // Files inside containers: volumes with their content in memory, and the view of one container
 // that joins the image's own files with the mounted volumes. Carries rules KUBELET15 and
 // KUBELET16.
+import type { Container } from "../kube/generated/types.ts";
 import type { WatchedFiles } from "../pod/container-program.ts";
 
 /** The content of one volume. Paths are relative, without a leading slash. */
@@ -51,7 +52,7 @@ export class VolumeStore {
   }
 }
 
-export interface Mount {
+interface Mount {
   /** Absolute, without a trailing slash. */
   readonly mountPath: string;
   readonly store: VolumeStore;
@@ -127,6 +128,28 @@ export class ContainerFileView implements WatchedFiles {
     const found = this.#find(path);
     return found === undefined || found.mount.mountPath === "/";
   }
+}
+
+/** What a container sees: its mounted volumes, and a root of its own unless that is read-only. */
+export function openFiles(
+  container: Container,
+  imageFiles: ReadonlyMap<string, string>,
+  podUid: string,
+  storeOf: (volume: string) => VolumeStore | undefined,
+): ContainerFileView {
+  const mounts: Mount[] = (container.volumeMounts ?? []).flatMap((mount) => {
+    const store = storeOf(mount.name);
+    if (store === undefined) return [];
+    const mountPath = mount.mountPath.replace(/(.)\/+$/, "$1");
+    return [
+      { mountPath, store, subPath: mount.subPath ?? "", isReadOnly: mount.readOnly ?? false },
+    ];
+  });
+  if (container.securityContext?.readOnlyRootFilesystem !== true) {
+    const store = new VolumeStore(`root:${podUid}/${container.name}`, true);
+    mounts.push({ mountPath: "/", store, subPath: "", isReadOnly: false });
+  }
+  return new ContainerFileView(mounts, imageFiles);
 }
 
 function normal(path: string): string {

@@ -12,12 +12,10 @@ import { ContainerRunner } from "./kubelet-container.ts";
 import type { ContainerHost } from "./kubelet-container.ts";
 import type { KubeletCore, NodeState } from "./kubelet-core.ts";
 import { resolveEnvironment } from "./kubelet-environment.ts";
-import { ContainerFileView, VolumeStore } from "./kubelet-files.ts";
-import type { Mount } from "./kubelet-files.ts";
-import type { ContainerImage } from "./kubelet-images.ts";
+import { openFiles } from "./kubelet-files.ts";
 import { OwnPodWriter } from "./kubelet-own-pod.ts";
 import { ProbeRunner } from "./kubelet-probe.ts";
-import { buildPodStatus } from "./kubelet-status.ts";
+import { buildPodStatus, earlierRestarts } from "./kubelet-status.ts";
 import { StatusWriter } from "./kubelet-status-writer.ts";
 import { PodVolumes } from "./kubelet-volumes.ts";
 
@@ -283,7 +281,8 @@ export class PodWorker {
           configMap: (name) => core.configMap(this.#pod.metadata.namespace ?? "", name),
           secret: (name) => core.secret(this.#pod.metadata.namespace ?? "", name),
         }),
-      files: (container, image) => this.#openFiles(container, image),
+      files: (container, image) =>
+        openFiles(container, image.files, this.uid, (name) => this.#volumes.store(name)),
       programContext: (container) => this.#programContext(container),
       emit: (type, reason, message) => {
         if (type === "Warning" || core.options.emitNormalEvents) {
@@ -294,22 +293,6 @@ export class PodWorker {
       onStarted: (container) => this.#onStarted(container),
       onStopped: (container) => this.#onStopped(container),
     };
-  }
-
-  #openFiles(container: Container, image: ContainerImage): ContainerFileView {
-    const mounts: Mount[] = (container.volumeMounts ?? []).flatMap((mount) => {
-      const store = this.#volumes.store(mount.name);
-      if (store === undefined) return [];
-      const mountPath = mount.mountPath.replace(/(.)\/+$/, "$1");
-      return [
-        { mountPath, store, subPath: mount.subPath ?? "", isReadOnly: mount.readOnly ?? false },
-      ];
-    });
-    if (container.securityContext?.readOnlyRootFilesystem !== true) {
-      const store = new VolumeStore(`root:${this.uid}/${container.name}`, true);
-      mounts.push({ mountPath: "/", store, subPath: "", isReadOnly: false });
-    }
-    return new ContainerFileView(mounts, image.files);
   }
 
   #programContext(container: Container) {
@@ -392,13 +375,6 @@ export class PodWorker {
     });
     this.#timers.set(name, timer);
   }
-}
-
-function earlierRestarts(pod: Pod, name: string): number {
-  const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {};
-  const known = [...containerStatuses, ...initContainerStatuses].find((one) => one.name === name);
-  // A container that had an id ran before: what starts is a restart.
-  return known?.containerID === undefined ? 0 : known.restartCount + 1;
 }
 
 function append<T>(

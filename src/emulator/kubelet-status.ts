@@ -143,3 +143,11 @@ function forget(before: PodCondition | undefined): Partial<Record<"reason" | "me
     ...(before?.message === undefined ? {} : { message: null }),
   };
 }
+
+/** Restart counts go on after the kubelet or the node was restarted. */
+export function earlierRestarts(pod: Pod, name: string): number {
+  const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {};
+  const known = [...containerStatuses, ...initContainerStatuses].find((one) => one.name === name);
+  // A container that had an id ran before: what starts is a restart.
+  return known?.containerID === undefined ? 0 : known.restartCount + 1;
+}
