@@ -4,7 +4,10 @@ import { test } from "node:test";
 import { agentDeployment } from "../../build/backup-deployment.ts";
 import type { Deployment, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { backupWith, gistOf, planBackup, readyDeployment, sceneOf } from "./scene.ts";
+import { formatTime } from "../../kube/time.ts";
+import type { DatabaseStatus } from "../../model/database-status.ts";
+import { backupWith, gistOf, nowMs, planBackup, readyDeployment, sceneOf } from "./scene.ts";
+import type { BackupSnapshot } from "./snapshot.ts";
 
 function readyWith(
   change: (deployment: Stored<Deployment>) => Stored<Deployment>,
@@ -67,6 +70,31 @@ test("[BK34][BK35] agents that are missing are waited for, and those that ended 
   const { status, isReconciled } = planBackup(sceneOf({ deployment }));
   assert.deepEqual([status.agentCount, isReconciled], [1, false]);
   assert.equal(status.generations?.needsBackupAgentUpdate, 3);
+});
+
+test("[BK83] agents that have been silent for long are made anew, once", () => {
+  const silent = { cluster: { layers: { _valid: true } } } as DatabaseStatus;
+  const agent = (name: string, minutesAgo: number): Stored<Pod> => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      ...{ name, uid: name, resourceVersion: "1" },
+      creationTimestamp: formatTime(nowMs - minutesAgo * 60_000),
+    },
+    status: { phase: "Running" },
+  });
+  const agentPods = [agent("old", 60), agent("new", 5)];
+  const since = (minutes: number): BackupSnapshot => {
+    const sinceMs = nowMs - minutes * 60_000;
+    const wait = { step: "updateBackupStatus", reason: "BackupAgentsSilent", sinceMs } as const;
+    return sceneOf({ agentPods, database: silent, previousWaits: [wait] });
+  };
+  const deleted = (scene: BackupSnapshot): string[] =>
+    planBackup(scene).actions.map((each) => (each.type === "deletePod" ? each.basis.name : ""));
+  assert.deepEqual(deleted(since(9)), []);
+  assert.deepEqual(deleted(since(11)), ["old"]);
+  const speaking = { cluster: { layers: { _valid: true, backup: { instances_running: 1 } } } };
+  assert.deepEqual(deleted({ ...since(11), database: speaking as DatabaseStatus }), []);
 });
 
 test("[BK5] a volume of the template with a name of ours stays as it is", () => {

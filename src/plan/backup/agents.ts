@@ -1,5 +1,5 @@
 // Step updateBackupAgents: the Deployment of the agents is as the spec wants it, and agents that ended for good make room.
-// Rules: spec/backup.md [BK32]-[BK35].
+// Rules: spec/backup.md [BK32]-[BK35], [BK83].
 import { agentCountOf } from "../../api/effective-backup.ts";
 import { agentDeployment } from "../../build/backup-deployment.ts";
 import { containsMetadata } from "../../build/labels.ts";
@@ -11,11 +11,11 @@ import { basisOf } from "./action.ts";
 import type { BackupAction } from "./action.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
-import type { BackupStepResult } from "./step.ts";
+import type { BackupDraft, BackupStepResult } from "./step.ts";
 
 const step = "updateBackupAgents";
 
-export function planAgents(snapshot: BackupSnapshot): BackupStepResult {
+export function planAgents(snapshot: BackupSnapshot, draft: BackupDraft): BackupStepResult {
   const { backup, deployment } = snapshot;
   const built = agentDeployment(backup);
   if (!built.ok) {
@@ -44,7 +44,8 @@ export function planAgents(snapshot: BackupSnapshot): BackupStepResult {
   }
   const ended = terminalAgents(snapshot, deployment);
   const missing = missingAgents(snapshot, deployment);
-  return { status, actions: ended, ...missing };
+  const stranded = missing === nothing ? strandedAgents(snapshot, draft) : [];
+  return { status, actions: [...ended, ...stranded], ...missing };
 }
 
 /** A Deployment of this name that belongs to somebody else is not touched. */
@@ -108,6 +109,27 @@ function terminalAgents(snapshot: BackupSnapshot, deployment: Stored<Deployment>
       const madeMs = ownTimeMs(snapshot, metadata.creationTimestamp) ?? snapshot.nowMs;
       const isOld = snapshot.nowMs - madeMs >= snapshot.terminalPodMinimumAgeMs;
       return isEnded && isOld && metadata.deletionTimestamp === undefined;
+    })
+    .map((pod) => ({ type: "deletePod", step, basis: basisOf(pod) }));
+}
+
+/** Agents that ran when the silence began and have not spoken for so long are made anew. */
+const silenceMs = 600_000;
+
+/**
+ * An agent whose cluster file names only coordinators that are gone never comes back by itself; a new pod takes the file from
+ * the ConfigMap. Each silence does this once: pods that are younger than it stay.
+ */
+function strandedAgents(snapshot: BackupSnapshot, { waits }: BackupDraft): BackupAction[] {
+  const isSilent = waits.some(({ reason }) => reason === "BackupAgentsSilent");
+  const before = snapshot.previousWaits.find(({ reason }) => reason === "BackupAgentsSilent");
+  if (!isSilent || before === undefined) return [];
+  const { sinceMs } = before;
+  if (snapshot.nowMs - sinceMs < silenceMs) return [];
+  return snapshot.agentPods
+    .filter(({ metadata }) => {
+      const madeMs = ownTimeMs(snapshot, metadata.creationTimestamp) ?? snapshot.nowMs;
+      return madeMs < sinceMs && metadata.deletionTimestamp === undefined;
     })
     .map((pod) => ({ type: "deletePod", step, basis: basisOf(pod) }));
 }
