@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { bytesOfBinary, bytesOfText, textOfBytes } from "../../src/fdb/bytes.ts";
 import { decodeTag, pauseKey, propertyKey, tagKey } from "../../src/fdb/backup-keys.ts";
+import { readBackupLayer, setAgentsPaused } from "../../src/fdb/backup-layer.ts";
+import type { BackupLayer } from "../../src/fdb/backup-layer.ts";
 import { decodeTuple } from "../../src/fdb/tuple.ts";
 import type { BackupTools, ToolOutput } from "./backup-tools.ts";
 import type { DatabaseCase, DatabaseTarget } from "./database-case.ts";
@@ -141,6 +143,44 @@ export const backupCases: readonly DatabaseCase[] = [
       assert.equal((await statusOf(target, "lonely")).Status.Name, "Submitted");
       const ended = await backup(target, "abort", "-t", "lonely");
       assert.equal(ended.stdout, "The backup on tag `lonely' was successfully aborted.\n");
+    },
+  },
+  {
+    title:
+      "[BK20] [BK21] [BK23] the operator reads of a backup what the tool shows, and pauses agents as the tool does",
+    ...{ stage, needs },
+    async run(target) {
+      const kill = toolsOf(target).startAgent();
+      const layerOf = (tag: string): Promise<BackupLayer> =>
+        target.finish(readBackupLayer(target.admin, { tag, retainedSeconds: 10 }, 30_000));
+      try {
+        await write(target, { "bk/a": "1" });
+        const before = await restorableBackup(target, "operator");
+        const { record, isPaused, times, retainedFrom } = await layerOf("operator");
+        const after = await statusOf(target, "operator");
+        assert.deepEqual(
+          [record?.uid, record?.state, record?.url, isPaused],
+          [after.UID, after.Status.Name, after.DestinationURL, false],
+        );
+        const [low, high] = [before, after].map(
+          (shown) => shown.LatestRestorablePoint?.Version ?? 0,
+        );
+        const to = record?.restorableTo ?? 0;
+        assert.ok(to >= (low ?? 0) && to <= (high ?? 0), `${low} ${to} ${high}`);
+        assert.ok((record?.restorableFrom ?? 0) > 0 && (record?.restorableFrom ?? 0) <= to);
+        assert.ok((times[0]?.version ?? 0) > (retainedFrom ?? 0) && (retainedFrom ?? 0) > 0);
+        await target.finish(setAgentsPaused(target.admin, true, 30_000));
+        assert.equal((await statusOf(target, "operator")).BackupAgentsPaused, true);
+        assert.equal((await layerOf("operator")).isPaused, true);
+        await backup(target, "resume");
+        assert.equal((await layerOf("operator")).isPaused, false);
+        await backup(target, "abort", "-t", "operator");
+        assert.equal((await layerOf("operator")).record?.state, "Aborted");
+        assert.equal((await layerOf("unheard-of")).record, undefined);
+      } finally {
+        await target.finish(setAgentsPaused(target.admin, false, 30_000));
+        kill();
+      }
     },
   },
   {
