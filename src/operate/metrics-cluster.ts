@@ -14,7 +14,7 @@ import { conditionTypes, isMarkedForRemoval } from "../model/process-group.ts";
 import { ReplacementBudget } from "../plan/replacement/replacement-budget.ts";
 import { seenKey } from "../plan/view/shared-sets.ts";
 import type { CoordinationKnowledge } from "../plan/view/shared-sets.ts";
-import { waitReasons } from "../plan/wait.ts";
+import { backupReasons, waitReasons } from "../plan/wait.ts";
 
 export interface ClusterMetricsSource {
   clusters: () => readonly Stored<FoundationDBCluster>[];
@@ -168,6 +168,11 @@ function setCoordination(
   }
 }
 
+const clusterReasons = [
+  ...waitReasons.filter((reason) => !backupReasons.includes(reason)),
+  "InvalidSpec",
+];
+
 function setWaits(
   gauges: Gauges,
   labels: Labels,
@@ -175,7 +180,7 @@ function setWaits(
   nowMs: number,
 ): void {
   const waits = cluster.status?.blockedBy ?? [];
-  for (const reason of [...waitReasons, "InvalidSpec"]) {
+  for (const reason of clusterReasons) {
     const own = waits.filter((wait) => wait.reason === reason);
     const ages = own.map((wait) => nowMs - (parseTime(wait.since) ?? nowMs));
     gauges.blocked.set({ ...labels, reason }, own.length);

@@ -36,6 +36,7 @@ import type { PodNetwork } from "../pod/network.ts";
 import { isSameDatabase } from "../model/connection-string.ts";
 import type { Activity } from "./activity.ts";
 import { BackupController } from "./backup/controller.ts";
+import { registerBackupMetrics } from "./backup/metrics.ts";
 import { clusterKeysOf, makeCaches, nodeIndex } from "./caches.ts";
 import type { Caches } from "./caches.ts";
 import { healthOf, registerRuntimeMetrics } from "./runtime-health.ts";
@@ -192,6 +193,10 @@ class RunningOperator implements Operator {
       database: (key) => this.#states.get(key)?.poller,
       isStopped: () => input.signal.aborted,
       onHandled: ({ key, error }) => this.#noteError(key, error),
+    });
+    registerBackupMetrics(this.#metrics.registry, {
+      backups: () => this.#caches.backups.list(),
+      lagMs: (backup) => this.#backups.lagMs(backup),
     });
     registerRuntimeMetrics(this.#metrics.registry, {
       clockAheadMs: () => serverClock.aheadMs,

@@ -96,6 +96,11 @@ export const waitReasons = [
 
 export type WaitReason = (typeof waitReasons)[number];
 
+/** Reasons that only backups have. */
+export const backupReasons: readonly WaitReason[] = waitReasons.filter((reason) =>
+  reason.startsWith("Backup"),
+);
+
 export interface Wait {
   /** The step of the chain that cannot go on. */
   step: string;

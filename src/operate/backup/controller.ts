@@ -7,6 +7,8 @@ import { keyOf, keyText, parseKeyText } from "../../kube/path.ts";
 import { WorkQueue } from "../../kube/queue.ts";
 import type { WorkOutcome, WorkRecord } from "../../kube/queue.ts";
 import type { Reflector } from "../../kube/reflector.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { lagOf } from "../../plan/backup/figures.ts";
 import { clusterIndex, backupKeysOf } from "../caches.ts";
 import { reconcileBackup } from "./reconcile.ts";
 import type { BackupReconcileOptions } from "./reconcile.ts";
@@ -64,6 +66,12 @@ export class BackupController {
         }
       });
     }
+  }
+
+  /** How far the last restorable point is behind, by the newest look at the database. */
+  lagMs(backup: Stored<FoundationDBBackup>): number | undefined {
+    const latest = this.#states.get(keyText(keyOf(backup)))?.reader.latest;
+    return latest?.kind === "seen" ? lagOf(latest.layer, this.#options.clock.nowMs()) : undefined;
   }
 
   close(): void {

@@ -1,0 +1,36 @@
+// Gauges of backups. Rules: spec/backup.md [BK99].
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { FoundationDBBackup } from "../../api/backup.ts";
+import { MetricsRegistry } from "../../env/metrics.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { planBackup, sceneOf } from "../../plan/backup/scene.ts";
+import { registerBackupMetrics } from "./metrics.ts";
+
+test("[BK99] a backup has its conditions, waits, lag and bytes, and takes them along", () => {
+  const registry = new MetricsRegistry();
+  const scene = sceneOf();
+  const backup = {
+    ...scene.backup,
+    status: planBackup(scene).status,
+  } as Stored<FoundationDBBackup>;
+  let backups = [backup];
+  let lagMs: number | undefined = 12_000;
+  registerBackupMetrics(registry, { backups: () => backups, lagMs: () => lagMs });
+  const lines = (): string[] =>
+    registry
+      .text()
+      .split("\n")
+      .filter((line) => line.startsWith("fdb_operator_backup_"));
+  const text = lines().join("\n");
+  const labels = 'namespace="ns",name="nightly"';
+  assert.ok(text.includes(`fdb_operator_backup_lag_seconds{${labels}} 12`), text);
+  assert.ok(text.includes(`fdb_operator_backup_condition{${labels},condition="Restorable"} 1`));
+  assert.ok(text.includes(`fdb_operator_backup_condition{${labels},condition="Behind"} 0`));
+  assert.ok(text.includes(`fdb_operator_backup_blocked{${labels},reason="BackupErrors"} 0`));
+  assert.ok(text.includes(`fdb_operator_backup_written_bytes{${labels}} 300`));
+  lagMs = undefined;
+  assert.ok(!lines().some((line) => line.includes("lag_seconds")));
+  backups = [];
+  assert.deepEqual(lines(), []);
+});
