@@ -3,6 +3,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbBackups } from "../../src/api/backup.ts";
+import { foundationDbRestores } from "../../src/api/restore.ts";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import {
   configMaps,
@@ -354,7 +355,7 @@ test("[W44] an available database stays available while one pod after the other 
   });
 });
 
-test("[W41] what was told about an invalid spec or a backup is not told again by the next operator", async () => {
+test("[W41] what was told about an invalid spec, a backup or a restore is not told again by the next operator", async () => {
   await TestWorld.run({}, async (world) => {
     const customParameters = ["knob_a_b=1", "knob_a_b=2"];
     await world.createCluster({ processes: { general: { customParameters } } });
@@ -363,6 +364,14 @@ test("[W41] what was told about an invalid spec or a backup is not told again by
       metadata: { namespace, name: "daily" },
       spec: {
         ...{ version: "7.3.63", clusterName: "sample" },
+        blobStoreConfiguration: { accountName: "account@host" },
+      },
+    });
+    await world.client.create(foundationDbRestores, {
+      ...{ apiVersion: "apps.foundationdb.org/v1beta2", kind: "FoundationDBRestore" },
+      metadata: { namespace, name: "back" },
+      spec: {
+        destinationClusterName: "sample",
         blobStoreConfiguration: { accountName: "account@host" },
       },
     });

@@ -2,6 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { BackupSpec } from "../../api/backup.ts";
+import { formatTime } from "../../kube/time.ts";
 import { commandEnd } from "./command-end.ts";
 import { troubleOf } from "./command-failure.ts";
 import {
@@ -88,6 +89,19 @@ test("[BK40] a command ends with its main container, or with its pod", () => {
     status: { phase: "Failed", reason: "Evicted", message: "no memory" },
   };
   assert.equal(commandEnd(scene, unseen)?.message, "Evicted: no memory");
+});
+
+test("[BK45] a pod that no node takes is made again, one that runs is left alone", () => {
+  const pod = (minutesAgo: number, startTime?: string): ReturnType<typeof commandPodOf> => {
+    const made = commandPodOf(planBackup(scene));
+    const creationTimestamp = formatTime(nowMs - minutesAgo * 60_000);
+    const status = { phase: "Pending", ...(startTime === undefined ? {} : { startTime }) };
+    return { ...made, metadata: { ...made.metadata, creationTimestamp }, status };
+  };
+  assert.deepEqual(gistOf({ ...scene, commandPods: [pod(4)] }).does, []);
+  const unplaced = gistOf({ ...scene, commandPods: [pod(6)] });
+  assert.deepEqual(unplaced, { does: ["deletePod"], waits: ["BackupCommandRunning"] });
+  assert.deepEqual(gistOf({ ...scene, commandPods: [pod(6, "2026-11-16T07:55:00Z")] }).does, []);
 });
 
 test("[BK49] pods of commands that ended are kept for ten minutes", () => {
