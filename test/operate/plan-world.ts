@@ -204,7 +204,8 @@ export class PlanWorld {
               data: { state: { name: "healthy", healthy: true } },
             }
           : {}),
-        ...this.statusOverlay,
+        // What is derived from a status is remembered by its identity, and tests edit the overlay in place.
+        ...structuredClone(this.statusOverlay),
       },
     };
   }

@@ -182,8 +182,9 @@ test("[PACK73] a failed host: its domains get new members on other hosts, and no
     const [pod] = await world.pods("storage");
     const node = pod?.spec?.nodeName ?? "";
     await world.world.kubelet.stopNode(node);
+    const lost = (await world.pods()).filter(({ spec }) => spec?.nodeName === node).length;
     const isReplaced = async (): Promise<boolean> =>
-      (await groups(world)).filter(isMarkedForRemoval).length >= 2;
+      (await groups(world)).filter(isMarkedForRemoval).length === lost;
     await world.until(isReplaced, "its process groups are replaced", hourMs);
     assert.deepEqual(await domainSizes(world, "storage"), before, "successors join their domains");
     await world.world.kubelet.removeNode(node);

@@ -5,6 +5,8 @@ import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { pods } from "../../src/kube/resource.ts";
 import {
+  allowRestart,
+  announceUpgrade,
   announced,
   assertAllOn,
   blockedBy,
@@ -12,7 +14,6 @@ import {
   newVersion,
   oldVersion,
   statusOf,
-  untilBlocked,
   untilRunning,
   upgradeLimitMs,
   upgradeWorld,
@@ -21,16 +22,15 @@ import {
 import { keyOfObject, minuteMs } from "./world-harness.ts";
 import type { TestWorld } from "./world-harness.ts";
 
-/** An incompatible upgrade that is prepared and waits for the database to have been up for long. */
-async function preparedJump(
+/** An incompatible upgrade that is announced to the pods, then what happens meanwhile, then the restart. */
+async function announcedUpgrade(
   spec: Partial<ClusterSpec>,
   body: (world: TestWorld) => Promise<void>,
 ): Promise<void> {
-  const patient = { minimumUptimeSecondsForBounce: 400, ...spec };
-  await upgradeWorld({ spec: patient }, async (world) => {
-    await world.changeSpec({ version: newVersion });
-    await untilBlocked(world, "RestartHeld");
+  await upgradeWorld({ spec }, async (world) => {
+    await announceUpgrade(world);
     await body(world);
+    await allowRestart(world);
     await untilRunning(world, newVersion);
     await world.untilReconciled(upgradeLimitMs);
     assert.ok(killsOf(world).length <= 1, "one restart for all");
@@ -55,29 +55,41 @@ async function runTwoAhead(world: TestWorld): Promise<void> {
 }
 
 test("[U54] more zones that run ahead than the database can lose do not hold the restart", async () => {
-  await preparedJump({ databaseConfiguration: { redundancy_mode: "double" } }, async (world) => {
-    await runTwoAhead(world);
-  });
+  await announcedUpgrade(
+    { databaseConfiguration: { redundancy_mode: "double" } },
+    async (world) => {
+      await runTwoAhead(world);
+    },
+  );
 });
 
 test("[U56] a database that needs what ran ahead says so, and goes on after a person's restart", async () => {
-  await preparedJump({ databaseConfiguration: { redundancy_mode: "single" } }, async (world) => {
-    await runTwoAhead(world);
-    await world.clock.advance(8 * minuteMs);
-    assert.match(await blockedBy(world), /It may need .*storage-.*, which run the new version/);
-    assert.deepEqual(killsOf(world), []);
-    await withAdmin(world, oldVersion, async (admin) => {
-      const { cluster } = await admin.status(20_000);
-      const addresses = Object.values(cluster?.processes ?? {}).map(({ address = "" }) => address);
-      await admin.kill(addresses, 10_000);
-    });
-  });
+  await announcedUpgrade(
+    { databaseConfiguration: { redundancy_mode: "single" } },
+    async (world) => {
+      await runTwoAhead(world);
+      await allowRestart(world);
+      await world.clock.advance(8 * minuteMs);
+      assert.match(await blockedBy(world), /It may need .*storage-.*, which run the new version/);
+      assert.deepEqual(killsOf(world), []);
+      await withAdmin(world, oldVersion, async (admin) => {
+        const { cluster } = await admin.status(20_000);
+        const addresses = Object.values(cluster?.processes ?? {}).map(
+          ({ address = "" }) => address,
+        );
+        await admin.kill(addresses, 10_000);
+      });
+    },
+  );
 });
 
 test("[U56] coordinators that ran ahead take the rest with them", async () => {
-  await preparedJump({ databaseConfiguration: { redundancy_mode: "single" } }, async (world) => {
-    await deletePods(world, await world.pods("log"));
-  });
+  await announcedUpgrade(
+    { databaseConfiguration: { redundancy_mode: "single" } },
+    async (world) => {
+      await deletePods(world, await world.pods("log"));
+    },
+  );
 });
 
 test("[U55] pods of another image type that are made during an incompatible upgrade run the version of the others", async () => {

@@ -71,6 +71,18 @@ export async function announced(world: TestWorld): Promise<string | undefined> {
   return (JSON.parse(text) as { version?: string }).version;
 }
 
+/** An incompatible upgrade whose pods are told the new version, and whose restart waits for a person's word. */
+export async function announceUpgrade(world: TestWorld): Promise<void> {
+  const automationOptions = { ...nine.automationOptions, killProcesses: false };
+  await world.changeSpec({ version: newVersion, automationOptions });
+  const isAnnounced = async (): Promise<boolean> => (await announced(world)) === newVersion;
+  await world.until(isAnnounced, "the new version is announced", 10 * minuteMs);
+}
+
+export async function allowRestart(world: TestWorld): Promise<void> {
+  await world.changeSpec({ automationOptions: { ...nine.automationOptions, killProcesses: true } });
+}
+
 export async function assertAllOn(world: TestWorld, version: string): Promise<void> {
   const images = await imagesOf(world);
   assert.ok(images.length > 0);

@@ -3,6 +3,8 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { pods } from "../../src/kube/resource.ts";
 import {
+  allowRestart,
+  announceUpgrade,
   announced,
   assertAllOn,
   blockedBy,
@@ -34,17 +36,13 @@ test("[U22][U81] F05 a coordinator's pod that is deleted during the preparation 
 });
 
 test("[U23][U81] F05 a pod that is deleted after the announcement joins when the others have changed", async () => {
-  const automationOptions = { waitBetweenRemovalsSeconds: 0 };
   await upgradeWorld({}, async (world) => {
-    const held = { ...automationOptions, killProcesses: false };
-    await world.changeSpec({ version: newVersion, automationOptions: held });
-    const isAnnounced = async (): Promise<boolean> => (await announced(world)) === newVersion;
-    await world.until(isAnnounced, "the new version is announced", 10 * minuteMs);
+    await announceUpgrade(world);
     const [pod] = await world.pods("storage");
     assert.ok(pod);
     await world.client.delete(pods, keyOfObject(pod));
     await world.clock.advance(minuteMs);
-    await world.changeSpec({ automationOptions });
+    await allowRestart(world);
     await untilRunning(world, newVersion);
     await world.untilReconciled(upgradeLimitMs);
     assert.equal(killsOf(world).length, 1);
