@@ -453,6 +453,24 @@ test("[U31] a database that is away for long is asked for the version that it ru
   ]);
 });
 
+test("[U31] after a lost status the version that pods were made for is tried, too", () => {
+  const world = new UpgradeWorld();
+  world.isDatabaseReachable = false;
+  const { connectionString = "" } = world.cluster.status ?? {};
+  world.changeSpec({ version: newVersion });
+  world.cluster = { ...world.cluster, status: { connectionString } };
+  const asked = (sinceMs: number): unknown => {
+    const step = "updateDatabaseConfiguration";
+    const previousWaits = [{ step, reason: "DatabaseNotReady" as const, sinceMs }];
+    const { databaseQuestions } = world.plan({ previousWaits, configMap: undefined });
+    return databaseQuestions.filter(({ type }) => type === "reachableVersion");
+  };
+  assert.deepEqual(asked(world.nowMs - 59_000), []);
+  assert.deepEqual(asked(world.nowMs - 60_000), [
+    { type: "reachableVersion", versions: [newVersion, oldVersion] },
+  ]);
+});
+
 test("[U29] a sidecar image whose name somebody else rewrote is left as it is", () => {
   const world = new UpgradeWorld();
   for (const [name, pod] of world.pods) {

@@ -1,6 +1,7 @@
 // Step checkClientCompatibility: a change of version that is not possible, or that clients could not follow, waits and
 // says why. Only the upgrade waits: pods, volumes and everything else are looked after meanwhile.
 // Rules: spec/upgrade.md [U1]-[U6], [U10]-[U14], [U31], [U39].
+import { versionsOfPods } from "../view/pod-binaries.ts";
 import {
   isIncompatibleUpgrade,
   isSilent,
@@ -21,6 +22,7 @@ import { nameList } from "../wait.ts";
 const step = "checkClientCompatibility";
 /** A restart in place is over long before. */
 const awayMs = 15_000;
+const unknownMs = 60_000;
 
 export function checkClientCompatibility(snapshot: Snapshot, draft: Draft): StepResult {
   const wanted = snapshot.cluster.spec.version;
@@ -51,16 +53,23 @@ function versionQuestions(
   if (!isAsked) return [];
   // The new version first: a client of the old one takes its time to find out that nobody answers it.
   const { version: wanted } = snapshot.cluster.spec;
-  const versions = [...overtakenVersions(snapshot, running), wanted, running];
+  const known = [...overtakenVersions(snapshot, running), wanted, running];
+  // After a lost status the images of the pods are all that tells of another one.
+  const versions = [...known, ...versionsOfPods(snapshot)];
   return [{ type: "reachableVersion", versions: [...new Set(versions)] }];
 }
 
+/** Where the status is lost, nobody knows that there is a database: it is waited for as for a new one, only longer. */
 function isAwayForLong(snapshot: Snapshot, { status }: Draft): boolean {
-  if (status.configured !== true || !isUnanswered(snapshot)) return false;
+  if (!status.connectionString || !isUnanswered(snapshot)) return false;
+  const isKnown = status.configured === true;
+  const limitMs = isKnown ? awayMs : unknownMs;
   return snapshot.previousWaits.some(
     ({ reason, sinceMs }) =>
-      (reason === "DatabaseUnavailable" || reason === "DatabaseUnreachable") &&
-      snapshot.nowMs - sinceMs >= awayMs,
+      (reason === "DatabaseUnavailable" ||
+        reason === "DatabaseUnreachable" ||
+        (!isKnown && reason === "DatabaseNotReady")) &&
+      snapshot.nowMs - sinceMs >= limitMs,
   );
 }
 

@@ -46,6 +46,17 @@ export function startableVersion(
   return [version, announcedVersion(snapshot), runningVersion].find(fits) ?? version;
 }
 
+/** The versions that pods were made for, by their images; sorted. */
+export function versionsOfPods(snapshot: Snapshot): string[] {
+  const found = new Set<string>();
+  for (const pod of snapshot.pods.values()) {
+    const main = pod.spec?.containers.find(({ name }) => name === mainContainerName);
+    const version = versionOfImage(main?.image);
+    if (version !== undefined) found.add(formatVersion(version));
+  }
+  return [...found].sort();
+}
+
 /** By the beginning of the tag; a suffix may follow. */
 function versionOfImage(image = ""): ReturnType<typeof parseVersion> {
   const [text = ""] = /^\d+\.\d+\.\d+(-rc\d+)?/.exec(tagOf(image) ?? "") ?? [];
