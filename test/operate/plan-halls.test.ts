@@ -7,6 +7,7 @@ import type { Pod } from "../../src/kube/generated/types.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import { isMarkedForRemoval } from "../../src/model/process-group.ts";
 import { addProcessGroups } from "../../src/plan/process-groups/add-process-groups.ts";
+import { crowdedGroups } from "../../src/plan/placement/hall-crowding.ts";
 import { misplacedGroups, shrinkByHall } from "../../src/plan/placement/hall-balance.ts";
 import { replaceMisconfiguredProcessGroups } from "../../src/plan/replacement/replace-misconfigured-process-groups.ts";
 import type { Snapshot } from "../../src/plan/snapshot.ts";
@@ -345,4 +346,58 @@ test("[HALL12] a database that exists gets its processes back although a hall ha
   const { counts, waits } = newGroups(hallSpec(small), [], { placementNodes }, true);
   assert.deepEqual(counts["log"], { az1: 1, az2: 1, az3: 1 });
   assert.equal(waits.length, 1);
+});
+
+test("[HALL39] logs that are to go and wait for those that share a zone of their hall: one of these is replaced", () => {
+  const halls = ["az1", "az2", "az3"];
+  const leaving = groupsIn("log", { az1: 1, az2: 1, az3: 1 }).map((group) => ({
+    ...group,
+    removalTimestamp: "2026-01-01T00:00:00Z",
+  }));
+  const staying = groupsIn("log", { az1: 3, az2: 3, az3: 3 }).map((group) => ({
+    ...group,
+    processGroupID: `new-${group.processGroupID}`,
+  }));
+  const seen = (zones: number): Snapshot["database"] => ({
+    kind: "seen",
+    observedMs: 0,
+    status: {
+      cluster: {
+        configuration: { redundancy_mode: "three_data_hall" },
+        processes: Object.fromEntries(
+          [...leaving, ...staying].map(({ processGroupID: id, hall = "" }, index) => {
+            const isNew = id.startsWith("new-");
+            const zoneid = `${hall}-${isNew ? index % zones : "old"}`;
+            const locality = { instance_id: id, data_hall: hall, zoneid };
+            return [
+              id,
+              { class_type: "log", address: `10.1.0.${index}:4501`, locality, roles: [] },
+            ];
+          }),
+        ),
+      },
+    },
+  });
+  const replacedIn = (zones: number): string[] => {
+    const scene = hallScene(
+      hallSpec({ processCounts: { storage: 6, log: 9 } }),
+      [...leaving, ...staying],
+      {
+        database: seen(zones),
+        nowMs: Date.parse("2026-01-01T01:00:00Z"),
+      },
+    );
+    const { snapshot } = scene;
+    const cluster = {
+      ...snapshot.cluster,
+      status: { ...snapshot.cluster.status, configured: true },
+    };
+    const found = crowdedGroups(
+      { ...snapshot, cluster },
+      { ...scene.draft, groups: [...leaving, ...staying] },
+    );
+    return found.map(({ group }) => group.hall ?? "").sort();
+  };
+  assert.deepEqual(replacedIn(1), halls);
+  assert.deepEqual(replacedIn(3), [], "nothing holds them up");
 });

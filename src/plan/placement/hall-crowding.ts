@@ -1,14 +1,16 @@
 // A hall whose storage or log processes share one zone although its nodes offer more keeps a database over halls from being
-// created. Before there is one, nothing moves by itself: a process group is replaced, and the scheduler prefers another
-// node for its successor. Rules: spec/halls.md [HALL39].
+// created, and process groups that are to go from being excluded. Nothing moves by itself: a process group is replaced,
+// and the scheduler prefers another node for its successor. Rules: spec/halls.md [HALL39].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import type { DatabaseStatus } from "../../model/database-status.ts";
 import { localityOf, processesByInstance } from "../../model/locality.ts";
 import { isLogProcess } from "../../model/process-class.ts";
-import { isMarkedForRemoval } from "../../model/process-group.ts";
+import { isAwaitingExclusion, isMarkedForRemoval } from "../../model/process-group.ts";
 import { redundancyOf } from "../../model/redundancy.ts";
 import type { Misplaced } from "./hall-balance.ts";
 import { desiredOf } from "./hall-placement.ts";
-import { zonesByHall, zonesPerHallMin } from "../safety/hall-policy.ts";
+import { areSuccessorsUp, zoneProblems } from "../safety/exclusion-zones.ts";
+import { hallPolicy, zonesByHall, zonesPerHallMin } from "../safety/hall-policy.ts";
 import type { HallKind } from "../safety/hall-policy.ts";
 import { leavingIds } from "../safety/hall-readiness.ts";
 import { openZones } from "./halls-offered.ts";
@@ -26,9 +28,7 @@ const attemptMs = 600_000;
 export function crowdedGroups(snapshot: Snapshot, draft: Draft): readonly Misplaced[] {
   const { spreadLocality } = redundancyOf(draft.desired.configuration.redundancy_mode);
   const status = databaseStatus(snapshot);
-  if (spreadLocality === undefined || status === undefined || !isBeforeDatabase(snapshot)) {
-    return [];
-  }
+  if (spreadLocality === undefined || status === undefined) return [];
   const processes = processesByInstance(status);
   const hallOf = ({ processGroupID }: ProcessGroup): string => {
     const [process] = processes.get(processGroupID) ?? [];
@@ -39,12 +39,13 @@ export function crowdedGroups(snapshot: Snapshot, draft: Draft): readonly Mispla
     const members = draft.groups.filter(({ processClass }) =>
       kind === "log" ? isLogProcess(processClass) : processClass === "storage",
     );
+    const minimum = isBeforeDatabase(snapshot) ? zonesPerHallMin : zonesHeldUp(draft, status, kind);
     const halls = zonesByHall(status, spreadLocality, kind, (id) => leaving.has(id));
     return [...halls].flatMap(([hall, zones]) => {
       const inside = members.filter(
         (group) => hallOf(group) === hall && !leaving.has(group.processGroupID),
       );
-      if (zones.size >= zonesPerHallMin || inside.length < zonesPerHallMin) return [];
+      if (zones.size >= minimum || inside.length < minimum) return [];
       const [group] = cheapestFirst(inside, status);
       if (group === undefined || isTried(snapshot, draft, members, group)) return [];
       if (openZones(snapshot, group.processClass, hall).size < zonesPerHallMin) return [];
@@ -53,6 +54,15 @@ export function crowdedGroups(snapshot: Snapshot, draft: Draft): readonly Mispla
       return [{ group, cause }];
     });
   });
+}
+
+/** So many zones a hall needs for those that are to go; 0 when they do not wait for that. */
+function zonesHeldUp(draft: Draft, status: DatabaseStatus, kind: HallKind): number {
+  const mode = draft.desired.configuration.redundancy_mode;
+  if (!draft.groups.some(isAwaitingExclusion) || !areSuccessorsUp(status, draft.groups)) return 0;
+  const problems = zoneProblems(status, leavingIds(draft.groups), mode);
+  if (!problems.some(({ concerns }) => concerns(kind))) return 0;
+  return hallPolicy(mode, kind)?.zonesPerHall ?? 0;
 }
 
 /** Whether somebody was replaced for this not long ago, or a successor has not reported yet, or too many were in vain. */
