@@ -2,11 +2,10 @@
 // without a restart. Carries the rule BK4 of spec/backup.md.
 import type { FoundationDBBackup } from "../api/backup.ts";
 import type { Deployment } from "../kube/generated/types.ts";
-import type { OwnerReference } from "../kube/object.ts";
 import type { Stored } from "../kube/resource.ts";
 import { agentCountOf } from "../api/effective-backup.ts";
 import { agentTemplate } from "./backup-agent.ts";
-import { annotationKeys } from "./labels.ts";
+import { annotationKeys, ownerReferenceTo } from "./labels.ts";
 import { built } from "./problem.ts";
 import type { Built } from "./problem.ts";
 import { deploymentSpecHash } from "./spec-hash.ts";
@@ -55,18 +54,8 @@ export function agentDeployment(backup: FoundationDBBackup): Built<Stored<Deploy
         ...given?.annotations,
         [annotationKeys.lastAppliedSpec]: deploymentSpecHash(spec),
       },
-      ownerReferences: [ownerReferenceToBackup(backup)],
+      ownerReferences: [ownerReferenceTo(backup)],
     },
     spec,
   });
-}
-
-export function ownerReferenceToBackup(backup: FoundationDBBackup): OwnerReference {
-  return {
-    apiVersion: backup.apiVersion,
-    kind: backup.kind,
-    name: backup.metadata.name ?? "",
-    uid: backup.metadata.uid ?? "",
-    controller: true,
-  };
 }

@@ -7,7 +7,7 @@ import type { Container, Pod, PodTemplateSpec } from "../kube/generated/types.ts
 import type { Stored } from "../kube/resource.ts";
 import { agentTemplate } from "./backup-agent.ts";
 import type { BackupCommand, CommandType } from "./backup-command.ts";
-import { ownerReferenceToBackup } from "./backup-deployment.ts";
+import { ownerReferenceTo } from "./labels.ts";
 import { initContainerName, mainContainerName } from "./normalise.ts";
 import { built } from "./problem.ts";
 import type { Built } from "./problem.ts";
@@ -62,7 +62,7 @@ export function commandPod(
         [purposeAnnotation]: purpose,
         [attemptAnnotation]: String(attempt),
       },
-      ownerReferences: [ownerReferenceToBackup(backup)],
+      ownerReferences: [ownerReferenceTo(backup)],
     },
     spec: commandSpec(template, command),
   });

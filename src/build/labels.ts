@@ -2,7 +2,7 @@
 // Carries the rules B15 to B18 of spec/build.md and PACK20 of spec/packing.md.
 import { labelsOf } from "../api/effective.ts";
 import type { NamedCluster } from "../api/effective.ts";
-import type { ObjectMeta, OwnerReference } from "../kube/object.ts";
+import type { KubeObject, ObjectMeta, OwnerReference } from "../kube/object.ts";
 import type { NormalCluster } from "./normalise.ts";
 
 export const annotationKeys = {
@@ -55,12 +55,13 @@ export function selectorLabels(cluster: NamedCluster, subject: Subject): Record<
   };
 }
 
-function ownerReferenceTo(cluster: NormalCluster): OwnerReference {
+/** Of a resource of ours that makes the object. */
+export function ownerReferenceTo(owner: KubeObject): OwnerReference {
   return {
-    apiVersion: cluster.apiVersion,
-    kind: cluster.kind,
-    name: cluster.metadata.name ?? "",
-    uid: cluster.metadata.uid ?? "",
+    apiVersion: owner.apiVersion,
+    kind: owner.kind,
+    name: owner.metadata.name ?? "",
+    uid: owner.metadata.uid ?? "",
     controller: true,
   };
 }

@@ -13,7 +13,7 @@ import { CommandError } from "./command-error.ts";
 import { objectTroubles, recentEvents } from "./explain-objects.ts";
 import { explainedWaits } from "./explain-page.ts";
 import type { ExplainedFact, ExplainedWait, ExplainPage, Verdict } from "./explain-page.ts";
-import { commandErrorOf } from "./explain-read.ts";
+import { commandErrorOf, optionalReads } from "./explain-read.ts";
 import type { ClusterKey } from "./explain-read.ts";
 import type { TextPage } from "./explain-text.ts";
 import { formatAge } from "./explain-words.ts";
@@ -167,16 +167,7 @@ export async function readBackupInput(
   server: string,
 ): Promise<BackupInput> {
   const backup = await readBackup(client, { namespace, name }, server);
-  const unread: string[] = [];
-  const attempt = async <T>(what: string, read: () => Promise<T>): Promise<T | undefined> => {
-    try {
-      return await read();
-    } catch (error) {
-      if (!isKubeError(error)) throw error;
-      unread.push(`${what}: ${error.reason === "Forbidden" ? "not allowed" : error.message}`);
-      return undefined;
-    }
-  };
+  const { attempt, unread } = optionalReads();
   const labelSelector = `${agentLabel}=${agentDeploymentName(name)}`;
   const [agents, told] = await Promise.all([
     attempt("pods", async () => (await client.listAll(pods, { namespace, labelSelector })).items),

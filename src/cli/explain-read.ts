@@ -23,16 +23,7 @@ export async function readExplainInput(
 ): Promise<ExplainInput> {
   const cluster = await readCluster(client, key, server);
   const { namespace } = key;
-  const unread: string[] = [];
-  const attempt = async <T>(what: string, read: () => Promise<T>): Promise<T | undefined> => {
-    try {
-      return await read();
-    } catch (error) {
-      if (!isKubeError(error)) throw error;
-      unread.push(`${what}: ${error.reason === "Forbidden" ? "not allowed" : error.message}`);
-      return undefined;
-    }
-  };
+  const { attempt, unread } = optionalReads();
   const [ownPods, ownClaims, told] = await Promise.all([
     attempt("pods", () => ownObjects(client, pods, cluster, namespace)),
     attempt("volume claims", () => ownObjects(client, persistentVolumeClaims, cluster, namespace)),
@@ -50,6 +41,24 @@ export async function readExplainInput(
     nodes: found?.filter((node) => node !== undefined),
     unread: unread.toSorted(),
   };
+}
+
+/** Reads that a page can do without: what fails is left out and named. */
+export function optionalReads(): {
+  attempt: <T>(what: string, read: () => Promise<T>) => Promise<T | undefined>;
+  unread: string[];
+} {
+  const unread: string[] = [];
+  const attempt = async <T>(what: string, read: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isKubeError(error)) throw error;
+      unread.push(`${what}: ${error.reason === "Forbidden" ? "not allowed" : error.message}`);
+      return undefined;
+    }
+  };
+  return { attempt, unread };
 }
 
 async function readCluster(

@@ -1,6 +1,6 @@
 // What happens to a resource whose spec cannot be right: a condition and an event, and nothing else until the spec
 // changes. Rules: spec/operate.md [OP40], [OP41].
-import type { ClusterStatus, Condition, FoundationDBCluster } from "../api/cluster.ts";
+import type { BlockedBy, ClusterStatus, Condition, FoundationDBCluster } from "../api/cluster.ts";
 import { describeProblem } from "../api/problem.ts";
 import type { ValidationProblem } from "../api/problem.ts";
 import { formatTime } from "../kube/time.ts";
@@ -20,9 +20,6 @@ export function invalidStatus(
   const invalid = { status: "False", reason: invalidSpecReason, message } as const;
   const isConfigured = cluster.status?.configured === true;
   const before = new Map((cluster.status?.conditions ?? []).map((entry) => [entry.type, entry]));
-  const since = cluster.status?.blockedBy?.find(
-    (entry) => entry.reason === invalidSpecReason,
-  )?.since;
   return {
     ...cluster.status,
     conditions: datedConditions(cluster, nowMs, {
@@ -31,15 +28,25 @@ export function invalidStatus(
       Progressing: invalid,
       Reconciled: invalid,
     }),
-    blockedBy: problems.slice(0, 100).map((problem) => ({
-      step: "validateSpec",
-      reason: invalidSpecReason,
-      message: problem.message.slice(0, 4096),
-      object: problem.field.slice(0, 512),
-      since: since ?? formatTime(nowMs),
-      remedy: problem.remedy.slice(0, 2048),
-    })),
+    blockedBy: invalidBlockedBy(cluster.status?.blockedBy, problems, nowMs),
   };
+}
+
+/** One entry for each problem, since the spec was found wrong for the first time. */
+export function invalidBlockedBy(
+  before: readonly BlockedBy[] = [],
+  problems: readonly ValidationProblem[],
+  nowMs: number,
+): BlockedBy[] {
+  const since = before.find(({ reason }) => reason === invalidSpecReason)?.since;
+  return problems.slice(0, 100).map((problem) => ({
+    step: "validateSpec",
+    reason: invalidSpecReason,
+    message: problem.message.slice(0, 4096),
+    object: problem.field.slice(0, 512),
+    since: since ?? formatTime(nowMs),
+    remedy: problem.remedy.slice(0, 2048),
+  }));
 }
 
 const unjudged = {

@@ -2,7 +2,7 @@
 // progress is collected for a while, so that bringing up a cluster takes a handful of writes.
 // Rules: spec/operate.md [OP31]-[OP34], spec/explain.md [E8].
 import { leastOf, mostOf } from "../env/long-lists.ts";
-import type { ClusterStatus } from "../api/cluster.ts";
+import type { BlockedBy, ClusterStatus } from "../api/cluster.ts";
 import { parseTime } from "../kube/time.ts";
 import { isSameJson } from "../plan/view/same-json.ts";
 import { concernOf } from "../plan/wait-concern.ts";
@@ -14,7 +14,7 @@ export type StatusDue = "unchanged" | "now" | "soon" | "later";
 export function statusDue(stored: ClusterStatus | undefined, next: ClusterStatus): StatusDue {
   if (stored === undefined) return "now";
   if (isUrgent(stored, next)) return "now";
-  const isSame = isSameJson(forComparison(stored), forComparison(next));
+  const isSame = isSameJson(withoutRetryTimes(stored), withoutRetryTimes(next));
   if (isSame && !areWaitsOutdated(stored, next)) return "unchanged";
   return isSameJson(concerns(stored), concerns(next)) ? "later" : "soon";
 }
@@ -45,7 +45,9 @@ function earliestWaitMs({ blockedBy = [] }: ClusterStatus): number {
 }
 
 /** When a wait is looked at again is no news. */
-function forComparison(status: ClusterStatus): unknown {
+export function withoutRetryTimes<T extends { readonly blockedBy?: readonly BlockedBy[] }>(
+  status: T,
+): T {
   if (status.blockedBy === undefined) return status;
   return { ...status, blockedBy: status.blockedBy.map((entry) => ({ ...entry, retryAt: "" })) };
 }

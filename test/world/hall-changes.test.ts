@@ -213,8 +213,8 @@ test("[HALL13] another hall, zone or datacenter in the resource is a replacement
     );
     assert.equal(acts(world, "killProcesses").length, kills);
     for (const { locality } of Object.values((await statusOf(world)).cluster?.processes ?? {})) {
-      const isReadyForRemoval = !after.has(locality?.["instance_id"] ?? "");
-      assert.equal(locality?.["data_hall"], isReadyForRemoval ? "old" : "new");
+      const isLeaving = !after.has(locality?.["instance_id"] ?? "");
+      assert.equal(locality?.["data_hall"], isLeaving ? "old" : "new");
     }
     world.assertDataSafe();
   });

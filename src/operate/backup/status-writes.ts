@@ -4,6 +4,7 @@ import type { BackupStatus } from "../../api/backup.ts";
 import type { Condition } from "../../api/conditions.ts";
 import { isSameJson } from "../../plan/view/same-json.ts";
 import type { PlanEvent } from "../../plan/step.ts";
+import { withoutRetryTimes } from "../status-writes.ts";
 
 export const figuresMs = 600_000;
 
@@ -13,19 +14,13 @@ export function backupStatusDue(
   next: BackupStatus,
 ): "unchanged" | "figures" | "now" {
   if (stored === undefined || !isSameJson(gist(stored), gist(next))) return "now";
-  return isSameJson(withoutRetry(stored), withoutRetry(next)) ? "unchanged" : "figures";
+  return isSameJson(withoutRetryTimes(stored), withoutRetryTimes(next)) ? "unchanged" : "figures";
 }
 
 function gist(status: BackupStatus): unknown {
-  const { restorable, lag, bytes: _b, snapshot: _s, ...rest } = withoutRetry(status);
+  const { restorable, lag, bytes: _b, snapshot: _s, ...rest } = withoutRetryTimes(status);
   // The begin of the window moves only when something was expired.
   return { ...rest, from: restorable?.from?.version, isLagKnown: lag !== undefined };
-}
-
-/** When a wait is looked at again is no news. */
-function withoutRetry(status: BackupStatus): BackupStatus {
-  if (status.blockedBy === undefined) return status;
-  return { ...status, blockedBy: status.blockedBy.map((entry) => ({ ...entry, retryAt: "" })) };
 }
 
 const bad: ReadonlySet<string> = new Set(["Errored", "Aborted", "PartiallyAborted"]);

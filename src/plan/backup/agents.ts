@@ -15,7 +15,7 @@ import type { BackupDraft, BackupStepResult } from "./step.ts";
 
 const step = "updateBackupAgents";
 
-export function planAgents(snapshot: BackupSnapshot, draft: BackupDraft): BackupStepResult {
+export function updateBackupAgents(snapshot: BackupSnapshot, draft: BackupDraft): BackupStepResult {
   const { backup, deployment } = snapshot;
   const built = agentDeployment(backup);
   if (!built.ok) {

@@ -6,32 +6,32 @@ import type { PlanEvent } from "../step.ts";
 import type { NewWait, Wait } from "../wait.ts";
 import { describeBackupAction } from "./action.ts";
 import type { BackupAction } from "./action.ts";
-import { planAgents } from "./agents.ts";
+import { updateBackupAgents } from "./agents.ts";
 import { concludeBackup } from "./conclude.ts";
-import { planDeletion } from "./deletion.ts";
-import { planExpiry } from "./expiry.ts";
-import { planObserved } from "./observed.ts";
-import { planPause } from "./pause.ts";
-import { planCommandRemoval } from "./remove-commands.ts";
+import { deleteBackup } from "./deletion.ts";
+import { expireBackup } from "./expiry.ts";
+import { updateBackupStatus } from "./observed.ts";
+import { toggleBackupPaused } from "./pause.ts";
+import { removeCommands } from "./remove-commands.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
-import { planModification, planStart, planStop } from "./start.ts";
+import { modifyBackup, startBackup, stopBackup } from "./start.ts";
 import type { BackupDraft, BackupStep } from "./step.ts";
 
 const chain: readonly BackupStep[] = [
   // What agents and database show.
-  { name: "updateBackupStatus", run: planObserved },
+  { name: "updateBackupStatus", run: updateBackupStatus },
   // Pods of commands that ended are kept for a while.
-  { name: "removeCommands", run: planCommandRemoval },
+  { name: "removeCommands", run: removeCommands },
   // The finalizer, and all that a deletion asks for.
-  { name: "deleteBackup", run: planDeletion },
+  { name: "deleteBackup", run: deleteBackup },
   // The Deployment of the agents.
-  { name: "updateBackupAgents", run: planAgents },
-  { name: "startBackup", run: planStart },
-  { name: "stopBackup", run: planStop },
-  { name: "toggleBackupPaused", run: planPause },
-  { name: "modifyBackup", run: planModification },
+  { name: "updateBackupAgents", run: updateBackupAgents },
+  { name: "startBackup", run: startBackup },
+  { name: "stopBackup", run: stopBackup },
+  { name: "toggleBackupPaused", run: toggleBackupPaused },
+  { name: "modifyBackup", run: modifyBackup },
   // What is older than the retention goes.
-  { name: "expireBackup", run: planExpiry },
+  { name: "expireBackup", run: expireBackup },
 ];
 
 export interface BackupPlan {

@@ -30,7 +30,7 @@ const remove: BackupStepResult = {
   stop: true,
 };
 
-export function planDeletion(snapshot: BackupSnapshot): BackupStepResult {
+export function deleteBackup(snapshot: BackupSnapshot): BackupStepResult {
   const { metadata, spec } = snapshot.backup;
   const policy = deletionPolicyOf(spec);
   const isHeld = metadata.finalizers?.includes(backupFinalizer) === true;

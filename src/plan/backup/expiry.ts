@@ -18,7 +18,7 @@ import type { BackupStepResult } from "./step.ts";
 
 const step = "expireBackup";
 
-export function planExpiry(snapshot: BackupSnapshot): BackupStepResult {
+export function expireBackup(snapshot: BackupSnapshot): BackupStepResult {
   const { backup } = snapshot;
   const oldest = expirableBefore(snapshot);
   if (oldest === undefined || !isDue(snapshot)) return nothing;

@@ -14,7 +14,7 @@ import { unreadableWait } from "./unreadable.ts";
 
 const step = "updateBackupStatus";
 
-export function planObserved(snapshot: BackupSnapshot): BackupStepResult {
+export function updateBackupStatus(snapshot: BackupSnapshot): BackupStepResult {
   const { layer } = snapshot;
   if (layer.kind === "missing") return { waits: [unreadableWait(snapshot, step, layer)] };
   const { record } = layer.layer;

@@ -8,7 +8,7 @@ import type { BackupStepResult } from "./step.ts";
 
 const step = "toggleBackupPaused";
 
-export function planPause(snapshot: BackupSnapshot): BackupStepResult {
+export function toggleBackupPaused(snapshot: BackupSnapshot): BackupStepResult {
   const { backup, others } = snapshot;
   const layer = layerOf(snapshot);
   if (isUnmanaged(backup.spec) || layer === undefined) return nothing;

@@ -15,7 +15,7 @@ const keptMs = 600_000;
 /** The deadline of a pod counts from when a node has taken it: one that finds none would wait for ever. */
 const unplacedMs = 300_000;
 
-export function planCommandRemoval(snapshot: BackupSnapshot): BackupStepResult {
+export function removeCommands(snapshot: BackupSnapshot): BackupStepResult {
   const { commandPods, nowMs } = snapshot;
   const actions = commandPods.flatMap((pod): BackupAction[] => {
     if (pod.metadata.deletionTimestamp !== undefined) return [];

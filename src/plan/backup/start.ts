@@ -23,7 +23,7 @@ import type { BackupSnapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { BackupStepResult } from "./step.ts";
 
-export function planStart(snapshot: BackupSnapshot): BackupStepResult {
+export function startBackup(snapshot: BackupSnapshot): BackupStepResult {
   const step = "startBackup";
   const { backup } = snapshot;
   const layer = layerOf(snapshot);
@@ -68,7 +68,7 @@ function tagTaken(
   };
 }
 
-export function planStop(snapshot: BackupSnapshot): BackupStepResult {
+export function stopBackup(snapshot: BackupSnapshot): BackupStepResult {
   const step = "stopBackup";
   const { backup } = snapshot;
   const record = recordOf(snapshot);
@@ -85,7 +85,7 @@ export function planStop(snapshot: BackupSnapshot): BackupStepResult {
   return { ...runCommand(snapshot, step, command), status };
 }
 
-export function planModification(snapshot: BackupSnapshot): BackupStepResult {
+export function modifyBackup(snapshot: BackupSnapshot): BackupStepResult {
   const step = "modifyBackup";
   const { backup } = snapshot;
   if (isUnmanaged(backup.spec) || !shouldRun(snapshot)) return nothing;

@@ -10,6 +10,7 @@ import { redundancyOf } from "../../model/redundancy.ts";
 import type { Misplaced } from "./hall-balance.ts";
 import { desiredOf } from "./hall-placement.ts";
 import { areSuccessorsUp, zoneProblems } from "../safety/exclusion-zones.ts";
+import type { ZoneProblem } from "../safety/exclusion-zones.ts";
 import { hallPolicy, zonesByHall, zonesPerHallMin } from "../safety/hall-policy.ts";
 import type { HallKind } from "../safety/hall-policy.ts";
 import { leavingIds } from "../safety/hall-readiness.ts";
@@ -29,17 +30,21 @@ export function crowdedGroups(snapshot: Snapshot, draft: Draft): readonly Mispla
   const { spreadLocality } = redundancyOf(draft.desired.configuration.redundancy_mode);
   const status = databaseStatus(snapshot);
   if (spreadLocality === undefined || status === undefined) return [];
+  const isCreated = !isBeforeDatabase(snapshot);
+  if (isCreated && !isAnybodyHeldUp(draft, status)) return [];
   const processes = processesByInstance(status);
   const hallOf = ({ processGroupID }: ProcessGroup): string => {
     const [process] = processes.get(processGroupID) ?? [];
     return process === undefined ? "" : localityOf(process, spreadLocality);
   };
   const leaving = leavingIds(draft.groups);
+  const mode = draft.desired.configuration.redundancy_mode;
+  const problems = isCreated ? zoneProblems(status, leaving, mode) : [];
   return kinds.flatMap((kind) => {
     const members = draft.groups.filter(({ processClass }) =>
       kind === "log" ? isLogProcess(processClass) : processClass === "storage",
     );
-    const minimum = isBeforeDatabase(snapshot) ? zonesPerHallMin : zonesHeldUp(draft, status, kind);
+    const minimum = isCreated ? zonesHeldUp(problems, mode, kind) : zonesPerHallMin;
     const halls = zonesByHall(status, spreadLocality, kind, (id) => leaving.has(id));
     return [...halls].flatMap(([hall, zones]) => {
       const inside = members.filter(
@@ -56,11 +61,17 @@ export function crowdedGroups(snapshot: Snapshot, draft: Draft): readonly Mispla
   });
 }
 
+/** Whether all that stay are up, and somebody who is to go is not excluded yet. */
+function isAnybodyHeldUp({ groups }: Draft, status: DatabaseStatus): boolean {
+  return groups.some(isAwaitingExclusion) && areSuccessorsUp(status, groups);
+}
+
 /** So many zones a hall needs for those that are to go; 0 when they do not wait for that. */
-function zonesHeldUp(draft: Draft, status: DatabaseStatus, kind: HallKind): number {
-  const mode = draft.desired.configuration.redundancy_mode;
-  if (!draft.groups.some(isAwaitingExclusion) || !areSuccessorsUp(status, draft.groups)) return 0;
-  const problems = zoneProblems(status, leavingIds(draft.groups), mode);
+function zonesHeldUp(
+  problems: readonly ZoneProblem[],
+  mode: string | undefined,
+  kind: HallKind,
+): number {
   if (!problems.some(({ concerns }) => concerns(kind))) return 0;
   return hallPolicy(mode, kind)?.zonesPerHall ?? 0;
 }

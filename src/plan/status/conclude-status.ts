@@ -125,16 +125,16 @@ function isVersionOpen(snapshot: Snapshot, { status }: Draft): boolean {
 }
 
 /** In global mode the last word belongs to all instances, and who leaves it leaves nothing behind. */
-const farewells: ReadonlySet<string> = new Set([
+const lastWaits: ReadonlySet<string> = new Set([
   "operatorCoordination/CoordinationSettling",
   "removeProcessGroups/CoordinationSettling",
   "removeProcessGroups/InstanceNotReady",
 ]);
 
-/** A process group that is going stands in the list until the database has forgotten it: a matter of seconds. */
+/** A process group that leaves stands in the list until the database has forgotten it: a matter of seconds. */
 function isRemovalEnding(snapshot: Snapshot, draft: Draft): boolean {
   const isPending = draft.waits.some(
-    ({ step, reason }) => reason === "InclusionPending" || farewells.has(`${step}/${reason}`),
+    ({ step, reason }) => reason === "InclusionPending" || lastWaits.has(`${step}/${reason}`),
   );
   return isPending || draft.groups.some((group) => isEnding(snapshot, group));
 }

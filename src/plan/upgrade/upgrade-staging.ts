@@ -49,10 +49,10 @@ export function configurationVersion(
   if (verdict.kind === "unknown" || verdict.kind === "uncertain")
     return announced ?? runningVersion;
   if (restartEntriesWait(snapshot) !== undefined) return startable(runningVersion);
-  const isStagedEverywhere = unstagedPods(snapshot, groups, viewOf(snapshot)).length === 0;
+  if (unstagedPods(snapshot, groups, viewOf(snapshot)).length > 0) return startable(runningVersion);
   // From now on a process that restarts is lost to the others until they restart, too: that time is kept short.
   const obstacle = restartObstacle(snapshot.cluster, databaseStatus(snapshot), runningVersion);
-  return isStagedEverywhere && obstacle === undefined ? wanted : startable(runningVersion);
+  return obstacle === undefined ? wanted : startable(runningVersion);
 }
 
 /** What was announced and may not be taken back yet. */

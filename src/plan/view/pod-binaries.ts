@@ -13,8 +13,7 @@ import type { Snapshot } from "../snapshot.ts";
 export function canStart(pod: Stored<Pod>, version: string): boolean | undefined {
   const shape = shapeOfPod(pod);
   if (shape.imageType === "split") return true;
-  const main = pod.spec?.containers.find(({ name }) => name === mainContainerName);
-  const [own, wanted] = [versionOfImage(main?.image), parseVersion(version)];
+  const [own, wanted] = [versionOfPod(pod), parseVersion(version)];
   if (own === undefined || wanted === undefined) return undefined;
   if (isProtocolCompatible(own, wanted)) return true;
   const copied = versionOfImage(shape.sidecarImage);
@@ -50,11 +49,15 @@ export function startableVersion(
 export function versionsOfPods(snapshot: Snapshot): string[] {
   const found = new Set<string>();
   for (const pod of snapshot.pods.values()) {
-    const main = pod.spec?.containers.find(({ name }) => name === mainContainerName);
-    const version = versionOfImage(main?.image);
+    const version = versionOfPod(pod);
     if (version !== undefined) found.add(formatVersion(version));
   }
   return [...found].sort();
+}
+
+function versionOfPod(pod: Stored<Pod>): ReturnType<typeof parseVersion> {
+  const main = pod.spec?.containers.find(({ name }) => name === mainContainerName);
+  return versionOfImage(main?.image);
 }
 
 /** By the beginning of the tag; a suffix may follow. */

@@ -69,6 +69,22 @@ function secondsOf(printed: Printed): (version: number) => number {
   return (version) => seconds.get(version) ?? 0;
 }
 
+type SecondOf = ReturnType<typeof secondsOf>;
+
+/** Shown to the last character as it was captured; versions as times where the capture has them. */
+function assertDescribed(name: string, seconds: { json?: SecondOf; text?: SecondOf } = {}): void {
+  const printed = printedOf(`${name}-json`);
+  const shown = describe(readContent("x", objectsOf(printed)));
+  assert.equal(
+    `${descriptionJson(printed.URL, shown, seconds.json)}\n`,
+    capture(`${name}-json`).stdout,
+  );
+  assert.equal(
+    `${descriptionText(printed.URL, shown, seconds.text)}\n`,
+    capture(`${name}-text`).stdout,
+  );
+}
+
 for (const name of [
   "02-describe/db100-restorable",
   "02-describe/several-snapshots",
@@ -76,47 +92,19 @@ for (const name of [
   "03-expire/slow-after-force",
 ]) {
   test(`[BSIM5] ${name} is described to the last character, as JSON and as text`, () => {
-    const printed = printedOf(`${name}-json`);
-    const shown = describe(readContent("x", objectsOf(printed)));
-    assert.equal(
-      `${descriptionJson(printed.URL, shown, undefined)}\n`,
-      capture(`${name}-json`).stdout,
-    );
-    assert.equal(
-      `${descriptionText(printed.URL, shown, undefined)}\n`,
-      capture(`${name}-text`).stdout,
-    );
+    assertDescribed(name);
   });
 }
 
 test("[BSIM5] with the database at hand, versions are shown as times", () => {
   const name = "02-describe/db100-version-timestamps";
-  const printed = printedOf(`${name}-json`);
-  const shown = describe(readContent("x", objectsOf(printed)));
-  const secondOf = secondsOf(printed);
-  assert.equal(
-    `${descriptionJson(printed.URL, shown, secondOf)}\n`,
-    capture(`${name}-json`).stdout,
-  );
-  assert.equal(
-    `${descriptionText(printed.URL, shown, secondOf)}\n`,
-    capture(`${name}-text`).stdout,
-  );
+  const secondOf = secondsOf(printedOf(`${name}-json`));
+  assertDescribed(name, { json: secondOf, text: secondOf });
 });
 
 test("[BSIM5] an expired part of a snapshot is shown with its share, and does not count as restorable", () => {
   const name = "03-expire/db100-after-version-ok";
-  const printed = printedOf(`${name}-json`);
-  const shown = describe(readContent("x", objectsOf(printed)));
-  const secondOf = secondsOf(printed);
-  assert.equal(
-    `${descriptionJson(printed.URL, shown, secondOf)}\n`,
-    capture(`${name}-json`).stdout,
-  );
-  assert.equal(
-    `${descriptionText(printed.URL, shown, undefined)}\n`,
-    capture(`${name}-text`).stdout,
-  );
+  assertDescribed(name, { json: secondsOf(printedOf(`${name}-json`)) });
 });
 
 test("[BSIM5] a lost log ends the window there, and a lost first log takes the snapshots before it", () => {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isFdbError } from "../../fdb/error.ts";
+import { defaultRanges } from "./backup-view.ts";
 import { capture } from "./captures.ts";
 import {
   contentOf,
@@ -266,16 +267,7 @@ test("[BSIM9] the status of a restore is printed to the last character", () => {
     tag: "mid",
     state: restoreStates.running,
     url: /URL: (\S+)/.exec(text)?.[1] ?? "",
-    ranges: [
-      { begin: "", end: "\xff" },
-      { begin: "\xff\x02/blobRange/", end: "\xff\x02/blobRange0" },
-      {
-        begin: "\xff/metacluster/clusterRegistration",
-        end: "\xff/metacluster/clusterRegistration\x00",
-      },
-      { begin: "\xff/tagQuota/", end: "\xff/tagQuota0" },
-      { begin: "\xff/tenant/", end: "\xff/tenant0" },
-    ],
+    ranges: defaultRanges,
     version: 219_091_829,
     blocks: Number(blocks),
     blocksFinished: Number(finished),

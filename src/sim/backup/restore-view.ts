@@ -19,16 +19,19 @@ export const restoreStates = {
 /** The word for a state; the first one is spelt as the real tool spells it. */
 const stateWords = ["unitialized", "queued", "starting", "running", "completed", "aborted"];
 
-export interface RestoreView {
-  readonly uid: string;
+export interface RestoreRequest {
   readonly tag: string;
-  readonly state: number;
   readonly url: string;
   readonly encryptionKeyFile: string;
   readonly ranges: readonly KeyRange[];
   readonly addPrefix: string;
   readonly removePrefix: string;
   readonly version: number;
+}
+
+export interface RestoreView extends RestoreRequest {
+  readonly uid: string;
+  readonly state: number;
   readonly blocks: number;
   readonly blocksFinished: number;
   readonly blocksDispatched: number;
@@ -38,16 +41,6 @@ export interface RestoreView {
   /** How far the log has been applied; -1 before it begins and after an abort. */
   readonly currentVersion: number;
   readonly lastError: LayerError | undefined;
-}
-
-export interface RestoreRequest {
-  readonly tag: string;
-  readonly url: string;
-  readonly encryptionKeyFile: string;
-  readonly ranges: readonly KeyRange[];
-  readonly addPrefix: string;
-  readonly removePrefix: string;
-  readonly version: number;
 }
 
 export function viewRestore(store: KeyValueStore, uid: string): RestoreView {
