@@ -1,7 +1,7 @@
 // Checklist: who goes when a class shrinks, and who is excluded.
 import { strict as assert } from "node:assert";
 import type { ClusterSpec, ProcessGroupStatus } from "../../src/api/cluster.ts";
-import { exclusionBudget } from "../../src/plan/exclusion/exclusion-budget.ts";
+import { exclusionBudget } from "../../src/plan/safety/exclusion-budget.ts";
 import { item, table } from "./checklist-case.ts";
 import { byIp, counts, excluded, isCoordinator, leaving } from "./leaving.ts";
 import { actionsOf, markedBy, Scene } from "./scene.ts";

@@ -1,5 +1,5 @@
 // Replacement buckets in the plan of a cluster: every trigger, what is said, and what is measured.
-// Rules: spec/buckets.md [BKT7]-[BKT9], [BKT12]-[BKT14].
+// Rules: spec/buckets.md [BKT7]-[BKT9], [BKT12]-[BKT15].
 import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -129,6 +129,41 @@ test("[BKT9] a closed bucket says that nobody holds it", () => {
   lose(world, world.id("log"));
   const message = waitOf(world.plan(), "ReplacementLimited");
   assert.match(message, /bucket log is closed: .*replacementBucket.log allows 0/);
+});
+
+/** One that leaves and one that has failed, by default in a mode that spares nobody. */
+function stalemate(mode: "single" | "double" = "single"): {
+  world: RemovalWorld;
+  leaving: string;
+  failed: string;
+} {
+  const world = RemovalWorld.settled({
+    processCounts,
+    automationOptions: { replacements: buckets },
+    databaseConfiguration: { redundancy_mode: mode },
+  });
+  const [leaving = "", failed = ""] = world.ids("storage");
+  world.mark(leaving);
+  lose(world, failed);
+  return { world, leaving, failed };
+}
+
+test("[BKT15] a removal that waits for a failed process group gives its place to it", () => {
+  const { world, leaving, failed } = stalemate();
+  assert.deepEqual(removalIds(world.plan()).sort(), [leaving, failed].sort());
+});
+
+test("[BKT15] a removal keeps its place while others may still come up and make the room", () => {
+  const { world, leaving } = stalemate("double");
+  world.silent.add(world.id("storage", 2));
+  world.condition(world.id("storage", 2), "MissingProcesses", 60);
+  assert.deepEqual(removalIds(world.plan()), [leaving]);
+});
+
+test("[BKT15] a removal whose exclusion has begun keeps its place", () => {
+  const { world, leaving } = stalemate();
+  world.exclusions.push({ locality: `locality_instance_id:${leaving}` });
+  assert.deepEqual(removalIds(world.plan()), [leaving]);
 });
 
 function metricsOf(world: RemovalWorld): string {

@@ -7,12 +7,16 @@ import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { isTest, isTransactionSystem } from "../../model/process-class.ts";
 import { isExcluded, isMarkedForRemoval, revokeExclusion } from "../../model/process-group.ts";
-import { redundancyOf } from "../../model/redundancy.ts";
 import { processesByInstance } from "../../model/locality.ts";
 import type { DisruptiveAction } from "../action.ts";
 import { planSharedExclusions } from "./shared-exclusion.ts";
 import type { ReadyForExclusion } from "./shared-exclusion.ts";
-import { exclusionBudget, missingForMs, missingGraceMs } from "./exclusion-budget.ts";
+import {
+  exclusionBudget,
+  missingForMs,
+  missingGraceMs,
+  spareProcesses,
+} from "../safety/exclusion-budget.ts";
 import { areSuccessorsUp, zoneProblems } from "../safety/exclusion-zones.ts";
 import {
   coordinatorsThatStay,
@@ -185,10 +189,11 @@ function allowedOf(
   const { nowMs } = snapshot;
   const processClass = candidates[0]?.group.processClass ?? "";
   const counts: Readonly<Record<string, number | undefined>> = draft.desired.counts;
+  const desired = counts[processClass] ?? 0;
   const budget = exclusionBudget({
     groups: situation.groups.filter((group) => group.processClass === processClass),
-    desired: counts[processClass] ?? 0,
-    faultTolerance: spareProcesses(draft, counts[processClass] ?? 0),
+    desired,
+    faultTolerance: spareProcesses(draft.desired.configuration.redundancy_mode, desired),
     ongoing: situation.ongoing,
     nowMs,
   });
@@ -203,12 +208,6 @@ function allowedOf(
     (candidate) => isGone(candidate) || present.includes(candidate),
   );
   return { allowed, explanation: budget.explanation };
-}
-
-/** What the mode can do without; a fallback mode is there to do without a whole hall. */
-function spareProcesses(draft: Draft, desired: number): number {
-  const { faultTolerance, fullMode } = redundancyOf(draft.desired.configuration.redundancy_mode);
-  return faultTolerance + (fullMode === undefined ? 0 : Math.ceil(desired / 3));
 }
 
 function exclude(

@@ -1,6 +1,6 @@
 // Step replaceFailedProcessGroups: a process group that has been failing for long is marked for removal, and its class
 // gets a new one. Only a few at a time, and only on an available database: when much fails at once, the cause is
-// elsewhere. Rules: spec/removal.md [R10]-[R19], spec/buckets.md [BKT8]-[BKT10].
+// elsewhere. Rules: spec/removal.md [R10]-[R19], spec/buckets.md [BKT8]-[BKT10], [BKT15].
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { automationOf } from "../../api/effective.ts";
 import type { ReplacementAutomation } from "../../api/effective-automation.ts";
@@ -15,7 +15,13 @@ import {
   skipExclusion,
 } from "../../model/process-group.ts";
 import { unreadableText } from "../../model/status-shape.ts";
-import { isUnnameable, usesLocalities } from "../view/exclusion-targets.ts";
+import {
+  exclusionsOf,
+  isUnnameable,
+  missingTargets,
+  usesLocalities,
+} from "../view/exclusion-targets.ts";
+import { removalsThatGiveWay } from "./giving-way.ts";
 import { ReplacementBudget, bucketField } from "./replacement-budget.ts";
 import type { Bucket } from "./replacement-budget.ts";
 import { faultToleranceProblem } from "../safety/fault-tolerance.ts";
@@ -147,8 +153,20 @@ function mark(
   failed: readonly Failure[],
 ): StepResult {
   const { spec } = draft.desired.cluster;
-  const budget = new ReplacementBudget(automationOf(spec).replacements, draft.groups);
   const byLocality = usesLocalities(spec, draft.status.runningVersion ?? "");
+  const exclusions = exclusionsOf(status);
+  const givingWay = removalsThatGiveWay({
+    groups: draft.groups,
+    counts: draft.desired.counts,
+    redundancyMode: draft.desired.configuration.redundancy_mode,
+    failed: new Set(failed.map(({ group }) => group.processGroupID)),
+    isExcluded: (group) => missingTargets(exclusions, group, byLocality).length === 0,
+    nowMs: snapshot.nowMs,
+  });
+  const budget = new ReplacementBudget(
+    automationOf(spec).replacements,
+    draft.groups.filter((group) => !givingWay.has(group.processGroupID)),
+  );
   const marked = new Map<string, ProcessGroup>();
   const events: PlanEvent[] = [];
   const held = new Map<string, HeldBack>();

@@ -1,9 +1,12 @@
 // Looks at automatic replacements: however many process groups fail at once, in each bucket no more are replaced by the
 // operator's own decision than its limit allows. Rules: spec/world.md [W97].
 import type { FoundationDBCluster } from "../../api/cluster.ts";
+import { wantedCounts } from "../../api/wanted-counts.ts";
 import type { Event } from "../../kube/generated/types.ts";
+import { redundancyOf } from "../../model/redundancy.ts";
 
 type Groups = NonNullable<NonNullable<FoundationDBCluster["status"]>["processGroups"]>;
+type Group = Groups[number];
 
 /** What one write of the status marked for removal, and what was on its way out already. */
 interface Marking {
@@ -51,7 +54,9 @@ export class BucketWatch {
     marking.automatic.add(id);
     const bucket = bucketOf(marking.cluster, id);
     const isInBucket = (each: string): boolean => bucketOf(marking.cluster, each) === bucket;
-    const held = marking.earlier.filter(({ processGroupID }) => isInBucket(processGroupID)).length;
+    const held = marking.earlier.filter(
+      (group) => isInBucket(group.processGroupID) && !mayGiveWay(marking.cluster, group, id),
+    ).length;
     const taken = [...marking.automatic].filter(isInBucket).length;
     const limit = limitOf(marking.cluster, bucket);
     if (held + taken > limit) {
@@ -69,6 +74,30 @@ function inFlight(groups: Groups): Groups {
       exclusionTimestamp === undefined &&
       exclusionSkipped !== true,
   );
+}
+
+/** It serves, and its class has nobody to spare for its exclusion before the failed one of the same class is replaced. */
+function mayGiveWay({ spec, status }: FoundationDBCluster, group: Group, failed: string): boolean {
+  const ofClass = (status?.processGroups ?? []).filter(
+    ({ processClass }) => processClass === group.processClass,
+  );
+  const isSameClass = ofClass.some(({ processGroupID }) => processGroupID === failed);
+  const isLeaving = (one: Group): boolean => one.removalTimestamp !== undefined;
+  const reporting = ofClass.filter(
+    (one) =>
+      !isMissing(one) && one.exclusionTimestamp === undefined && one.processGroupID !== failed,
+  );
+  // The failed one is marked by the same write.
+  const staying = ofClass.filter((one) => !isLeaving(one)).length + 1;
+  const counts: Readonly<Record<string, number | undefined>> = wantedCounts(spec);
+  const wanted = counts[group.processClass] ?? 0;
+  const { faultTolerance } = redundancyOf(spec.databaseConfiguration?.redundancy_mode);
+  const toCome = Math.max(0, wanted - staying);
+  return isSameClass && !isMissing(group) && reporting.length + toCome + faultTolerance <= wanted;
+}
+
+function isMissing({ processGroupConditions = [] }: Group): boolean {
+  return processGroupConditions.some(({ type }) => /^Missing(Processes|Pod)$/.test(type ?? ""));
 }
 
 type Bucket = "general" | "storage" | "log" | "stateless";

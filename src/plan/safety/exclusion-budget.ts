@@ -2,6 +2,7 @@
 // left to serve, apart from what the redundancy mode can spare. Rules: spec/removal.md [R35]-[R37].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { conditionOf, isReadyForRemoval, isMarkedForRemoval } from "../../model/process-group.ts";
+import { redundancyOf } from "../../model/redundancy.ts";
 
 /** A process that stays and has been missing for less than this may come back: nothing is taken from its class. */
 export const missingGraceMs = 5 * 60_000;
@@ -18,6 +19,8 @@ export interface ClassState {
 
 export interface ClassBudget {
   readonly allowed: number;
+  /** What would be allowed if nobody were expected back; below zero when too few report already. */
+  readonly room: number;
   /** Of those that may come back. */
   readonly recentlyMissing: readonly string[];
   readonly explanation: string;
@@ -40,11 +43,18 @@ export function exclusionBudget(state: ClassState): ClassBudget {
   const room = valid + state.faultTolerance - state.desired - ongoing;
   return {
     allowed: recentlyMissing.length > 0 ? 0 : Math.max(0, room),
+    room,
     recentlyMissing,
     explanation:
       `${valid} report, ${state.desired} are wanted, of which ${state.faultTolerance} may be missing; ` +
       `being excluded: ${ongoing}`,
   };
+}
+
+/** What the mode can do without; a fallback mode is there to do without a whole hall. */
+export function spareProcesses(mode: string | undefined, desired: number): number {
+  const { faultTolerance, fullMode } = redundancyOf(mode);
+  return faultTolerance + (fullMode === undefined ? 0 : Math.ceil(desired / 3));
 }
 
 /** Undefined while its processes report; a group without pod has none. */
