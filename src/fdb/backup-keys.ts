@@ -1,6 +1,7 @@
 // Where FoundationDB's backup layer keeps what the operator asks of it: which backup a tag stands for, how that backup is
 // doing, whether agents are paused, and which version belonged to which time. Carries the rules BK20 to BK23 of
 // spec/backup.md; the forms are those of FoundationDB 7.3.
+import type { TimedVersion } from "../model/backup-time-map.ts";
 import { bytesOfBinary, bytesOfText, concatBytes, prefixEnd } from "./bytes.ts";
 import type { KeyBounds } from "./keys.ts";
 import { TupleError, decodeTuple, encodeTuple } from "./tuple.ts";
@@ -41,12 +42,6 @@ export function timeKey(seconds: number): Uint8Array {
 }
 
 export const timeBounds: KeyBounds = { begin: timePrefix, end: prefixEnd(timePrefix) };
-
-/** A version that the database had at a time. */
-export interface TimedVersion {
-  readonly seconds: number;
-  readonly version: number;
-}
 
 export function decodeTimedVersion(key: Uint8Array, value: Uint8Array): TimedVersion | undefined {
   const [seconds] = elementsOf(key.subarray(timePrefix.length));

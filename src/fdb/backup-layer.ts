@@ -1,5 +1,6 @@
 // What the database alone says about a backup, read in one transaction of a few keys, and pausing all agents of a database
 // in another. Carries the rules BK20 to BK23 of spec/backup.md.
+import type { TimedVersion } from "../model/backup-time-map.ts";
 import type { AdminClient, FdbTransaction } from "./admin.ts";
 import {
   decodeCounter,
@@ -18,7 +19,7 @@ import {
   uidText,
   workerPauseKey,
 } from "./backup-keys.ts";
-import type { BackupError, TimedVersion } from "./backup-keys.ts";
+import type { BackupError } from "./backup-keys.ts";
 import { bytesOfText } from "./bytes.ts";
 
 /** In the order of the numbers by which FoundationDB stores them. */

@@ -1,9 +1,9 @@
 // The figures of a backup: what can be restored, as versions and times, how far that is behind, and how much was written.
 // Times come from the database's own record of versions, which holds through recoveries. Rules: spec/backup.md [BK22], [BK80].
 import type { BackupStatus } from "../../api/backup.ts";
-import type { TimedVersion } from "../../fdb/backup-keys.ts";
 import type { BackupLayer } from "../../fdb/backup-layer.ts";
 import { formatTime } from "../../kube/time.ts";
+import type { TimedVersion } from "../../model/backup-time-map.ts";
 import { isRunning } from "./facts.ts";
 
 type Figures = Pick<BackupStatus, "restorable" | "lag" | "bytes" | "snapshot">;
