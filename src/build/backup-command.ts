@@ -14,13 +14,18 @@ export type CommandType =
   | "delete";
 
 export interface BackupCommand {
+  readonly program: "fdbbackup" | "fdbrestore";
   readonly type: CommandType;
   /** After the name of the program. */
   readonly args: readonly string[];
   /** The state of the database in which it is wanted: in another one it is another command. */
   readonly context: string;
+  /** Its arguments do not make it another command: what has failed may be tried again with others. */
+  readonly isSameWithOthers?: boolean;
   readonly needsDatabase: boolean;
 }
+
+const program = "fdbbackup";
 
 export function startCommand(
   backup: FoundationDBBackup,
@@ -107,7 +112,7 @@ function onDatabase(
 ): BackupCommand {
   const isForStore = args.includes("-d");
   const tail = ["-C", agentClusterFile, ...knobsOf(backup, isForStore)];
-  return { type, args: [type, ...args, ...tail], context, needsDatabase: true };
+  return { program, type, args: [type, ...args, ...tail], context, needsDatabase: true };
 }
 
 function onStore(
@@ -116,7 +121,8 @@ function onStore(
   context: string,
   args: readonly string[],
 ): BackupCommand {
-  return { type, args: [type, ...args, ...knobsOf(backup, true)], context, needsDatabase: false };
+  const all = [type, ...args, ...knobsOf(backup, true)];
+  return { program, type, args: all, context, needsDatabase: false };
 }
 
 /** Commands that do not touch the store refuse to be told of its credentials. */

@@ -84,9 +84,15 @@ export function commandIdentity({ metadata }: Stored<Pod>): CommandIdentity {
   };
 }
 
+/** The tool that runs in a command pod. */
+export function programOf({ spec }: Stored<Pod>): string {
+  const main = spec?.containers.find(({ name }) => name === mainContainerName);
+  return main?.command?.[0] ?? "";
+}
+
 /** The same for the same wish in the same state of the database. */
-export function purposeOf({ type, args, context }: BackupCommand): string {
-  const text = JSON.stringify([type, args, context]);
+export function purposeOf({ type, args, context, isSameWithOthers }: BackupCommand): string {
+  const text = JSON.stringify([type, isSameWithOthers === true ? [] : args, context]);
   return createHash("sha256").update(text).digest("hex").slice(0, 10);
 }
 
@@ -131,7 +137,7 @@ function commandContainer(container: Container, command: BackupCommand): Contain
   const { livenessProbe: _l, readinessProbe: _r, startupProbe: _s, ...rest } = container;
   return {
     ...rest,
-    command: ["fdbbackup"],
+    command: [command.program],
     args: [...command.args],
     resources,
     terminationMessagePolicy: "FallbackToLogsOnError",

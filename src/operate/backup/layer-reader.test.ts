@@ -5,7 +5,7 @@ import type { AdminClient } from "../../fdb/admin.ts";
 import type { BackupLayer } from "../../fdb/backup-layer.ts";
 import { layerWith, recordWith } from "../../plan/backup/scene.ts";
 import { VirtualClock } from "../../sim/virtual-clock.ts";
-import { LayerReader } from "./layer-reader.ts";
+import { newBackupReader } from "./state.ts";
 
 /** A connection that answers what the test says next. */
 class Answers {
@@ -23,7 +23,7 @@ test("[BK24] news are told once, and one lost answer is none", async () => {
   const clock = new VirtualClock();
   const answers = new Answers();
   let news = 0;
-  const reader = new LayerReader({ clock, timeoutMs: 1000, onNews: () => (news += 1) });
+  const reader = newBackupReader({ clock, timeoutMs: 1000, onNews: () => (news += 1) });
   const ask = async (): Promise<string> => {
     reader.ask(answers.client, { tag: "default" }, 1000);
     await clock.advance(1000);

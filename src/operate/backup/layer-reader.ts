@@ -1,10 +1,8 @@
-// Reads what the database says of one backup in the background, so that no pass ever waits for FoundationDB.
+// Reads what the database says of one backup or restore in the background, so that no pass ever waits for FoundationDB.
 // Rules: spec/backup.md [BK24].
 import type { Clock } from "../../env/clock.ts";
 import type { AdminClient } from "../../fdb/admin.ts";
-import { readBackupLayer } from "../../fdb/backup-layer.ts";
-import type { BackupLayer, LayerQuestion } from "../../fdb/backup-layer.ts";
-import type { LayerObservation } from "../../plan/backup/snapshot.ts";
+import type { Observation, Seen } from "../../plan/backup/snapshot.ts";
 import { isSameJson } from "../../plan/view/same-json.ts";
 
 export interface LayerReaderOptions {
@@ -14,40 +12,47 @@ export interface LayerReaderOptions {
   onNews: () => void;
 }
 
-type SeenLayer = Extract<LayerObservation, { kind: "seen" }>;
+/** What is asked, and what of the answer is news. */
+export interface LayerSubject<Question, Layer> {
+  readonly read: (client: AdminClient, question: Question, timeoutMs: number) => Promise<Layer>;
+  /** Without what moves all the time. */
+  readonly gist: (layer: Layer) => unknown;
+}
 
 /** Two looks that are closer are one. */
 const apartMs = 2_000;
 /** Failures in a row that are no accident. */
 const silentAfter = 2;
 
-export class LayerReader {
+export class LayerReader<Question extends { readonly tag: string }, Layer> {
   readonly #options: LayerReaderOptions;
+  readonly #subject: LayerSubject<Question, Layer>;
   #client: AdminClient | undefined;
   #tag = "";
-  #latest: LayerObservation | undefined;
-  #before: SeenLayer | undefined;
+  #latest: Observation<Layer> | undefined;
+  #before: Seen<Layer> | undefined;
   #isAsking = false;
   #askedMs = -Infinity;
   #failures = 0;
   #isClosed = false;
 
-  constructor(options: LayerReaderOptions) {
+  constructor(options: LayerReaderOptions, subject: LayerSubject<Question, Layer>) {
     this.#options = options;
+    this.#subject = subject;
   }
 
   /** Undefined before the first answer of the present client. */
-  get latest(): LayerObservation | undefined {
+  get latest(): Observation<Layer> | undefined {
     return this.#latest;
   }
 
   /** What was seen some seconds before the latest. */
-  get before(): SeenLayer | undefined {
+  get before(): Seen<Layer> | undefined {
     return this.#before;
   }
 
   /** Asks unless that was done so recently. Another client or tag is another question. */
-  ask(client: AdminClient, question: LayerQuestion, intervalMs: number): void {
+  ask(client: AdminClient, question: Question, intervalMs: number): void {
     const nowMs = this.#options.clock.nowMs();
     if (client !== this.#client || question.tag !== this.#tag) {
       this.#client = client;
@@ -68,18 +73,19 @@ export class LayerReader {
     this.#isClosed = true;
   }
 
-  async #read(client: AdminClient, question: LayerQuestion, observedMs: number): Promise<void> {
+  async #read(client: AdminClient, question: Question, observedMs: number): Promise<void> {
     const { tag } = question;
     const isPresent = (): boolean =>
       !this.#isClosed && client === this.#client && tag === this.#tag;
     try {
-      const layer = await readBackupLayer(client, question, this.#options.timeoutMs);
+      const layer = await this.#subject.read(client, question, this.#options.timeoutMs);
       if (!isPresent()) return;
       const before = this.#latest;
       const isApart = before?.kind === "seen" && observedMs - before.observedMs >= apartMs;
       if (isApart) this.#before = before;
       this.#latest = { kind: "seen", layer, observedMs };
       this.#failures = 0;
+      const { gist } = this.#subject;
       const isNews = before?.kind !== "seen" || !isSameJson(gist(before.layer), gist(layer));
       if (isNews) this.#options.onNews();
     } catch (error) {
@@ -95,11 +101,4 @@ export class LayerReader {
       if (client === this.#client && tag === this.#tag) this.#isAsking = false;
     }
   }
-}
-
-/** Without what moves all the time. */
-function gist({ isPaused, record, otherWriters }: BackupLayer): unknown {
-  if (record === undefined) return [isPaused, otherWriters];
-  const { uid, state, url, snapshotSeconds, stopsWhenDone, restorableFrom } = record;
-  return [isPaused, otherWriters, uid, state, url, snapshotSeconds, stopsWhenDone, restorableFrom];
 }

@@ -4,7 +4,6 @@ import { foundationDbBackups } from "../../api/backup.ts";
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import { setAgentsPaused } from "../../fdb/backup-layer.ts";
 import type { KubeClient } from "../../kube/client.ts";
-import { isKubeError } from "../../kube/error.ts";
 import { keyOf } from "../../kube/path.ts";
 import { deployments, pods } from "../../kube/resource.ts";
 import type { Stored } from "../../kube/resource.ts";
@@ -27,34 +26,12 @@ export interface BackupPerformInput {
   nowMs: () => number;
 }
 
-export type BackupOutcome =
-  | { readonly kind: "done"; readonly action: BackupAction }
-  /** The object had changed meanwhile: the next pass decides anew. */
-  | { readonly kind: "stale"; readonly action: BackupAction }
-  | { readonly kind: "failed"; readonly action: BackupAction; readonly message: string };
-
 const timeoutMs = 10_000;
 
 export async function performBackupAction(
   input: BackupPerformInput,
   action: BackupAction,
-): Promise<BackupOutcome> {
-  try {
-    await write(input, action);
-    return { kind: "done", action };
-  } catch (error) {
-    if (isKubeError(error, "Conflict") || isKubeError(error, "NotFound")) {
-      return { kind: "stale", action };
-    }
-    return {
-      kind: "failed",
-      action,
-      message: error instanceof Error ? error.message : String(error),
-    };
-  }
-}
-
-async function write(input: BackupPerformInput, action: BackupAction): Promise<void> {
+): Promise<void> {
   const { client, caches, state, backup } = input;
   const { doubts } = state;
   const { namespace = "", uid: ownerUid = "" } = backup.metadata;

@@ -1,4 +1,6 @@
 // What the operator keeps in memory about one backup. All of it can be lost: the next pass finds it again.
+import { readBackupLayer } from "../../fdb/backup-layer.ts";
+import type { BackupLayer, LayerQuestion } from "../../fdb/backup-layer.ts";
 import type { BackupFailure } from "../../plan/backup/snapshot.ts";
 import type { Wait } from "../../plan/wait.ts";
 import { Doubts } from "../doubts.ts";
@@ -12,9 +14,10 @@ export interface FailureRecord extends BackupFailure {
   readonly count: number;
 }
 
-export interface BackupState {
-  readonly backupUid: string;
-  readonly reader: LayerReader;
+export type BackupReader = LayerReader<LayerQuestion, BackupLayer>;
+
+/** What backups and restores have in common. */
+export interface ResourceState {
   readonly doubts: Doubts;
   readonly ownWrites: OwnWrites;
   /** By what was tried. */
@@ -32,10 +35,28 @@ export interface BackupState {
   warnedGeneration: number | undefined;
 }
 
+export interface BackupState extends ResourceState {
+  readonly backupUid: string;
+  readonly reader: BackupReader;
+}
+
 export function newBackupState(backupUid: string, options: LayerReaderOptions): BackupState {
+  return { backupUid, reader: newBackupReader(options), ...newResourceState() };
+}
+
+export function newBackupReader(options: LayerReaderOptions): BackupReader {
+  return new LayerReader(options, { read: readBackupLayer, gist });
+}
+
+/** Without what moves all the time. */
+function gist({ isPaused, record, otherWriters }: BackupLayer): unknown {
+  if (record === undefined) return [isPaused, otherWriters];
+  const { uid, state, url, snapshotSeconds, stopsWhenDone, restorableFrom } = record;
+  return [isPaused, otherWriters, uid, state, url, snapshotSeconds, stopsWhenDone, restorableFrom];
+}
+
+export function newResourceState(): ResourceState {
   return {
-    backupUid,
-    reader: new LayerReader(options),
     doubts: new Doubts(),
     ownWrites: new OwnWrites(),
     failures: new Map(),

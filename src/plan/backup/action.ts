@@ -1,6 +1,7 @@
 // What a plan about a backup can ask for, as plain data. `operate/backup/perform.ts` turns it into writes.
 // Rules: spec/backup.md [BK46], [BK75].
 import type { CommandType } from "../../build/backup-command.ts";
+import { programOf } from "../../build/command-pod.ts";
 import type { Deployment, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import type { ObjectBasis } from "../action.ts";
@@ -15,7 +16,7 @@ export type BackupAction =
   | (ActionBase & { readonly type: "deleteDeployment"; readonly basis: ObjectBasis })
   | (ActionBase & { readonly type: "deletePod"; readonly basis: ObjectBasis })
   | (ActionBase & {
-      /** Runs a command of fdbbackup in a pod. What destroys is looked at once more right before. */
+      /** Runs a command of FoundationDB's tools in a pod. What destroys is looked at once more right before. */
       readonly type: "createCommand";
       readonly command: CommandType;
       readonly object: Stored<Pod>;
@@ -40,7 +41,7 @@ export function describeBackupAction(action: BackupAction): string {
     case "deletePod":
       return `delete pod ${action.basis.name}`;
     case "createCommand":
-      return `run fdbbackup ${action.command} in pod ${action.object.metadata.name ?? ""}`;
+      return `run ${programOf(action.object)} ${action.command} in pod ${action.object.metadata.name ?? ""}`;
     case "setPaused":
       return action.isPaused ? "pause all backup agents" : "resume all backup agents";
     case "setFinalizer":

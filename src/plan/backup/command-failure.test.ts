@@ -21,7 +21,7 @@ const scene = sceneOf(seen(recordWith({ state: "Completed" })));
 function reasonFor(message: string, exitCode = 1, spec: Partial<BackupSpec> = {}): string {
   const end = commandEnd(scene, commandPodOf(planBackup(scene), { exitCode, message }));
   assert.ok(end);
-  return troubleOf(backupWith(spec), "start", end).reason;
+  return troubleOf(backupWith(spec), { program: "fdbbackup", type: "start" }, end).reason;
 }
 
 const credentials: Partial<BackupSpec> = {

@@ -1,6 +1,7 @@
 // What a failed command says about its cause. Many causes have the same text in FoundationDB's tools, so the template and
 // the URL are looked at too. Rules: spec/backup.md [BK2], [BK42].
 import type { FoundationDBBackup } from "../../api/backup.ts";
+import type { BackupCommand } from "../../build/backup-command.ts";
 import { hasSecret } from "../../build/backup-url.ts";
 import { mainContainerName } from "../../build/normalise.ts";
 import type { NewWait } from "../wait.ts";
@@ -15,11 +16,11 @@ const signalled = 128;
 
 export function troubleOf(
   backup: FoundationDBBackup,
-  type: string,
+  { program, type }: Pick<BackupCommand, "program" | "type">,
   end: CommandEnd,
 ): CommandTrouble {
   const { message: said, exitCode } = end;
-  const what = `fdbbackup ${type}`;
+  const what = `${program} ${type}`;
   if (/URL invalid|Unknown URL parameter/i.test(said)) {
     const remedy = /region is required/.test(said)
       ? "Add region=NAME to spec.blobStoreConfiguration.urlParameters."

@@ -8,14 +8,15 @@ import { basisOf } from "./action.ts";
 import type { BackupAction } from "./action.ts";
 import { commandEnd } from "./command-end.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
-import type { BackupStepResult } from "./step.ts";
 
 const step = "removeCommands";
 const keptMs = 600_000;
 /** The deadline of a pod counts from when a node has taken it: one that finds none would wait for ever. */
 const unplacedMs = 300_000;
 
-export function removeCommands(snapshot: BackupSnapshot): BackupStepResult {
+export function removeCommands(
+  snapshot: Pick<BackupSnapshot, "commandPods" | "nowMs" | "serverAheadMs">,
+): { actions: BackupAction[] } {
   const { commandPods, nowMs } = snapshot;
   const actions = commandPods.flatMap((pod): BackupAction[] => {
     if (pod.metadata.deletionTimestamp !== undefined) return [];
@@ -36,7 +37,10 @@ export function removeCommands(snapshot: BackupSnapshot): BackupStepResult {
 }
 
 /** It is made again from the template of that time. A node that takes it meanwhile changes it, which makes the deletion fail. */
-function isUnplaced(snapshot: BackupSnapshot, { metadata, status }: Stored<Pod>): boolean {
+function isUnplaced(
+  snapshot: Pick<BackupSnapshot, "nowMs" | "serverAheadMs">,
+  { metadata, status }: Stored<Pod>,
+): boolean {
   const madeMs = ownTimeMs(snapshot, metadata.creationTimestamp) ?? snapshot.nowMs;
   return status?.startTime === undefined && snapshot.nowMs - madeMs >= unplacedMs;
 }

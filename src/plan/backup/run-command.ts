@@ -2,7 +2,7 @@
 // is repeated, and failures are repeated after ever longer pauses. Rules: spec/backup.md [BK44]-[BK48].
 import { labelsOf } from "../../api/effective.ts";
 import type { BackupCommand } from "../../build/backup-command.ts";
-import { commandIdentity, commandPod, purposeOf } from "../../build/command-pod.ts";
+import { commandIdentity, commandPod, programOf, purposeOf } from "../../build/command-pod.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { isProtocolCompatible, parseVersion } from "../../model/version.ts";
@@ -10,8 +10,16 @@ import type { NewWait } from "../wait.ts";
 import { commandEnd } from "./command-end.ts";
 import type { CommandEnd } from "./command-end.ts";
 import { troubleOf } from "./command-failure.ts";
-import type { BackupSnapshot } from "./snapshot.ts";
+import type { BackupSnapshot, Seen, Unseen } from "./snapshot.ts";
 import type { BackupStepResult } from "./step.ts";
+
+/** What a command needs to know; a restore lends the template of a backup. */
+export type CommandView = Pick<
+  BackupSnapshot,
+  "nowMs" | "serverAheadMs" | "backup" | "cluster" | "commandPods"
+> & { readonly layer: Seen<unknown> | Unseen };
+
+export type CommandResult = Pick<BackupStepResult, "actions" | "waits">;
 
 const backOffMs = 10_000;
 const backOffMaximumMs = 300_000;
@@ -19,7 +27,7 @@ const backOffMaximumMs = 300_000;
 const settleMs = 2_000;
 
 /** How the newest attempt of this very command that has ended did; undefined when there is none. */
-export function lastEnd(snapshot: BackupSnapshot, command: BackupCommand): CommandEnd | undefined {
+export function lastEnd(snapshot: CommandView, command: BackupCommand): CommandEnd | undefined {
   const purpose = purposeOf(command);
   return snapshot.commandPods
     .filter((pod) => commandIdentity(pod).purpose === purpose)
@@ -33,10 +41,10 @@ export function lastEnd(snapshot: BackupSnapshot, command: BackupCommand): Comma
  * after it.
  */
 export function runCommand(
-  snapshot: BackupSnapshot,
+  snapshot: CommandView,
   step: string,
   command: BackupCommand,
-): BackupStepResult {
+): CommandResult {
   const busy = unfinished(snapshot);
   if (busy !== undefined) return { waits: [busyWait(snapshot, step, command, busy)] };
   const end = lastEnd(snapshot, command);
@@ -52,7 +60,7 @@ export function runCommand(
 
 /** While another attempt runs, why the one before failed is still what there is to know. */
 function busyWait(
-  snapshot: BackupSnapshot,
+  snapshot: CommandView,
   step: string,
   command: BackupCommand,
   busy: Stored<Pod>,
@@ -64,11 +72,11 @@ function busyWait(
 }
 
 function begin(
-  snapshot: BackupSnapshot,
+  snapshot: CommandView,
   step: string,
   command: BackupCommand,
   attempt: number,
-): BackupStepResult {
+): CommandResult {
   // The step updateBackupStatus tells of it.
   if (command.needsDatabase && versionWait(snapshot, step) !== undefined) return {};
   const pod = commandPod(snapshot.backup, command, attempt, clusterLabelKeys(snapshot));
@@ -77,18 +85,18 @@ function begin(
   return { actions: [{ type: "createCommand", step, command: command.type, object: pod.value }] };
 }
 
-function clusterLabelKeys({ cluster }: BackupSnapshot): string[] {
+function clusterLabelKeys({ cluster }: CommandView): string[] {
   if (cluster === undefined) return [];
   const { matchLabels, processClassLabels, processGroupIdLabels } = labelsOf(cluster);
   return [...Object.keys(matchLabels), ...processClassLabels, ...processGroupIdLabels];
 }
 
 /** Another command of this backup that has not ended. */
-function unfinished(snapshot: BackupSnapshot): Stored<Pod> | undefined {
+function unfinished(snapshot: CommandView): Stored<Pod> | undefined {
   return snapshot.commandPods.find((pod) => commandEnd(snapshot, pod) === undefined);
 }
 
-export function isReadSince({ layer }: BackupSnapshot, { endedMs }: CommandEnd): boolean {
+export function isReadSince({ layer }: CommandView, { endedMs }: CommandEnd): boolean {
   return layer.kind === "seen" && layer.observedMs >= endedMs + settleMs;
 }
 
@@ -99,7 +107,7 @@ function runningWait(step: string, pod: Stored<Pod>): NewWait {
   return {
     step,
     reason: "BackupCommandRunning",
-    message: `fdbbackup ${type} runs in pod ${name}${trouble === "" ? "" : `, which has not started: ${trouble}`}`,
+    message: `${programOf(pod)} ${type} runs in pod ${name}${trouble === "" ? "" : `, which has not started: ${trouble}`}`,
     object: `pod/${name}`,
     remedy: `Look at \`kubectl describe pod ${name}\` if it lasts; the pod has a deadline of its own.`,
     retryAfterMs: 30_000,
@@ -128,9 +136,9 @@ function settlingWait(step: string, { pod }: CommandEnd): NewWait {
 }
 
 function failureWait(
-  { backup }: BackupSnapshot,
+  { backup }: CommandView,
   step: string,
-  { type }: BackupCommand,
+  command: BackupCommand,
   end: CommandEnd,
 ): NewWait {
   // No object: the next attempt has another pod, and it is the same trouble.
@@ -138,16 +146,16 @@ function failureWait(
     return {
       step,
       reason: "BackupCommandFailed",
-      message: `fdbbackup ${type} ended well and the database shows nothing of it`,
+      message: `${command.program} ${command.type} ended well and the database shows nothing of it`,
       remedy: "Look at the log of its pod, and whether somebody else works on this tag.",
       retryAfterMs: backOffMs,
     };
   }
-  return { step, ...troubleOf(backup, type, end), retryAfterMs: backOffMs };
+  return { step, ...troubleOf(backup, command, end), retryAfterMs: backOffMs };
 }
 
 /** A tool of another protocol than the database waits for ever. */
-export function versionWait(snapshot: BackupSnapshot, step: string): NewWait | undefined {
+export function versionWait(snapshot: CommandView, step: string): NewWait | undefined {
   const { backup, cluster } = snapshot;
   const running = cluster?.status?.runningVersion || cluster?.spec.version || "";
   const [own, theirs] = [parseVersion(backup.spec.version), parseVersion(running)];

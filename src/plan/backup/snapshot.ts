@@ -8,17 +8,25 @@ import type { Stored } from "../../kube/resource.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import type { Wait } from "../wait.ts";
 
-export type LayerObservation =
-  | { readonly kind: "seen"; readonly layer: BackupLayer; readonly observedMs: number }
-  | {
-      readonly kind: "missing";
-      /**
-       * "NoCluster": the resource of the cluster is gone. "NotReady": there is no database yet. "Asking": the first answer
-       * has not come.
-       */
-      readonly reason: "NoCluster" | "NotReady" | "Asking" | "Unreachable";
-      readonly message: string;
-    };
+export interface Seen<Layer> {
+  readonly kind: "seen";
+  readonly layer: Layer;
+  readonly observedMs: number;
+}
+
+export interface Unseen {
+  readonly kind: "missing";
+  /**
+   * "NoCluster": the resource of the cluster is gone. "NotReady": there is no database yet. "Asking": the first answer
+   * has not come.
+   */
+  readonly reason: "NoCluster" | "NotReady" | "Asking" | "Unreachable";
+  readonly message: string;
+}
+
+/** What a database says of a backup or a restore. */
+export type Observation<Layer> = Seen<Layer> | Unseen;
+export type LayerObservation = Observation<BackupLayer>;
 
 /** A write that was refused, kept until it works. */
 export interface BackupFailure {
@@ -41,7 +49,7 @@ export interface BackupSnapshot {
   readonly commandPods: readonly Stored<Pod>[];
   readonly layer: LayerObservation;
   /** What was seen before that, at least some seconds earlier; a successor knows of none. */
-  readonly layerBefore?: Extract<LayerObservation, { kind: "seen" }> | undefined;
+  readonly layerBefore?: Seen<BackupLayer> | undefined;
   /** The newest status of the database, not older than two minutes. */
   readonly database: DatabaseStatus | undefined;
   /** All other backups that this operator looks after, in all namespaces, sorted. */
