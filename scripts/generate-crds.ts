@@ -1,10 +1,11 @@
-// Writes the CRDs to deploy/crds and the reference pages, that of the flags included, to docs/reference. With --check it writes
-// nothing and fails when a file is not what it would write.
+// Writes the CRDs to deploy/crds, the reference pages, that of the flags included, to docs/reference, and the page of reasons.
+// With --check it writes nothing and fails when a file is not what it would write.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { stringify } from "yaml";
 import { customResourceDefinitions, customResources } from "../src/api/crd.ts";
 import { referencePage } from "../src/api/reference.ts";
 import { flagsPage } from "../src/cli/flags-page.ts";
+import { errorsPage } from "./errors-page.ts";
 
 const root = new URL("../", import.meta.url);
 
@@ -21,6 +22,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     files.set(`docs/reference/${page}.md`, referencePage(custom));
   }
   files.set("docs/reference/flags.md", flagsPage());
+  files.set("docs/errors.md", errorsPage());
   return files;
 }
 

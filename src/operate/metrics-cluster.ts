@@ -14,7 +14,7 @@ import { conditionTypes, isMarkedForRemoval } from "../model/process-group.ts";
 import { ReplacementBudget } from "../plan/replacement/replacement-budget.ts";
 import { seenKey } from "../plan/view/shared-sets.ts";
 import type { CoordinationKnowledge } from "../plan/view/shared-sets.ts";
-import { backupReasons, waitReasons } from "../plan/wait.ts";
+import { clusterWaitReasons } from "../plan/reasons/registry.ts";
 
 export interface ClusterMetricsSource {
   clusters: () => readonly Stored<FoundationDBCluster>[];
@@ -168,10 +168,7 @@ function setCoordination(
   }
 }
 
-const clusterReasons = [
-  ...waitReasons.filter((reason) => !backupReasons.includes(reason)),
-  "InvalidSpec",
-];
+const clusterReasons = [...clusterWaitReasons, "InvalidSpec"];
 
 function setWaits(
   gauges: Gauges,

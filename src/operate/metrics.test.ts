@@ -10,7 +10,7 @@ import { conditionTypes } from "../model/process-group.ts";
 import type { Action } from "../plan/action.ts";
 import { chain } from "../plan/chain.ts";
 import type { DatabaseObservation } from "../plan/snapshot.ts";
-import { backupReasons, waitReasons } from "../plan/wait.ts";
+import { clusterWaitReasons } from "../plan/reasons/registry.ts";
 import { registerClusterMetrics } from "./metrics-cluster.ts";
 import { OperatorMetrics } from "./metrics.ts";
 
@@ -108,8 +108,7 @@ test("[E32] every known label value has a series from the start", () => {
   const registry = registryOf([clusterWith({})]);
   const all = processClasses.length * conditionTypes.length;
   assert.equal(seriesOf(registry, "fdb_operator_process_group_total").length, all);
-  const reasons = waitReasons.length - backupReasons.length;
-  assert.equal(seriesOf(registry, "fdb_operator_blocked").length, reasons + 1);
+  assert.equal(seriesOf(registry, "fdb_operator_blocked").length, clusterWaitReasons.length + 1);
   const { registry: own } = new OperatorMetrics();
   const steps = new Set(chain.map(({ name }) => name));
   assert.equal(seriesOf(own, "fdb_operator_steps_total").length, 3 * steps.size);

@@ -5,7 +5,7 @@ import { leastOf, mostOf } from "../env/long-lists.ts";
 import type { BlockedBy, ClusterStatus } from "../api/cluster.ts";
 import { parseTime } from "../kube/time.ts";
 import { isSameJson } from "../plan/view/same-json.ts";
-import { concernOf } from "../plan/wait-concern.ts";
+import { concernOf } from "../plan/reasons/concern.ts";
 
 /** "soon": somebody may have to look; "later": all goes its way. */
 export type StatusDue = "unchanged" | "now" | "soon" | "later";

@@ -3,9 +3,10 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterStatus, Condition } from "../api/cluster.ts";
 import { formatTime } from "../kube/time.ts";
-import { waitReasons } from "../plan/wait.ts";
-import type { Wait, WaitReason } from "../plan/wait.ts";
-import { concernAt, concernOf } from "../plan/wait-concern.ts";
+import { waitReasons } from "../plan/reasons/registry.ts";
+import type { WaitReason } from "../plan/reasons/registry.ts";
+import type { Wait } from "../plan/wait.ts";
+import { concernAt, concernOf } from "../plan/reasons/concern.ts";
 import { statusEvents, waitEvents } from "./transition-events.ts";
 
 const lookAfterMs = 60_000;

@@ -4,7 +4,7 @@ import type { ClusterStatus, Condition } from "../api/cluster.ts";
 import { formatTime, parseTime } from "../kube/time.ts";
 import type { PlanEvent } from "../plan/step.ts";
 import type { Wait } from "../plan/wait.ts";
-import { concernAt, concernOf } from "../plan/wait-concern.ts";
+import { concernAt, concernOf } from "../plan/reasons/concern.ts";
 
 /** Waits that were told already, by step, reason and beginning. Undefined before the first pass. */
 export type ToldWaits = ReadonlySet<string> | undefined;

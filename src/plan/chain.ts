@@ -180,7 +180,6 @@ function cutBefore({ name }: Step): NewWait {
     reason: "PlanTooLong",
     message: `Deciding what to do took so long that it was ended before ${name}`,
     retryAfterMs: 60_000,
-    remedy: "Give the operator more CPU, or ask for fewer process groups in this resource",
   };
 }
 

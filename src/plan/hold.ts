@@ -1,7 +1,8 @@
 // Why a step cannot act in this pass, before it is told as a wait with the step's purpose. Rules: spec/restart.md [T7].
 import { formatTime } from "../kube/time.ts";
 import type { Snapshot } from "./snapshot.ts";
-import type { NewWait, WaitReason } from "./wait.ts";
+import type { WaitReason } from "./reasons/registry.ts";
+import type { NewWait } from "./wait.ts";
 
 export interface Hold {
   readonly reason: WaitReason;

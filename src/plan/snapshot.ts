@@ -15,8 +15,9 @@ import type { DisruptiveAction } from "./action.ts";
 import type { DesiredMemory } from "./view/desired.ts";
 import { nothingKnown } from "./questions.ts";
 import type { DatabaseKnowledge } from "./questions.ts";
+import type { RefusalReason } from "./safety/refusal.ts";
 import type { RoleHistories } from "./safety/role-history.ts";
-import type { Wait, WaitReason } from "./wait.ts";
+import type { Wait } from "./wait.ts";
 
 export type DatabaseObservation =
   | ({ kind: "seen" } & SeenStatus)
@@ -62,7 +63,7 @@ export interface ActionRefusal {
   key: string;
   step: string;
   what: string;
-  reason: WaitReason;
+  reason: RefusalReason;
   message: string;
 }
 

@@ -1,105 +1,8 @@
 // What the operator waits for, and why. A wait is a state of the world, not an error: it reaches
-// status.blockedBy, the conditions, logs and the terminal in the same words. Every reason has a paragraph
-// in docs/errors.md. Rules: spec/plan.md [P5]-[P7].
-
-export const waitReasons = [
-  "ActInFlight",
-  "ActionFailed",
-  "BackupAgentsForeign",
-  "BackupAgentsNotReady",
-  "BackupAgentsSilent",
-  "BackupClusterMissing",
-  "BackupCommandFailed",
-  "BackupCommandRunning",
-  "BackupCredentialsMissing",
-  "BackupDestinationInUse",
-  "BackupDestinationNotEmpty",
-  "BackupErrors",
-  "BackupIsLast",
-  "BackupKeyUnusable",
-  "BackupPauseDisputed",
-  "BackupStopping",
-  "BackupStoreRefused",
-  "BackupStoreUnreachable",
-  "BackupTagInUse",
-  "BackupUrlInvalid",
-  "BackupVersionMismatch",
-  "BudgetExhausted",
-  "CanaryFailed",
-  "CanaryProving",
-  "CertificateMissing",
-  "ClientsIncompatible",
-  "CommandRunning",
-  "ConfigurationConflict",
-  "ConfigurationNotInPod",
-  "ConfigurationStaged",
-  "ConfigurationUnsafe",
-  "ConfigureDisabled",
-  "ConnectionStringLost",
-  "CoordinationForeign",
-  "CoordinationSettling",
-  "CoordinatorsMoved",
-  "CoordinatorsNotRunning",
-  "CoordinatorsUnfit",
-  "DatabaseForeign",
-  "DatabaseNotReady",
-  "DatabaseUnavailable",
-  "DatabaseUnreachable",
-  "DiskSpaceLow",
-  "EvidenceStale",
-  "ExclusionPostponed",
-  "ExclusionRunning",
-  "FaultDomainNeedsNode",
-  "FaultToleranceReduced",
-  "HallsMissing",
-  "InclusionPending",
-  "InstanceNotReady",
-  "LockHeld",
-  "MaintenanceRunning",
-  "NodeNotReady",
-  "NotLeading",
-  "PlanTooLong",
-  "PodChangePending",
-  "PodCrashLooping",
-  "PodImageUnavailable",
-  "PodNotReady",
-  "PodPending",
-  "PodTemplateUnusable",
-  "PodTerminal",
-  "PodTerminating",
-  "PodUnschedulable",
-  "PodUpdateHeld",
-  "PrefixShared",
-  "ProcessesMissing",
-  "ProcessImpaired",
-  "ProcessNeedsRestart",
-  "RemovalBlocked",
-  "RemovalPending",
-  "ReplacementLimited",
-  "ReplacementPostponed",
-  "RestartHeld",
-  "ServiceAddressMissing",
-  "ServiceSurplus",
-  "ShrinkPending",
-  "SidecarUnreachable",
-  "StatusIncomplete",
-  "StatusOutdated",
-  "StatusUnreadable",
-  "UpgradePending",
-  "UpgradeStaging",
-  "VersionChangeRefused",
-  "VolumeAtRisk",
-  "VolumeChangeAnnounced",
-  "VolumeLost",
-  "VolumePending",
-] as const;
-
-export type WaitReason = (typeof waitReasons)[number];
-
-/** Reasons that only backups have. */
-export const backupReasons: readonly WaitReason[] = waitReasons.filter((reason) =>
-  reason.startsWith("Backup"),
-);
+// status.blockedBy, the conditions, logs and the terminal in the same words.
+// Rules: spec/plan.md [P5], [P6].
+import { remedyOf } from "./reasons/registry.ts";
+import type { RemediedReason, WaitReason } from "./reasons/registry.ts";
 
 export interface Wait {
   /** The step of the chain that cannot go on. */
@@ -117,8 +20,10 @@ export interface Wait {
   isForDatabase?: boolean;
 }
 
-/** A wait before its history is known: `since` is filled in from the waits of the pass before. */
-export type NewWait = Omit<Wait, "sinceMs" | "retryAtMs"> & { retryAfterMs: number };
+/** A wait before its history is known. It says nothing of a remedy when its reason has the only one. */
+export type NewWait = Omit<Wait, "reason" | "remedy" | "sinceMs" | "retryAtMs"> & {
+  retryAfterMs: number;
+} & ({ reason: WaitReason; remedy: string } | { reason: RemediedReason; remedy?: undefined });
 
 /** Two waits are the same wait when step, reason and object agree: its age goes on. */
 export function waitKey(wait: Pick<Wait, "step" | "reason" | "object">): string {
@@ -139,7 +44,9 @@ export function datedWaits(
   }
   return waits.map(({ retryAfterMs, ...wait }) => {
     const known = since.get(waitKey(wait)) ?? since.get(waitKey({ ...wait, object: undefined }));
-    return { ...wait, sinceMs: Math.min(known ?? nowMs, nowMs), retryAtMs: nowMs + retryAfterMs };
+    const remedy = wait.remedy ?? remedyOf(wait.reason);
+    const sinceMs = Math.min(known ?? nowMs, nowMs);
+    return { ...wait, remedy, sinceMs, retryAtMs: nowMs + retryAfterMs };
   });
 }
 

@@ -3,7 +3,7 @@
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import type { Gauge, Labels, LabelValues, MetricsRegistry } from "../../env/metrics.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { backupReasons } from "../../plan/wait.ts";
+import { backupWaitReasons } from "../../plan/reasons/registry.ts";
 
 export interface BackupMetricsSource {
   backups: () => readonly Stored<FoundationDBBackup>[];
@@ -13,7 +13,7 @@ export interface BackupMetricsSource {
 
 const conditions = ["Reconciled", "Running", "Restorable", "Behind"] as const;
 const reasons = [
-  ...backupReasons,
+  ...backupWaitReasons,
   "ActionFailed",
   "DatabaseNotReady",
   "DatabaseUnreachable",

@@ -15,7 +15,7 @@ import { parseTime } from "../../kube/time.ts";
 import type { BackupSnapshot, LayerObservation } from "../../plan/backup/snapshot.ts";
 import type { DatabaseObservation } from "../../plan/snapshot.ts";
 import { isLeftAlone } from "../../plan/removal/protect-from-deletion.ts";
-import type { WaitReason } from "../../plan/wait.ts";
+import type { WaitReason } from "../../plan/reasons/registry.ts";
 import { backupIndex } from "../caches.ts";
 import type { Caches } from "../caches.ts";
 import type { BackupState } from "./state.ts";

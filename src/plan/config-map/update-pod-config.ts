@@ -119,7 +119,5 @@ function behindWait(podNames: readonly string[]): NewWait {
     reason: "ConfigurationNotInPod",
     message: `The current configuration has not reached ${nameList(podNames)}`,
     retryAfterMs: 2_000,
-    remedy:
-      "Usually it arrives within seconds. If not, look at the log of the pod's monitor or sidecar.",
   };
 }

@@ -1,5 +1,6 @@
 // Step updateDatabaseConfiguration: creates the database and keeps its configuration as the resource wants it,
 // one safe step at a time. Rules: spec/plan.md [P66]-[P74], [P102], [P106].
+import { remedyOf } from "../reasons/registry.ts";
 import { automationOf, locksOf } from "../../api/effective.ts";
 import { nextConfiguration } from "../../model/configuration-staging.ts";
 import { configureArguments } from "../../model/configure-command.ts";
@@ -18,17 +19,13 @@ import { isNeverCreated } from "../safety/no-database.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import { isDisabled } from "../safety/view.ts";
 import { hostOf } from "../../model/address.ts";
-import {
-  silenceOf,
-  staleRemedy,
-  unavailabilityOf,
-  unreachableRemedy,
-} from "../view/unavailability.ts";
+import { silenceOf, staleRemedy, unavailabilityOf } from "../view/unavailability.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
 import { mayCreateUnseen, unstartedGroups } from "../safety/unseen-creation.ts";
-import type { NewWait, WaitReason } from "../wait.ts";
+import type { WaitReason } from "../reasons/registry.ts";
+import type { NewWait } from "../wait.ts";
 import { nameList } from "../wait.ts";
 import { createHash } from "node:crypto";
 import { redundancyOf } from "../../model/redundancy.ts";
@@ -93,9 +90,8 @@ function unavailableRemedy(snapshot: Snapshot, { status }: Draft): string {
   const isOurs = (host: string): boolean =>
     hosts.has(host) || names.includes(host.split(".")[0] ?? "");
   const coordinators = coordinatorsOf(status.connectionString ?? "").map(hostOf);
-  return pods.length === 0 || coordinators.some(isOurs)
-    ? unreachableRemedy
-    : `${unreachableRemedy} ${staleRemedy}`;
+  const remedy = remedyOf("DatabaseUnreachable");
+  return pods.length === 0 || coordinators.some(isOurs) ? remedy : `${remedy} ${staleRemedy}`;
 }
 
 function planFirst(
@@ -106,7 +102,8 @@ function planFirst(
 ): StepResult {
   const { spec } = snapshot.cluster;
   if (!isNeverCreated(status)) {
-    return waiting("DatabaseNotReady", notReadyMessage(status), unreachableRemedy, 2_000);
+    const remedy = remedyOf("DatabaseUnreachable");
+    return waiting("DatabaseNotReady", notReadyMessage(status), remedy, 2_000);
   }
   if (!automationOf(spec).configureDatabase) return disabled("created");
   if ((spec.seedConnectionString ?? "") !== "") {
@@ -161,7 +158,7 @@ function planChange(
   const live = liveOf(status, snapshot);
   if (live === undefined) {
     const message = "The database does not show its configuration";
-    return waiting("DatabaseNotReady", message, unreachableRemedy, 5_000);
+    return waiting("DatabaseNotReady", message, remedyOf("DatabaseUnreachable"), 5_000);
   }
   const final = draft.desired.configuration;
   if (isSameConfiguration(live, final)) {
@@ -180,8 +177,10 @@ function planChange(
   const result = configure(next, { isNew: false, needsLock, evidenceMs });
   if (isSameConfiguration(next, final)) return result;
   const message = "The database reaches the wanted regions in several steps";
-  const remedy = "Nothing: the next step follows when the database has taken this one.";
-  return { ...result, waits: [newWait("ConfigurationStaged", message, remedy, 5_000)] };
+  return {
+    ...result,
+    waits: [newWait("ConfigurationStaged", message, remedyOf("ConfigurationStaged"), 5_000)],
+  };
 }
 
 export function liveOf(
@@ -216,8 +215,7 @@ function conflict(live: DatabaseConfiguration): StepResult {
   const message =
     `Another instance set redundancy mode ${live.redundancy_mode ?? "unknown"} and ` +
     `${live.usable_regions ?? 1} usable regions; this resource wants something else`;
-  const remedy = "Give all resources of the database the same databaseConfiguration.";
-  return waiting("ConfigurationConflict", message, remedy, 30_000);
+  return waiting("ConfigurationConflict", message, remedyOf("ConfigurationConflict"), 30_000);
 }
 
 function configure(
@@ -247,8 +245,7 @@ function unsafe(snapshot: Snapshot, danger: string, remedy: string): StepResult 
 
 function disabled(what: string): StepResult {
   const message = `The database has to be ${what}, but automationOptions.configureDatabase is off`;
-  const remedy = "Configure it by hand with fdbcli, or set automationOptions.configureDatabase.";
-  return waiting("ConfigureDisabled", message, remedy, 60_000);
+  return waiting("ConfigureDisabled", message, remedyOf("ConfigureDisabled"), 60_000);
 }
 
 function waiting(

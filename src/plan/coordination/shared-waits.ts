@@ -1,5 +1,6 @@
 // What an instance in global mode waits for, in words: which process groups of which other instance, and since when they
 // have been announced. Rules: spec/coordination.md [CO28], [CO50]-[CO53].
+import { remedyOf } from "../reasons/registry.ts";
 import { leastOf } from "../../env/long-lists.ts";
 import type { SetEntry } from "../../fdb/keys.ts";
 import { formatTime } from "../../kube/time.ts";
@@ -82,11 +83,8 @@ export function foreignWait(entries: readonly SetEntry[]): NewWait {
   const message =
     `The coordination sets hold entries of another operator: ${nameList([...new Set(names)])}. ` +
     "Global mode works only among instances of this one, so nothing is written and nothing is done together";
-  const remedy =
-    "Set synchronizationMode to local in all resources, let this operator run all of them, then set global again; " +
-    "what an instance that is gone has left, `kubectl fdb coordination clear` takes out.";
   return {
-    ...base(coordinationStep, "CoordinationForeign", message, remedy),
+    ...base(coordinationStep, "CoordinationForeign", message, remedyOf("CoordinationForeign")),
     retryAfterMs: 30_000,
   };
 }
@@ -95,9 +93,10 @@ export function prefixWait(prefix: string, strangers: readonly string[]): NewWai
   const message =
     `Processes that are none of this resource carry its processGroupIDPrefix ${prefix}: ${nameList(strangers)}. ` +
     "Another resource of the database uses the same prefix, so nothing is announced and nothing is done together";
-  const remedy =
-    "Give each resource of the database a processGroupIDPrefix of its own: the process groups of the one that changes are replaced.";
-  return { ...base(coordinationStep, "PrefixShared", message, remedy), retryAfterMs: 30_000 };
+  return {
+    ...base(coordinationStep, "PrefixShared", message, remedyOf("PrefixShared")),
+    retryAfterMs: 30_000,
+  };
 }
 
 function base(

@@ -101,6 +101,5 @@ function serviceAddressWait(podNames: readonly string[]): NewWait {
     reason: "ServiceAddressMissing",
     message: `No address has been given to the services of ${nameList(podNames)} yet`,
     retryAfterMs: 15_000,
-    remedy: "Look at the services' events: the cluster may have run out of service addresses.",
   };
 }

@@ -45,7 +45,6 @@ export function deleteTerminalPods(snapshot: Snapshot, draft: Draft): StepResult
     reason: "PodTerminal" as const,
     message: `Pods that have just ended are left for others to look at first: ${nameList(young)}`,
     retryAfterMs,
-    remedy: "Nothing: they are deleted and recreated as soon as they are old enough.",
   };
   return { actions, waits: [wait] };
 }

@@ -90,11 +90,9 @@ export function updatingEvent(
 /** Deletion mode None: people delete pods themselves, and are told which. */
 export function leftAlone(snapshot: Snapshot, updates: readonly PodUpdate[]): StepResult {
   const message = `${purposeOf(updates)}, but automationOptions.deletionMode is None`;
-  const remedy =
-    "Delete them one fault domain at a time, or choose another automationOptions.deletionMode.";
   const isNew = isNewWait(snapshot, step, "PodChangePending");
   return {
-    waits: [{ step, reason: "PodChangePending", message, remedy, retryAfterMs: 60_000 }],
+    waits: [{ step, reason: "PodChangePending", message, retryAfterMs: 60_000 }],
     events: isNew ? [{ type: "Normal", reason: "NeedsPodsDeletion", message }] : [],
   };
 }

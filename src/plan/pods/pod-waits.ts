@@ -8,11 +8,12 @@ import { missingNode } from "../placement/packing-placement.ts";
 import { claimTrouble, holdersOf, nodeTrouble, suspectParameters } from "./pod-trouble.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
-import type { NewWait, WaitReason } from "../wait.ts";
+import type { RemediedReason } from "../reasons/registry.ts";
+import type { NewWait } from "../wait.ts";
 import { nameList } from "../wait.ts";
 
 interface Cause {
-  reason: WaitReason;
+  reason: RemediedReason;
   step: string;
   /** What the cause says itself, for example the scheduler's message. */
   detail: string;
@@ -20,68 +21,54 @@ interface Cause {
 
 interface Telling {
   text: (names: string, detail: string, isOne: boolean) => string;
-  remedy: string;
   isForDatabase?: boolean;
 }
 
-const tellings: Partial<Record<WaitReason, Telling>> = {
+const tellings: Partial<Record<RemediedReason, Telling>> = {
   PodUnschedulable: {
     text: (names, detail) => `No node takes ${names}: ${detail}`,
-    remedy:
-      "Add nodes, free resources, or change the pod template's requests, selectors and taints.",
   },
   FaultDomainNeedsNode: {
     text: (names, detail) => `No node takes ${names}: ${detail}`,
-    remedy:
-      "Add a node, or ask for fewer distributionConfig.desiredFaultDomains. " +
-      "In a migration one may become free by itself.",
   },
   VolumePending: {
     text: (names, detail) => `The volume claims of ${names} are not bound: ${detail}`,
-    remedy: "Look at the claims (kubectl describe pvc): the storage class may not exist.",
   },
   PodImageUnavailable: {
     text: (names, detail) => `The image of ${names} cannot be pulled: ${detail}`,
-    remedy: "Check the image name and version, the registry and its credentials.",
   },
   PodCrashLooping: {
     text: (names, detail) => `A container of ${names} ends again and again: ${detail}`,
-    remedy: "Look at its log (kubectl logs --previous): it tells there why it ends.",
   },
   PodPending: {
     text: (names, _, isOne) => `${names} ${isOne ? "is" : "are"} starting`,
-    remedy: "Nothing for a while; then look at the pods (kubectl describe pod).",
   },
   PodTerminating: {
     text: (names, detail, isOne) =>
       `${names} ${isOne ? "is" : "are"} being deleted${detail === "" ? "" : `, ${detail}`}`,
-    remedy:
-      "If it takes long, look at the node, whose kubelet may be down, and at the pod's finalizers.",
   },
   NodeNotReady: {
     text: (names, detail, isOne) =>
       `${names} ${isOne ? "is" : "are"} lost with the node: ${detail}`,
-    remedy: "Bring the node back. One that is gone for good: delete its Node object.",
   },
   PodNotReady: {
     text: (names) => `A container of ${names} is not ready`,
-    remedy: "Look at the pod and its containers' logs.",
   },
   SidecarUnreachable: {
     text: (names, detail) => `The sidecar of ${names} does not answer: ${detail}`,
-    remedy: "Look at the sidecar's log and at network policies between the operator and the pod.",
   },
   ProcessesMissing: {
     text: (names, detail) =>
       `The database does not see the processes of ${names}${detail === "" ? "" : `; ${detail}`}`,
-    remedy:
-      "Nothing for two minutes; then look at the pod's log (kubectl logs POD -c foundationdb; fdbserver says there why it ends) and at the network.",
     isForDatabase: true,
   },
 };
 
 export function podWaits(snapshot: Snapshot, draft: Draft): NewWait[] {
-  const byReason = new Map<WaitReason, { cause: Cause; details: Set<string>; names: string[] }>();
+  const byReason = new Map<
+    RemediedReason,
+    { cause: Cause; details: Set<string>; names: string[] }
+  >();
   for (const group of draft.groups) {
     if (isMarkedForRemoval(group) || !hasAnyCondition(group)) continue;
     const name = draft.desired.podName(group);
@@ -116,7 +103,6 @@ function toWait(cause: Cause, names: readonly string[], telling: Telling): NewWa
     message: message.charAt(0).toUpperCase() + message.slice(1),
     ...(names.length === 1 ? { object: `pod/${names[0]}` } : {}),
     retryAfterMs: 15_000,
-    remedy: telling.remedy,
     ...(telling.isForDatabase ? { isForDatabase: true } : {}),
   };
 }
@@ -159,7 +145,7 @@ function isSeedSilent({ cluster, database }: Snapshot, draft: Draft): boolean {
   );
 }
 
-function plain(reason: WaitReason, step: string): Cause {
+function plain(reason: RemediedReason, step: string): Cause {
   return { reason, step, detail: "" };
 }
 

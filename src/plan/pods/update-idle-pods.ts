@@ -47,10 +47,9 @@ export function updateIdlePods(snapshot: Snapshot, draft: Draft): StepResult {
 function planUnreported(snapshot: Snapshot, draft: Draft, all: readonly PodUpdate[]): StepResult {
   const first = all.filter(({ group, pod }) => holdsTlsSwitch(draft, group, pod));
   const updates = first.length > 0 ? first : all;
-  const held = (why: Hold): StepResult => {
-    const wait = heldWait(step, why, purposeOf(updates));
-    return { waits: [{ ...wait, reason: "PodUpdateHeld" }] };
-  };
+  const held = (why: Hold): StepResult => ({
+    waits: [heldWait(step, { ...why, reason: "PodUpdateHeld" }, purposeOf(updates))],
+  });
   const evidence = evidenceFor(snapshot, draft, updates);
   if (isHold(evidence)) return held(evidence);
   const { evidenceMs } = evidence;

@@ -28,9 +28,8 @@ export function chooseRemovals(snapshot: Snapshot, draft: Draft): StepResult {
   if (status === undefined || problem !== undefined) {
     const classes = surplus.map(({ processClass }) => processClass).join(", ");
     const message = `There are more process groups than wanted (${classes}), but ${problem}`;
-    const remedy = "Nothing, when the database is about to answer; else look at its pods.";
     const reason = "ShrinkPending";
-    return { waits: [{ step, reason, message, retryAfterMs: 2_000, remedy, isForDatabase: true }] };
+    return { waits: [{ step, reason, message, retryAfterMs: 2_000, isForDatabase: true }] };
   }
   const leaving = new Set<string>();
   const events: PlanEvent[] = [];

@@ -15,7 +15,8 @@ import { hasAbsentProcesses, removalProblem } from "../safety/certificate.ts";
 import { isCoordinator } from "../safety/coordinators.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
-import type { NewWait, WaitReason } from "../wait.ts";
+import type { RemediedReason } from "../reasons/registry.ts";
+import type { NewWait } from "../wait.ts";
 import { nameList } from "../wait.ts";
 
 export interface Judgement {
@@ -35,8 +36,8 @@ export function judgeRemoval(
   const byLocality = usesLocalities(draft.desired.cluster.spec, draft.status.runningVersion ?? "");
   const removable: ProcessGroup[] = [];
   const questions: DatabaseQuestion[] = [];
-  const held = new Map<string, { reason: WaitReason; why: string; ids: string[] }>();
-  const hold = (id: string, reason: WaitReason, why: string): void => {
+  const held = new Map<string, { reason: RemediedReason; why: string; ids: string[] }>();
+  const hold = (id: string, reason: RemediedReason, why: string): void => {
     const known = held.get(`${reason}/${why}`);
     if (known !== undefined) known.ids.push(id);
     else held.set(`${reason}/${why}`, { reason, why, ids: [id] });
@@ -84,20 +85,9 @@ function movingText(processes: readonly StatusProcess[]): string | undefined {
   return `the database still has there: ${[...roles].sort().join(", ")}`;
 }
 
-// The waits of the steps that remove process groups, with what a person can do about each.
-// Rules: spec/removal.md [R80].
-const remedies: Partial<Record<WaitReason, string>> = {
-  CertificateMissing:
-    "Nothing while the database moves data. If it lasts, compare `fdbcli --exec exclude` with the status.",
-  ExclusionRunning:
-    "Nothing while data moves. If it lasts, look at free disk space and at `fdbcli --exec 'status details'`.",
-  FaultToleranceReduced: "Bring back what is down, or wait until the database has healed.",
-  RemovalBlocked: "Take away what holds it: the message names it.",
-  RemovalPending: "Nothing, unless it lasts: then look at the objects that the message names.",
-};
-
+/** The waits of the steps that remove process groups. Rules: spec/removal.md [R80]. */
 export function removalWait(
-  reason: WaitReason,
+  reason: RemediedReason,
   ids: readonly string[],
   why: string,
   retryAfterMs: number,
@@ -107,7 +97,6 @@ export function removalWait(
     reason,
     message: `Not removed yet: ${nameList(ids)}; ${why}`,
     retryAfterMs,
-    remedy: remedies[reason] ?? "Nothing, when it passes by itself.",
     isForDatabase: true,
   };
 }

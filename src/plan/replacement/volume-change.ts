@@ -59,8 +59,5 @@ function announcement(ids: readonly string[], dueAtMs: number, nowMs: number): N
       `volumeClaimTemplate has changed. From ${formatTime(dueAtMs)} on, ${ids.length} process ` +
       `${ids.length === 1 ? "group is" : "groups are"} replaced, and all data of them moves to new volumes: ${nameList(ids)}`,
     retryAfterMs: dueAtMs - nowMs,
-    remedy:
-      "Put volumeClaimTemplate back before that time if the volumes should stay as they are: afterwards it is not taken back. " +
-      "Otherwise let there be room for the new pods and volumes beside the old ones.",
   };
 }

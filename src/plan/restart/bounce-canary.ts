@@ -1,5 +1,6 @@
 // The process group that is restarted with a new command line before all others, and what is said while it proves it.
 // Rules: spec/restart.md [T110]-[T116].
+import { remedyOf } from "../reasons/registry.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { processSettingsOf } from "../../api/effective.ts";
 import { leastOf } from "../../env/long-lists.ts";
@@ -211,8 +212,7 @@ export function canaryHold(
 ): Hold | undefined {
   if (verdict.kind === "proving") {
     const message = `First ${nameList(verdict.processGroupIds)} proves the new command line, alone`;
-    const remedy = "Nothing: it takes seconds, and counts as failed after two minutes.";
-    return hold("CanaryProving", message, remedy, 2_000);
+    return hold("CanaryProving", message, remedyOf("CanaryProving"), 2_000);
   }
   return verdict.kind === "failed" ? failedHold(snapshot, draft, targets, verdict) : undefined;
 }

@@ -1,6 +1,7 @@
 // Step bounceProcesses: restarts the processes that run with an old command line, all of them in one act, which costs
 // the database one recovery; but one goes first, to prove the new command line. Pods and volumes stay.
 // Rules: spec/restart.md [T20]-[T32], [T110].
+import { remedyOf } from "../reasons/registry.ts";
 import { automationOf } from "../../api/effective.ts";
 import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
 import { localityKeys, localityOf } from "../../model/locality.ts";
@@ -129,8 +130,7 @@ function startingHold(targets: BounceTargets): Hold | undefined {
 function unsyncedHold(targets: BounceTargets): Hold | undefined {
   if (targets.unsynced.length === 0) return undefined;
   const message = `The new configuration has not reached ${nameList(targets.unsynced)}`;
-  const remedy = "Usually it arrives within seconds. If not, look at the log of the pod's monitor.";
-  return hold("ConfigurationNotInPod", message, remedy, 2_000);
+  return hold("ConfigurationNotInPod", message, remedyOf("ConfigurationNotInPod"), 2_000);
 }
 
 /** A status from before a restart, or while processes start, shows old command lines: they are not killed twice. */

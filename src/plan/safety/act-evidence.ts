@@ -1,6 +1,7 @@
 // What a step rests a disruptive act on, or why it cannot decide in this pass: a status that is there and shows our own
 // last act, nothing that runs or was decided before it in the same pass, and no refusal by the checks of the one door.
 // Rules: spec/restart.md [T7], [T8], spec/removal.md [R26].
+import { remedyOf } from "../reasons/registry.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { locksOf } from "../../api/effective.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
@@ -9,7 +10,7 @@ import { describeAction, isDisruptive } from "../action.ts";
 import type { DisruptiveAction } from "../action.ts";
 import { hold, sentence } from "../hold.ts";
 import type { Hold } from "../hold.ts";
-import { silenceOf, unavailabilityOf, unreachableRemedy } from "../view/unavailability.ts";
+import { silenceOf, unavailabilityOf } from "../view/unavailability.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
 import { actRefusal } from "./act-refusal.ts";
@@ -27,7 +28,7 @@ export function evidenceOf(snapshot: Snapshot, draft: Draft): Evidence | Hold {
   const { database, runningCommand } = snapshot;
   if (runningCommand !== undefined) {
     const message = `The database is asked to ${runningCommand}`;
-    return hold("CommandRunning", message, "Nothing: it answers within seconds.", 5_000);
+    return hold("CommandRunning", message, remedyOf("CommandRunning"), 5_000);
   }
   if (database.kind === "missing") {
     const { reason, clause, remedy } = silenceOf(database);
@@ -35,11 +36,11 @@ export function evidenceOf(snapshot: Snapshot, draft: Draft): Evidence | Hold {
   }
   if (database.observedMs <= snapshot.lastDatabaseWriteMs) {
     const message = "The status is older than the last change to the database";
-    return hold("StatusOutdated", message, "Nothing: a newer status is being read.", 1_000);
+    return hold("StatusOutdated", message, remedyOf("StatusOutdated"), 1_000);
   }
   if (database.status.client?.database_status?.available !== true) {
     const message = `The database is not available: ${unavailabilityOf(database.status)}`;
-    return hold("DatabaseUnavailable", message, unreachableRemedy, 2_000);
+    return hold("DatabaseUnavailable", message, remedyOf("DatabaseUnavailable"), 2_000);
   }
   const earlier = earlierAct(snapshot, draft);
   if (earlier !== undefined) {

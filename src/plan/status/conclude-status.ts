@@ -15,7 +15,6 @@ import { impairmentWaits } from "./impaired-processes.ts";
 import { movedCoordinators } from "../coordinators/moved-coordinators.ts";
 import { podWaits } from "../pods/pod-waits.ts";
 import { judgeReconciliation } from "./reconciliation.ts";
-import { refusalRemedies } from "../safety/refusal.ts";
 import { databaseStatus, isStatusPending } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { statusConditions } from "./status-conditions.ts";
@@ -30,7 +29,7 @@ import { upgradeVerdict } from "../upgrade/upgrade-verdict.ts";
 import { datedWaits } from "../wait.ts";
 import type { NewWait, Wait } from "../wait.ts";
 import { volumeWaits } from "../volumes/volume-waits.ts";
-import { causesFirst } from "../wait-rank.ts";
+import { causesFirst } from "../reasons/rank.ts";
 
 export interface Conclusion {
   status: ClusterStatus;
@@ -173,7 +172,6 @@ function refusalWaits(snapshot: Snapshot): NewWait[] {
     reason,
     message: `Not now: ${what}. ${message.charAt(0).toUpperCase()}${message.slice(1)}`,
     retryAfterMs: 2_000,
-    remedy: refusalRemedies[reason] ?? "Nothing, when it passes by itself.",
     isForDatabase: true,
   }));
 }

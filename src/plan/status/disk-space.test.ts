@@ -1,11 +1,10 @@
-// Tests of what is said about full disks, and of the order in which causes are named.
+// Tests of what is said about full disks.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { StatusProcess } from "../../model/database-status.ts";
 import { diskWaits } from "./disk-space.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { causesFirst } from "../wait-rank.ts";
-import type { WaitReason } from "../wait.ts";
+import { remedyOf } from "../reasons/registry.ts";
 
 function snapshotOf(processes: readonly StatusProcess[]): Snapshot {
   const byId = Object.fromEntries(processes.map((process, index) => [`p${index}`, process]));
@@ -23,7 +22,7 @@ test("[E48] storage processes with less than a twentieth of their disk free are 
   const [wait] = diskWaits(snapshotOf(processes));
   assert.equal(wait?.reason, "DiskSpaceLow");
   assert.match(wait?.message ?? "", /: storage-1 \(1% free\) and storage-2 \(4% free\)$/);
-  assert.match(wait?.remedy ?? "", /^Add storage processes \(processCounts\.storage\)/);
+  assert.match(remedyOf("DiskSpaceLow"), /^Add storage processes \(processCounts\.storage\)/);
 });
 
 test("[E48] other processes, excluded ones and those that say nothing are left out", () => {
@@ -35,16 +34,4 @@ test("[E48] other processes, excluded ones and those that say nothing are left o
   assert.deepEqual(diskWaits(snapshotOf(processes)), []);
   const missing = { kind: "missing", reason: "Unreachable", message: "", sinceMs: 0 };
   assert.deepEqual(diskWaits({ database: missing } as Partial<Snapshot> as Snapshot), []);
-});
-
-test("[E47] causes are named before their consequences, and the rest keeps its order", () => {
-  const reasons: WaitReason[] = [
-    ...(["ExclusionPostponed", "CoordinatorsUnfit", "ProcessesMissing"] as const),
-    ...(["PodUnschedulable", "NodeNotReady", "ActionFailed"] as const),
-  ];
-  const ordered = causesFirst(reasons.map((reason) => ({ reason }))).map(({ reason }) => reason);
-  assert.deepEqual(ordered, [
-    ...["ActionFailed", "NodeNotReady", "PodUnschedulable", "ProcessesMissing"],
-    ...["ExclusionPostponed", "CoordinatorsUnfit"],
-  ]);
 });

@@ -20,9 +20,6 @@ export function diskWaits(snapshot: Snapshot): NewWait[] {
       reason: "DiskSpaceLow",
       message: `Disks are nearly full, so that the database moves no data to them: ${nameList(full)}`,
       retryAfterMs: 60_000,
-      remedy:
-        "Add storage processes (processCounts.storage). Larger volumes are no quick help: they replace every " +
-        "storage process group, and all data moves.",
       isForDatabase: true,
     },
   ];

@@ -23,7 +23,7 @@ import type { StatusFields } from "../step.ts";
 import { unreadableOf } from "./unreadable-status.ts";
 import type { NewWait, Wait } from "../wait.ts";
 import { nameList } from "../wait.ts";
-import { concernOf } from "../wait-concern.ts";
+import { concernOf } from "../reasons/concern.ts";
 
 export interface ConditionsInput {
   snapshot: Snapshot;

@@ -9,8 +9,6 @@ import type { Snapshot } from "../snapshot.ts";
 import type { NewWait } from "../wait.ts";
 
 const reason = "StatusUnreadable";
-const remedy =
-  "Compare the named part in `fdbcli --exec 'status json'` with the version of FoundationDB: an operator that knows it may be needed.";
 
 /** What could not be read, as a sentence; undefined when all of it was. */
 export function unreadableOf(snapshot: Snapshot): string | undefined {
@@ -22,7 +20,7 @@ export function unreadableWaits(snapshot: Snapshot): NewWait[] {
   const message = unreadableOf(snapshot);
   if (message === undefined) return [];
   const step = "updateStatus";
-  return [{ step, reason, message, retryAfterMs: 10_000, remedy, isForDatabase: true }];
+  return [{ step, reason, message, retryAfterMs: 10_000, isForDatabase: true }];
 }
 
 export function unreadableWarnings(snapshot: Snapshot): PlanWarning[] {

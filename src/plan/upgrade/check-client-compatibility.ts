@@ -110,9 +110,6 @@ function clientsWait(clients: readonly UnsupportedClient[], wanted: string): New
     step,
     reason: "ClientsIncompatible",
     message: `Clients could not talk to version ${wanted}: ${names}`,
-    remedy:
-      "Give these clients a library of the new version, or name their log groups in " +
-      "automationOptions.ignoreLogGroupsForUpgrade, or set spec.ignoreUpgradabilityChecks.",
     retryAfterMs: 60_000,
     isForDatabase: true,
   };

@@ -1,6 +1,7 @@
 // The upgrade in which all processes change their version at once, when everything has been prepared: one restart of
 // all of them in one act. Instances that share the database announce their process groups first, and the last one of
 // them restarts everybody. Step bounceProcesses, its half for upgrades. Rules: spec/upgrade.md [U40]-[U49].
+import { remedyOf } from "../reasons/registry.ts";
 import { automationOf, locksOf } from "../../api/effective.ts";
 import type { StatusProcess } from "../../model/database-status.ts";
 import { localityKeys, localityOf } from "../../model/locality.ts";
@@ -165,8 +166,7 @@ function stagingHold(kind: string, names: readonly string[]): Hold {
 
 function othersHold(ids: readonly string[]): Hold {
   const message = `Process groups of other instances are not ready: ${nameList(ids)}`;
-  const remedy = "Set the new version in all resources of this database, and look what holds them.";
-  return hold("UpgradePending", message, remedy, 5_000);
+  return hold("UpgradePending", message, remedyOf("UpgradePending"), 5_000);
 }
 
 const announcingHold = hold(

@@ -1,5 +1,6 @@
 // Why a database does not serve, in the words of its status, and better where those mislead.
 // Rules: spec/explain.md [E46].
+import { remedyOf } from "../reasons/registry.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { nameList } from "../wait.ts";
 import type { DatabaseObservation } from "../snapshot.ts";
@@ -36,16 +37,9 @@ function coordinatorsText(all: readonly { address: string; reachable: boolean }[
 // can do about it. Rules: spec/safety.md [S10], [S150].
 type Silence = Extract<DatabaseObservation, { kind: "missing" }>;
 
-export const unreachableRemedy =
-  "Look at the pods of the coordinators and at `fdbcli --exec 'status details'` in one of them.";
-
 export const staleRemedy =
   "If none of them exists any more, other coordinators were chosen while this resource was not looked after: " +
   "put the text of /var/fdb/data/fdb.cluster of one of its pods into status.connectionString (kubectl patch --subresource status).";
-
-export const foreignRemedy =
-  "Put the text of /var/fdb/data/fdb.cluster of a storage pod into status.connectionString " +
-  "(kubectl patch --subresource status). If it is the same, look at the logs of the pods and at the network between them and the rest of the database.";
 
 export interface SilenceText {
   reason: "DatabaseForeign" | "DatabaseUnreachable";
@@ -56,9 +50,9 @@ export interface SilenceText {
 
 export function silenceOf({ reason, message }: Silence): SilenceText {
   if (reason === "Foreign") {
-    return { reason: "DatabaseForeign", clause: message, remedy: foreignRemedy };
+    return { reason: "DatabaseForeign", clause: message, remedy: remedyOf("DatabaseForeign") };
   }
   const why = message === "" ? "" : `: ${message}`;
   const clause = `the database does not answer${why}`;
-  return { reason: "DatabaseUnreachable", clause, remedy: unreachableRemedy };
+  return { reason: "DatabaseUnreachable", clause, remedy: remedyOf("DatabaseUnreachable") };
 }

@@ -33,9 +33,6 @@ function lostWait(found: Found): NewWait {
     reason: "VolumeLost",
     message,
     retryAfterMs: 15_000,
-    remedy:
-      "Nothing, while data moves: the other copies serve. " +
-      "If the database is not available, its data must come from a backup or from volumes that were kept.",
     isForDatabase: true,
   };
 }

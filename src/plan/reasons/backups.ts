@@ -1,0 +1,139 @@
+// Reasons that only backups have.
+import type { Reason } from "./reason.ts";
+
+export const backupReasons = {
+  BackupAgentsForeign: {
+    concern: "person",
+    meaning:
+      "A Deployment with the name of the agents' one exists and does not belong to this backup, " +
+      "so it is not touched. Delete it if nobody needs it, or make the backup under another name.",
+  },
+  BackupAgentsNotReady: {
+    concern: "look",
+    meaning:
+      "Fewer agents are ready than `spec.agentCount` says. The backup goes on with those that " +
+      "are. `kubectl describe deployment` and the pods of it say what the others lack: room, an " +
+      "image, a Secret.",
+  },
+  BackupAgentsSilent: {
+    concern: "look",
+    meaning:
+      "The backup runs, and no agent has told the database of itself for two minutes: nothing is " +
+      "written. The agents do not run, have another version than the database, lack its " +
+      "certificates, or hold a cluster file whose coordinators are all gone. Their logs say " +
+      "which. After ten minutes agents that look ready are made anew once, with the cluster file " +
+      "of that time.",
+  },
+  BackupClusterMissing: {
+    concern: "person",
+    meaning:
+      "There is no FoundationDBCluster of the name in `spec.clusterName` in this namespace, or " +
+      "this operator does not look after it. The agents' pods wait for its ConfigMap.",
+  },
+  BackupCommandFailed: {
+    concern: "look",
+    meaning:
+      "A command of `fdbbackup` failed with something that the operator does not know; the " +
+      "message quotes it. The pod of the command is kept for ten minutes; its log has all of it. " +
+      "It is tried again after pauses from ten seconds to five minutes.",
+  },
+  BackupCommandRunning: {
+    concern: "passing",
+    meaning:
+      "A command of `fdbbackup` runs in a pod of its own, or has ended and the database is being " +
+      "read for what came of it. When the pod has not started, the message says why in the words " +
+      "of Kubernetes. It has a deadline.",
+  },
+  BackupCredentialsMissing: {
+    concern: "person",
+    meaning:
+      "The store did not answer, and nothing in the template could be credentials: `accountName` " +
+      "holds no secret and the container `foundationdb` has no `FDB_BLOB_CREDENTIALS`. " +
+      "FoundationDB's tools wait in silence then. Mount a Secret with a credentials file.",
+    page: "backup",
+  },
+  BackupDestinationInUse: {
+    concern: "person",
+    meaning:
+      "Another backup writes to the same host, bucket and name. Two backups in one place damage " +
+      "each other, and FoundationDB does not notice. Give one of them a `backupName` of its own. " +
+      "When a backup is being deleted with its data, the data stays for the same reason.",
+  },
+  BackupDestinationNotEmpty: {
+    concern: "person",
+    meaning:
+      "In the destination of a new backup, or of one that is to move, something lies already that " +
+      "this database has not written under this tag. A backup of another database, or of an " +
+      "earlier life of this one, mixed with a new one can be restored to nonsense. Choose another " +
+      "`backupName`, or delete what lies there. It is looked at again every ten minutes.",
+  },
+  BackupErrors: {
+    concern: "look",
+    meaning:
+      "Agents met errors since the last point that can be restored; the message is the newest. " +
+      "They try again by themselves. When it lasts, look at the store: credentials, free space, " +
+      "quota, reachability from the agents' pods.",
+  },
+  BackupIsLast: {
+    concern: "person",
+    meaning:
+      "The resource is being deleted with `deletionPolicy: cleanup`, and it is the only backup of " +
+      "its database that can be restored. Its data is deleted only if the annotation " +
+      "`foundationdb.org/delete-last-backup` holds the name of the backup. To keep the data, set " +
+      "`deletionPolicy` to `stop`.",
+  },
+  BackupKeyUnusable: {
+    concern: "person",
+    meaning:
+      "The file of `spec.encryptionKeyPath` is missing in the container or is no key of 32 bytes. " +
+      "It has to be mounted into the container `foundationdb` of the template, where agents and " +
+      "commands read it.",
+  },
+  BackupPauseDisputed: {
+    concern: "person",
+    meaning:
+      "Agents are paused for a whole database. Two of its backups want different things, so " +
+      "nothing is changed. Set both to the same `backupState`, or one of them to `Stopped`.",
+  },
+  BackupStopping: {
+    concern: "passing",
+    meaning:
+      "The backup was told to stop before it could be restored. FoundationDB lets it go on until " +
+      "it can, which takes half a minute when agents run.",
+  },
+  BackupStoreRefused: {
+    concern: "person",
+    meaning:
+      "The store answered with a refusal, and FoundationDB does not tell which: a wrong key or " +
+      "secret, a bucket or region that does not exist, or a clock that is off by more than some " +
+      "minutes. A tool that crashes with a signal has met a bucket that does not exist.",
+  },
+  BackupStoreUnreachable: {
+    concern: "look",
+    meaning:
+      "The store gave no answer in time. The host cannot be resolved or reached, TLS is expected " +
+      "where there is none (or the other way round: `sc=0`), the certificate is not trusted " +
+      "(`FDB_TLS_CA_FILE`), or the credentials file has no entry for the account; entries are " +
+      "named `account@host`, without the port.",
+  },
+  BackupTagInUse: {
+    concern: "person",
+    meaning:
+      "A tag is the name of one backup inside the database. Another resource has it, or somebody " +
+      "runs a backup under it that this resource did not start. Nothing is done to that one. Make " +
+      "the resource anew with a `spec.tag` of its own, or end the other backup.",
+  },
+  BackupUrlInvalid: {
+    concern: "person",
+    meaning:
+      "FoundationDB does not accept the URL that `spec.blobStoreConfiguration` makes; the message " +
+      "is its own. Often `region=` is missing, which requests with AWS signatures need, or a " +
+      "parameter is misspelt.",
+  },
+  BackupVersionMismatch: {
+    concern: "person",
+    meaning:
+      "The agents' version speaks another protocol than the database. After an upgrade of the " +
+      "database to another minor version set `spec.version` of its backups too.",
+  },
+} as const satisfies Readonly<Record<string, Reason>>;

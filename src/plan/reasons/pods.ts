@@ -1,0 +1,201 @@
+// Reasons around pods, their volumes, services and nodes.
+import type { Reason } from "./reason.ts";
+
+const minuteMs = 60_000;
+
+export const podReasons = {
+  ConfigurationNotInPod: {
+    concern: "look",
+    usualMs: 3 * minuteMs,
+    meaning:
+      "The ConfigMap has changed and pods have been told, but they do not run with it yet. A " +
+      "kubelet refreshes mounted files within seconds of being told, at the latest after a minute " +
+      "or two. If it takes longer, the log of the monitor (unified image) or sidecar (split " +
+      "image) says why it does not accept the configuration: a variable without value, a binary " +
+      "that is missing.",
+    remedy:
+      "Usually it arrives within seconds. If not, look at the log of the pod's monitor or " +
+      "sidecar.",
+  },
+  FaultDomainNeedsNode: {
+    concern: "look",
+    rank: "start",
+    meaning:
+      "A pod waits for a node because of [logical fault domains](bin-packing.md): pods of one " +
+      "class that keeps data share a host only within a domain, and packed and unpacked pods " +
+      "never do. Every node that could take the pod has one it must not meet. Add a node, or ask " +
+      "for fewer `desiredFaultDomains`. While domains change, the removal of a replaced pod often " +
+      "frees one; the database keeps all copies of its data meanwhile. Packing that waits for its " +
+      "first node can be turned off again without one.",
+    remedy:
+      "Add a node, or ask for fewer distributionConfig.desiredFaultDomains. In a migration one " +
+      "may become free by itself.",
+  },
+  NodeNotReady: {
+    concern: "look",
+    rank: "node",
+    meaning:
+      "The node of the pods is not ready or does not exist any more. The message is what " +
+      "Kubernetes says of the node. Bring it back; if it is gone for good, delete its Node " +
+      "object, so that Kubernetes lets go of its pods.",
+    remedy: "Bring the node back. One that is gone for good: delete its Node object.",
+  },
+  PodChangePending: {
+    concern: "person",
+    meaning:
+      "Pods were made from an older version of their specification, and " +
+      "`automationOptions.deletionMode: None` leaves it to a person to delete them. Delete those " +
+      "of one fault domain at a time and wait until the database is healthy before the next; or " +
+      "choose another mode.",
+    remedy:
+      "Delete them one fault domain at a time, or choose another automationOptions.deletionMode.",
+  },
+  PodCrashLooping: {
+    concern: "look",
+    rank: "start",
+    meaning:
+      "A container of the pod ends shortly after each start. `kubectl logs --previous` shows its " +
+      "last words. (An `fdbserver` that ends is started again inside its container and makes no " +
+      "crash loop of the pod: see ProcessesMissing and CanaryFailed.)",
+    remedy: "Look at its log (kubectl logs --previous): it tells there why it ends.",
+  },
+  PodImageUnavailable: {
+    concern: "look",
+    rank: "start",
+    meaning:
+      "The image of a container cannot be pulled. The message is the container runtime's. Check " +
+      "name and version, the registry, and the pull secrets of the service account.",
+    remedy: "Check the image name and version, the registry and its credentials.",
+  },
+  PodNotReady: {
+    concern: "look",
+    usualMs: 3 * minuteMs,
+    rank: "pod",
+    meaning: "A container of a running pod is not ready.",
+    remedy: "Look at the pod and its containers' logs.",
+  },
+  PodPending: {
+    concern: "passing",
+    meaning: "The pod has a node and starts: images are pulled, volumes are attached.",
+    remedy: "Nothing for a while; then look at the pods (kubectl describe pod).",
+  },
+  PodTemplateUnusable: {
+    concern: "person",
+    rank: "start",
+    meaning:
+      "No pod can be built from the template of this class. The message names the field and its " +
+      "value, for example an image with a tag: the tag is always the version of the cluster.",
+  },
+  PodTerminal: {
+    concern: "passing",
+    meaning:
+      "A pod ended for good (phase Failed or Succeeded). It is deleted and recreated when it is " +
+      "old enough for others to have noticed.",
+    remedy: "Nothing: they are deleted and recreated as soon as they are old enough.",
+  },
+  PodTerminating: {
+    concern: "look",
+    meaning:
+      "The pod is being deleted. Its successor is made when it is gone. If that takes long, its " +
+      "node may be unreachable.",
+    remedy:
+      "If it takes long, look at the node, whose kubelet may be down, and at the pod's " +
+      "finalizers.",
+  },
+  PodUnschedulable: {
+    concern: "look",
+    rank: "start",
+    meaning:
+      "The scheduler finds no node. The message is the scheduler's: too little CPU or memory, " +
+      "taints, affinity, or a volume in another zone.",
+    remedy:
+      "Add nodes, free resources, or change the pod template's requests, selectors and taints.",
+  },
+  PodUpdateHeld: {
+    concern: "look",
+    meaning:
+      "Pods were made from an older version of their specification and are recreated one fault " +
+      "domain after the other. The message says what the next one waits for: a pod that is still " +
+      "coming back, a database that has fewer copies or coordinators than it should, another " +
+      "change that must be complete first, or the limit `maxZonesWithUnavailablePods`. A database " +
+      "with one copy of its data tolerates no loss: its pods are replaced, or with " +
+      "`podUpdateStrategy: Delete` recreated with a Warning; a coordinator that is known by its " +
+      "address then stays until DNS names are used.",
+  },
+  ProcessesMissing: {
+    concern: "look",
+    usualMs: 3 * minuteMs,
+    rank: "process",
+    meaning:
+      "The pod runs, but the database does not see its processes, or a new database waits for " +
+      "them. Usual for some seconds after a start. A new database is created without the missing " +
+      "ones after a minute. When it lasts, look at the pod's log: an `fdbserver` that ends at its " +
+      "start says there why. Among `customParameters` an option that does not exist ends it " +
+      "(`knobb_x=1`), and a few values do (`knob_cache_eviction_policy=fifo`, a `memory` that " +
+      "cannot be read). A knob that does not exist, or a value that is no number, does not: the " +
+      "process runs with the default, and only a `WARNING` in the pod's log tells.",
+    remedy:
+      "Nothing for two minutes; then look at the pod's log (kubectl logs POD -c foundationdb; " +
+      "fdbserver says there why it ends) and at the network.",
+  },
+  ServiceAddressMissing: {
+    concern: "look",
+    rank: "start",
+    meaning:
+      "With `publicIPSource: service` a pod is made when its service has an address. None has " +
+      "been given yet.",
+    remedy: "Look at the services' events: the cluster may have run out of service addresses.",
+  },
+  ServiceSurplus: {
+    concern: "look",
+    meaning:
+      "The headless service is not needed any more, or has to be recreated for another IP family, " +
+      "but it stays: a coordinator is still known by a name that it gives, until the coordinators " +
+      "are changed, or it does not belong to this cluster, so that only a person can know whether " +
+      "somebody uses it.",
+  },
+  SidecarUnreachable: {
+    concern: "look",
+    usualMs: 3 * minuteMs,
+    rank: "pod",
+    meaning:
+      "The sidecar of a split pod does not answer on port 8080, so that nobody knows with which " +
+      "configuration the pod runs. Look at its log and at network policies between the operator " +
+      "and the pod.",
+    remedy: "Look at the sidecar's log and at network policies between the operator and the pod.",
+  },
+  VolumeAtRisk: {
+    concern: "look",
+    rank: "volume",
+    meaning:
+      "The volume claim of a running pod is being deleted, is gone, or has lost its volume. " +
+      "Kubernetes keeps the volume only as long as the pod runs, so its data is lost when the pod " +
+      "ends. The operator does not touch these pods any more; it replaces their process groups, " +
+      "so that the database moves the data to new volumes first. Until that is over, do not " +
+      "delete these pods, do not drain their nodes, and see to it that new pods find room. The " +
+      "deletion of a claim cannot be taken back.",
+    remedy: "Leave the pod alone until its process group has been replaced.",
+  },
+  VolumeLost: {
+    concern: "look",
+    rank: "volume",
+    meaning:
+      "The volume of a process group is gone, or its process came back on another one: a copy of " +
+      "data is lost. The other copies serve, and the database makes new ones. The process group " +
+      "is replaced; it goes when the database has confirmed that nothing that was on the old " +
+      "volume is missing. If the database is not available, more was lost than it can bear: bring " +
+      "back the old volumes (with the reclaim policy `Retain` they still exist), or restore a " +
+      "backup.",
+    remedy:
+      "Nothing, while data moves: the other copies serve. If the database is not available, its " +
+      "data must come from a backup or from volumes that were kept.",
+  },
+  VolumePending: {
+    concern: "look",
+    rank: "start",
+    meaning:
+      "The volume claim of the pod is not bound, or has lost its volume. `kubectl describe pvc` " +
+      "says why: usually the storage class is missing or cannot make a volume in that zone.",
+    remedy: "Look at the claims (kubectl describe pvc): the storage class may not exist.",
+  },
+} as const satisfies Readonly<Record<string, Reason>>;
