@@ -10,7 +10,13 @@ import type { AuditedRequest } from "../control-plane.ts";
 import { install, operatorNamespace as namespace, operatorUser } from "./installation.ts";
 import { startNodes, startOperator } from "./programs.ts";
 import type { Program } from "./programs.ts";
-import { haste, sampleCluster, storageVolumes, untilReconciled } from "./sample-cluster.ts";
+import {
+  assertSameVolumes,
+  haste,
+  sampleCluster,
+  storageVolumes,
+  untilReconciled,
+} from "./sample-cluster.ts";
 import type { EndToEnd } from "./scenario.ts";
 
 interface Change {
@@ -79,7 +85,7 @@ export async function liveThroughKills(world: EndToEnd): Promise<void> {
     operator = await replaceOperator(operator, () => startOperator(world, settings));
     await untilReconciled(world, name, change.title, operator);
     if (change.keepsStorage === true) {
-      assert.deepEqual(await storageVolumes(world, name), volumes, change.title);
+      await assertSameVolumes(world, name, volumes, change.title);
     }
     say(`${change.title}: ${Math.round((clock.nowMs() - startedMs) / 1000)} s`);
   }

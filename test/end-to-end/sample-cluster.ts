@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { FoundationDBCluster } from "../../src/api/cluster.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
-import { persistentVolumeClaims, pods } from "../../src/kube/resource.ts";
+import { events, persistentVolumeClaims, pods } from "../../src/kube/resource.ts";
 import { isReconciled } from "../../src/sim/world.ts";
 import { operatorNamespace as namespace } from "./installation.ts";
 import type { Program } from "./programs.ts";
@@ -70,4 +71,21 @@ export async function storageVolumes({ client }: EndToEnd, name: string): Promis
   const labelSelector = `foundationdb.org/fdb-process-class=storage,foundationdb.org/fdb-cluster-name=${name}`;
   const { items } = await client.listAll(persistentVolumeClaims, { namespace, labelSelector });
   return items.map((claim) => claim.metadata.uid ?? "").sort();
+}
+
+/** The storage processes kept their volumes; if not, what the operator said about it is part of the error. */
+export async function assertSameVolumes(
+  world: EndToEnd,
+  name: string,
+  before: readonly string[],
+  what: string,
+): Promise<void> {
+  const after = await storageVolumes(world, name);
+  if (isDeepStrictEqual(after, before)) return;
+  const { items } = await world.client.listAll(events, { namespace });
+  const said = items
+    .filter(({ involvedObject }) => involvedObject.name === name)
+    .map(({ lastTimestamp, reason, message }) => `${lastTimestamp ?? ""} ${reason}: ${message}`)
+    .sort();
+  assert.deepEqual(after, before, [`volumes changed: ${what}`, ...said].join("\n"));
 }

@@ -15,7 +15,13 @@ import { connectSimulated } from "../../src/sim/remote/remote-databases.ts";
 import { install, operatorNamespace as namespace, operatorUser } from "./installation.ts";
 import { startNodes, startOperator } from "./programs.ts";
 import type { Program } from "./programs.ts";
-import { haste, sampleCluster, storageVolumes, untilReconciled } from "./sample-cluster.ts";
+import {
+  assertSameVolumes,
+  haste,
+  sampleCluster,
+  storageVolumes,
+  untilReconciled,
+} from "./sample-cluster.ts";
 import type { EndToEnd } from "./scenario.ts";
 
 const clock = machineClock();
@@ -186,7 +192,7 @@ async function withoutLease(stage: Stage): Promise<void> {
   );
   assert.deepEqual(told, []);
   await untilReconciled(stage, busy, "the Lease is back", operator);
-  assert.deepEqual(await storageVolumes(stage, busy), volumes);
+  await assertSameVolumes(stage, busy, volumes, "the Lease was taken away");
 }
 
 const lost = "the Lease was lost; waiting for it again";
@@ -255,7 +261,7 @@ async function withoutDatabase(stage: Stage): Promise<void> {
     const { items: found } = await client.listAll(pods, { namespace, labelSelector });
     return found.filter(({ status }) => status?.phase === "Pending").length >= 9 || undefined;
   });
-  assert.deepEqual(await storageVolumes(stage, busy), volumes);
+  await assertSameVolumes(stage, busy, volumes, "the database was down");
   await cordonAll(stage, false);
   await untilReconciled(stage, busy, "the database is back", operator);
   assert.equal((await storageVolumes(stage, busy)).length, 3);
