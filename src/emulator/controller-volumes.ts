@@ -24,6 +24,8 @@ import { selectedNodeAnnotation } from "./scheduler.ts";
 
 export interface VolumeControllerOptions {
   readonly provisionMs: DelayRange;
+  /** False beside a real controller manager, which binds by itself: this one then makes volumes and takes them away. */
+  readonly isBinding?: boolean;
 }
 
 type Claim = Stored<PersistentVolumeClaim>;
@@ -37,6 +39,7 @@ const provisionerAnnotation = "volume.kubernetes.io/storage-provisioner";
 export class VolumeController {
   readonly #parts: ControllerParts;
   readonly #options: VolumeControllerOptions;
+  readonly #isBinding: boolean;
   readonly #claims: KeyedWork;
   readonly #volumes: KeyedWork;
   readonly #events: EventRecorder;
@@ -50,6 +53,7 @@ export class VolumeController {
   constructor(parts: ControllerParts, options: VolumeControllerOptions) {
     this.#parts = parts;
     this.#options = options;
+    this.#isBinding = options.isBinding ?? true;
     this.#events = new EventRecorder({ ...parts, component: "persistentvolume-controller" });
     this.#claims = new KeyedWork(parts, "volume binder", 20, (key) => this.#syncClaim(key));
     this.#volumes = new KeyedWork(parts, "volume reclaimer", 20, (key) => this.#syncVolume(key));
@@ -94,6 +98,7 @@ export class VolumeController {
     if (claim === undefined) return;
     if (claim.metadata.deletionTimestamp !== undefined) return;
     const volumeName = claim.spec?.volumeName ?? "";
+    if (!this.#isBinding && volumeName !== "") return;
     if (claim.status?.phase === "Bound") {
       return this.#gone.has(volumeName) ? this.#declareLost(claim) : undefined;
     }
@@ -223,6 +228,8 @@ export class VolumeController {
   }
 
   async #bind(claim: Claim, volume: Volume): Promise<void> {
+    // A claim that names a volume of which a real controller manager has not heard yet is declared lost by it.
+    if (!this.#isBinding) return;
     const name = volume.metadata.name ?? "";
     const { client } = this.#parts;
     if (volume.spec?.claimRef?.uid === undefined) {

@@ -113,5 +113,8 @@ async function startVolumes(
 ): Promise<void> {
   const informers = new Informers(part);
   await informers.synced(nodes, persistentVolumeClaims, persistentVolumes, storageClasses);
-  new VolumeController({ ...part, informers }, { provisionMs: { min: 100, max: 500 } }).start();
+  new VolumeController(
+    { ...part, informers },
+    { provisionMs: { min: 100, max: 500 }, isBinding: false },
+  ).start();
 }
