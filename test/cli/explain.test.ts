@@ -486,13 +486,14 @@ test("[E12] [E16] [E59] both commands print the same page, as text and as JSON",
       assert.match(text.out, /^default\/sample {2}FoundationDB 7\.3\.63, double/);
       const plugin = await run("kubectl-fdb.ts", args, { KUBECONFIG: file });
       const withoutTimes = (page: string): string =>
-        page.replaceAll(/\S+Z|\d+d( \d+h)?/g, "").replaceAll(/\s+/g, " ");
+        page.replaceAll(/\S+Z|\b\d+(\.\d+)?(d|h|m|s|ms)\b/g, "").replaceAll(/\s+/g, " ");
       assert.equal(withoutTimes(plugin.out), withoutTimes(text.out));
       const json = await run("kubectl-fdb.ts", [...args, "-o", "json"], { KUBECONFIG: file });
       const page = JSON.parse(json.out) as ExplainPage;
       assert.deepEqual([page.cluster, page.processGroups.total], ["sample", 9]);
       const differenceMs = Math.abs(Date.parse(page.asOf) - world.clock.nowMs());
-      assert.ok(differenceMs <= 2_000, "the time of the server, not of the reader");
+      // The reader's clock is far from it; how long the reader took does not matter.
+      assert.ok(differenceMs < 3_600_000, "the time of the server, not of the reader");
     } finally {
       await served.close();
       rmSync(folder, { recursive: true });
