@@ -1,7 +1,7 @@
 // One cluster of a given size in virtual time: what it costs to bring it up, what a look costs when
 // nothing is to do, and what a new operator costs that finds it.
 import { foundationDbClusters } from "../src/api/cluster.ts";
-import { VirtualClock } from "../src/sim/virtual-clock.ts";
+import { VirtualClock } from "../src/env/virtual-clock.ts";
 import { isReconciled, startWorld } from "../src/sim/world.ts";
 import type { World } from "../src/sim/world.ts";
 import { inVirtualTime } from "./in-virtual-time.ts";

@@ -1,5 +1,5 @@
 // Waits in virtual time.
-import type { VirtualClock } from "../src/sim/virtual-clock.ts";
+import type { VirtualClock } from "../src/env/virtual-clock.ts";
 
 /** Lets the clock run until the promise is settled. */
 export async function inVirtualTime(clock: VirtualClock, promise: Promise<void>): Promise<void> {

@@ -4,7 +4,7 @@ import { foundationDbClusters } from "../src/api/cluster.ts";
 import type { FoundationDBCluster } from "../src/api/cluster.ts";
 import type { Pod } from "../src/kube/generated/types.ts";
 import { leases } from "../src/kube/resource.ts";
-import { VirtualClock } from "../src/sim/virtual-clock.ts";
+import { VirtualClock } from "../src/env/virtual-clock.ts";
 import { isReconciled, startWorld } from "../src/sim/world.ts";
 import type { World } from "../src/sim/world.ts";
 import { inVirtualTime } from "./in-virtual-time.ts";

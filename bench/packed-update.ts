@@ -2,7 +2,7 @@
 // rounds it takes, and how long in virtual time.
 import { foundationDbClusters } from "../src/api/cluster.ts";
 import type { ClusterSpec } from "../src/api/cluster.ts";
-import { VirtualClock } from "../src/sim/virtual-clock.ts";
+import { VirtualClock } from "../src/env/virtual-clock.ts";
 import { isReconciled, startWorld } from "../src/sim/world.ts";
 import { inVirtualTime } from "./in-virtual-time.ts";
 import { mark } from "./aims.ts";

@@ -6,7 +6,7 @@ import type { FoundationDBCluster } from "../src/api/cluster.ts";
 import { isSettled, progressOf } from "../src/cli/dev-progress.ts";
 import { readDocuments } from "../src/cli/documents.ts";
 import { renderProgress } from "../src/cli/progress-view.ts";
-import { VirtualClock } from "../src/sim/virtual-clock.ts";
+import { VirtualClock } from "../src/env/virtual-clock.ts";
 import { startWorld } from "../src/sim/world.ts";
 import { terminalPicture } from "./terminal-picture.ts";
 

@@ -79,8 +79,9 @@ test("[HOUSE4] imports between the rooms go one way", () => {
     build: ["env", "model", "api", "kube", "fdb", "pod"],
     plan: ["env", "model", "api", "build", "kube", "fdb", "pod"],
     operate: ["env", "model", "api", "build", "plan", "kube", "fdb", "pod"],
-    emulator: ["env", "model", "api", "kube", "fdb", "pod"],
-    sim: ["env", "model", "api", "kube", "fdb", "pod", "emulator", "operate", "plan", "build"],
+    emulator: ["env", "model", "kube", "pod"],
+    images: ["env", "model", "kube", "pod", "emulator"],
+    sim: ["env", "model", "api", "kube", "fdb", "pod", "emulator", "images", "operate"],
     web: ["env", "model", "api", "kube"],
   };
   const found = importsOf(sources).flatMap(({ file, target, number }) => {

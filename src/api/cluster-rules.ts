@@ -1,7 +1,7 @@
 // Rules of a cluster's spec that span several fields and that the API server can judge alone (CEL).
 // The strings that they look at have a maximum length, which keeps the estimated cost within its
 // limit.
-import type { ValidationRule } from "./structural/structural-schema.ts";
+import type { ValidationRule } from "../kube/structural/structural-schema.ts";
 
 /** Versions are found anywhere in the text, so only the clear cases are judged here. */
 export const versionRules: readonly ValidationRule[] = [

@@ -4,7 +4,7 @@
 // types.
 import kubernetes from "../kube/generated/schema.json" with { type: "json" };
 import { coreTypeName, type Schema } from "./schema.ts";
-import type { StructuralSchema } from "./structural/structural-schema.ts";
+import type { StructuralSchema } from "../kube/structural/structural-schema.ts";
 
 interface Definition {
   readonly $ref?: string;

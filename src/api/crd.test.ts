@@ -6,9 +6,9 @@ import { parseAllDocuments } from "yaml";
 import { outdatedFiles } from "../../scripts/generate-crds.ts";
 import { customResourceDefinitions, customResources } from "./crd.ts";
 import { coreTypeName, type Schema } from "./schema.ts";
-import { applyDefaults } from "./structural/defaults.ts";
-import { compileError } from "./structural/cel.ts";
-import type { StructuralSchema } from "./structural/structural-schema.ts";
+import { applyDefaults } from "../kube/structural/defaults.ts";
+import { compileError } from "../kube/structural/cel.ts";
+import type { StructuralSchema } from "../kube/structural/structural-schema.ts";
 import { validateDocument } from "./validate-document.ts";
 
 function versionOf(index: number) {

@@ -9,7 +9,7 @@ import { clusterSpecSchema } from "./cluster-spec.ts";
 import { clusterStatusSchema } from "./cluster-status.ts";
 import { foundationDbRestores, restoreSpecSchema, restoreStatusSchema } from "./restore.ts";
 import { object, required, string, type Schema } from "./schema.ts";
-import type { StructuralSchema } from "./structural/structural-schema.ts";
+import type { StructuralSchema } from "../kube/structural/structural-schema.ts";
 
 interface PrinterColumn {
   readonly name: string;

@@ -1,7 +1,7 @@
 // The wanted database configuration, with the field names of FoundationDB's own status document.
 import { int32Maximum, int32Minimum, processGroupsMaximum } from "../model/limits.ts";
 import { array, enumeration, integer, object, string, type Schema, type TypeOf } from "./schema.ts";
-import type { StructuralSchema } from "./structural/structural-schema.ts";
+import type { StructuralSchema } from "../kube/structural/structural-schema.ts";
 
 const redundancyModes = [
   "single",

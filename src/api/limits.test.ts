@@ -6,7 +6,7 @@ import { renderCluster } from "../cli/render.ts";
 import type { FoundationDBCluster } from "./cluster.ts";
 import { customResources } from "./crd.ts";
 import { coreTypeName, type Schema } from "./schema.ts";
-import type { StructuralSchema } from "./structural/structural-schema.ts";
+import type { StructuralSchema } from "../kube/structural/structural-schema.ts";
 import { validateDocument, type Finding } from "./validate-document.ts";
 import { validateCluster } from "./validate-cluster.ts";
 

@@ -2,7 +2,7 @@
 // its CRD.
 import type { CustomResource } from "./crd.ts";
 import { coreTypeName, effectiveDefault, type Schema } from "./schema.ts";
-import type { StructuralSchema } from "./structural/structural-schema.ts";
+import type { StructuralSchema } from "../kube/structural/structural-schema.ts";
 
 interface Field {
   readonly path: string;

@@ -2,7 +2,7 @@
 // TypeScript type of the described value travels with it, so that one definition gives both.
 // Fields with a schema default stay optional in the type: the API server writes no default below an
 // absent parent, so reading code must know the effective default anyway (effective.ts).
-import type { StructuralSchema, ValidationRule } from "./structural/structural-schema.ts";
+import type { StructuralSchema, ValidationRule } from "../kube/structural/structural-schema.ts";
 
 /** Where a schema keeps the default that the operator applies; never part of the CRD. */
 export const effectiveDefault: unique symbol = Symbol("effectiveDefault");

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { customResourceOf } from "./crd.ts";
-import { describeFieldError } from "./structural/field-error.ts";
-import { validateObject } from "./structural/validate-object.ts";
+import { describeFieldError } from "../kube/structural/field-error.ts";
+import { validateObject } from "../kube/structural/validate-object.ts";
 import { validateDocument } from "./validate-document.ts";
 
 const apiVersion = "apps.foundationdb.org/v1beta2";

@@ -9,12 +9,12 @@ import {
 import { customResourceOf, customResources, type CustomResource } from "./crd.ts";
 import type { FoundationDBRestore } from "./restore.ts";
 import type { ValidationProblem } from "./problem.ts";
-import { applyDefaults } from "./structural/defaults.ts";
-import { fieldErrorMessage, noPath, type FieldError } from "./structural/field-error.ts";
-import { isMap } from "./structural/json-value.ts";
-import { withoutFields } from "./structural/remove-fields.ts";
-import { pruneObject } from "./structural/prune.ts";
-import { validateObject } from "./structural/validate-object.ts";
+import { applyDefaults } from "../kube/structural/defaults.ts";
+import { fieldErrorMessage, noPath, type FieldError } from "../kube/structural/field-error.ts";
+import { isMap } from "../kube/structural/json-value.ts";
+import { withoutFields } from "../kube/structural/remove-fields.ts";
+import { pruneObject } from "../kube/structural/prune.ts";
+import { validateObject } from "../kube/structural/validate-object.ts";
 import { validateBackup } from "./validate-backup.ts";
 import { clusterWarnings, validateCluster, versionWarnings } from "./validate-cluster.ts";
 import { metadataErrors } from "./validate-metadata.ts";

@@ -6,8 +6,8 @@ import { clusterSpecSchema, type ClusterSpec } from "./cluster-spec.ts";
 import { serversPerPod } from "./effective.ts";
 import { problem, type ValidationProblem } from "./problem.ts";
 import { coreTypeName, type Schema } from "./schema.ts";
-import { isMap } from "./structural/json-value.ts";
-import type { StructuralSchema } from "./structural/structural-schema.ts";
+import { isMap } from "../kube/structural/json-value.ts";
+import type { StructuralSchema } from "../kube/structural/structural-schema.ts";
 import { wantedCounts } from "./wanted-counts.ts";
 
 /** What is beyond the limits of its own field; when nothing is, what all fields together ask for is judged. */

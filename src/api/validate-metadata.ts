@@ -6,8 +6,8 @@ import {
   isObjectName,
   labelKeyMessage,
 } from "./label-syntax.ts";
-import { isMap } from "./structural/json-value.ts";
-import { metadataFields } from "./structural/prune.ts";
+import { isMap } from "../kube/structural/json-value.ts";
+import { metadataFields } from "../kube/structural/prune.ts";
 
 export interface MetadataError {
   readonly field: string;

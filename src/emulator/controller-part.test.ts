@@ -5,7 +5,7 @@ import { silentLog } from "../env/log.ts";
 import { seededRandom } from "../env/random.ts";
 import { KubeClient } from "../kube/client.ts";
 import { ScriptedTransport } from "../kube/scripted-transport.ts";
-import { VirtualClock } from "../sim/virtual-clock.ts";
+import { VirtualClock } from "../env/virtual-clock.ts";
 import { KeyedWork } from "./controller-part.ts";
 import { Informers } from "./node-informers.ts";
 

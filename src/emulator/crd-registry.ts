@@ -1,9 +1,9 @@
 // Custom kinds come and go with their CustomResourceDefinitions: names are accepted, versions are served
 // with their schema, and objects go when the definition goes. [KAS50] [KAS51]
-import { applyDefaults } from "../api/structural/defaults.ts";
-import { pruneObject } from "../api/structural/prune.ts";
-import type { StructuralSchema } from "../api/structural/structural-schema.ts";
-import { validateObject } from "../api/structural/validate-object.ts";
+import { applyDefaults } from "../kube/structural/defaults.ts";
+import { pruneObject } from "../kube/structural/prune.ts";
+import type { StructuralSchema } from "../kube/structural/structural-schema.ts";
+import { validateObject } from "../kube/structural/validate-object.ts";
 import { timeText } from "./decode.ts";
 import { deleteObject, internalDelete, isBeingDeleted } from "./delete.ts";
 import { removeFinalizer } from "./garbage-collector.ts";

@@ -1,14 +1,6 @@
-// Which images can be pulled and what they contain: FoundationDB's own images of every supported
-// version, and any other image as something that simply runs. Carries rules KUBELET12 and
-// KUBELET13.
-import { isSupported, parseVersion } from "../model/version.ts";
-import { runBackupTool } from "../pod/backup-tool.ts";
-import { binaryText } from "../pod/container-program.ts";
+// What the kubelet asks about images: which can be pulled, what files they hold and what runs in them. Whoever starts a
+// kubelet says so. Carries rules KUBELET12 and KUBELET13.
 import type { Program } from "../pod/container-program.ts";
-import { runFdbmonitor } from "../pod/fdbmonitor.ts";
-import { runGeneric } from "../pod/generic-program.ts";
-import { runSplitSidecar } from "../pod/split-sidecar.ts";
-import { runUnifiedMonitor } from "../pod/unified-monitor.ts";
 
 export interface ContainerImage {
   readonly files: ReadonlyMap<string, string>;
@@ -23,74 +15,8 @@ export interface ImageCatalogue {
   find(reference: string): ContainerImage | undefined;
 }
 
-const binaries = ["fdbserver", "fdbcli", "fdbmonitor", "fdbbackup", "backup_agent", "fdbrestore"];
-const toolNames = ["backup_agent", "fdbbackup", "fdbrestore"] as const;
-const shells = ["sh", "/bin/sh", "bash", "/bin/bash"];
-
-/** `aliases`: further references, and the FoundationDB image that each of them stands for. */
-export function standardImages(aliases: Readonly<Record<string, string>> = {}): ImageCatalogue {
-  const known = new Map<string, ContainerImage | undefined>();
-  return {
-    find(reference) {
-      const actual = aliases[reference] ?? reference;
-      if (!known.has(reference)) known.set(reference, readReference(actual));
-      return known.get(reference);
-    },
-  };
-}
-
 export function isImageReference(reference: string): boolean {
   return /^[a-z0-9]+([._:/-]+[a-zA-Z0-9]+)*(:[\w][\w.-]{0,127})?(@sha256:[0-9a-f]{64})?$/.test(
     reference,
   );
 }
-
-function readReference(reference: string): ContainerImage | undefined {
-  const match = /^(?:.*\/)?([^/:@]+)(?::([\w][\w.-]*))?(?:@.*)?$/.exec(reference);
-  const name = match?.[1] ?? "";
-  const tag = match?.[2] ?? "latest";
-  switch (name) {
-    case "fdb-kubernetes-monitor":
-      return databaseImage(tag, "fdb-kubernetes-monitor", runUnifiedMonitor);
-    case "foundationdb":
-      return databaseImage(tag, "fdbmonitor", runFdbmonitor);
-    case "foundationdb-kubernetes-sidecar":
-      return databaseImage(tag, "sidecar.py", runSplitSidecar);
-    default:
-      // A name that is nearly one of FoundationDB's is a mistake, and no registry has it.
-      if (/fdb|foundationdb/.test(repositoryOf(reference))) return undefined;
-      return { files: new Map(), program: () => runGeneric };
-  }
-}
-
-/** Without registry, tag and digest. */
-function repositoryOf(reference: string): string {
-  const [first = "", ...rest] = reference
-    .replace(/@.*$/, "")
-    .replace(/:[\w.-]*$/, "")
-    .split("/");
-  const isRegistry = rest.length > 0 && /[.:]|^localhost$/.test(first);
-  return (isRegistry ? rest : [first, ...rest]).join("/");
-}
-
-function databaseImage(tag: string, entryPoint: string, run: Program): ContainerImage | undefined {
-  const text = /^\d+\.\d+\.\d+(-rc\d+)?/.exec(tag)?.[0];
-  const version = text === undefined ? undefined : parseVersion(text);
-  if (text === undefined || version === undefined || !isSupported(version)) return undefined;
-  const files = new Map(binaries.map((name) => [`/usr/bin/${name}`, binaryText(name, text)]));
-  files.set("/var/fdb/version", `${text}\n`);
-  const names = new Set([entryPoint, `/usr/bin/${entryPoint}`]);
-  return {
-    files,
-    program([first]) {
-      if (first === undefined || names.has(first)) return run;
-      const tool = toolNames.find((name) => first === name || first === `/usr/bin/${name}`);
-      if (tool !== undefined) return runBackupTool(tool);
-      if (shells.includes(first)) return run === runFdbmonitor ? run : runGeneric;
-      const isThere = files.has(first) || files.has(`/usr/bin/${first}`);
-      return isThere || genericCommands.has(first) ? runGeneric : undefined;
-    },
-  };
-}
-
-const genericCommands = new Set(["sleep", "tail", "cat", "true", "false"]);

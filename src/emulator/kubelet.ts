@@ -23,7 +23,6 @@ import type { ProcessRuntime } from "../pod/process-runtime.ts";
 import { nodeAddress } from "./address-block.ts";
 import { KubeletCore, defaultKubeletOptions, secrets } from "./kubelet-core.ts";
 import type { EmulatedNode, KubeletOptions, NodeState } from "./kubelet-core.ts";
-import { standardImages } from "./kubelet-images.ts";
 import type { ImageCatalogue } from "./kubelet-images.ts";
 import type { LogLine } from "./kubelet-log-ring.ts";
 import {
@@ -47,7 +46,7 @@ export interface StartKubeletOptions {
   signal: AbortSignal;
   runtime: ProcessRuntime;
   network: EmulatedPodNetwork;
-  images?: ImageCatalogue;
+  images: ImageCatalogue;
   informers?: Informers;
   options: Partial<KubeletOptions> & Pick<KubeletOptions, "nodes">;
 }
@@ -94,7 +93,7 @@ export function startKubelet(start: StartKubeletOptions): RunningKubelet {
     log: start.log,
     runtime: start.runtime,
     network: start.network,
-    images: start.images ?? standardImages(),
+    images: start.images,
     informers,
     options: { ...defaultKubeletOptions, ...start.options },
   });

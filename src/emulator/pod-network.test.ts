@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodUnreachableError } from "../pod/network.ts";
 import type { PodRequest } from "../pod/network.ts";
-import { VirtualClock } from "../sim/virtual-clock.ts";
+import { VirtualClock } from "../env/virtual-clock.ts";
 import { createPodNetwork } from "./pod-network.ts";
 
 const request: PodRequest = {

@@ -5,7 +5,7 @@ import {
   fieldErrorMessage,
   type FieldError as StructuralError,
   type FieldErrorReason,
-} from "../api/structural/field-error.ts";
+} from "../kube/structural/field-error.ts";
 import type { JsonObject } from "./json.ts";
 
 /** The structural engine's errors, and one more reason that only built-in kinds have. */

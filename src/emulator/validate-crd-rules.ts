@@ -1,7 +1,7 @@
 // The CEL rules of a definition must compile against the schema beside them: an expression that cannot be
 // read, or that names a field of self which the schema does not have, is refused. [KAS50]
 import { append } from "../env/long-lists.ts";
-import { compileError } from "../api/structural/cel.ts";
+import { compileError } from "../kube/structural/cel.ts";
 import { arrayAt, isJsonObject, objectAt, stringAt, type JsonObject } from "./json.ts";
 import { fieldInvalid, type FieldError } from "./status.ts";
 

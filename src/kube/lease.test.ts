@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { seededRandom } from "../env/random.ts";
 import type { Clock } from "../env/clock.ts";
 import { skewedClock } from "../sim/skewed-clock.ts";
-import { VirtualClock } from "../sim/virtual-clock.ts";
+import { VirtualClock } from "../env/virtual-clock.ts";
 import { KubeClient } from "./client.ts";
 import { KubeError } from "./error.ts";
 import type { Lease } from "./generated/types.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { seededRandom } from "../env/random.ts";
-import { VirtualClock } from "../sim/virtual-clock.ts";
+import { VirtualClock } from "../env/virtual-clock.ts";
 import { KubeClient } from "./client.ts";
 import { ObjectCache } from "./object-cache.ts";
 import type { KubeObject, ObjectMeta } from "./object.ts";

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { sleep } from "../env/clock.ts";
 import { randomInteger, seededRandom } from "../env/random.ts";
-import { VirtualClock } from "../sim/virtual-clock.ts";
+import { VirtualClock } from "../env/virtual-clock.ts";
 import { WorkQueue } from "./queue.ts";
 import type { WorkOutcome, WorkQueueOptions } from "./queue.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom } from "../env/random.ts";
-import { VirtualClock } from "../sim/virtual-clock.ts";
+import { VirtualClock } from "../env/virtual-clock.ts";
 import { KubeClient } from "./client.ts";
 import { KubeError } from "./error.ts";
 import type { Pod } from "./generated/types.ts";

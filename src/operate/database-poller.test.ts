@@ -5,7 +5,7 @@ import { sleep } from "../env/clock.ts";
 import type { AdminClient, AdminClientOptions } from "../fdb/admin.ts";
 import { FdbError } from "../fdb/error.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
-import { VirtualClock } from "../sim/virtual-clock.ts";
+import { VirtualClock } from "../env/virtual-clock.ts";
 import { DatabasePoller } from "./database-poller.ts";
 
 interface Bench {

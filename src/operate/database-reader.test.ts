@@ -5,7 +5,7 @@ import type { AdminClient } from "../fdb/admin.ts";
 import { encodeLock, encodeMaintenance, operatorKeys } from "../fdb/keys.ts";
 import type { KeyValue } from "../fdb/admin.ts";
 import { sleep } from "../env/clock.ts";
-import { VirtualClock } from "../sim/virtual-clock.ts";
+import { VirtualClock } from "../env/virtual-clock.ts";
 import type { DatabaseKnowledge, DatabaseQuestion } from "../plan/questions.ts";
 import { DatabaseReader } from "./database-reader.ts";
 

@@ -5,7 +5,7 @@ import type { AdminClient, AdminClientFactory } from "../fdb/admin.ts";
 import { isFdbError } from "../fdb/error.ts";
 import { isKubeError } from "../kube/error.ts";
 import type { KubeRequest, KubeTransport } from "../kube/transport.ts";
-import { VirtualClock } from "../sim/virtual-clock.ts";
+import { VirtualClock } from "../env/virtual-clock.ts";
 import { fencedAdmin, fencedTransport } from "./fence.ts";
 
 function bench() {

@@ -5,7 +5,7 @@ import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import type { PodRequest, PodResponse } from "../pod/network.ts";
 import { PodUnreachableError } from "../pod/network.ts";
-import { VirtualClock } from "../sim/virtual-clock.ts";
+import { VirtualClock } from "../env/virtual-clock.ts";
 import { SidecarReader } from "./sidecar-reader.ts";
 
 const question = { podName: "a", run: "u1 10.0.0.1 c1", host: "10.0.0.1", useTls: false };

@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { skewedClock } from "./skewed-clock.ts";
-import { VirtualClock } from "./virtual-clock.ts";
+import { VirtualClock } from "../env/virtual-clock.ts";
 
 test("[MU3] a skewed clock is off by its offset and gains by its drift", async () => {
   const clock = new VirtualClock(1_000_000);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { traceLog } from "./trace-log.ts";
 import { Trace } from "./trace.ts";
-import { VirtualClock } from "./virtual-clock.ts";
+import { VirtualClock } from "../env/virtual-clock.ts";
 
 test("[SIM6] equal lines give equal hashes, and any difference another one", async () => {
   const write = async (last: string): Promise<string> => {

@@ -16,6 +16,7 @@ import { KubeClient } from "../kube/client.ts";
 import { customResourceDefinitions, storageClasses } from "../kube/resource.ts";
 import type { KubeTransport } from "../kube/transport.ts";
 import type { Operator } from "../operate/operator.ts";
+import { standardImages } from "../images/standard-images.ts";
 import type { ProcessRuntime } from "../pod/process-runtime.ts";
 import type { SimulatedFdb } from "./database/simulated-fdb.ts";
 import { createGround } from "./ground.ts";
@@ -92,6 +93,7 @@ export function startWorldOn(ground: Ground, options: SiteOptions): World {
     ...part("kubelet"),
     runtime: options.runtime ?? fdb.runtime,
     network,
+    images: standardImages(),
     options: {
       ...(name === "" ? {} : { dnsDomain: dnsDomainOf(name) }),
       ...options.kubelet,

@@ -9,7 +9,7 @@ import { lastRunningVersion } from "../../src/plan/view/running-version.ts";
 import type { SidecarObservation } from "../../src/plan/snapshot.ts";
 import { createSimulatedFdb } from "../../src/sim/database/simulated-fdb.ts";
 import { seededRandom } from "../../src/env/random.ts";
-import { VirtualClock } from "../../src/sim/virtual-clock.ts";
+import { VirtualClock } from "../../src/env/virtual-clock.ts";
 import { PlanWorld } from "../operate/plan-world.ts";
 import { item } from "./checklist-case.ts";
 import { Scene } from "./scene.ts";

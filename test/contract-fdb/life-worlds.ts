@@ -14,7 +14,7 @@ import { clientProgramPath } from "../../src/fdb/client/client-program.ts";
 import type { Activity } from "../../src/operate/activity.ts";
 import type { ProcessRuntime, ServerProcess } from "../../src/pod/process-runtime.ts";
 import { createGround } from "../../src/sim/ground.ts";
-import { VirtualClock } from "../../src/sim/virtual-clock.ts";
+import { VirtualClock } from "../../src/env/virtual-clock.ts";
 import { startWorldOn } from "../../src/sim/world.ts";
 import type { SiteOptions, World } from "../../src/sim/world.ts";
 import { lifeData } from "./life-data.ts";

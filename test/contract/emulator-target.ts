@@ -10,7 +10,7 @@ import { serveHttps } from "../../src/emulator/https-server.ts";
 import { KubeClient } from "../../src/kube/client.ts";
 import { httpsTransport } from "../../src/kube/https.ts";
 import type { KubeTransport } from "../../src/kube/transport.ts";
-import { VirtualClock } from "../../src/sim/virtual-clock.ts";
+import { VirtualClock } from "../../src/env/virtual-clock.ts";
 import type { ContractCase, Need } from "./case.ts";
 import type { MakeTarget } from "./run-cases.ts";
 import { Target } from "./target.ts";

@@ -2,6 +2,7 @@
 // volumes work against each server; all pods are on one network, and one simulated FoundationDB runs in them and is
 // served to operators in other processes. Settings come as JSON in the first argument. The port of the database is told
 // on the first line of the output, and what the database does on the others; every message is answered with its truth.
+import { standardImages } from "../../src/images/standard-images.ts";
 import { VolumeController } from "../../src/emulator/controller-volumes.ts";
 import { startKubelet } from "../../src/emulator/kubelet.ts";
 import { Informers } from "../../src/emulator/node-informers.ts";
@@ -97,6 +98,7 @@ async function startSite(
   const kubelet = startKubelet({
     ...part("kubelet"),
     ...{ runtime: fdb.runtime, network },
+    images: standardImages(),
     options: {
       ...(name === "" ? {} : { dnsDomain: dnsDomainOf(name) }),
       ...{ ...pace, addressBlock, nodes: siteNodes(site) },

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { seededRandom } from "../../src/env/random.ts";
 import { createKeyValueStore } from "../../src/sim/key-value/store.ts";
 import type { KeyValueStore } from "../../src/sim/key-value/store.ts";
-import { VirtualClock } from "../../src/sim/virtual-clock.ts";
+import { VirtualClock } from "../../src/env/virtual-clock.ts";
 import { pauseKey, workerPauseKey } from "../../src/fdb/backup-keys.ts";
 import { readBackupLayer, setAgentsPaused } from "../../src/fdb/backup-layer.ts";
 import type { BackupLayer } from "../../src/fdb/backup-layer.ts";

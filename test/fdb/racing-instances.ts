@@ -8,7 +8,7 @@ import { operatorKeys } from "../../src/fdb/keys.ts";
 import type { SharedKeys } from "../../src/fdb/shared-keys.ts";
 import { createKeyValueStore } from "../../src/sim/key-value/store.ts";
 import type { CommitFault, KeyValueStore } from "../../src/sim/key-value/store.ts";
-import { VirtualClock } from "../../src/sim/virtual-clock.ts";
+import { VirtualClock } from "../../src/env/virtual-clock.ts";
 
 export interface Race {
   readonly clock: VirtualClock;

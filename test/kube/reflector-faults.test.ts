@@ -14,7 +14,7 @@ import { Reflector } from "../../src/kube/reflector.ts";
 import { configMaps } from "../../src/kube/resource.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import type { KubeTransport } from "../../src/kube/transport.ts";
-import { VirtualClock } from "../../src/sim/virtual-clock.ts";
+import { VirtualClock } from "../../src/env/virtual-clock.ts";
 
 type StoredMap = Stored<ConfigMap>;
 

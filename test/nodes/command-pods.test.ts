@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod, PodSpec } from "../../src/kube/generated/types.ts";
-import { standardImages } from "../../src/emulator/kubelet-images.ts";
+import { standardImages } from "../../src/images/standard-images.ts";
 import type { Program } from "../../src/pod/container-program.ts";
 import { startCluster } from "./harness.ts";
 import type { Cluster } from "./harness.ts";

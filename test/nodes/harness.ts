@@ -9,6 +9,7 @@ import { startKubelet } from "../../src/emulator/kubelet.ts";
 import type { RunningKubelet } from "../../src/emulator/kubelet.ts";
 import type { KubeletOptions } from "../../src/emulator/kubelet-core.ts";
 import type { ImageCatalogue } from "../../src/emulator/kubelet-images.ts";
+import { standardImages } from "../../src/images/standard-images.ts";
 import { Informers } from "../../src/emulator/node-informers.ts";
 import { createPodNetwork } from "../../src/emulator/pod-network.ts";
 import type { EmulatedPodNetwork } from "../../src/emulator/pod-network.ts";
@@ -18,7 +19,7 @@ import { KubeClient } from "../../src/kube/client.ts";
 import { pods, storageClasses } from "../../src/kube/resource.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import type { ServerExit, ServerProcessSpec } from "../../src/pod/process-runtime.ts";
-import { VirtualClock } from "../../src/sim/virtual-clock.ts";
+import { VirtualClock } from "../../src/env/virtual-clock.ts";
 
 export interface ScriptedServer {
   readonly spec: ServerProcessSpec;
@@ -53,7 +54,7 @@ export interface ClusterOptions extends Partial<KubeletOptions> {
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const {
-    images,
+    images = standardImages(),
     nodeLabels,
     seed = 1,
     nodeCount = 3,

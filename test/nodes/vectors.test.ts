@@ -2,15 +2,15 @@
 // the vectors expect.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { standardImages } from "../../src/emulator/kubelet-images.ts";
+import { standardImages } from "../../src/images/standard-images.ts";
 import type { PodSpec } from "../../src/kube/generated/types.ts";
 import { namespaces } from "../../src/kube/resource.ts";
-import { readMonitorConf } from "../../src/pod/fdbmonitor-conf.ts";
+import { readMonitorConf } from "../../src/images/fdbmonitor-conf.ts";
 import {
   parseMonitorConfiguration,
   resolveArguments,
-} from "../../src/pod/monitor-configuration.ts";
-import { renderMonitorConf } from "../../src/pod/sidecar-substitutions.ts";
+} from "../../src/images/monitor-configuration.ts";
+import { renderMonitorConf } from "../../src/images/sidecar-substitutions.ts";
 import { startCluster } from "./harness.ts";
 import { createSample, podCases } from "./sample-pods.ts";
 import type { PodCase } from "./sample-pods.ts";

@@ -15,6 +15,7 @@ import { silentLog } from "../../src/env/log.ts";
 import { seededRandom } from "../../src/env/random.ts";
 import type { Random } from "../../src/env/random.ts";
 import type { AdminClientFactory } from "../../src/fdb/admin.ts";
+import { standardImages } from "../../src/images/standard-images.ts";
 import { KubeClient } from "../../src/kube/client.ts";
 import type { RequestRecord } from "../../src/kube/client.ts";
 import { KubeError } from "../../src/kube/error.ts";
@@ -30,7 +31,7 @@ import { startOperator } from "../../src/operate/operator.ts";
 import type { Operator, OperatorOptions } from "../../src/operate/operator.ts";
 import { createSimulatedFdb } from "../../src/sim/database/simulated-fdb.ts";
 import type { SimulatedFdb } from "../../src/sim/database/simulated-fdb.ts";
-import { VirtualClock } from "../../src/sim/virtual-clock.ts";
+import { VirtualClock } from "../../src/env/virtual-clock.ts";
 
 export const smallPods: ClusterSpec["processes"] = {
   general: {
@@ -111,6 +112,7 @@ export class FullWorld {
       signal,
       runtime: this.fdb.runtime,
       network: this.network,
+      images: standardImages(),
       options: { nodes },
     });
   }

@@ -15,7 +15,7 @@ import type { DisruptiveAction } from "../../src/plan/action.ts";
 import { defaultPlanOptions } from "../../src/plan/snapshot.ts";
 import type { SafetyCheck } from "../../src/plan/snapshot.ts";
 import { sampleDatabase, sampleNowMs, viewOf } from "../../src/plan/safety/sample-view.ts";
-import { VirtualClock } from "../../src/sim/virtual-clock.ts";
+import { VirtualClock } from "../../src/env/virtual-clock.ts";
 
 export const keys = operatorKeys();
 

@@ -28,7 +28,7 @@ import type { DatabaseStatus } from "../../src/model/database-status.ts";
 import type { Action } from "../../src/plan/action.ts";
 import type { SafetyView } from "../../src/plan/safety/view.ts";
 import { defaultPlanOptions, nothingRemembered } from "../../src/plan/snapshot.ts";
-import { VirtualClock } from "../../src/sim/virtual-clock.ts";
+import { VirtualClock } from "../../src/env/virtual-clock.ts";
 
 class Bench {
   readonly clock = new VirtualClock();

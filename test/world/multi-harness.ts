@@ -17,7 +17,7 @@ import type { MultiWorld } from "../../src/sim/multi-world.ts";
 import { skewedClock } from "../../src/sim/skewed-clock.ts";
 import type { Skew, SkewedClock } from "../../src/sim/skewed-clock.ts";
 import { Trace } from "../../src/sim/trace.ts";
-import { VirtualClock } from "../../src/sim/virtual-clock.ts";
+import { VirtualClock } from "../../src/env/virtual-clock.ts";
 import { dnsDomainOf } from "../../src/sim/world.ts";
 import { listen, minuteMs, TestWorld } from "./world-harness.ts";
 import type { TestWorldOptions } from "./world-harness.ts";

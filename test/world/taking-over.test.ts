@@ -18,7 +18,7 @@ import {
   services,
 } from "../../src/kube/resource.ts";
 import type { Resource } from "../../src/kube/resource.ts";
-import { VirtualClock } from "../../src/sim/virtual-clock.ts";
+import { VirtualClock } from "../../src/env/virtual-clock.ts";
 import { minuteMs, TestWorld } from "./world-harness.ts";
 
 const name = { namespace: "fdb3", name: "tri" };

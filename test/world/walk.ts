@@ -9,7 +9,7 @@ import { configMaps, persistentVolumeClaims } from "../../src/kube/resource.ts";
 import { Chaos, troubles } from "../../src/sim/faults/chaos.ts";
 import type { Trouble } from "../../src/sim/faults/chaos.ts";
 import { OperatorLinks } from "../../src/sim/faults/operator-links.ts";
-import { VirtualClock } from "../../src/sim/virtual-clock.ts";
+import { VirtualClock } from "../../src/env/virtual-clock.ts";
 import { Invariants } from "./invariants.ts";
 import { minuteMs, securedProcesses, TestWorld } from "./world-harness.ts";
 

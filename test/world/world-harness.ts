@@ -10,7 +10,7 @@ import type { Stored } from "../../src/kube/resource.ts";
 import type { Activity } from "../../src/operate/activity.ts";
 import { createCertificates, withCertificates } from "../../src/sim/sample-certificates.ts";
 import { Trace } from "../../src/sim/trace.ts";
-import { VirtualClock } from "../../src/sim/virtual-clock.ts";
+import { VirtualClock } from "../../src/env/virtual-clock.ts";
 import { startWorld } from "../../src/sim/world.ts";
 import type { World, WorldOptions } from "../../src/sim/world.ts";
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { VirtualClock } from "../../sim/virtual-clock.ts";
+import { VirtualClock } from "../../env/virtual-clock.ts";
 import { watchFiles } from "./certificate-watch.ts";
 
 test("[DB18] new content of a certificate file is noticed once, when it has settled", async () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silentLog } from "../../env/log.ts";
-import { settle, VirtualClock } from "../../sim/virtual-clock.ts";
+import { settle, VirtualClock } from "../../env/virtual-clock.ts";
 import type { FdbTransaction } from "../admin.ts";
 import { bytesOfText, textOfBytes } from "../bytes.ts";
 import { isFdbError } from "../error.ts";

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { AdminClient } from "../../fdb/admin.ts";
 import type { BackupLayer } from "../../fdb/backup-layer.ts";
 import { layerWith, recordWith } from "../../plan/backup/scene.ts";
-import { VirtualClock } from "../../sim/virtual-clock.ts";
+import { VirtualClock } from "../../env/virtual-clock.ts";
 import { newBackupReader } from "./state.ts";
 
 /** A connection that answers what the test says next. */

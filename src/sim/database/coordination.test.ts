@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom } from "../../env/random.ts";
-import { VirtualClock } from "../virtual-clock.ts";
+import { VirtualClock } from "../../env/virtual-clock.ts";
 import { createLocalCluster } from "./local-cluster.ts";
 import { plainServers, startPlain, startSample, summarize } from "./sample-cluster.ts";
 import { createSimulatedFdb } from "./simulated-fdb.ts";

@@ -4,7 +4,7 @@
 import { seededRandom } from "../../env/random.ts";
 import type { AdminClient } from "../../fdb/admin.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
-import { VirtualClock } from "../virtual-clock.ts";
+import { VirtualClock } from "../../env/virtual-clock.ts";
 import { createLocalCluster } from "./local-cluster.ts";
 import type { LocalCluster, LocalServer } from "./local-cluster.ts";
 import { createSimulatedFdb } from "./simulated-fdb.ts";

@@ -6,7 +6,7 @@ import type { AdminClient, AdminClientFactory } from "../../fdb/admin.ts";
 import { isFdbError } from "../../fdb/error.ts";
 import { isKubeError } from "../../kube/error.ts";
 import type { KubeTransport } from "../../kube/transport.ts";
-import { VirtualClock } from "../virtual-clock.ts";
+import { VirtualClock } from "../../env/virtual-clock.ts";
 import { faultyRoad } from "./faulty-transport.ts";
 import { slowDatabase } from "./slow-database.ts";
 

@@ -3,7 +3,7 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { AdminClientFactory } from "../../fdb/admin.ts";
 import type { KubeRequest, KubeTransport, WatchEvent } from "../../kube/transport.ts";
-import { VirtualClock } from "../virtual-clock.ts";
+import { VirtualClock } from "../../env/virtual-clock.ts";
 import { laggingWatch } from "./lagging-watch.ts";
 import { OperatorLife } from "./mortal-operator.ts";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom } from "../../env/random.ts";
 import type { KubeTransport, WatchEvent } from "../../kube/transport.ts";
-import { VirtualClock } from "../virtual-clock.ts";
+import { VirtualClock } from "../../env/virtual-clock.ts";
 import { laggingWatch } from "./lagging-watch.ts";
 import { ShuffledAnswers } from "./shuffled-answers.ts";
 import { Silence } from "./silence.ts";

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { sleep } from "../../env/clock.ts";
 import type { AdminClient, AdminClientFactory } from "../../fdb/admin.ts";
 import type { KubeTransport } from "../../kube/transport.ts";
-import { VirtualClock } from "../virtual-clock.ts";
+import { VirtualClock } from "../../env/virtual-clock.ts";
 import { SeverableLink } from "./severable-link.ts";
 
 const get = { method: "GET", path: "/" } as const;

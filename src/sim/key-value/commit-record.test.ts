@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom } from "../../env/random.ts";
 import { bytesOfText, textOfBytes } from "../../fdb/bytes.ts";
-import { VirtualClock } from "../virtual-clock.ts";
+import { VirtualClock } from "../../env/virtual-clock.ts";
 import { createKeyValueStore } from "./store.ts";
 
 const options = { timeoutMs: 1_000 };

@@ -7,7 +7,7 @@ import { randomInteger, randomPick, seededRandom } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
 import { bytesOfText, textOfBytes } from "../../fdb/bytes.ts";
 import { isFdbError } from "../../fdb/error.ts";
-import { VirtualClock } from "../virtual-clock.ts";
+import { VirtualClock } from "../../env/virtual-clock.ts";
 import { createKeyValueStore } from "./store.ts";
 import type { CommitFault, KeyValueStore } from "./store.ts";
 import type { KeyValueTransaction } from "./transaction.ts";

@@ -5,7 +5,7 @@ import { seededRandom } from "../../env/random.ts";
 import type { KeyValue, TransactionOptions } from "../../fdb/admin.ts";
 import { bytesOfBinary, bytesOfText, printableBytes } from "../../fdb/bytes.ts";
 import { namedFdbError } from "../../fdb/error.ts";
-import { VirtualClock } from "../virtual-clock.ts";
+import { VirtualClock } from "../../env/virtual-clock.ts";
 import { createKeyValueStore } from "./store.ts";
 
 const excludedBegin = "\xff\xff/management/excluded/";

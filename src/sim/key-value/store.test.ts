@@ -6,7 +6,7 @@ import { seededRandom } from "../../env/random.ts";
 import type { TransactionOptions } from "../../fdb/admin.ts";
 import { bytesOfBinary, bytesOfText, textOfBytes } from "../../fdb/bytes.ts";
 import { isFdbError } from "../../fdb/error.ts";
-import { VirtualClock } from "../virtual-clock.ts";
+import { VirtualClock } from "../../env/virtual-clock.ts";
 import { createKeyValueStore } from "./store.ts";
 import type { CommitFault, KeyValueStoreOptions } from "./store.ts";
 

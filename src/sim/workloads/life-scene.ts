@@ -14,7 +14,7 @@ import { OperatorLinks } from "../faults/operator-links.ts";
 import { skewedClock } from "../skewed-clock.ts";
 import type { SkewedClock } from "../skewed-clock.ts";
 import { Trace } from "../trace.ts";
-import { VirtualClock } from "../virtual-clock.ts";
+import { VirtualClock } from "../../env/virtual-clock.ts";
 import { operatorSeat } from "../operator-seat.ts";
 import type { OperatorSeat, OperatorSeatOptions } from "../operator-seat.ts";
 import { traceLog } from "../trace-log.ts";

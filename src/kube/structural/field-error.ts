@@ -1,5 +1,5 @@
 // One thing that is wrong with one field, in the words and form of the Kubernetes API server.
-import type { KubeErrorCause } from "../../kube/error.ts";
+import type { KubeErrorCause } from "../error.ts";
 
 const wordsByReason = {
   FieldValueRequired: "Required value",

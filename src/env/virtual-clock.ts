@@ -1,7 +1,7 @@
 // Time that moves only when told to: the clock of the simulator and of most tests. Timers fire one by one
 // in the order (due time, order of setting); between two timers everything that can go on without time
 // passing goes on to its end. Carries rules SIM1 to SIM5.
-import type { Clock, Timer } from "../env/clock.ts";
+import type { Clock, Timer } from "./clock.ts";
 
 export const virtualStartMs = Date.UTC(2026, 0, 1);
 

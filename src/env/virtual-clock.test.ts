@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { sleep } from "../env/clock.ts";
+import { sleep } from "./clock.ts";
 import { VirtualClock, virtualStartMs } from "./virtual-clock.ts";
 
 test("[SIM1] timers fire in the order of their due time, then of their setting", async () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { deepFreeze } from "../../kube/freeze.ts";
+import { deepFreeze } from "../freeze.ts";
 import { applyDefaults } from "./defaults.ts";
 import { describeFieldError } from "./field-error.ts";
 import { pruneObject } from "./prune.ts";

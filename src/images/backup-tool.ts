@@ -1,10 +1,10 @@
 // A container whose program is one of FoundationDB's backup tools: the command line goes to whatever runs them, and what
 // they print becomes the container's log, both streams in one. Without something that runs them the container idles.
 // Carries rule KUBELET79.
-import { binaryVersion } from "./container-program.ts";
-import type { Program } from "./container-program.ts";
+import { binaryVersion } from "../pod/container-program.ts";
+import type { Program } from "../pod/container-program.ts";
 import { runGeneric } from "./generic-program.ts";
-import type { ToolSpec } from "./process-runtime.ts";
+import type { ToolSpec } from "../pod/process-runtime.ts";
 
 export function runBackupTool(name: ToolSpec["name"]): Program {
   return (context) => {

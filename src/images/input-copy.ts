@@ -1,7 +1,7 @@
 // What init containers and sidecars do first: copying files and binaries into a volume that they
 // share with the main container.
-import type { ProgramContext } from "./container-program.ts";
-import { joinPath } from "./container-program.ts";
+import type { ProgramContext } from "../pod/container-program.ts";
+import { joinPath } from "../pod/container-program.ts";
 
 export interface InputCopy {
   readonly inputDirectory: string;

@@ -1,6 +1,6 @@
 // A container of which we know nothing: it runs until it is stopped. A few plain commands do what
 // they say, so that jobs and failing containers can be played.
-import type { Program } from "./container-program.ts";
+import type { Program } from "../pod/container-program.ts";
 
 export const runGeneric: Program = (context) => {
   const words = [...context.command, ...context.args];

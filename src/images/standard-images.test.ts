@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { binaryVersion } from "../pod/container-program.ts";
-import { isImageReference, standardImages } from "./kubelet-images.ts";
+import { isImageReference } from "../emulator/kubelet-images.ts";
+import { standardImages } from "./standard-images.ts";
 
 const images = standardImages({ "example.com/own:1": "foundationdb/foundationdb:7.3.63" });
 

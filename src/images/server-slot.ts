@@ -1,9 +1,9 @@
 // One place for an fdbserver that is kept running: started, watched, and started again after it
 // ended. Both monitors use it; they differ only in how long they wait and what they start.
 import type { Timer } from "../env/clock.ts";
-import type { ProgramContext } from "./container-program.ts";
-import { binaryVersion } from "./container-program.ts";
-import type { ServerExit, ServerProcess } from "./process-runtime.ts";
+import type { ProgramContext } from "../pod/container-program.ts";
+import { binaryVersion } from "../pod/container-program.ts";
+import type { ServerExit, ServerProcess } from "../pod/process-runtime.ts";
 
 export interface ServerCommand {
   readonly binaryPath: string;

@@ -2,8 +2,8 @@
 // fdbservers as the mounted JSON says and tells by annotations which configuration is active.
 // Rules KUBELET34 to KUBELET39.
 import { isProtocolCompatible, parseVersion } from "../model/version.ts";
-import type { Program, ProgramContext, RunningProgram } from "./container-program.ts";
-import { binaryVersion, joinPath } from "./container-program.ts";
+import type { Program, ProgramContext, RunningProgram } from "../pod/container-program.ts";
+import { binaryVersion, joinPath } from "../pod/container-program.ts";
 import { copyInputs } from "./input-copy.ts";
 import {
   parseMonitorConfiguration,

@@ -2,11 +2,11 @@
 // configuration, and answers HTTP requests of the operator. Carries rules KUBELET40, KUBELET43 and
 // KUBELET44.
 import { createHash } from "node:crypto";
-import type { Program, ProgramContext, RunningProgram } from "./container-program.ts";
-import { joinPath } from "./container-program.ts";
+import type { Program, ProgramContext, RunningProgram } from "../pod/container-program.ts";
+import { joinPath } from "../pod/container-program.ts";
 import { copyFiles, copyInputs } from "./input-copy.ts";
 import type { InputCopy } from "./input-copy.ts";
-import type { PodResponse } from "./network.ts";
+import type { PodResponse } from "../pod/network.ts";
 import { parseFlags } from "./program-flags.ts";
 import type { FlagKinds, Flags } from "./program-flags.ts";
 import { findSubstitutions, renderMonitorConf } from "./sidecar-substitutions.ts";

@@ -1,11 +1,11 @@
 // fdbmonitor in the main container of the split image: keeps the servers of its configuration file
 // running. The container starts it through a shell line, which is read as a shell would. Rules
 // KUBELET46 to KUBELET48.
-import type { Program, ProgramContext, RunningProgram } from "./container-program.ts";
+import type { Program, ProgramContext, RunningProgram } from "../pod/container-program.ts";
 import { readMonitorConf } from "./fdbmonitor-conf.ts";
 import type { MonitoredServer } from "./fdbmonitor-conf.ts";
 import { parseFlags } from "./program-flags.ts";
-import type { ServerExit } from "./process-runtime.ts";
+import type { ServerExit } from "../pod/process-runtime.ts";
 import { ServerSlot } from "./server-slot.ts";
 import { parseShellLine } from "./shell-line.ts";
 
