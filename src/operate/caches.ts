@@ -7,6 +7,7 @@ import type { FoundationDBCluster } from "../api/cluster.ts";
 import { foundationDbRestores } from "../api/restore.ts";
 import type { FoundationDBRestore } from "../api/restore.ts";
 import { agentLabel, backupForLabel, backupNameOfAgents } from "../build/backup-deployment.ts";
+import { backupOfTimeMap } from "../build/backup-time-map.ts";
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";
@@ -78,7 +79,7 @@ export function clusterKeysOf(object: { metadata: ObjectMeta }): string[] {
   return [...names].map((name) => `${namespace ?? ""}/${name}`);
 }
 
-/** Keys (namespace/name) of the backups that an object may belong to: as a command of it, or as its agent. */
+/** Keys (namespace/name) of the backups that an object may belong to: as a command of it, its agent, or its map of times. */
 export function backupKeysOf(object: { metadata: ObjectMeta }): string[] {
   const { namespace, labels, ownerReferences } = object.metadata;
   const names = new Set<string>();
@@ -87,6 +88,8 @@ export function backupKeysOf(object: { metadata: ObjectMeta }): string[] {
   }
   const ofAgents = backupNameOfAgents(labels?.[agentLabel] ?? "");
   if (ofAgents !== undefined) names.add(ofAgents);
+  const ofTimes = backupOfTimeMap(object);
+  if (ofTimes !== undefined) names.add(ofTimes);
   return [...names].map((name) => `${namespace ?? ""}/${name}`);
 }
 

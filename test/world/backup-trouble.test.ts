@@ -181,7 +181,7 @@ test("[BK59] a backup of the Go operator is taken over without a command and wit
     const writes = scene.world.writesSince(mark).filter((write) => write.includes("nightly"));
     assert.deepEqual(
       [...new Set(writes)].filter((write) => !write.startsWith("delete pods")),
-      ["update foundationdbbackups/status nightly"],
+      ["update foundationdbbackups/status nightly", "create configmaps nightly-timeline"],
     );
     assert.ok((await scene.status()).backupUID !== undefined);
   });

@@ -75,8 +75,7 @@ export class BackupController {
   }
 
   close(): void {
-    for (const state of this.#states.values()) state.reader.close();
-    this.#states.clear();
+    for (const key of this.#states.keys()) this.#drop(key);
   }
 
   #backup(key: string): ReturnType<BackupControllerOptions["caches"]["backups"]["get"]> {
@@ -109,7 +108,9 @@ export class BackupController {
   }
 
   #drop(key: string): void {
-    this.#states.get(key)?.reader.close();
+    const state = this.#states.get(key);
+    state?.reader.close();
+    state?.times.close();
     this.#states.delete(key);
   }
 }

@@ -5,6 +5,7 @@ import { foundationDbClusters } from "../../api/cluster.ts";
 import type { FoundationDBCluster } from "../../api/cluster.ts";
 import { retentionOf, tagOf } from "../../api/effective-backup.ts";
 import { agentDeploymentName } from "../../build/backup-deployment.ts";
+import { backupOfTimeMap } from "../../build/backup-time-map.ts";
 import { commandForLabel } from "../../build/command-pod.ts";
 import type { AdminClient } from "../../fdb/admin.ts";
 import type { LayerQuestion } from "../../fdb/backup-layer.ts";
@@ -12,6 +13,7 @@ import type { Pod } from "../../kube/generated/types.ts";
 import { keyOf, keyText } from "../../kube/path.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { parseTime } from "../../kube/time.ts";
+import { timeMapName } from "../../model/backup-time-map.ts";
 import type { BackupSnapshot, LayerObservation } from "../../plan/backup/snapshot.ts";
 import type { DatabaseObservation } from "../../plan/snapshot.ts";
 import { isLeftAlone } from "../../plan/removal/protect-from-deletion.ts";
@@ -49,6 +51,7 @@ export function observeBackup(input: ObserveBackupInput): BackupSnapshot {
   const isCommand = (labels: Readonly<Record<string, string>> = {}): boolean =>
     labels[commandForLabel] === uid;
   const cluster = clusterOf(caches, backup);
+  const timeMap = caches.configMaps.get({ namespace, name: timeMapName(name) });
   const latest = database?.latest;
   const isRecent = latest?.kind === "seen" && nowMs - latest.observedMs <= statusMaximumAgeMs;
   return {
@@ -67,6 +70,8 @@ export function observeBackup(input: ObserveBackupInput): BackupSnapshot {
     database: isRecent ? latest.status : undefined,
     others: otherBackups(caches, backup),
     outputs: state.outputs,
+    timeMap: timeMap && backupOfTimeMap(timeMap) === name ? timeMap : undefined,
+    times: state.times.latest,
     failures: [...state.failures.values()],
     previousWaits: state.waits ?? storedWaits(backup),
     terminalPodMinimumAgeMs: input.terminalPodMinimumAgeMs,

@@ -4,14 +4,17 @@ import { foundationDbBackups } from "../../api/backup.ts";
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import { setAgentsPaused } from "../../fdb/backup-layer.ts";
 import type { KubeClient } from "../../kube/client.ts";
+import { isKubeError } from "../../kube/error.ts";
+import type { ConfigMap } from "../../kube/generated/types.ts";
 import { keyOf } from "../../kube/path.ts";
-import { deployments, pods } from "../../kube/resource.ts";
+import { configMaps, deployments, pods } from "../../kube/resource.ts";
 import type { Stored } from "../../kube/resource.ts";
 import type { BackupAction } from "../../plan/backup/action.ts";
 import { backupFinalizer } from "../../plan/backup/deletion.ts";
 import type { Caches } from "../caches.ts";
 import { deleteExactly } from "../delete-exactly.ts";
 import { createObject, updateObject } from "../write-object.ts";
+import type { WriteTools } from "../write-object.ts";
 import type { FollowedDatabase } from "./observe.ts";
 import { expiryObjection, removalObjection } from "./removal-guard.ts";
 import type { BackupState } from "./state.ts";
@@ -60,8 +63,26 @@ export async function performBackupAction(
       if (admin === undefined) throw new Error("there is no connection to the database");
       return setAgentsPaused(admin, action.isPaused, timeoutMs);
     }
+    case "createTimeMap":
+      return createTimeMap(tools, caches, action.object);
+    case "updateTimeMap":
+      return updateObject(tools, configMaps, caches.configMaps, action.object);
     case "setFinalizer":
       return setFinalizer(input, action.isPresent);
+  }
+}
+
+/** It has no owner, so one that exists is not known for ours by that. */
+async function createTimeMap(
+  tools: WriteTools,
+  { configMaps: cache }: Caches,
+  object: Stored<ConfigMap>,
+): Promise<void> {
+  try {
+    await createObject(tools, configMaps, cache, object);
+  } catch (error) {
+    if (!isKubeError(error, "AlreadyExists")) throw error;
+    throw new Error("there is one that somebody else made: rename or delete it", { cause: error });
   }
 }
 

@@ -89,6 +89,7 @@ export async function reconcileBackup(
   const written = await writeStatus(options, subject, plan.status, due);
   if (written === "conflict") return { againAfterMs: staleMs };
   recordEvents(options, subject, plan, backupEvents(backup.status, plan.status));
+  state.times.ask(database?.client, plan.times);
   await readOutputs(options, subject, plan.reads);
   const outcomes = await performAll(options, subject, plan, (object, action) => {
     const { client, caches, clock, namespace: watched } = options;

@@ -8,6 +8,7 @@ import { OwnWrites } from "../own-writes.ts";
 import type { ToldWaits } from "../transition-events.ts";
 import { LayerReader } from "./layer-reader.ts";
 import type { LayerReaderOptions } from "./layer-reader.ts";
+import { TimeReader } from "./time-reader.ts";
 
 export interface FailureRecord extends BackupFailure {
   /** Failures in a row. */
@@ -38,10 +39,12 @@ export interface ResourceState {
 export interface BackupState extends ResourceState {
   readonly backupUid: string;
   readonly reader: BackupReader;
+  readonly times: TimeReader;
 }
 
 export function newBackupState(backupUid: string, options: LayerReaderOptions): BackupState {
-  return { backupUid, reader: newBackupReader(options), ...newResourceState() };
+  const reader = newBackupReader(options);
+  return { backupUid, reader, times: new TimeReader(options), ...newResourceState() };
 }
 
 export function newBackupReader(options: LayerReaderOptions): BackupReader {

@@ -2,7 +2,7 @@
 // Rules: spec/backup.md [BK46], [BK75].
 import type { CommandType } from "../../build/backup-command.ts";
 import { programOf } from "../../build/command-pod.ts";
-import type { Deployment, Pod } from "../../kube/generated/types.ts";
+import type { ConfigMap, Deployment, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import type { ObjectBasis } from "../action.ts";
 
@@ -28,6 +28,8 @@ export type BackupAction =
       readonly type: "setPaused";
       readonly isPaused: boolean;
     })
+  | (ActionBase & { readonly type: "createTimeMap"; readonly object: Stored<ConfigMap> })
+  | (ActionBase & { readonly type: "updateTimeMap"; readonly object: Stored<ConfigMap> })
   | (ActionBase & { readonly type: "setFinalizer"; readonly isPresent: boolean });
 
 export function describeBackupAction(action: BackupAction): string {
@@ -44,6 +46,10 @@ export function describeBackupAction(action: BackupAction): string {
       return `run ${programOf(action.object)} ${action.command} in pod ${action.object.metadata.name ?? ""}`;
     case "setPaused":
       return action.isPaused ? "pause all backup agents" : "resume all backup agents";
+    case "createTimeMap":
+      return `create ConfigMap ${action.object.metadata.name ?? ""}`;
+    case "updateTimeMap":
+      return `update ConfigMap ${action.object.metadata.name ?? ""}`;
     case "setFinalizer":
       return action.isPresent ? "add the finalizer" : "remove the finalizer";
   }

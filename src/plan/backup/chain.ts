@@ -13,9 +13,10 @@ import { expireBackup } from "./expiry.ts";
 import { updateBackupStatus } from "./observed.ts";
 import { toggleBackupPaused } from "./pause.ts";
 import { removeCommands } from "./remove-commands.ts";
-import type { BackupSnapshot } from "./snapshot.ts";
+import type { BackupSnapshot, TimesWish } from "./snapshot.ts";
 import { modifyBackup, startBackup, stopBackup } from "./start.ts";
 import type { BackupDraft, BackupStep } from "./step.ts";
+import { recordBackupTimes } from "./times.ts";
 
 const chain: readonly BackupStep[] = [
   // What agents and database show.
@@ -32,6 +33,8 @@ const chain: readonly BackupStep[] = [
   { name: "modifyBackup", run: modifyBackup },
   // What is older than the retention goes.
   { name: "expireBackup", run: expireBackup },
+  // Which version the database had at which time.
+  { name: "recordBackupTimes", run: recordBackupTimes },
 ];
 
 export interface BackupPlan {
@@ -44,6 +47,8 @@ export interface BackupPlan {
   readonly wanted: readonly string[];
   /** Pods of ended commands whose output the next plan wants to see. */
   readonly reads: readonly string[];
+  /** What the next plan wants to see of the record of times and versions. */
+  readonly times: TimesWish | undefined;
 }
 
 export function planBackup(snapshot: BackupSnapshot): BackupPlan {
@@ -51,6 +56,7 @@ export function planBackup(snapshot: BackupSnapshot): BackupPlan {
   const actions: BackupAction[] = [];
   const reads: string[] = [];
   const waits: NewWait[] = failureWaits(snapshot);
+  let times: TimesWish | undefined;
   let draft: BackupDraft = { status: startingStatus(snapshot), actions, waits };
   for (const { run } of chain) {
     const result = run(snapshot, draft);
@@ -58,12 +64,13 @@ export function planBackup(snapshot: BackupSnapshot): BackupPlan {
     append(waits, result.waits ?? []);
     append(events, result.events ?? []);
     append(reads, result.reads ?? []);
+    times ??= result.times;
     draft = { ...draft, status: mergedStatus(draft.status, result.status) };
     if (result.stop === true) break;
   }
   const wanted = actions.map(describeBackupAction);
   const due = withoutFailed(snapshot, actions);
-  return { actions: due, wanted, reads, events, ...concludeBackup(snapshot, draft) };
+  return { actions: due, wanted, reads, times, events, ...concludeBackup(snapshot, draft) };
 }
 
 /** What is not seen anew stays as it was last seen. */

@@ -49,9 +49,15 @@ function areAgentsCurrent({ backup }: BackupSnapshot, { status }: BackupDraft): 
   return status.agentCount === agentCountOf(backup.spec) && status.deploymentConfigured === true;
 }
 
-/** Pods of finished commands that go, and old data, are no change of the backup. */
+/** Pods of finished commands that go, old data and the map of times are no change of the backup. */
+const upkeep: ReadonlySet<string> = new Set([
+  "removeCommands",
+  "expireBackup",
+  "recordBackupTimes",
+]);
+
 function isChange({ step }: BackupAction): boolean {
-  return step !== "removeCommands" && step !== "expireBackup";
+  return !upkeep.has(step);
 }
 
 /** As the Go operator judges it. */

@@ -2,6 +2,7 @@
 // end of the backup, or an end of its data too. It goes on when the cluster is gone first. Rules: spec/backup.md [BK70]-[BK76].
 import { deletionPolicyOf } from "../../api/effective-backup.ts";
 import { deleteCommand, endCommand } from "../../build/backup-command.ts";
+import { isTimeMapOwned, ownedTimeMap } from "../../build/backup-time-map.ts";
 import type { NewWait } from "../wait.ts";
 import { destinationOwner, placeOf } from "./destination.ts";
 import {
@@ -61,14 +62,22 @@ function endOfBackup(snapshot: BackupSnapshot): BackupStepResult | undefined {
 
 function removalOfData(snapshot: BackupSnapshot): BackupStepResult {
   const url = wantedUrl(snapshot);
-  if (url === "") return remove;
+  if (url === "") return withTimeMap(snapshot);
   const { backup } = snapshot;
   const command = deleteCommand(backup, url, backup.metadata.uid ?? "");
   const end = lastEnd(snapshot, command);
-  if (end?.isSuccess || /Backup does not exist/.test(end?.message ?? "")) return remove;
+  if (end?.isSuccess || /Backup does not exist/.test(end?.message ?? ""))
+    return withTimeMap(snapshot);
   const refusal = removalRefusal(snapshot);
   if (refusal !== undefined) return { waits: [refusal] };
   return runCommand(snapshot, step, command);
+}
+
+/** The map of times goes with the resource: it is of no use without the data. */
+function withTimeMap({ backup, timeMap }: BackupSnapshot): BackupStepResult {
+  if (timeMap === undefined || isTimeMapOwned(timeMap, backup)) return remove;
+  const object = ownedTimeMap(timeMap, backup);
+  return { actions: [{ type: "updateTimeMap", step, object }], stop: true };
 }
 
 /** Why the data must not be deleted; asked again, on what is true then, right before it is. */

@@ -97,6 +97,8 @@ export function sceneOf(change: Partial<BackupSnapshot> = {}): BackupSnapshot {
     database: undefined,
     others: [],
     outputs: new Map(),
+    timeMap: undefined,
+    times: undefined,
     failures: [],
     previousWaits: [],
     terminalPodMinimumAgeMs: 30_000,

@@ -3,8 +3,9 @@
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import type { FoundationDBCluster } from "../../api/cluster.ts";
 import type { BackupLayer } from "../../fdb/backup-layer.ts";
-import type { Deployment, Pod } from "../../kube/generated/types.ts";
+import type { ConfigMap, Deployment, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
+import type { TimePair } from "../../model/backup-time-map.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import type { Wait } from "../wait.ts";
 
@@ -37,6 +38,19 @@ export interface BackupFailure {
   readonly retryAtMs: number;
 }
 
+/** Which part of the record of times and versions a plan wants to see. */
+export interface TimesWish {
+  readonly afterSeconds: number;
+  /** The pair at that second, when one is known. */
+  readonly last?: TimePair;
+}
+
+/** All pairs after a second, thinned. */
+export interface TimesRead {
+  readonly afterSeconds: number;
+  readonly pairs: readonly TimePair[];
+}
+
 export interface BackupSnapshot {
   readonly nowMs: number;
   /** By how much the clock of the API server is ahead of ours. */
@@ -56,6 +70,9 @@ export interface BackupSnapshot {
   readonly others: readonly FoundationDBBackup[];
   /** What commands printed that a plan asked for, by the name of their pod. */
   readonly outputs: ReadonlyMap<string, string>;
+  /** The map of times and versions, and what the database has noted since, when a plan asked for it. */
+  readonly timeMap: Stored<ConfigMap> | undefined;
+  readonly times: TimesRead | undefined;
   readonly failures: readonly BackupFailure[];
   readonly previousWaits: readonly Pick<Wait, "step" | "reason" | "object" | "sinceMs">[];
   readonly terminalPodMinimumAgeMs: number;

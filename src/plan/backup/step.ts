@@ -4,7 +4,7 @@ import type { BackupStatus } from "../../api/backup.ts";
 import type { PlanEvent } from "../step.ts";
 import type { NewWait } from "../wait.ts";
 import type { BackupAction } from "./action.ts";
-import type { BackupSnapshot } from "./snapshot.ts";
+import type { BackupSnapshot, TimesWish } from "./snapshot.ts";
 
 export interface BackupDraft {
   readonly status: BackupStatus;
@@ -20,6 +20,8 @@ export interface BackupStepResult {
   readonly status?: Partial<BackupStatus>;
   /** Pods of ended commands whose output the next plan wants to see. */
   readonly reads?: readonly string[];
+  /** What the next plan wants to see of the record of times and versions. */
+  readonly times?: TimesWish;
   /** No further step runs in this pass. */
   readonly stop?: boolean;
 }

@@ -1,0 +1,47 @@
+// The ConfigMap that holds the map of times and versions of a backup. It belongs to no resource, so that it outlives the
+// backup. Carries the rules BK130 and BK134 of spec/backup.md.
+import type { FoundationDBBackup } from "../api/backup.ts";
+import type { ConfigMap } from "../kube/generated/types.ts";
+import type { ObjectMeta } from "../kube/object.ts";
+import type { Stored } from "../kube/resource.ts";
+import { backupNameOfTimeMap, formatTimeMap, timeMapName } from "../model/backup-time-map.ts";
+import type { TimePair } from "../model/backup-time-map.ts";
+import { ownerReferenceTo } from "./labels.ts";
+
+const timeMapLabel = "foundationdb.org/backup-timeline";
+
+export function timeMapObject(
+  { metadata }: FoundationDBBackup,
+  pairs: readonly TimePair[],
+): Stored<ConfigMap> {
+  const { name = "", namespace = "" } = metadata;
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: timeMapName(name), namespace, labels: { [timeMapLabel]: "true" } },
+    data: formatTimeMap(pairs),
+  };
+}
+
+/** The name of the backup whose map an object is; undefined when it is none. */
+export function backupOfTimeMap({ metadata }: { metadata: ObjectMeta }): string | undefined {
+  if (metadata.labels?.[timeMapLabel] === undefined) return undefined;
+  return backupNameOfTimeMap(metadata.name ?? "") || undefined;
+}
+
+/** The map as it goes with its backup. */
+export function ownedTimeMap(
+  live: Stored<ConfigMap>,
+  backup: FoundationDBBackup,
+): Stored<ConfigMap> {
+  const ownerReferences = [...(live.metadata.ownerReferences ?? []), ownerReferenceTo(backup)];
+  return { ...live, metadata: { ...live.metadata, ownerReferences } };
+}
+
+export function isTimeMapOwned(
+  { metadata }: Stored<ConfigMap>,
+  backup: FoundationDBBackup,
+): boolean {
+  const owners = metadata.ownerReferences ?? [];
+  return owners.some(({ uid }) => uid === backup.metadata.uid);
+}
