@@ -45,6 +45,7 @@ const urgent: [string, Partial<ClusterStatus>][] = [
   ["the first configuration", { configured: false }],
   ["another running version", { runningVersion: "7.3.80" }],
   ["a reconciled generation", { generations: { reconciled: 2 } }],
+  ["a configuration that is about to change", { databaseConfigurationHash: "another" }],
   ["another kind of listener", { requiredAddresses: { tls: true } }],
   ["a new process group", { processGroups: [group, { ...group, processGroupID: "x-1" }] }],
   ["a removal", { processGroups: [{ ...group, removalTimestamp: "2026-01-01T00:00:00Z" }] }],

@@ -57,6 +57,7 @@ function isUrgent(stored: ClusterStatus, next: ClusterStatus): boolean {
     stored.connectionString !== next.connectionString ||
     stored.configured !== next.configured ||
     stored.runningVersion !== next.runningVersion ||
+    stored.databaseConfigurationHash !== next.databaseConfigurationHash ||
     stored.generations?.reconciled !== next.generations?.reconciled ||
     !isSameJson(stored.requiredAddresses, next.requiredAddresses) ||
     !isSameJson(decisions(stored), decisions(next)) ||

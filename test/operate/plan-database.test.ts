@@ -117,6 +117,16 @@ test("[P69] a changed configuration is set without new", () => {
   ]);
 });
 
+test("[P69] a wish taken back after its command is not taken for another instance's", () => {
+  const world = settled({ ...small, lockOptions: { disableLocks: false } });
+  const wish = (redundancy_mode: "single" | "double"): void =>
+    world.changeSpec({ databaseConfiguration: { redundancy_mode } });
+  wish("double");
+  assert.match(commands(world.pass())[0] ?? "", /^double /);
+  wish("single");
+  assert.match(commands(world.plan())[0] ?? "", /^single /);
+});
+
 test("[P69] regions are changed one step at a time", () => {
   const world = settled();
   const region = (id: string, priority: number) => ({ datacenters: [{ id, priority }] });

@@ -174,7 +174,9 @@ function planChange(
   const lack = isDisabled(snapshot, "halls") ? undefined : hallsProblem(status, mode);
   if (lack !== undefined) return unsafe(snapshot, lack, hallsRemedy(spec, draft.desired.counts));
   const needsLock = locksOf(spec).isEnabled;
-  const result = configure(next, { isNew: false, needsLock, evidenceMs });
+  const command = configure(next, { isNew: false, needsLock, evidenceMs });
+  // Stored before the command is given: whoever finds another configuration after a crash then knows that it may be its own.
+  const result = { ...command, status: { databaseConfigurationHash: undefined } };
   if (isSameConfiguration(next, final)) return result;
   const message = "The database reaches the wanted regions in several steps";
   return {

@@ -83,21 +83,22 @@ function mayGiveWay({ spec, status }: FoundationDBCluster, group: Group, failed:
   );
   const isSameClass = ofClass.some(({ processGroupID }) => processGroupID === failed);
   const isLeaving = (one: Group): boolean => one.removalTimestamp !== undefined;
-  const reporting = ofClass.filter(
-    (one) =>
-      !isMissing(one) && one.exclusionTimestamp === undefined && one.processGroupID !== failed,
-  );
+  const reporting = ofClass.filter((one) => isServing(one) && one.processGroupID !== failed);
   // The failed one is marked by the same write.
   const staying = ofClass.filter((one) => !isLeaving(one)).length + 1;
   const counts: Readonly<Record<string, number | undefined>> = wantedCounts(spec);
   const wanted = counts[group.processClass] ?? 0;
   const { faultTolerance } = redundancyOf(spec.databaseConfiguration?.redundancy_mode);
   const toCome = Math.max(0, wanted - staying);
-  return isSameClass && !isMissing(group) && reporting.length + toCome + faultTolerance <= wanted;
+  return isSameClass && isServing(group) && reporting.length + toCome + faultTolerance <= wanted;
 }
 
-function isMissing({ processGroupConditions = [] }: Group): boolean {
-  return processGroupConditions.some(({ type }) => /^Missing(Processes|Pod)$/.test(type ?? ""));
+/** It reports, and its exclusion has not begun. */
+function isServing({ processGroupConditions = [], exclusionTimestamp }: Group): boolean {
+  const isAway = processGroupConditions.some(({ type }) =>
+    /^(MissingProcesses|MissingPod|ProcessIsMarkedAsExcluded)$/.test(type ?? ""),
+  );
+  return !isAway && exclusionTimestamp === undefined;
 }
 
 type Bucket = "general" | "storage" | "log" | "stateless";

@@ -99,7 +99,8 @@ export const heldClaim: LifeFault = async (life) => {
   const setHolder = (isHeld: boolean): Promise<void> =>
     ignoringRaces(async () => {
       const claim = await client.find(persistentVolumeClaims, keyOf(chosen));
-      if (claim === undefined) return;
+      // What is being deleted takes no new finalizer.
+      if (claim === undefined || (isHeld && claim.metadata.deletionTimestamp !== undefined)) return;
       const others = (claim.metadata.finalizers ?? []).filter((each) => each !== holder);
       const patch = { metadata: { finalizers: isHeld ? [...others, holder] : others } };
       await client.patch(persistentVolumeClaims, keyOf(chosen), patch, { type: "merge" });
