@@ -51,7 +51,7 @@ export async function liveThroughTroubles(world: EndToEnd): Promise<void> {
   const data = await writeData(stage);
   const untouched = await portrait(stage);
   const troubles: [string, () => Promise<void>][] = [
-    ["the API server is away for a minute", () => withoutApiServer(stage)],
+    ["the API server is away for half a minute", () => withoutApiServer(stage)],
     ["the Lease is taken away", () => withoutLease(stage)],
     ["client processes are killed", () => withoutClients(stage)],
     ["the database is down", () => withoutDatabase(stage)],
@@ -141,7 +141,7 @@ async function withoutApiServer(stage: Stage): Promise<void> {
   const volumes = await storageVolumes(stage, busy);
   await change(stage, { processCounts: { storage: 5 } });
   await controlPlane.stopApiServer();
-  await sleep(clock, 60_000);
+  await sleep(clock, 30_000);
   assert.equal(operator.child.exitCode, null, operator.lines.slice(-5).join("\n"));
   stage.restart.fromMs = clock.nowMs();
   await controlPlane.startApiServer();
