@@ -95,6 +95,48 @@ test("[HOUSE4] imports between the rooms go one way", () => {
   assert.deepEqual(found, []);
 });
 
+/** Parts that stand on their own: their folders, what else they may use, and where their surface is described. */
+const separate = [
+  { folders: ["src/emulator"], uses: [], readme: "src/emulator/README.md" },
+  {
+    folders: ["src/sim/database", "src/sim/key-value", "src/sim/backup"],
+    uses: ["env", "fdb", "model", "pod"],
+    readme: "src/sim/database/README.md",
+  },
+];
+
+for (const { folders, uses, readme } of separate) {
+  const isInside = (file: string): boolean => folders.some((each) => file.startsWith(`${each}/`));
+  const product = importsOf(sources.filter((file) => file.startsWith("src/"))).filter(
+    ({ file }) => !file.endsWith(".test.ts"),
+  );
+
+  test(`[HOUSE12] ${folders[0]} is used through the files that its README names`, () => {
+    const surface = [...read(readme).matchAll(/`([a-z-]+\.ts)`/g)].map(([, name]) => name);
+    const found = product.filter(
+      ({ file, target }) =>
+        !isInside(file) && isInside(target) && !surface.includes(basename(target)),
+    );
+    assert.deepEqual(
+      found.map(({ file, number, target }) => `${file}:${number}: ${target}`),
+      [],
+    );
+  });
+
+  if (uses.length > 0) {
+    test(`[HOUSE12] ${folders[0]} knows nothing of the operator`, () => {
+      const found = product.filter(
+        ({ file, target }) =>
+          isInside(file) && !isInside(target) && !uses.includes(room(target) ?? ""),
+      );
+      assert.deepEqual(
+        found.map(({ file, number, target }) => `${file}:${number}: ${target}`),
+        [],
+      );
+    });
+  }
+}
+
 /** Each folder of src/plan uses the ones before it; "" is src/plan itself. What the status of a cluster says looks at everything. */
 const planFolders = [
   "reasons",

@@ -1,15 +1,16 @@
 // Create, read, update: what every kind has in common.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { VirtualClock } from "../env/virtual-clock.ts";
 import { seededRandom } from "../env/random.ts";
 import { isKubeError } from "../kube/error.ts";
 import { createApiServer } from "./api-server.ts";
 import { arrayAt, objectAt, stringAt, valueAt } from "./json.ts";
-import { configMap, HandClock, inDefault, pod, settle, TestServer } from "./server-for-tests.ts";
+import { configMap, inDefault, pod, settle, TestServer } from "./server-for-tests.ts";
 
 test("[KAS1] the same seed gives the same answers", async () => {
   const run = async (): Promise<string> => {
-    const server = createApiServer({ clock: new HandClock(), random: seededRandom(7) });
+    const server = createApiServer({ clock: new VirtualClock(), random: seededRandom(7) });
     const made = await server.transport().request({
       ...{ method: "POST", path: inDefault("pods"), body: pod("a") },
     });

@@ -9,7 +9,7 @@ import { isKubeError } from "../kube/error.ts";
 import { EventRecorder } from "../kube/event-recorder.ts";
 import type { ConfigMap, Pod, Secret } from "../kube/generated/types.ts";
 import { keyOf } from "../kube/path.ts";
-import { configMaps, pods, resourceOf } from "../kube/resource.ts";
+import { configMaps, pods, secrets } from "../kube/resource.ts";
 import type { Stored } from "../kube/resource.ts";
 import type { ProcessRuntime } from "../pod/process-runtime.ts";
 import { podAddresses } from "./address-block.ts";
@@ -18,8 +18,6 @@ import { VolumeStore } from "./kubelet-files.ts";
 import type { ImageCatalogue } from "./kubelet-images.ts";
 import type { Informers } from "./node-informers.ts";
 import type { EmulatedPodNetwork } from "./pod-network.ts";
-
-export const secrets = resourceOf<Secret>("v1", "Secret", "secrets");
 
 export interface EmulatedNode {
   readonly name: string;

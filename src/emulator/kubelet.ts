@@ -16,12 +16,13 @@ import {
   persistentVolumeClaims,
   persistentVolumes,
   pods,
+  secrets,
   services,
 } from "../kube/resource.ts";
 import type { Stored } from "../kube/resource.ts";
 import type { ProcessRuntime } from "../pod/process-runtime.ts";
 import { nodeAddress } from "./address-block.ts";
-import { KubeletCore, defaultKubeletOptions, secrets } from "./kubelet-core.ts";
+import { KubeletCore, defaultKubeletOptions } from "./kubelet-core.ts";
 import type { EmulatedNode, KubeletOptions, NodeState } from "./kubelet-core.ts";
 import type { ImageCatalogue } from "./kubelet-images.ts";
 import type { LogLine } from "./kubelet-log-ring.ts";

@@ -1,44 +1,10 @@
 // A server with a clock that is moved by hand, and short ways to ask it. For tests only.
 import { strict as assert } from "node:assert";
-import type { Clock } from "../env/clock.ts";
 import { seededRandom } from "../env/random.ts";
+import { VirtualClock } from "../env/virtual-clock.ts";
 import type { KubeRequest, WatchEvent } from "../kube/transport.ts";
 import { createApiServer, type ApiServer, type ApiServerOptions } from "./api-server.ts";
 import { valueAt, type JsonObject } from "./json.ts";
-
-interface WaitingTimer {
-  atMs: number;
-  run: () => void;
-}
-
-export class HandClock implements Clock {
-  #nowMs = Date.parse("2026-01-01T00:00:00Z");
-  #timers: WaitingTimer[] = [];
-
-  nowMs(): number {
-    return this.#nowMs;
-  }
-
-  setTimer(delayMs: number, run: () => void): { cancel(): void } {
-    const timer = { atMs: this.#nowMs + delayMs, run };
-    this.#timers.push(timer);
-    return { cancel: () => (this.#timers = this.#timers.filter((other) => other !== timer)) };
-  }
-
-  async advance(durationMs: number): Promise<void> {
-    const untilMs = this.#nowMs + durationMs;
-    for (;;) {
-      const [next] = this.#timers.toSorted((left, right) => left.atMs - right.atMs);
-      if (next === undefined || next.atMs > untilMs) break;
-      this.#timers = this.#timers.filter((other) => other !== next);
-      this.#nowMs = next.atMs;
-      next.run();
-      await settle();
-    }
-    this.#nowMs = untilMs;
-    await settle();
-  }
-}
 
 /** Lets everything run that waits for microtasks only. */
 export async function settle(): Promise<void> {
@@ -60,7 +26,7 @@ interface AskOptions {
 }
 
 export class TestServer {
-  readonly clock = new HandClock();
+  readonly clock = new VirtualClock();
   readonly api: ApiServer;
 
   constructor(options: Partial<ApiServerOptions> = {}) {

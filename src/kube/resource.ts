@@ -13,6 +13,7 @@ import type {
   Pod,
   PodDisruptionBudget,
   ReplicaSet,
+  Secret,
   Service,
   ServiceAccount,
   StorageClass,
@@ -59,6 +60,7 @@ export const persistentVolumes = resourceOf<PersistentVolume>(
   false,
 );
 export const configMaps = resourceOf<ConfigMap>("v1", "ConfigMap", "configmaps");
+export const secrets = resourceOf<Secret>("v1", "Secret", "secrets");
 export const services = resourceOf<Service>("v1", "Service", "services");
 export const serviceAccounts = resourceOf<ServiceAccount>(
   "v1",

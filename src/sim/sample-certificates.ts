@@ -1,6 +1,6 @@
 // A Secret with certificates, and what gives them to the processes of a cluster: for simulated clusters that speak TLS.
 // Nobody reads what is in the files; they only have to be there. Rule: spec/database.md [FDB50].
-import { secrets } from "../emulator/kubelet-core.ts";
+import { secrets } from "../kube/resource.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { Container, EnvVar, PodSpec } from "../kube/generated/types.ts";
 

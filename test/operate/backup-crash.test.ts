@@ -3,7 +3,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbBackups } from "../../src/api/backup.ts";
-import { secrets } from "../../src/emulator/kubelet-core.ts";
+import { secrets } from "../../src/kube/resource.ts";
 import type { RequestRecord } from "../../src/kube/client.ts";
 import { backupOf } from "../world/managed-backup.ts";
 import { FullWorld, smallPods } from "./full-world.ts";

@@ -4,7 +4,7 @@ import { strict as assert } from "node:assert";
 import type { Container, Deployment, Pod, PodSpec } from "../../src/kube/generated/types.ts";
 import { deployments, pods } from "../../src/kube/resource.ts";
 import type { Stored } from "../../src/kube/resource.ts";
-import { secrets } from "../../src/emulator/kubelet-core.ts";
+import { secrets } from "../../src/kube/resource.ts";
 import type { ObjectStore } from "../../src/sim/backup/object-store.ts";
 import type { TestWorld } from "./world-harness.ts";
 

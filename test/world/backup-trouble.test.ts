@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { foundationDbBackups } from "../../src/api/backup.ts";
 import type { BackupStatus } from "../../src/api/backup.ts";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
-import { secrets } from "../../src/emulator/kubelet-core.ts";
+import { secrets } from "../../src/kube/resource.ts";
 import { pods } from "../../src/kube/resource.ts";
 import { agentTemplate, BackupWorld, nightly } from "./managed-backup.ts";
 import { keyOfObject, minuteMs } from "./world-harness.ts";

@@ -3,7 +3,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { parseAllDocuments } from "yaml";
-import { secrets } from "../../src/emulator/kubelet-core.ts";
+import { secrets } from "../../src/kube/resource.ts";
 import { setAgentsPaused } from "../../src/fdb/backup-layer.ts";
 import { foundationDbBackups } from "../../src/api/backup.ts";
 import { BackupWorld, nightly } from "./managed-backup.ts";

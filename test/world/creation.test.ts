@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import type { AdminClient } from "../../src/fdb/admin.ts";
 import { persistentVolumeClaims, services } from "../../src/kube/resource.ts";
-import { secrets } from "../../src/emulator/kubelet-core.ts";
+import { secrets } from "../../src/kube/resource.ts";
 import { minuteMs, securedProcesses, small, tiny, TestWorld } from "./world-harness.ts";
 import type { TestWorldOptions } from "./world-harness.ts";
 import { withAdmin } from "./with-admin.ts";
