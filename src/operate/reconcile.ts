@@ -1,5 +1,5 @@
 // One pass over one cluster: observe, plan, store the decision, perform, and say when to look again. The decision is
-// stored before it is carried out, so that a crash in between forgets nothing. Rules: spec/operate.md [OP31]-[OP42], [OP52]-[OP53].
+// stored before it is carried out, so that a crash in between forgets nothing. Rules: spec/operate.md [OP31]-[OP42], [OP52]-[OP53], [OP78].
 import { leastOf } from "../env/long-lists.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { ClusterStatus, FoundationDBCluster } from "../api/cluster.ts";
@@ -529,8 +529,9 @@ function againAfter(
   }
   if (outcomes.some((outcome) => outcome.kind === "stale")) times.push(staleMs);
   if (outcomes.some((outcome) => outcome.kind === "refused")) times.push(refusedMs);
-  for (const failure of state.failures.values()) {
-    times.push(Math.max(soonMs, failure.retryAtMs - nowMs));
+  for (const { retryAtMs } of state.failures.values()) {
+    // What may be tried again and is not under way is not wanted now, or waits for another command.
+    times.push(retryAtMs > nowMs ? Math.max(soonMs, retryAtMs - nowMs) : refusedMs);
   }
   for (const { retryAtMs } of state.refusals.values()) {
     if (retryAtMs > nowMs) times.push(retryAtMs - nowMs);

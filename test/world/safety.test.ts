@@ -245,6 +245,30 @@ test("[OP62] a command that failed and took effect is forgotten with the first s
   });
 });
 
+test("[OP78] a failed command that nothing wants now does not keep the operator busy", async () => {
+  let isSilent = false;
+  const never = Promise.withResolvers<never>().promise;
+  const wrapAdmin = withAdmin((client) => ({
+    status: (timeoutMs) => (isSilent ? never : client.status(timeoutMs)),
+    configure: async (text, timeoutMs) => {
+      await client.configure(text, timeoutMs);
+      if (text.startsWith("new")) return;
+      isSilent = true;
+      throw new Error("no answer in time");
+    },
+  }));
+  await TestWorld.runWithCluster({ spec: small, nodes: 6, wrapAdmin }, async (world) => {
+    await world.clock.advance(15 * minuteMs);
+    await world.changeSpec({ databaseConfiguration: { redundancy_mode: "double", logs: 4 } });
+    await world.clock.advance(5_000);
+    assert.ok(isSilent);
+    const before = world.world.operator.counters().passes;
+    await world.clock.advance(20_000);
+    const passes = world.world.operator.counters().passes - before;
+    assert.ok(passes <= 25, `${passes} passes in 20 s`);
+  });
+});
+
 test("[S86] without the budget two zones do go down together: the check is what holds them", async () => {
   const disabledChecks: ReadonlySet<SafetyCheck> = new Set(["budget"]);
   const automationOptions = { deletionMode: "All" } as const;
