@@ -1,7 +1,17 @@
 // The status of a FoundationDBBackup: what the operator has seen of the agents and of the backup, and what it waits for.
 import { blockedBySchema } from "./blocked-by.ts";
 import { conditionsSchema } from "./conditions.ts";
-import { boolean, integer, object, string, type Schema, type TypeOf } from "./schema.ts";
+import {
+  array,
+  boolean,
+  enumeration,
+  integer,
+  object,
+  required,
+  string,
+  type Schema,
+  type TypeOf,
+} from "./schema.ts";
 
 const generationAt = (meaning: string): Schema<number> =>
   integer(`Generation at which ${meaning}.`, { format: "int64" });
@@ -18,6 +28,31 @@ const pointOf = (description: string): Schema<{ version?: number; time?: string 
   );
 
 const bytesOf = (description: string): Schema<number> => integer(description, { format: "int64" });
+
+/** Successful runs of a schedule that are listed. */
+export const runsMax = 100;
+/** Runs that failed, were skipped or have been removed. */
+export const otherRunsMax = 20;
+
+const runSchema = object(
+  {
+    time: required(string("When the run was due.", { format: "date-time" })),
+    backupName: required(string("Name of its destination.", { maxLength: 1100 })),
+    url: string("Where it went; a secret in it is left out.", { maxLength: 4096 }),
+    result: required(
+      enumeration(
+        ["Pending", "Running", "Succeeded", "Failed", "Skipped", "Removed"],
+        "What became of it; the data of a removed run was deleted.",
+      ),
+    ),
+    message: string("Why it failed or was skipped.", { maxLength: 1024 }),
+    ended: string("When it was seen to have ended.", { format: "date-time" }),
+    version: integer("The version that it can be restored to.", { format: "int64" }),
+  },
+  "",
+);
+
+export type BackupRun = TypeOf<typeof runSchema>;
 
 export const backupStatusSchema = object(
   {
@@ -72,6 +107,24 @@ export const backupStatusSchema = object(
       },
       "What spec.retention has done.",
     ),
+    schedule: object(
+      {
+        cron: string("As it was last seen."),
+        timeZone: string("As it was last seen."),
+        since: string("Since when the schedule is what it is: no earlier run is made up.", {
+          format: "date-time",
+        }),
+        next: string("When the next run is due.", { format: "date-time" }),
+      },
+      "What the operator remembers of spec.schedule.",
+    ),
+    runs: array(runSchema, "Runs of spec.schedule, the newest last.", {
+      maxItems: runsMax + otherRunsMax,
+      listType: "atomic",
+    }),
+    lastSuccess: string("When the last run that succeeded was seen to have ended.", {
+      format: "date-time",
+    }),
     generations: object(
       {
         reconciled: generationAt("everything was as the spec wants it"),

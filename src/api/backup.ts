@@ -7,6 +7,7 @@ import type { PodTemplateSpec } from "../kube/generated/types.ts";
 import { blobStoreConfigurationSchema } from "./blob-store.ts";
 import { apiVersion } from "./cluster.ts";
 import { imageTypes } from "./cluster-spec.ts";
+import { runsMax } from "./backup-status.ts";
 import type { BackupStatus } from "./backup-status.ts";
 import { containerOverridesSchema } from "./container-overrides.ts";
 import { coreSchema, embeddedMetadataSchema } from "./core-schema.ts";
@@ -22,7 +23,7 @@ import {
   type TypeOf,
 } from "./schema.ts";
 
-export type { BackupStatus } from "./backup-status.ts";
+export type { BackupRun, BackupStatus } from "./backup-status.ts";
 
 export const backupSpecSchema = object(
   {
@@ -96,6 +97,25 @@ export const backupSpecSchema = object(
         }),
       },
       "What is kept of a continuous backup; everything without it.",
+    ),
+    schedule: object(
+      {
+        cron: required(
+          string(
+            "When a run begins: minute, hour, day of month, month and day of week, as cron has them.",
+            { maxLength: 256 },
+          ),
+        ),
+        timeZone: string("Of which clock, by its IANA name such as Europe/Berlin.", {
+          maxLength: 64,
+          effective: "UTC",
+        }),
+        keepLast: integer("How many successful runs stay; all of them without it.", {
+          minimum: 1,
+          maximum: runsMax,
+        }),
+      },
+      "Runs of a one-time backup again and again, each to a destination of its own.",
     ),
     lagAlarm: string(
       "How far the last point that can be restored may be behind before the condition Behind is True: a number with the unit s, m, h or d, at least one minute.",

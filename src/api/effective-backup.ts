@@ -36,6 +36,10 @@ export function lagAlarmMsOf({ lagAlarm }: BackupSpec): number {
   return durationMs(lagAlarm) ?? 600_000;
 }
 
+export function timeZoneOf({ timeZone }: NonNullable<BackupSpec["schedule"]>): string {
+  return timeZone || "UTC";
+}
+
 export interface Retention {
   readonly restorableForMs: number;
   readonly intervalMs: number;

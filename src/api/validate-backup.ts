@@ -6,6 +6,7 @@ import type { BlobStoreConfiguration } from "./blob-store.ts";
 import { problem, type ValidationProblem } from "./problem.ts";
 import { metadataProblems, templateMetadataProblems } from "./validate-labels.ts";
 import { versionProblem } from "./validate-cluster.ts";
+import { scheduleProblems, scheduleWarnings } from "./validate-schedule.ts";
 import { backupParameterOwners, parameterProblems } from "./validate-parameters.ts";
 import {
   noPodTemplateLimits,
@@ -35,6 +36,7 @@ export function validateBackup(
     ),
     ...lagAlarmProblems(spec.lagAlarm),
     ...retentionProblems(spec),
+    ...scheduleProblems(spec),
     ...templateMetadataProblems(spec.podTemplateSpec?.metadata, "spec.podTemplateSpec"),
     ...metadataProblems(spec.backupDeploymentMetadata, "spec.backupDeploymentMetadata"),
   ];
@@ -64,7 +66,7 @@ function retentionProblems(spec: BackupSpec): ValidationProblem[] {
 
 /** What is valid and worth a thought. */
 export function backupWarnings({ spec }: Pick<FoundationDBBackup, "spec">): ValidationProblem[] {
-  return [...secretWarnings(spec), ...retentionWarnings(spec)];
+  return [...secretWarnings(spec), ...retentionWarnings(spec), ...scheduleWarnings(spec)];
 }
 
 /** Data goes a whole snapshot at a time. */

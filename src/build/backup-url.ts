@@ -36,6 +36,13 @@ export function backupUrl({ metadata, spec }: NamedStore): string | undefined {
   ].join("");
 }
 
+/** The destination of one run of a schedule. */
+export function runUrl({ metadata, spec }: NamedStore, backupName: string): string {
+  const store = spec.blobStoreConfiguration;
+  if (store === undefined) return "";
+  return backupUrl({ metadata, spec: { blobStoreConfiguration: { ...store, backupName } } }) ?? "";
+}
+
 /** The same URL for the eyes of people: what follows the key of the account is left out. */
 export function maskedUrl(url: string): string {
   return url.replace(/^(\w+:\/\/[^:@/?]*):[^@/]*@/, "$1:***@");

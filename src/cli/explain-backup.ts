@@ -117,6 +117,8 @@ function headlineOf(verdict: Verdict, waits: readonly ExplainedWait[]): string {
 function figuresOf({ spec, status }: FoundationDBBackup, nowMs: number): Record<string, string> {
   const { state, backupDetails, restorable, lag, bytes, snapshot, expiry, agentCount } =
     status ?? {};
+  const { schedule, runs } = status ?? {};
+  const run = runs?.at(-1);
   const ago = (time: string | undefined): string => {
     const atMs = parseTime(time);
     return atMs === undefined ? "" : ` (${formatAge(nowMs - atMs)} ago)`;
@@ -135,6 +137,9 @@ function figuresOf({ spec, status }: FoundationDBBackup, nowMs: number): Record<
       expiry?.before === undefined
         ? undefined
         : `before version ${expiry.before}${ago(expiry.time)}`,
+    "Last run":
+      run && `${run.time} ${run.result}${run.message === undefined ? "" : `: ${run.message}`}`,
+    "Next run": spec.schedule && schedule?.next,
   };
   return Object.fromEntries(
     Object.entries(all).flatMap(([name, text]) => (text ? [[name, text]] : [])),

@@ -16,7 +16,7 @@ import { deleteExactly } from "../delete-exactly.ts";
 import { createObject, updateObject } from "../write-object.ts";
 import type { WriteTools } from "../write-object.ts";
 import type { FollowedDatabase } from "./observe.ts";
-import { expiryObjection, removalObjection } from "./removal-guard.ts";
+import { expiryObjection, removalObjection, runObjection } from "./removal-guard.ts";
 import type { BackupState } from "./state.ts";
 
 export interface BackupPerformInput {
@@ -89,8 +89,16 @@ async function createTimeMap(
 /** Why a command that deletes data must not run; undefined for all others. */
 async function objectionTo(
   input: BackupPerformInput,
-  { command, restorableAfter = Infinity }: Extract<BackupAction, { type: "createCommand" }>,
+  {
+    command,
+    restorableAfter = Infinity,
+    runTime,
+    step,
+  }: Extract<BackupAction, { type: "createCommand" }>,
 ): Promise<string | undefined> {
+  if (command === "delete" && step === "removeBackupRuns") {
+    return runObjection(input, runTime ?? "");
+  }
   if (command === "delete") return removalObjection(input);
   return command === "expire" ? expiryObjection(input, restorableAfter) : undefined;
 }

@@ -7,6 +7,7 @@ import { keyOf } from "../../kube/path.ts";
 import { removalRefusal } from "../../plan/backup/deletion.ts";
 import { expirableBefore } from "../../plan/backup/expiry.ts";
 import { isOurs, isRunning, recordOf } from "../../plan/backup/facts.ts";
+import { isRunOf, surplusRuns } from "../../plan/backup/runs.ts";
 import type { BackupSnapshot, LayerObservation } from "../../plan/backup/snapshot.ts";
 import { clusterOf, observeBackup, questionOf } from "./observe.ts";
 import type { BackupPerformInput } from "./perform.ts";
@@ -67,6 +68,27 @@ export async function expiryObjection(
   const oldest = expirableBefore({ ...fresh, layer });
   if (oldest !== undefined && restorableAfter <= oldest) return undefined;
   return "spec.retention or the state of the backup does not allow it any more";
+}
+
+/** Why the data of a run must stay; undefined when newer ones are kept and nobody writes there. */
+export async function runObjection(
+  input: BackupPerformInput,
+  runTime: string,
+): Promise<string | undefined> {
+  const { client, backup } = input;
+  const stored = await client.find(foundationDbBackups, keyOf(backup));
+  if (stored?.metadata.uid !== backup.metadata.uid || stored === undefined) {
+    return "the backup is another one by now";
+  }
+  const { runs = [] } = stored.status ?? {};
+  const run = surplusRuns(stored, runs).find(({ time }) => time === runTime);
+  if (run === undefined) return "spec.schedule keeps the run now";
+  const layer = await layerNow({ ...input, backup: stored });
+  if (layer.kind === "missing") return "the database does not say whether the run still goes on";
+  const { record, otherWriters } = layer.layer;
+  if (record !== undefined && isRunning(record) && isRunOf(run, record)) return "it still runs";
+  const writer = otherWriters.find((each) => isRunOf(run, each));
+  return writer && `a backup of the tag ${writer.tag} writes there`;
 }
 
 async function layerNow({

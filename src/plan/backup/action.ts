@@ -22,6 +22,8 @@ export type BackupAction =
       readonly object: Stored<Pod>;
       /** Of `expire`: from which version on everything stays restorable. */
       readonly restorableAfter?: number;
+      /** Of `delete`: which run of a schedule goes; the whole backup without it. */
+      readonly runTime?: string;
     })
   | (ActionBase & {
       /** All agents of the database stop or go on. */

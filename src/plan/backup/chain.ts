@@ -13,6 +13,8 @@ import { expireBackup } from "./expiry.ts";
 import { updateBackupStatus } from "./observed.ts";
 import { toggleBackupPaused } from "./pause.ts";
 import { removeCommands } from "./remove-commands.ts";
+import { removeBackupRuns } from "./remove-runs.ts";
+import { followSchedule } from "./schedule.ts";
 import type { BackupSnapshot, TimesWish } from "./snapshot.ts";
 import { modifyBackup, startBackup, stopBackup } from "./start.ts";
 import type { BackupDraft, BackupStep } from "./step.ts";
@@ -33,6 +35,8 @@ const chain: readonly BackupStep[] = [
   { name: "modifyBackup", run: modifyBackup },
   // What is older than the retention goes.
   { name: "expireBackup", run: expireBackup },
+  // What a schedule does not keep goes.
+  { name: "removeBackupRuns", run: removeBackupRuns },
   // Which version the database had at which time.
   { name: "recordBackupTimes", run: recordBackupTimes },
 ];
@@ -51,13 +55,15 @@ export interface BackupPlan {
   readonly times: TimesWish | undefined;
 }
 
-export function planBackup(snapshot: BackupSnapshot): BackupPlan {
-  const events: PlanEvent[] = [];
+export function planBackup(given: BackupSnapshot): BackupPlan {
+  const { snapshot, result: followed } = followSchedule(given);
+  const events: PlanEvent[] = [...(followed.events ?? [])];
   const actions: BackupAction[] = [];
   const reads: string[] = [];
   const waits: NewWait[] = failureWaits(snapshot);
   let times: TimesWish | undefined;
-  let draft: BackupDraft = { status: startingStatus(snapshot), actions, waits };
+  const status = mergedStatus(startingStatus(snapshot), followed.status);
+  let draft: BackupDraft = { status, actions, waits };
   for (const { run } of chain) {
     const result = run(snapshot, draft);
     append(actions, result.actions ?? []);

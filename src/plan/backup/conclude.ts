@@ -9,6 +9,7 @@ import type { Wait } from "../wait.ts";
 import type { BackupAction } from "./action.ts";
 import { behind } from "./behind.ts";
 import { isRunning, layerOf, modificationOf, shouldBePaused, shouldRun } from "./facts.ts";
+import { hasSucceeded } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import type { BackupDraft } from "./step.ts";
 
@@ -30,7 +31,7 @@ export function concludeBackup(snapshot: BackupSnapshot, draft: BackupDraft): Co
   const judgements = {
     Reconciled: reconciled(snapshot, draft, waits, isReconciled),
     Running: running(snapshot),
-    Restorable: restorable(snapshot),
+    Restorable: restorable(snapshot, draft),
     ...(isUnmanaged(backup.spec) ? {} : { Behind: behind(snapshot) ?? last(snapshot, "Behind") }),
   };
   return {
@@ -53,6 +54,7 @@ function areAgentsCurrent({ backup }: BackupSnapshot, { status }: BackupDraft): 
 const upkeep: ReadonlySet<string> = new Set([
   "removeCommands",
   "expireBackup",
+  "removeBackupRuns",
   "recordBackupTimes",
 ]);
 
@@ -102,9 +104,10 @@ function running(snapshot: BackupSnapshot): Judgement {
   return judge("True", record.state, "The backup runs");
 }
 
-function restorable(snapshot: BackupSnapshot): Judgement {
+function restorable(snapshot: BackupSnapshot, { status }: BackupDraft): Judgement {
   const layer = layerOf(snapshot);
   if (layer === undefined) return last(snapshot, "Restorable");
+  if (hasSucceeded(status)) return judge("True", "Restorable", "A run can be restored");
   if (layer.record?.restorableTo === undefined) {
     return judge("False", "NotRestorable", "There is no point yet that can be restored");
   }

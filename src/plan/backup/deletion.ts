@@ -14,10 +14,12 @@ import {
   recordOf,
   wantedUrl,
 } from "./facts.ts";
+import { isGone, removalOfRun } from "./remove-runs.ts";
 import { lastEnd, runCommand } from "./run-command.ts";
+import { hasData, hasSucceeded } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
-import type { BackupStepResult } from "./step.ts";
+import type { BackupDraft, BackupStepResult } from "./step.ts";
 import { unreadableWait } from "./unreadable.ts";
 
 const step = "deleteBackup";
@@ -31,7 +33,7 @@ const remove: BackupStepResult = {
   stop: true,
 };
 
-export function deleteBackup(snapshot: BackupSnapshot): BackupStepResult {
+export function deleteBackup(snapshot: BackupSnapshot, draft: BackupDraft): BackupStepResult {
   const { metadata, spec } = snapshot.backup;
   const policy = deletionPolicyOf(spec);
   const isHeld = metadata.finalizers?.includes(backupFinalizer) === true;
@@ -44,7 +46,7 @@ export function deleteBackup(snapshot: BackupSnapshot): BackupStepResult {
   if (policy === "noop") return remove;
   const ending = endOfBackup(snapshot);
   if (ending !== undefined) return { ...ending, stop: true };
-  return policy === "stop" ? remove : { ...removalOfData(snapshot), stop: true };
+  return policy === "stop" ? remove : { ...removalOfData(snapshot, draft), stop: true };
 }
 
 /** Undefined when the backup does not run, or its database is gone. */
@@ -60,16 +62,19 @@ function endOfBackup(snapshot: BackupSnapshot): BackupStepResult | undefined {
   return runCommand(snapshot, step, endCommand(backup, "abort", record.uid));
 }
 
-function removalOfData(snapshot: BackupSnapshot): BackupStepResult {
-  const url = wantedUrl(snapshot);
-  if (url === "") return withTimeMap(snapshot);
+function removalOfData(snapshot: BackupSnapshot, draft: BackupDraft): BackupStepResult {
   const { backup } = snapshot;
+  // Each run of a schedule has a destination of its own.
+  const run = draft.status.runs?.find((each) => hasData(backup, each));
+  const url = wantedUrl(snapshot);
+  const isDone = url === "" || backup.spec.schedule !== undefined;
+  if (run === undefined && isDone) return withTimeMap(snapshot);
   const command = deleteCommand(backup, url, backup.metadata.uid ?? "");
   const end = lastEnd(snapshot, command);
-  if (end?.isSuccess || /Backup does not exist/.test(end?.message ?? ""))
-    return withTimeMap(snapshot);
+  if (run === undefined && isGone(end)) return withTimeMap(snapshot);
   const refusal = removalRefusal(snapshot);
   if (refusal !== undefined) return { waits: [refusal] };
+  if (run !== undefined) return removalOfRun(snapshot, draft, step, run, []);
   return runCommand(snapshot, step, command);
 }
 
@@ -115,6 +120,8 @@ export function removalRefusal(snapshot: BackupSnapshot): NewWait | undefined {
 /** When nobody can be asked any more, what was last seen counts. */
 function wasRestorable(snapshot: BackupSnapshot): boolean {
   const record = recordOf(snapshot);
-  const seen = snapshot.backup.status?.backupDetails?.restorable === true;
+  const { status = {} } = snapshot.backup;
+  if (hasSucceeded(status)) return true;
+  const seen = status.backupDetails?.restorable === true;
   return record === undefined ? seen : isRestorable(record) && isOurs(snapshot, record);
 }

@@ -18,7 +18,9 @@ export function destinationResult(
   if (inUse !== undefined) return { waits: [inUse] };
   // The tag has written there before: what lies there is of this database, also where account or parameters change.
   const before = recordOf(snapshot)?.url;
-  if (before !== undefined && placeOfUrl(before) === placeOf(snapshot.backup)) return undefined;
+  if (before !== undefined && placeOfUrl(before) === placeOfUrl(wantedUrl(snapshot))) {
+    return undefined;
+  }
   return emptiness(snapshot, step);
 }
 
@@ -43,7 +45,7 @@ export function destinationOwner(snapshot: BackupSnapshot): string | undefined {
       (wasFirst(each, backup) || each.status?.backupDetails?.running === true),
   );
   if (other !== undefined) return `the backup ${nameOf(other)}`;
-  const place = placeOf(backup);
+  const place = placeOfUrl(wantedUrl(snapshot));
   const writers = layerOf(snapshot)?.otherWriters ?? [];
   const writer = writers.find(({ url }) => placeOfUrl(url) === place);
   return writer && `a backup of the tag ${writer.tag}`;

@@ -1,9 +1,10 @@
 // What holds for a backup, as several steps need it. Rules: spec/backup.md [BK36], [BK37].
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import { isContinuous, snapshotSecondsOf, tagOf } from "../../api/effective-backup.ts";
-import { backupUrl, maskedUrl } from "../../build/backup-url.ts";
+import { backupUrl, maskedUrl, runUrl } from "../../build/backup-url.ts";
 import { isRunningState } from "../../fdb/backup-layer.ts";
 import type { BackupLayer, BackupRecord } from "../../fdb/backup-layer.ts";
+import { isOpen, isRunOf } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 
 export function layerOf({ layer }: BackupSnapshot): BackupLayer | undefined {
@@ -23,16 +24,17 @@ export function isRestorable(record: BackupRecord | undefined): boolean {
 }
 
 /** It may hold a secret. */
-export function wantedUrl({ backup }: BackupSnapshot): string {
-  return backupUrl(backup) ?? "";
+export function wantedUrl({ backup, run }: BackupSnapshot): string {
+  return run === undefined ? (backupUrl(backup) ?? "") : runUrl(backup, run.backupName);
 }
 
 /**
  * Whether the backup that the tag stands for is the one of this resource: it was seen as such, it goes to the wanted
- * place, or the operator before this one has followed it.
+ * place, it is a run of the schedule, or the operator before this one has followed it.
  */
 export function isOurs(snapshot: BackupSnapshot, record: BackupRecord): boolean {
   const { status } = snapshot.backup;
+  if (status?.runs?.some((run) => isRunOf(run, record)) === true) return true;
   if (status?.backupUID !== undefined && status.backupUID !== "") {
     return status.backupUID === record.uid || record.url === wantedUrl(snapshot);
   }
@@ -45,12 +47,16 @@ function isSameUrl(shown: string, url: string): boolean {
   return maskedUrl(shown) === maskedUrl(url);
 }
 
-/** A one-time backup that has become restorable is done. */
+/** A one-time backup that has become restorable is done; one with a schedule runs while a run is to be made. */
 export function shouldRun(snapshot: BackupSnapshot): boolean {
-  const { backup } = snapshot;
+  const { backup, run } = snapshot;
   if (backup.spec.backupState === "Stopped") return false;
   if (isContinuous(backup.spec)) return true;
   const record = recordOf(snapshot);
+  if (backup.spec.schedule !== undefined) {
+    if (run === undefined || !isOpen(run)) return false;
+    return record === undefined || !isRunOf(run, record) || !isRestorable(record);
+  }
   return record === undefined || !isRestorable(record) || !isOurs(snapshot, record);
 }
 

@@ -8,13 +8,17 @@ import type { NewWait } from "../wait.ts";
 import { isOurs, isRestorable, isRunning, shouldRun } from "./facts.ts";
 import { figuresOf } from "./figures.ts";
 import { versionWait } from "./run-command.ts";
+import { hasSucceeded } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
-import type { BackupStepResult } from "./step.ts";
+import type { BackupDraft, BackupStepResult } from "./step.ts";
 import { unreadableWait } from "./unreadable.ts";
 
 const step = "updateBackupStatus";
 
-export function updateBackupStatus(snapshot: BackupSnapshot): BackupStepResult {
+export function updateBackupStatus(
+  snapshot: BackupSnapshot,
+  { status }: BackupDraft,
+): BackupStepResult {
   const { layer } = snapshot;
   if (layer.kind === "missing") return { waits: [unreadableWait(snapshot, step, layer)] };
   const { record } = layer.layer;
@@ -23,7 +27,7 @@ export function updateBackupStatus(snapshot: BackupSnapshot): BackupStepResult {
   return {
     status: {
       ...(isOwn ? { backupUID: record.uid } : {}),
-      backupDetails: detailsOf(snapshot, layer.layer),
+      backupDetails: detailsOf(snapshot, layer.layer, hasSucceeded(status)),
       state: stateOf(layer.layer),
       ...(isOwn ? figuresOf(layer.layer, snapshot.nowMs) : {}),
     },
@@ -37,6 +41,7 @@ export function updateBackupStatus(snapshot: BackupSnapshot): BackupStepResult {
 function detailsOf(
   { backup }: BackupSnapshot,
   { record, isPaused }: BackupLayer,
+  hasRun: boolean,
 ): BackupStatus["backupDetails"] {
   const running = isRunning(record);
   return {
@@ -44,7 +49,7 @@ function detailsOf(
     running,
     paused: isPaused,
     ...(running && record !== undefined ? { snapshotTime: record.snapshotSeconds } : {}),
-    restorable: isRestorable(record),
+    restorable: isRestorable(record) || hasRun,
     tag: tagOf(backup.spec),
   };
 }

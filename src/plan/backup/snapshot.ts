@@ -1,6 +1,6 @@
 // Everything that a decision about a backup may look at, read once: the resource, the Deployment and pods of it, what the
 // database says of the backup, and other backups that could be in its way. Rules: spec/backup.md [BK20], [BK31].
-import type { FoundationDBBackup } from "../../api/backup.ts";
+import type { BackupRun, FoundationDBBackup } from "../../api/backup.ts";
 import type { FoundationDBCluster } from "../../api/cluster.ts";
 import type { BackupLayer } from "../../fdb/backup-layer.ts";
 import type { ConfigMap, Deployment, Pod } from "../../kube/generated/types.ts";
@@ -56,6 +56,8 @@ export interface BackupSnapshot {
   /** By how much the clock of the API server is ahead of ours. */
   readonly serverAheadMs: number;
   readonly backup: FoundationDBBackup;
+  /** Of a schedule: the run that is to be made, or the last one. */
+  readonly run?: BackupRun;
   readonly cluster: FoundationDBCluster | undefined;
   readonly deployment: Stored<Deployment> | undefined;
   /** Of the agents and of commands, sorted by name. */

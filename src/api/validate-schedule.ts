@@ -1,0 +1,86 @@
+// What is wrong with the schedule of a backup: a line that nobody can read or that never fires, a time zone that does not
+// exist, runs that are too close. Rules: spec/backup.md [BK143].
+import { nextFire, parseCron } from "../model/cron.ts";
+import type { Cron } from "../model/cron.ts";
+import { isTimeZone } from "../env/time-zone.ts";
+import type { BackupSpec } from "./backup.ts";
+import { isContinuous, isUnmanaged } from "./effective-backup.ts";
+import { problem, type ValidationProblem } from "./problem.ts";
+
+export function scheduleProblems(spec: BackupSpec): ValidationProblem[] {
+  const { schedule } = spec;
+  if (schedule === undefined) return [];
+  return [
+    ...modeProblems(spec),
+    ...zoneProblems(schedule.timeZone),
+    ...cronProblems(schedule.cron),
+  ];
+}
+
+function modeProblems(spec: BackupSpec): ValidationProblem[] {
+  const field = "spec.schedule";
+  if (isUnmanaged(spec)) {
+    const message = "with backupType unmanaged the operator starts nothing";
+    return [problem(field, "", message, "remove the field, or use another backupType")];
+  }
+  if (!isContinuous(spec)) return [];
+  const message = "a continuous backup never ends, so it cannot begin again";
+  return [problem(field, "", message, "set backupMode to oneTime, or use retention instead")];
+}
+
+function zoneProblems(timeZone: string | undefined): ValidationProblem[] {
+  if (timeZone === undefined || timeZone === "" || isTimeZone(timeZone)) return [];
+  const message = `there is no time zone "${timeZone}"`;
+  const remedy = "use a name of the IANA database, such as Europe/Berlin, or UTC";
+  return [problem("spec.schedule.timeZone", timeZone, message, remedy)];
+}
+
+/** Each run starts pods, and takes about a minute at least. */
+const distanceMinimumMs = 600_000;
+/** Any day will do: it is the line that is judged, not the moment. */
+const fromMs = Date.UTC(2026, 0, 1);
+
+function cronProblems(line: string): ValidationProblem[] {
+  const field = "spec.schedule.cron";
+  const cron = parseCron(line);
+  if (!cron.ok) {
+    return [problem(field, line, cron.error, 'write it like "0 3 * * *", every day at three')];
+  }
+  if (nextFire(cron.value, "UTC", fromMs) === undefined) {
+    const message = `"${line}" never fires: no month that it names has such a day`;
+    return [problem(field, line, message, "change the day or the month")];
+  }
+  const distanceMs = leastDistance(cron.value);
+  if (distanceMs >= distanceMinimumMs) return [];
+  const message = `"${line}" fires every ${distanceMs / 60_000} minutes, and each run starts pods`;
+  const remedy = "leave ten minutes between runs, or use a continuous backup";
+  return [problem(field, line, message, remedy)];
+}
+
+/** Between minutes of an hour, and from one hour to the next; other runs are hours apart. */
+function leastDistance({ minutes, hours }: Cron): number {
+  let least = Infinity;
+  for (const [index, minute] of minutes.entries()) {
+    const next = minutes[index + 1];
+    if (next !== undefined) least = Math.min(least, (next - minute) * 60_000);
+  }
+  const isAdjacent = hours.some((hour) => hours.includes((hour + 1) % 24));
+  const [first, last] = [minutes[0] ?? 0, minutes.at(-1) ?? 0];
+  return isAdjacent ? Math.min(least, (60 + first - last) * 60_000) : least;
+}
+
+/** What is valid and worth a thought. */
+export function scheduleWarnings({ schedule, backupState }: BackupSpec): ValidationProblem[] {
+  if (schedule === undefined) return [];
+  const warnings: ValidationProblem[] = [];
+  if (backupState === "Paused" || backupState === "Stopped") {
+    const message = `no run begins while it is ${backupState}, and none is made up afterwards`;
+    warnings.push(problem("spec.backupState", backupState, message, "set it to Running"));
+  }
+  if (schedule.keepLast === undefined) {
+    const message = "the data of every run stays for ever";
+    const remedy = "set how many successful runs are to be kept";
+    warnings.push(problem("spec.schedule.keepLast", "", message, remedy));
+  }
+  return warnings;
+}
