@@ -163,7 +163,14 @@ function inputs(
   const desired = desiredFor(newDesiredMemory(), world.cluster, { runningVersion });
   return {
     snapshot,
-    draft: { status: { runningVersion }, groups, desired, actions: [], waits: [] },
+    draft: {
+      status: { runningVersion },
+      groups,
+      desired,
+      actions: [],
+      facts: {},
+      isUnfinished: false,
+    },
   };
 }
 

@@ -128,6 +128,19 @@ const maintenanceModeInfoSchema = object(
   "Deprecated and unused.",
 );
 
+const since = (meaning: string): Schema<string> => string(meaning, { format: "date-time" });
+
+const observedSinceSchema = object(
+  {
+    connectionStringLost: since(
+      "Pods or volumes of a database are there whose connection string nobody knows.",
+    ),
+    databaseSilent: since("No process answers behind the connection string."),
+    clientsIncompatible: since("Clients could not follow to the wanted version."),
+  },
+  "Since when something has been so that decisions look at over time; absent while it is not.",
+);
+
 export const clusterStatusSchema = object(
   {
     conditions: conditionsSchema,
@@ -144,6 +157,7 @@ export const clusterStatusSchema = object(
       "Prefix under which this instance has entries in the coordination sets of the database; absent in local mode.",
       { maxLength: 63 },
     ),
+    observedSince: observedSinceSchema,
     generations: generationsSchema,
     health: healthSchema,
     requiredAddresses: object(

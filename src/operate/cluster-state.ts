@@ -8,6 +8,7 @@ import { LockWatch } from "../fdb/lock.ts";
 import { newDesiredMemory } from "../plan/view/desired.ts";
 import type { DesiredMemory } from "../plan/view/desired.ts";
 import type { SafetyView } from "../plan/safety/view.ts";
+import type { Facts } from "../plan/facts.ts";
 import type { ActionFailure, ActionRefusal, ZoneAttempt } from "../plan/snapshot.ts";
 import type { Wait } from "../plan/wait.ts";
 import type { PodNetwork } from "../pod/network.ts";
@@ -58,7 +59,9 @@ export interface ClusterState {
   isClosed: boolean;
   /** No pass before this time: the last plan took too long. */
   restUntilMs: number;
-  /** Of the pass before; undefined before the first one. */
+  /** What the pass before found; undefined before the first one. */
+  facts: Facts | undefined;
+  /** Of the pass before, so that waits know since when they last; undefined before the first one. */
   waits: readonly Wait[] | undefined;
   /** Events of the pass before. */
   toldEvents: ReadonlySet<string>;
@@ -161,6 +164,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     runningCommand: undefined,
     isClosed: false,
     restUntilMs: 0,
+    facts: undefined,
     waits: undefined,
     toldEvents: new Set(),
     toldWaits: undefined,

@@ -10,17 +10,15 @@ import type { KubeObject } from "../kube/object.ts";
 import { keyOf, keyText } from "../kube/path.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { Stored } from "../kube/resource.ts";
-import { parseTime } from "../kube/time.ts";
 import { isMarkedForRemoval } from "../model/process-group.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import { ownObservation } from "../plan/safety/foreign-database.ts";
 import { isDisabled } from "../plan/safety/view.ts";
 import type { DatabaseObservation, PlanOptions, Snapshot } from "../plan/snapshot.ts";
-import type { WaitReason } from "../plan/reasons/registry.ts";
-import type { Wait } from "../plan/wait.ts";
 import { clusterIndex } from "./caches.ts";
 import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
+import { storedFacts } from "./stored-facts.ts";
 
 export interface ObserveInput {
   cluster: Stored<FoundationDBCluster>;
@@ -60,7 +58,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     sidecars: state.sidecars.observations(),
     failures: [...state.failures.values()],
     refusals: [...state.refusals.values()],
-    previousWaits: state.waits ?? storedWaits(cluster),
+    facts: state.facts ?? storedFacts(cluster.status?.observedSince),
     runningCommand: state.runningCommand,
     lastDatabaseWriteMs: isDisabled(input, "freshness")
       ? 0
@@ -128,16 +126,4 @@ export function objectsOf<T extends KubeObject>(
     if (name !== undefined && (isOwned || (isMatched && !needsOwner))) found.set(name, object);
   }
   return found;
-}
-
-/** After a restart the stored status remembers since when the cluster waits. */
-function storedWaits(cluster: FoundationDBCluster): Snapshot["previousWaits"] {
-  return (cluster.status?.blockedBy ?? []).map(
-    ({ step, reason, object, since }): Pick<Wait, "step" | "reason" | "object" | "sinceMs"> => ({
-      step,
-      reason: reason as WaitReason,
-      sinceMs: parseTime(since) ?? Infinity,
-      ...(object === undefined ? {} : { object }),
-    }),
-  );
 }

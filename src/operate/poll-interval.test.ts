@@ -1,12 +1,12 @@
 // Tests of how often a database is asked while something is awaited from it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Plan } from "../plan/chain.ts";
+import type { DatedPlan } from "./dated-plan.ts";
 import { awaitedAfter, pollInterval } from "./poll-interval.ts";
 
-function planWith(reasons: readonly string[], available = true): Plan {
+function planWith(reasons: readonly string[], available = true): DatedPlan {
   const waits = reasons.map((reason) => ({ step: "excludeProcesses", reason }));
-  return { waits, status: { health: { available } } } as unknown as Plan;
+  return { waits, status: { health: { available } } } as unknown as DatedPlan;
 }
 
 test("[OP65] the pause grows with the age of what is awaited, within bounds", () => {

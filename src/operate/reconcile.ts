@@ -22,7 +22,6 @@ import type { ServerClock } from "../kube/server-clock.ts";
 import { describeAction, isDatabaseCommand, repairsIn } from "../plan/action.ts";
 import type { Action } from "../plan/action.ts";
 import { chain, planCluster } from "../plan/chain.ts";
-import type { Plan } from "../plan/chain.ts";
 import {
   isLeftAlone,
   isProtectionOver,
@@ -37,6 +36,8 @@ import type { Activity } from "./activity.ts";
 import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import { answerRequest, openRequest } from "./coordination-requests.ts";
+import { datedPlan, storedWaits } from "./dated-plan.ts";
+import type { DatedPlan } from "./dated-plan.ts";
 import { invalidStatus, problemText } from "./invalid-spec.ts";
 import { pausedStatus } from "./paused.ts";
 import type { OperatorMetrics } from "./metrics.ts";
@@ -49,7 +50,8 @@ import type { ActionOutcome, PerformOptions, PerformTarget } from "./perform.ts"
 import { holdMs, statusDue } from "./status-writes.ts";
 import { takeIn } from "./take-in.ts";
 import { prunedFields, tellPruned } from "./pruned-status.ts";
-import { statusEvents, waitEvents } from "./transition-events.ts";
+import { recordEvents, tellPlan } from "./tell-plan.ts";
+import { statusEvents } from "./transition-events.ts";
 
 export interface ReconcileOptions {
   clock: Clock;
@@ -140,12 +142,14 @@ export async function reconcileCluster(
   state.sidecars.keepOnly(snapshot.pods);
   const startedMs = options.stopwatch();
   const isTimeUp = (): boolean => options.stopwatch() - startedMs > planMaximumMs;
-  const plan = planCluster(snapshot, chain, isTimeUp);
+  const planned = planCluster(snapshot, chain, isTimeUp);
   if (isTimeUp()) state.restUntilMs = options.clock.nowMs() + restMs;
   options.metrics.observed(key, snapshot.database);
+  const plan = datedPlan(planned, state.waits ?? storedWaits(cluster.status), nowMs);
   options.metrics.planned(plan);
   state.waits = plan.waits;
-  tell(options, key, plan, nowMs);
+  state.facts = plan.facts;
+  tellPlan(options, key, plan, nowMs);
   const written = await writeStatus(options, state, cluster, plan.status);
   if (written === "conflict") return repairOnly(options, key, state, cluster, plan);
   state.madeConnectionString = plan.madeConnectionString ?? state.madeConnectionString;
@@ -211,29 +215,6 @@ async function protectAnd(
   return { againAfterMs: Math.min(againAfterMs, protectionMs) };
 }
 
-/** A decision that could not be carried out is taken again in the next pass; it is told once. */
-function recordEvents(
-  options: ReconcileOptions,
-  state: ClusterState,
-  cluster: Stored<FoundationDBCluster>,
-  plan: Plan,
-): void {
-  const told = state.toldEvents;
-  const nowMs = options.clock.nowMs();
-  const events = [...plan.events, ...statusEvents(cluster.status, plan.status, nowMs)];
-  state.toldEvents = new Set(events.map((event) => `${event.reason}/${event.message}`));
-  const fresh = events.filter((event) => !told.has(`${event.reason}/${event.message}`));
-  const waiting = waitEvents(plan.waits, state.toldWaits, cluster.status, nowMs);
-  state.toldWaits = waiting.told;
-  // A step that tells of its wait in its own words has told it.
-  const untold = waiting.events.filter(
-    (event) => !events.some(({ message }) => message === event.message),
-  );
-  for (const { type, reason, message } of [...fresh, ...untold]) {
-    options.recorder.record(cluster, type, reason, message);
-  }
-}
-
 /** The database behind the stored connection string is watched, with a client of the running version. */
 function follow(
   options: ReconcileOptions,
@@ -255,19 +236,6 @@ function follow(
   const version = cluster.status?.runningVersion || cluster.spec.version;
   const target = { name: `${namespace}/${name}`, connectionString, version };
   state.poller.follow(target, isToBeCreated ? quietMs : 0);
-}
-
-function tell(options: ReconcileOptions, cluster: string, plan: Plan, atMs: number): void {
-  const { waits, status, isReconciled } = plan;
-  options.onActivity({ type: "waits", cluster, atMs, waits });
-  options.onActivity({ type: "status", cluster, atMs, status, isReconciled });
-  for (const wait of waits) {
-    const { step, reason, message } = wait;
-    // Only a wait that begins in this very pass is news.
-    if (wait.sinceMs === atMs) {
-      options.log.info("waiting", { cluster, step, reason, detail: message });
-    }
-  }
 }
 
 /** Once for each generation: what the resource asks for, is valid, and is worth a thought. */
@@ -346,7 +314,7 @@ async function repairOnly(
   key: string,
   state: ClusterState,
   cluster: Stored<FoundationDBCluster>,
-  plan: Plan,
+  plan: DatedPlan,
 ): Promise<WorkOutcome> {
   const stored = options.caches.clusters.get(parseKeyText(key));
   const isSame = stored?.metadata.uid === cluster.metadata.uid;
@@ -492,7 +460,7 @@ function backOffMs(count: number, maximumMs: number): number {
 function prepareNext(
   options: ReconcileOptions,
   state: ClusterState,
-  plan: Plan,
+  plan: DatedPlan,
 ): number | undefined {
   const isBusy = !plan.isReconciled || plan.waits.some((wait) => wait.isForDatabase === true);
   const nowMs = options.clock.nowMs();
@@ -514,7 +482,7 @@ function prepareNext(
 function againAfter(
   options: ReconcileOptions,
   state: ClusterState,
-  plan: Plan,
+  plan: DatedPlan,
   outcomes: readonly ActionOutcome[],
   written: StatusWrite,
   nextStatusMs: number | undefined,
@@ -545,7 +513,7 @@ function againAfter(
 function noteReconciled(
   options: ReconcileOptions,
   cluster: Stored<FoundationDBCluster>,
-  plan: Plan,
+  plan: DatedPlan,
 ): void {
   const generation = plan.status.generations?.reconciled;
   if (cluster.status?.generations?.reconciled === generation) return;

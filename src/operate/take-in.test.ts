@@ -37,6 +37,7 @@ class Scene {
       failures: new Map(),
       refusals: new Map(),
       waits: [],
+      facts: {},
       memory: newDesiredMemory(),
     };
     this.state = state as unknown as ClusterState;

@@ -12,12 +12,14 @@ import { statusEvents, waitEvents } from "./transition-events.ts";
 const lookAfterMs = 60_000;
 const startMs = 1_700_000_000_000;
 
+const nothingTold = { begun: new Set<string>(), due: new Set<string>() };
+
 function wait(reason: WaitReason, sinceMs = startMs, message = `waits: ${reason}`): Wait {
   return { step: "addPods", reason, message, sinceMs, retryAtMs: sinceMs + 1000, remedy: "" };
 }
 
 test("[E20] a wait that only a person can end is told when it starts, and once", () => {
-  const first = waitEvents([wait("ConfigureDisabled")], new Set(), undefined, startMs);
+  const first = waitEvents([wait("ConfigureDisabled")], nothingTold, undefined, startMs);
   assert.deepEqual(first.events, [
     { type: "Warning", reason: "ConfigureDisabled", message: "waits: ConfigureDisabled" },
   ]);
@@ -31,7 +33,7 @@ test("[E20] a wait that only a person can end is told when it starts, and once",
 
 test("[E20] a wait that may pass by itself is told when it lasts", () => {
   const waits = [wait("PodUnschedulable"), wait("PodUnschedulable")];
-  const early = waitEvents(waits, new Set(), undefined, startMs + lookAfterMs - 1);
+  const early = waitEvents(waits, nothingTold, undefined, startMs + lookAfterMs - 1);
   assert.deepEqual(early.events, []);
   const late = waitEvents(waits, early.told, undefined, startMs + lookAfterMs);
   assert.deepEqual(
@@ -44,8 +46,8 @@ test("[E20] a wait that may pass by itself is told when it lasts", () => {
 test("[E20] what ordinary work brings with it is told when it lasts longer than such work does", () => {
   const waits = [wait("CoordinatorsUnfit"), wait("UpgradePending"), wait("ProcessesMissing")];
   const minuteMs = 60_000;
-  assert.deepEqual(waitEvents(waits, new Set(), undefined, startMs + 2 * minuteMs).events, []);
-  const late = waitEvents(waits, new Set(), undefined, startMs + 10 * minuteMs).events;
+  assert.deepEqual(waitEvents(waits, nothingTold, undefined, startMs + 2 * minuteMs).events, []);
+  const late = waitEvents(waits, nothingTold, undefined, startMs + 10 * minuteMs).events;
   assert.deepEqual(
     late.map(({ reason }) => reason),
     ["CoordinatorsUnfit", "UpgradePending", "ProcessesMissing"],
@@ -73,7 +75,7 @@ test("[E21] a usual wait is never told", () => {
   const passing = waitReasons.filter((reason) => concernOf(reason) === "passing");
   assert.ok(passing.includes("PodPending") && passing.includes("CommandRunning"));
   const waits = passing.map((reason) => wait(reason));
-  assert.deepEqual(waitEvents(waits, new Set(), undefined, startMs + 1e9).events, []);
+  assert.deepEqual(waitEvents(waits, nothingTold, undefined, startMs + 1e9).events, []);
 });
 
 test("[E22] an operator that starts does not repeat what its predecessor told", () => {
@@ -147,4 +149,24 @@ test("[E24] the end of a quick change is told by the condition alone, that of a 
   assert.deepEqual(told(at(1, formatTime(startMs - 60_000))), ["Reconciled generation 2"]);
   assert.deepEqual(told(undefined), ["Reconciled generation 2"]);
   assert.deepEqual(told(at(2, formatTime(startMs - 60_000))), []);
+});
+
+test("[P109] an event of a wait is told when the wait begins, and not while it lasts", () => {
+  const event = { type: "Normal", reason: "NeedsBounce", message: "not yet" } as const;
+  const waits = [{ ...wait("RestartHeld"), event }, wait("PodPending")];
+  const first = waitEvents(waits, nothingTold, undefined, startMs);
+  assert.deepEqual(first.begun, [event]);
+  assert.deepEqual(waitEvents(waits, first.told, undefined, startMs + 1000).begun, []);
+  const between = waitEvents([], first.told, undefined, startMs + 2000);
+  assert.deepEqual(waitEvents(waits, between.told, undefined, startMs + 3000).begun, [event]);
+});
+
+test("[P109] an operator that starts does not tell the beginning of a wait that its predecessor stored", () => {
+  const event = { type: "Normal", reason: "NeedsBounce", message: "not yet" } as const;
+  const waits = [{ ...wait("RestartHeld"), event }];
+  const stored = (reason: string): ClusterStatus => ({
+    blockedBy: [{ step: "addPods", reason, message: "", since: formatTime(startMs) }],
+  });
+  assert.deepEqual(waitEvents(waits, undefined, stored("RestartHeld"), startMs).begun, []);
+  assert.deepEqual(waitEvents(waits, undefined, stored("PodPending"), startMs).begun, [event]);
 });

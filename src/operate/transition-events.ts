@@ -1,36 +1,53 @@
 // Events about how the cluster is, told when it changes and not while it stays so: a wait that concerns people is one
-// Warning, the loss of the database another. Pure. Rules: spec/explain.md [E20]-[E24].
+// Warning, the loss of the database another, and some waits have an event of their own when they begin. Pure. Rules: spec/explain.md [E20]-[E24].
+import type { BlockedBy } from "../api/blocked-by.ts";
 import type { ClusterStatus, Condition } from "../api/cluster.ts";
 import { formatTime, parseTime } from "../kube/time.ts";
 import type { PlanEvent } from "../plan/step.ts";
+import { waitKey } from "../plan/wait.ts";
 import type { Wait } from "../plan/wait.ts";
 import { concernAt, concernOf } from "../plan/reasons/concern.ts";
 
-/** Waits that were told already, by step, reason and beginning. Undefined before the first pass. */
-export type ToldWaits = ReadonlySet<string> | undefined;
+/** What was told of waits. Undefined before the first pass. */
+export type ToldWaits =
+  | {
+      /** Waits whose beginning was told, by step, reason and object. */
+      readonly begun: ReadonlySet<string>;
+      /** Those that were told when they concerned people, by step, reason and beginning. */
+      readonly due: ReadonlySet<string>;
+    }
+  | undefined;
 
 export function waitEvents(
   waits: readonly Wait[],
   told: ToldWaits,
   stored: Pick<ClusterStatus, "blockedBy"> | undefined,
   nowMs: number,
-): { events: PlanEvent[]; told: ReadonlySet<string> } {
+): { begun: PlanEvent[]; events: PlanEvent[]; told: NonNullable<ToldWaits> } {
   // What the status had before this operator started was told by the one before it.
-  const before =
-    told ??
-    new Set((stored?.blockedBy ?? []).map((entry) => keyOf(entry.step, entry.reason, entry.since)));
+  const before = told ?? toldBefore(stored?.blockedBy ?? []);
+  const begun = waits.flatMap((wait) =>
+    wait.event === undefined || before.begun.has(waitKey(wait)) ? [] : [wait.event],
+  );
   const events: PlanEvent[] = [];
   const due = new Set<string>();
   for (const wait of waits) {
     const isUsual = concernOf(wait.reason) === "passing";
     if (isUsual || concernAt(wait.reason, nowMs - wait.sinceMs) === "passing") continue;
     const key = keyOf(wait.step, wait.reason, formatTime(wait.sinceMs));
-    if (!due.has(key) && !before.has(key)) {
+    if (!due.has(key) && !before.due.has(key)) {
       events.push({ type: "Warning", reason: wait.reason, message: wait.message });
     }
     due.add(key);
   }
-  return { events, told: due };
+  return { begun, events, told: { begun: new Set(waits.map(waitKey)), due } };
+}
+
+function toldBefore(blockedBy: readonly BlockedBy[]): NonNullable<ToldWaits> {
+  return {
+    begun: new Set(blockedBy.map(waitKey)),
+    due: new Set(blockedBy.map((entry) => keyOf(entry.step, entry.reason, entry.since))),
+  };
 }
 
 function keyOf(step: string, reason: string, since: string | undefined): string {

@@ -1,7 +1,6 @@
 // The ordered list of steps, under the names by which people know them, and the function that runs a snapshot
 // through it. Rules: spec/plan.md [P1]-[P4], [P100].
 import { append } from "../env/long-lists.ts";
-import type { ClusterStatus } from "../api/cluster.ts";
 import type { Action } from "./action.ts";
 import { addProcessGroups } from "./process-groups/add-process-groups.ts";
 import { addPods } from "./pods/add-pods.ts";
@@ -15,6 +14,7 @@ import { operatorCoordination } from "./coordination/operator-coordination.ts";
 import { withCertificatesFirst } from "./pods/certificates-first.ts";
 import { checkClientCompatibility } from "./upgrade/check-client-compatibility.ts";
 import { concludeStatus } from "./status/conclude-status.ts";
+import type { PlannedStatus } from "./status/conclude-status.ts";
 import { deletePodsForBuggification } from "./pods/delete-pods-for-buggification.ts";
 import { protectFromDeletion } from "./removal/protect-from-deletion.ts";
 import { deleteTerminalPods } from "./pods/delete-terminal-pods.ts";
@@ -34,6 +34,7 @@ import { removeIncompatibleProcesses } from "./restart/remove-incompatible-proce
 import { sidecarQuestions } from "./config-map/sidecar-questions.ts";
 import type { SidecarQuestion } from "./config-map/sidecar-questions.ts";
 import { mergedUpdates } from "./coordination/set-membership.ts";
+import type { Facts } from "./facts.ts";
 import type { Snapshot, ZoneAttempt } from "./snapshot.ts";
 import type { Draft, PlanEvent, Step } from "./step.ts";
 import { updateConfigMap } from "./config-map/update-config-map.ts";
@@ -46,7 +47,7 @@ import { updatePods } from "./pods/update-pods.ts";
 import { lastingAttempt } from "./coordinators/zone-seeker.ts";
 import { updateSidecarVersions } from "./upgrade/update-sidecar-versions.ts";
 import { planObservedStatus } from "./status/update-status.ts";
-import type { NewWait, Wait } from "./wait.ts";
+import type { NewWait } from "./wait.ts";
 
 /** Between updateStatus, which begins and ends every pass. */
 export const chain: readonly Step[] = [
@@ -116,8 +117,12 @@ export const chain: readonly Step[] = [
 export interface Plan {
   /** In the order in which they are to be performed. */
   actions: readonly Action[];
-  waits: readonly Wait[];
-  status: ClusterStatus;
+  /** For people; causes first. */
+  waits: readonly NewWait[];
+  /** All but blockedBy, which tells since when each wait lasts. */
+  status: PlannedStatus;
+  /** What the next pass has to know. */
+  facts: Facts;
   events: readonly PlanEvent[];
   /** Sidecars that the next pass should know more about. */
   questions: readonly SidecarQuestion[];
@@ -141,26 +146,30 @@ export function planCluster(
   const events: PlanEvent[] = [...observed.events];
   const asked: DatabaseQuestion[] = [];
   let attempt: ZoneAttempt | undefined;
-  let draft: Draft = { ...observed, actions: [], waits: [] };
+  const waits: NewWait[] = [];
+  let draft: Draft = { ...observed, actions: [], isUnfinished: false };
   for (const step of steps) {
     if (isTimeUp()) {
-      draft = { ...draft, waits: appended(draft.waits, [cutBefore(step)]) };
+      waits.push(cutBefore(step));
+      draft = { ...draft, isUnfinished: true };
       break;
     }
     const result = step.run(snapshot, draft);
     append(events, result.events ?? []);
+    append(waits, result.waits ?? []);
     append(asked, result.questions ?? []);
     attempt ??= result.zoneAttempt;
     draft = {
       status: result.status === undefined ? draft.status : { ...draft.status, ...result.status },
       groups: result.groups ?? draft.groups,
       desired: draft.desired,
+      facts: draft.facts,
       actions: appended(draft.actions, result.actions),
-      waits: appended(draft.waits, result.waits),
+      isUnfinished: draft.isUnfinished || result.isUnfinished === true,
     };
     if (result.stop === true) break;
   }
-  const conclusion = concludeStatus(snapshot, draft);
+  const conclusion = concludeStatus(snapshot, draft, waits);
   const release = lockRelease(snapshot, conclusion.isReconciled);
   append(asked, release.questions ?? []);
   const questions = sidecarQuestions(snapshot, draft);
@@ -171,7 +180,9 @@ export function planCluster(
   const { connectionString = "" } = conclusion.status;
   const made = isMade && connectionString !== "" ? { madeConnectionString: connectionString } : {};
   const zoneAttempt = attempt ?? lastingAttempt(snapshot, draft);
-  return { ...conclusion, ...made, zoneAttempt, actions, events, questions, databaseQuestions };
+  const { facts } = draft;
+  const wishes = { actions, events, questions, databaseQuestions };
+  return { ...conclusion, ...made, ...wishes, facts, zoneAttempt };
 }
 
 function cutBefore({ name }: Step): NewWait {

@@ -1,6 +1,5 @@
 // Why a step cannot act in this pass, before it is told as a wait with the step's purpose. Rules: spec/restart.md [T7].
 import { formatTime } from "../kube/time.ts";
-import type { Snapshot } from "./snapshot.ts";
 import type { WaitReason } from "./reasons/registry.ts";
 import type { NewWait } from "./wait.ts";
 
@@ -39,11 +38,6 @@ export function uptimeHold(nowMs: number, minimumSeconds: number, remainingMs: n
   const message = `It happens by ${at} UTC, when everything has been running for ${minimumSeconds} seconds since the last recovery`;
   const remedy = "Nothing: it happens then. spec.minimumUptimeSecondsForBounce sets the time.";
   return hold("RestartHeld", message, remedy, Math.min(remainingMs, minuteMs));
-}
-
-/** An event tells of a transition, so it comes once and not with every pass that still waits. */
-export function isNewWait(snapshot: Snapshot, step: string, reason: WaitReason): boolean {
-  return !snapshot.previousWaits.some((wait) => wait.step === step && wait.reason === reason);
 }
 
 /** Checks answer with clauses; a wait says them as sentences. */

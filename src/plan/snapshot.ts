@@ -12,12 +12,12 @@ import type {
 import type { Stored } from "../kube/resource.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import type { DisruptiveAction } from "./action.ts";
+import type { Facts } from "./facts.ts";
 import type { DesiredMemory } from "./view/desired.ts";
 import { nothingKnown } from "./questions.ts";
 import type { DatabaseKnowledge } from "./questions.ts";
 import type { RefusalReason } from "./safety/refusal.ts";
 import type { RoleHistories } from "./safety/role-history.ts";
-import type { Wait } from "./wait.ts";
 
 export type DatabaseObservation =
   | ({ kind: "seen" } & SeenStatus)
@@ -200,8 +200,8 @@ export interface Snapshot {
   readonly sidecars: ReadonlyMap<string, SidecarObservation>;
   readonly failures: readonly ActionFailure[];
   readonly refusals: readonly ActionRefusal[];
-  /** The waits of the pass before, so that a wait knows since when it lasts. */
-  readonly previousWaits: readonly Pick<Wait, "step" | "reason" | "object" | "sinceMs">[];
+  /** As the pass before found them. */
+  readonly facts: Facts;
   /** What the database is carrying out for us right now. */
   readonly runningCommand?: string | undefined;
   /** The time of our own last change to the database, 0 when there was none. */
@@ -225,7 +225,7 @@ export const nothingRemembered = {
   ledger: [],
   failures: [],
   refusals: [],
-  previousWaits: [],
+  facts: {},
   runningCommand: undefined,
   lastDatabaseWriteMs: 0,
 } satisfies Partial<Snapshot>;

@@ -2,6 +2,7 @@
 // returns what it wants. Steps never change their input. Rules: spec/plan.md [P2], [P3].
 import type { ClusterStatus, ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { Action } from "./action.ts";
+import type { Facts } from "./facts.ts";
 import type { Desired } from "./view/desired.ts";
 import type { DatabaseQuestion } from "./questions.ts";
 import type { Snapshot, ZoneAttempt } from "./snapshot.ts";
@@ -14,7 +15,10 @@ export interface PlanEvent {
 }
 
 /** Everything of the status but the lists that have their own place in the draft. */
-export type StatusFields = Omit<ClusterStatus, "processGroups" | "conditions" | "blockedBy">;
+export type StatusFields = Omit<
+  ClusterStatus,
+  "processGroups" | "conditions" | "blockedBy" | "observedSince"
+>;
 
 export interface Draft {
   readonly status: StatusFields;
@@ -22,15 +26,20 @@ export interface Draft {
   readonly groups: readonly ProcessGroup[];
   /** What should exist, given this status. */
   readonly desired: Desired;
-  /** What the steps so far asked for. */
+  /** What this pass found. */
+  readonly facts: Facts;
+  /** What the steps so far asked for. What they wait for is for people: no step looks at it. */
   readonly actions: readonly Action[];
-  readonly waits: readonly NewWait[];
+  /** Something is left to do of which neither an action nor the status tells. */
+  readonly isUnfinished: boolean;
 }
 
 export interface StepResult {
   actions?: readonly Action[];
   waits?: readonly NewWait[];
   events?: readonly PlanEvent[];
+  /** Something is left to do of which neither an action nor the status tells. */
+  isUnfinished?: boolean;
   /** Fields of the status that the step sets. */
   status?: Partial<StatusFields>;
   groups?: readonly ProcessGroup[];

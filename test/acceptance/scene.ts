@@ -192,7 +192,7 @@ export class Scene {
   }
 
   draft(snapshot = this.snapshot()): Draft {
-    return { ...planObservedStatus(snapshot), actions: [], waits: [] };
+    return { ...planObservedStatus(snapshot), actions: [], isUnfinished: false };
   }
 
   /** What one step wants; `amend` changes process groups after they were looked at. */

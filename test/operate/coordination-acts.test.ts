@@ -83,13 +83,12 @@ test("[CO23] one that is not ready holds back its kind: all but storage are one,
   assert.match(wait?.message ?? "", new RegExp(`Not excluded yet: ${log} and ${stateless}`));
 });
 
-test("[CO50] status.blockedBy names the instance, its process groups and since when", () => {
+test("[CO50] a wait names the instance, its process groups and since when", () => {
   const world = GlobalWorld.global();
   world.addOther("dc2-log-1");
   announce(world, "dc2-log-1", false);
   replaced(world, world.id("log"));
-  const { status } = world.pass();
-  const entry = status.blockedBy?.find(({ reason }) => reason === "InstanceNotReady");
+  const entry = world.pass().waits.find(({ reason }) => reason === "InstanceNotReady");
   assert.equal(entry?.object, "instance/dc2");
   assert.match(entry?.message ?? "", /dc2-log-1, announced since/);
   assert.match(entry?.message ?? "", /it goes ahead without them at/);

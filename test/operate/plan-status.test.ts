@@ -1,6 +1,7 @@
 // The status that a plan arrives at: conditions of process groups and of the cluster, and what blocks it.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { datedPlan } from "../../src/operate/dated-plan.ts";
 import type { ClusterSpec, Condition } from "../../src/api/cluster.ts";
 import { annotationKeys } from "../../src/build/labels.ts";
 import type { Pod } from "../../src/kube/generated/types.ts";
@@ -468,7 +469,7 @@ test("[P81] an image that cannot be pulled and a crash loop are told apart", () 
 
 test("[P84] every wait is in blockedBy, and a reconciled cluster has none", () => {
   const world = new PlanWorld(small);
-  const plan = world.plan();
+  const plan = datedPlan(world.plan(), [], world.nowMs);
   assert.deepEqual(plan.status.blockedBy, [
     {
       step: "generateInitialClusterFile",
@@ -479,7 +480,8 @@ test("[P84] every wait is in blockedBy, and a reconciled cluster has none", () =
       remedy: "Look at the pods that do not run (kubectl describe pod); the cause is named there.",
     },
   ]);
-  assert.equal(settled().plan().status.blockedBy, undefined);
+  const done = settled();
+  assert.equal("blockedBy" in datedPlan(done.plan(), [], done.nowMs).status, false);
 });
 
 test("[P85] an action that failed is a wait with its answer", () => {
@@ -497,7 +499,7 @@ test("[P85] an action that failed is a wait with its answer", () => {
   const [wait] = world.plan({ failures }).waits;
   assert.equal(wait?.reason, "ActionFailed");
   assert.equal(wait?.message, "Could not create pod sample-log-1: exceeded quota");
-  assert.equal(wait?.retryAtMs, world.nowMs + 4_000);
+  assert.equal(wait?.retryAfterMs, 4_000);
 });
 
 test("[P86] removals and surplus process groups are named until they are gone", () => {

@@ -9,6 +9,7 @@ import { describeAction } from "../../src/plan/action.ts";
 import type { Action } from "../../src/plan/action.ts";
 import { chain, planCluster } from "../../src/plan/chain.ts";
 import type { Plan } from "../../src/plan/chain.ts";
+import type { StepResult } from "../../src/plan/step.ts";
 import { newDesiredMemory } from "../../src/plan/view/desired.ts";
 import { PlanWorld, startMs } from "./plan-world.ts";
 
@@ -132,6 +133,16 @@ test("[P100] a plan that takes too long ends between two steps, says so, and is 
   const [wait] = plan.waits;
   assert.deepEqual([wait?.step, wait?.reason], ["third", "PlanTooLong"]);
   assert.equal(plan.isReconciled, false);
+});
+
+test("[P108] a cluster is reconciled by what is left to do, whatever a step waits for", () => {
+  const world = settled();
+  const wait = { step: "first", reason: "InclusionPending", message: "", remedy: "" } as const;
+  const planOf = (result: StepResult): Plan =>
+    planCluster(world.snapshot(), [{ name: "first", run: () => result }]);
+  const waiting = planOf({ waits: [{ ...wait, retryAfterMs: 1 }] });
+  assert.deepEqual([waiting.isReconciled, waiting.waits], [true, []]);
+  assert.equal(planOf({ isUnfinished: true }).isReconciled, false);
 });
 
 test("[P99] when chance finds no free id the numbers are gone through, and then no group is added", () => {
@@ -350,7 +361,7 @@ test("[P53] a pod that ended is deleted when it is half a minute old", () => {
   const young = world.plan();
   assert.deepEqual(young.actions, []);
   const wait = young.waits.find((one) => one.reason === "PodTerminal");
-  assert.equal(wait?.retryAtMs, world.nowMs + 20_000);
+  assert.equal(wait?.retryAfterMs, 20_000);
   world.nowMs += 20_000;
   assert.deepEqual(texts(world.plan()), [`deleteTerminalPods: delete pods ${name} (terminal)`]);
 });

@@ -262,7 +262,8 @@ test("[U47] B13 a process that nobody announced holds everybody up", () => {
   const first = world.plan(knowing(world, idsOf(world)));
   assert.deepEqual(killOf(first).addresses, []);
   assert.match(waitOf(first), /^UpgradePending: .*two-storage-1/);
-  assert.ok(first.events.some(({ reason }) => reason === "UpgradeRequeued"));
+  const wait = first.waits.find(({ reason }) => reason === "UpgradePending");
+  assert.equal(wait?.event?.reason, "UpgradeRequeued");
   assert.deepEqual(registered(world.plan(knowing(world, ["two-storage-1"]))), idsOf(world));
 });
 

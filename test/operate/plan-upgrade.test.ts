@@ -442,11 +442,8 @@ test("[U2][U39][U84] what runs is kept in order while the version of the resourc
 test("[U31] a database that is away for long is asked for the version that it runs", () => {
   const world = new UpgradeWorld();
   world.statusOverlay = { ...world.statusOverlay, processes: {} };
-  const asked = (sinceMs: number): unknown => {
-    const step = "updateDatabaseConfiguration";
-    const previousWaits = [{ step, reason: "DatabaseUnavailable" as const, sinceMs }];
-    return world.plan({ previousWaits }).databaseQuestions;
-  };
+  const asked = (databaseSilent: number): unknown =>
+    world.plan({ facts: { databaseSilent } }).databaseQuestions;
   assert.deepEqual(asked(world.nowMs - 14_000), []);
   assert.deepEqual(asked(world.nowMs - 15_000), [
     { type: "reachableVersion", versions: [oldVersion] },
@@ -459,10 +456,9 @@ test("[U31] after a lost status the version that pods were made for is tried, to
   const { connectionString = "" } = world.cluster.status ?? {};
   world.changeSpec({ version: newVersion });
   world.cluster = { ...world.cluster, status: { connectionString } };
-  const asked = (sinceMs: number): unknown => {
-    const step = "updateDatabaseConfiguration";
-    const previousWaits = [{ step, reason: "DatabaseNotReady" as const, sinceMs }];
-    const { databaseQuestions } = world.plan({ previousWaits, configMap: undefined });
+  const asked = (databaseSilent: number): unknown => {
+    const facts = { databaseSilent };
+    const { databaseQuestions } = world.plan({ facts, configMap: undefined });
     return databaseQuestions.filter(({ type }) => type === "reachableVersion");
   };
   assert.deepEqual(asked(world.nowMs - 59_000), []);

@@ -21,11 +21,12 @@ import type {
 import type { Action, MetadataPatch } from "../../src/plan/action.ts";
 import { planCluster } from "../../src/plan/chain.ts";
 import type { Plan } from "../../src/plan/chain.ts";
+import type { Facts } from "../../src/plan/facts.ts";
 import { newDesiredMemory } from "../../src/plan/view/desired.ts";
 import type { DesiredMemory } from "../../src/plan/view/desired.ts";
 import { defaultPlanOptions, nothingRemembered } from "../../src/plan/snapshot.ts";
 import type { DatabaseObservation, SidecarObservation, Snapshot } from "../../src/plan/snapshot.ts";
-import type { Wait } from "../../src/plan/wait.ts";
+import type { NewWait } from "../../src/plan/wait.ts";
 
 export const startMs = Date.UTC(2026, 0, 1);
 
@@ -44,7 +45,8 @@ export class PlanWorld {
   nowMs = startMs;
   seed = 1;
   memory: DesiredMemory = newDesiredMemory();
-  waits: readonly Wait[] = [];
+  waits: readonly NewWait[] = [];
+  facts: Facts = {};
   readonly commands: string[] = [];
   #version = 1;
 
@@ -68,7 +70,7 @@ export class PlanWorld {
       database: this.database(),
       sidecars: this.sidecars,
       ...nothingRemembered,
-      previousWaits: this.waits,
+      facts: this.facts,
       seed: this.seed,
       options: defaultPlanOptions,
       memory: this.memory,
@@ -85,6 +87,7 @@ export class PlanWorld {
     const plan = this.plan();
     this.cluster = { ...this.cluster, status: plan.status };
     this.waits = plan.waits;
+    this.facts = plan.facts;
     for (const action of plan.actions) this.apply(action);
     return plan;
   }

@@ -1,6 +1,7 @@
 // Who loses pod and volume, and who keeps them. Rules: spec/removal.md [R50]-[R67], [R78]-[R80].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { remedyOf } from "../../src/plan/reasons/registry.ts";
 import {
   actionsOf,
   counts,
@@ -408,7 +409,7 @@ test("[R80] every wait on the way names process group and remedy", () => {
         ids.some((id) => wait.message.includes(id)),
         wait.message,
       );
-      assert.ok(wait.remedy.length > 10);
+      assert.ok((wait.remedy ?? remedyOf(wait.reason)).length > 10);
     }
     world.later(20);
   }

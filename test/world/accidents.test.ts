@@ -290,6 +290,33 @@ for (const imageType of ["unified", "split"] as const) {
   });
 }
 
+test("[P107] what is lost stays lost when the spec is refused meanwhile and another operator takes over", async () => {
+  await TestWorld.runWithCluster({ spec: small }, async (world) => {
+    const before = await world.cluster();
+    const connectionString = before.status?.connectionString ?? "";
+    const stopped = (): Promise<void> =>
+      world.during(world.world.stopOperator(), minuteMs, "the operator stops");
+    await stopped();
+    await world.client.updateStatus(foundationDbClusters, { ...before, status: {} });
+    await world.client.delete(configMaps, { namespace, name: "sample-config" });
+    world.world.startOperator();
+    await untilBlocked(world, "ConnectionStringLost");
+    const customParameters = ["knob_a=1", "knob_a=2"];
+    await world.changeSpec({ processes: { general: { customParameters } } });
+    await untilBlocked(world, "InvalidSpec");
+    await stopped();
+    await world.changeSpec({ processes: null });
+    world.world.startOperator();
+    await world.clock.advance(10 * minuteMs);
+    await untilBlocked(world, "ConnectionStringLost");
+    assert.equal((await world.cluster()).status?.connectionString, undefined);
+    world.assertDataSafe();
+    await world.changeSpec({ seedConnectionString: connectionString });
+    await world.untilReconciled();
+    world.assertDataSafe();
+  });
+});
+
 test("[P92] a status that is wiped before coordinators were chosen is no loss", async () => {
   const nodeCapacity = { cpu: "10m", memory: "1Gi", pods: "20" };
   await TestWorld.run({ nodes: 3, nodeCapacity }, async (world) => {

@@ -102,7 +102,12 @@ export function recordEvents<T extends Reconciled>(
 ): void {
   const waiting = waitEvents(plan.waits, state.toldWaits, storedWaits(object), clock.nowMs());
   state.toldWaits = waiting.told;
-  for (const { type, reason, message } of [...plan.events, ...changes, ...waiting.events]) {
+  for (const { type, reason, message } of [
+    ...plan.events,
+    ...changes,
+    ...waiting.begun,
+    ...waiting.events,
+  ]) {
     recorder.record(object, type, reason, message);
   }
 }

@@ -119,7 +119,7 @@ function planFirst(
     ? undefined
     : hallsProblem(status, mode, leavingIds(draft.groups));
   if (problem !== undefined) {
-    return unsafe(snapshot, problem, hallsRemedy(spec, draft.desired.counts));
+    return unsafe(problem, hallsRemedy(spec, draft.desired.counts));
   }
   return configure(draft.desired.configuration, { isNew: true, needsLock: false, evidenceMs });
 }
@@ -169,10 +169,10 @@ function planChange(
   const next = nextConfiguration(live, final);
   const version = draft.status.runningVersion ?? "";
   const danger = configurationDanger(snapshot, status, version, next.redundancy_mode);
-  if (danger !== undefined) return unsafe(snapshot, danger, calmRemedy);
+  if (danger !== undefined) return unsafe(danger, calmRemedy);
   const mode = modeChange(live, next);
   const lack = isDisabled(snapshot, "halls") ? undefined : hallsProblem(status, mode);
-  if (lack !== undefined) return unsafe(snapshot, lack, hallsRemedy(spec, draft.desired.counts));
+  if (lack !== undefined) return unsafe(lack, hallsRemedy(spec, draft.desired.counts));
   const needsLock = locksOf(spec).isEnabled;
   const command = configure(next, { isNew: false, needsLock, evidenceMs });
   // Stored before the command is given: whoever finds another configuration after a crash then knows that it may be its own.
@@ -237,12 +237,10 @@ function configure(
   };
 }
 
-function unsafe(snapshot: Snapshot, danger: string, remedy: string): StepResult {
-  const result = waiting("ConfigurationUnsafe", danger, remedy, 5_000);
-  const isKnown = snapshot.previousWaits.some((wait) => wait.reason === "ConfigurationUnsafe");
-  if (isKnown) return result;
+function unsafe(danger: string, remedy: string): StepResult {
   const message = `The configuration has to change, but not yet: ${danger}`;
-  return { ...result, events: [{ type: "Normal", reason: "NeedsConfigurationChange", message }] };
+  const event = { type: "Normal", reason: "NeedsConfigurationChange", message } as const;
+  return { waits: [{ ...newWait("ConfigurationUnsafe", danger, remedy, 5_000), event }] };
 }
 
 function disabled(what: string): StepResult {

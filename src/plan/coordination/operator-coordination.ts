@@ -39,13 +39,13 @@ export function operatorCoordination(snapshot: Snapshot, draft: Draft): StepResu
 
 /** Until nothing is left, the others wait for entries that nobody brings to an end. */
 function planLeaving(snapshot: Snapshot, draft: Draft, prefix: string): StepResult {
-  const waits = [leavingWait(prefix)];
+  const leaving = { questions, waits: [leavingWait(prefix)], isUnfinished: true };
   const known = coordinationOf(snapshot);
   const status = databaseStatus(snapshot);
-  if (known === undefined || status === undefined) return { questions, waits };
+  if (known === undefined || status === undefined) return leaving;
   const updates = withdrawal(known.sets, prefix, draft.groups, status);
   if (isEmptyUpdate(updates)) return { status: { coordinationPrefix: undefined } };
-  return { questions, waits, actions: [{ type: "updateCoordination", step, prefix, updates }] };
+  return { ...leaving, actions: [{ type: "updateCoordination", step, prefix, updates }] };
 }
 
 function planPart(snapshot: Snapshot, draft: Draft): StepResult {

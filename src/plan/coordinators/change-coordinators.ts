@@ -26,7 +26,7 @@ import { coordinationOf, isGlobal } from "../view/shared-sets.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
-import type { Draft, PlanEvent, StepResult } from "../step.ts";
+import type { Draft, StepResult } from "../step.ts";
 import type { NewWait } from "../wait.ts";
 import { nameList } from "../wait.ts";
 
@@ -46,10 +46,10 @@ export function changeCoordinators(snapshot: Snapshot, draft: Draft): StepResult
   const isUrgent =
     deferral !== undefined && missingCoordinators(status, connectionString).length > 0;
   if (deferral !== undefined && !isUrgent) {
-    const events: PlanEvent[] = isDeferralNew(snapshot)
-      ? [{ type: "Normal", reason: "DeferringCoordinatorChange", message: deferral.message }]
-      : [];
-    return { waits: [unfitWait(problem, deferral, deferralObject)], events };
+    const { message } = deferral;
+    const event = { type: "Normal", reason: "DeferringCoordinatorChange", message } as const;
+    const wait = unfitWait(problem, deferral);
+    return { waits: [{ ...wait, object: "database/listeners", event }] };
   }
   const input = isUrgent ? withOtherListener(wanted) : wanted;
   const evidence = evidenceOf(snapshot, draft);
@@ -126,15 +126,6 @@ function withOtherListener(input: CoordinatorChoiceInput): CoordinatorChoiceInpu
   return { ...input, spec: { ...input.spec, mainContainer: { ...mainContainer, enableTls } } };
 }
 
-const deferralObject = "database/listeners";
-
-function isDeferralNew(snapshot: Snapshot): boolean {
-  const isKnown = snapshot.previousWaits.some(
-    (wait) => wait.step === step && wait.object === deferralObject,
-  );
-  return !isKnown;
-}
-
 /**
  * A coordinator that is gone gets a minute to come back: that is how long a pod needs that is made anew, and how long
  * FoundationDB itself waits before it gives up a process. After any recovery the database gets a minute to settle, so
@@ -178,12 +169,11 @@ function missingSinceMs(
   return leastOf(missing.map((address) => known?.get(address) ?? nowMs));
 }
 
-function unfitWait(problem: string, held: Hold, object?: string): NewWait {
+function unfitWait(problem: string, held: Hold): NewWait {
   return {
     step,
     reason: "CoordinatorsUnfit",
     message: `${problem}. ${held.message}`,
-    ...(object === undefined ? {} : { object }),
     remedy: held.remedy,
     retryAfterMs: held.retryAfterMs,
     isForDatabase: true,

@@ -2,8 +2,6 @@
 import type { PodDeletionMode } from "../../api/automation-options.ts";
 import type { PodUpdate } from "./outdated-pods.ts";
 import type { DisruptiveAction } from "../action.ts";
-import { isNewWait } from "../hold.ts";
-import type { Snapshot } from "../snapshot.ts";
 import type { PlanEvent, StepResult } from "../step.ts";
 import { nameList } from "../wait.ts";
 
@@ -88,12 +86,11 @@ export function updatingEvent(
 }
 
 /** Deletion mode None: people delete pods themselves, and are told which. */
-export function leftAlone(snapshot: Snapshot, updates: readonly PodUpdate[]): StepResult {
+export function leftAlone(updates: readonly PodUpdate[]): StepResult {
   const message = `${purposeOf(updates)}, but automationOptions.deletionMode is None`;
-  const isNew = isNewWait(snapshot, step, "PodChangePending");
+  const event = { type: "Normal", reason: "NeedsPodsDeletion", message } as const;
   return {
-    waits: [{ step, reason: "PodChangePending", message, retryAfterMs: 60_000 }],
-    events: isNew ? [{ type: "Normal", reason: "NeedsPodsDeletion", message }] : [],
+    waits: [{ step, reason: "PodChangePending", message, event, retryAfterMs: 60_000 }],
   };
 }
 

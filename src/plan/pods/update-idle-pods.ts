@@ -26,7 +26,7 @@ export function updateIdlePods(snapshot: Snapshot, draft: Draft): StepResult {
   const early = earlyDeletion(snapshot, draft);
   const idle = [...unstarted, ...(early?.updates ?? unreported)];
   if (idle.length === 0) return nothing;
-  if (automationOf(snapshot.cluster.spec).deletionMode === "None") return leftAlone(snapshot, idle);
+  if (automationOf(snapshot.cluster.spec).deletionMode === "None") return leftAlone(idle);
   if (unstarted.length === 0) {
     return early?.result ?? planUnreported(snapshot, draft, unreported);
   }

@@ -50,7 +50,7 @@ export function updatePods(snapshot: Snapshot, draft: Draft): StepResult {
 
 function planUpdates(snapshot: Snapshot, draft: Draft, selection: PodSelection): StepResult {
   if (automationOf(snapshot.cluster.spec).deletionMode === "None") {
-    return leftAlone(snapshot, selection.updates);
+    return leftAlone(selection.updates);
   }
   const canary = podCanaryHold(snapshot, draft, selection.updates);
   if (canary !== undefined) return held(selection.updates, canary);

@@ -60,13 +60,15 @@ export function removeProcessGroups(snapshot: Snapshot, draft: Draft): StepResul
   const groups = removal.groups.filter((group) => !inclusions.leaving.has(group.processGroupID));
   const waits = [...removal.waits, ...inclusions.waits, ...deletionWaits(ending)];
   const { questions } = removal;
-  if (isOccupied(snapshot, draft)) return { groups, waits, questions };
+  // Until the exclusions are taken back, also by the other instances, the removal is not over.
+  const isUnfinished = inclusions.waits.length > 0;
+  if (isOccupied(snapshot, draft)) return { groups, waits, isUnfinished, questions };
   // The exclusions of all that are gone are taken back together, when nothing else is left to be deleted.
   const { actions, events } = removal.actions.length > 0 ? removal : inclusions;
   // What the other instances are told is no act, so nothing makes it wait.
   const isRemoving = removal.actions.length > 0;
   const told = inclusions.actions.filter(({ type }) => isRemoving && type === "updateCoordination");
-  return { groups, waits, questions, actions: [...actions, ...told], events };
+  return { groups, waits, isUnfinished, questions, actions: [...actions, ...told], events };
 }
 
 function deletionWaits(ending: readonly Member[]): NewWait[] {

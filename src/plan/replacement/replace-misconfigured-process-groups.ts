@@ -57,12 +57,11 @@ export function replaceMisconfiguredProcessGroups(snapshot: Snapshot, draft: Dra
     found.map(({ group }) => group),
   );
   found = found.filter(({ group }) => !notice.held.has(group.processGroupID));
-  const { events: news } = notice;
   const held = migration.held.length === 0 ? [] : [heldBack(migration)];
   const later = [...notice.waits];
   if (found.length === 0) {
     const waits = [...held, ...later];
-    return waits.length === 0 ? nothing : { waits, events: news };
+    return waits.length === 0 ? nothing : { waits, isUnfinished: true };
   }
   const interruption = interruptionOf(draft);
   if (interruption !== undefined) {
@@ -72,7 +71,7 @@ export function replaceMisconfiguredProcessGroups(snapshot: Snapshot, draft: Dra
     });
     const rest = found.filter((one) => !first.includes(one));
     if (rest.length > 0) later.unshift(postponed(idsOf(rest), interruption));
-    if (first.length === 0) return { waits: later, events: news };
+    if (first.length === 0) return { waits: later, isUnfinished: true };
     found = first;
   }
   const limit = automationOf(spec).maxConcurrentReplacements;
@@ -85,14 +84,15 @@ export function replaceMisconfiguredProcessGroups(snapshot: Snapshot, draft: Dra
   const isLimited = room < rest.length;
   const now = isLimited ? [limited(idsOf(rest).slice(room), limit, inFlight.length)] : held;
   const waits = [...now, ...later];
-  if (chosen.length === 0) return { waits, events: news };
+  const isUnfinished = waits.length > 0;
+  if (chosen.length === 0) return { waits, isUnfinished };
   const marked = new Set(chosen.map(({ group }) => group.processGroupID));
   const groups = draft.groups.map((group) =>
     marked.has(group.processGroupID) ? markForRemoval(group, snapshot.nowMs) : group,
   );
   const isSought = seeker !== undefined && marked.has(seeker.group.processGroupID);
   const attempt = isSought ? { zoneAttempt: seeker.attempt } : {};
-  return { groups, waits, events: [...news, ...eventsOf(chosen)], ...attempt };
+  return { groups, waits, isUnfinished, events: eventsOf(chosen), ...attempt };
 }
 
 interface Misconfigured {

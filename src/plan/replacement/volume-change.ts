@@ -6,7 +6,7 @@ import { formatTime } from "../../kube/time.ts";
 import { conditionOf } from "../../model/process-group.ts";
 import { hasOtherClaimSpec } from "./misconfiguration.ts";
 import type { Snapshot } from "../snapshot.ts";
-import type { Draft, PlanEvent } from "../step.ts";
+import type { Draft } from "../step.ts";
 import type { NewWait } from "../wait.ts";
 import { nameList } from "../wait.ts";
 
@@ -28,7 +28,6 @@ export interface Announcement {
   /** The process groups that are not replaced yet. */
   readonly held: ReadonlySet<string>;
   readonly waits: readonly NewWait[];
-  readonly events: readonly PlanEvent[];
 }
 
 export function announceVolumeChange(
@@ -44,20 +43,19 @@ export function announceVolumeChange(
     ids.push(group.processGroupID);
     latest = Math.max(latest, due);
   }
-  if (ids.length === 0) return { held: new Set(), waits: [], events: [] };
-  const wait = announcement(ids, latest, snapshot.nowMs);
-  const isNews = !snapshot.previousWaits.some((before) => before.reason === reason);
-  const event = { type: "Warning" as const, reason, message: wait.message };
-  return { held: new Set(ids), waits: [wait], events: isNews ? [event] : [] };
+  if (ids.length === 0) return { held: new Set(), waits: [] };
+  return { held: new Set(ids), waits: [announcement(ids, latest, snapshot.nowMs)] };
 }
 
 function announcement(ids: readonly string[], dueAtMs: number, nowMs: number): NewWait {
+  const message =
+    `volumeClaimTemplate has changed. From ${formatTime(dueAtMs)} on, ${ids.length} process ` +
+    `${ids.length === 1 ? "group is" : "groups are"} replaced, and all data of them moves to new volumes: ${nameList(ids)}`;
   return {
     step,
     reason,
-    message:
-      `volumeClaimTemplate has changed. From ${formatTime(dueAtMs)} on, ${ids.length} process ` +
-      `${ids.length === 1 ? "group is" : "groups are"} replaced, and all data of them moves to new volumes: ${nameList(ids)}`,
+    message,
+    event: { type: "Warning", reason, message },
     retryAfterMs: dueAtMs - nowMs,
   };
 }

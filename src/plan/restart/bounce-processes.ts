@@ -13,7 +13,7 @@ import { bounceTargets, controllerToRescue, killAddresses } from "./bounce-targe
 import type { BounceTargets } from "./bounce-targets.ts";
 import { sharedRestart } from "./shared-bounce.ts";
 import type { SharedRestart } from "./shared-bounce.ts";
-import { calmRemedy, heldWait, hold, isHold, isNewWait } from "../hold.ts";
+import { calmRemedy, heldWait, hold, isHold } from "../hold.ts";
 import { refusalHold } from "../safety/refusal.ts";
 import { sentence, uptimeHold } from "../hold.ts";
 import type { Hold } from "../hold.ts";
@@ -53,10 +53,9 @@ export function bounceProcesses(snapshot: Snapshot, draft: Draft): StepResult {
   const calmSeconds = uptimeSecondsOf(seen, runningVersion, provers);
   const danger = dangerHold(snapshot, evidence.status, calmSeconds);
   if (danger !== undefined) {
-    const events = isNewWait(snapshot, step, danger.reason)
-      ? [{ type: "Normal" as const, reason: "NeedsBounce", message: `${what}. ${danger.message}` }]
-      : [];
-    return { waits: [...waits, heldWait(step, danger, what)], events };
+    const wait = heldWait(step, danger, what);
+    const event = { type: "Normal", reason: "NeedsBounce", message: wait.message } as const;
+    return { waits: [...waits, { ...wait, event }] };
   }
   const first = verdict.kind === "try" ? verdict.processGroupId : undefined;
   const chosen = targets.groups.filter(

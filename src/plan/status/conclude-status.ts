@@ -3,7 +3,7 @@
 import { routingOf } from "../../api/effective.ts";
 import type { ClusterStatus } from "../../api/cluster.ts";
 import { actionKey } from "../action-key.ts";
-import { toBlockedBy } from "../blocked-by.ts";
+import { lostConnectionString } from "../config-map/lost-connection-string.ts";
 import { sharingWarnings } from "../coordinators/coordinator-hosts.ts";
 import { coordinatorProblem } from "../coordinators/coordinator-validity.ts";
 import { coordinatorInput } from "../coordinators/coordinator-wish.ts";
@@ -26,19 +26,26 @@ import { hasWrongDenyList } from "../locks/update-lock-configuration.ts";
 import { isConfigMapCurrent } from "../config-map/update-config-map.ts";
 import { liveOf } from "../configuration/update-database-configuration.ts";
 import { upgradeVerdict } from "../upgrade/upgrade-verdict.ts";
-import { datedWaits } from "../wait.ts";
-import type { NewWait, Wait } from "../wait.ts";
+import { observedSince } from "../facts.ts";
+import type { NewWait } from "../wait.ts";
 import { volumeWaits } from "../volumes/volume-waits.ts";
 import { causesFirst } from "../reasons/rank.ts";
 
+export type PlannedStatus = Omit<ClusterStatus, "blockedBy">;
+
 export interface Conclusion {
-  status: ClusterStatus;
-  waits: readonly Wait[];
+  status: PlannedStatus;
+  waits: readonly NewWait[];
   isReconciled: boolean;
 }
 
-export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
-  const { cluster, nowMs } = snapshot;
+/** `told` is what the steps wait for. */
+export function concludeStatus(
+  snapshot: Snapshot,
+  draft: Draft,
+  told: readonly NewWait[],
+): Conclusion {
+  const { cluster } = snapshot;
   const database = databaseStatus(snapshot);
   const status: StatusFields = {
     ...draft.status,
@@ -68,20 +75,9 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
       unreadable.length > 0 ||
       isRemovalEnding(snapshot, draft) ||
       isActUnseen(snapshot) ||
-      draft.waits.some(isUnfinished),
+      draft.isUnfinished,
   });
-  const found = causesFirst([
-    ...failureWaits(snapshot),
-    ...refusalWaits(snapshot),
-    ...volumes,
-    ...unreadable,
-    ...movedCoordinators(snapshot, draft),
-    ...draft.waits,
-    ...podWaits(snapshot, draft),
-    ...impairmentWaits(draft),
-    ...diskWaits(snapshot),
-  ]);
-  const waits = isReconciled ? [] : datedWaits(found, snapshot.previousWaits, nowMs);
+  const waits = isReconciled ? [] : allWaits(snapshot, draft, [...volumes, ...unreadable], told);
   // What was refused or failed before is tried again, but it changes nothing while it does not succeed.
   const futile = new Set([...snapshot.refusals, ...snapshot.failures].map(({ key }) => key));
   const conditions = statusConditions({
@@ -91,9 +87,11 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
     waits,
     isReconciled,
     volumes,
+    lost: lostConnectionString(snapshot, draft.facts),
     warnings: warningsOf(snapshot, draft),
     actionCount: draft.actions.filter((action) => !futile.has(actionKey(action))).length,
   });
+  const since = observedSince(draft.facts);
   return {
     waits,
     isReconciled,
@@ -101,10 +99,29 @@ export function concludeStatus(snapshot: Snapshot, draft: Draft): Conclusion {
       ...status,
       ...counts,
       conditions,
-      ...(waits.length === 0 ? {} : { blockedBy: waits.map(toBlockedBy) }),
+      ...(since === undefined ? {} : { observedSince: since }),
       processGroups: draft.groups,
     },
   };
+}
+
+/** What explains the others comes first. */
+function allWaits(
+  snapshot: Snapshot,
+  draft: Draft,
+  troubles: readonly NewWait[],
+  told: readonly NewWait[],
+): NewWait[] {
+  return causesFirst([
+    ...failureWaits(snapshot),
+    ...refusalWaits(snapshot),
+    ...troubles,
+    ...movedCoordinators(snapshot, draft),
+    ...told,
+    ...podWaits(snapshot, draft),
+    ...impairmentWaits(draft),
+    ...diskWaits(snapshot),
+  ]);
 }
 
 function warningsOf(snapshot: Snapshot, draft: Draft): PlanWarning[] {
@@ -123,29 +140,14 @@ function isVersionOpen(snapshot: Snapshot, { status }: Draft): boolean {
   return kind === "refused" || kind === "uncertain";
 }
 
-/** In global mode the last word belongs to all instances, and who leaves it leaves nothing behind. */
-const lastWaits: ReadonlySet<string> = new Set([
-  "operatorCoordination/CoordinationSettling",
-  "removeProcessGroups/CoordinationSettling",
-  "removeProcessGroups/InstanceNotReady",
-]);
-
 /** A process group that leaves stands in the list until the database has forgotten it: a matter of seconds. */
 function isRemovalEnding(snapshot: Snapshot, draft: Draft): boolean {
-  const isPending = draft.waits.some(
-    ({ step, reason }) => reason === "InclusionPending" || lastWaits.has(`${step}/${reason}`),
-  );
-  return isPending || draft.groups.some((group) => isEnding(snapshot, group));
+  return draft.groups.some((group) => isEnding(snapshot, group));
 }
 
 /** Until a status shows the end of a restart, what it shows may be what was before. */
 function isActUnseen({ ledger }: Snapshot): boolean {
   return ledger.some(({ type }) => type === "deletePods" || type === "killProcesses");
-}
-
-/** What is wanted and has not begun: nothing else in the status may tell of it. */
-function isUnfinished({ step, reason }: NewWait): boolean {
-  return reason === "PlanTooLong" || step === "replaceMisconfiguredProcessGroups";
 }
 
 /** What a command of ours leads to shows only in a status that was asked for after it had ended. */

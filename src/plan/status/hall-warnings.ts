@@ -6,6 +6,7 @@ import { localityKeys, localityOf } from "../../model/locality.ts";
 import { redundancyForCounts, redundancyOf } from "../../model/redundancy.ts";
 import { servingCoordinators } from "../coordinators/coordinator-hosts.ts";
 import { coordinatorInput, zonesPerHall, zonesStoodIn } from "../coordinators/coordinator-wish.ts";
+import { hallWaits } from "../placement/halls-offered.ts";
 import { zoneCount } from "../safety/hall-policy.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -17,14 +18,18 @@ const fullZones = 3;
 export function hallWarnings(snapshot: Snapshot, draft: Draft): PlanWarning[] {
   const { spreadLocality } = redundancyForCounts(draft.desired.configuration.redundancy_mode);
   if (spreadLocality === undefined || draft.status.configured !== true) return [];
-  return [...missingHalls(draft), ...coordinatorWarnings(snapshot, draft, spreadLocality)];
+  return [
+    ...missingHalls(snapshot, draft),
+    ...coordinatorWarnings(snapshot, draft, spreadLocality),
+  ];
 }
 
 /** A database that runs is as specified all the same, and then no wait tells it. */
-function missingHalls({ waits }: Draft): PlanWarning[] {
-  const reason = "HallsMissing";
-  const wait = waits.find((each) => each.reason === reason);
-  return wait === undefined ? [] : [{ reason, message: `${wait.message}.` }];
+function missingHalls(snapshot: Snapshot, draft: Draft): PlanWarning[] {
+  return hallWaits(snapshot, draft).map(({ reason, message }) => ({
+    reason,
+    message: `${message}.`,
+  }));
 }
 
 /** Two zones in a hall are allowed, but then a hall and one more zone cannot be lost. */

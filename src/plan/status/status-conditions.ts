@@ -21,7 +21,7 @@ import { databaseStatus, isStatusPending } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { StatusFields } from "../step.ts";
 import { unreadableOf } from "./unreadable-status.ts";
-import type { NewWait, Wait } from "../wait.ts";
+import type { NewWait } from "../wait.ts";
 import { nameList } from "../wait.ts";
 import { concernOf } from "../reasons/concern.ts";
 
@@ -29,12 +29,14 @@ export interface ConditionsInput {
   snapshot: Snapshot;
   status: StatusFields;
   groups: readonly ProcessGroup[];
-  waits: readonly Wait[];
+  waits: readonly NewWait[];
   isReconciled: boolean;
   actionCount: number;
   warnings: readonly PlanWarning[];
   /** Volumes that are about to be lost, or are, while their data is not known to be elsewhere. */
   volumes: readonly NewWait[];
+  /** There is a database that nobody can ask. */
+  lost: NewWait | undefined;
 }
 
 export type Judgement = Pick<Condition, "status" | "reason" | "message">;
@@ -92,16 +94,9 @@ function lastFinding({ snapshot }: ConditionsInput, type: ConditionType): Judgem
   return found && { status: found.status, reason: found.reason, message: found.message };
 }
 
-function available({ snapshot, status, waits }: ConditionsInput): Judgement {
-  const lost = lostString(waits);
-  if (lost !== undefined) return lost;
+function available({ snapshot, status, lost }: ConditionsInput): Judgement {
+  if (lost !== undefined) return judge("Unknown", lost.reason, lost.message);
   return judgeAvailability(status.configured === true, snapshot.database);
-}
-
-/** There is a database that nobody can ask. */
-function lostString(waits: readonly Wait[]): Judgement | undefined {
-  const lost = waits.find(({ reason }) => reason === "ConnectionStringLost");
-  return lost && judge("Unknown", lost.reason, lost.message);
 }
 
 /** A database that does not answer is neither available nor not. */
@@ -154,9 +149,8 @@ const troubles: readonly GroupCondition[] = [
 ];
 
 /** Something that works less well than it should; a cluster that is only being created is not degraded. */
-function degraded({ snapshot, status, groups, volumes, waits }: ConditionsInput): Judgement {
-  const lost = lostString(waits);
-  if (lost !== undefined) return lost;
+function degraded({ snapshot, status, groups, volumes, lost }: ConditionsInput): Judgement {
+  if (lost !== undefined) return judge("Unknown", lost.reason, lost.message);
   if (!status.configured) return judge("False", "NotConfigured", "There is no database yet");
   const database = databaseStatus(snapshot);
   const lock = database?.cluster?.database_lock_state;

@@ -23,8 +23,10 @@ import { coordinatorsOf } from "../../model/connection-string.ts";
 import { discoverGroups } from "../process-groups/discovery.ts";
 import { keptLayout } from "../view/disk-layout.ts";
 import { uniqueGroups } from "../process-groups/duplicate-groups.ts";
+import type { Facts } from "../facts.ts";
 import { evaluateGroup } from "./evaluate-group.ts";
 import type { EvaluationContext } from "./evaluate-group.ts";
+import { observedFacts } from "./observed-facts.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import {
   attainableVersion,
@@ -42,6 +44,7 @@ export interface Observed {
   status: StatusFields;
   groups: readonly ProcessGroup[];
   desired: Desired;
+  facts: Facts;
   events: readonly PlanEvent[];
 }
 
@@ -63,7 +66,8 @@ export function planObservedStatus(snapshot: Snapshot): Observed {
   const desired = desiredFor(snapshot.memory, attainable(snapshot, running), published, version);
   const context = evaluationContext(snapshot, desired, status);
   const groups = discovered.map((group) => evaluateGroup(context, group));
-  return { status, groups, desired, events: [...repairs, ...events] };
+  const facts = observedFacts(snapshot, status);
+  return { status, groups, desired, facts, events: [...repairs, ...events] };
 }
 
 /** A change of version that is refused changes nothing: everything is as it should be for the version that runs. */
@@ -79,8 +83,7 @@ function observedFields(
   snapshot: Snapshot,
   groups: readonly ProcessGroup[],
 ): { status: StatusFields; events: PlanEvent[] } {
-  const { status: stored } = snapshot.cluster;
-  const { processGroups: _, conditions: __, blockedBy: ___, ...old }: ClusterStatus = stored ?? {};
+  const old = keptFields(snapshot.cluster.status ?? {});
   const database = databaseStatus(snapshot);
   const connection = connectionStringOf(snapshot);
   const live =
@@ -98,6 +101,12 @@ function observedFields(
       : { databaseConfiguration: live as ClusterStatus["databaseConfiguration"] }),
   };
   return { status, events: connection.events };
+}
+
+/** The lists and facts are made in every pass. */
+function keptFields(stored: ClusterStatus): StatusFields {
+  const { processGroups: _p, conditions: _c, blockedBy: _b, observedSince: _o, ...kept } = stored;
+  return kept;
 }
 
 function evaluationContext(

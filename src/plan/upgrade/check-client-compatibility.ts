@@ -5,10 +5,10 @@ import { versionsOfPods } from "../view/pod-binaries.ts";
 import {
   isIncompatibleUpgrade,
   isSilent,
-  isUnanswered,
   overtakenVersions,
   upgradeVerdict,
 } from "./upgrade-verdict.ts";
+import { lastsFor } from "../facts.ts";
 import type { DatabaseQuestion } from "../questions.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
@@ -60,17 +60,9 @@ function versionQuestions(
 }
 
 /** Where the status is lost, nobody knows that there is a database: it is waited for as for a new one, only longer. */
-function isAwayForLong(snapshot: Snapshot, { status }: Draft): boolean {
-  if (!status.connectionString || !isUnanswered(snapshot)) return false;
+function isAwayForLong(snapshot: Snapshot, { status, facts }: Draft): boolean {
   const isKnown = status.configured === true;
-  const limitMs = isKnown ? awayMs : unknownMs;
-  return snapshot.previousWaits.some(
-    ({ reason, sinceMs }) =>
-      (reason === "DatabaseUnavailable" ||
-        reason === "DatabaseUnreachable" ||
-        (!isKnown && reason === "DatabaseNotReady")) &&
-      snapshot.nowMs - sinceMs >= limitMs,
-  );
+  return lastsFor(facts.databaseSilent, isKnown ? awayMs : unknownMs, snapshot.nowMs);
 }
 
 function uncertainWait(versions: readonly string[]): NewWait {

@@ -9,6 +9,7 @@ import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { hasCondition } from "../../model/process-group.ts";
 import type { Action } from "../action.ts";
+import { lastsFor } from "../facts.ts";
 import { restartObstacle } from "../restart/bounce-safety.ts";
 import { restartEntriesWait, withdrawal } from "./upgrade-withdrawal.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
@@ -38,7 +39,9 @@ export function updateSidecarVersions(snapshot: Snapshot, draft: Draft): StepRes
       return takeBack(snapshot, draft, candidates(snapshot, draft), running);
     case "held": {
       const found = candidates(snapshot, draft);
-      const isTakenBack = hasSplitPods(found) && isGivenUp(snapshot);
+      const { clientsIncompatible } = draft.facts;
+      const isGivenUp = lastsFor(clientsIncompatible, giveUpMs, snapshot.nowMs);
+      const isTakenBack = hasSplitPods(found) && isGivenUp;
       return takeBack(snapshot, draft, isTakenBack ? found : [], running);
     }
     default:
@@ -75,13 +78,6 @@ function isolated(snapshot: Snapshot, draft: Draft): Candidate[] {
     const hash = pod.metadata.annotations?.[annotationKeys.lastAppliedSpec];
     return hash === draft.desired.pod(group)?.specHash && withoutTag(live) === withoutTag(wanted);
   });
-}
-
-function isGivenUp(snapshot: Snapshot): boolean {
-  return snapshot.previousWaits.some(
-    ({ reason, sinceMs }) =>
-      reason === "ClientsIncompatible" && snapshot.nowMs - sinceMs >= giveUpMs,
-  );
 }
 
 function stage(snapshot: Snapshot, draft: Draft, running: string): StepResult {

@@ -9,7 +9,7 @@ import type { Action } from "../action.ts";
 import { isAnnounced } from "../view/pod-binaries.ts";
 import { bounceDanger, uptimeSecondsOf } from "../restart/bounce-safety.ts";
 import { killAddresses } from "../restart/bounce-targets.ts";
-import { heldWait, hold, isHold, isNewWait, uptimeHold } from "../hold.ts";
+import { heldWait, hold, isHold, uptimeHold } from "../hold.ts";
 import type { Hold } from "../hold.ts";
 import { restartEntriesWait } from "./upgrade-withdrawal.ts";
 import { evidenceOf, needsLock } from "../safety/act-evidence.ts";
@@ -17,7 +17,7 @@ import type { Evidence } from "../safety/act-evidence.ts";
 import { groupsAhead } from "../safety/version-refusal.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
-import type { Draft, PlanEvent, StepResult } from "../step.ts";
+import type { Draft, StepResult } from "../step.ts";
 import { unstagedPods } from "./upgrade-staging.ts";
 import { unannounced, upgradeTargets } from "./upgrade-targets.ts";
 import type { UpgradeTargets } from "./upgrade-targets.ts";
@@ -54,10 +54,10 @@ export function upgradeBounce(snapshot: Snapshot, draft: Draft): StepResult {
   const held =
     isTold && targets.unready.length === 0 ? danger : unpreparedHold(targets, isTold, danger);
   if (held !== undefined) {
-    const isNews = held.reason === "RestartHeld" && isNewWait(snapshot, step, held.reason);
-    const message = `${what}. ${held.message}`;
-    const events: PlanEvent[] = isNews ? [{ type: "Normal", reason: "NeedsBounce", message }] : [];
-    return { waits: [heldWait(step, held, what)], events };
+    const wait = heldWait(step, held, what);
+    if (held.reason !== "RestartHeld") return { waits: [wait] };
+    const event = { type: "Normal", reason: "NeedsBounce", message: wait.message } as const;
+    return { waits: [{ ...wait, event }] };
   }
   if (!locksOf(spec).isEnabled) return restartAll(snapshot, evidence, targets.own);
   return withOthers(snapshot, evidence, targets, what);
@@ -90,13 +90,10 @@ function withOthers(
   }
   const others = unannounced(targets.foreign, announced);
   if (others.length > 0) {
-    const held = othersHold(others);
-    const isNews = isNewWait(snapshot, step, held.reason);
-    const message = `${what}. ${held.message}`;
-    const events: PlanEvent[] = isNews
-      ? [{ type: "Normal", reason: "UpgradeRequeued", message: message.slice(0, 1000) }]
-      : [];
-    return { questions, waits: [heldWait(step, held, what)], events };
+    const wait = heldWait(step, othersHold(others), what);
+    const message = wait.message.slice(0, 1000);
+    const event = { type: "Normal", reason: "UpgradeRequeued", message } as const;
+    return { questions, waits: [{ ...wait, event }] };
   }
   return restartAll(snapshot, evidence, [...targets.own, ...targets.foreign]);
 }

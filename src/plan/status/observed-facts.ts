@@ -1,0 +1,31 @@
+// Which facts hold in this pass, as far as a decision needs to know since when. Rules: spec/plan.md [P92], [P102], [P103],
+// spec/upgrade.md [U27], [U40].
+import { isConnectionStringLost } from "../config-map/lost-connection-string.ts";
+import { datedFacts } from "../facts.ts";
+import type { Facts } from "../facts.ts";
+import { isStatusPending } from "../snapshot.ts";
+import type { Snapshot } from "../snapshot.ts";
+import type { StatusFields } from "../step.ts";
+import { isUnanswered, upgradeVerdict } from "../upgrade/upgrade-verdict.ts";
+
+export function observedFacts(snapshot: Snapshot, status: StatusFields): Facts {
+  const findings = {
+    connectionStringLost: isConnectionStringLost(snapshot, status),
+    databaseSilent: isSilentDatabase(snapshot, status),
+    clientsIncompatible: areClientsIncompatible(snapshot, status),
+  };
+  return datedFacts(snapshot.facts, findings, snapshot.nowMs);
+}
+
+/** Before the first answer of this connection nobody knows; a database that was never configured is silent until it speaks. */
+function isSilentDatabase(snapshot: Snapshot, status: StatusFields): boolean | "unknown" {
+  if ((status.connectionString ?? "") === "") return false;
+  if (status.configured === true && isStatusPending(snapshot)) return "unknown";
+  return isUnanswered(snapshot);
+}
+
+function areClientsIncompatible(snapshot: Snapshot, status: StatusFields): boolean | "unknown" {
+  const running = status.runningVersion ?? snapshot.cluster.spec.version;
+  const { kind } = upgradeVerdict(snapshot, running);
+  return kind === "unknown" ? "unknown" : kind === "held";
+}
