@@ -35,6 +35,10 @@ export class BucketWatch {
     );
     this.#latest.set(name, groups);
     const marked = inFlight(groups);
+    // A mark that is gone, by a lost status for example, says nothing about a later one.
+    for (const group of groups) {
+      if (!marked.includes(group)) this.#markings.delete(group.processGroupID);
+    }
     const fresh = marked.filter(({ processGroupID }) => !before.has(processGroupID));
     if (fresh.length === 0) return;
     const marking: Marking = {

@@ -21,6 +21,8 @@ const domainLabel = "foundationdb.org/distribution-key";
 export const longestRecoveryMs = 20_000;
 /** By then every status that the operator may act on shows it. */
 const statusAgeMs = 60_000;
+/** An act that disrupts rests on a status that is not older. */
+const newestStatusMs = 3_000;
 /** So soon after a command nobody can have a reason to repeat it. */
 const repetitionMs = 3_000;
 /** Within this time the database has given up a process that is gone, and made other copies. */
@@ -50,6 +52,7 @@ export class Watchman {
   readonly #pods = new Map<string, Pod>();
   /** The last pod of each name that served. */
   readonly #served = new Map<string, Pod>();
+  readonly #firstServedMs = new Map<string, number>();
   /** Since when pods do not serve. */
   readonly #lostMs = new Map<string, number>();
   readonly #disturbances: { fromMs: number; toMs: number }[] = [];
@@ -87,6 +90,7 @@ export class Watchman {
     else this.#pods.set(name, pod);
     const isHere = isServing(pod) && !isDeleted;
     if (isHere) this.#served.set(name, pod);
+    if (isHere && !this.#firstServedMs.has(name)) this.#firstServedMs.set(name, this.#nowMs());
     if (isHere) this.#lostMs.delete(name);
     else if (!this.#lostMs.has(name)) this.#lostMs.set(name, this.#nowMs());
     this.#placement.notePod(pod, isDeleted);
@@ -251,6 +255,7 @@ export class Watchman {
     const pod = this.#served.get(podName);
     const zone = zoneOf(pod);
     if (pod === undefined || zone === undefined || !holdsData(pod)) return;
+    if (this.#isNew(podName, pod)) return;
     const down = this.#downZones(podName);
     if (down.has(zone) || this.#isIncompatible(pod)) return;
     this.#checkAvailable(`pod ${podName} is taken down`);
@@ -258,6 +263,12 @@ export class Watchman {
       const others = [...down].sort().join(", ");
       this.#violated(`pod ${podName} on ${zone} is taken down while these are: ${others}`);
     }
+  }
+
+  /** It came up for the first time after the newest status that an act may rest on, and has got no data yet. */
+  #isNew(name: string, { metadata }: Pod): boolean {
+    const servedMs = this.#nowMs() - (this.#firstServedMs.get(name) ?? 0);
+    return servedMs < newestStatusMs && this.#shardsOn(metadata.labels?.[idLabel] ?? "") === 0;
   }
 
   /** It stayed behind in an upgrade, or ran ahead: the database has nothing from it, and only a restart brings it back. */
