@@ -104,6 +104,7 @@ export const backupStatusSchema = object(
         time: string("When old data was last looked for.", { format: "date-time" }),
         before: bytesOf("Data before this version was last expired."),
         restorableFrom: bytesOf("The first version that can be restored, as the store shows it."),
+        refused: boolean("FoundationDB refused the last expiry, so nothing was deleted."),
       },
       "What spec.retention has done.",
     ),

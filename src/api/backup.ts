@@ -117,6 +117,10 @@ export const backupSpecSchema = object(
       },
       "Runs of a one-time backup again and again, each to a destination of its own.",
     ),
+    suspendOnUnhealthy: boolean(
+      "Pauses all agents of the database while it is short of its fault tolerance.",
+      { effective: "false" },
+    ),
     lagAlarm: string(
       "How far the last point that can be restored may be behind before the condition Behind is True: a number with the unit s, m, h or d, at least one minute.",
       { maxLength: 16, pattern: durationPattern, effective: "10m" },

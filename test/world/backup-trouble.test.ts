@@ -8,7 +8,7 @@ import { foundationDbClusters } from "../../src/api/cluster.ts";
 import { secrets } from "../../src/kube/resource.ts";
 import { pods } from "../../src/kube/resource.ts";
 import { agentTemplate, BackupWorld, nightly } from "./managed-backup.ts";
-import { keyOfObject, minuteMs } from "./world-harness.ts";
+import { keyOfObject, minuteMs, small } from "./world-harness.ts";
 
 const sample = { namespace: "default", name: "sample" };
 
@@ -220,5 +220,25 @@ test("[BK34] an agent that ended for good makes room for another", async () => {
     const left = (await scene.agents()).map(keyOfObject);
     assert.equal(left.length, 2);
     assert.ok(!left.some(({ name }) => name === agent.metadata.name));
+  });
+});
+
+test("[BK64] agents rest while the database is short of its fault tolerance, and go on when it is whole", async () => {
+  await BackupWorld.run({ spec: small }, async (scene) => {
+    await scene.create({ suspendOnUnhealthy: true });
+    await scene.untilRestorable();
+    await scene.advance(minuteMs);
+    assert.deepEqual(await scene.reasons(), []);
+    const [victim] = await scene.world.pods("storage");
+    const node = victim?.spec?.nodeName ?? "";
+    await scene.world.world.kubelet.stopNode(node);
+    await scene.until(({ state }) => state === "Paused", "the pause");
+    assert.ok((await scene.reasons()).includes("BackupSuspended"));
+    await scene.world.world.kubelet.startNode(node);
+    await scene.until(({ state }) => state === "RunningDifferentially", "the end of it");
+    await scene.advance(2 * minuteMs);
+    assert.deepEqual(await scene.reasons(), []);
+    assert.deepEqual(scene.begun(), ["describe", "start"]);
+    scene.world.assertDataSafe();
   });
 });

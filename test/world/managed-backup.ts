@@ -3,6 +3,7 @@
 import { foundationDbBackups } from "../../src/api/backup.ts";
 import type { BackupSpec, BackupStatus, FoundationDBBackup } from "../../src/api/backup.ts";
 import { apiVersion } from "../../src/api/cluster.ts";
+import type { ClusterSpec } from "../../src/api/cluster.ts";
 import type { Pod } from "../../src/kube/generated/types.ts";
 import { pods } from "../../src/kube/resource.ts";
 import type { Stored } from "../../src/kube/resource.ts";
@@ -66,7 +67,7 @@ export class BackupWorld {
 
   /** A cluster at rest and a store, and no backup yet. */
   static run(
-    options: TestWorldOptions & { secret?: string },
+    options: TestWorldOptions & { secret?: string; spec?: Partial<ClusterSpec> },
     body: (scene: BackupWorld) => Promise<void>,
   ): Promise<void> {
     const { secret, ...rest } = options;

@@ -11,7 +11,7 @@ export interface BackupMetricsSource {
   lagMs: (backup: Stored<FoundationDBBackup>) => number | undefined;
 }
 
-const conditions = ["Reconciled", "Running", "Restorable", "Behind"] as const;
+const conditions = ["Reconciled", "Running", "Restorable", "Behind", "Expired"] as const;
 const reasons = [
   ...backupWaitReasons,
   "ActionFailed",

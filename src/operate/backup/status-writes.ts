@@ -43,6 +43,11 @@ export function backupEvents(before: BackupStatus | undefined, after: BackupStat
       reason: status === "True" ? "BackupBehind" : "BackupCaughtUp",
       message,
     })),
+    ...changed(before, after, "Expired").map(({ status, reason, message }) => ({
+      type: status === "True" ? ("Normal" as const) : ("Warning" as const),
+      reason: status === "True" ? "BackupExpiryCaughtUp" : `BackupExpiry${reason}`,
+      message,
+    })),
   ];
 }
 

@@ -1,6 +1,11 @@
 // The end of a plan about a backup: conditions, waits and generations of the status. Rules: spec/backup.md [BK89].
 import type { BackupStatus } from "../../api/backup.ts";
-import { agentCountOf, isUnmanaged } from "../../api/effective-backup.ts";
+import {
+  agentCountOf,
+  isContinuous,
+  isUnmanaged,
+  retentionOf,
+} from "../../api/effective-backup.ts";
 import { toBlockedBy } from "../blocked-by.ts";
 import { datedConditions } from "../status/status-conditions.ts";
 import type { Judgement } from "../status/status-conditions.ts";
@@ -8,7 +13,9 @@ import { datedWaits } from "../wait.ts";
 import type { Wait } from "../wait.ts";
 import type { BackupAction } from "./action.ts";
 import { behind } from "./behind.ts";
-import { isRunning, layerOf, modificationOf, shouldBePaused, shouldRun } from "./facts.ts";
+import { expired } from "./expired.ts";
+import { isRunning, layerOf, modificationOf, shouldRun } from "./facts.ts";
+import { pauseWish } from "./pause.ts";
 import { hasSucceeded } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import type { BackupDraft } from "./step.ts";
@@ -33,6 +40,7 @@ export function concludeBackup(snapshot: BackupSnapshot, draft: BackupDraft): Co
     Running: running(snapshot),
     Restorable: restorable(snapshot, draft),
     ...(isUnmanaged(backup.spec) ? {} : { Behind: behind(snapshot) ?? last(snapshot, "Behind") }),
+    ...(isRetained(snapshot) ? { Expired: expired(snapshot) ?? last(snapshot, "Expired") } : {}),
   };
   return {
     waits,
@@ -44,6 +52,10 @@ export function concludeBackup(snapshot: BackupSnapshot, draft: BackupDraft): Co
       generations,
     },
   };
+}
+
+function isRetained({ backup: { spec } }: BackupSnapshot): boolean {
+  return retentionOf(spec) !== undefined && isContinuous(spec) && !isUnmanaged(spec);
 }
 
 function areAgentsCurrent({ backup }: BackupSnapshot, { status }: BackupDraft): boolean {
@@ -72,9 +84,14 @@ function isAsWanted(snapshot: BackupSnapshot, draft: BackupDraft): boolean {
   if (layer === undefined) return false;
   return (
     shouldRun(snapshot) === isRunning(layer.record) &&
-    shouldBePaused(backup) === layer.isPaused &&
+    isPauseAsWanted(snapshot, layer.isPaused) &&
     modificationOf(snapshot) === undefined
   );
+}
+
+function isPauseAsWanted(snapshot: BackupSnapshot, isPaused: boolean): boolean {
+  const wish = pauseWish(snapshot, snapshot.backup);
+  return wish === "Either" || (wish === "Paused") === isPaused;
 }
 
 function reconciled(

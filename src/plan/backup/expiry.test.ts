@@ -109,6 +109,54 @@ test("[BK101] output that is read later, or that is none, expires nothing", () =
   assert.equal(parseDescription("no JSON at all"), undefined);
 });
 
+test("[BK105][BK106] what FoundationDB refuses is not repeated before the next interval, and is said", () => {
+  const looked = after(due(75_000_000), described(ends, 10_000_000));
+  const message = "ERROR: Requested expiration would be unsafe.  Backup would not meet";
+  const pod = commandPodOf(planBackup(looked), { exitCode: 1, message });
+  const refused = planBackup({ ...looked, commandPods: [...looked.commandPods, pod] });
+  assert.deepEqual(refused.actions, []);
+  const { expiry } = refused.status;
+  assert.deepEqual(expiry, {
+    time: "2026-11-16T08:00:00Z",
+    restorableFrom: 10_000_000,
+    refused: true,
+  });
+  const later = planBackup({
+    ...due(75_000_000, { expiry: expiry ?? {} }),
+    nowMs: nowMs + 3_600_000,
+  });
+  assert.deepEqual(later.actions, []);
+  assert.deepEqual(
+    later.waits.map(({ reason }) => reason),
+    ["BackupExpiryRefused"],
+  );
+  assert.match(later.waits[0]?.remedy ?? "", /tried again at 2026-11-17T08:00:00Z/);
+  assert.equal(later.isReconciled, true);
+  assert.deepEqual(expiredOf(later.status), ["False", "Refused"]);
+  const dayLater = { ...due(75_000_000, { expiry: expiry ?? {} }), nowMs: nowMs + 86_400_000 };
+  assert.deepEqual(gistOf(dayLater), { does: ["describe"], waits: [] });
+  const again = after(dayLater, described(ends.slice(2), 70_000_000));
+  assert.equal(planBackup(again).status.expiry?.refused, undefined, "the next look forgets it");
+});
+
+function expiredOf(status: BackupStatus): (string | undefined)[] {
+  const found = status.conditions?.find(({ type }) => type === "Expired");
+  return [found?.status, found?.reason];
+}
+
+test("[BK106] Expired is False when an expiry is long overdue, and there only with a retention", () => {
+  const at = (agoMs: number): (string | undefined)[] => {
+    const time = new Date(nowMs - agoMs).toISOString();
+    return expiredOf(planBackup(due(75_000_000, { expiry: { time } })).status);
+  };
+  assert.deepEqual(at(3_600_000), ["True", "Expired"]);
+  assert.deepEqual(at(86_400_000 + 3_000_000), ["True", "Expired"]);
+  assert.deepEqual(at(86_400_000 + 3_700_000), ["False", "Overdue"]);
+  assert.deepEqual(expiredOf(planBackup(due(undefined)).status), ["True", "NothingOld"]);
+  assert.deepEqual(expiredOf(planBackup(due(75_000_000)).status), ["Unknown", "NotAsked"]);
+  assert.deepEqual(expiredOf(planBackup(sceneOf()).status), [undefined, undefined]);
+});
+
 test("[BK100] what a retention has to be", () => {
   const problems = (interval: string): number =>
     validateBackup(backupWith({ retention: { restorableFor: "7d", interval } })).length;

@@ -1,10 +1,10 @@
 // Step expireBackup: what only moments before the retention need is deleted from the store, once per interval. Everything
 // from the end of the newest restorable snapshot that is old enough on stays restorable, and the tool is never forced.
-// Rules: spec/backup.md [BK100]-[BK104].
+// Rules: spec/backup.md [BK100]-[BK105].
 import { isContinuous, isUnmanaged, retentionOf } from "../../api/effective-backup.ts";
 import { describeCommand, expireCommand } from "../../build/backup-command.ts";
 import type { BackupRecord } from "../../fdb/backup-layer.ts";
-import { formatTime } from "../../kube/time.ts";
+import { formatTime, parseTime } from "../../kube/time.ts";
 import { operatorTimeMs } from "../view/server-time.ts";
 import type { NewWait } from "../wait.ts";
 import type { CommandEnd } from "./command-end.ts";
@@ -21,7 +21,8 @@ const step = "expireBackup";
 export function expireBackup(snapshot: BackupSnapshot): BackupStepResult {
   const { backup } = snapshot;
   const oldest = expirableBefore(snapshot);
-  if (oldest === undefined || !isDue(snapshot)) return nothing;
+  if (oldest === undefined) return nothing;
+  if (!isDue(snapshot)) return isRefused(snapshot) ? { waits: [refusedWait(snapshot)] } : nothing;
   const url = wantedUrl(snapshot);
   // One look per interval: what was done last is part of the name of its pod.
   const context = `expiry ${backup.status?.expiry?.time ?? ""}`;
@@ -36,7 +37,11 @@ export function expireBackup(snapshot: BackupSnapshot): BackupStepResult {
   const versions = cutOf(description, oldest);
   if (versions === undefined) return { status: { expiry: expiryOf(snapshot, description) } };
   const command = expireCommand(backup, url, context, versions);
-  if (lastEnd(snapshot, command)?.isSuccess !== true) {
+  const end = lastEnd(snapshot, command);
+  if (end !== undefined && /expiration would be unsafe/.test(end.message)) {
+    return { status: { expiry: { ...expiryOf(snapshot, description), refused: true } } };
+  }
+  if (end?.isSuccess !== true) {
     const run = runCommand(snapshot, step, command);
     const { restorableAfter } = versions;
     const actions = (run.actions ?? []).map((action) => ({ ...action, restorableAfter }));
@@ -66,6 +71,28 @@ function isSteady(snapshot: BackupSnapshot, record: BackupRecord): boolean {
 function isDue({ backup, nowMs }: BackupSnapshot): boolean {
   const lastMs = operatorTimeMs({ nowMs }, backup.status?.expiry?.time) ?? 0;
   return nowMs - lastMs >= (retentionOf(backup.spec)?.intervalMs ?? Infinity);
+}
+
+export function isRefused({ backup }: BackupSnapshot): boolean {
+  return backup.status?.expiry?.refused === true;
+}
+
+/** When old data is looked for again; undefined before the first look. */
+export function nextLookMs({ backup }: BackupSnapshot): number | undefined {
+  const lastMs = parseTime(backup.status?.expiry?.time);
+  const { intervalMs } = retentionOf(backup.spec) ?? {};
+  return lastMs === undefined || intervalMs === undefined ? undefined : lastMs + intervalMs;
+}
+
+function refusedWait(snapshot: BackupSnapshot): NewWait {
+  return {
+    step,
+    reason: "BackupExpiryRefused",
+    message:
+      "FoundationDB refused to expire old data, since too little could be restored afterwards: nothing was deleted",
+    remedy: `Look at the store with \`fdbbackup describe\`. It is tried again at ${formatTime(nextLookMs(snapshot) ?? 0)}.`,
+    retryAfterMs: 300_000,
+  };
 }
 
 /**

@@ -60,10 +60,6 @@ export function shouldRun(snapshot: BackupSnapshot): boolean {
   return record === undefined || !isRestorable(record) || !isOurs(snapshot, record);
 }
 
-export function shouldBePaused({ spec }: FoundationDBBackup): boolean {
-  return spec.backupState === "Paused";
-}
-
 export interface Modification {
   readonly url?: string;
   readonly snapshotSeconds?: number;

@@ -1,50 +1,106 @@
-// Step toggleBackupPaused: agents are paused for a whole database, so all its backups have to agree.
-// Rules: spec/backup.md [BK60], [BK62].
+// Step toggleBackupPaused: agents are paused for a whole database, so all its backups have to agree. They may be paused
+// while the database is short of its fault tolerance, too. Rules: spec/backup.md [BK60]-[BK64].
+import type { FoundationDBBackup } from "../../api/backup.ts";
 import { isUnmanaged } from "../../api/effective-backup.ts";
-import { isSameCluster, layerOf, nameOf, shouldBePaused } from "./facts.ts";
+import { faultToleranceProblem } from "../safety/fault-tolerance.ts";
+import type { NewWait } from "../wait.ts";
+import { isRunning, isSameCluster, layerOf, nameOf, recordOf } from "./facts.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { BackupStepResult } from "./step.ts";
 
 const step = "toggleBackupPaused";
+/** A process that restarts is no trouble yet. */
+const lastingMs = 30_000;
 
 export function toggleBackupPaused(snapshot: BackupSnapshot): BackupStepResult {
   const { backup, others } = snapshot;
   const layer = layerOf(snapshot);
   if (isUnmanaged(backup.spec) || layer === undefined) return nothing;
-  const wanted = shouldBePaused(backup);
+  const wish = pauseWish(snapshot, backup);
+  const waits = suspension(snapshot);
+  if (wish === "Either") return { waits };
   // A backup that is stopped has no say while others run.
   const other = others.find(
     (each) =>
       isSameCluster(each, backup) &&
       !isUnmanaged(each.spec) &&
       each.metadata.deletionTimestamp === undefined &&
-      shouldBePaused(each) !== wanted &&
+      isOpposite(pauseWish(snapshot, each), wish) &&
       each.spec.backupState !== "Stopped",
   );
   if (other !== undefined && backup.spec.backupState !== "Stopped") {
-    return { waits: [disputed(snapshot, nameOf(other), wanted)] };
+    return { waits: [disputed(snapshot, nameOf(other), wish), ...waits] };
   }
-  if (other !== undefined || layer.isPaused === wanted) return nothing;
+  const isPaused = wish === "Paused";
+  if (other !== undefined || layer.isPaused === isPaused) return { waits };
   const generation = backup.metadata.generation ?? 0;
   return {
-    actions: [{ type: "setPaused", step, isPaused: wanted }],
+    actions: [{ type: "setPaused", step, isPaused }],
+    waits,
     status: { generations: { needsBackupPauseToggle: generation } },
   };
 }
 
-function disputed(
-  { backup }: BackupSnapshot,
-  other: string,
-  wanted: boolean,
-): NonNullable<BackupStepResult["waits"]>[number] {
-  const [own, theirs] = wanted ? ["Paused", "Running"] : ["Running", "Paused"];
+export type PauseWish = "Paused" | "Running" | "Either";
+
+/** What a backup wants of the agents: while it is not clear whether the database is whole, they stay as they are. */
+export function pauseWish(
+  snapshot: BackupSnapshot,
+  { metadata, spec }: FoundationDBBackup,
+): PauseWish {
+  if (spec.backupState === "Paused") return "Paused";
+  if (spec.suspendOnUnhealthy !== true || spec.backupState === "Stopped") return "Running";
+  const { backup, database } = snapshot;
+  if (database === undefined) return "Either";
+  if (faultToleranceProblem(database, undefined) === undefined) return "Running";
+  const isOwn = metadata.uid === backup.metadata.uid;
+  return isOwn && isLasting(snapshot) && isRunning(recordOf(snapshot)) ? "Paused" : "Either";
+}
+
+function isOpposite(left: PauseWish, right: PauseWish): boolean {
+  return left !== "Either" && right !== "Either" && left !== right;
+}
+
+/** The wait for it is old enough. */
+function isLasting({ previousWaits, nowMs }: BackupSnapshot): boolean {
+  return previousWaits.some(
+    ({ reason, sinceMs }) => reason === "BackupSuspended" && nowMs - sinceMs >= lastingMs,
+  );
+}
+
+function suspension(snapshot: BackupSnapshot): NewWait[] {
+  const { backup, database } = snapshot;
+  if (backup.spec.suspendOnUnhealthy !== true || !isRunning(recordOf(snapshot))) return [];
+  if (backup.spec.backupState === "Paused" || backup.spec.backupState === "Stopped") return [];
+  const problem = database && faultToleranceProblem(database, undefined);
+  const isPaused = layerOf(snapshot)?.isPaused === true;
+  const since = snapshot.previousWaits.some(({ reason }) => reason === "BackupSuspended");
+  // Without a status nothing changes: what was told stands while the agents are paused.
+  if (problem === undefined && (database !== undefined || !isPaused || !since)) return [];
+  const why = problem ?? "the database does not show its status";
+  return [
+    {
+      step,
+      reason: "BackupSuspended",
+      message: isPaused
+        ? `All agents of the database are paused while it is short of its fault tolerance: ${why}`
+        : `All agents of the database are paused if this lasts half a minute: ${why}`,
+      remedy:
+        "Nothing if the database repairs itself: the agents go on then. To back up all the same, set spec.suspendOnUnhealthy to false.",
+      retryAfterMs: 10_000,
+    },
+  ];
+}
+
+function disputed({ backup }: BackupSnapshot, other: string, wish: PauseWish): NewWait {
+  const [own, theirs] = wish === "Paused" ? ["Paused", "Running"] : ["Running", "Paused"];
   return {
     step,
     reason: "BackupPauseDisputed",
     message: `${nameOf(backup)} wants ${own} and ${other} wants ${theirs}: agents are paused for the whole database, so nothing is changed`,
     remedy:
-      "Set spec.backupState of both backups to the same value, or to Stopped for one of them.",
+      "Set spec.backupState and spec.suspendOnUnhealthy of both backups to the same values, or spec.backupState to Stopped for one of them.",
     retryAfterMs: 60_000,
   };
 }

@@ -74,6 +74,14 @@ export const backupReasons = {
       "They try again by themselves. When it lasts, look at the store: credentials, free space, " +
       "quota, reachability from the agents' pods.",
   },
+  BackupExpiryRefused: {
+    concern: "look",
+    meaning:
+      "`spec.retention` wanted old data expired, and FoundationDB refused: too little could be " +
+      "restored afterwards. Nothing was deleted. It is tried again after `retention.interval`, with " +
+      "a fresh look at the store. When it lasts, `fdbbackup describe` shows what is missing there: a " +
+      "snapshot or a log that was lost or damaged.",
+  },
   BackupIsLast: {
     concern: "person",
     meaning:
@@ -115,6 +123,13 @@ export const backupReasons = {
       "where there is none (or the other way round: `sc=0`), the certificate is not trusted " +
       "(`FDB_TLS_CA_FILE`), or the credentials file has no entry for the account; entries are " +
       "named `account@host`, without the port.",
+  },
+  BackupSuspended: {
+    concern: "look",
+    meaning:
+      "`spec.suspendOnUnhealthy` is true and the database is short of its fault tolerance; the " +
+      "message says what is missing. When that lasts half a minute, all agents of the database are " +
+      "paused, so that their reads and writes leave it to its repair. They go on by themselves.",
   },
   BackupTagInUse: {
     concern: "person",
