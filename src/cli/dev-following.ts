@@ -3,7 +3,8 @@
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { sleep } from "../env/clock.ts";
 import { isCalm, progressOf } from "./dev-progress.ts";
-import { clustersOf, named } from "./dev-watching.ts";
+import type { BackupTeller } from "./backup-view.ts";
+import { backupsOf, clustersOf, named } from "./dev-watching.ts";
 import type { DevHost, WatchedSite } from "./dev-watching.ts";
 import { formatElapsed, renderBrief, renderProgress } from "./progress-view.ts";
 
@@ -14,6 +15,7 @@ export async function followChanges(
   sites: readonly WatchedSite[],
   host: DevHost,
   startedMs: number,
+  tellBackup: BackupTeller,
 ): Promise<void> {
   /** Since when clusters are being changed to which generation, by name. */
   const changing = new Map<string, { sinceMs: number; generation: number }>();
@@ -49,6 +51,12 @@ export async function followChanges(
       changing.delete(name);
       told.set(name, generationOf(cluster));
       host.output.line(doneText(name, cluster, elapsedMs));
+    }
+    for (const { world } of sites) {
+      for (const backup of await backupsOf(world)) {
+        const { namespace = "", name = "" } = backup.metadata;
+        tellBackup(`${namespace}/${named(world, name)}`, backup, nowMs);
+      }
     }
     await sleep(host.realClock, lookMs, host.signal);
   }

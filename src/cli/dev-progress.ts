@@ -1,4 +1,5 @@
 // Turns FoundationDBCluster resources and what the operator reports into the state that the terminal shows. Pure.
+import type { FoundationDBBackup } from "../api/backup.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { isReconciled } from "../sim/world.ts";
 import type { ClassProgress, ProgressState } from "./progress-view.ts";
@@ -61,7 +62,10 @@ export function isCalm(cluster: FoundationDBCluster): boolean {
 }
 
 /** The operator has judged the newest generation and does nothing for it. */
-export function isRefused({ metadata, status }: FoundationDBCluster): boolean {
+export function isRefused({
+  metadata,
+  status,
+}: Pick<FoundationDBCluster | FoundationDBBackup, "metadata" | "status">): boolean {
   const condition = status?.conditions?.find(({ type }) => type === "Reconciled");
   const isCurrent = condition?.observedGeneration === metadata.generation;
   return condition?.reason === "InvalidSpec" && isCurrent;

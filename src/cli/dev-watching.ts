@@ -1,12 +1,16 @@
 // What `npm start` tells while the operators work: a view of every cluster until all are reconciled, and a line an event
 // where no view is drawn. Rules: spec/cli.md [CLI1]-[CLI3], spec/multi.md [MU10].
 import { append } from "../env/long-lists.ts";
+import { foundationDbBackups } from "../api/backup.ts";
+import type { FoundationDBBackup } from "../api/backup.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { sleep } from "../env/clock.ts";
 import type { Clock } from "../env/clock.ts";
 import type { Activity } from "../operate/activity.ts";
 import type { World } from "../sim/world.ts";
+import { isBackupSettled, renderBackup, whyNotSettled } from "./backup-view.ts";
+import type { BackupTeller } from "./backup-view.ts";
 import { CommandError } from "./command-error.ts";
 import { isCalm, isRefused, isSettled, progressOf, whyNotReconciled } from "./dev-progress.ts";
 import { formatElapsed, renderBrief, renderProgress } from "./progress-view.ts";
@@ -34,6 +38,7 @@ export interface Watching {
   /** In real time; never when absent. */
   deadlineMs?: number;
   timeoutSeconds: number;
+  tellBackup: BackupTeller;
 }
 
 /** So long data may move before a reconciled cluster is shown all the same. */
@@ -43,11 +48,15 @@ export async function clustersOf(world: World): Promise<FoundationDBCluster[]> {
   return (await world.client.list(foundationDbClusters)).items;
 }
 
-/** Ends when every cluster is reconciled, or the signal is given. */
+export async function backupsOf(world: World): Promise<FoundationDBBackup[]> {
+  return (await world.client.list(foundationDbBackups)).items;
+}
+
+/** Ends when every cluster is reconciled and every backup can be restored, or the signal is given. */
 export async function watchUntilReconciled(
   sites: readonly WatchedSite[],
   host: DevHost,
-  { startedMs, speed, deadlineMs = Infinity, timeoutSeconds }: Watching,
+  { startedMs, speed, deadlineMs = Infinity, timeoutSeconds, tellBackup }: Watching,
 ): Promise<void> {
   const [first] = sites;
   const nowMs = (): number => first?.world.clock.nowMs() ?? startedMs;
@@ -67,6 +76,15 @@ export async function watchUntilReconciled(
         const name = named(world, cluster.metadata.name ?? "");
         late.push(`${name}: ${whyNotReconciled(cluster)}`);
         if (isRefused(cluster)) refused.push(name);
+      }
+      for (const backup of await backupsOf(world)) {
+        const name = named(world, backup.metadata.name ?? "");
+        append(lines, renderBackup(name, backup, host.output));
+        const { namespace = "" } = backup.metadata;
+        if (!host.output.isLive) tellBackup(`${namespace}/${name}`, backup, nowMs());
+        if (isBackupSettled(backup)) continue;
+        late.push(`backup ${name}: ${whyNotSettled(backup)}`);
+        if (isRefused(backup)) refused.push(name);
       }
     }
     host.output.live(lines);

@@ -2,6 +2,7 @@
 // kubectl. Rules: spec/cli.md [CLI3]-[CLI5], [CLI9], spec/multi.md [MU10], [MU12], spec/real-database.md [DB65].
 import { append } from "../env/long-lists.ts";
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
+import type { FoundationDBBackup } from "../api/backup.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import type { ServedApi } from "../emulator/https-server.ts";
@@ -11,13 +12,15 @@ import type { Clock } from "../env/clock.ts";
 import { silentLog } from "../env/log.ts";
 import type { Log } from "../env/log.ts";
 import { pinoLog } from "../env/pino-log.ts";
+import { timeMapName } from "../model/backup-time-map.ts";
 import type { Activity } from "../operate/activity.ts";
 import { startMultiWorld } from "../sim/multi-world.ts";
 import { startWorld } from "../sim/world.ts";
 import type { World } from "../sim/world.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 import { createResources } from "./create-resources.ts";
-import { clustersOf, reporter, watchUntilReconciled } from "./dev-watching.ts";
+import { backupTeller } from "./backup-view.ts";
+import { backupsOf, clustersOf, reporter, watchUntilReconciled } from "./dev-watching.ts";
 import type { DevHost } from "./dev-watching.ts";
 import { followChanges } from "./dev-following.ts";
 import { openProcesses } from "./dev-processes.ts";
@@ -85,8 +88,10 @@ export async function runDevOn(given: DevOptions, host: DevHost): Promise<void> 
   try {
     await openSites(sites, options, host.output);
     const deadlineMs = host.realClock.nowMs() + options.timeout * 1000;
+    const tellBackup = backupTeller(host.output, startedMs);
     const watching = {
       speed: options.speed,
+      tellBackup,
       ...{ startedMs, timeoutSeconds: options.timeout },
       ...(options.once ? { deadlineMs } : {}),
     };
@@ -103,7 +108,7 @@ export async function runDevOn(given: DevOptions, host: DevHost): Promise<void> 
     }
     if (options.once || host.signal.aborted) return;
     for (const line of await invitation(sites, options.speed)) host.output.line(line);
-    await followChanges(sites, host, startedMs);
+    await followChanges(sites, host, startedMs, tellBackup);
     host.output.line("Stopping.");
   } finally {
     for (const { world } of sites) await world.stop();
@@ -272,13 +277,15 @@ function kubeconfigLine({ world, kubeconfig = "" }: Site): string {
 async function invitation(sites: readonly Site[], speed: number): Promise<string[]> {
   const [first] = sites;
   const [cluster] = first === undefined ? [] : await clustersOf(first.world);
+  const [backup] = first === undefined ? [] : await backupsOf(first.world);
   const files = sites.map(kubeconfigLine);
   return [
     "",
     ...files,
-    "Four things to try in another terminal:",
+    `${backup === undefined ? "Four" : "Six"} things to try in another terminal:`,
     `  export KUBECONFIG=${shellWord(first?.kubeconfig ?? "")}`,
     ...thingsToTry(cluster),
+    ...(backup === undefined ? [] : backupThings(backup)),
     ...(speed <= 1
       ? []
       : [
@@ -298,6 +305,15 @@ function thingsToTry(cluster: FoundationDBCluster | undefined): string[] {
     `  2. kubectl delete${where} ${pod} --wait=false; kubectl get pods${where} -w`,
     `  3. kubectl patch fdb ${name}${where} --type merge -p '{"spec":{"processCounts":{"storage":5}}}'`,
     `  4. npx fdb-operator explain ${name}${where}   # what is going on, why, and what to do (in this folder)`,
+  ];
+}
+
+function backupThings({ metadata }: FoundationDBBackup): string[] {
+  const { name = "", namespace = "default" } = metadata;
+  const where = namespace === "default" ? "" : ` -n ${namespace}`;
+  return [
+    `  5. kubectl get fdbbackup,configmap/${timeMapName(name)}${where} -o wide`,
+    `  6. npx fdb-operator explain backup/${name}${where}`,
   ];
 }
 

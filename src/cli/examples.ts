@@ -41,6 +41,18 @@ const regions = ["main", "remote", "satellite"];
 const regionFile = (site: string, file: string): ExampleStep => ({ site, file: `ha/${file}` });
 
 const examples = {
+  backup: {
+    nodes: 6,
+    zones: 3,
+    sites: [""],
+    stages: [
+      { title: "A cluster.", steps: [{ site: "", file: "cluster.yaml" }] },
+      {
+        title: "A continuous backup of it to an object store.",
+        steps: [{ site: "", file: "backup.yaml" }],
+      },
+    ],
+  },
   "three-data-hall": alone("three-data-hall", 9),
   "three-datacenter": alone("three-datacenter", 9),
   "three-kubernetes-clusters": {

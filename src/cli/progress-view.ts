@@ -124,7 +124,7 @@ export function formatElapsed(elapsedMs: number): string {
 }
 
 /** Cuts a line to the terminal's width, counting only what is visible. */
-function clip(text: string, options: ViewOptions): string {
+export function clip(text: string, options: ViewOptions): string {
   let visible = 0;
   let index = 0;
   while (index < text.length && visible < options.width) {

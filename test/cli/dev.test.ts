@@ -84,6 +84,19 @@ test("[MU10] --example three-kubernetes-clusters brings up three clusters in thr
   assert.match(result.stdout, /Phase 1: .*\n[^]*Phase 2: .*\n[^]*Phase 3: /);
 });
 
+test("[CLI3] [CLI23] --example backup ends when the backup can be restored, and tells of it", async () => {
+  const result = await runCommand([
+    ...["dev", "--once", "--example", "backup", "--speed", "60"],
+    ...["--kubeconfig", join(folder, "backup")],
+  ]);
+  assert.equal(result.stderr, "");
+  assert.equal(result.code, 0);
+  assert.match(
+    result.stdout,
+    /A continuous backup of it to an object store\.\n[^]*default\/nightly {2}backup RunningDifferentially {2}restorable to .*behind\nReconciled after \d\d:\d\d of virtual time\.\n$/,
+  );
+});
+
 test("[MU12] --example ha rolls a knob out to three clusters and tells what it cost", async () => {
   const result = await runCommand([
     ...["dev", "--once", "--example", "ha", "--speed", "40"],

@@ -128,7 +128,7 @@ const leftOut: Readonly<Record<string, string>> = {
   "npm start -- --example three-kubernetes-clusters": otherTest("test/cli/dev.test.ts"),
   "npm start -- --runtime process":
     "needs FoundationDB on the machine: npm run contract:fdb where there is one",
-  "npm start -- -f examples/cluster.yaml -f examples/backup.yaml": demo,
+  "npm start -- --example backup": otherTest("test/cli/dev.test.ts"),
   "npm start -- -f my-cluster.yaml": demo,
   "npm test": "is this suite",
 };

@@ -4,6 +4,7 @@ import type { BackupStatus } from "../../api/backup.ts";
 import { agentCountOf, isUnmanaged, tagOf } from "../../api/effective-backup.ts";
 import { maskedUrl, withoutSecrets } from "../../build/backup-url.ts";
 import type { BackupLayer, BackupRecord } from "../../fdb/backup-layer.ts";
+import { ownTimeMs } from "../view/server-time.ts";
 import type { NewWait } from "../wait.ts";
 import { isOurs, isRestorable, isRunning, shouldRun } from "./facts.ts";
 import { figuresOf } from "./figures.ts";
@@ -68,7 +69,7 @@ function silentAgents(snapshot: BackupSnapshot): NewWait[] {
   }
   const running = (layers["backup"] as { instances_running?: number } | undefined)
     ?.instances_running;
-  if ((running ?? 0) > 0) return [];
+  if ((running ?? 0) > 0 || mayStillSpeak(snapshot)) return [];
   const none = agentCountOf(backup.spec) === 0;
   return [
     {
@@ -81,6 +82,19 @@ function silentAgents(snapshot: BackupSnapshot): NewWait[] {
       retryAfterMs: 60_000,
     },
   ];
+}
+
+/** What an agent says shows in the status up to a minute later. */
+const firstWordMs = 120_000;
+
+/** An agent is so young that nobody could have heard of it; a silence that was told of goes on. */
+function mayStillSpeak(snapshot: BackupSnapshot): boolean {
+  const { agentPods, previousWaits, nowMs } = snapshot;
+  if (previousWaits.some(({ reason }) => reason === "BackupAgentsSilent")) return false;
+  return agentPods.some(({ metadata }) => {
+    const madeMs = ownTimeMs(snapshot, metadata.creationTimestamp) ?? 0;
+    return nowMs - madeMs < firstWordMs;
+  });
 }
 
 /** Task timeouts are usual: another agent takes the task over. */

@@ -2,6 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { validateBackup } from "../../api/validate-backup.ts";
+import { formatTime } from "../../kube/time.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { durationText, lagOf, timeOf } from "./figures.ts";
 import {
@@ -124,6 +125,28 @@ test("[BK81] a backup that runs without agents says so", () => {
   assert.deepEqual(
     gistOf(sceneOf({ backup: stopped, ...ended, database: databaseWith(null) })).waits,
     [],
+  );
+});
+
+test("[BK81] a new agent has two minutes to be heard, and a silence that was told of goes on", () => {
+  const at = (secondsAgo: number, isTold = false): string[] => {
+    const metadata = { name: "agent", creationTimestamp: formatTime(nowMs - secondsAgo * 1000) };
+    const wait = {
+      step: "updateBackupStatus",
+      reason: "BackupAgentsSilent",
+      sinceMs: nowMs,
+    } as const;
+    return gistOf(
+      sceneOf({
+        database: databaseWith(null),
+        agentPods: [{ apiVersion: "v1", kind: "Pod", metadata }],
+        previousWaits: isTold ? [wait] : [],
+      }),
+    ).waits;
+  };
+  assert.deepEqual(
+    [at(119), at(120), at(10, true)],
+    [[], ["BackupAgentsSilent"], ["BackupAgentsSilent"]],
   );
 });
 
