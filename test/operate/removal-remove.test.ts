@@ -270,6 +270,44 @@ test("[R64] without exclusion it goes at once, and a warning says so", () => {
   assert.match(event?.message ?? "", new RegExp(`not excluded before: ${id}`));
 });
 
+test("[R111] one that lost its pod gets it back while the database misses copies, and goes afterwards", () => {
+  const world = RemovalWorld.settled({ processCounts: counts });
+  const id = world.id("storage");
+  world.changeSpec({ processGroupsToRemoveWithoutExclusion: [id] });
+  world.pods.delete(world.podNameOf(id));
+  world.silent.add(id);
+  assert.deepEqual(removed(world.plan()), [id], "all data has its copies elsewhere");
+  world.change = (status) => {
+    const tracker = status.cluster?.data?.team_trackers?.[0];
+    if (tracker?.state) tracker.state.min_replicas_remaining = 1;
+  };
+  const plan = world.plan();
+  assert.deepEqual(removed(plan), []);
+  const made = plan.actions.flatMap((action) =>
+    action.type === "createPod" ? [action.processGroupId] : [],
+  );
+  assert.ok(made.includes(id));
+  world.change = () => {};
+  assert.deepEqual(removed(world.plan()), [id]);
+});
+
+test("[R111] also when the resource has forgotten that it named it", () => {
+  const world = RemovalWorld.settled({ processCounts: counts });
+  const id = world.id("storage");
+  world.mark(id);
+  world.changeGroup(id, { exclusionSkipped: true, exclusionTimestamp: "2026-01-01T00:00:00Z" });
+  world.pods.delete(world.podNameOf(id));
+  world.silent.add(id);
+  world.change = (status) => {
+    const tracker = status.cluster?.data?.team_trackers?.[0];
+    if (tracker?.state) tracker.state.min_replicas_remaining = 1;
+  };
+  const made = world
+    .plan()
+    .actions.flatMap((action) => (action.type === "createPod" ? [action.processGroupId] : []));
+  assert.ok(made.includes(id));
+});
+
 test("[R65] a tester goes at once and leaves without inclusion", () => {
   const world = RemovalWorld.settled({ processCounts: { ...counts, test: 1 } });
   const id = world.id("test");

@@ -32,7 +32,8 @@ import { shapeOfPod } from "../view/pod-shape.ts";
 import { podConfigurationState, substitutionsOf } from "../view/pod-configuration.ts";
 import type { UpgradeState } from "../view/running-version.ts";
 import { hostOf } from "../../model/address.ts";
-import { volumeProblem, withVolumeClaim } from "../safety/volumes.ts";
+import { faultToleranceProblem } from "../safety/fault-tolerance.ts";
+import { claimNameOf, volumeProblem, withVolumeClaim } from "../safety/volumes.ts";
 import { isSkipOutdated, skipReasonOf } from "../safety/skipped-exclusion.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -79,11 +80,22 @@ function withRemoval(context: EvaluationContext, group: ProcessGroup): ProcessGr
   if (!isForced && !context.toRemove.has(id) && !isMarkedForRemoval(group)) return group;
   const { nowMs, cluster } = context.snapshot;
   const marked = markForRemoval(group, nowMs);
-  if (skipReasonOf(cluster.spec, group) !== undefined) return skipExclusion(marked, nowMs);
   const pod = context.snapshot.pods.get(context.desired.podName(group));
+  if (pod === undefined && mayHoldLastCopy(context.snapshot, group)) return withdrawSkip(marked);
+  if (skipReasonOf(cluster.spec, group) !== undefined) return skipExclusion(marked, nowMs);
   const isAlive = pod !== undefined && pod.metadata.deletionTimestamp === undefined;
   const status = databaseStatus(context.snapshot);
   return isAlive && isSkipOutdated(cluster.spec, marked, status) ? withdrawSkip(marked) : marked;
+}
+
+/** The database misses copies, and somebody took the pod away from a volume that is to stay as long as that is so. */
+function mayHoldLastCopy(snapshot: Snapshot, group: ProcessGroup): boolean {
+  if (!isStateful(group.processClass) || !hasReported(group)) return false;
+  const claim = snapshot.pvcs.get(claimNameOf(snapshot, group) ?? "");
+  if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return false;
+  const status = databaseStatus(snapshot);
+  const mode = status?.cluster?.configuration?.redundancy_mode;
+  return status === undefined || faultToleranceProblem(status, mode) !== undefined;
 }
 
 /** A packed process group keeps the fault domain it was bound to; others have that of their processes. */
