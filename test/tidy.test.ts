@@ -184,6 +184,18 @@ test("[HOUSE4] the folders of a plan use only the ones before them", () => {
   assert.deepEqual(found, []);
 });
 
+test("[P108] no decision looks at what was waited for", () => {
+  const plans = sources.filter(
+    (file) => file.startsWith("src/plan/") && !file.endsWith(".test.ts"),
+  );
+  // A plan leaves the list of a stored status out, and names it in a type that lacks it.
+  const allowed = /blockedBy: _|"blockedBy"|`blockedBy`/;
+  const found = linesOf(plans)
+    .filter(({ text }) => /blockedBy/.test(withoutComment(text)) && !allowed.test(text))
+    .map(({ file, number }) => `${file}:${number}`);
+  assert.deepEqual(found, []);
+});
+
 test("[HOUSE5] every rule that a test cites is written down, and every written rule has a test", () => {
   const written = new Map<string, string>();
   for (const file of files.filter((name) => /^spec\/.*\.md$/.test(name))) {

@@ -58,6 +58,18 @@ export const backupStatusSchema = object(
   {
     conditions: conditionsSchema,
     blockedBy: blockedBySchema,
+    observedSince: object(
+      {
+        agentsSilent: string("The backup runs, and no agent speaks to the database.", {
+          format: "date-time",
+        }),
+        faultToleranceReduced: string(
+          "The database is short of its fault tolerance, which suspends the backup when it lasts.",
+          { format: "date-time" },
+        ),
+      },
+      "Since when something has been so that decisions look at over time; absent while it is not.",
+    ),
     agentCount: integer("Agents that run with the wanted settings."),
     deploymentConfigured: boolean("The Deployment of the agents is current."),
     backupUID: string(

@@ -1,7 +1,7 @@
 // What the operator tells whoever watches it work: the terminal, a test, a trace.
 import type { ClusterStatus } from "../api/cluster.ts";
 import type { Action } from "../plan/action.ts";
-import type { Wait } from "../plan/wait.ts";
+import type { Wait } from "./dated-plan.ts";
 
 export type Activity =
   | {

@@ -8,9 +8,9 @@ import { LockWatch } from "../fdb/lock.ts";
 import { newDesiredMemory } from "../plan/view/desired.ts";
 import type { DesiredMemory } from "../plan/view/desired.ts";
 import type { SafetyView } from "../plan/safety/view.ts";
-import type { Facts } from "../plan/facts.ts";
+import type { ClusterFacts } from "../plan/facts.ts";
 import type { ActionFailure, ActionRefusal, ZoneAttempt } from "../plan/snapshot.ts";
-import type { Wait } from "../plan/wait.ts";
+import type { Wait } from "./dated-plan.ts";
 import type { PodNetwork } from "../pod/network.ts";
 import { DatabasePoller } from "./database-poller.ts";
 import { DatabaseReader } from "./database-reader.ts";
@@ -60,7 +60,7 @@ export interface ClusterState {
   /** No pass before this time: the last plan took too long. */
   restUntilMs: number;
   /** What the pass before found; undefined before the first one. */
-  facts: Facts | undefined;
+  facts: ClusterFacts | undefined;
   /** Of the pass before, so that waits know since when they last; undefined before the first one. */
   waits: readonly Wait[] | undefined;
   /** Events of the pass before. */

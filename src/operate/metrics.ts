@@ -4,7 +4,7 @@ import { MetricsRegistry } from "../env/metrics.ts";
 import type { Counter, Histogram } from "../env/metrics.ts";
 import type { Action } from "../plan/action.ts";
 import { chain } from "../plan/chain.ts";
-import type { DatedPlan } from "./dated-plan.ts";
+import type { DatedClusterPlan } from "./dated-plan.ts";
 import type { DatabaseObservation } from "../plan/snapshot.ts";
 
 /** A record, so that a new type of action cannot be forgotten. */
@@ -149,7 +149,7 @@ export class OperatorMetrics {
     if (isChange && outcome === "done") this.#coordinatorChanges.add(labelsOf(cluster));
   }
 
-  planned(plan: Pick<DatedPlan, "actions" | "waits">): void {
+  planned(plan: Pick<DatedClusterPlan, "actions" | "waits">): void {
     const acting = new Set(plan.actions.map((action) => action.step));
     const waiting = new Set(plan.waits.map((wait) => wait.step));
     for (const step of stepNames) {

@@ -1,12 +1,12 @@
 // Tests of how often a database is asked while something is awaited from it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { DatedPlan } from "./dated-plan.ts";
+import type { DatedClusterPlan } from "./dated-plan.ts";
 import { awaitedAfter, pollInterval } from "./poll-interval.ts";
 
-function planWith(reasons: readonly string[], available = true): DatedPlan {
+function planWith(reasons: readonly string[], available = true): DatedClusterPlan {
   const waits = reasons.map((reason) => ({ step: "excludeProcesses", reason }));
-  return { waits, status: { health: { available } } } as unknown as DatedPlan;
+  return { waits, status: { health: { available } } } as unknown as DatedClusterPlan;
 }
 
 test("[OP65] the pause grows with the age of what is awaited, within bounds", () => {

@@ -1,7 +1,7 @@
 // How long after an answer the database is asked again while something is awaited from it: often at first, and less
 // often the longer nothing changes. Who has waited a minute for data to move can wait five seconds more, and a status
 // costs a large database much. Rule: spec/operate.md [OP65].
-import type { DatedPlan } from "./dated-plan.ts";
+import type { DatedClusterPlan } from "./dated-plan.ts";
 
 /** What is awaited, and since when it has been the same. */
 export interface Awaited {
@@ -12,7 +12,7 @@ export interface Awaited {
 /** A database that does not serve is asked as often as at first: people wait for it. */
 export function awaitedAfter(
   known: Awaited,
-  plan: Pick<DatedPlan, "waits" | "status">,
+  plan: Pick<DatedClusterPlan, "waits" | "status">,
   nowMs: number,
 ): Awaited {
   // That a newer status is being read says nothing of what it is read for.

@@ -37,7 +37,7 @@ import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import { answerRequest, openRequest } from "./coordination-requests.ts";
 import { datedPlan, storedWaits } from "./dated-plan.ts";
-import type { DatedPlan } from "./dated-plan.ts";
+import type { DatedClusterPlan } from "./dated-plan.ts";
 import { invalidStatus, problemText } from "./invalid-spec.ts";
 import { pausedStatus } from "./paused.ts";
 import type { OperatorMetrics } from "./metrics.ts";
@@ -314,7 +314,7 @@ async function repairOnly(
   key: string,
   state: ClusterState,
   cluster: Stored<FoundationDBCluster>,
-  plan: DatedPlan,
+  plan: DatedClusterPlan,
 ): Promise<WorkOutcome> {
   const stored = options.caches.clusters.get(parseKeyText(key));
   const isSame = stored?.metadata.uid === cluster.metadata.uid;
@@ -460,7 +460,7 @@ function backOffMs(count: number, maximumMs: number): number {
 function prepareNext(
   options: ReconcileOptions,
   state: ClusterState,
-  plan: DatedPlan,
+  plan: DatedClusterPlan,
 ): number | undefined {
   const isBusy = !plan.isReconciled || plan.waits.some((wait) => wait.isForDatabase === true);
   const nowMs = options.clock.nowMs();
@@ -482,7 +482,7 @@ function prepareNext(
 function againAfter(
   options: ReconcileOptions,
   state: ClusterState,
-  plan: DatedPlan,
+  plan: DatedClusterPlan,
   outcomes: readonly ActionOutcome[],
   written: StatusWrite,
   nextStatusMs: number | undefined,
@@ -513,7 +513,7 @@ function againAfter(
 function noteReconciled(
   options: ReconcileOptions,
   cluster: Stored<FoundationDBCluster>,
-  plan: DatedPlan,
+  plan: DatedClusterPlan,
 ): void {
   const generation = plan.status.generations?.reconciled;
   if (cluster.status?.generations?.reconciled === generation) return;

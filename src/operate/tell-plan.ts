@@ -7,7 +7,7 @@ import type { EventRecorder } from "../kube/event-recorder.ts";
 import type { Stored } from "../kube/resource.ts";
 import type { Activity } from "./activity.ts";
 import type { ClusterState } from "./cluster-state.ts";
-import type { DatedPlan } from "./dated-plan.ts";
+import type { DatedClusterPlan } from "./dated-plan.ts";
 import { statusEvents, waitEvents } from "./transition-events.ts";
 
 interface Tellers {
@@ -20,7 +20,7 @@ interface Tellers {
 export function tellPlan(
   options: Pick<Tellers, "log" | "onActivity">,
   cluster: string,
-  plan: DatedPlan,
+  plan: DatedClusterPlan,
   atMs: number,
 ): void {
   const { waits, status, isReconciled } = plan;
@@ -40,7 +40,7 @@ export function recordEvents(
   options: Pick<Tellers, "clock" | "recorder">,
   state: Pick<ClusterState, "toldEvents" | "toldWaits">,
   cluster: Stored<FoundationDBCluster>,
-  plan: DatedPlan,
+  plan: DatedClusterPlan,
 ): void {
   const told = state.toldEvents;
   const nowMs = options.clock.nowMs();

@@ -5,7 +5,7 @@ import type { ClusterStatus, Condition } from "../api/cluster.ts";
 import { formatTime } from "../kube/time.ts";
 import { waitReasons } from "../plan/reasons/registry.ts";
 import type { WaitReason } from "../plan/reasons/registry.ts";
-import type { Wait } from "../plan/wait.ts";
+import type { Wait } from "./dated-plan.ts";
 import { concernAt, concernOf } from "../plan/reasons/concern.ts";
 import { statusEvents, waitEvents } from "./transition-events.ts";
 

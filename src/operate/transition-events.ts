@@ -4,8 +4,8 @@ import type { BlockedBy } from "../api/blocked-by.ts";
 import type { ClusterStatus, Condition } from "../api/cluster.ts";
 import { formatTime, parseTime } from "../kube/time.ts";
 import type { PlanEvent } from "../plan/step.ts";
-import { waitKey } from "../plan/wait.ts";
-import type { Wait } from "../plan/wait.ts";
+import { waitKey } from "./dated-plan.ts";
+import type { Wait } from "./dated-plan.ts";
 import { concernAt, concernOf } from "../plan/reasons/concern.ts";
 
 /** What was told of waits. Undefined before the first pass. */

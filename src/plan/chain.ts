@@ -34,7 +34,7 @@ import { removeIncompatibleProcesses } from "./restart/remove-incompatible-proce
 import { sidecarQuestions } from "./config-map/sidecar-questions.ts";
 import type { SidecarQuestion } from "./config-map/sidecar-questions.ts";
 import { mergedUpdates } from "./coordination/set-membership.ts";
-import type { Facts } from "./facts.ts";
+import type { ClusterFacts } from "./facts.ts";
 import type { Snapshot, ZoneAttempt } from "./snapshot.ts";
 import type { Draft, PlanEvent, Step } from "./step.ts";
 import { updateConfigMap } from "./config-map/update-config-map.ts";
@@ -122,7 +122,7 @@ export interface Plan {
   /** All but blockedBy, which tells since when each wait lasts. */
   status: PlannedStatus;
   /** What the next pass has to know. */
-  facts: Facts;
+  facts: ClusterFacts;
   events: readonly PlanEvent[];
   /** Sidecars that the next pass should know more about. */
   questions: readonly SidecarQuestion[];

@@ -3,16 +3,16 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { storedFacts } from "../operate/stored-facts.ts";
 import { datedFacts, lastsFor, observedSince } from "./facts.ts";
-import type { Facts, Findings } from "./facts.ts";
+import type { ClusterFacts, Findings } from "./facts.ts";
 
-const none: Findings = {
+const none: Findings<keyof ClusterFacts> = {
   connectionStringLost: false,
   databaseSilent: false,
   clientsIncompatible: false,
 };
 const nowMs = Date.UTC(2026, 0, 1);
 
-const table: [string, Facts, Partial<Findings>, Facts][] = [
+const table: [string, ClusterFacts, Partial<typeof none>, ClusterFacts][] = [
   ["begins now", {}, { databaseSilent: true }, { databaseSilent: nowMs }],
   ["keeps its beginning", { databaseSilent: 5 }, { databaseSilent: true }, { databaseSilent: 5 }],
   ["ends", { databaseSilent: 5 }, {}, {}],
@@ -34,8 +34,8 @@ for (const [title, before, findings, after] of table) {
 
 test("[P107] facts go through the status to the next operator", () => {
   const facts = { connectionStringLost: nowMs, clientsIncompatible: nowMs - 90_000 };
-  assert.deepEqual(storedFacts(observedSince(facts)), facts);
-  assert.equal(observedSince({}), undefined);
+  assert.deepEqual(storedFacts(observedSince(facts).observedSince), facts);
+  assert.deepEqual(observedSince({}), {});
   assert.deepEqual(storedFacts(undefined), {});
   assert.deepEqual(storedFacts({ databaseSilent: "soon" }), { databaseSilent: Infinity });
 });

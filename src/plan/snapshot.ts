@@ -12,7 +12,7 @@ import type {
 import type { Stored } from "../kube/resource.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import type { DisruptiveAction } from "./action.ts";
-import type { Facts } from "./facts.ts";
+import type { ClusterFacts } from "./facts.ts";
 import type { DesiredMemory } from "./view/desired.ts";
 import { nothingKnown } from "./questions.ts";
 import type { DatabaseKnowledge } from "./questions.ts";
@@ -201,7 +201,7 @@ export interface Snapshot {
   readonly failures: readonly ActionFailure[];
   readonly refusals: readonly ActionRefusal[];
   /** As the pass before found them. */
-  readonly facts: Facts;
+  readonly facts: ClusterFacts;
   /** What the database is carrying out for us right now. */
   readonly runningCommand?: string | undefined;
   /** The time of our own last change to the database, 0 when there was none. */

@@ -2,7 +2,7 @@
 // returns what it wants. Steps never change their input. Rules: spec/plan.md [P2], [P3].
 import type { ClusterStatus, ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import type { Action } from "./action.ts";
-import type { Facts } from "./facts.ts";
+import type { ClusterFacts } from "./facts.ts";
 import type { Desired } from "./view/desired.ts";
 import type { DatabaseQuestion } from "./questions.ts";
 import type { Snapshot, ZoneAttempt } from "./snapshot.ts";
@@ -27,7 +27,7 @@ export interface Draft {
   /** What should exist, given this status. */
   readonly desired: Desired;
   /** What this pass found. */
-  readonly facts: Facts;
+  readonly facts: ClusterFacts;
   /** What the steps so far asked for. What they wait for is for people: no step looks at it. */
   readonly actions: readonly Action[];
   /** Something is left to do of which neither an action nor the status tells. */

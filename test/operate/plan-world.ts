@@ -21,7 +21,7 @@ import type {
 import type { Action, MetadataPatch } from "../../src/plan/action.ts";
 import { planCluster } from "../../src/plan/chain.ts";
 import type { Plan } from "../../src/plan/chain.ts";
-import type { Facts } from "../../src/plan/facts.ts";
+import type { ClusterFacts } from "../../src/plan/facts.ts";
 import { newDesiredMemory } from "../../src/plan/view/desired.ts";
 import type { DesiredMemory } from "../../src/plan/view/desired.ts";
 import { defaultPlanOptions, nothingRemembered } from "../../src/plan/snapshot.ts";
@@ -46,7 +46,7 @@ export class PlanWorld {
   seed = 1;
   memory: DesiredMemory = newDesiredMemory();
   waits: readonly NewWait[] = [];
-  facts: Facts = {};
+  facts: ClusterFacts = {};
   readonly commands: string[] = [];
   #version = 1;
 

@@ -12,12 +12,11 @@ import type { LayerQuestion } from "../../fdb/backup-layer.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import { keyOf, keyText } from "../../kube/path.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { parseTime } from "../../kube/time.ts";
 import { timeMapName } from "../../model/backup-time-map.ts";
 import type { BackupSnapshot, LayerObservation } from "../../plan/backup/snapshot.ts";
 import type { DatabaseObservation } from "../../plan/snapshot.ts";
 import { isLeftAlone } from "../../plan/removal/protect-from-deletion.ts";
-import type { WaitReason } from "../../plan/reasons/registry.ts";
+import { storedFacts } from "../stored-facts.ts";
 import { backupIndex } from "../caches.ts";
 import type { Caches } from "../caches.ts";
 import type { BackupState } from "./state.ts";
@@ -73,7 +72,7 @@ export function observeBackup(input: ObserveBackupInput): BackupSnapshot {
     timeMap: timeMap && backupOfTimeMap(timeMap) === name ? timeMap : undefined,
     times: state.times.latest,
     failures: [...state.failures.values()],
-    previousWaits: state.waits ?? storedWaits(backup),
+    facts: state.facts ?? storedFacts(backup.status?.observedSince),
     terminalPodMinimumAgeMs: input.terminalPodMinimumAgeMs,
   };
 }
@@ -125,15 +124,4 @@ function otherBackups(caches: Caches, backup: FoundationDBBackup): FoundationDBB
     .list()
     .filter(({ metadata }) => metadata.uid !== backup.metadata.uid)
     .toSorted((a, b) => (keyText(keyOf(a)) < keyText(keyOf(b)) ? -1 : 1));
-}
-
-/** The waits of an operator before this one, so that their age goes on. */
-function storedWaits({ status }: FoundationDBBackup): BackupSnapshot["previousWaits"] {
-  return (status?.blockedBy ?? []).flatMap(({ step, reason, object, since }) => {
-    const sinceMs = parseTime(since);
-    if (sinceMs === undefined) return [];
-    return [
-      { step, reason: reason as WaitReason, ...(object === undefined ? {} : { object }), sinceMs },
-    ];
-  });
 }

@@ -18,7 +18,7 @@ import type { Resource } from "../../kube/resource.ts";
 import { describeBackupAction } from "../../plan/backup/action.ts";
 import type { BackupAction } from "../../plan/backup/action.ts";
 import type { PlanEvent } from "../../plan/step.ts";
-import type { Wait } from "../../plan/wait.ts";
+import type { Wait } from "../dated-plan.ts";
 import { invalidSpecReason, problemText } from "../invalid-spec.ts";
 import { waitEvents } from "../transition-events.ts";
 import type { ResourceState } from "./state.ts";

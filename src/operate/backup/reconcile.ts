@@ -15,6 +15,7 @@ import type { ServerClock } from "../../kube/server-clock.ts";
 import { planBackup } from "../../plan/backup/chain.ts";
 import { isLeftAlone } from "../../plan/removal/protect-from-deletion.ts";
 import type { Caches } from "../caches.ts";
+import { datedPlan, storedWaits } from "../dated-plan.ts";
 import { invalidBackupStatus } from "./invalid-backup.ts";
 import { clusterOf, observeBackup, questionOf } from "./observe.ts";
 import type { FollowedDatabase } from "./observe.ts";
@@ -82,8 +83,10 @@ export async function reconcileBackup(
     terminalPodMinimumAgeMs: options.terminalPodMinimumAgeMs,
   });
   const hidden = isDeleted && (await isClusterHidden(options, backup));
-  const plan = planBackup(hidden ? { ...observed, layer: hiddenLayer } : observed);
+  const planned = planBackup(hidden ? { ...observed, layer: hiddenLayer } : observed);
+  const plan = datedPlan(planned, state.waits ?? storedWaits(backup.status), nowMs);
   state.waits = plan.waits;
+  state.facts = plan.facts;
   state.intervalMs = plan.isReconciled ? restMs : busyMs;
   const due = backupStatusDue(backup.status, plan.status);
   const written = await writeStatus(options, subject, plan.status, due);

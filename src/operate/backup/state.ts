@@ -1,8 +1,8 @@
 // What the operator keeps in memory about one backup. All of it can be lost: the next pass finds it again.
 import { readBackupLayer } from "../../fdb/backup-layer.ts";
 import type { BackupLayer, LayerQuestion } from "../../fdb/backup-layer.ts";
-import type { BackupFailure } from "../../plan/backup/snapshot.ts";
-import type { Wait } from "../../plan/wait.ts";
+import type { BackupFacts, BackupFailure } from "../../plan/backup/snapshot.ts";
+import type { Wait } from "../dated-plan.ts";
 import { Doubts } from "../doubts.ts";
 import { OwnWrites } from "../own-writes.ts";
 import type { ToldWaits } from "../transition-events.ts";
@@ -37,6 +37,8 @@ export interface ResourceState {
 }
 
 export interface BackupState extends ResourceState {
+  /** What the pass before found; undefined before the first one. */
+  facts: BackupFacts | undefined;
   readonly backupUid: string;
   readonly reader: BackupReader;
   readonly times: TimeReader;
@@ -44,7 +46,13 @@ export interface BackupState extends ResourceState {
 
 export function newBackupState(backupUid: string, options: LayerReaderOptions): BackupState {
   const reader = newBackupReader(options);
-  return { backupUid, reader, times: new TimeReader(options), ...newResourceState() };
+  return {
+    backupUid,
+    reader,
+    facts: undefined,
+    times: new TimeReader(options),
+    ...newResourceState(),
+  };
 }
 
 export function newBackupReader(options: LayerReaderOptions): BackupReader {

@@ -9,6 +9,7 @@ import {
   sceneOf,
   seen,
 } from "../../plan/backup/scene.ts";
+import { datedPlan } from "../dated-plan.ts";
 import { backupEvents, backupStatusDue } from "./status-writes.ts";
 
 const at = planBackup(sceneOf()).status;
@@ -33,15 +34,11 @@ test("[BK95] figures wait, everything else is written at once", () => {
 
 test("[BK95] a wait that is only looked at again later changes nothing", () => {
   const layer = { kind: "missing", reason: "NoCluster", message: "" } as const;
-  const first = planBackup(sceneOf({ layer }));
-  const again = planBackup(
-    sceneOf({
-      layer,
-      backup: backupWith({}, first.status),
-      nowMs: nowMs + 5000,
-      previousWaits: first.waits,
-    }),
-  );
+  const first = datedPlan(planBackup(sceneOf({ layer })), [], nowMs);
+  const laterMs = nowMs + 5000;
+  const backup = backupWith({}, first.status);
+  const later = planBackup(sceneOf({ layer, backup, nowMs: laterMs }));
+  const again = datedPlan(later, first.waits, laterMs);
   assert.equal(backupStatusDue(first.status, again.status), "unchanged");
 });
 

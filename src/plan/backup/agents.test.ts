@@ -85,9 +85,8 @@ test("[BK83] agents that have been silent for long are made anew, once", () => {
   });
   const agentPods = [agent("old", 60), agent("new", 5)];
   const since = (minutes: number): BackupSnapshot => {
-    const sinceMs = nowMs - minutes * 60_000;
-    const wait = { step: "updateBackupStatus", reason: "BackupAgentsSilent", sinceMs } as const;
-    return sceneOf({ agentPods, database: silent, previousWaits: [wait] });
+    const facts = { agentsSilent: nowMs - minutes * 60_000 };
+    return sceneOf({ agentPods, database: silent, facts });
   };
   const deleted = (scene: BackupSnapshot): string[] =>
     planBackup(scene).actions.map((each) => (each.type === "deletePod" ? each.basis.name : ""));
@@ -95,6 +94,19 @@ test("[BK83] agents that have been silent for long are made anew, once", () => {
   assert.deepEqual(deleted(since(11)), ["old"]);
   const speaking = { cluster: { layers: { _valid: true, backup: { instances_running: 1 } } } };
   assert.deepEqual(deleted({ ...since(11), database: speaking as DatabaseStatus }), []);
+});
+
+test("[BK83] [P107] a silence goes on while nobody tells, and is stored", () => {
+  const silent = { cluster: { layers: { _valid: true } } } as DatabaseStatus;
+  const sinceOf = (change: Partial<BackupSnapshot>): unknown =>
+    planBackup(sceneOf(change)).status.observedSince;
+  const facts = { agentsSilent: nowMs - 90_000 };
+  const stored = { agentsSilent: formatTime(facts.agentsSilent) };
+  assert.deepEqual(sinceOf({ database: silent }), { agentsSilent: formatTime(nowMs) });
+  assert.deepEqual(sinceOf({ database: silent, facts }), stored);
+  assert.deepEqual(sinceOf({ database: undefined, facts }), stored);
+  const speaking = { cluster: { layers: { _valid: true, backup: { instances_running: 1 } } } };
+  assert.equal(sinceOf({ database: speaking as DatabaseStatus, facts }), undefined);
 });
 
 test("[BK5] a volume of the template with a name of ours stays as it is", () => {

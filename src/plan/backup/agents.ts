@@ -5,11 +5,13 @@ import { agentDeployment } from "../../build/backup-deployment.ts";
 import { containsMetadata } from "../../build/labels.ts";
 import type { Deployment } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
+import { lastsFor } from "../facts.ts";
 import { isSameJson } from "../view/same-json.ts";
 import { ownTimeMs } from "../view/server-time.ts";
 import { basisOf } from "./action.ts";
 import type { BackupAction } from "./action.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
+import { areAgentsSilent } from "./observed.ts";
 import { nothing } from "./step.ts";
 import type { BackupDraft, BackupStepResult } from "./step.ts";
 
@@ -120,12 +122,10 @@ const silenceMs = 600_000;
  * An agent whose cluster file names only coordinators that are gone never comes back by itself; a new pod takes the file from
  * the ConfigMap. Each silence does this once: pods that are younger than it stay.
  */
-function strandedAgents(snapshot: BackupSnapshot, { waits }: BackupDraft): BackupAction[] {
-  const isSilent = waits.some(({ reason }) => reason === "BackupAgentsSilent");
-  const before = snapshot.previousWaits.find(({ reason }) => reason === "BackupAgentsSilent");
-  if (!isSilent || before === undefined) return [];
-  const { sinceMs } = before;
-  if (snapshot.nowMs - sinceMs < silenceMs) return [];
+function strandedAgents(snapshot: BackupSnapshot, { facts }: BackupDraft): BackupAction[] {
+  const { agentsSilent: sinceMs } = facts;
+  if (sinceMs === undefined || areAgentsSilent(snapshot) !== true) return [];
+  if (!lastsFor(sinceMs, silenceMs, snapshot.nowMs)) return [];
   return snapshot.agentPods
     .filter(({ metadata }) => {
       const madeMs = ownTimeMs(snapshot, metadata.creationTimestamp) ?? snapshot.nowMs;

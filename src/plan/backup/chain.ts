@@ -3,19 +3,21 @@
 import { append } from "../../env/long-lists.ts";
 import type { BackupStatus } from "../../api/backup.ts";
 import type { PlanEvent } from "../step.ts";
-import type { NewWait, Wait } from "../wait.ts";
+import { datedFacts } from "../facts.ts";
+import type { NewWait } from "../wait.ts";
 import { describeBackupAction } from "./action.ts";
 import type { BackupAction } from "./action.ts";
 import { updateBackupAgents } from "./agents.ts";
 import { concludeBackup } from "./conclude.ts";
+import type { PlannedBackupStatus } from "./conclude.ts";
 import { deleteBackup } from "./deletion.ts";
 import { expireBackup } from "./expiry.ts";
-import { updateBackupStatus } from "./observed.ts";
-import { toggleBackupPaused } from "./pause.ts";
+import { areAgentsSilent, updateBackupStatus } from "./observed.ts";
+import { isShortOfFaultTolerance, toggleBackupPaused } from "./pause.ts";
 import { removeCommands } from "./remove-commands.ts";
 import { removeBackupRuns } from "./remove-runs.ts";
 import { followSchedule } from "./schedule.ts";
-import type { BackupSnapshot, TimesWish } from "./snapshot.ts";
+import type { BackupFacts, BackupSnapshot, TimesWish } from "./snapshot.ts";
 import { modifyBackup, startBackup, stopBackup } from "./start.ts";
 import type { BackupDraft, BackupStep } from "./step.ts";
 import { recordBackupTimes } from "./times.ts";
@@ -43,9 +45,13 @@ const chain: readonly BackupStep[] = [
 
 export interface BackupPlan {
   readonly actions: readonly BackupAction[];
-  readonly waits: readonly Wait[];
+  /** For people. */
+  readonly waits: readonly NewWait[];
   readonly events: readonly PlanEvent[];
-  readonly status: BackupStatus;
+  /** All but blockedBy, which tells since when each wait lasts. */
+  readonly status: PlannedBackupStatus;
+  /** What the next pass has to know. */
+  readonly facts: BackupFacts;
   readonly isReconciled: boolean;
   /** All that the steps asked for, also what rests after a failure. */
   readonly wanted: readonly string[];
@@ -63,7 +69,12 @@ export function planBackup(given: BackupSnapshot): BackupPlan {
   const waits: NewWait[] = failureWaits(snapshot);
   let times: TimesWish | undefined;
   const status = mergedStatus(startingStatus(snapshot), followed.status);
-  let draft: BackupDraft = { status, actions, waits };
+  const findings = {
+    agentsSilent: areAgentsSilent(snapshot),
+    faultToleranceReduced: isShortOfFaultTolerance(snapshot),
+  };
+  const facts = datedFacts(snapshot.facts, findings, snapshot.nowMs);
+  let draft: BackupDraft = { status, facts, actions };
   for (const { run } of chain) {
     const result = run(snapshot, draft);
     append(actions, result.actions ?? []);
@@ -76,12 +87,14 @@ export function planBackup(given: BackupSnapshot): BackupPlan {
   }
   const wanted = actions.map(describeBackupAction);
   const due = withoutFailed(snapshot, actions);
-  return { actions: due, wanted, reads, times, events, ...concludeBackup(snapshot, draft) };
+  const conclusion = concludeBackup(snapshot, draft, waits);
+  return { actions: due, wanted, reads, times, events, facts, ...conclusion };
 }
 
 /** What is not seen anew stays as it was last seen. */
 function startingStatus({ backup }: BackupSnapshot): BackupStatus {
-  const { conditions: _c, blockedBy: _b, generations, ...kept } = backup.status ?? {};
+  const { status = {} } = backup;
+  const { conditions: _c, blockedBy: _b, observedSince: _o, generations, ...kept } = status;
   const reconciled = generations?.reconciled;
   return { ...kept, generations: reconciled === undefined ? {} : { reconciled } };
 }

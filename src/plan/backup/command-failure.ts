@@ -4,10 +4,14 @@ import type { FoundationDBBackup } from "../../api/backup.ts";
 import type { BackupCommand } from "../../build/backup-command.ts";
 import { hasSecret } from "../../build/backup-url.ts";
 import { mainContainerName } from "../../build/normalise.ts";
-import type { Wait } from "../wait.ts";
+import type { WaitReason } from "../reasons/registry.ts";
 import type { CommandEnd } from "./command-end.ts";
 
-export type CommandTrouble = Pick<Wait, "reason" | "message" | "remedy">;
+export interface CommandTrouble {
+  readonly reason: WaitReason;
+  readonly message: string;
+  readonly remedy: string;
+}
 
 const timedOut = /timed out|DeadlineExceeded|Network connection failed/;
 const refused = /HTTP response code not received or indicated failure/;

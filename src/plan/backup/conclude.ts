@@ -6,11 +6,10 @@ import {
   isUnmanaged,
   retentionOf,
 } from "../../api/effective-backup.ts";
-import { toBlockedBy } from "../blocked-by.ts";
+import { observedSince } from "../facts.ts";
 import { datedConditions } from "../status/status-conditions.ts";
 import type { Judgement } from "../status/status-conditions.ts";
-import { datedWaits } from "../wait.ts";
-import type { Wait } from "../wait.ts";
+import type { NewWait } from "../wait.ts";
 import type { BackupAction } from "./action.ts";
 import { behind } from "./behind.ts";
 import { expired } from "./expired.ts";
@@ -20,15 +19,20 @@ import { hasSucceeded } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import type { BackupDraft } from "./step.ts";
 
+export type PlannedBackupStatus = Omit<BackupStatus, "blockedBy">;
+
 export interface Conclusion {
-  readonly status: BackupStatus;
-  readonly waits: readonly Wait[];
+  readonly status: PlannedBackupStatus;
+  readonly waits: readonly NewWait[];
   readonly isReconciled: boolean;
 }
 
-export function concludeBackup(snapshot: BackupSnapshot, draft: BackupDraft): Conclusion {
-  const { backup, nowMs, previousWaits } = snapshot;
-  const waits = datedWaits(draft.waits, previousWaits, nowMs);
+export function concludeBackup(
+  snapshot: BackupSnapshot,
+  draft: BackupDraft,
+  waits: readonly NewWait[],
+): Conclusion {
+  const { backup, nowMs } = snapshot;
   const generation = backup.metadata.generation ?? 0;
   const isReconciled = isAsWanted(snapshot, draft);
   const agents = areAgentsCurrent(snapshot, draft) ? {} : { needsBackupAgentUpdate: generation };
@@ -48,7 +52,7 @@ export function concludeBackup(snapshot: BackupSnapshot, draft: BackupDraft): Co
     status: {
       ...draft.status,
       conditions: datedConditions(backup, nowMs, judgements),
-      ...(waits.length === 0 ? {} : { blockedBy: waits.slice(0, 100).map(toBlockedBy) }),
+      ...observedSince(draft.facts),
       generations,
     },
   };
@@ -84,20 +88,24 @@ function isAsWanted(snapshot: BackupSnapshot, draft: BackupDraft): boolean {
   if (layer === undefined) return false;
   return (
     shouldRun(snapshot) === isRunning(layer.record) &&
-    isPauseAsWanted(snapshot, layer.isPaused) &&
+    isPauseAsWanted(snapshot, draft, layer.isPaused) &&
     modificationOf(snapshot) === undefined
   );
 }
 
-function isPauseAsWanted(snapshot: BackupSnapshot, isPaused: boolean): boolean {
-  const wish = pauseWish(snapshot, snapshot.backup);
+function isPauseAsWanted(
+  snapshot: BackupSnapshot,
+  { facts }: BackupDraft,
+  isPaused: boolean,
+): boolean {
+  const wish = pauseWish(snapshot, facts, snapshot.backup);
   return wish === "Either" || (wish === "Paused") === isPaused;
 }
 
 function reconciled(
   { backup }: BackupSnapshot,
   { actions }: BackupDraft,
-  waits: readonly Wait[],
+  waits: readonly NewWait[],
   isReconciled: boolean,
 ): Judgement {
   const generation = backup.metadata.generation ?? 0;

@@ -33,7 +33,8 @@ export function updateBackupStatus(
       ...(isOwn ? figuresOf(layer.layer, snapshot.nowMs) : {}),
     },
     waits: [
-      ...(mismatch === undefined ? silentAgents(snapshot) : [mismatch]),
+      ...(mismatch === undefined ? [] : [mismatch]),
+      ...(areAgentsSilent(snapshot) === true ? [silentWait(snapshot)] : []),
       ...errorsOf(snapshot, layer.layer),
     ],
   };
@@ -60,37 +61,37 @@ function stateOf({ record, isPaused }: BackupLayer): string {
   return isPaused && isRunning(record) ? "Paused" : record.state;
 }
 
-/** A layer document of an agent vanishes two minutes after its last word. */
-function silentAgents(snapshot: BackupSnapshot): NewWait[] {
-  const { backup, database, layer } = snapshot;
+/** A layer document of an agent vanishes two minutes after its last word. Agents of another version are of no use anyway. */
+export function areAgentsSilent(snapshot: BackupSnapshot): boolean | "unknown" {
+  const { database, layer } = snapshot;
   const layers = database?.cluster?.layers;
-  if (layer.kind === "missing" || layers?._valid !== true || !isRunning(layer.layer.record)) {
-    return [];
-  }
+  if (layer.kind === "missing" || layers?._valid !== true) return "unknown";
+  if (!isRunning(layer.layer.record) || versionWait(snapshot, step) !== undefined) return false;
   const running = (layers["backup"] as { instances_running?: number } | undefined)
     ?.instances_running;
-  if ((running ?? 0) > 0 || mayStillSpeak(snapshot)) return [];
-  const none = agentCountOf(backup.spec) === 0;
-  return [
-    {
-      step,
-      reason: "BackupAgentsSilent",
-      message: "No backup agent speaks to the database, so the backup makes no progress",
-      remedy: none
+  return (running ?? 0) === 0 && !mayStillSpeak(snapshot);
+}
+
+function silentWait({ backup }: BackupSnapshot): NewWait {
+  return {
+    step,
+    reason: "BackupAgentsSilent",
+    message: "No backup agent speaks to the database, so the backup makes no progress",
+    remedy:
+      agentCountOf(backup.spec) === 0
         ? "Set spec.agentCount, or run agents elsewhere."
         : "Look at the logs of the agents: they may have another version, other certificates or an old cluster file.",
-      retryAfterMs: 60_000,
-    },
-  ];
+    retryAfterMs: 60_000,
+  };
 }
 
 /** What an agent says shows in the status up to a minute later. */
 const firstWordMs = 120_000;
 
-/** An agent is so young that nobody could have heard of it; a silence that was told of goes on. */
+/** An agent is so young that nobody could have heard of it; a silence that is known goes on. */
 function mayStillSpeak(snapshot: BackupSnapshot): boolean {
-  const { agentPods, previousWaits, nowMs } = snapshot;
-  if (previousWaits.some(({ reason }) => reason === "BackupAgentsSilent")) return false;
+  const { agentPods, facts, nowMs } = snapshot;
+  if (facts.agentsSilent !== undefined) return false;
   return agentPods.some(({ metadata }) => {
     const madeMs = ownTimeMs(snapshot, metadata.creationTimestamp) ?? 0;
     return nowMs - madeMs < firstWordMs;

@@ -9,9 +9,9 @@ import type { BackupSnapshot } from "./snapshot.ts";
 
 const whole = capturedStatus("25-data-movement");
 const short = capturedStatus("37-storage-2-down-healing");
-const told = (secondsAgo: number): BackupSnapshot["previousWaits"] => [
-  { step: "toggleBackupPaused", reason: "BackupSuspended", sinceMs: nowMs - secondsAgo * 1000 },
-];
+const told = (secondsAgo: number): BackupSnapshot["facts"] => ({
+  faultToleranceReduced: nowMs - secondsAgo * 1000,
+});
 
 interface Moment {
   readonly database: DatabaseStatus | undefined;
@@ -31,7 +31,7 @@ function outcome({ database, isPaused = false, secondsAgo, spec, other }: Moment
     backup: backupWith({ suspendOnUnhealthy: true, ...spec }),
     ...seen(recordWith(), { isPaused }),
     database,
-    ...(secondsAgo === undefined ? {} : { previousWaits: told(secondsAgo) }),
+    ...(secondsAgo === undefined ? {} : { facts: told(secondsAgo) }),
     ...(others === undefined ? {} : { others }),
   });
   const { actions, waits } = planBackup(scene);

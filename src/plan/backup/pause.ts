@@ -2,23 +2,27 @@
 // while the database is short of its fault tolerance, too. Rules: spec/backup.md [BK60]-[BK64].
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import { isUnmanaged } from "../../api/effective-backup.ts";
+import { lastsFor } from "../facts.ts";
 import { faultToleranceProblem } from "../safety/fault-tolerance.ts";
 import type { NewWait } from "../wait.ts";
 import { isRunning, isSameCluster, layerOf, nameOf, recordOf } from "./facts.ts";
-import type { BackupSnapshot } from "./snapshot.ts";
+import type { BackupFacts, BackupSnapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
-import type { BackupStepResult } from "./step.ts";
+import type { BackupDraft, BackupStepResult } from "./step.ts";
 
 const step = "toggleBackupPaused";
 /** A process that restarts is no trouble yet. */
 const lastingMs = 30_000;
 
-export function toggleBackupPaused(snapshot: BackupSnapshot): BackupStepResult {
+export function toggleBackupPaused(
+  snapshot: BackupSnapshot,
+  { facts }: BackupDraft,
+): BackupStepResult {
   const { backup, others } = snapshot;
   const layer = layerOf(snapshot);
   if (isUnmanaged(backup.spec) || layer === undefined) return nothing;
-  const wish = pauseWish(snapshot, backup);
-  const waits = suspension(snapshot);
+  const wish = pauseWish(snapshot, facts, backup);
+  const waits = suspension(snapshot, facts);
   if (wish === "Either") return { waits };
   // A backup that is stopped has no say while others run.
   const other = others.find(
@@ -26,7 +30,7 @@ export function toggleBackupPaused(snapshot: BackupSnapshot): BackupStepResult {
       isSameCluster(each, backup) &&
       !isUnmanaged(each.spec) &&
       each.metadata.deletionTimestamp === undefined &&
-      isOpposite(pauseWish(snapshot, each), wish) &&
+      isOpposite(pauseWish(snapshot, facts, each), wish) &&
       each.spec.backupState !== "Stopped",
   );
   if (other !== undefined && backup.spec.backupState !== "Stopped") {
@@ -47,6 +51,7 @@ export type PauseWish = "Paused" | "Running" | "Either";
 /** What a backup wants of the agents: while it is not clear whether the database is whole, they stay as they are. */
 export function pauseWish(
   snapshot: BackupSnapshot,
+  facts: BackupFacts,
   { metadata, spec }: FoundationDBBackup,
 ): PauseWish {
   if (spec.backupState === "Paused") return "Paused";
@@ -55,29 +60,32 @@ export function pauseWish(
   if (database === undefined) return "Either";
   if (faultToleranceProblem(database, undefined) === undefined) return "Running";
   const isOwn = metadata.uid === backup.metadata.uid;
-  return isOwn && isLasting(snapshot) && isRunning(recordOf(snapshot)) ? "Paused" : "Either";
+  const isLasting = lastsFor(facts.faultToleranceReduced, lastingMs, snapshot.nowMs);
+  return isOwn && isLasting && isRunning(recordOf(snapshot)) ? "Paused" : "Either";
 }
 
 function isOpposite(left: PauseWish, right: PauseWish): boolean {
   return left !== "Either" && right !== "Either" && left !== right;
 }
 
-/** The wait for it is old enough. */
-function isLasting({ previousWaits, nowMs }: BackupSnapshot): boolean {
-  return previousWaits.some(
-    ({ reason, sinceMs }) => reason === "BackupSuspended" && nowMs - sinceMs >= lastingMs,
-  );
+/** Of a running backup that is to be suspended then; without a status the last finding stands. */
+export function isShortOfFaultTolerance(snapshot: BackupSnapshot): boolean | "unknown" {
+  const { backup, database, layer } = snapshot;
+  const { suspendOnUnhealthy, backupState } = backup.spec;
+  if (suspendOnUnhealthy !== true || backupState === "Paused" || backupState === "Stopped") {
+    return false;
+  }
+  if (layer.kind === "missing" || database === undefined) return "unknown";
+  return isRunning(layer.layer.record) && faultToleranceProblem(database, undefined) !== undefined;
 }
 
-function suspension(snapshot: BackupSnapshot): NewWait[] {
-  const { backup, database } = snapshot;
-  if (backup.spec.suspendOnUnhealthy !== true || !isRunning(recordOf(snapshot))) return [];
-  if (backup.spec.backupState === "Paused" || backup.spec.backupState === "Stopped") return [];
+function suspension(snapshot: BackupSnapshot, facts: BackupFacts): NewWait[] {
+  const { database } = snapshot;
+  if (facts.faultToleranceReduced === undefined || !isRunning(recordOf(snapshot))) return [];
   const problem = database && faultToleranceProblem(database, undefined);
   const isPaused = layerOf(snapshot)?.isPaused === true;
-  const since = snapshot.previousWaits.some(({ reason }) => reason === "BackupSuspended");
   // Without a status nothing changes: what was told stands while the agents are paused.
-  if (problem === undefined && (database !== undefined || !isPaused || !since)) return [];
+  if (problem === undefined && !isPaused) return [];
   const why = problem ?? "the database does not show its status";
   return [
     {

@@ -100,7 +100,7 @@ export function sceneOf(change: Partial<BackupSnapshot> = {}): BackupSnapshot {
     timeMap: undefined,
     times: undefined,
     failures: [],
-    previousWaits: [],
+    facts: {},
     terminalPodMinimumAgeMs: 30_000,
     ...change,
   };

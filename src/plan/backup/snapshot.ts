@@ -7,7 +7,7 @@ import type { ConfigMap, Deployment, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import type { TimePair } from "../../model/backup-time-map.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
-import type { Wait } from "../wait.ts";
+import type { Facts } from "../facts.ts";
 
 export interface Seen<Layer> {
   readonly kind: "seen";
@@ -51,6 +51,9 @@ export interface TimesRead {
   readonly pairs: readonly TimePair[];
 }
 
+/** What decisions about a backup need to know over time. */
+export type BackupFacts = Facts<"agentsSilent" | "faultToleranceReduced">;
+
 export interface BackupSnapshot {
   readonly nowMs: number;
   /** By how much the clock of the API server is ahead of ours. */
@@ -76,6 +79,7 @@ export interface BackupSnapshot {
   readonly timeMap: Stored<ConfigMap> | undefined;
   readonly times: TimesRead | undefined;
   readonly failures: readonly BackupFailure[];
-  readonly previousWaits: readonly Pick<Wait, "step" | "reason" | "object" | "sinceMs">[];
+  /** As the pass before found them. */
+  readonly facts: BackupFacts;
   readonly terminalPodMinimumAgeMs: number;
 }

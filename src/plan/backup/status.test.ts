@@ -131,16 +131,11 @@ test("[BK81] a backup that runs without agents says so", () => {
 test("[BK81] a new agent has two minutes to be heard, and a silence that was told of goes on", () => {
   const at = (secondsAgo: number, isTold = false): string[] => {
     const metadata = { name: "agent", creationTimestamp: formatTime(nowMs - secondsAgo * 1000) };
-    const wait = {
-      step: "updateBackupStatus",
-      reason: "BackupAgentsSilent",
-      sinceMs: nowMs,
-    } as const;
     return gistOf(
       sceneOf({
         database: databaseWith(null),
         agentPods: [{ apiVersion: "v1", kind: "Pod", metadata }],
-        previousWaits: isTold ? [wait] : [],
+        facts: isTold ? { agentsSilent: nowMs } : {},
       }),
     ).waits;
   };

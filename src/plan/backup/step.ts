@@ -4,12 +4,13 @@ import type { BackupStatus } from "../../api/backup.ts";
 import type { PlanEvent } from "../step.ts";
 import type { NewWait } from "../wait.ts";
 import type { BackupAction } from "./action.ts";
-import type { BackupSnapshot, TimesWish } from "./snapshot.ts";
+import type { BackupFacts, BackupSnapshot, TimesWish } from "./snapshot.ts";
 
 export interface BackupDraft {
   readonly status: BackupStatus;
+  /** What this pass found. */
+  readonly facts: BackupFacts;
   readonly actions: readonly BackupAction[];
-  readonly waits: readonly NewWait[];
 }
 
 export interface BackupStepResult {

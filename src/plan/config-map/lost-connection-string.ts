@@ -1,7 +1,7 @@
 // A database whose connection string nobody remembers: status and ConfigMap lost it, but pods or volumes of it are still
 // there. Inventing another one would tear the database apart, so the operator asks for it. Rules: spec/plan.md [P92].
 import { clusterFileKey } from "../../build/config-map.ts";
-import type { Facts } from "../facts.ts";
+import type { ClusterFacts } from "../facts.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { StatusFields } from "../step.ts";
 import type { NewWait } from "../wait.ts";
@@ -20,7 +20,7 @@ export function isConnectionStringLost(snapshot: Snapshot, status: StatusFields)
   return isStatusLost || isKnownLost || stored?.configured === true;
 }
 
-export function lostConnectionString(snapshot: Snapshot, facts: Facts): NewWait | undefined {
+export function lostConnectionString(snapshot: Snapshot, facts: ClusterFacts): NewWait | undefined {
   if (facts.connectionStringLost === undefined) return undefined;
   return {
     step: "updateConfigMap",

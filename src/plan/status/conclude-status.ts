@@ -91,7 +91,6 @@ export function concludeStatus(
     warnings: warningsOf(snapshot, draft),
     actionCount: draft.actions.filter((action) => !futile.has(actionKey(action))).length,
   });
-  const since = observedSince(draft.facts);
   return {
     waits,
     isReconciled,
@@ -99,7 +98,7 @@ export function concludeStatus(
       ...status,
       ...counts,
       conditions,
-      ...(since === undefined ? {} : { observedSince: since }),
+      ...observedSince(draft.facts),
       processGroups: draft.groups,
     },
   };

@@ -2,13 +2,13 @@
 // spec/upgrade.md [U27], [U40].
 import { isConnectionStringLost } from "../config-map/lost-connection-string.ts";
 import { datedFacts } from "../facts.ts";
-import type { Facts } from "../facts.ts";
+import type { ClusterFacts } from "../facts.ts";
 import { isStatusPending } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { StatusFields } from "../step.ts";
 import { isUnanswered, upgradeVerdict } from "../upgrade/upgrade-verdict.ts";
 
-export function observedFacts(snapshot: Snapshot, status: StatusFields): Facts {
+export function observedFacts(snapshot: Snapshot, status: StatusFields): ClusterFacts {
   const findings = {
     connectionStringLost: isConnectionStringLost(snapshot, status),
     databaseSilent: isSilentDatabase(snapshot, status),

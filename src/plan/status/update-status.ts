@@ -23,7 +23,7 @@ import { coordinatorsOf } from "../../model/connection-string.ts";
 import { discoverGroups } from "../process-groups/discovery.ts";
 import { keptLayout } from "../view/disk-layout.ts";
 import { uniqueGroups } from "../process-groups/duplicate-groups.ts";
-import type { Facts } from "../facts.ts";
+import type { ClusterFacts } from "../facts.ts";
 import { evaluateGroup } from "./evaluate-group.ts";
 import type { EvaluationContext } from "./evaluate-group.ts";
 import { observedFacts } from "./observed-facts.ts";
@@ -44,7 +44,7 @@ export interface Observed {
   status: StatusFields;
   groups: readonly ProcessGroup[];
   desired: Desired;
-  facts: Facts;
+  facts: ClusterFacts;
   events: readonly PlanEvent[];
 }
 
