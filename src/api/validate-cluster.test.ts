@@ -257,6 +257,13 @@ test("[API28] names that would be too long or malformed are refused in advance",
   assert.deepEqual(named(47), []);
   assert.deepEqual(named(48), ["metadata.name"]);
   assert.deepEqual(named(48, { routing: { useDNSInClusterFile: false } }), []);
+  const dotted = (routing: ClusterSpec["routing"]) =>
+    validateCluster(cluster({ routing }, "prod.orders")).map(({ field }) => field);
+  assert.deepEqual(dotted({}), ["metadata.name"]);
+  assert.deepEqual(dotted({ useDNSInClusterFile: false }), []);
+  assert.deepEqual(dotted({ useDNSInClusterFile: false, publicIPSource: "service" }), [
+    "metadata.name",
+  ]);
 });
 
 test("[API29] other settings that cannot work are named", () => {

@@ -25,8 +25,14 @@ export function nameProblems(cluster: NamedCluster): readonly ValidationProblem[
     const remedy = `shorten it by ${idLength - labelValueMaxLength}`;
     problems.push(problem("spec.processGroupIDPrefix", prefix, message, remedy));
   }
+  const { needsHeadlessService, publicIpSource } = routingOf(spec);
+  if (name.includes(".") && (needsHeadlessService || publicIpSource === "service")) {
+    const message = "services are named after the cluster, and their names cannot hold a dot";
+    const remedy = "use dashes, or turn DNS names off and take addresses from pods";
+    problems.push(problem("metadata.name", name, message, remedy));
+  }
   const podNameLength = name.length + 1 + classInName(longestClass).length + 1 + numberLength;
-  if (routingOf(spec).needsHeadlessService && podNameLength > labelValueMaxLength) {
+  if (needsHeadlessService && podNameLength > labelValueMaxLength) {
     const message = `host names of ${longestClass} pods would have ${podNameLength} characters`;
     const remedy = `shorten it by ${podNameLength - labelValueMaxLength}, or turn DNS names off`;
     problems.push(problem("metadata.name", name, message, remedy));
