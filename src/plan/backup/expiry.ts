@@ -4,7 +4,7 @@
 import { isContinuous, isUnmanaged, retentionOf } from "../../api/effective-backup.ts";
 import { describeCommand, expireCommand } from "../../build/backup-command.ts";
 import type { BackupRecord } from "../../fdb/backup-layer.ts";
-import { formatTime, parseTime } from "../../kube/time.ts";
+import { formatTime } from "../../kube/time.ts";
 import { operatorTimeMs } from "../view/server-time.ts";
 import type { NewWait } from "../wait.ts";
 import type { CommandEnd } from "./command-end.ts";
@@ -78,8 +78,9 @@ export function isRefused({ backup }: BackupSnapshot): boolean {
 }
 
 /** When old data is looked for again; undefined before the first look. */
-export function nextLookMs({ backup }: BackupSnapshot): number | undefined {
-  const lastMs = parseTime(backup.status?.expiry?.time);
+export function nextLookMs(snapshot: BackupSnapshot): number | undefined {
+  const { backup } = snapshot;
+  const lastMs = operatorTimeMs(snapshot, backup.status?.expiry?.time);
   const { intervalMs } = retentionOf(backup.spec) ?? {};
   return lastMs === undefined || intervalMs === undefined ? undefined : lastMs + intervalMs;
 }

@@ -3,7 +3,8 @@
 import type { BackupRun, BackupStatus } from "../../api/backup.ts";
 import { timeZoneOf } from "../../api/effective-backup.ts";
 import { mostOf } from "../../env/long-lists.ts";
-import { formatTime, parseTime } from "../../kube/time.ts";
+import { calendarTimeMs } from "../view/server-time.ts";
+import { formatTime } from "../../kube/time.ts";
 import { lastFire, nextFire, parseCron } from "../../model/cron.ts";
 import type { Cron } from "../../model/cron.ts";
 import { isTimeZone } from "../../env/time-zone.ts";
@@ -62,7 +63,7 @@ function memoryOf(
   const known = backup.status?.schedule;
   const [line, timeZone] = [schedule?.cron ?? "", timeZoneOf(schedule ?? { cron: "" })];
   const isKnown = known?.cron === line && known.timeZone === timeZone;
-  const sinceMs = (isKnown ? parseTime(known.since) : undefined) ?? nowMs;
+  const sinceMs = (isKnown ? calendarTimeMs(known.since) : undefined) ?? nowMs;
   const nextMs = nextFire(cron, timeZone, nowMs);
   const next = nextMs === undefined ? {} : { next: formatTime(nextMs) };
   return { sinceMs, status: { cron: line, timeZone, since: formatTime(sinceMs), ...next } };
@@ -99,7 +100,7 @@ function dueRun(
   sinceMs: number,
   runs: readonly BackupRun[],
 ): number | undefined {
-  const times = runs.map(({ time }) => parseTime(time) ?? 0);
+  const times = runs.map(({ time }) => calendarTimeMs(time) ?? 0);
   const passed = [sinceMs, ...times].filter((atMs) => atMs <= nowMs);
   const { schedule = { cron: "" } } = backup.spec;
   const fromMs = passed.length === 0 ? nowMs : mostOf(passed);

@@ -39,6 +39,11 @@ export function operatorTimeMs(
   return atMs === undefined ? undefined : Math.min(atMs, nowMs);
 }
 
+/** A time of a calendar, by which a run of a schedule is known: no clock has measured it. */
+export function calendarTimeMs(time: string | undefined): number | undefined {
+  return parseTime(time);
+}
+
 /** Whether one time that the API server wrote is after another one of it; false when one is missing. */
 export function isLater(time: string | null | undefined, than: string | null | undefined): boolean {
   const [atMs, thanMs] = [parseTime(time), parseTime(than)];
