@@ -160,6 +160,7 @@ const planFolders = [
   "upgrade",
   "status",
   "backup",
+  "restore",
 ];
 
 /** It tells other instances which process groups this one is about to restart. */

@@ -84,7 +84,7 @@ test("[API1] the three kinds have the names and columns that users know", () => 
         "fdbrestore",
       ],
       scope: "Namespaced",
-      columns: ["Age", "State"],
+      columns: ["Age", "State", "Destination", "Percent", "ETA", "Version", "Waits"],
     },
   ]);
   for (const definition of customResourceDefinitions) {

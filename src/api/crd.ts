@@ -7,7 +7,8 @@ import { backupStatusSchema } from "./backup-status.ts";
 import { foundationDbClusters } from "./cluster.ts";
 import { clusterSpecSchema } from "./cluster-spec.ts";
 import { clusterStatusSchema } from "./cluster-status.ts";
-import { foundationDbRestores, restoreSpecSchema, restoreStatusSchema } from "./restore.ts";
+import { foundationDbRestores, restoreSpecSchema } from "./restore.ts";
+import { restoreStatusSchema } from "./restore-status.ts";
 import { object, required, string, type Schema } from "./schema.ts";
 import type { StructuralSchema } from "../kube/structural/structural-schema.ts";
 
@@ -142,6 +143,37 @@ const restoreColumns: readonly PrinterColumn[] = [
     type: "string",
     jsonPath: ".status.state",
     description: "State of the restore",
+  },
+  {
+    name: "Destination",
+    type: "string",
+    jsonPath: ".spec.destinationClusterName",
+    description: "Cluster that is restored into",
+  },
+  {
+    name: "Percent",
+    type: "integer",
+    jsonPath: ".status.progress.percent",
+    description: "How much was restored, renewed once a minute",
+  },
+  {
+    name: "ETA",
+    type: "string",
+    jsonPath: ".status.progress.eta",
+    description: "When the end is to be expected",
+  },
+  {
+    name: "Version",
+    type: "integer",
+    jsonPath: ".status.target.version",
+    description: "Version of the database that is restored",
+    priority: 1,
+  },
+  {
+    name: "Waits",
+    type: "string",
+    jsonPath: ".status.blockedBy[0].reason",
+    description: "What it waits for",
   },
 ];
 

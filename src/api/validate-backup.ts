@@ -84,7 +84,9 @@ function retentionWarnings(spec: BackupSpec): ValidationProblem[] {
   return [problem(field, "", message, "set snapshotPeriodSeconds to a fraction of it")];
 }
 
-function secretWarnings(spec: BackupSpec): ValidationProblem[] {
+export function secretWarnings(
+  spec: Pick<BackupSpec, "blobStoreConfiguration">,
+): ValidationProblem[] {
   const account = spec.blobStoreConfiguration?.accountName.split("@")[0] ?? "";
   if (!account.includes(":")) return [];
   const field = "spec.blobStoreConfiguration.accountName";

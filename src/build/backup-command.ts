@@ -126,14 +126,14 @@ function onStore(
 }
 
 /** Commands that do not touch the store refuse to be told of its credentials. */
-function knobsOf({ spec }: FoundationDBBackup, isForStore: boolean): string[] {
+export function knobsOf({ spec }: FoundationDBBackup, isForStore: boolean): string[] {
   const unfit = isForStore ? /^locality_/ : /^(locality_|blob[-_]credentials)/;
   const parameters = (spec.customParameters ?? []).filter((text) => !unfit.test(text));
   return parameters.map((parameter) => `--${parameter}`);
 }
 
 /** Older tools know no encryption; the key is left out for them, as the Go operator does. */
-function encryptionOf({ spec }: FoundationDBBackup): string[] {
+export function encryptionOf({ spec }: FoundationDBBackup): string[] {
   const path = spec.encryptionKeyPath ?? "";
   return path === "" || !knowsEncryption(spec.version) ? [] : ["--encryption-key-file", path];
 }

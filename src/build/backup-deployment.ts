@@ -29,12 +29,14 @@ export function backupNameOfAgents(deploymentName: string): string | undefined {
 }
 
 /** Undefined when no agents are wanted. */
-export function agentDeployment(backup: FoundationDBBackup): Built<Stored<Deployment> | undefined> {
+export function agentDeployment(
+  backup: FoundationDBBackup,
+  name = agentDeploymentName(backup.metadata.name ?? ""),
+): Built<Stored<Deployment> | undefined> {
   const replicas = agentCountOf(backup.spec);
   if (replicas === 0) return built(undefined);
   const template = agentTemplate(backup);
   if (!template.ok) return template;
-  const name = agentDeploymentName(backup.metadata.name ?? "");
   const matchLabels = { [agentLabel]: name };
   const labels = { ...template.value.metadata?.labels, ...matchLabels };
   const spec = {

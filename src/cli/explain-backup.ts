@@ -3,17 +3,15 @@
 import { foundationDbBackups } from "../api/backup.ts";
 import type { FoundationDBBackup } from "../api/backup.ts";
 import type { KubeClient } from "../kube/client.ts";
-import { isKubeError } from "../kube/error.ts";
 import type { Event, Pod } from "../kube/generated/types.ts";
-import { events, pods } from "../kube/resource.ts";
 import type { Stored } from "../kube/resource.ts";
 import { formatTime, parseTime } from "../kube/time.ts";
 import { agentDeploymentName, agentLabel } from "../build/backup-deployment.ts";
-import { CommandError } from "./command-error.ts";
+import { conditionFact } from "./explain-facts.ts";
 import { objectTroubles, recentEvents } from "./explain-objects.ts";
 import { explainedWaits } from "./explain-page.ts";
 import type { ExplainedFact, ExplainedWait, ExplainPage, Verdict } from "./explain-page.ts";
-import { commandErrorOf, optionalReads } from "./explain-read.ts";
+import { readNamed, readSurroundings } from "./explain-read.ts";
 import type { ClusterKey } from "./explain-read.ts";
 import type { TextPage } from "./explain-text.ts";
 import { formatAge } from "./explain-words.ts";
@@ -45,10 +43,10 @@ export function explainBackup(input: BackupInput, nowMs: number): BackupPage {
   const { metadata, spec } = backup;
   const waits = explainedWaits(backup, nowMs);
   const facts = {
-    running: fact(backup, "Running"),
-    restorable: fact(backup, "Restorable"),
-    upToDate: negated(fact(backup, "Behind")),
-    reconciled: fact(backup, "Reconciled"),
+    running: conditionFact(backup, "Running"),
+    restorable: conditionFact(backup, "Restorable"),
+    upToDate: negated(conditionFact(backup, "Behind")),
+    reconciled: conditionFact(backup, "Reconciled"),
   };
   const verdict = verdictOf(backup, facts, waits);
   return {
@@ -65,13 +63,6 @@ export function explainBackup(input: BackupInput, nowMs: number): BackupPage {
     recent: recentEvents(backup, input.events, nowMs),
     unread: input.unread,
   };
-}
-
-function fact({ status }: FoundationDBBackup, type: string): ExplainedFact {
-  const found = status?.conditions?.find((condition) => condition.type === type);
-  if (found === undefined) return { answer: "unknown", text: "nobody has looked yet" };
-  const answer = found.status === "True" ? "yes" : found.status === "False" ? "no" : "unknown";
-  return { answer, text: found.message, since: found.lastTransitionTime };
 }
 
 function negated({ answer, ...rest }: ExplainedFact): ExplainedFact {
@@ -168,30 +159,10 @@ export function backupText(page: BackupPage): TextPage {
 /** Only the backup itself is needed: what else may not be read is left out and named. */
 export async function readBackupInput(
   client: KubeClient,
-  { namespace, name }: ClusterKey,
-  server: string,
-): Promise<BackupInput> {
-  const backup = await readBackup(client, { namespace, name }, server);
-  const { attempt, unread } = optionalReads();
-  const labelSelector = `${agentLabel}=${agentDeploymentName(name)}`;
-  const [agents, told] = await Promise.all([
-    attempt("pods", async () => (await client.listAll(pods, { namespace, labelSelector })).items),
-    attempt("events", async () => (await client.listAll(events, { namespace })).items),
-  ]);
-  return { backup, pods: agents, events: told, unread: unread.toSorted() };
-}
-
-async function readBackup(
-  client: KubeClient,
   key: ClusterKey,
   server: string,
-): Promise<Stored<FoundationDBBackup>> {
-  try {
-    return await client.get(foundationDbBackups, key);
-  } catch (error) {
-    if (!isKubeError(error)) throw error;
-    if (error.reason !== "NotFound") throw commandErrorOf(error.reason, error.message, server);
-    const { namespace, name } = key;
-    throw new CommandError(`there is no FoundationDBBackup ${name} in namespace ${namespace}`);
-  }
+): Promise<BackupInput> {
+  const backup = await readNamed(client, foundationDbBackups, key, server);
+  const labelSelector = `${agentLabel}=${agentDeploymentName(key.name)}`;
+  return { backup, ...(await readSurroundings(client, key.namespace, labelSelector)) };
 }

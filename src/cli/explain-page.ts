@@ -1,7 +1,7 @@
 // What is to be said about a cluster, as data: whether it serves, what is being done, what waits for what, and what a
 // person can do. A pure function of Kubernetes objects and the time. Rules: spec/explain.md [E1]-[E9].
 import { mostOf } from "../env/long-lists.ts";
-import type { FoundationDBBackup } from "../api/backup.ts";
+import type { BlockedBy } from "../api/blocked-by.ts";
 import type { Condition, FoundationDBCluster } from "../api/cluster.ts";
 import type { Event, Node, PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
@@ -240,7 +240,7 @@ function idleEntries({ metadata, spec, status }: FoundationDBCluster): string[] 
 }
 
 export function explainedWaits(
-  { status }: Pick<FoundationDBCluster | FoundationDBBackup, "status">,
+  { status }: { readonly status?: { readonly blockedBy?: readonly BlockedBy[] } },
   nowMs: number,
 ): ExplainedWait[] {
   return (status?.blockedBy ?? []).map((entry) => {

@@ -5,6 +5,7 @@ import type { FoundationDBCluster } from "../api/cluster.ts";
 import { labelsOf } from "../api/effective.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/error.ts";
+import type { Event, Pod } from "../kube/generated/types.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { events, nodes, persistentVolumeClaims, pods } from "../kube/resource.ts";
 import type { Resource, Stored } from "../kube/resource.ts";
@@ -44,7 +45,7 @@ export async function readExplainInput(
 }
 
 /** Reads that a page can do without: what fails is left out and named. */
-export function optionalReads(): {
+function optionalReads(): {
   attempt: <T>(what: string, read: () => Promise<T>) => Promise<T | undefined>;
   unread: string[];
 } {
@@ -75,7 +76,42 @@ async function readCluster(
   }
 }
 
-export function commandErrorOf(reason: string, message: string, server: string): CommandError {
+/** A backup or a restore. */
+export async function readNamed<T extends KubeObject>(
+  client: KubeClient,
+  resource: Resource<T>,
+  key: ClusterKey,
+  server: string,
+): Promise<T> {
+  try {
+    return await client.get(resource, key);
+  } catch (error) {
+    if (!isKubeError(error)) throw error;
+    if (error.reason !== "NotFound") throw commandErrorOf(error.reason, error.message, server);
+    const { namespace, name } = key;
+    throw new CommandError(`there is no ${resource.kind} ${name} in namespace ${namespace}`);
+  }
+}
+
+/** Agents with this label, and all events of the namespace. */
+export async function readSurroundings(
+  client: KubeClient,
+  namespace: string,
+  labelSelector: string,
+): Promise<{
+  pods: readonly Stored<Pod>[] | undefined;
+  events: readonly Stored<Event>[] | undefined;
+  unread: readonly string[];
+}> {
+  const { attempt, unread } = optionalReads();
+  const [agents, told] = await Promise.all([
+    attempt("pods", async () => (await client.listAll(pods, { namespace, labelSelector })).items),
+    attempt("events", async () => (await client.listAll(events, { namespace })).items),
+  ]);
+  return { pods: agents, events: told, unread: unread.toSorted() };
+}
+
+function commandErrorOf(reason: string, message: string, server: string): CommandError {
   if (reason === "Forbidden") {
     return new CommandError(`not allowed: ${message} (ask for a role that may read it)`);
   }

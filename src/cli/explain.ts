@@ -1,4 +1,4 @@
-// `fdb-operator explain` and `kubectl fdb explain`: one page about one cluster or backup, from Kubernetes objects alone.
+// `fdb-operator explain` and `kubectl fdb explain`: one page about one cluster, backup or restore, from Kubernetes objects alone.
 // Rules: spec/explain.md [E10]-[E15].
 import type { Clock } from "../env/clock.ts";
 import { machineClock } from "../env/clock.ts";
@@ -11,6 +11,7 @@ import { CommandError } from "./command-error.ts";
 import { explainCluster } from "./explain-page.ts";
 import { readExplainInput } from "./explain-read.ts";
 import { backupText, explainBackup, readBackupInput } from "./explain-backup.ts";
+import { explainRestore, readRestoreInput, restoreText } from "./explain-restore.ts";
 import { renderExplanation, renderPage } from "./explain-text.ts";
 import type { TextOptions } from "./explain-text.ts";
 
@@ -51,6 +52,13 @@ export async function explainText(
   output: ExplainOptions["output"],
   options: TextOptions,
 ): Promise<string> {
+  const restoreName = /^(?:restore|fdbrestore|foundationdbrestores?)\/(.+)$/.exec(key.name)?.[1];
+  if (restoreName !== undefined) {
+    const input = await readRestoreInput(client, { ...key, name: restoreName }, server);
+    const page = explainRestore(input, clock.nowMs());
+    if (output === "json") return `${JSON.stringify(page, null, 2)}\n`;
+    return renderPage(restoreText(page), options);
+  }
   const backupName = nameOfBackup(key.name);
   if (backupName !== undefined) {
     const input = await readBackupInput(client, { ...key, name: backupName }, server);

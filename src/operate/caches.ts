@@ -8,6 +8,7 @@ import { foundationDbRestores } from "../api/restore.ts";
 import type { FoundationDBRestore } from "../api/restore.ts";
 import { agentLabel, backupForLabel, backupNameOfAgents } from "../build/backup-deployment.ts";
 import { backupOfTimeMap } from "../build/backup-time-map.ts";
+import { restoreNameOfAgents } from "../build/restore-agents.ts";
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";
@@ -63,6 +64,8 @@ export interface Caches {
 export const clusterIndex = "cluster";
 /** Pods by the backup whose agent or command they are. */
 export const backupIndex = "backup";
+/** Pods by the restore whose own agent or command they are. */
+export const restoreIndex = "restore";
 /** Pods by the name of their node. */
 export const nodeIndex = "node";
 const clusterNameLabel = "foundationdb.org/fdb-cluster-name";
@@ -81,21 +84,33 @@ export function clusterKeysOf(object: { metadata: ObjectMeta }): string[] {
 
 /** Keys (namespace/name) of the backups that an object may belong to: as a command of it, its agent, or its map of times. */
 export function backupKeysOf(object: { metadata: ObjectMeta }): string[] {
-  const { namespace, labels, ownerReferences } = object.metadata;
-  const names = new Set<string>();
-  for (const owner of ownerReferences ?? []) {
-    if (owner.kind === foundationDbBackups.kind) names.add(owner.name);
-  }
-  const ofAgents = backupNameOfAgents(labels?.[agentLabel] ?? "");
-  if (ofAgents !== undefined) names.add(ofAgents);
+  const keys = keysOf(object, foundationDbBackups.kind, backupNameOfAgents);
   const ofTimes = backupOfTimeMap(object);
-  if (ofTimes !== undefined) names.add(ofTimes);
+  if (ofTimes === undefined) return keys;
+  return [...new Set([...keys, `${object.metadata.namespace ?? ""}/${ofTimes}`])];
+}
+
+/** The same for restores. */
+export function restoreKeysOf(object: { metadata: ObjectMeta }): string[] {
+  return keysOf(object, foundationDbRestores.kind, restoreNameOfAgents);
+}
+
+function keysOf(
+  { metadata }: { metadata: ObjectMeta },
+  kind: string,
+  nameOfAgents: (deploymentName: string) => string | undefined,
+): string[] {
+  const { namespace, labels, ownerReferences } = metadata;
+  const names = new Set<string>();
+  for (const owner of ownerReferences ?? []) if (owner.kind === kind) names.add(owner.name);
+  const ofAgents = nameOfAgents(labels?.[agentLabel] ?? "");
+  if (ofAgents !== undefined) names.add(ofAgents);
   return [...names].map((name) => `${namespace ?? ""}/${name}`);
 }
 
-/** Whether an object belongs to a cluster or a backup, as far as its metadata says. */
+/** Whether an object belongs to a resource of ours, as far as its metadata says. */
 export function isOfInterest(object: { metadata: ObjectMeta }): boolean {
-  return clusterKeysOf(object).length > 0 || backupKeysOf(object).length > 0;
+  return [clusterKeysOf, backupKeysOf, restoreKeysOf].some((keys) => keys(object).length > 0);
 }
 
 export function makeCaches(options: CacheOptions): Caches {
@@ -122,10 +137,15 @@ export function makeCaches(options: CacheOptions): Caches {
     backups: reflect(foundationDbBackups, {
       [clusterIndex]: ({ metadata, spec }) => [`${metadata.namespace ?? ""}/${spec.clusterName}`],
     }),
-    restores: reflect(foundationDbRestores),
+    restores: reflect(foundationDbRestores, {
+      [clusterIndex]: ({ metadata, spec }) => [
+        `${metadata.namespace ?? ""}/${spec.destinationClusterName}`,
+      ],
+    }),
     pods: reflectOwned(pods, {
       [nodeIndex]: ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []),
       [backupIndex]: backupKeysOf,
+      [restoreIndex]: restoreKeysOf,
     }),
     pvcs: reflectOwned(persistentVolumeClaims),
     services: reflectOwned(services),

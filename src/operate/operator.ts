@@ -1,6 +1,6 @@
 // The operator as a whole: local copies of the objects, a queue of clusters that deserve a look, and a pass for each.
 // It runs against a real API server and against the emulated one, in real and in virtual time.
-// Rules: spec/operate.md [OP1]-[OP4], [OP46]-[OP50].
+// Rules: spec/operate.md [OP1]-[OP4], [OP46]-[OP49].
 import { validateCluster } from "../api/validate-cluster.ts";
 import { newTlsProblems } from "../api/validate-tls.ts";
 import type { PodTemplateLimits } from "../api/validate-pod-template.ts";
@@ -8,6 +8,7 @@ import { problem } from "../api/problem.ts";
 import type { ValidationProblem } from "../api/problem.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { validateBackup } from "../api/validate-backup.ts";
+import { validateRestore } from "../api/validate-restore.ts";
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";
@@ -21,7 +22,7 @@ import { EventRecorder } from "../kube/event-recorder.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { keyOf, keyText, parseKeyText } from "../kube/path.ts";
 import { WorkQueue } from "../kube/queue.ts";
-import type { WorkOutcome } from "../kube/queue.ts";
+import type { WorkOutcome, WorkRecord } from "../kube/queue.ts";
 import type { Node } from "../kube/generated/types.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { Stored } from "../kube/resource.ts";
@@ -37,6 +38,8 @@ import { isSameDatabase } from "../model/connection-string.ts";
 import type { Activity } from "./activity.ts";
 import { BackupController } from "./backup/controller.ts";
 import { registerBackupMetrics } from "./backup/metrics.ts";
+import { RestoreController } from "./restore/controller.ts";
+import { registerRestoreMetrics } from "./restore/metrics.ts";
 import { clusterKeysOf, makeCaches, nodeIndex } from "./caches.ts";
 import type { Caches } from "./caches.ts";
 import { healthOf, registerRuntimeMetrics } from "./runtime-health.ts";
@@ -54,7 +57,6 @@ import { observeCluster } from "./observe.ts";
 import { takeIn } from "./take-in.ts";
 import { reconcileCluster } from "./reconcile.ts";
 import type { ReconcileOptions } from "./reconcile.ts";
-import { answerRestore } from "./unimplemented.ts";
 
 export interface OperatorOptions {
   /** Only this namespace is looked after; all of them when absent. */
@@ -132,8 +134,8 @@ class RunningOperator implements Operator {
   readonly #input: OperatorInput;
   readonly #caches: Caches;
   readonly #queue: WorkQueue;
-  readonly #restoreQueue: WorkQueue;
   readonly #backups: BackupController;
+  readonly #restores: RestoreController;
   readonly #recorder: EventRecorder;
   readonly #metrics = new OperatorMetrics();
   readonly #states = new Map<string, ClusterState>();
@@ -176,24 +178,33 @@ class RunningOperator implements Operator {
       handle: (key) => this.#handleCluster(key),
       onHandled: ({ key, error }) => this.#noteError(key, error),
     });
-    this.#restoreQueue = new WorkQueue({
-      clock,
-      random,
-      handle: (key) =>
-        answerRestore({ client, clock, caches: this.#caches, recorder: this.#recorder }, key),
-      onHandled: ({ key, error }) => this.#noteError(key, error),
-    });
-    this.#backups = new BackupController({
+    const shared = {
       ...{ clock, random, log, client, serverClock, namespace },
       caches: this.#caches,
       recorder: this.#recorder,
       terminalPodMinimumAgeMs: this.#reconcile.plan.terminalPodMinimumAgeMs,
-      validate: (backup) =>
-        validateBackup(backup, { podTemplateLimits: options.podTemplateLimits }),
-      database: (key) => this.#states.get(key)?.poller,
+      database: (key: string) => this.#states.get(key)?.poller,
       isStopped: () => input.signal.aborted,
-      onHandled: ({ key, error }) => this.#noteError(key, error),
+      onHandled: ({ key, error }: WorkRecord) => this.#noteError(key, error),
+    };
+    const { podTemplateLimits } = options;
+    this.#backups = new BackupController({
+      ...shared,
+      validate: (backup) => validateBackup(backup, { podTemplateLimits }),
     });
+    this.#restores = new RestoreController({
+      ...shared,
+      validate: (restore) => validateRestore(restore, { podTemplateLimits }),
+      recentTimes: (key) => this.#backups.recentTimes(key),
+    });
+    this.#registerMetrics(serverClock);
+    this.started = this.#start();
+    this.stopped = this.#untilStopped();
+  }
+
+  #registerMetrics(serverClock: ServerClock): void {
+    const { clock } = this.#input;
+    registerRestoreMetrics(this.#metrics.registry, () => this.#caches.restores.list());
     registerBackupMetrics(this.#metrics.registry, {
       backups: () => this.#caches.backups.list(),
       lagMs: (backup) => this.#backups.lagMs(backup),
@@ -201,11 +212,13 @@ class RunningOperator implements Operator {
     registerRuntimeMetrics(this.#metrics.registry, {
       clockAheadMs: () => serverClock.aheadMs,
       reflectors: this.#reflectors(),
-      queues: { clusters: this.#queue, backups: this.#backups.queue, restores: this.#restoreQueue },
+      queues: {
+        clusters: this.#queue,
+        backups: this.#backups.queue,
+        restores: this.#restores.queue,
+      },
       nowMs: () => clock.nowMs(),
     });
-    this.started = this.#start();
-    this.stopped = this.#untilStopped();
   }
 
   counters(): Counters {
@@ -232,8 +245,8 @@ class RunningOperator implements Operator {
     await this.#input.term?.begun;
     if (signal.aborted) return;
     this.#queue.start();
-    this.#restoreQueue.start();
     this.#backups.queue.start();
+    this.#restores.queue.start();
     this.#input.log.info("the operator works", { clusters: this.#caches.clusters.size });
   }
 
@@ -246,9 +259,10 @@ class RunningOperator implements Operator {
         signal.addEventListener("abort", () => resolve(), { once: true });
       });
     }
-    const queues = [this.#queue, this.#restoreQueue, this.#backups.queue];
+    const queues = [this.#queue, this.#restores.queue, this.#backups.queue];
     await Promise.all([...queues.map((queue) => queue.stop()), ...this.#running]);
     this.#backups.close();
+    this.#restores.close();
     // The next instance must not begin while an act of ours is under way.
     if (this.#input.term !== undefined) await this.#reconcile.perform.guard.idle();
     await this.#recorder.flush();
@@ -257,8 +271,9 @@ class RunningOperator implements Operator {
   }
 
   #listen(): void {
-    const { clusters, pods, pvcs, services, configMaps, restores } = this.#caches;
+    const { clusters, pods, pvcs, services, configMaps } = this.#caches;
     this.#backups.listen();
+    this.#restores.listen();
     clusters.onChange(({ type, object }) => {
       const key = keyText(keyOf(object));
       const ownWrites = this.#states.get(key)?.ownWrites;
@@ -276,7 +291,6 @@ class RunningOperator implements Operator {
       if (old !== undefined && isSameForPods(object, old)) return;
       for (const key of this.#clustersOn(object.metadata.name ?? "")) this.#news(key);
     });
-    restores.onChange(({ object }) => this.#restoreQueue.add(keyText(keyOf(object))));
   }
 
   #clustersOn(nodeName: string): ReadonlySet<string> {

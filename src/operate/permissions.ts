@@ -12,7 +12,7 @@ const watched = ["list", "watch"] as const;
 /** In every namespace that it looks after. Secrets are not among them: pods mount them, the operator never reads them. */
 export const namespacedRules: readonly PolicyRule[] = [
   rule("", ["pods"], ["get", ...watched, "create", "patch", "delete"]),
-  // What commands of backups print. RBAC cannot limit it to their pods.
+  // What commands of backups and restores print. RBAC cannot limit it to their pods.
   rule("", ["pods/log"], ["get"]),
   rule("", ["persistentvolumeclaims"], ["get", ...watched, "create", "patch", "delete"]),
   rule("", ["services"], ["get", ...watched, "create", "update", "delete"]),
@@ -21,10 +21,9 @@ export const namespacedRules: readonly PolicyRule[] = [
   rule("apps", ["deployments"], ["get", ...watched, "create", "update", "delete"]),
   rule(
     "apps.foundationdb.org",
-    ["foundationdbclusters", "foundationdbbackups"],
+    ["foundationdbclusters", "foundationdbbackups", "foundationdbrestores"],
     ["get", ...watched, "patch"],
   ),
-  rule("apps.foundationdb.org", ["foundationdbrestores"], watched),
   rule(
     "apps.foundationdb.org",
     ["foundationdbclusters/status", "foundationdbbackups/status", "foundationdbrestores/status"],

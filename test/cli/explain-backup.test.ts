@@ -7,6 +7,7 @@ import type { BackupPage } from "../../src/cli/explain-backup.ts";
 import { explainText } from "../../src/cli/explain.ts";
 import { renderPage } from "../../src/cli/explain-text.ts";
 import type { Stored } from "../../src/kube/resource.ts";
+import { datedPlan } from "../../src/operate/dated-plan.ts";
 import {
   backupWith,
   nowMs,
@@ -22,7 +23,7 @@ import { minuteMs } from "../world/world-harness.ts";
 function pageOf(scene: BackupSnapshot, later = 0): BackupPage {
   const backup = {
     ...scene.backup,
-    status: planBackup(scene).status,
+    status: datedPlan(planBackup(scene), [], nowMs).status,
   } as Stored<FoundationDBBackup>;
   return explainBackup({ backup, pods: [], events: [], unread: [] }, nowMs + later);
 }

@@ -77,6 +77,7 @@ const runs: readonly (readonly [documented: string, typed?: string])[] = [
 
 const named = "names a command in a sentence, without what it is about";
 const backup = "needs a backup: test/world/backup.test.ts does what it is for";
+const restore = "needs a backup: test/world/restore.test.ts does what it is for";
 const otherTest = (where: string) => `run by ${where}`;
 const needsHelm = "needs helm, which npm run packaging builds: test/packaging/chart.test.ts";
 const global = "needs several operators in global mode: test/cli/coordination.test.ts";
@@ -108,11 +109,15 @@ const leftOut: Readonly<Record<string, string>> = {
   "kubectl fdb explain backup/NAME": backup,
   "kubectl fdb explain backup/nightly": backup,
   "kubectl fdb explain dc1": global,
+  "kubectl fdb explain restore/NAME": restore,
+  "kubectl fdb explain restore/yesterday": restore,
   "kubectl get fdbbackup": backup,
+  "kubectl get fdbrestore": restore,
   "kubectl gofdb": "is the plugin of the Go operator under another name",
   "kubectl logs --previous": named,
   "kubectl logs deploy/fdb-operator":
     "needs the operator as a Deployment: npm run end-to-end, which reads its log itself",
+  "kubectl wait --for=condition=Completed fdbrestore/yesterday --timeout=2h": restore,
   "kubectl wait --for=condition=Restorable fdbbackup/nightly": backup,
   "npm install --global foundationdb-operator-0.1.0.tgz":
     "changes the machine; test/packaging/npm-package.test.ts installs the package into a folder",

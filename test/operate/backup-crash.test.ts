@@ -3,36 +3,11 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbBackups } from "../../src/api/backup.ts";
-import { secrets } from "../../src/kube/resource.ts";
-import type { RequestRecord } from "../../src/kube/client.ts";
 import { backupOf } from "../world/managed-backup.ts";
-import { FullWorld, smallPods } from "./full-world.ts";
-import type { Crash } from "./full-world.ts";
+import { commandsIn, openBackupWorld } from "./backup-world.ts";
+import type { Crash, FullWorld } from "./full-world.ts";
 
 const minuteMs = 60_000;
-
-async function openWorld(): Promise<FullWorld> {
-  const world = await FullWorld.open({
-    seed: 9,
-    spec: {
-      databaseConfiguration: { redundancy_mode: "single" },
-      processCounts: { storage: 1, log: 1, stateless: 1 },
-      processes: smallPods,
-    },
-  });
-  const accounts = { accounts: { "KEY@store.example.com": { secret: "SECRET" } } };
-  await world.client.create(secrets, {
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: { name: "store", namespace: "default" },
-    data: { "blob.json": Buffer.from(JSON.stringify(accounts)).toString("base64") },
-  });
-  world.fdb.objectStores.add("store.example.com:443", {
-    accounts: { KEY: "SECRET" },
-    buckets: ["backups"],
-  });
-  return world;
-}
 
 interface Life {
   readonly commands: readonly string[];
@@ -83,17 +58,8 @@ async function lifeOf(world: FullWorld, name: string, crash?: Crash): Promise<Li
   return { commands: commandsIn(world.requests.slice(mark), name), hasCrashed };
 }
 
-/** Each pod once: a write that did not reach the server, or whose answer was lost, is made again under the same name. */
-function commandsIn(requests: readonly RequestRecord[], backup: string): string[] {
-  const names = requests
-    .filter(({ verb, resource }) => verb === "create" && resource.plural === "pods")
-    .map(({ name = "" }) => name);
-  const pattern = new RegExp(`^${backup}-([a-z]+)-[0-9a-f]{10}-\\d+$`);
-  return [...new Set(names)].flatMap((name) => pattern.exec(name)?.[1] ?? []);
-}
-
 test("[BK46][BK72][BK73] a crash at any write changes nothing of what is done", async () => {
-  const world = await openWorld();
+  const world = await openBackupWorld(9);
   const first = world.startOperator();
   await world.createCluster();
   await world.untilReconciled(5 * minuteMs);

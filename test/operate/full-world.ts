@@ -115,6 +115,7 @@ export class FullWorld {
       images: standardImages(),
       options: { nodes },
     });
+    this.server.context.logs = (...asked) => this.kubelet.logs(...asked);
   }
 
   static async open(options: FullWorldOptions = {}): Promise<FullWorld> {

@@ -1,8 +1,7 @@
 // What the operator puts right, and what it leaves alone.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { foundationDbRestores } from "../../src/api/restore.ts";
-import { apiVersion, foundationDbClusters } from "../../src/api/cluster.ts";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
 import {
   configMaps,
   events,
@@ -241,32 +240,5 @@ test("[OP37] a new operator leaves a converged cluster alone", async () => {
   assert.ok(successor.operator.counters().passes > 0);
   assert.deepEqual(world.counted(), before);
   await successor.stop();
-  world.close();
-});
-
-test("[OP50] a restore is answered once for each generation", async () => {
-  const world = await FullWorld.open({ seed: 15 });
-  const running = world.startOperator();
-  const spec = {
-    destinationClusterName: "sample",
-    blobStoreConfiguration: { accountName: "a@b" },
-  };
-  const metadata = { name: "nightly", namespace: "default" };
-  await world.client.create(foundationDbRestores, {
-    apiVersion,
-    kind: "FoundationDBRestore",
-    metadata,
-    spec,
-  });
-  await world.clock.advance(30_000);
-  const restore = await world.client.get(foundationDbRestores, metadata);
-  assert.equal(restore.status?.conditions?.[0]?.reason, "NotImplemented");
-  const [event] = (await world.client.list(events, { namespace: "default" })).items;
-  assert.deepEqual([event?.type, event?.reason], ["Warning", "NotImplemented"]);
-  assert.deepEqual(world.counted(), {
-    "update foundationdbrestores/status": 1,
-    "create events": 1,
-  });
-  await running.stop();
   world.close();
 });

@@ -377,7 +377,6 @@ test("[W41] what was told about an invalid spec, a backup or a restore is not to
     });
     await world.clock.advance(minuteMs);
     assert.equal((await world.events("ClusterSpec not valid")).length, 1);
-    assert.equal((await world.events("NotImplemented")).length, 1);
     await world.during(world.world.stopOperator(), minuteMs, "the operator stops");
     const mark = world.requests.length;
     world.world.startOperator();

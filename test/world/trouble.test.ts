@@ -194,7 +194,7 @@ test("[W27] a changed configuration reaches the database in one command", async 
   );
 });
 
-test("[W28] restores say that nobody acts on them, once", async () => {
+test("[W28] a restore without its cluster says so, once", async () => {
   await TestWorld.run({}, async (world) => {
     const metadata = { namespace: "default", name: "daily" };
     const apiVersion = "apps.foundationdb.org/v1beta2";
@@ -208,8 +208,8 @@ test("[W28] restores say that nobody acts on them, once", async () => {
     await world.clock.advance(hourMs);
     const { status } = await world.client.get(foundationDbRestores, metadata);
     const reasons = status?.conditions?.map(({ reason }) => reason) ?? [];
-    assert.ok(reasons.includes("NotImplemented"), JSON.stringify(status));
-    const events = await world.events("NotImplemented");
+    assert.ok(reasons.includes("BackupClusterMissing"), JSON.stringify(status));
+    const events = await world.events("BackupClusterMissing");
     assert.deepEqual(
       events.map((event) => [event.type, event.involvedObject.kind, event.count ?? 1]).sort(),
       [["Warning", "FoundationDBRestore", 1]],

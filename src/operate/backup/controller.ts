@@ -8,6 +8,7 @@ import { WorkQueue } from "../../kube/queue.ts";
 import type { WorkOutcome, WorkRecord } from "../../kube/queue.ts";
 import type { Reflector } from "../../kube/reflector.ts";
 import type { Stored } from "../../kube/resource.ts";
+import type { TimedVersion } from "../../model/backup-time-map.ts";
 import { lagOf } from "../../plan/backup/figures.ts";
 import { clusterIndex, backupKeysOf } from "../caches.ts";
 import { reconcileBackup } from "./reconcile.ts";
@@ -72,6 +73,12 @@ export class BackupController {
   lagMs(backup: Stored<FoundationDBBackup>): number | undefined {
     const latest = this.#states.get(keyText(keyOf(backup)))?.reader.latest;
     return latest?.kind === "seen" ? lagOf(latest.layer, this.#options.clock.nowMs()) : undefined;
+  }
+
+  /** The newest times that the database of a backup (namespace/name) has noted, the newest first. */
+  recentTimes(key: string): readonly TimedVersion[] {
+    const latest = this.#states.get(key)?.reader.latest;
+    return latest?.kind === "seen" ? latest.layer.times : [];
   }
 
   close(): void {

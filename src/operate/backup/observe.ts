@@ -13,7 +13,7 @@ import type { Pod } from "../../kube/generated/types.ts";
 import { keyOf, keyText } from "../../kube/path.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { timeMapName } from "../../model/backup-time-map.ts";
-import type { BackupSnapshot, LayerObservation } from "../../plan/backup/snapshot.ts";
+import type { BackupSnapshot, Observation } from "../../plan/backup/snapshot.ts";
 import type { DatabaseObservation } from "../../plan/snapshot.ts";
 import { isLeftAlone } from "../../plan/removal/protect-from-deletion.ts";
 import { storedFacts } from "../stored-facts.ts";
@@ -44,29 +44,18 @@ export function observeBackup(input: ObserveBackupInput): BackupSnapshot {
   const { backup, caches, state, nowMs, database } = input;
   const key = keyText(keyOf(backup));
   const { namespace = "", name = "", uid } = backup.metadata;
-  const pods = caches.pods
-    .byIndex(backupIndex, key)
-    .toSorted((a, b) => ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1));
-  const isCommand = (labels: Readonly<Record<string, string>> = {}): boolean =>
-    labels[commandForLabel] === uid;
   const cluster = clusterOf(caches, backup);
   const timeMap = caches.configMaps.get({ namespace, name: timeMapName(name) });
-  const latest = database?.latest;
-  const isRecent = latest?.kind === "seen" && nowMs - latest.observedMs <= statusMaximumAgeMs;
   return {
     nowMs,
     serverAheadMs: input.serverAheadMs,
     backup,
     cluster,
     deployment: caches.deployments.get({ namespace, name: agentDeploymentName(name) }),
-    commandPods: pods.filter(({ metadata }) => isCommand(metadata.labels)),
-    // A pod of a database is never taken for an agent, whatever its labels say.
-    agentPods: pods.filter(
-      (pod) => pod.metadata.labels?.[commandForLabel] === undefined && !isOwnedByCluster(pod),
-    ),
-    layer: layerOf(cluster, database, state),
+    ...podsOf(caches.pods.byIndex(backupIndex, key), uid),
+    layer: observationOf(cluster, database, state.reader.latest),
     layerBefore: state.reader.before,
-    database: isRecent ? latest.status : undefined,
+    database: recentStatus(database, nowMs),
     others: otherBackups(caches, backup),
     outputs: state.outputs,
     timeMap: timeMap && backupOfTimeMap(timeMap) === name ? timeMap : undefined,
@@ -75,6 +64,15 @@ export function observeBackup(input: ObserveBackupInput): BackupSnapshot {
     facts: state.facts ?? storedFacts(backup.status?.observedSince),
     terminalPodMinimumAgeMs: input.terminalPodMinimumAgeMs,
   };
+}
+
+export function recentStatus(
+  database: FollowedDatabase | undefined,
+  nowMs: number,
+): BackupSnapshot["database"] {
+  const latest = database?.latest;
+  const isRecent = latest?.kind === "seen" && nowMs - latest.observedMs <= statusMaximumAgeMs;
+  return isRecent ? latest.status : undefined;
 }
 
 /** What is read of the database for a backup. */
@@ -87,26 +85,49 @@ export function questionOf({ spec, status }: FoundationDBBackup): LayerQuestion 
   };
 }
 
+/** Commands and agents, sorted by name. */
+export function podsOf(
+  all: readonly Stored<Pod>[],
+  uid: string | undefined,
+): Pick<BackupSnapshot, "agentPods" | "commandPods"> {
+  const pods = all.toSorted((a, b) => ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1));
+  const ownerOf = ({ metadata }: Stored<Pod>): string | undefined =>
+    metadata.labels?.[commandForLabel];
+  return {
+    commandPods: pods.filter((pod) => ownerOf(pod) !== undefined && ownerOf(pod) === uid),
+    // A pod of a database is never taken for an agent, whatever its labels say.
+    agentPods: pods.filter((pod) => ownerOf(pod) === undefined && !isOwnedByCluster(pod)),
+  };
+}
+
 function isOwnedByCluster({ metadata }: Stored<Pod>): boolean {
   const owners = metadata.ownerReferences ?? [];
   return owners.some(({ kind }) => kind === foundationDbClusters.kind);
 }
 
-/** A cluster that is being deleted and that nobody keeps is as good as gone. */
 export function clusterOf(
   caches: Caches,
   { metadata, spec }: FoundationDBBackup,
 ): Stored<FoundationDBCluster> | undefined {
-  const key = { namespace: metadata.namespace ?? "", name: spec.clusterName };
-  const cluster = caches.clusters.get(key);
+  return clusterAt(caches, metadata.namespace ?? "", spec.clusterName);
+}
+
+/** A cluster that is being deleted and that nobody keeps is as good as gone. */
+export function clusterAt(
+  caches: Caches,
+  namespace: string,
+  name: string,
+): Stored<FoundationDBCluster> | undefined {
+  const cluster = caches.clusters.get({ namespace, name });
   return cluster === undefined || isLeftAlone(cluster) ? undefined : cluster;
 }
 
-function layerOf(
+/** What was last read of the database, or why nothing was. */
+export function observationOf<Layer>(
   cluster: FoundationDBCluster | undefined,
   database: FollowedDatabase | undefined,
-  state: BackupState,
-): LayerObservation {
+  latest: Observation<Layer> | undefined,
+): Observation<Layer> {
   if (cluster === undefined) return { kind: "missing", reason: "NoCluster", message: "" };
   if (cluster.spec.skip === true) {
     const message = "spec.skip of the cluster is true, so this operator leaves it alone";
@@ -116,7 +137,7 @@ function layerOf(
     return { kind: "missing", reason: "NotReady", message: "" };
   }
   const asking = { kind: "missing", reason: "Asking", message: "" } as const;
-  return database?.client === undefined ? asking : (state.reader.latest ?? asking);
+  return database?.client === undefined ? asking : (latest ?? asking);
 }
 
 function otherBackups(caches: Caches, backup: FoundationDBBackup): FoundationDBBackup[] {

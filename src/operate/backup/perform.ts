@@ -6,18 +6,16 @@ import { setAgentsPaused } from "../../fdb/backup-layer.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { isKubeError } from "../../kube/error.ts";
 import type { ConfigMap } from "../../kube/generated/types.ts";
-import { keyOf } from "../../kube/path.ts";
-import { configMaps, deployments, pods } from "../../kube/resource.ts";
+import { configMaps } from "../../kube/resource.ts";
 import type { Stored } from "../../kube/resource.ts";
 import type { BackupAction } from "../../plan/backup/action.ts";
-import { backupFinalizer } from "../../plan/backup/deletion.ts";
 import type { Caches } from "../caches.ts";
-import { deleteExactly } from "../delete-exactly.ts";
 import { createObject, updateObject } from "../write-object.ts";
 import type { WriteTools } from "../write-object.ts";
 import type { FollowedDatabase } from "./observe.ts";
 import { expiryObjection, removalObjection, runObjection } from "./removal-guard.ts";
 import type { BackupState } from "./state.ts";
+import { writeAction } from "./write-action.ts";
 
 export interface BackupPerformInput {
   client: KubeClient;
@@ -37,39 +35,22 @@ export async function performBackupAction(
 ): Promise<void> {
   const { client, caches, state, backup } = input;
   const { doubts } = state;
-  const { namespace = "", uid: ownerUid = "" } = backup.metadata;
-  const tools = { client, doubts, ownerUid };
-  switch (action.type) {
-    case "createDeployment":
-      return createObject(tools, deployments, caches.deployments, action.object);
-    case "updateDeployment":
-      return updateObject(tools, deployments, caches.deployments, action.object);
-    case "deleteDeployment":
-      return deleteExactly(
-        { client, namespace, doubts },
-        deployments,
-        caches.deployments,
-        action.basis,
-      );
-    case "deletePod":
-      return deleteExactly({ client, namespace, doubts }, pods, caches.pods, action.basis);
-    case "createCommand": {
-      const objection = await objectionTo(input, action);
-      if (objection !== undefined) throw new Error(objection);
-      return createObject(tools, pods, caches.pods, action.object);
-    }
-    case "setPaused": {
-      const admin = input.database?.client;
-      if (admin === undefined) throw new Error("there is no connection to the database");
-      return setAgentsPaused(admin, action.isPaused, timeoutMs);
-    }
-    case "createTimeMap":
-      return createTimeMap(tools, caches, action.object);
-    case "updateTimeMap":
-      return updateObject(tools, configMaps, caches.configMaps, action.object);
-    case "setFinalizer":
-      return setFinalizer(input, action.isPresent);
+  const tools = { client, doubts, ownerUid: backup.metadata.uid ?? "" };
+  if (action.type === "createTimeMap") return createTimeMap(tools, caches, action.object);
+  if (action.type === "updateTimeMap") {
+    return updateObject(tools, configMaps, caches.configMaps, action.object);
   }
+  if (action.type === "setPaused") {
+    const admin = input.database?.client;
+    if (admin === undefined) throw new Error("there is no connection to the database");
+    return setAgentsPaused(admin, action.isPaused, timeoutMs);
+  }
+  if (action.type === "createCommand") {
+    const objection = await objectionTo(input, action);
+    if (objection !== undefined) throw new Error(objection);
+  }
+  const place = { resource: foundationDbBackups, cache: caches.backups, object: backup };
+  return writeAction({ client, caches, doubts, ...place }, action);
 }
 
 /** It has no owner, so one that exists is not known for ours by that. */
@@ -101,23 +82,4 @@ async function objectionTo(
   }
   if (command === "delete") return removalObjection(input);
   return command === "expire" ? expiryObjection(input, restorableAfter) : undefined;
-}
-
-/** The finalizers of others are kept; the version in the patch makes a change meanwhile a Conflict. */
-async function setFinalizer(
-  { client, caches, state, backup }: BackupPerformInput,
-  isPresent: boolean,
-): Promise<void> {
-  const key = keyOf(backup);
-  const others = (backup.metadata.finalizers ?? []).filter((name) => name !== backupFinalizer);
-  const finalizers = isPresent ? [...others, backupFinalizer] : others;
-  const { uid, resourceVersion } = backup.metadata;
-  const body = { metadata: { uid, resourceVersion, finalizers } };
-  const place = { resource: foundationDbBackups, cache: caches.backups, key };
-  const stored = await state.doubts.during(place, () =>
-    client.patch(foundationDbBackups, key, body, { type: "merge" }),
-  );
-  if (stored.metadata.deletionTimestamp === undefined) caches.backups.observeWrite(stored);
-  // The last finalizer of a resource that is being deleted takes it along.
-  else caches.backups.observeDelete(backup, stored);
 }

@@ -16,8 +16,8 @@ import { planBackup } from "../../plan/backup/chain.ts";
 import { isLeftAlone } from "../../plan/removal/protect-from-deletion.ts";
 import type { Caches } from "../caches.ts";
 import { datedPlan, storedWaits } from "../dated-plan.ts";
-import { invalidBackupStatus } from "./invalid-backup.ts";
-import { clusterOf, observeBackup, questionOf } from "./observe.ts";
+import { invalidResourceStatus } from "./invalid-resource.ts";
+import { clusterAt, observeBackup, questionOf } from "./observe.ts";
 import type { FollowedDatabase } from "./observe.ts";
 import {
   againAfter,
@@ -66,7 +66,7 @@ export async function reconcileBackup(
   const { backups: cache } = options.caches;
   const subject = { resource: foundationDbBackups, cache, object: backup, state, figuresMs };
   if (problems.length > 0) {
-    const status = invalidBackupStatus(backup, problems, options.clock.nowMs());
+    const status = invalidResourceStatus(backup, problems, options.clock.nowMs());
     const due = backupStatusDue(backup.status, status);
     return reportInvalid(options, subject, status, due, problems);
   }
@@ -82,7 +82,7 @@ export async function reconcileBackup(
     serverAheadMs: options.serverClock.aheadMs,
     terminalPodMinimumAgeMs: options.terminalPodMinimumAgeMs,
   });
-  const hidden = isDeleted && (await isClusterHidden(options, backup));
+  const hidden = isDeleted && (await isClusterHidden(options, namespace, backup.spec.clusterName));
   const planned = planBackup(hidden ? { ...observed, layer: hiddenLayer } : observed);
   const plan = datedPlan(planned, state.waits ?? storedWaits(backup.status), nowMs);
   state.waits = plan.waits;
@@ -102,19 +102,19 @@ export async function reconcileBackup(
   return { againAfterMs: againAfter(options, subject, plan, outcomes, written) };
 }
 
-const hiddenLayer = {
+export const hiddenLayer = {
   kind: "missing",
   reason: "Unreachable",
   message: "this operator does not look after that cluster",
 } as const;
 
 /** Our copy may hold only clusters with certain labels, so a missing one is looked for before it counts as gone. */
-async function isClusterHidden(
-  { client, caches }: BackupReconcileOptions,
-  backup: FoundationDBBackup,
+export async function isClusterHidden(
+  { client, caches }: Pick<BackupReconcileOptions, "client" | "caches">,
+  namespace: string,
+  name: string,
 ): Promise<boolean> {
-  if (clusterOf(caches, backup) !== undefined) return false;
-  const key = { namespace: backup.metadata.namespace ?? "", name: backup.spec.clusterName };
-  const cluster = await client.find(foundationDbClusters, key);
+  if (clusterAt(caches, namespace, name) !== undefined) return false;
+  const cluster = await client.find(foundationDbClusters, { namespace, name });
   return cluster !== undefined && !isLeftAlone(cluster);
 }

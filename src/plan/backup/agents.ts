@@ -3,23 +3,45 @@
 import { agentCountOf } from "../../api/effective-backup.ts";
 import { agentDeployment } from "../../build/backup-deployment.ts";
 import { containsMetadata } from "../../build/labels.ts";
+import type { Built } from "../../build/problem.ts";
 import type { Deployment } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { lastsFor } from "../facts.ts";
 import { isSameJson } from "../view/same-json.ts";
 import { ownTimeMs } from "../view/server-time.ts";
+import type { NewWait } from "../wait.ts";
 import { basisOf } from "./action.ts";
 import type { BackupAction } from "./action.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import { areAgentsSilent } from "./observed.ts";
-import { nothing } from "./step.ts";
 import type { BackupDraft, BackupStepResult } from "./step.ts";
 
-const step = "updateBackupAgents";
+const ownStep = "updateBackupAgents";
+
+/** The Deployment of a backup or of a restore, and what is around it. */
+export type AgentsView = Pick<
+  BackupSnapshot,
+  "agentPods" | "backup" | "deployment" | "nowMs" | "serverAheadMs" | "terminalPodMinimumAgeMs"
+>;
 
 export function updateBackupAgents(snapshot: BackupSnapshot, draft: BackupDraft): BackupStepResult {
-  const { backup, deployment } = snapshot;
-  const built = agentDeployment(backup);
+  const result = updateAgents(snapshot, ownStep, agentDeployment(snapshot.backup));
+  const isSettled = result.waits === undefined && (result.actions ?? []).every(isOfPod);
+  const stranded = isSettled ? strandedAgents(snapshot, draft) : [];
+  return { ...result, actions: [...(result.actions ?? []), ...stranded] };
+}
+
+function isOfPod({ type }: BackupAction): boolean {
+  return type === "deletePod";
+}
+
+/** What has to be done so that the Deployment is as it was built. */
+export function updateAgents(
+  snapshot: AgentsView,
+  step: string,
+  built: Built<Stored<Deployment> | undefined>,
+): Pick<BackupStepResult, "actions" | "waits" | "status"> {
+  const { deployment } = snapshot;
   if (!built.ok) {
     const { field, value, remedy } = built.problem;
     const message = `${field} is ${value}`;
@@ -34,7 +56,7 @@ export function updateBackupAgents(snapshot: BackupSnapshot, draft: BackupDraft)
     if (desired === undefined) return { status };
     return { status, actions: [{ type: "createDeployment", step, object: desired }] };
   }
-  if (!isOwned(snapshot, deployment)) return { status, ...foreignDeployment(deployment) };
+  if (!isOwned(snapshot, deployment)) return { status, waits: [foreignWait(step, deployment)] };
   if (desired === undefined) {
     return { status, actions: [{ type: "deleteDeployment", step, basis: basisOf(deployment) }] };
   }
@@ -44,31 +66,26 @@ export function updateBackupAgents(snapshot: BackupSnapshot, draft: BackupDraft)
       actions: [{ type: "updateDeployment", step, object: merged(deployment, desired) }],
     };
   }
-  const ended = terminalAgents(snapshot, deployment);
-  const missing = missingAgents(snapshot, deployment);
-  const stranded = missing === nothing ? strandedAgents(snapshot, draft) : [];
-  return { status, actions: [...ended, ...stranded], ...missing };
+  const missing = missingAgents(snapshot, step, deployment);
+  const waits = missing === undefined ? {} : { waits: [missing] };
+  return { status, actions: terminalAgents(snapshot, step, deployment), ...waits };
 }
 
 /** A Deployment of this name that belongs to somebody else is not touched. */
-function isOwned({ backup }: BackupSnapshot, { metadata }: Stored<Deployment>): boolean {
+function isOwned({ backup }: AgentsView, { metadata }: Stored<Deployment>): boolean {
   const { uid } = backup.metadata;
   return (metadata.ownerReferences ?? []).some((owner) => owner.uid === uid);
 }
 
-function foreignDeployment({ metadata }: Stored<Deployment>): BackupStepResult {
+function foreignWait(step: string, { metadata }: Stored<Deployment>): NewWait {
   const name = metadata.name ?? "";
   return {
-    waits: [
-      {
-        step,
-        reason: "BackupAgentsForeign",
-        message: `The Deployment ${name} exists and does not belong to this backup`,
-        object: `deployment/${name}`,
-        remedy: `Delete the Deployment ${name} if nobody needs it, or give the backup another name.`,
-        retryAfterMs: 60_000,
-      },
-    ],
+    step,
+    reason: "BackupAgentsForeign",
+    message: `The Deployment ${name} exists and does not belong to this resource`,
+    object: `deployment/${name}`,
+    remedy: `Delete the Deployment ${name} if nobody needs it, or give the resource another name.`,
+    retryAfterMs: 60_000,
   };
 }
 
@@ -102,7 +119,11 @@ function merged(current: Stored<Deployment>, desired: Stored<Deployment>): Store
 }
 
 /** A Deployment counts a pod that ended until it is gone. */
-function terminalAgents(snapshot: BackupSnapshot, deployment: Stored<Deployment>): BackupAction[] {
+function terminalAgents(
+  snapshot: AgentsView,
+  step: string,
+  deployment: Stored<Deployment>,
+): BackupAction[] {
   const { readyReplicas = 0, replicas = 0 } = deployment.status ?? {};
   if (readyReplicas >= replicas) return [];
   return snapshot.agentPods
@@ -131,28 +152,25 @@ function strandedAgents(snapshot: BackupSnapshot, { facts }: BackupDraft): Backu
       const madeMs = ownTimeMs(snapshot, metadata.creationTimestamp) ?? snapshot.nowMs;
       return madeMs < sinceMs && metadata.deletionTimestamp === undefined;
     })
-    .map((pod) => ({ type: "deletePod", step, basis: basisOf(pod) }));
+    .map((pod) => ({ type: "deletePod", step: ownStep, basis: basisOf(pod) }));
 }
 
 function missingAgents(
-  { backup }: BackupSnapshot,
+  { backup }: AgentsView,
+  step: string,
   deployment: Stored<Deployment>,
-): BackupStepResult {
+): NewWait | undefined {
   const wanted = agentCountOf(backup.spec);
   const { readyReplicas = 0, updatedReplicas = 0 } = deployment.status ?? {};
   const ready = Math.min(readyReplicas, updatedReplicas);
-  if (ready >= wanted) return nothing;
+  if (ready >= wanted) return undefined;
   const name = deployment.metadata.name ?? "";
   return {
-    waits: [
-      {
-        step,
-        reason: "BackupAgentsNotReady",
-        message: `${ready} of ${wanted} agents of the Deployment ${name} are ready`,
-        object: `deployment/${name}`,
-        remedy: `Look at \`kubectl describe deployment ${name}\` and at its pods.`,
-        retryAfterMs: 60_000,
-      },
-    ],
+    step,
+    reason: "BackupAgentsNotReady",
+    message: `${ready} of ${wanted} agents of the Deployment ${name} are ready`,
+    object: `deployment/${name}`,
+    remedy: `Look at \`kubectl describe deployment ${name}\` and at its pods.`,
+    retryAfterMs: 60_000,
   };
 }

@@ -12,6 +12,7 @@ import { concludeBackup } from "./conclude.ts";
 import type { PlannedBackupStatus } from "./conclude.ts";
 import { deleteBackup } from "./deletion.ts";
 import { expireBackup } from "./expiry.ts";
+import { failureWaits, withoutFailed } from "./failed-actions.ts";
 import { areAgentsSilent, updateBackupStatus } from "./observed.ts";
 import { isShortOfFaultTolerance, toggleBackupPaused } from "./pause.ts";
 import { removeCommands } from "./remove-commands.ts";
@@ -101,23 +102,4 @@ function startingStatus({ backup }: BackupSnapshot): BackupStatus {
 
 function mergedStatus(before: BackupStatus, more: Partial<BackupStatus> = {}): BackupStatus {
   return { ...before, ...more, generations: { ...before.generations, ...more.generations } };
-}
-
-function failureWaits({ failures, nowMs }: BackupSnapshot): NewWait[] {
-  return failures.map(({ step, what, message, retryAtMs }) => ({
-    step,
-    reason: "ActionFailed",
-    message: `Could not ${what}: ${message}`,
-    remedy: "It is tried again; the message says what the API server or the database refused.",
-    retryAfterMs: Math.max(1_000, retryAtMs - nowMs),
-  }));
-}
-
-/** What failed rests for a while. */
-function withoutFailed(
-  { failures, nowMs }: BackupSnapshot,
-  actions: readonly BackupAction[],
-): BackupAction[] {
-  const resting = failures.filter(({ retryAtMs }) => retryAtMs > nowMs).map(({ key }) => key);
-  return actions.filter((action) => !resting.includes(describeBackupAction(action)));
 }

@@ -10,7 +10,9 @@ export interface DescribedSnapshot {
 export interface Description {
   /** The oldest first. */
   readonly snapshots: readonly DescribedSnapshot[];
+  /** The first and the last version that can be restored. */
   readonly restorableFrom: number | undefined;
+  readonly restorableTo: number | undefined;
 }
 
 /** Undefined when there is no description in the text, or only a part of one. */
@@ -24,7 +26,11 @@ export function parseDescription(text: string): Description | undefined {
     return [{ begin, end, isRestorable: each["Restorable"] === true }];
   });
   const byEnd = snapshots.toSorted((left, right) => left.end - right.end);
-  return { snapshots: byEnd, restorableFrom: versionOf(parsed["MinRestorablePoint"]) };
+  return {
+    snapshots: byEnd,
+    restorableFrom: versionOf(parsed["MinRestorablePoint"]),
+    restorableTo: versionOf(parsed["MaxRestorablePoint"]),
+  };
 }
 
 type Fields = Readonly<Record<string, unknown>>;

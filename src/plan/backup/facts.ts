@@ -93,8 +93,10 @@ export function isSameTag(left: FoundationDBBackup, right: FoundationDBBackup): 
   return isSameCluster(left, right) && tagOf(left.spec) === tagOf(right.spec);
 }
 
+type Named = Pick<FoundationDBBackup, "metadata">;
+
 /** Of two resources that want the same, the one that was made first has it. */
-export function wasFirst(left: FoundationDBBackup, right: FoundationDBBackup): boolean {
+export function wasFirst(left: Named, right: Named): boolean {
   const [one, two] = [left, right].map(({ metadata }) => {
     const { creationTimestamp = "", uid = "" } = metadata;
     return `${creationTimestamp ?? ""}/${uid}`;
@@ -102,6 +104,6 @@ export function wasFirst(left: FoundationDBBackup, right: FoundationDBBackup): b
   return (one ?? "") < (two ?? "");
 }
 
-export function nameOf({ metadata }: FoundationDBBackup): string {
+export function nameOf({ metadata }: Named): string {
   return `${metadata.namespace ?? ""}/${metadata.name ?? ""}`;
 }

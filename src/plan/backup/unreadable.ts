@@ -1,15 +1,21 @@
 // What is said when the database cannot be asked about a backup. Rules: spec/backup.md [BK31].
 import type { NewWait } from "../wait.ts";
-import type { BackupSnapshot, LayerObservation } from "./snapshot.ts";
-
-type Missing = Extract<LayerObservation, { kind: "missing" }>;
+import type { BackupSnapshot, Unseen } from "./snapshot.ts";
 
 export function unreadableWait(
-  { backup }: BackupSnapshot,
+  { backup }: Pick<BackupSnapshot, "backup">,
   step: string,
-  { reason, message }: Missing,
+  missing: Unseen,
 ): NewWait {
-  const name = backup.spec.clusterName;
+  return unseenWait({ name: backup.spec.clusterName, field: "spec.clusterName" }, step, missing);
+}
+
+/** Of a cluster that a field of the spec names. */
+export function unseenWait(
+  { name, field }: { readonly name: string; readonly field: string },
+  step: string,
+  { reason, message }: Unseen,
+): NewWait {
   const object = `foundationdbcluster/${name}`;
   switch (reason) {
     case "NoCluster":
@@ -18,7 +24,7 @@ export function unreadableWait(
         reason: "BackupClusterMissing",
         message: `There is no FoundationDBCluster ${name} in this namespace that this operator looks after`,
         object,
-        remedy: "Correct spec.clusterName, or create the cluster.",
+        remedy: `Correct ${field}, or create the cluster.`,
         retryAfterMs: 60_000,
       };
     case "NotReady":
@@ -35,7 +41,7 @@ export function unreadableWait(
       return {
         step,
         reason: "DatabaseUnreachable",
-        message: `The database of ${name} was asked about the backup and has not answered${message === "" ? "" : `: ${message}`}`,
+        message: `The database of ${name} was asked about it and has not answered${message === "" ? "" : `: ${message}`}`,
         object,
         remedy: `Look at \`kubectl fdb explain ${name}\`.`,
         retryAfterMs: 15_000,

@@ -1,12 +1,13 @@
-// Reasons that only backups have.
+// Reasons that backups have, and restores, which share agents, commands and stores with them.
 import type { Reason } from "./reason.ts";
 
 export const backupReasons = {
   BackupAgentsForeign: {
     concern: "person",
     meaning:
-      "A Deployment with the name of the agents' one exists and does not belong to this backup, " +
-      "so it is not touched. Delete it if nobody needs it, or make the backup under another name.",
+      "A Deployment with the name of the agents' one exists and does not belong to this " +
+      "resource, so it is not touched. Delete it if nobody needs it, or make the resource under " +
+      "another name.",
   },
   BackupAgentsNotReady: {
     concern: "look",
@@ -27,20 +28,21 @@ export const backupReasons = {
   BackupClusterMissing: {
     concern: "person",
     meaning:
-      "There is no FoundationDBCluster of the name in `spec.clusterName` in this namespace, or " +
-      "this operator does not look after it. The agents' pods wait for its ConfigMap.",
+      "There is no FoundationDBCluster of the name in `spec.clusterName`, of a restore in " +
+      "`spec.destinationClusterName`, in this namespace, or this operator does not look after it. " +
+      "The agents' pods wait for its ConfigMap.",
   },
   BackupCommandFailed: {
     concern: "look",
     meaning:
-      "A command of `fdbbackup` failed with something that the operator does not know; the " +
+      "A command of `fdbbackup` or `fdbrestore` failed with something that the operator does not know; the " +
       "message quotes it. The pod of the command is kept for ten minutes; its log has all of it. " +
       "It is tried again after pauses from ten seconds to five minutes.",
   },
   BackupCommandRunning: {
     concern: "passing",
     meaning:
-      "A command of `fdbbackup` runs in a pod of its own, or has ended and the database is being " +
+      "A command of `fdbbackup` or `fdbrestore` runs in a pod of its own, or has ended and the database is being " +
       "read for what came of it. When the pod has not started, the message says why in the words " +
       "of Kubernetes. It has a deadline.",
   },

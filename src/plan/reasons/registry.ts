@@ -8,6 +8,7 @@ import { podReasons } from "./pods.ts";
 import { processGroupReasons } from "./process-groups.ts";
 import type { Reason } from "./reason.ts";
 import { resourceReasons } from "./resources.ts";
+import { restoreReasons } from "./restores.ts";
 
 const clusterRegistry = {
   ...actReasons,
@@ -17,7 +18,7 @@ const clusterRegistry = {
   ...processGroupReasons,
 };
 
-const waitRegistry = { ...clusterRegistry, ...backupReasons };
+const waitRegistry = { ...clusterRegistry, ...backupReasons, ...restoreReasons };
 const registry: Readonly<Record<string, Reason>> = { ...waitRegistry, ...resourceReasons };
 
 export type WaitReason = keyof typeof waitRegistry;
@@ -30,6 +31,7 @@ export type RemediedReason = {
 /** Of waits, sorted. */
 export const clusterWaitReasons = namesOf(clusterRegistry);
 export const backupWaitReasons = namesOf(backupReasons);
+export const restoreWaitReasons = namesOf(restoreReasons);
 export const waitReasons = namesOf(waitRegistry);
 /** Of resources for which nothing is done. */
 export const refusedReasons = namesOf(resourceReasons);

@@ -7,11 +7,8 @@ export const resourceReasons = {
     meaning:
       "The spec cannot be right; each entry of `blockedBy` names a field, what is wrong with it, " +
       "and what would be right. A Warning event `ClusterSpec not valid`, for a backup " +
-      "`FoundationDBBackup not valid`, says the same. Nothing is changed until the spec changes. " +
+      "`FoundationDBBackup not valid`, for a restore `FoundationDBRestore not valid`, says the " +
+      "same. Nothing is changed until the spec changes. " +
       "`fdb-operator validate -f FILE` finds the same problems before a resource is applied.",
-  },
-  NotImplemented: {
-    concern: "person",
-    meaning: "This operator does not handle resources of this kind: nothing happens for them.",
   },
 } as const satisfies Readonly<Record<string, Reason>>;

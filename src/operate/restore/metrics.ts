@@ -1,0 +1,56 @@
+// Gauges of restores, read off the resources whenever they are asked for. Rules: spec/restore.md [RS84].
+import type { FoundationDBRestore } from "../../api/restore.ts";
+import type { Gauge, Labels, LabelValues, MetricsRegistry } from "../../env/metrics.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { backupWaitReasons, restoreWaitReasons } from "../../plan/reasons/registry.ts";
+
+const conditions = ["Reconciled", "Running", "Completed"] as const;
+const reasons = [
+  ...backupWaitReasons,
+  ...restoreWaitReasons,
+  "ActionFailed",
+  "DatabaseNotReady",
+  "DatabaseUnreachable",
+  "InvalidSpec",
+  "PodTemplateUnusable",
+];
+
+/** Every gauge has a value for each restore that exists, and none for one that is gone. */
+export function registerRestoreMetrics(
+  registry: MetricsRegistry,
+  restores: () => readonly Stored<FoundationDBRestore>[],
+): void {
+  const gauge = (name: string, help: string, more: LabelValues = {}): Gauge =>
+    registry.gauge(`fdb_operator_restore_${name}`, help, { namespace: [], name: [], ...more });
+  const condition = gauge("condition", "1 when the condition is True.", { condition: [] });
+  const blocked = gauge("blocked", "Waits of the restore by reason.", {
+    reason: [],
+  });
+  const progress = gauge("progress_ratio", "How much of the backup's files was restored, 0 to 1.");
+  const bytes = gauge("written_bytes", "Bytes that the restore has written.");
+  const shown = new Map<string, Labels>();
+  registry.onCollect(() => {
+    const present = new Set<string>();
+    for (const { metadata, status = {} } of restores()) {
+      const { namespace = "", name = "" } = metadata;
+      const labels = { namespace, name };
+      present.add(`${namespace}/${name}`);
+      shown.set(`${namespace}/${name}`, labels);
+      for (const type of conditions) {
+        const found = status.conditions?.find((each) => each.type === type);
+        condition.set({ ...labels, condition: type }, found?.status === "True" ? 1 : 0);
+      }
+      for (const reason of reasons) {
+        const own = (status.blockedBy ?? []).filter((wait) => wait.reason === reason);
+        blocked.set({ ...labels, reason }, own.length);
+      }
+      progress.set(labels, (status.progress?.percent ?? 0) / 100);
+      bytes.set(labels, status.progress?.bytes ?? 0);
+    }
+    for (const [key, labels] of shown) {
+      if (present.has(key)) continue;
+      shown.delete(key);
+      for (const each of [condition, blocked, progress, bytes]) each.remove(labels);
+    }
+  });
+}

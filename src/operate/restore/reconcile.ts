@@ -1,0 +1,125 @@
+// One pass over one restore: observe, plan, store the status, perform, and say when to look again.
+// Rules: spec/restore.md [RS24], [RS82].
+import { pointOf, wasStarted } from "../../api/effective-restore.ts";
+import type { ValidationProblem } from "../../api/problem.ts";
+import { foundationDbRestores } from "../../api/restore.ts";
+import type { FoundationDBRestore } from "../../api/restore.ts";
+import { restoreWarnings } from "../../api/validate-restore.ts";
+import type { WorkOutcome } from "../../kube/queue.ts";
+import { configMaps } from "../../kube/resource.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { parseTimeLines, parseTimeMap, timeMapName } from "../../model/backup-time-map.ts";
+import type { TimedVersion, TimePair } from "../../model/backup-time-map.ts";
+import { extendTimeMap } from "../../model/backup-time-thinning.ts";
+import { planRestore } from "../../plan/restore/chain.ts";
+import { isOver } from "../../plan/restore/facts.ts";
+import { concernOf } from "../../plan/reasons/concern.ts";
+import { datedPlan, storedWaits } from "../dated-plan.ts";
+import type { Wait } from "../dated-plan.ts";
+import { invalidResourceStatus } from "../backup/invalid-resource.ts";
+import {
+  againAfter,
+  performAll,
+  readOutputs,
+  recordEvents,
+  reportInvalid,
+  staleMs,
+  warnOfSpec,
+  writeStatus,
+} from "../backup/pass.ts";
+import { hiddenLayer, isClusterHidden } from "../backup/reconcile.ts";
+import type { BackupReconcileOptions } from "../backup/reconcile.ts";
+import { observeRestore, questionOf } from "./observe.ts";
+import { performRestoreAction } from "./perform.ts";
+import type { RestoreState } from "./state.ts";
+import { progressMs, restoreEvents, restoreStatusDue } from "./status-writes.ts";
+
+export interface RestoreReconcileOptions extends Omit<BackupReconcileOptions, "validate"> {
+  validate: (restore: FoundationDBRestore) => readonly ValidationProblem[];
+  /** The newest times that the database of a backup (namespace/name) has noted, the newest first. */
+  recentTimes: (backupKey: string) => readonly TimedVersion[];
+}
+
+/** How often the database is asked while something moves, and while a person is waited for. */
+const busyMs = 3_000;
+const patientMs = 15_000;
+/** Pods of ended commands are to go then. */
+const leftOverMs = 60_000;
+
+export async function reconcileRestore(
+  options: RestoreReconcileOptions,
+  restore: Stored<FoundationDBRestore>,
+  state: RestoreState,
+): Promise<WorkOutcome> {
+  const heldMs = await state.doubts.settle(options);
+  if (heldMs > 0) return { againAfterMs: heldMs };
+  const { clock, caches } = options;
+  const isDeleted = restore.metadata.deletionTimestamp !== undefined;
+  const isEnded = isOver(restore);
+  const isJudged = isDeleted || isEnded || wasStarted(restore);
+  const problems = isJudged ? [] : options.validate(restore);
+  const place = { resource: foundationDbRestores, cache: caches.restores };
+  const subject = { ...place, object: restore, state, figuresMs: progressMs };
+  if (problems.length > 0) {
+    const status = invalidResourceStatus(restore, problems, clock.nowMs());
+    const due = restoreStatusDue(restore.status, status);
+    return reportInvalid(options, subject, status, due, problems);
+  }
+  if (!isJudged) warnOfSpec(options, subject, restoreWarnings(restore));
+  const { namespace = "" } = restore.metadata;
+  const { destinationClusterName } = restore.spec;
+  const database = options.database(`${namespace}/${destinationClusterName}`);
+  const timeline = isJudged ? [] : await timelineOf(options, restore, state);
+  const observe = (): ReturnType<typeof observeRestore> =>
+    observeRestore({
+      ...{ restore, caches, state, nowMs: clock.nowMs(), database, timeline },
+      serverAheadMs: options.serverClock.aheadMs,
+      terminalPodMinimumAgeMs: options.terminalPodMinimumAgeMs,
+    });
+  if (!isEnded && database?.client !== undefined) {
+    state.reader.ask(database.client, questionOf(restore, observe()), state.intervalMs);
+  }
+  const isHidden = isDeleted && (await isClusterHidden(options, namespace, destinationClusterName));
+  const snapshot = isHidden ? { ...observe(), layer: hiddenLayer } : observe();
+  const before = state.waits ?? storedWaits(restore.status);
+  const plan = datedPlan(planRestore(snapshot), before, clock.nowMs());
+  state.waits = plan.waits;
+  state.intervalMs = plan.waits.some(isForPerson) ? patientMs : busyMs;
+  const due = restoreStatusDue(restore.status, plan.status);
+  const written = await writeStatus(options, subject, plan.status, due);
+  if (written === "conflict") return { againAfterMs: staleMs };
+  recordEvents(options, subject, plan, restoreEvents(restore.status, plan.status));
+  await readOutputs(options, subject, plan.reads);
+  const outcomes = await performAll(options, subject, plan, (object, action) => {
+    const { client } = options;
+    const input = { client, caches, state, database, snapshot, restore: object };
+    return performRestoreAction({ ...input, nowMs: () => clock.nowMs() }, action);
+  });
+  if (plan.isAtRest) return snapshot.commandPods.length > 0 ? { againAfterMs: leftOverMs } : {};
+  return { againAfterMs: againAfter(options, subject, plan, outcomes, written) };
+}
+
+function isForPerson({ reason }: Wait): boolean {
+  return concernOf(reason) === "person";
+}
+
+const timelineMs = 30_000;
+
+/** What is known about times: the pairs of the spec, or those that are kept beside the backup, and the newest of its database. */
+async function timelineOf(
+  { client, clock, recentTimes }: RestoreReconcileOptions,
+  { metadata, spec }: FoundationDBRestore,
+  state: RestoreState,
+): Promise<readonly TimePair[]> {
+  const { namespace = "" } = metadata;
+  const { timeline = [], fromBackup = "" } = spec;
+  if (timeline.length > 0) return parseTimeLines(timeline);
+  if (pointOf(spec).kind === "latest" || fromBackup === "") return [];
+  const nowMs = clock.nowMs();
+  if (state.timeline === undefined || nowMs - state.timeline.readMs >= timelineMs) {
+    const found = await client.find(configMaps, { namespace, name: timeMapName(fromBackup) });
+    state.timeline = { readMs: nowMs, pairs: parseTimeMap(found?.data) };
+  }
+  const recent = recentTimes(`${namespace}/${fromBackup}`);
+  return extendTimeMap(state.timeline.pairs, recent.toReversed());
+}

@@ -1,0 +1,76 @@
+// Step deleteRestore: the finalizer while the restore may have to be aborted, and what happens when the resource is deleted:
+// an abort, or nothing. Rules: spec/restore.md [RS70]-[RS73].
+import { isAborting, restoreTagOf } from "../../api/effective-restore.ts";
+import { abortRestoreCommand } from "../../build/restore-command.ts";
+import { isUnderWay } from "../../fdb/restore-layer.ts";
+import { commandEnd } from "../backup/command-end.ts";
+import { backupFinalizer } from "../backup/deletion.ts";
+import { runCommand } from "../backup/run-command.ts";
+import { unseenWait } from "../backup/unreadable.ts";
+import type { NewWait } from "../wait.ts";
+import { commandView, hasOwnAgents, isOver, lenders, recordOf } from "./facts.ts";
+import { nothing } from "./snapshot.ts";
+import type { RestoreSnapshot, RestoreStepResult } from "./snapshot.ts";
+
+const step = "deleteRestore";
+/** A command that has ended shows in the database by then. */
+const settleMs = 2_000;
+
+/** Its own agents go with the resource, so that stays until they are not needed any more. */
+export function wantsFinalizer(snapshot: RestoreSnapshot): boolean {
+  const { restore } = snapshot;
+  return !isOver(restore) && (isAborting(restore.spec) || hasOwnAgents(snapshot));
+}
+
+export function deleteRestore(snapshot: RestoreSnapshot): RestoreStepResult {
+  const { metadata } = snapshot.restore;
+  const isHeld = metadata.finalizers?.includes(backupFinalizer) === true;
+  const isWanted = wantsFinalizer(snapshot);
+  if (metadata.deletionTimestamp === undefined) {
+    if (isHeld === isWanted) return nothing;
+    return { actions: [{ type: "setFinalizer", step, isPresent: isWanted }] };
+  }
+  if (!isHeld) return { stop: true };
+  const ending = isWanted ? endOfRestore(snapshot) : undefined;
+  if (ending !== undefined) return { ...ending, stop: true };
+  return { actions: [{ type: "setFinalizer", step, isPresent: false }], stop: true };
+}
+
+/** Undefined when nothing runs any more, or the database is gone. */
+function endOfRestore(snapshot: RestoreSnapshot): RestoreStepResult | undefined {
+  const { restore, layer, commandPods } = snapshot;
+  if (layer.kind === "missing") {
+    if (layer.reason === "NoCluster" || layer.reason === "NotReady") return undefined;
+    const name = restore.spec.destinationClusterName;
+    return { waits: [unseenWait({ name, field: "spec.destinationClusterName" }, step, layer)] };
+  }
+  // A start that is under way is waited for: nobody knows before whether there is something to abort.
+  const ends = commandPods.map((pod) => commandEnd(snapshot, pod));
+  const isOpen = ends.some((end) => end === undefined || end.endedMs + settleMs > layer.observedMs);
+  const record = recordOf(snapshot);
+  if (record === undefined || !isUnderWay(record)) {
+    return isOpen ? { waits: [openWait] } : undefined;
+  }
+  if (!isAborting(restore.spec)) return { waits: [keptWait] };
+  const [lender] = lenders(snapshot);
+  if (lender === undefined) return undefined;
+  const command = abortRestoreCommand(lender, restoreTagOf(restore), record.uid);
+  return runCommand(commandView(snapshot, lender), step, command);
+}
+
+const openWait: NewWait = {
+  step,
+  reason: "BackupCommandRunning",
+  message: "A command of the restore runs, or what came of it is being read",
+  remedy: "Nothing: it passes by itself; the pod has a deadline of its own.",
+  retryAfterMs: 5_000,
+};
+
+const keptWait: NewWait = {
+  step,
+  reason: "RestoreRunning",
+  message:
+    "spec.deletionPolicy is keep, and the restore needs the agents that go with this resource: it goes when the restore has ended",
+  remedy: "Nothing: it passes by itself. Set spec.deletionPolicy to abort to end the restore now.",
+  retryAfterMs: 30_000,
+};

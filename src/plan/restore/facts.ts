@@ -1,0 +1,102 @@
+// What holds for a restore, as several steps need it. Rules: spec/restore.md [RS3], [RS4], [RS30].
+import type { FoundationDBBackup } from "../../api/backup.ts";
+import { isOfGoOperator, restoreTagOf, wasStarted } from "../../api/effective-restore.ts";
+import type { FoundationDBRestore } from "../../api/restore.ts";
+import { backupUrl } from "../../build/backup-url.ts";
+import { lentTemplate, ownAgents } from "../../build/restore-agents.ts";
+import { isUnderWay } from "../../fdb/restore-layer.ts";
+import type { RestoreLayer, RestoreRecord } from "../../fdb/restore-layer.ts";
+import type { CommandView } from "../backup/run-command.ts";
+import type { RestoreSnapshot } from "./snapshot.ts";
+
+export function layerOf({ layer }: RestoreSnapshot): RestoreLayer | undefined {
+  return layer.kind === "seen" ? layer.layer : undefined;
+}
+
+/** What the database has under the tag of the restore, also of somebody else. */
+function taggedRecord(snapshot: RestoreSnapshot): RestoreRecord | undefined {
+  const tag = restoreTagOf(snapshot.restore);
+  return layerOf(snapshot)?.restores.find((record) => record.tag === tag);
+}
+
+/**
+ * The restore of this resource inside the database. Under a tag that somebody else may use, too, it is the one that was not
+ * there before and goes to the version that was asked for.
+ */
+export function recordOf(snapshot: RestoreSnapshot): RestoreRecord | undefined {
+  const record = taggedRecord(snapshot);
+  return record !== undefined && isOurs(snapshot.restore, record) ? record : undefined;
+}
+
+function isOurs(restore: FoundationDBRestore, record: RestoreRecord): boolean {
+  const { metadata, status } = restore;
+  if (record.tag === metadata.uid || record.uid === status?.restoreUID) return true;
+  if (isOfGoOperator(restore)) return wasStarted(restore);
+  if (status?.tag === undefined || status.restoreUID !== undefined) return false;
+  return record.uid !== status.earlierUID && record.version === status.target?.version;
+}
+
+/** A restore of somebody else under the tag of this one. */
+export function foreignRecord(snapshot: RestoreSnapshot): RestoreRecord | undefined {
+  const record = taggedRecord(snapshot);
+  return record === undefined || isOurs(snapshot.restore, record) ? undefined : record;
+}
+
+/** Its end was seen, and nothing is asked about it any more. */
+export function isOver(restore: FoundationDBRestore): boolean {
+  const { status } = restore;
+  const isEnded = status?.state === "completed" || status?.state === "aborted";
+  return status?.endTime !== undefined || (isEnded && isOfGoOperator(restore));
+}
+
+/** Whether it was started, as far as status or database tell: then it is never started again. */
+export function isBegun(snapshot: RestoreSnapshot): boolean {
+  return wasStarted(snapshot.restore) || recordOf(snapshot) !== undefined;
+}
+
+/** Where the backup lies; it may hold a secret. Empty when there is no such backup. */
+export function sourceUrl({ restore, source }: RestoreSnapshot): string {
+  const named = restore.spec.fromBackup === undefined ? restore : source;
+  return (named && backupUrl(named)) ?? "";
+}
+
+/** Agents of its own: when it asks for them, or when nobody else has any. Once made they stay until the end. */
+export function hasOwnAgents({ restore, helpers, deployment }: RestoreSnapshot): boolean {
+  return restore.spec.agents !== undefined || helpers.length === 0 || deployment !== undefined;
+}
+
+/** Each template whose agents may take a task of the restore: the restore's own, and those of backups of the destination. */
+export function lenders(snapshot: RestoreSnapshot): FoundationDBBackup[] {
+  const { restore, source, cluster, helpers } = snapshot;
+  const own = cluster === undefined ? [] : [ownAgents(restore, source, cluster)];
+  const { blobStoreConfiguration = source?.spec.blobStoreConfiguration } = restore.spec;
+  const keyPath = restore.spec.encryptionKeyPath ?? source?.spec.encryptionKeyPath;
+  const theirs = helpers.map(({ backup: { spec } }) =>
+    lentTemplate(restore, {
+      ...spec,
+      ...(blobStoreConfiguration === undefined ? {} : { blobStoreConfiguration }),
+      ...(keyPath === undefined ? {} : { encryptionKeyPath: keyPath }),
+    }),
+  );
+  return hasOwnAgents(snapshot) ? [...own, ...theirs] : theirs;
+}
+
+/** A command of the restore, in a pod with this template. */
+export function commandView(snapshot: RestoreSnapshot, backup: FoundationDBBackup): CommandView {
+  const { nowMs, serverAheadMs, cluster, commandPods, layer } = snapshot;
+  return { nowMs, serverAheadMs, cluster, commandPods, layer, backup };
+}
+
+export function isSameDestination(left: FoundationDBRestore, right: FoundationDBRestore): boolean {
+  return (
+    left.metadata.namespace === right.metadata.namespace &&
+    left.spec.destinationClusterName === right.spec.destinationClusterName
+  );
+}
+
+/** Other restores into the database that go on, by tag. */
+export function otherUnderWay(snapshot: RestoreSnapshot): RestoreRecord | undefined {
+  const own = recordOf(snapshot);
+  const all = layerOf(snapshot)?.restores ?? [];
+  return all.find((record) => record.uid !== own?.uid && isUnderWay(record));
+}

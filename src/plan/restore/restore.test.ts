@@ -1,0 +1,245 @@
+// What is decided about a restore, state by state. Rules: spec/restore.md.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { RestoreStatus } from "../../api/restore.ts";
+import { purposeOf } from "../../build/command-pod.ts";
+import { ownAgents } from "../../build/restore-agents.ts";
+import { startRestoreCommand } from "../../build/restore-command.ts";
+import { clusterWith } from "../../build/build-fixture.ts";
+import type { Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { formatTime } from "../../kube/time.ts";
+import { backupWith, nightlyUrl, nowMs } from "../backup/scene.ts";
+import { planRestore } from "./chain.ts";
+import { gistOf, recordWith, restoreWith, sceneOf, seen } from "./scene.ts";
+import type { RestoreSnapshot } from "./snapshot.ts";
+
+const begun: RestoreStatus = { running: true, state: "running", tag: "r-1", restoreUID: "u1" };
+const running = { restore: restoreWith({}, begun), ...seen([recordWith()], { lockUid: "u1" }) };
+const silent = {} as unknown as RestoreSnapshot["database"];
+const missing = { kind: "missing", reason: "NoCluster", message: "" } as const;
+const deleted = { deletionTimestamp: "2026-11-16T07:59:00Z" };
+const foreign = recordWith({ tag: "mine", uid: "u9" });
+const tagged = restoreWith({ tag: "mine" });
+
+const table: readonly (readonly [string, Partial<RestoreSnapshot>, string[], string[]])[] = [
+  ["[RS31] the store is looked at first", {}, ["describe"], []],
+  ["[RS24] no cluster", { layer: missing, cluster: undefined }, [], ["BackupClusterMissing"]],
+  [
+    "[RS70] the finalizer comes before the start",
+    { restore: restoreWith({}, {}, { finalizers: [] }) },
+    ["setFinalizer"],
+    [],
+  ],
+  ["[RS35] no agent speaks", { database: silent }, [], ["RestoreAgentsSilent"]],
+  ["[RS36] agents are paused", seen([], { isPaused: true }), [], ["RestoreAgentsPaused"]],
+  ["[RS42] somebody has locked it", seen([], { lockUid: "x" }), [], ["RestoreDatabaseLocked"]],
+  [
+    "[RS43] another restore runs",
+    seen([recordWith({ tag: "t2", uid: "u2" })], { lockUid: "u2" }),
+    [],
+    ["RestoreOtherRunning"],
+  ],
+  [
+    "[RS43] another restore has ended",
+    seen([recordWith({ tag: "t2", uid: "u2", state: "completed" })]),
+    ["describe"],
+    [],
+  ],
+  [
+    "[RS44] the tag is somebody else's",
+    { restore: tagged, ...seen([foreign], { lockUid: "u9" }) },
+    [],
+    ["RestoreTagInUse"],
+  ],
+  [
+    "[RS44] the restore of the tag has ended",
+    { restore: tagged, ...seen([{ ...foreign, state: "aborted" }]) },
+    ["describe"],
+    [],
+  ],
+  ["[RS45] the backup is gone", { source: undefined }, [], ["RestoreSourceMissing"]],
+  ["[RS50] it runs", running, [], ["RestoreRunning"]],
+  [
+    "[RS51] it runs and agents are paused",
+    { ...running, ...seen([recordWith()], { lockUid: "u1", isPaused: true }) },
+    [],
+    ["RestoreRunning", "RestoreAgentsPaused"],
+  ],
+  [
+    "[RS51] it runs and nobody speaks",
+    { ...running, database: silent },
+    [],
+    ["RestoreRunning", "RestoreAgentsSilent"],
+  ],
+  [
+    "[RS52] it is starting and has an error",
+    { ...running, ...seen([recordWith({ state: "starting", error: "no" })], { lockUid: "u1" }) },
+    [],
+    ["RestoreRunning", "RestoreErrors"],
+  ],
+  ["[RS4] the database does not know it", { ...running, ...seen() }, [], ["RestoreLost"]],
+  [
+    "[RS55] it has ended and its lock is there",
+    { ...running, ...seen([recordWith({ state: "completed" })], { lockUid: "u1" }) },
+    [],
+    ["RestoreDatabaseLocked"],
+  ],
+  [
+    "[RS71] it runs and is deleted",
+    { ...running, restore: restoreWith({}, begun, deleted) },
+    ["abort"],
+    ["RestoreRunning"],
+  ],
+  [
+    "[RS73] it runs, is deleted, and is to be kept",
+    { ...running, restore: restoreWith({ deletionPolicy: "keep" }, begun, deleted) },
+    ["setFinalizer"],
+    ["RestoreRunning"],
+  ],
+  [
+    "[RS71] it is deleted and the cluster is gone",
+    { layer: missing, restore: restoreWith({}, begun, deleted) },
+    ["setFinalizer"],
+    ["BackupClusterMissing"],
+  ],
+  [
+    "[RS4] the Go operator has completed it",
+    { restore: restoreWith({}, { state: "completed", running: true }, { finalizers: [] }) },
+    [],
+    [],
+  ],
+];
+
+for (const [title, change, does, waits] of table) {
+  test(title, () => {
+    assert.deepEqual(gistOf(sceneOf(change)), { does, waits });
+  });
+}
+
+test("[RS40] the sample key and the range are named, and nothing is begun", () => {
+  const occupied = { range: { begin: "old/", end: "old/\xff" }, key: `old/${"k".repeat(99)}` };
+  const scene = sceneOf({
+    ...seen([], { occupied }),
+    source: backupWith({ clusterName: "other" }),
+  });
+  const [wait] = planRestore(scene).waits;
+  assert.equal(wait?.reason, "RestoreDestinationNotEmpty");
+  assert.match(wait?.message ?? "", /'old\/' to 'old\/\\xff' is not empty/);
+  assert.ok((wait?.message ?? "").length < 250);
+});
+
+/** The pod of a describe that has ended well. */
+function describedPod(scene: RestoreSnapshot): Stored<Pod> {
+  const action = planRestore(scene).actions.find(({ type }) => type === "createCommand");
+  assert.ok(action?.type === "createCommand");
+  const terminated = { exitCode: 0, finishedAt: formatTime(nowMs - 5_000) };
+  const { object } = action;
+  const main = { name: "foundationdb", image: "", imageID: "", ready: false, restartCount: 0 };
+  return { ...object, status: { containerStatuses: [{ ...main, state: { terminated } }] } };
+}
+
+function describedScene(change: Partial<RestoreSnapshot> = {}): RestoreSnapshot {
+  const scene = sceneOf(change);
+  const pod = describedPod(scene);
+  const text = JSON.stringify({
+    Snapshots: [],
+    MinRestorablePoint: { Version: 50_000_000 },
+    MaxRestorablePoint: { Version: 100_000_000 },
+  });
+  const outputs = new Map([[pod.metadata.name ?? "", `Warning: x\n${text}\n`]]);
+  return { ...scene, commandPods: [pod], outputs };
+}
+
+test("[RS60] what is to be started is in the status that is stored before", () => {
+  const { actions, status } = planRestore(describedScene());
+  const [action] = actions;
+  assert.ok(action?.type === "createCommand" && action.command === "start");
+  const { args = [], command } = action.object.spec?.containers[0] ?? {};
+  assert.deepEqual(command, ["fdbrestore"]);
+  assert.deepEqual(args, [
+    ...["start", "--dest-cluster-file", "/var/dynamic-conf/fdb.cluster", "-r", nightlyUrl],
+    ...["-t", "r-1", "-v", "100000000", "--user-data", "--add-prefix", "old/"],
+  ]);
+  assert.deepEqual(status.target, { version: 100_000_000 });
+  assert.equal(status.tag, "r-1");
+  assert.deepEqual(status.window, { from: 50_000_000, to: 100_000_000 });
+  assert.equal(status.running, undefined);
+});
+
+test("[RS47] the answer to a point outside names the window, in times where they are known", () => {
+  const timeline = [
+    { seconds: 1_000, version: 40_000_000 },
+    { seconds: 1_100, version: 140_000_000 },
+  ];
+  const restore = restoreWith({ to: { version: 7 } });
+  const { waits, actions } = planRestore(describedScene({ restore, timeline }));
+  assert.deepEqual(actions, []);
+  assert.equal(
+    waits[0]?.message,
+    "The backup cannot be restored to version 7: it reaches from version 50000000 (about 1970-01-01T00:16:50Z) to version 100000000 (about 1970-01-01T00:17:40Z)",
+  );
+});
+
+test("[RS33] a start with another version is the same command, so it has the same pod", () => {
+  const backup = backupWith();
+  const { spec } = restoreWith();
+  const [one, two] = [1, 2].map((version) =>
+    purposeOf(startRestoreCommand(backup, spec, { url: "u", tag: "t", version }, "c")),
+  );
+  assert.equal(one, two);
+});
+
+test("[RS30] own agents have the version of the destination, not of the backup", () => {
+  const cluster = clusterWith({ version: "7.3.79" }, { runningVersion: "7.3.79" });
+  const { spec, kind, metadata } = ownAgents(
+    restoreWith(),
+    backupWith({ version: "7.1.57" }),
+    cluster,
+  );
+  assert.deepEqual(
+    [spec.version, spec.clusterName, kind, metadata.uid],
+    ["7.3.79", "sample", "FoundationDBRestore", "r-1"],
+  );
+});
+
+test("[RS50] progress tells when the end is to be expected", () => {
+  const status = { ...begun, startTime: formatTime(nowMs - 60_000) };
+  const scene = sceneOf({ ...running, restore: restoreWith({}, status) });
+  assert.deepEqual(planRestore(scene).status.progress, {
+    percent: 50,
+    bytes: 1_000,
+    eta: formatTime(nowMs + 60_000),
+  });
+  const applying = recordWith({ blocksFinished: 10 });
+  const { progress } = planRestore({ ...scene, ...seen([applying], { lockUid: "u1" }) }).status;
+  assert.deepEqual(progress, { percent: 100, bytes: 1_000, versionsLeft: 10_000_001 });
+});
+
+test("[RS81] the words about the destination are true for each end", () => {
+  const wordsOf = (change: Partial<RestoreSnapshot>): string =>
+    planRestore(sceneOf(change)).status.conditions?.find(({ type }) => type === "Completed")
+      ?.message ?? "";
+  assert.match(wordsOf({}), /Nothing was written into the database of sample/);
+  assert.match(wordsOf(running), /is locked, and what lies in the restored ranges is not complete/);
+  const ended = (state: "completed" | "aborted", bytes: number): string =>
+    wordsOf({ ...running, ...seen([recordWith({ state, bytes })]) });
+  assert.match(ended("completed", 5), /was restored to version 90000000/);
+  assert.match(ended("aborted", 5), /holds a part of the data that fits no version/);
+  assert.match(ended("aborted", 0), /before it had written anything/);
+});
+
+test("[RS85] a secret in the URL is left out of the status and of all waits", () => {
+  const source = backupWith({ blobStoreConfiguration: { accountName: "key:SECRET@host" } });
+  const url = "blobstore://key:SECRET@host:443/nightly?bucket=fdb-backups";
+  const error = `cannot read ${url}`;
+  const record = recordWith({ url, state: "starting", error });
+  for (const scene of [
+    sceneOf({ source }),
+    sceneOf({ ...running, source, ...seen([record], { lockUid: "u1" }) }),
+    sceneOf({ source, restore: tagged, ...seen([{ ...foreign, url }], { lockUid: "u9" }) }),
+  ]) {
+    const { status, waits, wanted } = planRestore(scene);
+    assert.ok(!JSON.stringify([status, waits, wanted]).includes("SECRET"));
+  }
+});

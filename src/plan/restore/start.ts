@@ -1,0 +1,153 @@
+// Step startRestore: the store is looked at with the template of everybody who may take a task, the version is chosen, and
+// then `fdbrestore start` runs, once. Rules: spec/restore.md [RS31], [RS47], [RS60]-[RS63].
+import { restoreTagOf } from "../../api/effective-restore.ts";
+import type { FoundationDBBackup } from "../../api/backup.ts";
+import { describeCommand } from "../../build/backup-command.ts";
+import { maskedUrl } from "../../build/backup-url.ts";
+import { startRestoreCommand } from "../../build/restore-command.ts";
+import { backupFinalizer } from "../backup/deletion.ts";
+import { parseDescription } from "../backup/description.ts";
+import type { Description } from "../backup/description.ts";
+import { isReadSince, lastEnd, runCommand } from "../backup/run-command.ts";
+import type { NewWait } from "../wait.ts";
+import { wantsFinalizer } from "./deletion.ts";
+import { commandView, foreignRecord, isBegun, isOver, lenders, sourceUrl } from "./facts.ts";
+import { targetOf, windowOf } from "./point.ts";
+import { nothing } from "./snapshot.ts";
+import type { RestoreSnapshot, RestoreStepResult } from "./snapshot.ts";
+
+const step = "startRestore";
+
+export function startRestore(snapshot: RestoreSnapshot): RestoreStepResult {
+  const { restore } = snapshot;
+  if (isOver(restore) || isBegun(snapshot)) return nothing;
+  const [lender] = lenders(snapshot);
+  if (lender === undefined) return nothing;
+  const finalizers = restore.metadata.finalizers ?? [];
+  // A restore that is deleted in the next moment is aborted all the same.
+  if (wantsFinalizer(snapshot) && !finalizers.includes(backupFinalizer)) return nothing;
+  const view = commandView(snapshot, lender);
+  const [tag, url] = [restoreTagOf(restore), sourceUrl(snapshot)];
+  const context = `restore ${restore.metadata.uid ?? ""}`;
+  const attempted = lastEnd(
+    view,
+    startRestoreCommand(lender, restore.spec, { tag, url, version: 0 }, context),
+  );
+  if (attempted !== undefined && !isReadSince(view, attempted)) return { waits: [settling] };
+  const looked = lookAtStore(snapshot, `${context} ${attempted?.attempt ?? 0}`);
+  if ("result" in looked) return looked.result;
+  const { description, reads } = looked;
+  const window = windowOf(description);
+  if (window === undefined) return { waits: [notRestorable(url)], reads };
+  const found = targetOf(snapshot, step, window);
+  if ("wait" in found) return { waits: [found.wait], reads, status: { window } };
+  const { target } = found;
+  const earlierUID = foreignRecord(snapshot)?.uid;
+  const command = startRestoreCommand(
+    lender,
+    restore.spec,
+    { tag, url, version: target.version },
+    context,
+  );
+  return {
+    ...runCommand(view, step, command),
+    reads,
+    // Stored before the command is begun: whoever takes over knows what was to be started.
+    status: {
+      window,
+      target,
+      tag,
+      url: maskedUrl(url),
+      ...(earlierUID === undefined ? {} : { earlierUID }),
+    },
+  };
+}
+
+type Look =
+  | { readonly description: Description; readonly reads: readonly string[] }
+  | { readonly result: RestoreStepResult };
+
+/** Everybody who may take a task must be able to read the backup: the last look is the one that is believed. */
+function lookAtStore(snapshot: RestoreSnapshot, context: string): Look {
+  const url = sourceUrl(snapshot);
+  const all = lenders(snapshot);
+  let name = "";
+  for (const [index, lender] of all.entries()) {
+    const view = commandView(snapshot, lender);
+    const command = describeCommand(lender, url, `${context} ${index}`);
+    const end = lastEnd(view, command);
+    if (end?.isSuccess !== true) {
+      if (/Backup does not exist/.test(end?.message ?? "")) {
+        return { result: again(snapshot, lender, command, notThere(url)) };
+      }
+      return { result: runCommand(view, step, command) };
+    }
+    name = end.pod.metadata.name ?? "";
+  }
+  const output = snapshot.outputs.get(name);
+  const reads = [name];
+  if (output === undefined) return { result: { reads, waits: [reading(name)] } };
+  const description = parseDescription(output);
+  if (description === undefined) return { result: { reads, waits: [unreadable(name)] } };
+  return { description, reads };
+}
+
+/** It is looked at again, as after any failure, and the wait says what was found. */
+function again(
+  snapshot: RestoreSnapshot,
+  lender: FoundationDBBackup,
+  command: ReturnType<typeof describeCommand>,
+  wait: NewWait,
+): RestoreStepResult {
+  const { actions = [] } = runCommand(commandView(snapshot, lender), step, command);
+  return { actions, waits: [wait] };
+}
+
+const settling: NewWait = {
+  step,
+  reason: "BackupCommandRunning",
+  message: "fdbrestore start has ended, and what came of it is being read",
+  remedy: "Nothing: it passes by itself.",
+  retryAfterMs: 5_000,
+};
+
+function notThere(url: string): NewWait {
+  return {
+    step,
+    reason: "RestoreNotRestorable",
+    message: `There is no backup at ${maskedUrl(url)}`,
+    remedy: "Compare backupName and bucket with what lies in the store.",
+    retryAfterMs: 60_000,
+  };
+}
+
+function notRestorable(url: string): NewWait {
+  return {
+    step,
+    reason: "RestoreNotRestorable",
+    message: `The backup at ${maskedUrl(url)} has no point that can be restored: no snapshot is complete with the log behind it`,
+    remedy: "If it still runs, wait for its first snapshot; it is looked at again.",
+    retryAfterMs: 60_000,
+  };
+}
+
+function reading(name: string): NewWait {
+  return {
+    step,
+    reason: "BackupCommandRunning",
+    message: `The output of pod ${name} is being read`,
+    object: `pod/${name}`,
+    remedy: "Nothing: it passes by itself.",
+    retryAfterMs: 5_000,
+  };
+}
+
+function unreadable(name: string): NewWait {
+  return {
+    step,
+    reason: "BackupCommandFailed",
+    message: `What fdbbackup describe printed in pod ${name} is no description of a backup, so nothing is restored`,
+    remedy: `Look at \`kubectl logs ${name} -c foundationdb\`; it is tried again in ten minutes.`,
+    retryAfterMs: 60_000,
+  };
+}
