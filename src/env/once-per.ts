@@ -4,8 +4,10 @@
 export function oncePer<K extends object, V>(derive: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, { value: V }>();
   return (key) => {
-    const found = known.get(key) ?? { value: derive(key) };
-    known.set(key, found);
-    return found.value;
+    const found = known.get(key);
+    if (found !== undefined) return found.value;
+    const value = derive(key);
+    known.set(key, { value });
+    return value;
   };
 }

@@ -28,7 +28,8 @@ export function parseAddress(text: string): Parsed<ProcessAddress> {
   const end = isBracketed ? body.indexOf("]") : endOf(body, body.indexOf(":"));
   const name = body.slice(isBracketed ? 1 : 0, end);
   const rest = body.slice(isBracketed ? end + 1 : end);
-  if (end < 0 || (rest !== "" && !rest.startsWith(":")) || (!isBracketed && /[[\]]/.test(name))) {
+  const isMisplaced = !isBracketed && (name.includes("[") || name.includes("]"));
+  if (end < 0 || (rest !== "" && !rest.startsWith(":")) || isMisplaced) {
     return unparsed(`"${text}" is not an address: an IPv6 address needs brackets`);
   }
   if (name === "") return unparsed(`"${text}" is not an address: it names no host`);
@@ -36,13 +37,20 @@ export function parseAddress(text: string): Parsed<ProcessAddress> {
   if (rest === "") return parsed({ host, port: 0, flags: [], fromHostname });
 
   const [port = "", ...flags] = rest.slice(1).split(":");
-  if (!/^\d+$/.test(port) || Number(port) > 65_535) {
+  const number = portNumber(port);
+  if (number === undefined) {
     return unparsed(`"${text}" is not an address: "${port}" is not a port`);
   }
   if (flags.some((flag) => /\s/.test(flag))) {
     return unparsed(`"${text}" is not an address: a flag has no spaces`);
   }
-  return parsed({ host, port: Number(port), flags: sortedFlags(flags), fromHostname });
+  return parsed({ host, port: number, flags: sortedFlags(flags), fromHostname });
+}
+
+function portNumber(text: string): number | undefined {
+  if (!/^\d+$/.test(text)) return undefined;
+  const number = Number(text);
+  return number > 65_535 ? undefined : number;
 }
 
 function endOf(body: string, colon: number): number {

@@ -5,8 +5,8 @@
 export function canonicalIp(text: string): string | undefined {
   const colon = text.indexOf(":");
   if (colon < 0) return parseIpv4(text) ? text : undefined;
-  // An address with its port has one colon, and most texts that come here are such.
-  if (!text.includes(":", colon + 1)) return undefined;
+  // Most texts that come here are an address or a name with a port: one colon, or dots before it.
+  if (!text.includes(":", colon + 1) || text.lastIndexOf(".", colon) >= 0) return undefined;
   const groups = parseIpv6(text);
   return groups && formatIpv6(groups);
 }

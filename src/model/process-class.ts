@@ -67,5 +67,5 @@ export function isTest(processClass: string): boolean {
 
 /** The form of a class in names of Kubernetes objects. */
 export function classInName(processClass: string): string {
-  return processClass.replaceAll("_", "-");
+  return processClass.includes("_") ? processClass.replaceAll("_", "-") : processClass;
 }

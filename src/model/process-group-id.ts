@@ -32,6 +32,8 @@ export function makeProcessId(processGroupId: string, processNumber: number): st
  */
 export function podNameOf(clusterName: string, processClass: string, id: string): string {
   const idInName = classInName(id);
+  // Most ids have no prefix, and names are asked for in every step for every process group.
+  if (idInName === id && id.startsWith(processClass)) return `${clusterName}-${id}`;
   const start = idInName.indexOf(classInName(processClass));
   return `${clusterName}-${start < 0 ? idInName : idInName.slice(start)}`;
 }

@@ -128,7 +128,10 @@ export function conditionOf(
   group: ProcessGroupState,
   type: ConditionType,
 ): ProcessGroupCondition | undefined {
-  return group.processGroupConditions?.find((condition) => condition.type === type);
+  for (const condition of group.processGroupConditions ?? []) {
+    if (condition.type === type) return condition;
+  }
+  return undefined;
 }
 
 export function hasCondition(group: ProcessGroupState, type: ConditionType): boolean {

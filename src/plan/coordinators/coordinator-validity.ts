@@ -77,11 +77,14 @@ export function coordinatorProblem(input: CoordinatorInput): string | undefined 
  * address. A coordinator known by its host name is found by the name that its process reports.
  */
 export function missingCoordinators(status: DatabaseStatus, connectionString: string): string[] {
+  const wanted = coordinatorsOf(connectionString);
+  const hosts = hostsOf(wanted);
   const served = new Set<string>();
   for (const process of processesOf(status)) {
     const addresses = announcedAddresses(process);
     const dnsName = dnsNameOf(process);
     for (const address of addresses.ok ? addresses.value : []) {
+      if (!hosts.has(address.host) && !hosts.has(dnsName)) continue;
       const names = [address, { ...address, fromHostname: true }, ...named(address, dnsName)];
       for (const name of names) served.add(formatAddress(name));
     }
@@ -91,9 +94,7 @@ export function missingCoordinators(status: DatabaseStatus, connectionString: st
       .filter((coordinator) => !coordinator.reachable)
       .map((coordinator) => coordinator.address),
   );
-  return coordinatorsOf(connectionString)
-    .filter((address) => unreachable.has(address) || !served.has(address))
-    .toSorted();
+  return wanted.filter((address) => unreachable.has(address) || !served.has(address)).toSorted();
 }
 
 /** Coordinators are to move between plain and TLS. */
@@ -142,7 +143,7 @@ function coordinatorAddress(
   return names.map(formatAddress).find((text) => wanted.has(text));
 }
 
-function hostsOf(addresses: ReadonlySet<string>): ReadonlySet<string> {
+function hostsOf(addresses: Iterable<string>): ReadonlySet<string> {
   const hosts = [...addresses].flatMap((text) => {
     const address = parseAddress(text);
     return address.ok ? [address.value.host] : [];

@@ -7,12 +7,12 @@ import { nodeLabelVariable } from "../../api/localities.ts";
 import { renderArgument } from "../../build/command-line.ts";
 import { localityArguments } from "../../build/locality-arguments.ts";
 import { mainContainerName } from "../../build/normalise.ts";
-import type { Pod } from "../../kube/generated/types.ts";
+import type { Node, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import type { StatusProcess } from "../../model/database-status.ts";
 import { zoneVariableOf } from "../../model/fault-domain.ts";
 import { localityKeys, localityOf, processesByInstance } from "../../model/locality.ts";
-import { hasCondition, isPacked } from "../../model/process-group.ts";
+import { hallOf, hasCondition, isPacked } from "../../model/process-group.ts";
 import type { Desired } from "../view/desired.ts";
 import { substitutionsOf } from "../view/pod-configuration.ts";
 import { databaseStatus } from "../snapshot.ts";
@@ -76,6 +76,11 @@ function processesOfPod(
   );
 }
 
+interface Surroundings {
+  readonly node: Stored<Node> | undefined;
+  readonly substitutions: Readonly<Record<string, string>> | undefined;
+}
+
 /** What a new process in the place of the pod would say; a variable that nobody can tell stays visible as `$NAME`. */
 function wantedLocalities(
   snapshot: Snapshot,
@@ -83,9 +88,24 @@ function wantedLocalities(
   group: ProcessGroup,
   pod: Stored<Pod>,
 ): ReadonlyMap<string, string> {
+  const node = snapshot.nodes?.get(pod.spec?.nodeName ?? "");
+  const { values: substitutions } = substitutionsOf(snapshot, pod);
+  const { processGroupID, processClass, distributionKey } = group;
+  const from = [processGroupID, processClass, distributionKey, hallOf(group), node, substitutions];
+  return desired.derived(pod, "localities", from, () =>
+    localitiesIn({ node, substitutions }, desired, group, pod),
+  );
+}
+
+function localitiesIn(
+  surroundings: Surroundings,
+  desired: Desired,
+  group: ProcessGroup,
+  pod: Stored<Pod>,
+): ReadonlyMap<string, string> {
   const { spec } = desired.cluster;
   const parameters = processSettingsOf(spec, group.processClass).customParameters ?? [];
-  const values = variables(snapshot, desired, group, pod);
+  const values = variables(surroundings, desired, group, pod);
   const zoneSource = isPacked(group) ? "FDB_ZONE_ID" : zoneVariableOf(faultDomainOf(spec));
   const texts = [
     `--locality_zoneid=${values[zoneSource] ?? `$${zoneSource}`}`,
@@ -107,16 +127,16 @@ function wantedLocalities(
 
 /** What the pod reports, labels of its node, and over both what a new pod on the same node would be given. */
 function variables(
-  snapshot: Snapshot,
+  { node, substitutions }: Surroundings,
   desired: Desired,
   group: ProcessGroup,
   pod: Stored<Pod>,
 ): Record<string, string> {
   const { nodeName = "" } = pod.spec ?? {};
   const values: Record<string, string> = {};
-  const labels = snapshot.nodes?.get(nodeName)?.metadata.labels ?? {};
+  const labels = node?.metadata.labels ?? {};
   for (const [key, value] of Object.entries(labels)) values[nodeLabelVariable(key)] = value;
-  Object.assign(values, substitutionsOf(snapshot, pod).values);
+  Object.assign(values, substitutions);
   const containers = desired.pod(group)?.object.spec?.containers ?? [];
   const main = containers.find(({ name }) => name === mainContainerName);
   for (const { name, value, valueFrom } of main?.env ?? []) {

@@ -23,7 +23,8 @@ export function isCoordinator(
     return true;
   }
   const named = coordinatorHosts(view, status);
-  return hostsOfGroup(view, status, group).some((host) => named.has(host));
+  for (const host of hostsOfGroup(view, status, group)) if (named.has(host)) return true;
+  return false;
 }
 
 /** The same for a process group of any instance, by what its processes report; of our own we know more. */
@@ -59,22 +60,24 @@ function coordinatorHosts(view: SafetyView, status: DatabaseStatus): ReadonlySet
 }
 
 /** Addresses and names that belong to the group: those it has, those it had, and the name of its pod. */
-function hostsOfGroup(view: SafetyView, status: DatabaseStatus, group: ProcessGroup): string[] {
-  const hosts = new Set((group.addresses ?? []).map(hostOf));
+function* hostsOfGroup(
+  view: SafetyView,
+  status: DatabaseStatus,
+  group: ProcessGroup,
+): Generator<string> {
+  for (const address of group.addresses ?? []) yield hostOf(address);
   const pod = podOf(view, group);
-  if (pod !== undefined) for (const ip of shapeOfPod(pod).publicIps) hosts.add(hostOf(ip));
+  if (pod !== undefined) for (const ip of shapeOfPod(pod).publicIps) yield hostOf(ip);
   for (const process of processesOfInstance(status, group.processGroupID)) {
-    hosts.add(hostOf(process.address ?? ""));
+    yield hostOf(process.address ?? "");
     const name = dnsNameOf(process);
-    if (name !== "") hosts.add(name);
+    if (name !== "") yield name;
   }
   // A process that does not report is known by the name that the headless service gives its pod.
   const { name: cluster = "", namespace = "" } = view.cluster.metadata;
   const podName = podNameOf(cluster, group.processClass, group.processGroupID);
-  for (const host of coordinatorHosts(view, status)) {
-    if (host.startsWith(`${podName}.${cluster}.${namespace}.`)) hosts.add(host);
-  }
-  return [...hosts];
+  const prefix = `${podName}.${cluster}.${namespace}.`;
+  for (const host of coordinatorHosts(view, status)) if (host.startsWith(prefix)) yield host;
 }
 
 /** Why an act on these groups would leave too few coordinators, as a clause; undefined when it would not. */
@@ -108,6 +111,6 @@ function hostsOfLost(
       inFlight.has(group.processGroupID) || groupProblem(view, group, processes) !== undefined;
     if (isDown) for (const host of hostsOfGroup(view, status, group)) hosts.add(host);
   }
-  const hitHosts = new Set(hit.flatMap((group) => hostsOfGroup(view, status, group)));
+  const hitHosts = new Set(hit.flatMap((group) => [...hostsOfGroup(view, status, group)]));
   return { has: (host) => hosts.has(host) || hitHosts.has(host), hit: hitHosts };
 }

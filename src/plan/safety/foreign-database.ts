@@ -36,9 +36,10 @@ export function ownObservation(
 export function foreignProblem(view: ForeignView, status: DatabaseStatus): string | undefined {
   if (view.cluster.status?.configured !== true || status.unreadable !== undefined) return undefined;
   if (status.client?.database_status?.available !== true) return undefined;
-  const known = knownHosts(status);
+  // Asked of every status: one process of ours that is known settles it.
+  if (isKnown(view, knownHosts(status))) return undefined;
   const running = runningGroups(view);
-  if (running.length === 0 || isKnown(view, known)) return undefined;
+  if (running.length === 0) return undefined;
   const ids = running.map(({ processGroupID }) => processGroupID);
   return (
     "the connection string leads to a database that has none of the processes of this resource, " +
@@ -47,18 +48,21 @@ export function foreignProblem(view: ForeignView, status: DatabaseStatus): strin
 }
 
 /** Whoever takes part in the database, is one of its coordinators, or tries to with a protocol that it does not speak. */
-function knownHosts(status: DatabaseStatus): ReadonlySet<string> {
-  const addresses = [
-    ...processesOf(status).flatMap(({ address = "" }) => address),
-    ...(status.client?.coordinators?.coordinators ?? []).map(({ address }) => address),
-  ];
-  return new Set([...addresses.map(hostOf), ...incompatibleHosts(status, undefined)]);
+function* knownHosts(status: DatabaseStatus): Generator<string> {
+  for (const { address = "" } of processesOf(status)) yield hostOf(address);
+  for (const { address } of status.client?.coordinators?.coordinators ?? []) yield hostOf(address);
+  yield* incompatibleHosts(status, undefined);
 }
 
-function isKnown(view: ForeignView, known: ReadonlySet<string>): boolean {
-  if ([...known].some((host) => isNameOfService(view.cluster, host))) return true;
-  const pods = [...view.pods.values()];
-  return pods.some((pod) => shapeOfPod(pod).publicIps.some((ip) => known.has(hostOf(ip))));
+function isKnown(view: ForeignView, known: Iterable<string>): boolean {
+  const own = new Set<string>();
+  for (const pod of view.pods.values()) {
+    for (const ip of shapeOfPod(pod).publicIps) own.add(hostOf(ip));
+  }
+  for (const host of known) {
+    if (own.has(host) || isNameOfService(view.cluster, host)) return true;
+  }
+  return false;
 }
 
 /** Process groups that were part of our database and whose pods serve for long; those that keep data where there are any. */

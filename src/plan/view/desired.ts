@@ -46,6 +46,11 @@ import { sidecarImageFor } from "./sidecar-image.ts";
 
 type Substitutions = Readonly<Record<string, string>>;
 
+interface Derived {
+  from: readonly unknown[];
+  value: unknown;
+}
+
 export interface DesiredObject<T> {
   object: T;
   specHash: string;
@@ -113,13 +118,7 @@ export class Desired {
   readonly #pods = new Map<string, DesiredObject<Stored<Pod>> | BuildProblem>();
   readonly #pvcs = new Map<string, DesiredObject<Stored<PersistentVolumeClaim>> | undefined>();
   readonly #services = new Map<string, Stored<Service> | undefined>();
-  readonly #patches = new WeakMap<Stored<Pod>, { patch: MetadataPatch | undefined }>();
-  readonly #claimPatches = new WeakMap<
-    Stored<PersistentVolumeClaim>,
-    { patch: MetadataPatch | undefined }
-  >();
-  readonly #commandLines = new WeakMap<Stored<Pod>, { from: Substitutions; lines: string[] }>();
-  readonly #fileHashes = new WeakMap<Stored<Pod>, { from: Substitutions; hashes: Substitutions }>();
+  readonly #derived = new WeakMap<object, Map<string, Derived>>();
   readonly #texts = new Map<string, string>();
   readonly #sameConfigurations = new Map<string, Map<string, boolean>>();
 
@@ -133,6 +132,19 @@ export class Desired {
     this.headlessService = headlessService(cluster) as Stored<Service> | undefined;
     this.counts = wantedCounts(cluster.spec);
     this.configuration = desiredConfiguration(cluster.spec.databaseConfiguration ?? {});
+  }
+
+  /** What follows from a live object and the values given with it; made again when one of those is another one. */
+  derived<V>(live: object, what: string, from: readonly unknown[], make: () => V): V {
+    let known = this.#derived.get(live);
+    if (known === undefined) this.#derived.set(live, (known = new Map()));
+    const found = known.get(what);
+    if (found !== undefined && found.from.every((value, index) => value === from[index])) {
+      return found.value as V;
+    }
+    const value = make();
+    known.set(what, { from, value });
+    return value;
   }
 
   get configuredVersion(): string {
@@ -157,7 +169,8 @@ export class Desired {
   }
 
   #builtPod(group: ProcessGroup): DesiredObject<Stored<Pod>> | BuildProblem {
-    return remembered(this.#pods, `${group.processGroupID}/${hallOf(group)}`, () => {
+    const [id, hall] = [group.processGroupID, hallOf(group)];
+    return remembered(this.#pods, hall === "" ? id : `${id}/${hall}`, () => {
       const built = pod(this.cluster, group);
       return built.ok ? hashed(built.value as Stored<Pod>) : built.problem;
     });
@@ -182,11 +195,9 @@ export class Desired {
 
   /** What a live pod's metadata lacks. */
   podMetadataPatch(group: ProcessGroup, live: Stored<Pod>): MetadataPatch | undefined {
-    const known = this.#patches.get(live);
-    if (known !== undefined) return known.patch;
-    const patch = missingMetadata(live.metadata, livePodMetadata(this.cluster, group, live));
-    this.#patches.set(live, { patch });
-    return patch;
+    return this.derived(live, "patch", [], () =>
+      missingMetadata(live.metadata, livePodMetadata(this.cluster, group, live)),
+    );
   }
 
   /** What a live volume claim's metadata lacks. */
@@ -194,17 +205,17 @@ export class Desired {
     group: ProcessGroup,
     live: Stored<PersistentVolumeClaim>,
   ): MetadataPatch | undefined {
-    const known = this.#claimPatches.get(live);
-    if (known !== undefined) return known.patch;
+    return this.derived(live, "patch", [], () => this.#claimPatch(group, live));
+  }
+
+  #claimPatch(group: ProcessGroup, live: Stored<PersistentVolumeClaim>): MetadataPatch | undefined {
     const { labels = {}, annotations = {} } = this.pvc(group)?.object.metadata ?? {};
     const { [annotationKeys.lastAppliedSpec]: note, ...others } = annotations;
     // A claim without the note of its specification gets it; another note is never rewritten.
     const hasNote = live.metadata.annotations?.[annotationKeys.lastAppliedSpec] !== undefined;
     const wanted: Record<string, string> = { ...others };
     if (!hasNote && note !== undefined) wanted[annotationKeys.lastAppliedSpec] = note;
-    const patch = missingMetadata(live.metadata, { labels, annotations: wanted });
-    this.#claimPatches.set(live, { patch });
-    return patch;
+    return missingMetadata(live.metadata, { labels, annotations: wanted });
   }
 
   /** Of the wanted version unless another one is given. */
@@ -213,9 +224,7 @@ export class Desired {
     live: Stored<Pod>,
     version: string = this.cluster.spec.version,
   ): string {
-    const { imageType, sidecarImage } = shapeOfPod(live);
-    const key = `image/${processClass}/${version}/${imageType}/${sidecarImage}`;
-    return remembered(this.#texts, key, () => {
+    return this.derived(live, "sidecarImage", [processClass, version], () => {
       const { cluster } = this;
       const versioned = { ...cluster, spec: { ...cluster.spec, version } };
       return sidecarImageFor(versioned, processClass, live);
@@ -224,12 +233,15 @@ export class Desired {
 
   /** The hash of the entries of the ConfigMap that this pod reads. */
   configHash(group: ProcessGroup, live: Stored<Pod>): string {
-    const { imageType, servers } = shapeOfPod(live);
-    const variant = confVariant(this.cluster.spec, isPacked(group));
-    const key = `hash/${group.processClass}/${imageType}/${servers}/${variant}`;
-    return remembered(this.#texts, key, () =>
-      dynamicConfHash(this.configMap.data ?? {}, group.processClass, imageType, servers, variant),
-    );
+    const { processClass } = group;
+    return this.derived(live, "configHash", [processClass, isPacked(group)], () => {
+      const { imageType, servers } = shapeOfPod(live);
+      const variant = confVariant(this.cluster.spec, isPacked(group));
+      const key = `hash/${processClass}/${imageType}/${servers}/${variant}`;
+      return remembered(this.#texts, key, () =>
+        dynamicConfHash(this.configMap.data ?? {}, processClass, imageType, servers, variant),
+      );
+    });
   }
 
   configHashOfNewPod(group: ProcessGroup): string {
@@ -247,6 +259,11 @@ export class Desired {
     text: string | undefined,
   ): boolean {
     if (text === undefined) return false;
+    const from = [group.processClass, isPacked(group), text];
+    return this.derived(live, "isCurrent", from, () => this.#runsWith(group, live, text));
+  }
+
+  #runsWith(group: ProcessGroup, live: Stored<Pod>, text: string): boolean {
     const target = targetOf(group, live);
     const { processClass, serverCount, ipFamily = 0 } = target;
     const key = `monitor/${processClass}/${serverCount}/${ipFamily}/${isPacked(group)}`;
@@ -274,15 +291,13 @@ export class Desired {
 
   /** SHA-256 of the files that a split pod should have. */
   sidecarFileHashes(group: ProcessGroup, live: Stored<Pod>, from: Substitutions): Substitutions {
-    const known = this.#fileHashes.get(live);
-    if (known?.from === from) return known.hashes;
-    const { imageType: _, ...target } = targetOf(group, live);
-    const hashes = {
-      "fdb.cluster": sha256(this.configMap.data?.[clusterFileKey] ?? ""),
-      "fdbmonitor.conf": sha256(splitConfiguration(this.cluster, target, from)),
-    };
-    this.#fileHashes.set(live, { from, hashes });
-    return hashes;
+    return this.derived(live, "fileHashes", [from], () => {
+      const { imageType: _, ...target } = targetOf(group, live);
+      return {
+        "fdb.cluster": sha256(this.configMap.data?.[clusterFileKey] ?? ""),
+        "fdbmonitor.conf": sha256(splitConfiguration(this.cluster, target, from)),
+      };
+    });
   }
 
   /** The command line that the n-th process of the pod should show. */
@@ -292,18 +307,14 @@ export class Desired {
     processNumber: number,
     from: Substitutions,
   ): string {
-    let known = this.#commandLines.get(live);
-    if (known === undefined || known.from !== from) {
-      known = { from, lines: [] };
-      this.#commandLines.set(live, known);
-    }
-    known.lines[processNumber] ??= expectedCommandLine(
+    const lines = this.derived(live, "commandLines", [from], (): string[] => []);
+    lines[processNumber] ??= expectedCommandLine(
       this.cluster,
       targetOf(group, live),
       processNumber,
       from,
     );
-    return known.lines[processNumber];
+    return lines[processNumber];
   }
 }
 
@@ -328,7 +339,8 @@ function hashed<T extends Stored<Pod> | Stored<PersistentVolumeClaim>>(
 }
 
 function remembered<K, V>(known: Map<K, V>, key: K, make: () => V): V {
-  if (known.has(key)) return known.get(key) as V;
+  const found = known.get(key);
+  if (found !== undefined || known.has(key)) return found as V;
   const value = make();
   known.set(key, value);
   return value;

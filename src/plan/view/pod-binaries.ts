@@ -3,7 +3,8 @@
 // after a restart of its containers the pod would run nothing. Rules: spec/upgrade.md [U86], spec/plan.md [P60].
 import { tagOf } from "../../build/images.ts";
 import { mainContainerName } from "../../build/normalise.ts";
-import type { Pod } from "../../kube/generated/types.ts";
+import { oncePer } from "../../env/once-per.ts";
+import type { ConfigMap, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { formatVersion, isProtocolCompatible, parseVersion } from "../../model/version.ts";
 import { shapeOfPod } from "./pod-shape.ts";
@@ -86,11 +87,17 @@ export function announcements(
 ): (string | undefined)[] {
   // Entries that the resource itself gives are not the operator's to announce anything with.
   const given = snapshot.cluster.spec.configMap?.data ?? {};
-  return Object.entries(snapshot.configMap?.data ?? {})
-    .filter(([key]) => key.startsWith("fdbmonitor-conf-") && key.endsWith("-json"))
-    .filter(([key]) => given[key] === undefined)
-    .map(([, text]) => versionIn(text));
+  if (snapshot.configMap === undefined) return [];
+  return versionsInConfigMap(snapshot.configMap)
+    .filter(({ key }) => given[key] === undefined)
+    .map(({ version }) => version);
 }
+
+const versionsInConfigMap = oncePer(({ data = {} }: Stored<ConfigMap>) =>
+  Object.entries(data)
+    .filter(([key]) => key.startsWith("fdbmonitor-conf-") && key.endsWith("-json"))
+    .map(([key, text]) => ({ key, version: versionIn(text) })),
+);
 
 /** Of a monitor's configuration. */
 export function versionIn(text: string): string | undefined {

@@ -14,14 +14,18 @@ import type { Draft } from "../step.ts";
 
 /** Processes with an unreadable version do not vote; without any vote the answer is `current`. */
 export function runningVersionOf(status: DatabaseStatus | undefined, current: string): string {
+  const told = new Map<string, number>();
+  for (const { version = "" } of Object.values(status?.cluster?.processes ?? {})) {
+    told.set(version, (told.get(version) ?? 0) + 1);
+  }
   const votes = new Map<string, { version: Version; count: number }>();
-  for (const process of Object.values(status?.cluster?.processes ?? {})) {
-    const version = parseVersion(process.version ?? "");
+  for (const [text, count] of told) {
+    const version = parseVersion(text);
     if (version === undefined) continue;
-    const text = formatVersion(version);
-    const vote = votes.get(text);
-    if (vote === undefined) votes.set(text, { version, count: 1 });
-    else vote.count += 1;
+    const name = formatVersion(version);
+    const vote = votes.get(name);
+    if (vote === undefined) votes.set(name, { version, count });
+    else vote.count += count;
   }
   let winner: { version: Version; count: number } | undefined;
   for (const vote of votes.values()) {
@@ -50,18 +54,19 @@ export function lastRunningVersion(snapshot: Snapshot): string {
 }
 
 export interface UpgradeState {
-  isUpgrading: boolean;
+  readonly isUpgrading: boolean;
   /** The running and the wanted processes can talk to each other. */
-  isCompatible: boolean;
+  readonly isCompatible: boolean;
 }
 
+const noUpgrade: UpgradeState = { isUpgrading: false, isCompatible: true };
+
 export function upgradeStateOf(runningVersion: string, wantedVersion: string): UpgradeState {
+  if (runningVersion === wantedVersion) return noUpgrade;
   const [running, wanted] = [parseVersion(runningVersion), parseVersion(wantedVersion)];
-  if (running === undefined || wanted === undefined || runningVersion === wantedVersion) {
-    return { isUpgrading: false, isCompatible: true };
-  }
+  if (running === undefined || wanted === undefined) return noUpgrade;
   // A change that is refused does not happen: everything stays with the version that runs.
-  if (!isVersionChangeAllowed(running, wanted)) return { isUpgrading: false, isCompatible: true };
+  if (!isVersionChangeAllowed(running, wanted)) return noUpgrade;
   return { isUpgrading: true, isCompatible: isProtocolCompatible(running, wanted) };
 }
 
