@@ -1,4 +1,4 @@
-// Crashes the operator before and after every single write of six scenarios and compares what its successor makes of
+// Crashes the operator before and after every single write of all scenarios and compares what its successor makes of
 // it with the run that has no crash. --scenario takes one of them, --sample every so many writes; --image-type and
 // --seed vary the cluster; --writes lists what is written.
 import { parseArgs } from "node:util";

@@ -95,11 +95,13 @@ export interface LayerQuestion {
   readonly retainedSeconds?: number | undefined;
   /** Where the restorable window begins since older data was expired. */
   readonly expiredTo?: number | undefined;
+  /** When the window began as it was last seen: a search for it costs more reads than all the rest. */
+  readonly from?: TimedVersion | undefined;
 }
 
 export function readBackupLayer(
   admin: Pick<AdminClient, "transact">,
-  { tag, retainedSeconds, expiredTo = 0 }: LayerQuestion,
+  { tag, retainedSeconds, expiredTo = 0, from }: LayerQuestion,
   timeoutMs: number,
 ): Promise<BackupLayer> {
   return admin.transact(
@@ -117,7 +119,10 @@ export function readBackupLayer(
       const stored = uid && (await readRecord(transaction, uid));
       const record = stored && withoutExpired(stored, expiredTo);
       const times = pairs.flatMap(({ key, value }) => decodeTimedVersion(key, value) ?? []);
-      const fromTime = await pairBefore(transaction, times, record?.restorableFrom);
+      const fromTime =
+        from !== undefined && from.version === record?.restorableFrom
+          ? from
+          : await pairBefore(transaction, times, record?.restorableFrom);
       const toTime = await pairBefore(transaction, times, record?.restorableTo);
       const retainedFrom = await versionBefore(transaction, times[0], retainedSeconds);
       const otherWriters = isRunningState(record?.state) ? [] : await readWriters(transaction, tag);

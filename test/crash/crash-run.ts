@@ -1,6 +1,7 @@
 // One life of a cluster through a scenario, with at most one crash of the operator: at a chosen write, before it leaves
 // or after it was carried out. A new operator takes over a little later. Rules: spec/crash.md.
 import type { AdminClient, AdminClientFactory } from "../../src/fdb/admin.ts";
+import type { KubeObject } from "../../src/kube/object.ts";
 import type { KubeTransport } from "../../src/kube/transport.ts";
 import { OperatorLife } from "../../src/sim/faults/mortal-operator.ts";
 import type { Death } from "../../src/sim/faults/mortal-operator.ts";
@@ -24,6 +25,8 @@ export interface End extends FinalState {
   /** How often the database was told to create itself, and its processes to restart. */
   creations: number;
   restarts: number;
+  /** Commands of backups that were begun, in order. */
+  commands: string[];
   /** Whether at some time commits stood still for longer than a recovery takes. */
   isStallTooLong: boolean;
   /** Whether a cluster at rest was written to. */
@@ -50,14 +53,20 @@ export async function runScenario(scenario: Scenario, death?: Death): Promise<Cr
       await world.untilReconciled();
       await world.clock.advance(minuteMs);
     }
+    await scenario.prepare?.(world);
     const startMs = world.clock.nowMs();
     const first = record.life;
     record.restarts = 0;
     record.names.length = 0;
+    record.commands.length = 0;
     first.dieAt(death);
     await scenario.change(world, scenario.spec);
-    if (death !== undefined) await takeOver(world, record);
-    const end = await endOf(world, record);
+    const waitMs = scenario.endsAfterMs ?? limitMs;
+    if (death !== undefined) await takeOver(world, record, waitMs);
+    if (scenario.endsAfterMs !== undefined) {
+      await world.clock.run({ until: () => false, untilMs: startMs + scenario.endsAfterMs });
+    }
+    const end = await endOf(world, record, scenario.endsAfterMs === undefined);
     const isStallTooLong =
       scenario.startsWithCluster && longestStallMs(world, startMs) > longestRecoveryMs;
     const writes = Array.from({ length: first.writes }, (_, index) => record.nameOf(index + 1));
@@ -68,9 +77,9 @@ export async function runScenario(scenario: Scenario, death?: Death): Promise<Cr
 }
 
 /** Waits for the death of the operator; another one begins a little later. */
-async function takeOver(world: TestWorld, record: WriteRecord): Promise<void> {
+async function takeOver(world: TestWorld, record: WriteRecord, waitMs: number): Promise<void> {
   const { life } = record;
-  const untilMs = world.clock.nowMs() + limitMs;
+  const untilMs = world.clock.nowMs() + waitMs;
   await world.clock.run({ until: () => life.isDead, untilMs });
   await world.during(world.world.stopOperator(), minuteMs, "the end of the dead operator");
   await world.clock.advance(pauseMs);
@@ -78,15 +87,22 @@ async function takeOver(world: TestWorld, record: WriteRecord): Promise<void> {
   world.world.startOperator();
 }
 
-async function endOf(world: TestWorld, record: WriteRecord): Promise<Omit<End, "isStallTooLong">> {
+async function endOf(
+  world: TestWorld,
+  record: WriteRecord,
+  isRestWatched: boolean,
+): Promise<Omit<End, "isStallTooLong">> {
   await untilSettled(world, limitMs);
-  await world.clock.advance(settleMs);
-  await untilSettled(world, limitMs);
+  if (isRestWatched) {
+    await world.clock.advance(settleMs);
+    await untilSettled(world, limitMs);
+  }
   const state = await finalState(world);
   const { writes } = record.life;
-  await world.clock.advance(minuteMs);
-  const { creations, restarts, life } = record;
-  return { ...state, creations, restarts, isRestless: life.writes !== writes };
+  // A backup at rest is written to every ten minutes.
+  if (isRestWatched) await world.clock.advance(minuteMs);
+  const { creations, restarts, commands, life } = record;
+  return { ...state, creations, restarts, commands, isRestless: life.writes !== writes };
 }
 
 /** Stands between the operator of the moment and the world, and knows what was written. */
@@ -94,6 +110,7 @@ class WriteRecord {
   life = new OperatorLife();
   /** By number; a transaction has no name, since most of them write nothing. */
   readonly names: string[] = [];
+  readonly commands: string[] = [];
   creations = 0;
   restarts = 0;
 
@@ -105,11 +122,15 @@ class WriteRecord {
     const { life } = this;
     return life.transport({
       watch: (request, onEvent) => transport.watch(request, onEvent),
-      request: (request) => {
+      request: async (request) => {
         if (request.method !== "GET" && !request.path.includes("/events")) {
           this.#note(life, `${request.method} ${request.path.split("/").slice(-3).join("/")}`);
         }
-        return transport.request(request);
+        const answer = await transport.request(request);
+        const isMade = request.method === "POST" && answer.status === 201;
+        const command = isMade ? commandOf(answer.body) : undefined;
+        if (command !== undefined) this.commands.push(command);
+        return answer;
       },
     });
   }
@@ -158,4 +179,10 @@ class WriteRecord {
   #note(life: OperatorLife, name: string): void {
     this.names[life.writes] ??= name;
   }
+}
+
+/** Which command of a backup a created pod runs. */
+function commandOf(body: unknown): string | undefined {
+  const { kind, metadata } = body as KubeObject;
+  return kind === "Pod" ? metadata.labels?.["foundationdb.org/backup-command"] : undefined;
 }

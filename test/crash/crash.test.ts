@@ -88,6 +88,22 @@ test("[CR4][CR5] a pod that the dead operator deleted and did not make anew cost
   }
 });
 
+test("[CR7] a crash around a command or the map of times of a backup begins nothing twice", async () => {
+  const scenario = scenarios.find(({ name }) => name === "backup");
+  assert.ok(scenario !== undefined);
+  const whole = await runScenario(scenario);
+  assert.deepEqual(whole.end.commands, ["describe", "start"]);
+  const isChosen = (name: string): boolean => /^POST .*\/(pods|configmaps)$/.test(name);
+  const chosen = whole.writes.flatMap((name, index) => (isChosen(name) ? [index + 1] : []));
+  assert.equal(chosen.length, 3);
+  for (const write of chosen) {
+    for (const moment of ["before", "after"] as const) {
+      const { name, failure } = await crashAt(scenario, whole, { write, moment });
+      assert.equal(failure, undefined, `crash ${moment} write ${write} (${name})`);
+    }
+  }
+});
+
 test("[CR6] the comparison notices what is left over and what differs", async () => {
   await TestWorld.runWithCluster({ nodes: 3, spec: tiny }, async (world) => {
     const before = await finalState(world);
@@ -107,7 +123,13 @@ test("[CR6] the comparison notices what is left over and what differs", async ()
     };
     await world.client.create(configMaps, stray);
     const after = await finalState(world);
-    const rest = { creations: 1, restarts: 0, isStallTooLong: false, isRestless: false };
+    const rest = {
+      creations: 1,
+      restarts: 0,
+      commands: [],
+      isStallTooLong: false,
+      isRestless: false,
+    };
     const expected = { ...before, ...rest };
     const fields = (other: typeof expected): string[] =>
       differencesOf(expected, other).map((line) => line.split(":")[0] ?? "");

@@ -1,10 +1,13 @@
 // What has to be the same after a crash as without one: everything that a person or a program can see of a cluster at
 // rest, but for ids, addresses and nodes.
+import { foundationDbBackups } from "../../src/api/backup.ts";
 import { operatorKeys } from "../../src/fdb/keys.ts";
+import { parseTimeMap } from "../../src/model/backup-time-map.ts";
 import { prefixEnd, printableBytes } from "../../src/fdb/bytes.ts";
 import type { AdminClient } from "../../src/fdb/admin.ts";
 import { configMaps, persistentVolumeClaims, pods, services } from "../../src/kube/resource.ts";
 import type { DatabaseStatus } from "../../src/model/database-status.ts";
+import { storeAddress } from "../world/backup-harness.ts";
 import { person } from "../world/removal-harness.ts";
 import type { TestWorld } from "../world/world-harness.ts";
 
@@ -24,6 +27,8 @@ export interface FinalState {
   /** What is left under the operators' prefix, but for the lock. */
   operatorKeys: string[];
   objects: Record<string, number>;
+  /** What can be seen of backups, and how many objects lie in which of their destinations. */
+  backups: string[];
   databases: number;
   isAvailable: boolean;
   isDataLost: boolean;
@@ -56,6 +61,7 @@ export async function finalState(world: TestWorld): Promise<FinalState> {
     maintenanceZone: database.status.cluster?.maintenance_zone ?? "",
     operatorKeys: database.keys,
     objects: await objectsOf(world),
+    backups: await backupsOf(world),
     databases: found.length,
     isAvailable: found.every((one) => one.isAvailable),
     isDataLost:
@@ -100,6 +106,30 @@ async function objectsOf(world: TestWorld): Promise<Record<string, number>> {
     counts[resource.plural] = items.length;
   }
   return counts;
+}
+
+async function backupsOf(world: TestWorld): Promise<string[]> {
+  const { items } = await world.client.list(foundationDbBackups, { namespace: "default" });
+  const maps = await world.client.list(configMaps, {
+    labelSelector: "foundationdb.org/backup-timeline",
+  });
+  const objects = world.world.fdb.objectStores.at(storeAddress)?.list("backups", "") ?? [];
+  const destinations = objects.map(({ key }) => /nightly[^/]*/.exec(key)?.[0] ?? key);
+  return [
+    ...items.map(({ status = {} }) =>
+      JSON.stringify([
+        ...[status.state, status.backupDetails, status.generations],
+        status.runs?.map(({ time, result }) => `${time} ${result}`),
+        status.blockedBy?.map(({ reason }) => reason),
+        status.conditions?.map(({ type, status: value }) => `${type} ${value}`),
+      ]),
+    ),
+    ...maps.items.map(({ metadata, data }) => {
+      const pairs = parseTimeMap(data);
+      return `${metadata.name} ${pairs.length > 0} ${pairs.some(({ isAfterGap }) => isAfterGap)}`;
+    }),
+    ...distinct(destinations),
+  ];
 }
 
 /** A command line without what tells one process of a class from another. */

@@ -1,7 +1,8 @@
-// The six changes of a cluster at whose every write the operator is crashed, each as small as it can be and still need
-// every kind of write. Rules: spec/crash.md.
+// The changes of a cluster and of backups at whose every write the operator is crashed, each as small as it can be and
+// still need every kind of write. Rules: spec/crash.md.
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { groups } from "../world/removal-harness.ts";
+import { backupScenarios } from "./backup-scenarios.ts";
 import { knobs } from "../world/restart-harness.ts";
 import type { TestWorld } from "../world/world-harness.ts";
 
@@ -13,6 +14,10 @@ export interface Scenario {
   startsWithCluster: boolean;
   change: (world: TestWorld, spec: Partial<ClusterSpec>) => Promise<unknown>;
   seed?: number;
+  /** What is there besides the cluster when the writes begin to count. */
+  prepare?: (world: TestWorld) => Promise<void>;
+  /** How long after the change the end is looked at; without it as soon as the cluster is settled. */
+  endsAfterMs?: number;
   /** Restarts in place that the change takes: none where new pods bring it about. */
   restarts: number;
 }
@@ -34,7 +39,7 @@ const three: Partial<ClusterSpec> = {
   processCounts: { storage: 1, log: 1, stateless: 1 },
 };
 
-export const scenarios: readonly Scenario[] = [
+const clusterScenarios: readonly Scenario[] = [
   {
     name: "create",
     spec: five,
@@ -81,6 +86,8 @@ export const scenarios: readonly Scenario[] = [
     restarts: 1,
   },
 ];
+
+export const scenarios: readonly Scenario[] = [...clusterScenarios, ...backupScenarios(three)];
 
 /** The same changes under other circumstances. */
 export function variant(

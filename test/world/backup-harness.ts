@@ -11,6 +11,7 @@ import type { TestWorld } from "./world-harness.ts";
 const namespace = "default";
 const image = "foundationdb/fdb-kubernetes-monitor:7.3.63";
 const frugal = { requests: { cpu: "10m", memory: "16Mi" } };
+export const storeAddress = "store.example.com:443";
 export const clusterFile = "/var/dynamic-conf/fdb.cluster";
 
 export function backupUrl(name: string): string {
@@ -26,7 +27,7 @@ export async function createStore(world: TestWorld, secret = "SECRET"): Promise<
     metadata: { name: "store", namespace },
     data: { "blob.json": Buffer.from(JSON.stringify(accounts)).toString("base64") },
   });
-  return world.world.fdb.objectStores.add("store.example.com:443", {
+  return world.world.fdb.objectStores.add(storeAddress, {
     accounts: { KEY: "SECRET" },
     buckets: ["backups"],
   });

@@ -10,6 +10,7 @@ import { BackupWorld, nightly } from "./managed-backup.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
 import type { Resource, Stored } from "../../src/kube/resource.ts";
 import { exampleText } from "./example.ts";
+import { withAdmin } from "./with-admin.ts";
 import { minuteMs, TestWorld } from "./world-harness.ts";
 
 /** Figures and times of a backup that is well, every ten minutes. */
@@ -51,6 +52,34 @@ test("[BK51][BK53][BK80][BK95] a backup is looked at, started, becomes restorabl
     );
     assert.deepEqual(told, [1, 1, 1]);
     scene.world.assertDataSafe();
+  });
+});
+
+test("[BK20] a look at a backup at rest costs fifteen reads, however long it has run", async () => {
+  const looks: number[] = [];
+  const wrapAdmin = withAdmin((client) => ({
+    transact: (body, options) => {
+      let reads = 0;
+      const counted = client.transact((transaction) => {
+        const get: typeof transaction.get = (...parts) => ((reads += 1), transaction.get(...parts));
+        const getRange: typeof transaction.getRange = (...parts) => (
+          (reads += 1),
+          transaction.getRange(...parts)
+        );
+        return body({ ...transaction, get, getRange });
+      }, options);
+      return counted.finally(() => looks.push(reads));
+    },
+  }));
+  await BackupWorld.run({ wrapAdmin }, async (scene) => {
+    await scene.create();
+    await scene.untilRestorable();
+    await scene.advance(40 * minuteMs);
+    const mark = looks.length;
+    await scene.advance(20 * minuteMs);
+    const found = looks.slice(mark).toSorted((left, right) => right - left);
+    assert.ok(found.length >= 20 && found.length <= 45, String(found.length));
+    assert.equal(found[0], 15);
   });
 });
 

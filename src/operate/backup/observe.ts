@@ -12,6 +12,7 @@ import type { LayerQuestion } from "../../fdb/backup-layer.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import { keyOf, keyText } from "../../kube/path.ts";
 import type { Stored } from "../../kube/resource.ts";
+import { parseTime } from "../../kube/time.ts";
 import { timeMapName } from "../../model/backup-time-map.ts";
 import type { BackupSnapshot, Observation } from "../../plan/backup/snapshot.ts";
 import type { DatabaseObservation } from "../../plan/snapshot.ts";
@@ -78,10 +79,15 @@ export function recentStatus(
 /** What is read of the database for a backup. */
 export function questionOf({ spec, status }: FoundationDBBackup): LayerQuestion {
   const retention = retentionOf(spec);
+  const { version, time } = status?.restorable?.from ?? {};
+  const atMs = parseTime(time);
   return {
     tag: tagOf(spec),
     retainedSeconds: retention && Math.ceil(retention.restorableForMs / 1000),
     expiredTo: status?.expiry?.restorableFrom,
+    ...(version === undefined || atMs === undefined
+      ? {}
+      : { from: { version, seconds: Math.floor(atMs / 1000) } }),
   };
 }
 

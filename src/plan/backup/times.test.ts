@@ -26,9 +26,9 @@ function written(scene: BackupSnapshot): TimePair[] | undefined {
 
 test("[BK133] the first map begins at the first point that can be restored", () => {
   const scene = sceneOf(seen(recordWith(), { fromTime: from }));
-  assert.deepEqual(planBackup(scene).times, { afterSeconds: from.seconds - 1 });
+  assert.deepEqual(planBackup(scene).times, { afterSeconds: from.seconds - 11 });
   assert.equal(planBackup(scene).isReconciled, true);
-  const times = { afterSeconds: from.seconds - 1, pairs: [from] };
+  const times = { afterSeconds: from.seconds - 11, pairs: [from] };
   const plan = planBackup({ ...scene, times });
   assert.equal(plan.isReconciled, true, "a map is no change of the backup");
   assert.deepEqual(written({ ...scene, times }), [from]);
@@ -64,7 +64,7 @@ test("[BK133] a backup that has ended is covered once, beyond its end", () => {
   const ended = (restorableTo: number): BackupSnapshot =>
     sceneOf({ backup, ...seen(recordWith({ state: "Completed", restorableTo })) });
   assert.equal(planBackup(ended(110_000_001)).times, undefined, "not noted yet");
-  assert.deepEqual(planBackup(ended(110_000_000)).times, { afterSeconds: -1 });
+  assert.deepEqual(planBackup(ended(110_000_000)).times, { afterSeconds: -11 });
   const covered = mapWith({ seconds: newestSeconds - 9_000, version: 110_000_000 });
   assert.equal(planBackup({ ...ended(110_000_000), ...covered }).times, undefined);
   const short = mapWith({ seconds: newestSeconds - 9_000, version: 109_000_000 });

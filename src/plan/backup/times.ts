@@ -42,7 +42,8 @@ function timesWish(snapshot: BackupSnapshot): TimesWish | undefined {
     const isCovered = last !== undefined && last.version >= record.restorableTo;
     if (isCovered || newest.version < record.restorableTo) return undefined;
   }
-  if (last === undefined) return { afterSeconds: (layer?.fromTime?.seconds ?? 0) - 1 };
+  // A pair is noted every ten seconds: the one before is where the window begins.
+  if (last === undefined) return { afterSeconds: (layer?.fromTime?.seconds ?? 0) - 11 };
   if (newest.seconds - last.seconds < intervalSeconds) return undefined;
   return { afterSeconds: last.seconds, last };
 }

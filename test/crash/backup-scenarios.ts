@@ -1,0 +1,47 @@
+// Changes of backups at whose every write the operator is crashed. Each ends when nothing of its commands is left, so that two
+// runs can be compared. Rules: spec/crash.md [CR7].
+import { foundationDbBackups } from "../../src/api/backup.ts";
+import type { BackupSpec } from "../../src/api/backup.ts";
+import type { ClusterSpec } from "../../src/api/cluster.ts";
+import { createStore } from "../world/backup-harness.ts";
+import { backupOf, BackupWorld, nightly } from "../world/managed-backup.ts";
+import { minuteMs } from "../world/world-harness.ts";
+import type { TestWorld } from "../world/world-harness.ts";
+import type { Scenario } from "./scenarios.ts";
+
+const withStore = async (world: TestWorld): Promise<void> => void (await createStore(world));
+
+const create = (world: TestWorld, spec: Partial<BackupSpec>): Promise<unknown> =>
+  world.client.create(foundationDbBackups, backupOf(spec));
+
+export function backupScenarios(spec: Partial<ClusterSpec>): Scenario[] {
+  const scenario = { spec, startsWithCluster: true, restarts: 0, prepare: withStore };
+  return [
+    {
+      ...scenario,
+      name: "backup",
+      change: (world) => create(world, { deletionPolicy: "stop" }),
+      endsAfterMs: 14 * minuteMs,
+    },
+    {
+      ...scenario,
+      name: "backup-schedule",
+      change: (world) =>
+        create(world, { backupMode: "oneTime", schedule: { cron: "*/20 * * * *", keepLast: 1 } }),
+      endsAfterMs: 54 * minuteMs,
+    },
+    {
+      ...scenario,
+      name: "backup-cleanup",
+      prepare: async (world) => {
+        const scene = new BackupWorld(world, await createStore(world));
+        await scene.create({ deletionPolicy: "cleanup" });
+        await scene.untilRestorable();
+        await scene.annotate({ "foundationdb.org/delete-last-backup": "nightly" });
+        await scene.advance(12 * minuteMs);
+      },
+      change: (world) => world.client.delete(foundationDbBackups, nightly),
+      endsAfterMs: 5 * minuteMs,
+    },
+  ];
+}
