@@ -9,6 +9,12 @@ const checks: [name: string, command: string, ...rest: string[]][] = [
   ["lint", join(binaries, "oxlint"), "--type-aware", "--deny-warnings"],
   ["format", join(binaries, "oxfmt"), "--check"],
   ["unused code", join(binaries, "knip"), "--no-progress"],
+  // What only tests use is no part of the product.
+  [
+    "code that only tests use",
+    join(binaries, "knip"),
+    ...["--production", "--no-progress", "-c", "knip.production.json"],
+  ],
   ["generated files", process.execPath, "scripts/generate.ts", "--check"],
 ];
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { customResourceOf } from "./crd.ts";
-import { describeFieldError } from "../kube/structural/field-error.ts";
+import { describeFieldError } from "../../test/fixtures/field-errors.ts";
 import { validateObject } from "../kube/structural/validate-object.ts";
 import { validateDocument } from "./validate-document.ts";
 

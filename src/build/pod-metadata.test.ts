@@ -2,7 +2,8 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { livePodMetadata } from "./pod-metadata.ts";
-import { imageTypeOfPod, ipFamilyOfPod, publicIpsOfPod, serversOfPod } from "./pod-reading.ts";
+import { shapeOfPod } from "../plan/view/pod-shape.ts";
+import { imageTypeOfPod, ipFamilyOfPod, publicIpsOfPod } from "./pod-reading.ts";
 import type { ReadablePod } from "./pod-reading.ts";
 import { pod } from "./pod.ts";
 import { clusterWith, storage1 } from "./build-fixture.ts";
@@ -71,7 +72,9 @@ test("[B74] the IP family is read from annotation, sidecar or monitor", () => {
 test("[B75] the number of servers is read from the environment", () => {
   const env = [{ name: "LOG_SERVERS_PER_POD", value: "3" }];
   const made = podWith({}, { containers: [{ name: "a" }, { name: "b", env }] });
-  assert.deepEqual([serversOfPod(made, "log"), serversOfPod(made, "storage")], [3, 1]);
+  const servers = (read: ReadablePod): number =>
+    shapeOfPod(read as Parameters<typeof shapeOfPod>[0]).servers;
+  assert.deepEqual([servers(made), servers(podWith({}))], [3, 1]);
 });
 
 test("[B76] public addresses are those of the family or of the service", () => {

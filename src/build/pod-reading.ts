@@ -5,8 +5,6 @@ import type { Container } from "../kube/generated/types.ts";
 import { isIpv4, isIpv6 } from "../model/ip-address.ts";
 import { annotationKeys } from "./labels.ts";
 import { sidecarContainerName } from "./normalise.ts";
-import { serversPerPodMaximum } from "../model/limits.ts";
-import { serversPerPodVariable } from "./pod-environment.ts";
 
 export interface ReadablePod {
   readonly metadata: {
@@ -53,19 +51,6 @@ function familyOfMonitor(pod: ReadablePod): 0 | 4 | 6 {
   const text = pod.metadata.annotations?.[annotationKeys.launcherConfiguration] ?? "";
   const match = /"ipFamily":\s*([46])/.exec(text);
   return familyOf(match?.[1]);
-}
-
-/** One unless a container says otherwise. */
-export function serversOfPod(pod: ReadablePod, processClass: string): number {
-  const name = serversPerPodVariable(processClass);
-  for (const container of pod.spec?.containers ?? []) {
-    const variable = container.env?.find((each) => each.name === name);
-    const count = Number(variable?.value);
-    if (variable && Number.isInteger(count) && count > 0) {
-      return Math.min(count, serversPerPodMaximum);
-    }
-  }
-  return 1;
 }
 
 /** The addresses that other processes reach the pod at; none while the pod has none. */

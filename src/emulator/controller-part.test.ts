@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { silentLog } from "../env/log.ts";
 import { seededRandom } from "../env/random.ts";
 import { KubeClient } from "../kube/client.ts";
-import { ScriptedTransport } from "../kube/scripted-transport.ts";
+import { ScriptedTransport } from "../../test/fixtures/scripted-transport.ts";
 import { VirtualClock } from "../env/virtual-clock.ts";
 import { KeyedWork } from "./controller-part.ts";
 import { Informers } from "./node-informers.ts";

@@ -115,21 +115,6 @@ export async function takeLock(
   return { ...result, heldSinceMs: clock.nowMs() };
 }
 
-/** Extends the lock only while it is still the one of this lease, so that nobody held it in between. */
-export function extendLock(
-  shared: SharedKeys,
-  lease: LockLease,
-  settings: LockSettings,
-  clock: TimeSource,
-): Promise<LockResult> {
-  const renew = leaseRenewal(lease, settings, clock);
-  return transactShared(shared, async (transaction) => {
-    const renewal = await renew(transaction, shared.keys);
-    if (renewal.type === "refused") return renewal.refusal;
-    return renewal.type === "done" ? renewal.lease : renewal.extend();
-  });
-}
-
 /**
  * Clears exactly the lock that was seen, and resolves with the lock as it is afterwards. A later one is never cleared,
  * not even one of the same owner: a successor may hold it.
@@ -160,11 +145,6 @@ export async function isLeaseCurrent(
 ): Promise<boolean> {
   if (await isDenied(transaction, keys, lease.owner)) return false;
   return isCurrent(await getLock(transaction, keys), lease);
-}
-
-/** The same as a question of its own: somebody may have taken a lock over whose owner was denied. */
-export function confirmLock(shared: SharedKeys, lease: LockLease): Promise<boolean> {
-  return transactShared(shared, (transaction) => isLeaseCurrent(transaction, shared.keys, lease));
 }
 
 /** How a lease stands inside of a transaction; "done" when an earlier try of it was committed after all. */

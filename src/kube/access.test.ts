@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { forbiddenVerbs } from "./access.ts";
 import { KubeClient } from "./client.ts";
 import { nodes } from "./resource.ts";
-import { ScriptedTransport } from "./scripted-transport.ts";
+import { ScriptedTransport } from "../../test/fixtures/scripted-transport.ts";
 
 test("[KUBE80] the verbs that are not allowed are told before they are used", async () => {
   const transport = new ScriptedTransport((request) => {

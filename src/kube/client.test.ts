@@ -6,8 +6,12 @@ import type { RequestRecord } from "./client.ts";
 import { isKubeError } from "./error.ts";
 import type { KubeError } from "./error.ts";
 import { configMaps, nodes, pods } from "./resource.ts";
-import { ScriptedTransport, listAnswer, statusAnswer } from "./scripted-transport.ts";
-import type { AnswerHandler } from "./scripted-transport.ts";
+import {
+  ScriptedTransport,
+  listAnswer,
+  statusAnswer,
+} from "../../test/fixtures/scripted-transport.ts";
+import type { AnswerHandler } from "../../test/fixtures/scripted-transport.ts";
 
 function clientOf(...answers: AnswerHandler[]) {
   const transport = new ScriptedTransport(...answers);

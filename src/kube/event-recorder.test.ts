@@ -7,8 +7,8 @@ import { KubeClient } from "./client.ts";
 import { EventRecorder } from "./event-recorder.ts";
 import type { EventRecorderOptions } from "./event-recorder.ts";
 import type { Event } from "./generated/types.ts";
-import { ScriptedTransport, statusAnswer } from "./scripted-transport.ts";
-import type { AnswerHandler } from "./scripted-transport.ts";
+import { ScriptedTransport, statusAnswer } from "../../test/fixtures/scripted-transport.ts";
+import type { AnswerHandler } from "../../test/fixtures/scripted-transport.ts";
 
 const cluster = {
   apiVersion: "apps.foundationdb.org/v1beta2",

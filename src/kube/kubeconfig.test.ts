@@ -9,7 +9,6 @@ import {
   connectionOfOperator,
   connectionOfPerson,
   inClusterConnection,
-  parseKubeconfig,
   readKubeconfig,
 } from "./kubeconfig.ts";
 import type { KubeConnection } from "./kubeconfig.ts";
@@ -42,12 +41,28 @@ users:
     user: { exec: { command: login } }
 `;
 
+/** The connection of a file with this text. */
+function connectionOf(
+  text: string,
+  context?: string,
+  signIn?: Parameters<typeof readKubeconfig>[2],
+): KubeConnection {
+  const folder = mkdtempSync(join(tmpdir(), "kubeconfig-"));
+  try {
+    const path = join(folder, "config");
+    writeFileSync(path, text);
+    return readKubeconfig(path, context, signIn);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 function withoutAbsent(value: object): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
 test("[KUBE16] a kubeconfig gives the connection of its context", () => {
-  assert.deepEqual(withoutAbsent(parseKubeconfig(config, "config")), {
+  assert.deepEqual(withoutAbsent(connectionOf(config)), {
     server: "https://127.0.0.1:6443",
     certificateAuthority: "CA",
     clientCertificate: "CERT",
@@ -56,7 +71,7 @@ test("[KUBE16] a kubeconfig gives the connection of its context", () => {
     serverName: "kube",
     namespace: "db",
   });
-  assert.deepEqual(withoutAbsent(parseKubeconfig(config, "config", "plain")), {
+  assert.deepEqual(withoutAbsent(connectionOf(config, "plain")), {
     server: "http://127.0.0.1:8080",
     token: "secret",
     verifyServer: false,
@@ -66,13 +81,13 @@ test("[KUBE16] a kubeconfig gives the connection of its context", () => {
 test("[KUBE17] what cannot be used is refused with the file and the reason", () => {
   const refusal = (text: string, context?: string): string => {
     try {
-      parseKubeconfig(text, "my/config", context);
+      connectionOf(text, context);
     } catch (error) {
       if (error instanceof KubeconfigError) return error.message;
     }
     throw new Error("it was not refused");
   };
-  assert.match(refusal(config, "nowhere"), /^my\/config: contexts has no entry named "nowhere"/);
+  assert.match(refusal(config, "nowhere"), /\/config: contexts has no entry named "nowhere"/);
   assert.match(refusal(config, "broken"), /clusters has no entry named "three"/);
   assert.match(refusal(config, "command"), /user "exec" signs in by a command/);
   assert.match(refusal("a: [", undefined), /is no YAML/);
@@ -165,7 +180,7 @@ test("[E18] a person signs in by the command that the kubeconfig names", () => {
   };
   const missing = config.replace("command: login", "command: no-such-program, installHint: get it");
   assert.throws(
-    () => parseKubeconfig(missing, "x", "command", signIn),
+    () => connectionOf(missing, "command", signIn),
     /cannot run no-such-program to sign in: .*ENOENT.*\(get it\)/,
   );
 });

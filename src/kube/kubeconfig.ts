@@ -86,15 +86,6 @@ export function readKubeconfig(
   return connectionOf(documents, contextName, signIn);
 }
 
-export function parseKubeconfig(
-  text: string,
-  path: string,
-  contextName?: string,
-  signIn?: SignIn,
-): KubeConnection {
-  return connectionOf([documentOf(text, path)], contextName, signIn);
-}
-
 function documentOf(text: string, path: string): Document {
   let content: unknown;
   try {

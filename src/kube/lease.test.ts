@@ -10,7 +10,7 @@ import { KubeError } from "./error.ts";
 import type { Lease } from "./generated/types.ts";
 import { LeaderElector, defaultLeaseName } from "./lease.ts";
 import type { Stored } from "./resource.ts";
-import { statusAnswer } from "./scripted-transport.ts";
+import { statusAnswer } from "../../test/fixtures/scripted-transport.ts";
 import type { KubeRequest, KubeResponse, KubeTransport, WatchEvent } from "./transport.ts";
 
 /** A server that knows one lease and refuses lost races; it can be cut off. */

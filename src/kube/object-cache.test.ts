@@ -10,7 +10,7 @@ import type { KubeObject, ObjectMeta } from "./object.ts";
 import { Reflector } from "./reflector.ts";
 import { compareResourceVersions } from "./resource-version.ts";
 import { configMaps } from "./resource.ts";
-import { ScriptedTransport, listAnswer } from "./scripted-transport.ts";
+import { ScriptedTransport, listAnswer } from "../../test/fixtures/scripted-transport.ts";
 
 function objectOf(name: string, version: number, more: ObjectMeta = {}): KubeObject {
   const metadata = {

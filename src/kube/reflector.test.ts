@@ -10,8 +10,12 @@ import { Reflector } from "./reflector.ts";
 import type { ReflectorOptions } from "./reflector.ts";
 import { pods } from "./resource.ts";
 import type { Stored } from "./resource.ts";
-import { ScriptedTransport, listAnswer, statusAnswer } from "./scripted-transport.ts";
-import type { AnswerHandler } from "./scripted-transport.ts";
+import {
+  ScriptedTransport,
+  listAnswer,
+  statusAnswer,
+} from "../../test/fixtures/scripted-transport.ts";
+import type { AnswerHandler } from "../../test/fixtures/scripted-transport.ts";
 
 type StoredPod = Stored<Pod>;
 

@@ -78,11 +78,6 @@ export function hostOf(text: string): string {
   return address.ok ? address.value.host : text;
 }
 
-/** The host alone, without brackets, as `exclude` and `include` want it. */
-export function machineAddress(address: ProcessAddress): string {
-  return address.host;
-}
-
 export function isTls(address: ProcessAddress): boolean {
   return address.flags.includes("tls");
 }

@@ -3,13 +3,10 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import {
-  binaryDirectoryOf,
   compareVersions,
   formatVersion,
-  hasBackupEncryption,
   hasLocalityExclusions,
   hasMutationLogType,
-  hasPresenceCheck,
   hasRecoveryState,
   hasTesterCleanup,
   isProtocolCompatible,
@@ -77,22 +74,14 @@ test("[M4] a version may go back only within its protocol", () => {
   assert.ok(!isVersionChangeAllowed(version("7.3.1"), version("7.1.63")));
 });
 
-test("[M5] binaries of a release lie under major and minor, those of a candidate apart", () => {
-  assert.equal(binaryDirectoryOf(version("7.3.63")), "7.3");
-  assert.equal(binaryDirectoryOf(version("7.3.0-rc1")), "7.3.0-rc1");
-});
-
 test("[M6] capabilities begin at their versions", () => {
   const gates: [(each: Version) => boolean, string, string][] = [
     [isSupported, "7.1.0-rc1", "7.1.0"],
-    [hasPresenceCheck, "7.1.3", "7.1.4"],
     [hasRecoveryState, "7.1.21", "7.1.22"],
     [hasLocalityExclusions, "7.1.41", "7.1.42"],
     [hasLocalityExclusions, "7.2.99", "7.3.26"],
     [hasTesterCleanup, "7.1.54", "7.1.55"],
     [hasTesterCleanup, "7.3.34", "7.3.35"],
-    [hasBackupEncryption, "7.3.72", "7.3.73"],
-    [hasBackupEncryption, "7.4.5", "7.4.6"],
     [hasMutationLogType, "7.4.6", "7.4.7"],
     [(each) => supportsStorageEngine(each, "ssd-sharded-rocksdb"), "7.1.99", "7.2.0"],
     [(each) => supportsStorageEngine(each, "ssd-redwood-1"), "7.2.99", "7.3.0"],

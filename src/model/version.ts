@@ -51,12 +51,6 @@ export function isVersionChangeAllowed(running: Version, target: Version): boole
   return isProtocolCompatible(running, target) || compareVersions(target, running) >= 0;
 }
 
-/** The directory under which the binaries of a version are kept. */
-export function binaryDirectoryOf(version: Version): string {
-  if (version.releaseCandidate > 0) return formatVersion(version);
-  return `${version.major}.${version.minor}`;
-}
-
 /** The oldest version this operator runs; its release candidates are older still. */
 export const minimumVersion: Version = { major: 7, minor: 1, patch: 0, releaseCandidate: 0 };
 
@@ -72,11 +66,6 @@ export function isKnownLine({ major, minor }: Version): boolean {
     major < newestKnownLine.major ||
     (major === newestKnownLine.major && minor <= newestKnownLine.minor)
   );
-}
-
-/** The sidecar answers `is_present` without hashing the file. */
-export function hasPresenceCheck(version: Version): boolean {
-  return isAtLeast(version, 7, 1, 4);
 }
 
 /** The status says how long ago the last recovery was. */
@@ -97,11 +86,6 @@ export function hasLocalityExclusions(version: Version): boolean {
 export function hasTesterCleanup(version: Version): boolean {
   if (isLine(version, 7, 3)) return isAtLeast(version, 7, 3, 35);
   return isAtLeast(version, 7, 1, 55);
-}
-
-export function hasBackupEncryption(version: Version): boolean {
-  if (isLine(version, 7, 3)) return isAtLeast(version, 7, 3, 73);
-  return isAtLeast(version, 7, 4, 6);
 }
 
 /** `fdbbackup start` takes `--mutation-log-type` instead of the older single flag. */

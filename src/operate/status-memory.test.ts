@@ -1,8 +1,13 @@
 // What is remembered of the statuses of a database, and of the processes of other instances in it.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { sampleDatabase, sampleNowMs, sampleProcess, viewOf } from "../plan/safety/sample-view.ts";
-import type { Sample } from "../plan/safety/sample-view.ts";
+import {
+  sampleDatabase,
+  sampleNowMs,
+  sampleProcess,
+  viewOf,
+} from "../../test/fixtures/sample-view.ts";
+import type { Sample } from "../../test/fixtures/sample-view.ts";
 import { StatusMemory } from "./status-memory.ts";
 
 function note(memory: StatusMemory, sample: Sample, ageMs: number): void {

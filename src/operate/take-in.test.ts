@@ -4,7 +4,12 @@ import { test } from "node:test";
 import type { DisruptiveAction } from "../plan/action.ts";
 import { newDesiredMemory } from "../plan/view/desired.ts";
 import { nothingKnown } from "../plan/questions.ts";
-import { sampleDatabase, sampleNowMs, sampleProcess, viewOf } from "../plan/safety/sample-view.ts";
+import {
+  sampleDatabase,
+  sampleNowMs,
+  sampleProcess,
+  viewOf,
+} from "../../test/fixtures/sample-view.ts";
 import { defaultPlanOptions } from "../plan/snapshot.ts";
 import type { DatabaseObservation } from "../plan/snapshot.ts";
 import type { Caches } from "./caches.ts";

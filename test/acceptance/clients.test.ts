@@ -2,7 +2,8 @@
 import { strict as assert } from "node:assert";
 import { updateSets, readSets, clearInstance } from "../../src/fdb/coordination-sets.ts";
 import { FdbError, isFdbError, namedFdbError } from "../../src/fdb/error.ts";
-import { confirmLock, extendLock, readLock, releaseLock, takeLock } from "../../src/fdb/lock.ts";
+import { readLock, releaseLock, takeLock } from "../../src/fdb/lock.ts";
+import { confirmLock, extendLock } from "../fdb/lock-steps.ts";
 import { isKubeError, KubeError } from "../../src/kube/error.ts";
 import { configureArguments } from "../../src/model/configure-command.ts";
 import { desiredConfiguration } from "../../src/model/database-configuration.ts";

@@ -4,14 +4,8 @@ import { updateDenyList } from "../../src/fdb/deny-list.ts";
 import { encodeLock } from "../../src/fdb/keys.ts";
 import type { LockValue } from "../../src/fdb/keys.ts";
 import { binaryText } from "../../src/fdb/bytes.ts";
-import {
-  confirmLock,
-  extendLock,
-  hasTimeLeft,
-  readLock,
-  releaseLock,
-  takeLock,
-} from "../../src/fdb/lock.ts";
+import { hasTimeLeft, readLock, releaseLock, takeLock } from "../../src/fdb/lock.ts";
+import { confirmLock, extendLock } from "./lock-steps.ts";
 import type { LockLease, LockSettings } from "../../src/fdb/lock.ts";
 import { UnreadableValueError } from "../../src/fdb/shared-keys.ts";
 import { readSets, updateSets } from "../../src/fdb/coordination-sets.ts";

@@ -8,7 +8,7 @@ import { encodeLock } from "../../src/fdb/keys.ts";
 import type { CoordinationSet } from "../../src/fdb/keys.ts";
 import type { GuardOutcome } from "../../src/operate/guard.ts";
 import type { DisruptiveAction } from "../../src/plan/action.ts";
-import { sampleNowMs, sampleProcess } from "../../src/plan/safety/sample-view.ts";
+import { sampleNowMs, sampleProcess } from "../fixtures/sample-view.ts";
 import type { SharedAct } from "../../src/plan/coordination/shared-act.ts";
 import { Door, keys } from "./guard-door.ts";
 

@@ -14,7 +14,7 @@ import type { DatabaseStatus } from "../../src/model/database-status.ts";
 import type { DisruptiveAction } from "../../src/plan/action.ts";
 import { defaultPlanOptions } from "../../src/plan/snapshot.ts";
 import type { SafetyCheck } from "../../src/plan/snapshot.ts";
-import { sampleDatabase, sampleNowMs, viewOf } from "../../src/plan/safety/sample-view.ts";
+import { sampleDatabase, sampleNowMs, viewOf } from "../fixtures/sample-view.ts";
 import { VirtualClock } from "../../src/env/virtual-clock.ts";
 
 export const keys = operatorKeys();

@@ -10,7 +10,7 @@ import {
   excludeSample,
   sampleGroup,
   sampleNowMs,
-} from "../../src/plan/safety/sample-view.ts";
+} from "../fixtures/sample-view.ts";
 import { Door, keys } from "./guard-door.ts";
 
 function base(needsLock = false) {

@@ -19,7 +19,7 @@ import {
   sampleGroup,
   sampleNowMs,
   viewOf,
-} from "../../src/plan/safety/sample-view.ts";
+} from "../fixtures/sample-view.ts";
 import { emptied, RemovalWorld, storages } from "./removal-world.ts";
 
 const folder = join(import.meta.dirname, "../data/fdb/status");

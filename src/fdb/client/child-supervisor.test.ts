@@ -6,7 +6,7 @@ import { settle, VirtualClock } from "../../env/virtual-clock.ts";
 import { isFdbError } from "../error.ts";
 import type { ChildRequest } from "./child-messages.ts";
 import { ChildSupervisor, LostClientError } from "./child-supervisor.ts";
-import { healthy, ScriptedChild } from "./scripted-child.ts";
+import { healthy, ScriptedChild } from "../../../test/fixtures/scripted-child.ts";
 
 type Script = (child: ScriptedChild, request: ChildRequest) => void;
 

@@ -23,7 +23,7 @@ const installation: Installation = {
   findTool: () => undefined,
   explainMissing: (version) => `no client of ${version}`,
 };
-const program = join(import.meta.dirname, "fake-client-program.ts");
+const program = join(import.meta.dirname, "../../../test/fixtures/fake-client-program.ts");
 const quick: Partial<SupervisorLimits> = {
   ...{ firstPauseMs: 10, pingIntervalMs: 50, pingLimitMs: 1_000, answerGraceMs: 500 },
 };

@@ -9,7 +9,7 @@ import { isFdbError } from "../error.ts";
 import type { ChildRequest, Mutation, TransactionCall } from "./child-messages.ts";
 import { ChildSupervisor } from "./child-supervisor.ts";
 import { transactIn } from "./process-transaction.ts";
-import { healthy, ScriptedChild } from "./scripted-child.ts";
+import { healthy, ScriptedChild } from "../../../test/fixtures/scripted-child.ts";
 
 type Answer = (child: ScriptedChild, request: ChildRequest) => void;
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { applyDefaults } from "./defaults.ts";
-import { fieldErrorCause } from "./field-error.ts";
+import { fieldErrorCause } from "../../../test/fixtures/field-errors.ts";
 import { pruneObject } from "./prune.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 import { validateObject } from "./validate-object.ts";

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { deepFreeze } from "../freeze.ts";
 import { applyDefaults } from "./defaults.ts";
-import { describeFieldError } from "./field-error.ts";
+import { describeFieldError } from "../../../test/fixtures/field-errors.ts";
 import { pruneObject } from "./prune.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 import { validateObject } from "./validate-object.ts";

@@ -1,5 +1,4 @@
 // One thing that is wrong with one field, in the words and form of the Kubernetes API server.
-import type { KubeErrorCause } from "../error.ts";
 
 const wordsByReason = {
   FieldValueRequired: "Required value",
@@ -56,14 +55,6 @@ export function fieldErrorMessage(error: FieldError): string {
     !reasonsWithoutValue.includes(error.reason) && error.badValue !== omittedValue;
   const value = isValueShown ? `: ${shownValue(error.badValue)}` : "";
   return `${error.type}${value}${error.detail === "" ? "" : `: ${error.detail}`}`;
-}
-
-export function describeFieldError(error: FieldError): string {
-  return `${error.path}: ${fieldErrorMessage(error)}`;
-}
-
-export function fieldErrorCause(error: FieldError): KubeErrorCause {
-  return { reason: error.reason, message: fieldErrorMessage(error), field: error.path };
 }
 
 /** A value as Go prints it: strings quoted, numbers plain, the rest as JSON with sorted keys. */

@@ -3,7 +3,7 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { BackupSpec } from "../../api/backup.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
-import { capturedStatus } from "../safety/captured-status.ts";
+import { capturedStatus } from "../../../test/fixtures/captured-status.ts";
 import { backupWith, planBackup, nowMs, recordWith, sceneOf, seen } from "./scene.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 

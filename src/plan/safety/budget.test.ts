@@ -12,8 +12,8 @@ import {
   sampleEntry,
   sampleGroup,
   viewOf,
-} from "./sample-view.ts";
-import type { Sample } from "./sample-view.ts";
+} from "../../../test/fixtures/sample-view.ts";
+import type { Sample } from "../../../test/fixtures/sample-view.ts";
 import type { SafetyView } from "./view.ts";
 
 function setTolerance(sample: Sample, data: number, availability = data): void {

@@ -11,8 +11,8 @@ import {
   sampleNowMs,
   sampleProcess,
   viewOf,
-} from "./sample-view.ts";
-import type { Sample } from "./sample-view.ts";
+} from "../../../test/fixtures/sample-view.ts";
+import type { Sample } from "../../../test/fixtures/sample-view.ts";
 import type { SafetyView } from "./view.ts";
 
 const id = "storage-1";

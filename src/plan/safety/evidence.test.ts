@@ -2,9 +2,9 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { DatabaseStatus } from "../../model/database-status.ts";
-import { capturedStatus } from "./captured-status.ts";
+import { capturedStatus } from "../../../test/fixtures/captured-status.ts";
 import { evidenceRefusal, statusGap, statusProblem } from "./evidence.ts";
-import { sampleDatabase, sampleNowMs, viewOf } from "./sample-view.ts";
+import { sampleDatabase, sampleNowMs, viewOf } from "../../../test/fixtures/sample-view.ts";
 import { knownDeadAddresses } from "./view.ts";
 
 const limits = { lastWriteMs: 0, nowMs: sampleNowMs, maximumAgeMs: 60_000 };

@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { DatabaseStatus } from "../../model/database-status.ts";
-import { capturedStatus } from "./captured-status.ts";
+import { capturedStatus } from "../../../test/fixtures/captured-status.ts";
 import {
   availabilityProblem,
   generationsProblem,
@@ -10,7 +10,7 @@ import {
   recoveryProblem,
 } from "./common-checks.ts";
 import { faultToleranceProblem } from "./fault-tolerance.ts";
-import { sampleDatabase } from "./sample-view.ts";
+import { sampleDatabase } from "../../../test/fixtures/sample-view.ts";
 
 function problemAfter(change: (status: DatabaseStatus) => void): string {
   const { status } = sampleDatabase();

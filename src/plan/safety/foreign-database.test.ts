@@ -3,8 +3,8 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { foreignProblem, ownObservation } from "./foreign-database.ts";
-import { sampleDatabase, sampleNowMs, viewOf } from "./sample-view.ts";
-import type { Sample } from "./sample-view.ts";
+import { sampleDatabase, sampleNowMs, viewOf } from "../../../test/fixtures/sample-view.ts";
+import type { Sample } from "../../../test/fixtures/sample-view.ts";
 
 /** As it would look to us with the connection string of another resource. */
 function otherDatabase({ status }: Sample): DatabaseStatus {

@@ -8,7 +8,7 @@ import type { DisruptiveAction } from "../action.ts";
 import type { DatabaseObservation } from "../snapshot.ts";
 import { actRefusal } from "./act-refusal.ts";
 import { isNeverCreated } from "./no-database.ts";
-import { sampleDatabase, sampleNowMs, viewOf } from "./sample-view.ts";
+import { sampleDatabase, sampleNowMs, viewOf } from "../../../test/fixtures/sample-view.ts";
 import type { SafetyView } from "./view.ts";
 
 function statusWith(recovery: string | undefined, quorum = true, names = false): DatabaseStatus {

@@ -5,8 +5,13 @@ import type { DisruptiveAction } from "../action.ts";
 import { defaultPlanOptions } from "../snapshot.ts";
 import type { SafetyCheck } from "../snapshot.ts";
 import { actRefusal } from "./act-refusal.ts";
-import { sampleDatabase, sampleEntry, sampleNowMs, viewOf } from "./sample-view.ts";
-import type { Sample } from "./sample-view.ts";
+import {
+  sampleDatabase,
+  sampleEntry,
+  sampleNowMs,
+  viewOf,
+} from "../../../test/fixtures/sample-view.ts";
+import type { Sample } from "../../../test/fixtures/sample-view.ts";
 import { secondHallProblem } from "./one-hall.ts";
 import type { SafetyView } from "./view.ts";
 

@@ -13,8 +13,8 @@ import {
   sampleNowMs,
   sampleProcess,
   viewOf,
-} from "./sample-view.ts";
-import type { Sample } from "./sample-view.ts";
+} from "../../../test/fixtures/sample-view.ts";
+import type { Sample } from "../../../test/fixtures/sample-view.ts";
 
 const minuteMs = 60_000;
 

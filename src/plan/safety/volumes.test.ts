@@ -16,8 +16,8 @@ import {
   sampleGroup,
   sampleNowMs,
   viewOf,
-} from "./sample-view.ts";
-import type { Sample } from "./sample-view.ts";
+} from "../../../test/fixtures/sample-view.ts";
+import type { Sample } from "../../../test/fixtures/sample-view.ts";
 import { claimsOfPods, volumeProblem, withVolumeClaim } from "./volumes.ts";
 import type { VolumeProblem } from "./volumes.ts";
 
