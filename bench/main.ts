@@ -2,6 +2,7 @@
 // clusters of growing size, and the memory of the operator, each beside its aim. The CPU and memory
 // figures are those of one machine: no test.
 import { parseArgs } from "node:util";
+import { backupsAims, backupsTable, runBackups } from "./backups.ts";
 import { runCluster } from "./cluster-run.ts";
 import type { ClusterRun } from "./cluster-run.ts";
 import { decisionAims, decisionTable, runDecisions } from "./decisions.ts";
@@ -32,8 +33,8 @@ import { rolloutAims, rolloutTable, runRollouts } from "./rollout.ts";
 const usage = `usage: npm run bench -- [--sizes 20,100] [--quick] [--operations] [--json] [--no-memory]
   --sizes      process groups, separated by commas (default 20,100,500,2000; with --quick 20,100)
   --quick      small sizes, fewer repetitions and a shorter rest
-  --operations only changes, losses and upgrades of a running cluster, at 20 and 200 process groups
-               (with --quick at 20)
+  --operations only changes, losses and upgrades of a running cluster, at 20 and 200 process groups,
+               and backups at rest (with --quick at 20)
   --json       figures as JSON instead of tables
   --no-memory  leave out the operator in a process of its own`;
 
@@ -41,6 +42,8 @@ const seed = 1;
 const memoryGroups = 15;
 const smallOperations = [20];
 const allOperations = [20, 200];
+const fewBackups = [10];
+const allBackups = [10, 200];
 
 const nothing = { memory: undefined, runs: [] };
 
@@ -93,15 +96,16 @@ async function main(options: Options): Promise<void> {
     operations.push(...(await runOperations({ groups, seed, progress })));
   }
   const rollouts = await runRollouts(progress);
+  const backups = await runBackups(options.isQuick ? fewBackups : allBackups, progress);
   const decisions = runDecisions();
   const updates = options.isQuick ? [] : await runPackedUpdates(progress);
   progress("");
   const judged = [
     ...[...allAims(runs, memory), ...operationAims(operations), ...rolloutAims(rollouts)],
-    ...[...decisionAims(decisions), ...packedUpdateAims(updates)],
+    ...[...decisionAims(decisions), ...packedUpdateAims(updates), ...backupsAims(backups)],
   ];
   if (options.isJson) {
-    const measured = { runs, memory, operations, rollouts, decisions, updates };
+    const measured = { runs, memory, operations, rollouts, backups, decisions, updates };
     const figures = { seed, ...measured, aims: judged };
     process.stdout.write(`${JSON.stringify(figures, undefined, 2)}\n`);
     return;
@@ -115,6 +119,7 @@ async function main(options: Options): Promise<void> {
     requestsTable(operations),
     unfinishedLines(operations),
     rolloutTable(rollouts),
+    backupsTable(backups),
     decisionTable(decisions),
     updates.length === 0 ? "" : packedUpdateTable(updates),
     runs.length === 0 ? "" : `${footnotes}\n`,

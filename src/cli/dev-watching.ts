@@ -74,8 +74,9 @@ export async function watchUntilReconciled(
         isAllCalm &&= isCalm(cluster);
         if (isSettled(cluster)) continue;
         const name = named(world, cluster.metadata.name ?? "");
-        late.push(`${name}: ${whyNotReconciled(cluster)}`);
-        if (isRefused(cluster)) refused.push(name);
+        const why = `${name}: ${whyNotReconciled(cluster)}`;
+        late.push(why);
+        if (isRefused(cluster)) refused.push(why);
       }
       for (const backup of await backupsOf(world)) {
         const name = named(world, backup.metadata.name ?? "");
@@ -83,8 +84,9 @@ export async function watchUntilReconciled(
         const { namespace = "" } = backup.metadata;
         if (!host.output.isLive) tellBackup(`${namespace}/${name}`, backup, nowMs());
         if (isBackupSettled(backup)) continue;
-        late.push(`backup ${name}: ${whyNotSettled(backup)}`);
-        if (isRefused(backup)) refused.push(name);
+        const why = `backup ${name}: ${whyNotSettled(backup)}`;
+        late.push(why);
+        if (isRefused(backup)) refused.push(why);
       }
     }
     host.output.live(lines);
@@ -99,7 +101,7 @@ export async function watchUntilReconciled(
     // Nothing but another spec ends this, and nobody will write one.
     if (refused.length > 0 && deadlineMs < Infinity) {
       host.output.settle();
-      throw new CommandError(`not valid: ${late.join("; ")}`);
+      throw new CommandError(`not valid: ${refused.join("; ")}`);
     }
     if (host.realClock.nowMs() >= deadlineMs) {
       host.output.settle();

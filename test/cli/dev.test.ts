@@ -97,6 +97,17 @@ test("[CLI3] [CLI23] --example backup ends when the backup can be restored, and 
   );
 });
 
+test("[CLI3] dev --once ends at once when a backup is refused, and names only that", async () => {
+  const example = readFileSync("examples/backup.yaml", "utf8");
+  const wrong = example.replace("  lagAlarm: 10m", "  lagAlarm: 5s");
+  const files = ["-f", "examples/cluster.yaml", "-f", write("refused-backup.yaml", wrong)];
+  const result = await runCommand([
+    ...["dev", "--once", ...files, "--kubeconfig", join(folder, "refused")],
+  ]);
+  assert.equal(result.code, 1);
+  assert.match(result.stderr, /^fdb-operator: not valid: backup nightly: spec\.lagAlarm: .*\n$/);
+});
+
 test("[MU12] --example ha rolls a knob out to three clusters and tells what it cost", async () => {
   const result = await runCommand([
     ...["dev", "--once", "--example", "ha", "--speed", "40"],
