@@ -105,13 +105,18 @@ export function readRestoreLayer(
       );
       return {
         isPaused: paused !== undefined,
-        lockUid: lock && textOfBytes(lock),
+        lockUid: lock && lockUidOf(lock),
         restores: restores.filter((record) => record !== undefined),
         occupied: await firstOccupied(transaction, ranges.slice(0, rangesMaximum)),
       };
     },
     { timeoutMs, readSystemKeys: true, lockAware: true },
   );
+}
+
+/** Either as text, or as the database stores it: ten bytes for versionstamps, then the UID. */
+export function lockUidOf(value: Uint8Array): string {
+  return value.length === 26 ? uidText(value.subarray(10)) : textOfBytes(value);
 }
 
 async function readRecord(

@@ -5,6 +5,8 @@ import { bytesOfBinary, bytesOfText, textOfBytes } from "../../src/fdb/bytes.ts"
 import { decodeTag, pauseKey, propertyKey, tagKey } from "../../src/fdb/backup-keys.ts";
 import { readBackupLayer, setAgentsPaused } from "../../src/fdb/backup-layer.ts";
 import type { BackupLayer } from "../../src/fdb/backup-layer.ts";
+import { readRestoreLayer } from "../../src/fdb/restore-layer.ts";
+import type { RestoreLayer, RestoreRecord } from "../../src/fdb/restore-layer.ts";
 import { decodeTuple } from "../../src/fdb/tuple.ts";
 import type { BackupTools, ToolOutput } from "./backup-tools.ts";
 import type { DatabaseCase, DatabaseTarget } from "./database-case.ts";
@@ -179,6 +181,53 @@ export const backupCases: readonly DatabaseCase[] = [
         assert.equal((await layerOf("unheard-of")).record, undefined);
       } finally {
         await target.finish(setAgentsPaused(target.admin, false, 30_000));
+        kill();
+      }
+    },
+  },
+  {
+    title:
+      "[RS20] [RS21] the operator reads of a restore what the tool shows, and who holds the lock",
+    ...{ stage, needs },
+    async run(target) {
+      const kill = toolsOf(target).startAgent();
+      const ranges = [{ begin: "rs/", end: "rs0" }];
+      const look = (): Promise<RestoreLayer> =>
+        target.finish(readRestoreLayer(target.admin, { tag: "reading", ranges }, 30_000));
+      const recordOf = ({ restores }: RestoreLayer): RestoreRecord | undefined =>
+        restores.find(({ tag }) => tag === "reading");
+      try {
+        await write(target, { "bk/a": "1" });
+        const { DestinationURL: url } = await restorableBackup(target, "read");
+        await backup(target, "abort", "-t", "read");
+        const before = await look();
+        assert.deepEqual([before.lockUid, before.occupied], [undefined, undefined]);
+        // Paused agents leave it queued.
+        await target.finish(setAgentsPaused(target.admin, true, 30_000));
+        const keys = ["-k", "bk/ bk0", "--add-prefix", "rs/"];
+        const started = await restore(target, "start", "-r", url, "-t", "reading", ...keys);
+        assert.equal(started.code, 0, started.stderr);
+        const queued = await look();
+        const shown = (await restore(target, "status", "-t", "reading")).stdout;
+        const uid = /UID: (\w+)/.exec(shown)?.[1];
+        assert.deepEqual(
+          [recordOf(queued)?.state, recordOf(queued)?.uid, queued.lockUid, queued.isPaused],
+          ["queued", uid, uid, true],
+        );
+        assert.equal(recordOf(queued)?.version, Number(/Version: (\d+)\s*$/.exec(shown)?.[1]));
+        await target.finish(setAgentsPaused(target.admin, false, 30_000));
+        let ended = await look();
+        for (let count = 0; count < 120 && recordOf(ended)?.state !== "completed"; count += 1) {
+          await target.pass(1);
+          ended = await look();
+        }
+        assert.deepEqual([recordOf(ended)?.state, ended.lockUid], ["completed", undefined]);
+        assert.equal(ended.occupied?.key, "rs/bk/a");
+        assert.equal(recordOf(ended)?.blocks, recordOf(ended)?.blocksFinished);
+      } finally {
+        await target.finish(setAgentsPaused(target.admin, false, 30_000));
+        await restore(target, "abort", "-t", "reading");
+        await clear(target, "rs/");
         kill();
       }
     },

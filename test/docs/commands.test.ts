@@ -111,6 +111,7 @@ const leftOut: Readonly<Record<string, string>> = {
   "kubectl fdb explain dc1": global,
   "kubectl fdb explain restore/NAME": restore,
   "kubectl fdb explain restore/yesterday": restore,
+  "kubectl get configmap nightly-timeline -o yaml": backup,
   "kubectl get fdbbackup": backup,
   "kubectl get fdbrestore": restore,
   "kubectl gofdb": "is the plugin of the Go operator under another name",

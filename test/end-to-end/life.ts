@@ -145,6 +145,8 @@ const rarelyUsed = new Map([
   ["update apps/deployments", "the agents of a backup change"],
   ["delete apps/deployments", "a backup shall have no agents"],
   ["update apps.foundationdb.org/foundationdbrestores/status", "a restore is asked for"],
+  ["get apps.foundationdb.org/foundationdbrestores", "a restore is about to be started"],
+  ["patch apps.foundationdb.org/foundationdbrestores", "a restore may have to be aborted"],
 ]);
 
 function firstOf(cluster: FoundationDBCluster, processClass: string): string {

@@ -2,7 +2,7 @@
 // Rules: spec/restore.md [RS20], [RS21].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { readRestoreLayer } from "../../src/fdb/restore-layer.ts";
+import { lockUidOf, readRestoreLayer } from "../../src/fdb/restore-layer.ts";
 import { bytesOfBinary } from "../../src/fdb/bytes.ts";
 import type { RestoreLayer } from "../../src/fdb/restore-layer.ts";
 import { Captured } from "./captured.ts";
@@ -40,6 +40,13 @@ test("[RS21] the keys of a real database are read as its tools show them", async
       error: undefined,
     },
   );
+});
+
+test("[RS21] the UID of a lock is read in both forms", () => {
+  const uid = "414e325ed0d1dc5d91286a5a2657476a";
+  assert.equal(lockUidOf(bytesOfBinary(uid)), uid);
+  const stored = "\0\0\0\0D\xed\x01\xae\0\0]\xdc\xd1\xd0^2NAjGW&Zj(\x91";
+  assert.equal(lockUidOf(bytesOfBinary(stored)), uid);
 });
 
 test("[RS20] lock, progress and what lies in the way are read of a locked database", async () => {

@@ -1,12 +1,20 @@
 // Restores that the operator looks after, compared key by key with the source at that version. Rules: spec/restore.md.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { parseAllDocuments } from "yaml";
+import { foundationDbBackups } from "../../src/api/backup.ts";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
 import { foundationDbRestores } from "../../src/api/restore.ts";
 import type { RestoreSpec } from "../../src/api/restore.ts";
+import type { KubeObject } from "../../src/kube/object.ts";
+import { secrets } from "../../src/kube/resource.ts";
+import type { Resource, Stored } from "../../src/kube/resource.ts";
+import { leaseRules, namespacedRules, nodeRules } from "../../src/operate/permissions.ts";
+import { exampleText } from "./example.ts";
 import { backupUrl, clusterFile, createAgents, runCommand } from "./backup-harness.ts";
 import { agentTemplate, backupOf } from "./managed-backup.ts";
 import { RestoreWorld, restoreOf } from "./managed-restore.ts";
-import { minuteMs } from "./world-harness.ts";
+import { minuteMs, TestWorld } from "./world-harness.ts";
 
 const { blobStoreConfiguration } = backupOf().spec;
 const fromStore: Partial<RestoreSpec> = {
@@ -174,5 +182,63 @@ test("[RS4] a restore that the Go operator has started is followed, and never st
       assert.equal(conditions.find(({ type }) => type === "Completed")?.status, "True", name);
     }
     assert.deepEqual(await scene.content("copy"), await scene.content("sample", version));
+  });
+});
+
+test("[RS1][RS56] the example of the manual restores the backup of the other example", async () => {
+  await TestWorld.runWithCluster({}, async (world) => {
+    const documents = ["backup.yaml", "restore.yaml"].flatMap((file) =>
+      parseAllDocuments(exampleText(file)).map((each) => each.toJS() as Stored<object>),
+    );
+    const resources: Readonly<Record<string, Resource<KubeObject>>> = {
+      Secret: secrets,
+      FoundationDBBackup: foundationDbBackups,
+      FoundationDBCluster: foundationDbClusters,
+      FoundationDBRestore: foundationDbRestores,
+    };
+    for (const object of documents) {
+      const resource = resources[object.kind];
+      assert.ok(resource, object.kind);
+      const metadata = { namespace: "default", ...object.metadata };
+      await world.client.create(resource, { ...object, metadata });
+    }
+    const key = { namespace: "default", name: "into-copy" };
+    await world.until(
+      async () => (await world.client.get(foundationDbRestores, key)).status?.state === "completed",
+      "the example is restored",
+      20 * minuteMs,
+    );
+    assert.equal((await world.events("SpecWarning")).length, 0);
+  });
+});
+
+test("[RS86] a restore, and one that is aborted, use exactly the rights that there are for it", async () => {
+  await RestoreWorld.runRestores({}, async (scene) => {
+    const mark = scene.world.requests.length;
+    await scene.createRestore();
+    await scene.untilCompleted();
+    await scene.advance(minuteMs);
+    const used = new Set(
+      scene.world.requests
+        .slice(mark)
+        .map(
+          ({ verb, resource, subresource }) =>
+            `${verb} ${resource.plural}${subresource === undefined ? "" : `/${subresource}`}`,
+        ),
+    );
+    const granted = [...namespacedRules, ...leaseRules, ...nodeRules].flatMap(
+      ({ resources, verbs }) =>
+        resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)),
+    );
+    assert.deepEqual(
+      [...used].filter((right) => !granted.includes(right)),
+      [],
+    );
+    const ofRestores = granted.filter((right) => right.includes("restores"));
+    // Lists and watches began before.
+    assert.deepEqual(
+      ofRestores.filter((right) => !used.has(right)),
+      ["list foundationdbrestores", "watch foundationdbrestores"],
+    );
   });
 });

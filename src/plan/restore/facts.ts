@@ -1,11 +1,12 @@
 // What holds for a restore, as several steps need it. Rules: spec/restore.md [RS3], [RS4], [RS30].
-import type { FoundationDBBackup } from "../../api/backup.ts";
-import { isOfGoOperator, restoreTagOf, wasStarted } from "../../api/effective-restore.ts";
+import type { BackupRun, FoundationDBBackup } from "../../api/backup.ts";
+import { isOfGoOperator, pointOf, restoreTagOf, wasStarted } from "../../api/effective-restore.ts";
 import type { FoundationDBRestore } from "../../api/restore.ts";
-import { backupUrl } from "../../build/backup-url.ts";
+import { backupUrl, runUrl } from "../../build/backup-url.ts";
 import { lentTemplate, ownAgents } from "../../build/restore-agents.ts";
 import { isUnderWay } from "../../fdb/restore-layer.ts";
 import type { RestoreLayer, RestoreRecord } from "../../fdb/restore-layer.ts";
+import { versionAtTime } from "../../model/backup-time-map.ts";
 import type { CommandView } from "../backup/run-command.ts";
 import type { RestoreSnapshot } from "./snapshot.ts";
 
@@ -55,9 +56,24 @@ export function isBegun(snapshot: RestoreSnapshot): boolean {
 }
 
 /** Where the backup lies; it may hold a secret. Empty when there is no such backup. */
-export function sourceUrl({ restore, source }: RestoreSnapshot): string {
+export function sourceUrl(snapshot: RestoreSnapshot): string {
+  const { restore, source } = snapshot;
   const named = restore.spec.fromBackup === undefined ? restore : source;
+  const run = runOf(snapshot);
+  if (source !== undefined && run !== undefined) return runUrl(source, run.backupName) ?? "";
   return (named && backupUrl(named)) ?? "";
+}
+
+/** Of a backup with a schedule: the first successful run that reaches the point, otherwise the newest. */
+function runOf({ restore, source, timeline }: RestoreSnapshot): BackupRun | undefined {
+  if (source?.spec.schedule === undefined) return undefined;
+  const good = (source.status?.runs ?? []).filter(({ result }) => result === "Succeeded");
+  const point = pointOf(restore.spec);
+  const found = point.kind === "time" ? versionAtTime(timeline, point.seconds) : undefined;
+  const fromTime = found?.kind === "found" ? found.version : undefined;
+  const version = point.kind === "version" ? point.version : fromTime;
+  const reached = good.find((run) => version !== undefined && (run.version ?? 0) >= version);
+  return reached ?? good.at(-1);
 }
 
 /** Agents of its own: when it asks for them, or when nobody else has any. Once made they stay until the end. */

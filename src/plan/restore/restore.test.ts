@@ -1,7 +1,7 @@
 // What is decided about a restore, state by state. Rules: spec/restore.md.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import type { RestoreStatus } from "../../api/restore.ts";
+import type { RestoreSpec, RestoreStatus } from "../../api/restore.ts";
 import { purposeOf } from "../../build/command-pod.ts";
 import { ownAgents } from "../../build/restore-agents.ts";
 import { startRestoreCommand } from "../../build/restore-command.ts";
@@ -11,6 +11,7 @@ import type { Stored } from "../../kube/resource.ts";
 import { formatTime } from "../../kube/time.ts";
 import { backupWith, nightlyUrl, nowMs } from "../backup/scene.ts";
 import { planRestore } from "./chain.ts";
+import { sourceUrl } from "./facts.ts";
 import { gistOf, recordWith, restoreWith, sceneOf, seen } from "./scene.ts";
 import type { RestoreSnapshot } from "./snapshot.ts";
 
@@ -242,4 +243,20 @@ test("[RS85] a secret in the URL is left out of the status and of all waits", ()
     const { status, waits, wanted } = planRestore(scene);
     assert.ok(!JSON.stringify([status, waits, wanted]).includes("SECRET"));
   }
+});
+
+test("[RS5] the run of a schedule that reaches the point is restored", () => {
+  const run = (hour: string, version: number, result: "Succeeded" | "Failed" = "Succeeded") => ({
+    ...{ time: `2026-11-16T${hour}:00:00Z`, backupName: `nightly-${hour}`, result, version },
+  });
+  const runs = [run("01", 10), run("02", 20, "Failed"), run("03", 30), run("04", 40)];
+  const schedule = { cron: "0 * * * *" };
+  const source = backupWith({ backupMode: "oneTime", schedule }, { runs });
+  const nameFor = (spec: Partial<RestoreSpec>): string =>
+    /\/(nightly[^?]*)\?/.exec(sourceUrl(sceneOf({ source, restore: restoreWith(spec) })))?.[1] ??
+    "";
+  assert.equal(nameFor({}), "nightly-04");
+  assert.equal(nameFor({ to: { version: 15 } }), "nightly-03");
+  assert.equal(nameFor({ to: { version: 10 } }), "nightly-01");
+  assert.equal(nameFor({ to: { version: 99 } }), "nightly-04");
 });
