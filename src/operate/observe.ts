@@ -14,6 +14,7 @@ import { isMarkedForRemoval } from "../model/process-group.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import { ownObservation } from "../plan/safety/foreign-database.ts";
 import { isDisabled } from "../plan/safety/view.ts";
+import { withSpecInForce } from "../plan/status/spec-in-force.ts";
 import type { DatabaseObservation, PlanOptions, Snapshot } from "../plan/snapshot.ts";
 import { clusterIndex } from "./caches.ts";
 import type { Caches } from "./caches.ts";
@@ -35,7 +36,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
   const name = configMapName(cluster.metadata.name ?? "");
   const pods = objectsOf(caches.pods, cluster);
   const databases = [state.database, ...state.database.peers()];
-  return {
+  return withSpecInForce({
     nowMs,
     serverAheadMs: input.serverAheadMs,
     cluster,
@@ -68,7 +69,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     seed: input.seed,
     options: input.options,
     memory: state.memory,
-  };
+  });
 }
 
 /**

@@ -120,6 +120,17 @@ test("[OP61] looking changes nothing, however often", () => {
   assert.equal(snapshot.ledger.length, 0);
 });
 
+test("[P110] the guard looks at the spec that the steps look at: TLS waits for the certificates of the pods", () => {
+  const scene = new Scene();
+  const input = scene.input();
+  const env = [{ name: "FDB_TLS_CA_FILE", value: "/etc/ca.pem" }];
+  const podTemplate = { spec: { containers: [{ name: "foundationdb", env }] } };
+  const tls = { mainContainer: { enableTls: true }, processes: { general: { podTemplate } } };
+  const spec = { ...input.cluster.spec, ...tls };
+  const { cluster } = observeCluster({ ...input, cluster: { ...input.cluster, spec } });
+  assert.equal(cluster.spec.mainContainer?.enableTls, false);
+});
+
 test("[S121] the count goes on with a part of the processes, and ends with an effect", () => {
   const scene = new Scene();
   const without = "and the database shows no effect of it";

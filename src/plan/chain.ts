@@ -11,14 +11,12 @@ import { upgradeBounce } from "./upgrade/upgrade-bounce.ts";
 import { isUpgradingIncompatibly } from "./view/running-version.ts";
 import { changeCoordinators } from "./coordinators/change-coordinators.ts";
 import { operatorCoordination } from "./coordination/operator-coordination.ts";
-import { withCertificatesFirst } from "./pods/certificates-first.ts";
 import { checkClientCompatibility } from "./upgrade/check-client-compatibility.ts";
 import { concludeStatus } from "./status/conclude-status.ts";
 import type { PlannedStatus } from "./status/conclude-status.ts";
 import { deletePodsForBuggification } from "./pods/delete-pods-for-buggification.ts";
 import { protectFromDeletion } from "./removal/protect-from-deletion.ts";
 import { deleteTerminalPods } from "./pods/delete-terminal-pods.ts";
-import { withSafeNames } from "./services/family-change.ts";
 import { generateInitialClusterFile } from "./coordinators/generate-initial-cluster-file.ts";
 import { maintenanceModeChecker } from "./restart/maintenance-mode-checker.ts";
 import { mergedPatch } from "./view/metadata-check.ts";
@@ -137,11 +135,10 @@ export interface Plan {
 
 /** `isTimeUp` cuts a plan that takes too long: the steps that are left wait for the next one. */
 export function planCluster(
-  given: Snapshot,
+  snapshot: Snapshot,
   steps: readonly Step[] = chain,
   isTimeUp: () => boolean = () => false,
 ): Plan {
-  const snapshot = withCertificatesFirst(withSafeNames(given));
   const observed = planObservedStatus(snapshot);
   const events: PlanEvent[] = [...observed.events];
   const asked: DatabaseQuestion[] = [];

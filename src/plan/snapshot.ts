@@ -171,7 +171,7 @@ export interface Snapshot {
   readonly nowMs: number;
   /** By how much the clock of the API server is ahead of ours, as measured; 0 when absent. */
   readonly serverAheadMs?: number;
-  /** As stored, except that its spec is normalised. */
+  /** As stored, except that its spec is normalised, and is the one that can be brought about now. */
   readonly cluster: FoundationDBCluster;
   readonly pods: ReadonlyMap<string, Stored<Pod>>;
   readonly pvcs: ReadonlyMap<string, Stored<PersistentVolumeClaim>>;

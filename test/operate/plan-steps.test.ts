@@ -290,8 +290,10 @@ test("[P47] a lost pod is made again, also when it is marked for removal but hol
 
 test("[P47] a process group that leaves gets no pod", () => {
   const world = settled();
-  const name = podOf(world, "log");
-  const id = world.cluster.status?.processGroups?.find((group) => group.processClass === "log");
+  const name = podOf(world, "stateless");
+  const id = world.cluster.status?.processGroups?.find(
+    (group) => group.processClass === "stateless",
+  );
   world.pods.delete(name);
   world.changeSpec({ processGroupsToRemoveWithoutExclusion: [id?.processGroupID ?? ""] });
   const plan = world.plan();

@@ -22,6 +22,7 @@ import type { Action, MetadataPatch } from "../../src/plan/action.ts";
 import { planCluster } from "../../src/plan/chain.ts";
 import type { Plan } from "../../src/plan/chain.ts";
 import type { ClusterFacts } from "../../src/plan/facts.ts";
+import { withSpecInForce } from "../../src/plan/status/spec-in-force.ts";
 import { newDesiredMemory } from "../../src/plan/view/desired.ts";
 import type { DesiredMemory } from "../../src/plan/view/desired.ts";
 import { defaultPlanOptions, nothingRemembered } from "../../src/plan/snapshot.ts";
@@ -60,7 +61,7 @@ export class PlanWorld {
   }
 
   snapshot(overrides: Partial<Snapshot> = {}): Snapshot {
-    return {
+    return withSpecInForce({
       nowMs: this.nowMs,
       cluster: this.cluster,
       pods: this.pods,
@@ -75,7 +76,7 @@ export class PlanWorld {
       options: defaultPlanOptions,
       memory: this.memory,
       ...overrides,
-    };
+    });
   }
 
   plan(overrides: Partial<Snapshot> = {}): Plan {

@@ -10,7 +10,7 @@ import type { Snapshot } from "../snapshot.ts";
 
 type Family = 4 | 6;
 
-/** The snapshot as the steps see it: without names in the cluster file as long as they cannot be relied on. */
+/** Without names in the cluster file as long as they cannot be relied on. */
 export function withSafeNames(snapshot: Snapshot): Snapshot {
   const { cluster } = snapshot;
   const { useDnsInClusterFile, publicIpSource } = routingOf(cluster.spec);
