@@ -76,7 +76,9 @@ function nameOfBackup(name: string): string | undefined {
   return /^(?:backup|fdbbackup|foundationdbbackups?)\/(.+)$/.exec(name)?.[1];
 }
 
-export function connectionOf(options: ExplainOptions): KubeConnection {
+export function connectionOf(
+  options: Pick<ExplainOptions, "context" | "kubeconfig">,
+): KubeConnection {
   try {
     const connection = connectionOfPerson(options.kubeconfig, options.context);
     if (connection !== undefined) return connection;

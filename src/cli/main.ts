@@ -3,7 +3,13 @@ import { availableParallelism } from "node:os";
 import { InvalidArgumentError, Option } from "commander";
 import type { DevOptions } from "./dev.ts";
 import { exampleNames } from "./examples.ts";
-import { addCoordinationCommands, addExplainCommand, newProgram, runProgram } from "./program.ts";
+import {
+  addBackupCommands,
+  addCoordinationCommands,
+  addExplainCommand,
+  newProgram,
+  runProgram,
+} from "./program.ts";
 import { addRunCommand } from "./run-command.ts";
 import type { RenderOptions } from "./render.ts";
 import type { SimulateOptions } from "./simulate.ts";
@@ -163,6 +169,7 @@ program
 
 addExplainCommand(program);
 addCoordinationCommands(program);
+addBackupCommands(program);
 
 await runProgram(program);
 

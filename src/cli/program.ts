@@ -1,6 +1,7 @@
 // What the command lines `fdb-operator` and `kubectl fdb` share: how mistakes are told, and the commands that both have.
 import { Command, CommanderError, Help, Option } from "commander";
 import { CommandError } from "./command-error.ts";
+import type { DescribeOptions } from "./backup-describe.ts";
 import type { CoordinationOptions } from "./coordination.ts";
 import type { ExplainOptions } from "./explain.ts";
 import { version } from "./version.ts";
@@ -65,6 +66,26 @@ export function addCoordinationCommands(program: Command): void {
     )
     .action(async (name: string, options: CoordinationOptions) =>
       (await import("./coordination.ts")).runCoordination("clear", name, options),
+    );
+}
+
+export function addBackupCommands(program: Command): void {
+  program
+    .command("backup")
+    .description("what lies where of a backup")
+    .command("describe")
+    .description(
+      "where a backup lies and what can be restored; -o yaml prints a FoundationDBRestore to keep elsewhere",
+    )
+    .argument("<backup>", "name of the FoundationDBBackup")
+    .option("-n, --namespace <name>", "its namespace (default: the one of the context)")
+    .option("--kubeconfig <file>", "kubeconfig to use (default: KUBECONFIG, then ~/.kube/config)")
+    .option("--context <name>", "context of the kubeconfig")
+    .addOption(
+      new Option("-o, --output <form>", "how to print").choices(["text", "yaml"]).default("text"),
+    )
+    .action(async (name: string, options: DescribeOptions) =>
+      (await import("./backup-describe.ts")).runBackupDescribe(name, options),
     );
 }
 

@@ -106,6 +106,9 @@ const leftOut: Readonly<Record<string, string>> = {
   "kubectl fdb coordination show": named,
   "kubectl fdb coordination show dc1": global,
   "kubectl fdb explain": named,
+  "kubectl fdb backup describe nightly -o yaml > nightly-restore.yaml": otherTest(
+    "test/cli/backup-describe.test.ts",
+  ),
   "kubectl fdb explain backup/NAME": backup,
   "kubectl fdb explain backup/nightly": backup,
   "kubectl fdb explain dc1": global,
