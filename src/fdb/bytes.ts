@@ -8,12 +8,12 @@ export function binaryText(bytes: Uint8Array): string {
 
 /** The bytes of binary text. */
 export function bytesOfBinary(text: string): Uint8Array {
-  return Uint8Array.from(Buffer.from(text, "latin1"));
+  return new Uint8Array(Buffer.from(text, "latin1"));
 }
 
 /** The UTF-8 bytes of ordinary text. */
 export function bytesOfText(text: string): Uint8Array {
-  return Uint8Array.from(Buffer.from(text, "utf8"));
+  return new Uint8Array(Buffer.from(text, "utf8"));
 }
 
 export function textOfBytes(bytes: Uint8Array): string {
@@ -21,7 +21,7 @@ export function textOfBytes(bytes: Uint8Array): string {
 }
 
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
-  return Uint8Array.from(Buffer.concat(parts));
+  return new Uint8Array(Buffer.concat(parts));
 }
 
 /** The first key that does not begin with the prefix: the end of the range of all that do. */

@@ -64,6 +64,7 @@ export function operatorKeys(lockKeyPrefix?: string): OperatorKeys {
 
 export class OperatorKeys {
   readonly prefix: Uint8Array;
+  readonly #bounds = new Map<string, KeyBounds>();
 
   constructor(prefix: Uint8Array) {
     this.prefix = prefix;
@@ -105,7 +106,12 @@ export class OperatorKeys {
 
   /** All entries of a set, or those of one instance. The slash at the end keeps dc1 apart from dc10. */
   set(set: StoredSet, processGroupIdPrefix = ""): KeyBounds {
-    return this.#below(set, processGroupIdPrefix);
+    const path = `${set}/${processGroupIdPrefix}`;
+    const known = this.#bounds.get(path);
+    if (known !== undefined) return known;
+    const bounds = this.#below(set, processGroupIdPrefix);
+    this.#bounds.set(path, bounds);
+    return bounds;
   }
 
   /** The last part of a key of the deny list, of the upgrades or of the maintenance list. */
@@ -116,10 +122,10 @@ export class OperatorKeys {
 
   /** What a key of a set stands for; undefined when it is none of this set. */
   parseSetEntry(set: StoredSet, key: Uint8Array): SetEntry | undefined {
-    const begin = binaryText(this.#below(set).begin);
-    const text = binaryText(key);
-    if (!text.startsWith(begin) || text.length === begin.length) return undefined;
-    const rest = textOfBytes(bytesOfBinary(text.slice(begin.length)));
+    const { begin } = this.set(set);
+    if (key.length <= begin.length || !begin.every((byte, at) => byte === key[at]))
+      return undefined;
+    const rest = textOfBytes(key.subarray(begin.length));
     const slash = rest.lastIndexOf("/");
     return {
       processGroupIdPrefix: slash < 0 ? "" : rest.slice(0, slash),
@@ -174,13 +180,12 @@ export function encodeTargets(targets: readonly string[]): Uint8Array {
 /** Undefined when the bytes are neither ours nor the Go operator's. */
 export function decodeSetValue(bytes: Uint8Array): SetValue | undefined {
   if (bytes.length === 0) return { type: "targets", targets: [] };
-  const [writtenAtSeconds, ...more] = elementsOf(bytes);
-  if (typeof writtenAtSeconds === "number" && more.length === 0) {
-    return { type: "foreign", writtenAtSeconds };
-  }
   const text = textOfBytes(bytes);
-  if (!/^[\x21-\x7e]+$/.test(text)) return undefined;
-  return { type: "targets", targets: text.split(",") };
+  // No tuple that begins with a number looks like this.
+  if (/^[\x21-\x7e]+$/.test(text)) return { type: "targets", targets: text.split(",") };
+  const [writtenAtSeconds, ...more] = elementsOf(bytes);
+  if (typeof writtenAtSeconds !== "number" || more.length > 0) return undefined;
+  return { type: "foreign", writtenAtSeconds };
 }
 
 function elementsOf(bytes: Uint8Array): ReturnType<typeof decodeTuple> {

@@ -3,6 +3,7 @@
 import { readSets, updateSets } from "../../src/fdb/coordination-sets.ts";
 import type { SetUpdates } from "../../src/fdb/coordination-sets.ts";
 import { coordinationSets } from "../../src/fdb/keys.ts";
+import type { CoordinationSet } from "../../src/fdb/keys.ts";
 import { LockWatch, readLock, releaseLock } from "../../src/fdb/lock.ts";
 import { migratePrefix } from "../../src/fdb/prefix-migration.ts";
 import type { SharedKeys } from "../../src/fdb/shared-keys.ts";
@@ -78,7 +79,6 @@ function forget(instance: Instance): void {
 
 /** An instance writes under its own prefix, but for a migration and for what it is about to restart. */
 function sharedOf(world: World, instance: Instance, kind?: "migration" | "clear"): SharedKeys {
-  const own = coordinationSets.map((set) => setPrefix(set, instance.prefix));
   const allowed = new Set(
     (kind === "clear" ? (instance.action?.together?.entries ?? []) : []).flatMap((entry) =>
       (["pendingForRestart", "readyForRestart"] as const).map((set) =>
@@ -90,13 +90,15 @@ function sharedOf(world: World, instance: Instance, kind?: "migration" | "clear"
   const onWrite = (key: string): void => {
     const isLock = key === Buffer.from(keys.lock()).toString("latin1");
     const isMoved = kind === "migration" && ids.has(key.slice(key.lastIndexOf("/") + 1));
-    if (isLock || isMoved || allowed.has(key) || own.some((start) => key.startsWith(start))) return;
+    const isOwn = (set: CoordinationSet): boolean =>
+      key.startsWith(setPrefix(set, instance.prefix));
+    if (isLock || isMoved || allowed.has(key) || coordinationSets.some(isOwn)) return;
     throw new Violation(`${instance.name} wrote the foreign key ${key}`);
   };
   return { admin: transactor(world, onWrite, world.fault), keys };
 }
 
-function setPrefix(set: (typeof coordinationSets)[number], prefix: string): string {
+function setPrefix(set: CoordinationSet, prefix: string): string {
   return Buffer.from(keys.set(set, prefix).begin).toString("latin1");
 }
 
