@@ -1,5 +1,5 @@
-// The processes of a running database that may be coordinators, and the address under which each would be one.
-// Rules: spec/restart.md [T1]-[T6].
+// Who may be a coordinator, of a running database or of one that is about to be created, under which address, and the best
+// set among them. Rules: spec/restart.md [T1]-[T6], spec/plan.md [P54].
 import { routingOf } from "../../api/effective.ts";
 import type { ClusterSpec } from "../../api/cluster.ts";
 import { addressesInCommandLine, formatAddress, isTls } from "../../model/address.ts";
@@ -43,15 +43,20 @@ export function coordinatorCandidates(input: CandidateInput): CoordinatorCandida
     if (!isEligibleClass(processClass, input.spec.coordinatorSelection)) continue;
     const address = futureAddress(input, process);
     if (address === undefined) continue;
-    const priority = classPriority(processClass, input.spec.coordinatorSelection);
-    found.push({
-      id,
-      address,
-      priority: isTransient(input.spec, process) ? loweredPriority(priority) : priority,
-      localities: process.locality ?? {},
-    });
+    const [localities, isPassing] = [process.locality ?? {}, isTransient(input.spec, process)];
+    found.push(candidateFor(input.spec, { id, address, processClass, localities, isPassing }));
   }
   return found;
+}
+
+/** Somebody of a class that may be a coordinator; one whose pod will be made again soon is taken last. */
+export function candidateFor(
+  { coordinatorSelection }: Pick<ClusterSpec, "coordinatorSelection">,
+  one: Omit<CoordinatorCandidate, "priority"> & { processClass: string; isPassing?: boolean },
+): CoordinatorCandidate {
+  const { id, address, localities, processClass, isPassing = false } = one;
+  const priority = classPriority(processClass, coordinatorSelection);
+  return { id, address, localities, priority: isPassing ? loweredPriority(priority) : priority };
 }
 
 /** What the connection string would say about the process; undefined when it cannot be reached in the wanted way. */
@@ -82,12 +87,24 @@ function isTransient(spec: ClusterSpec, process: StatusProcess): boolean {
   return isOther || (process.command_line ?? "").startsWith("/var/");
 }
 
-// The best set of coordinators for a wish among the processes of a status: over zones and halls, and with logical fault
-// domains over hosts too. Rules: spec/restart.md [T1], spec/packing.md [PACK50].
-interface Picked extends Choice<CoordinatorCandidate> {
-  readonly candidates: readonly CoordinatorCandidate[];
+interface Chosen extends Choice<CoordinatorCandidate> {
   /** Hosts that have to be added; 0 when hosts are not what is missing. */
   readonly machinesMissing: number;
+}
+
+/** Over zones and halls, and with logical fault domains over hosts too. Rules: spec/packing.md [PACK50]. */
+export function chooseAmong(
+  spec: ClusterSpec,
+  candidates: readonly CoordinatorCandidate[],
+  rules: ReturnType<typeof choiceRules>,
+): Chosen {
+  return isPackingEnabled(spec)
+    ? chooseOverMachines(candidates, rules)
+    : { ...chooseDistributed(candidates, rules), machinesMissing: 0 };
+}
+
+interface Picked extends Chosen {
+  readonly candidates: readonly CoordinatorCandidate[];
 }
 
 export function pickCoordinators(
@@ -96,8 +113,5 @@ export function pickCoordinators(
 ): Picked {
   const candidates = coordinatorCandidates(input);
   const rules = choiceRules(input.configuration, count, hardLimits);
-  const choice = isPackingEnabled(input.spec)
-    ? chooseOverMachines(candidates, rules)
-    : { ...chooseDistributed(candidates, rules), machinesMissing: 0 };
-  return { ...choice, candidates };
+  return { ...chooseAmong(input.spec, candidates, rules), candidates };
 }

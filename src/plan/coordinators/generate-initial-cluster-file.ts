@@ -5,7 +5,6 @@ import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { automationOf, faultDomainOf, routingOf } from "../../api/effective.ts";
 import { hallSpreadOf } from "../../api/hall-spread.ts";
 import { dataCenterOf } from "../../api/localities.ts";
-import { isPackingEnabled } from "../../api/packing.ts";
 import { alphanumerics, randomText, seededRandom } from "../../env/random.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
@@ -18,18 +17,16 @@ import {
 } from "../../model/connection-string.ts";
 import {
   choiceRules,
-  chooseDistributed,
-  classPriority,
   coordinatorHardLimits,
   desiredCoordinatorCount,
   isEligibleClass,
 } from "../../model/coordinator-choice.ts";
-import type { Candidate } from "../../model/coordinator-choice.ts";
-import { chooseOverMachines } from "../../model/coordinator-machines.ts";
 import { zoneVariableOf } from "../../model/fault-domain.ts";
 import { localityKeys } from "../../model/locality.ts";
 import { hallOf, isMarkedForRemoval } from "../../model/process-group.ts";
 import { redundancyOf } from "../../model/redundancy.ts";
+import { candidateFor, chooseAmong } from "./coordinator-candidates.ts";
+import type { CoordinatorCandidate } from "./coordinator-candidates.ts";
 import { coordinatorWish } from "./coordinator-wish.ts";
 import { machinesProblem } from "./coordinator-hosts.ts";
 import { substitutionsOf } from "../view/pod-configuration.ts";
@@ -42,10 +39,6 @@ import { ownTimeMs } from "../view/server-time.ts";
 
 const step = "generateInitialClusterFile";
 
-interface CoordinatorCandidate extends Candidate {
-  address: string;
-}
-
 /** Nothing after this step makes sense without a connection string, so it ends the pass until there is one. */
 export function generateInitialClusterFile(snapshot: Snapshot, draft: Draft): StepResult {
   if ((draft.status.connectionString ?? "") !== "") return nothing;
@@ -55,12 +48,8 @@ export function generateInitialClusterFile(snapshot: Snapshot, draft: Draft): St
   const wait = startingWait(survey, least);
   if (wait !== undefined) return { waits: [wait], stop: true };
 
-  const isPacked = isPackingEnabled(snapshot.cluster.spec);
-  const choices = attempts.map((rules) =>
-    isPacked
-      ? chooseOverMachines(survey.candidates, rules)
-      : { ...chooseDistributed(survey.candidates, rules), machinesMissing: 0 },
-  );
+  const { spec } = snapshot.cluster;
+  const choices = attempts.map((rules) => chooseAmong(spec, survey.candidates, rules));
   const choice = choices.find(({ missing, machinesMissing }) => missing + machinesMissing === 0);
   const machinesMissing = choices.at(-1)?.machinesMissing ?? 0;
   if (choice === undefined && machinesMissing > 0) {
@@ -121,17 +110,14 @@ function candidateOf(
   if (host === undefined) return undefined;
   const [address] = addressesOf(host, 1, draft.status.requiredAddresses ?? { nonTLS: true });
   if (address === undefined) return undefined;
-  return {
-    id: group.processGroupID,
-    priority: classPriority(group.processClass, spec.coordinatorSelection),
-    localities: {
-      [localityKeys.zone]: zone,
-      [localityKeys.machine]: pod.spec?.nodeName,
-      [localityKeys.dataCenter]: dataCenterOf(spec),
-      ...(spread === undefined ? {} : { [spread.key]: hallOf(group) }),
-    },
-    address: formatAddress(address),
+  const { processGroupID: id, processClass } = group;
+  const localities = {
+    [localityKeys.zone]: zone,
+    [localityKeys.machine]: pod.spec?.nodeName,
+    [localityKeys.dataCenter]: dataCenterOf(spec),
+    ...(spread === undefined ? {} : { [spread.key]: hallOf(group) }),
   };
+  return candidateFor(spec, { id, processClass, localities, address: formatAddress(address) });
 }
 
 /**
