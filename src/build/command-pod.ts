@@ -29,6 +29,14 @@ const deadlineSeconds: Readonly<Record<CommandType, number>> = {
   delete: 3_600,
 };
 
+/** A restore reads the list of all files of the backup before it is submitted. */
+const restoreStartSeconds = 900;
+
+function deadlineOf({ program, type }: BackupCommand): number {
+  const isRestoreStart = program === "fdbrestore" && type === "start";
+  return isRestoreStart ? restoreStartSeconds : deadlineSeconds[type];
+}
+
 /** Far less than an agent needs. */
 const resources = {
   requests: { cpu: "100m", memory: "256Mi" },
@@ -128,7 +136,7 @@ function commandSpec(template: PodTemplateSpec, command: BackupCommand): NonNull
     ...(inits.length === 0 ? {} : { initContainers: inits }),
     volumes: volumes.filter(({ name }) => command.needsDatabase || name !== "config-map"),
     restartPolicy: "Never",
-    activeDeadlineSeconds: deadlineSeconds[command.type],
+    activeDeadlineSeconds: deadlineOf(command),
   };
 }
 

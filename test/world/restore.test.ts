@@ -147,6 +147,25 @@ test("[RS43] restores into one database follow each other", async () => {
   });
 });
 
+test("[RS44] a tag is used again when its restore has ended, and the old end is not taken for the new one", async () => {
+  await RestoreWorld.runRestores({}, async (scene) => {
+    const version = (await scene.status()).restorable?.to?.version ?? 0;
+    for (const name of ["first", "second"]) {
+      await scene.createRestore({ tag: "mine", to: { version }, addPrefix: `${name}/` }, name);
+      await scene.untilCompleted(name);
+      const held = (await scene.content("copy")).filter((entry) => entry.startsWith(name));
+      const wanted = (await scene.content("sample", version)).map((entry) => `${name}/${entry}`);
+      assert.deepEqual(held, wanted);
+    }
+    const [first, second] = [
+      await scene.restoreStatus("first"),
+      await scene.restoreStatus("second"),
+    ];
+    assert.equal(second.earlierUID, first.restoreUID);
+    assert.notEqual(second.restoreUID, first.restoreUID);
+  });
+});
+
 test("[RS4] a restore that the Go operator has started is followed, and never started again", async () => {
   await RestoreWorld.runRestores({}, async (scene) => {
     const version = (await scene.status()).restorable?.to?.version ?? 0;

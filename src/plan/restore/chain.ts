@@ -1,6 +1,8 @@
 // The ordered list of steps for a restore, and the function that runs a snapshot through it. Rules: spec/restore.md [RS24].
 import { append } from "../../env/long-lists.ts";
+import { wasStarted } from "../../api/effective-restore.ts";
 import type { RestoreStatus } from "../../api/restore.ts";
+import { programOf } from "../../build/command-pod.ts";
 import { describeBackupAction } from "../backup/action.ts";
 import type { BackupAction } from "../backup/action.ts";
 import { failureWaits, withoutFailed } from "../backup/failed-actions.ts";
@@ -57,8 +59,11 @@ export function planRestore(snapshot: RestoreSnapshot): RestorePlan {
   return { actions: due, wanted, reads, events, ...concludeRestore(snapshot, draft, waits) };
 }
 
-/** What is not seen anew stays as it was last seen. */
-function startingStatus({ restore }: RestoreSnapshot): RestoreStatus {
+/** What is not seen anew stays as it was last seen. What was to be started counts while its command is there. */
+function startingStatus({ restore, commandPods }: RestoreSnapshot): RestoreStatus {
   const { conditions: _c, blockedBy: _b, ...kept } = restore.status ?? {};
-  return kept;
+  const isStarting = commandPods.some((pod) => programOf(pod) === "fdbrestore");
+  if (wasStarted(restore) || isStarting) return kept;
+  const { target: _target, tag: _tag, earlierUID: _uid, ...rest } = kept;
+  return rest;
 }

@@ -99,7 +99,7 @@ function completed({ restore }: RestoreSnapshot, after: After): Judgement {
   return judge(
     "False",
     "Aborted",
-    `The restore was aborted: the database of ${name} holds a part of the data that fits no version, and is writable. Clear the restored ranges before anybody uses them or another restore begins`,
+    `The restore was aborted: the database of ${name} ${progress === undefined ? "may hold" : "holds"} a part of the data that fits no version, and is writable. Clear the restored ranges before anybody uses them or another restore begins`,
   );
 }
 

@@ -260,3 +260,16 @@ test("[RS5] the run of a schedule that reaches the point is restored", () => {
   assert.equal(nameFor({ to: { version: 10 } }), "nightly-01");
   assert.equal(nameFor({ to: { version: 99 } }), "nightly-04");
 });
+
+test("[RS60] what was to be started is forgotten when nothing came of it, so that nobody waits for it", () => {
+  const pinned = { tag: "r-1", target: { version: 100_000_000 } };
+  const locked = seen([], { lockUid: "x" });
+  const restore = restoreWith({}, pinned);
+  assert.equal(planRestore(sceneOf({ restore, ...locked })).status.target, undefined);
+  const described = describedScene();
+  const action = planRestore(described).actions.find(({ type }) => type === "createCommand");
+  assert.ok(action?.type === "createCommand");
+  const commandPods = [...described.commandPods, action.object];
+  const { status } = planRestore({ ...described, restore, commandPods, ...locked });
+  assert.deepEqual(status.target, { version: 100_000_000 });
+});
