@@ -86,6 +86,7 @@ const demo = "the same world as --once in test/cli/dev.test.ts, which ends by it
 const leftOut: Readonly<Record<string, string>> = {
   "docker build -t REGISTRY/foundationdb-operator:0.1.0 . && docker push REGISTRY/foundationdb-operator:0.1.0":
     "needs docker and a registry; test/packaging/image.test.ts reads the Dockerfile",
+  "fdb-operator backup": named,
   "fdb-operator coordination": named,
   "fdb-operator explain": named,
   "fdb-operator run": otherTest("test/cli/run.test.ts"),
@@ -114,7 +115,6 @@ const leftOut: Readonly<Record<string, string>> = {
   "kubectl fdb explain dc1": global,
   "kubectl fdb explain restore/NAME": restore,
   "kubectl fdb explain restore/yesterday": restore,
-  "kubectl get configmap nightly-timeline -o yaml": backup,
   "kubectl get fdbbackup": backup,
   "kubectl get fdbrestore": restore,
   "kubectl gofdb": "is the plugin of the Go operator under another name",

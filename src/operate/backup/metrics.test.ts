@@ -29,6 +29,12 @@ test("[BK99] a backup has its conditions, waits, lag and bytes, and takes them a
   assert.ok(text.includes(`fdb_operator_backup_condition{${labels},condition="Behind"} 0`));
   assert.ok(text.includes(`fdb_operator_backup_blocked{${labels},reason="BackupErrors"} 0`));
   assert.ok(text.includes(`fdb_operator_backup_written_bytes{${labels}} 300`));
+  assert.ok(!text.includes("last_success"));
+  const lastSuccess = "2026-11-16T03:01:00Z";
+  backups = [{ ...backup, status: { ...backup.status, lastSuccess } }];
+  const seconds = Date.parse(lastSuccess) / 1000;
+  const told = `fdb_operator_backup_last_success_timestamp_seconds{${labels}} ${seconds}`;
+  assert.ok(lines().includes(told), lines().join("\n"));
   lagMs = undefined;
   assert.ok(!lines().some((line) => line.includes("lag_seconds")));
   backups = [];

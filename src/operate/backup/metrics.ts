@@ -3,6 +3,7 @@
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import type { Gauge, Labels, LabelValues, MetricsRegistry } from "../../env/metrics.ts";
 import type { Stored } from "../../kube/resource.ts";
+import { parseTime } from "../../kube/time.ts";
 import { backupWaitReasons } from "../../plan/reasons/registry.ts";
 
 export interface BackupMetricsSource {
@@ -31,6 +32,10 @@ export function registerBackupMetrics(
   const blocked = gauge("blocked", "Waits of the backup by reason.", { reason: [] });
   const lag = gauge("lag_seconds", "How far the last restorable point is behind.");
   const bytes = gauge("written_bytes", "Bytes that agents have written since the start.");
+  const success = gauge(
+    "last_success_timestamp_seconds",
+    "When the last run of a schedule that succeeded was seen to have ended.",
+  );
   const shown = new Map<string, Labels>();
   registry.onCollect(() => {
     const present = new Set<string>();
@@ -51,6 +56,9 @@ export function registerBackupMetrics(
         blocked.set({ ...labels, reason }, own.length);
       }
       bytes.set(labels, status.bytes?.total ?? 0);
+      const succeededMs = parseTime(status.lastSuccess);
+      if (succeededMs === undefined) success.remove(labels);
+      else success.set(labels, succeededMs / 1000);
       const lagMs = source.lagMs(backup);
       // A backup without a restorable point is not up to date: no value is better than 0.
       if (lagMs === undefined) lag.remove(labels);
@@ -59,7 +67,7 @@ export function registerBackupMetrics(
     for (const [key, labels] of shown) {
       if (present.has(key)) continue;
       shown.delete(key);
-      for (const each of [condition, blocked, lag, bytes]) each.remove(labels);
+      for (const each of [condition, blocked, lag, bytes, success]) each.remove(labels);
     }
   });
 }
