@@ -43,6 +43,16 @@ export function runUrl({ metadata, spec }: NamedStore, backupName: string): stri
   return backupUrl({ metadata, spec: { blobStoreConfiguration: { ...store, backupName } } }) ?? "";
 }
 
+/** Host, bucket and name; the account and other parameters make no other place. */
+export function placeOfUrl(url: string): string {
+  const match = /^blobstore:\/\/[^@]*@([^/?]*)(\/[^?]*)?\?(.*)$/.exec(url);
+  const [, host = "", name = "", query = ""] = match ?? [];
+  const parameters = new URLSearchParams(query);
+  const isPlain = (parameters.get("sc") ?? parameters.get("secure_connection")) === "0";
+  const address = /:\d+$/.test(host) ? host : `${host}:${isPlain ? 80 : 443}`;
+  return [address, parameters.get("bucket") ?? "", name].join(" ");
+}
+
 /** The same URL for the eyes of people: what follows the key of the account is left out. */
 export function maskedUrl(url: string): string {
   return url.replace(/^(\w+:\/\/[^:@/?]*):[^@/]*@/, "$1:***@");

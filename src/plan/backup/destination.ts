@@ -1,7 +1,7 @@
 // Whether a backup may write to its destination: no other backup does, and nothing lies there that is not its own.
 // FoundationDB's tools check neither. Rules: spec/backup.md [BK50], [BK51].
 import { describeCommand } from "../../build/backup-command.ts";
-import { backupUrl } from "../../build/backup-url.ts";
+import { backupUrl, placeOfUrl } from "../../build/backup-url.ts";
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import type { NewWait } from "../wait.ts";
 import { layerOf, nameOf, recordOf, wantedUrl, wasFirst } from "./facts.ts";
@@ -53,16 +53,6 @@ export function destinationOwner(snapshot: BackupSnapshot): string | undefined {
 
 export function placeOf(backup: FoundationDBBackup): string {
   return placeOfUrl(backupUrl(backup) ?? "");
-}
-
-/** Host, bucket and name; the account and other parameters make no other place. */
-function placeOfUrl(url: string): string {
-  const match = /^blobstore:\/\/[^@]*@([^/?]*)(\/[^?]*)?\?(.*)$/.exec(url);
-  const [, host = "", name = "", query = ""] = match ?? [];
-  const parameters = new URLSearchParams(query);
-  const isPlain = (parameters.get("sc") ?? parameters.get("secure_connection")) === "0";
-  const address = /:\d+$/.test(host) ? host : `${host}:${isPlain ? 80 : 443}`;
-  return [address, parameters.get("bucket") ?? "", name].join(" ");
 }
 
 /** Looks into the destination with the credentials of the agents, which proves these too. */

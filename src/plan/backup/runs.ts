@@ -2,7 +2,7 @@
 // Rules: spec/backup.md [BK142], [BK146].
 import type { BackupRun, BackupStatus, FoundationDBBackup } from "../../api/backup.ts";
 import { otherRunsMax, runsMax } from "../../api/backup-status.ts";
-import { maskedUrl, runUrl } from "../../build/backup-url.ts";
+import { maskedUrl, placeOfUrl, runUrl } from "../../build/backup-url.ts";
 import type { BackupRecord } from "../../fdb/backup-layer.ts";
 import { formatTime } from "../../kube/time.ts";
 
@@ -28,15 +28,15 @@ export function isOpen({ result }: BackupRun): boolean {
   return result === "Pending" || result === "Running";
 }
 
-/** Whether a backup of the database is this run. */
+/** Whether a backup of the database is this run: it went to the same place, with whatever account. */
 export function isRunOf(run: BackupRun, { url }: Pick<BackupRecord, "url">): boolean {
-  return run.url !== undefined && run.url === maskedUrl(url);
+  return run.url !== undefined && placeOfUrl(run.url) === placeOfUrl(url);
 }
 
 /** Data of it may lie where the spec would have it written today; what went elsewhere is left alone. */
 export function hasData(backup: FoundationDBBackup, run: BackupRun): boolean {
   if (run.result === "Skipped" || run.result === "Removed") return false;
-  return run.url === maskedUrl(runUrl(backup, run.backupName));
+  return isRunOf(run, { url: runUrl(backup, run.backupName) });
 }
 
 /** A point of one of the runs can be restored. */

@@ -180,6 +180,21 @@ test("[BK146] the newest successful runs stay, and what lies before them goes on
   assert.deepEqual(at({ runs: open, record: running }), { does: [], waits: [] });
 });
 
+test("[BK142] a run that has not begun follows the spec, and another key of the store makes no other run", () => {
+  const store = (accountName: string, bucket = "fdb-backups"): Partial<BackupSpec> => ({
+    blobStoreConfiguration: { accountName, bucket },
+  });
+  const pending = runOf(today, "Pending");
+  const moved = planBackup(sceneAt({ runs: [pending], spec: store("account@host", "elsewhere") }));
+  assert.equal(moved.status.runs?.[0]?.url, pending.url?.replace("fdb-backups", "elsewhere"));
+  const record = recordWith({ state: "Completed", url: pending.url ?? "" });
+  const rotated = { runs: [pending], record, spec: store("other@host") };
+  assert.deepEqual(runsAfter(rotated), ["11-16T03 Succeeded"]);
+  const keepLast = { schedule: { ...daily, keepLast: 1 } };
+  const backup = backupWith({ backupMode: "oneTime", ...store("other@host"), ...keepLast });
+  assert.equal(surplusRuns(backup, [yesterday, runOf(today, "Succeeded")]).length, 1);
+});
+
 test("[BK142] the list of runs has an end", () => {
   const many = Array.from({ length: 400 }, (_, index) => {
     const time = formatTime(nowMs - (400 - index) * hourMs);

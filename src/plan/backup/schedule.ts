@@ -2,6 +2,7 @@
 // anything is done for it, so an operator that dies goes on with it. Rules: spec/backup.md [BK140]-[BK145].
 import type { BackupRun, BackupStatus } from "../../api/backup.ts";
 import { timeZoneOf } from "../../api/effective-backup.ts";
+import { maskedUrl, runUrl } from "../../build/backup-url.ts";
 import { mostOf } from "../../env/long-lists.ts";
 import { calendarTimeMs } from "../view/server-time.ts";
 import { formatTime } from "../../kube/time.ts";
@@ -77,7 +78,11 @@ function seenRun(snapshot: BackupSnapshot, run: BackupRun): BackupRun {
     if (run.result === "Pending" && backupState !== "Running") {
       return { ...run, result: "Skipped", message: `spec.backupState is ${backupState}` };
     }
-    return run;
+    // What has not begun goes where the spec says now.
+    const { backup } = snapshot;
+    return run.result === "Pending"
+      ? { ...run, url: maskedUrl(runUrl(backup, run.backupName)) }
+      : run;
   }
   if (run.result === "Skipped" || run.result === "Removed") return run;
   const { message: _m, ...rest } = run;
