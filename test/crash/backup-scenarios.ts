@@ -1,10 +1,12 @@
-// Changes of backups at whose every write the operator is crashed. Each ends when nothing of its commands is left, so that two
+// Changes of backups and a restore at whose every write the operator is crashed. Each ends when nothing of its commands is left, so that two
 // runs can be compared. Rules: spec/crash.md [CR7].
 import { foundationDbBackups } from "../../src/api/backup.ts";
 import type { BackupSpec } from "../../src/api/backup.ts";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
+import { foundationDbRestores } from "../../src/api/restore.ts";
 import { createStore } from "../world/backup-harness.ts";
 import { backupOf, BackupWorld, nightly } from "../world/managed-backup.ts";
+import { restoreOf, RestoreWorld } from "../world/managed-restore.ts";
 import { minuteMs } from "../world/world-harness.ts";
 import type { TestWorld } from "../world/world-harness.ts";
 import type { Scenario } from "./scenarios.ts";
@@ -42,6 +44,29 @@ export function backupScenarios(spec: Partial<ClusterSpec>): Scenario[] {
       },
       change: (world) => world.client.delete(foundationDbBackups, nightly),
       endsAfterMs: 5 * minuteMs,
+    },
+    {
+      ...scenario,
+      name: "restore",
+      prepare: async (world) => {
+        const scene = new RestoreWorld(world, await createStore(world));
+        await scene.write("sample", { "k/1": "one", "k/2": "two" });
+        await scene.create({ backupMode: "oneTime", agentCount: 1 });
+        await scene.untilRestorable();
+        await scene.advance(12 * minuteMs);
+      },
+      // Beside the data of the source, with agents of its own, so that these are among the writes.
+      change: (world) =>
+        world.client.create(
+          foundationDbRestores,
+          restoreOf({
+            destinationClusterName: "sample",
+            keyRanges: [{ start: "k/", end: "k0" }],
+            addPrefix: "old/",
+            agents: { count: 1 },
+          }),
+        ),
+      endsAfterMs: 16 * minuteMs,
     },
   ];
 }

@@ -104,6 +104,24 @@ test("[CR7] a crash around a command or the map of times of a backup begins noth
   }
 });
 
+test("[CR8][RS63] a crash around a command, the agents or the finalizer of a restore begins nothing twice", async () => {
+  const scenario = scenarios.find(({ name }) => name === "restore");
+  assert.ok(scenario !== undefined);
+  const whole = await runScenario(scenario);
+  assert.deepEqual(whole.end.commands, ["describe", "describe", "start"]);
+  assert.deepEqual(whole.end.restores.slice(1), ["old/k/1=one", "old/k/2=two"]);
+  const isChosen = (name: string): boolean =>
+    /^(POST|DELETE|PATCH) /.test(name) && !/^DELETE .*\/pods\//.test(name);
+  const chosen = whole.writes.flatMap((name, index) => (isChosen(name) ? [index + 1] : []));
+  assert.ok(chosen.length >= 6, whole.writes.join());
+  for (const [index, write] of chosen.entries()) {
+    // One of the two moments for each: `npm run crashes` has both, for every write.
+    const moment = index % 2 === 0 ? "before" : "after";
+    const { name, failure } = await crashAt(scenario, whole, { write, moment });
+    assert.equal(failure, undefined, `crash ${moment} write ${write} (${name})`);
+  }
+});
+
 test("[CR6] the comparison notices what is left over and what differs", async () => {
   await TestWorld.runWithCluster({ nodes: 3, spec: tiny }, async (world) => {
     const before = await finalState(world);

@@ -1,6 +1,7 @@
 // What has to be the same after a crash as without one: everything that a person or a program can see of a cluster at
 // rest, but for ids, addresses and nodes.
 import { foundationDbBackups } from "../../src/api/backup.ts";
+import { foundationDbRestores } from "../../src/api/restore.ts";
 import { operatorKeys } from "../../src/fdb/keys.ts";
 import { parseTimeMap } from "../../src/model/backup-time-map.ts";
 import { prefixEnd, printableBytes } from "../../src/fdb/bytes.ts";
@@ -29,6 +30,8 @@ export interface FinalState {
   objects: Record<string, number>;
   /** What can be seen of backups, and how many objects lie in which of their destinations. */
   backups: string[];
+  /** What can be seen of restores, and the keys that they made. */
+  restores: string[];
   databases: number;
   isAvailable: boolean;
   isDataLost: boolean;
@@ -62,6 +65,7 @@ export async function finalState(world: TestWorld): Promise<FinalState> {
     operatorKeys: database.keys,
     objects: await objectsOf(world),
     backups: await backupsOf(world),
+    restores: await restoresOf(world),
     databases: found.length,
     isAvailable: found.every((one) => one.isAvailable),
     isDataLost:
@@ -129,6 +133,24 @@ async function backupsOf(world: TestWorld): Promise<string[]> {
       return `${metadata.name} ${pairs.length > 0} ${pairs.some(({ isAfterGap }) => isAfterGap)}`;
     }),
     ...distinct(destinations),
+  ];
+}
+
+async function restoresOf(world: TestWorld): Promise<string[]> {
+  const { items } = await world.client.list(foundationDbRestores, { namespace: "default" });
+  const { connectionString = "" } = (await world.cluster()).status ?? {};
+  const content = world.world.fdb.record(connectionString)?.contentAt(Number.MAX_SAFE_INTEGER);
+  return [
+    ...items.map(({ metadata, status = {} }) =>
+      JSON.stringify([
+        ...[metadata.finalizers ?? [], status.state, status.generations, status.progress?.percent],
+        status.blockedBy?.map(({ reason }) => reason),
+        status.conditions?.map(({ type, status: value }) => `${type} ${value}`),
+      ]),
+    ),
+    ...[...(content ?? [])]
+      .filter(([key]) => key.startsWith("old/"))
+      .map(([key, value]) => `${key}=${Buffer.from(value).toString()}`),
   ];
 }
 
