@@ -1,5 +1,5 @@
 // What a decision needs to know over time, each by name and with the time since which it has been so. Facts are found at the
-// beginning of a pass and stored in the status, so that an operator that starts knows them. Rules: spec/plan.md [P102], [P103].
+// beginning of a pass and stored in the status, so that an operator that starts knows them. Rules: spec/plan.md [P107].
 import { formatTime } from "../kube/time.ts";
 
 /** Since when each has been so; absent while it is not. */

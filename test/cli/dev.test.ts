@@ -227,7 +227,11 @@ function aliasBomb(): string {
 const mistakes: [name: string, args: string[], expected: RegExp][] = [
   ["an unknown flag", ["dev", "--nodse", "3"], /unknown option '--nodse'.*--nodes.*--help/],
   ["a bad number", ["dev", "--nodes", "many"], /'--nodes <count>'.*whole number from 1 to 500/],
-  ["an unknown example", ["dev", "--example", "moon"], /Allowed choices are backup, three-data-hall,/],
+  [
+    "an unknown example",
+    ["dev", "--example", "moon"],
+    /Allowed choices are backup, three-data-hall,/,
+  ],
   [
     "an example and a file",
     ["dev", "--example", "three-data-hall", "-f", "x.yaml"],

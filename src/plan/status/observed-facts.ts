@@ -1,5 +1,5 @@
-// Which facts hold in this pass, as far as a decision needs to know since when. Rules: spec/plan.md [P92], [P102], [P103],
-// spec/upgrade.md [U27], [U40].
+// Which facts hold in this pass, as far as a decision needs to know since when. Rules: spec/plan.md [P92], [P107],
+// spec/upgrade.md [U29], [U31].
 import { isConnectionStringLost } from "../config-map/lost-connection-string.ts";
 import { datedFacts } from "../facts.ts";
 import type { ClusterFacts } from "../facts.ts";
