@@ -38,10 +38,24 @@ export function patchObject(
     );
   }
   const live = existing(server, target);
-  const patched = patchedBody(target, present(target.kind, live), patch, mediaType);
-  const object = decodePatched(target, patched, options);
+  const shownLive = present(target.kind, live);
+  const patched = patchedBody(target, shownLive, patch, mediaType);
+  const object = decodePatched(target, withoutKept(target, shownLive, patched, options), options);
   checkName(target, object);
   return { object: replaceObject(server, target, live, object, options), isCreated: false };
+}
+
+/** Of a patched status: what the patch left alone and the write takes from the live object anyway needs no decoding. */
+function withoutKept(
+  { kind }: Target,
+  live: JsonObject,
+  patched: unknown,
+  { subresource }: WriteOptions,
+): unknown {
+  if (subresource !== "status" || kind.isCustom || !isJsonObject(patched)) return patched;
+  const { metadata, status, spec, ...rest } = patched;
+  const isKept = spec !== undefined && spec === live["spec"];
+  return isKept ? { ...rest, metadata, status } : patched;
 }
 
 /** A patch that leaves an object of the wrong form is invalid as such; a body would be a bad request. */

@@ -45,7 +45,7 @@ export function claimStateText(state: ClaimState, count = 1): string {
 export function volumeProblem(view: VolumeView, group: ProcessGroup): VolumeProblem | undefined {
   if (!mayHoldData(view, group)) return undefined;
   const pod = podOf(view, group);
-  const claimName = claimNameOf(view, group);
+  const claimName = claimNameOf(view, group, pod);
   if (claimName === undefined) return undefined;
   const claim = view.pvcs.get(claimName);
   if (claim === undefined && view.claimsProblem !== undefined) return undefined;
@@ -80,9 +80,9 @@ export function isDataInPod(
 export function claimNameOf(
   view: Pick<VolumeView, "cluster" | "pods">,
   group: ProcessGroup,
+  pod: Stored<Pod> | undefined = podOf(view, group),
 ): string | undefined {
-  const volumes = podOf(view, group)?.spec?.volumes;
-  const mounted = volumes?.find(({ name }) => name === "data");
+  const mounted = pod?.spec?.volumes?.find(({ name }) => name === "data");
   if (mounted !== undefined) return mounted.persistentVolumeClaim?.claimName;
   const { name = "" } = view.cluster.metadata;
   return volumeClaimNameOf(podNameOf(name, group.processClass, group.processGroupID));
@@ -148,7 +148,7 @@ export function withVolumeClaim(
   if (group.volumeClaim !== undefined) return group;
   if (!mayHoldData(view, group)) return group;
   if (pod.metadata.deletionTimestamp !== undefined || pod.status?.phase !== "Running") return group;
-  const claim = view.pvcs.get(claimNameOf(view, group) ?? "");
+  const claim = view.pvcs.get(claimNameOf(view, group, pod) ?? "");
   const uid = claim?.metadata.uid;
   if (claim === undefined || uid === undefined || isYoungerThan(claim, pod)) return group;
   return { ...group, volumeClaim: uid };
