@@ -80,6 +80,6 @@ async function objectionTo(
   if (command === "delete" && step === "removeBackupRuns") {
     return runObjection(input, runTime ?? "");
   }
-  if (command === "delete") return removalObjection(input);
+  if (command === "delete") return removalObjection(input, runTime !== undefined);
   return command === "expire" ? expiryObjection(input, restorableAfter) : undefined;
 }

@@ -1,10 +1,11 @@
 // The door in front of what deletes data of a backup: the resource, all other backups and the database are read anew, and
-// asked whether the data may go. Local copies are not enough for what cannot be taken back. Rules: spec/backup.md [BK75], [BK104].
+// asked whether the data may go. Local copies are not enough for what cannot be taken back. Rules: spec/backup.md [BK75], [BK77], [BK104].
 import { foundationDbBackups } from "../../api/backup.ts";
 import { deletionPolicyOf } from "../../api/effective-backup.ts";
 import { readBackupLayer } from "../../fdb/backup-layer.ts";
 import { keyOf } from "../../kube/path.ts";
 import { removalRefusal } from "../../plan/backup/deletion.ts";
+import { hasWrittenThere } from "../../plan/backup/destination.ts";
 import { expirableBefore } from "../../plan/backup/expiry.ts";
 import { isOurs, isRunning, recordOf } from "../../plan/backup/facts.ts";
 import { isRunOf, surplusRuns } from "../../plan/backup/runs.ts";
@@ -15,7 +16,10 @@ import type { BackupPerformInput } from "./perform.ts";
 const timeoutMs = 10_000;
 
 /** Why the data must stay; undefined when it may go. */
-export async function removalObjection(input: BackupPerformInput): Promise<string | undefined> {
+export async function removalObjection(
+  input: BackupPerformInput,
+  isOfRun: boolean,
+): Promise<string | undefined> {
   const { client, caches, state, backup, nowMs } = input;
   const stored = await client.find(foundationDbBackups, keyOf(backup));
   if (
@@ -46,6 +50,7 @@ export async function removalObjection(input: BackupPerformInput): Promise<strin
   if (record !== undefined && isRunning(record) && isOurs(snapshot, record)) {
     return "the backup still runs";
   }
+  if (!isOfRun && !hasWrittenThere(snapshot)) return "this backup has written nothing there";
   return removalRefusal(snapshot)?.message;
 }
 

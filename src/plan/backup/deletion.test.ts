@@ -1,4 +1,4 @@
-// Finalizer, deletion and pause of backups. Rules: spec/backup.md [BK60]-[BK76].
+// Finalizer, deletion and pause of backups. Rules: spec/backup.md [BK60]-[BK78].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { BackupSpec, BackupStatus, FoundationDBBackup } from "../../api/backup.ts";
@@ -7,6 +7,7 @@ import {
   backupWith,
   commandPodOf,
   gistOf,
+  nightlyUrl,
   planBackup,
   recordWith,
   sceneOf,
@@ -21,7 +22,7 @@ const gone = { layer: { kind: "missing", reason: "NoCluster", message: "" } } as
 function deleted(
   deletionPolicy: Policy,
   annotations: Readonly<Record<string, string>> = {},
-  status: BackupStatus = { backupUID: "u1" },
+  status: BackupStatus = { backupUID: "u1", backupDetails: { url: nightlyUrl } },
 ): FoundationDBBackup {
   const finalizers = ["example.org/other", backupFinalizer];
   const deletionTimestamp = "2026-11-16T07:59:00Z";
@@ -125,10 +126,51 @@ test("[BK76] the last backup that can be restored is kept until somebody says ot
     restorableFrom: undefined,
   });
   assert.deepEqual(gistOf({ ...scene, ...seen(never) }).does, ["delete"]);
-  const status = { backupUID: "u1", backupDetails: { restorable: true } };
+  const status = { backupUID: "u1", backupDetails: { restorable: true, url: nightlyUrl } };
   const lost = sceneOf({ backup: deleted("cleanup", {}, status), cluster: undefined, ...gone });
   assert.ok(gistOf(lost).waits.includes("BackupIsLast"), "what was last seen counts");
 });
+
+test("[BK76] what could be restored once is not taken for nothing while the tag begins anew", () => {
+  const status = { backupUID: "u1", restorable: { to: { version: 7 } } };
+  const none = { restorableTo: undefined, restorableFrom: undefined };
+  const record = recordWith({ state: "Aborted", uid: "u2", ...none });
+  const scene = sceneOf({ backup: deleted("cleanup", {}, status), ...seen(record) });
+  assert.deepEqual(gistOf(scene), { does: [], waits: ["BackupIsLast"] });
+});
+
+test("[BK77] what the backup has not written is not deleted with it, and an event says so", () => {
+  const annotations = { "foundationdb.org/delete-last-backup": "nightly" };
+  const elsewhere = recordWith({ state: "Aborted", url: "blobstore://k@h:443/o?bucket=b" });
+  const never: BackupStatus = { backupDetails: { running: false } };
+  for (const scene of [
+    sceneOf({ backup: deleted("cleanup", annotations, never), ...seen(undefined) }),
+    sceneOf({ backup: deleted("cleanup", annotations), ...seen(elsewhere) }),
+    sceneOf({ backup: deleted("cleanup", annotations, never), cluster: undefined, ...gone }),
+  ]) {
+    assert.deepEqual(gistOf(scene).does, ["setFinalizer"]);
+    assert.deepEqual(
+      planBackup(scene).events.map(({ reason }) => reason),
+      ["BackupDataKept"],
+    );
+  }
+});
+
+for (const policy of ["stop", "cleanup"] as const) {
+  test(`[BK78] ${policy} waits for a start that is under way`, () => {
+    const scene = sceneOf({ backup: deleted(policy, {}, {}), ...seen(undefined) });
+    const message = "ERROR: Backup does not exist";
+    const fresh = { ...scene, backup: backupWith() };
+    const looked = commandPodOf(planBackup(fresh), { exitCode: 1, message });
+    const begun = planBackup({ ...fresh, commandPods: [looked] });
+    const running = { ...scene, commandPods: [looked, commandPodOf(begun)] };
+    assert.deepEqual(gistOf(running), { does: [], waits: ["BackupCommandRunning"] });
+    const ended = commandPodOf(begun, { exitCode: 0, secondsAgo: 1 });
+    assert.deepEqual(gistOf({ ...scene, commandPods: [ended] }).does, [], "not read since");
+    const read = commandPodOf(begun, { exitCode: 1, secondsAgo: 5 });
+    assert.deepEqual(gistOf({ ...scene, commandPods: [read] }).does, ["setFinalizer"]);
+  });
+}
 
 test("[BK60] agents are paused and resumed as the spec says, whoever did otherwise", () => {
   const paused = backupWith({ backupState: "Paused" });

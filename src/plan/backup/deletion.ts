@@ -1,10 +1,12 @@
 // Step deleteBackup: the finalizer that a deletion policy needs, and what happens when the resource is deleted: nothing, an
-// end of the backup, or an end of its data too. It goes on when the cluster is gone first. Rules: spec/backup.md [BK70]-[BK76].
+// end of the backup, or an end of its data too. It goes on when the cluster is gone first. Rules: spec/backup.md [BK70]-[BK78].
 import { deletionPolicyOf } from "../../api/effective-backup.ts";
 import { deleteCommand, endCommand } from "../../build/backup-command.ts";
+import { maskedUrl } from "../../build/backup-url.ts";
+import { commandIdentity } from "../../build/command-pod.ts";
 import { isTimeMapOwned, ownedTimeMap } from "../../build/backup-time-map.ts";
 import type { NewWait } from "../wait.ts";
-import { destinationOwner, placeOf } from "./destination.ts";
+import { destinationOwner, hasWrittenThere, placeOf } from "./destination.ts";
 import {
   isOurs,
   isRestorable,
@@ -15,7 +17,7 @@ import {
   wantedUrl,
 } from "./facts.ts";
 import { isGone, removalOfRun } from "./remove-runs.ts";
-import { lastEnd, runCommand } from "./run-command.ts";
+import { isOpenCommand, lastEnd, openWait, runCommand } from "./run-command.ts";
 import { hasData, hasSucceeded } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
@@ -58,7 +60,13 @@ function endOfBackup(snapshot: BackupSnapshot): BackupStepResult | undefined {
     return { waits: [unreadableWait(snapshot, step, layer)] };
   }
   const record = recordOf(snapshot);
-  if (record === undefined || !isRunning(record) || !isOurs(snapshot, record)) return undefined;
+  if (record === undefined || !isRunning(record) || !isOurs(snapshot, record)) {
+    // A start that is under way is waited for: nobody knows before whether there is something to end.
+    const isStarting = snapshot.commandPods.some(
+      (pod) => commandIdentity(pod).type === "start" && isOpenCommand(snapshot, pod),
+    );
+    return isStarting ? { waits: [openWait(step)] } : undefined;
+  }
   return runCommand(snapshot, step, endCommand(backup, "abort", record.uid));
 }
 
@@ -69,6 +77,7 @@ function removalOfData(snapshot: BackupSnapshot, draft: BackupDraft): BackupStep
   const url = wantedUrl(snapshot);
   const isDone = url === "" || backup.spec.schedule !== undefined;
   if (run === undefined && isDone) return withTimeMap(snapshot);
+  if (run === undefined && !hasWrittenThere(snapshot)) return keptData(url);
   const command = deleteCommand(backup, url, backup.metadata.uid ?? "");
   const end = lastEnd(snapshot, command);
   if (run === undefined && isGone(end)) return withTimeMap(snapshot);
@@ -76,6 +85,12 @@ function removalOfData(snapshot: BackupSnapshot, draft: BackupDraft): BackupStep
   if (refusal !== undefined) return { waits: [refusal] };
   if (run !== undefined) return removalOfRun(snapshot, draft, step, run, []);
   return runCommand(snapshot, step, command);
+}
+
+/** What lies there is of somebody else, or nothing does; a map of times of the name is of an earlier backup, too. */
+function keptData(url: string): BackupStepResult {
+  const message = `Nothing was deleted at ${maskedUrl(url)}: as far as the database tells, this backup has written nothing there`;
+  return { ...remove, events: [{ type: "Normal", reason: "BackupDataKept", message }] };
 }
 
 /** The map of times goes with the resource: it is of no use without the data. */
@@ -117,11 +132,14 @@ export function removalRefusal(snapshot: BackupSnapshot): NewWait | undefined {
   };
 }
 
-/** When nobody can be asked any more, what was last seen counts. */
+/**
+ * When nobody can be asked any more, what was last seen counts. What could be restored once still can be while the tag
+ * begins anew in the same place.
+ */
 function wasRestorable(snapshot: BackupSnapshot): boolean {
   const record = recordOf(snapshot);
   const { status = {} } = snapshot.backup;
-  if (hasSucceeded(status)) return true;
+  if (hasSucceeded(status) || status.restorable !== undefined) return true;
   const seen = status.backupDetails?.restorable === true;
   return record === undefined ? seen : isRestorable(record) && isOurs(snapshot, record);
 }

@@ -1,5 +1,5 @@
 // Whether a backup may write to its destination: no other backup does, and nothing lies there that is not its own.
-// FoundationDB's tools check neither. Rules: spec/backup.md [BK50], [BK51].
+// FoundationDB's tools check neither. Rules: spec/backup.md [BK50], [BK51], [BK77].
 import { describeCommand } from "../../build/backup-command.ts";
 import { backupUrl, placeOfUrl } from "../../build/backup-url.ts";
 import type { FoundationDBBackup } from "../../api/backup.ts";
@@ -22,6 +22,17 @@ export function destinationResult(
     return undefined;
   }
   return emptiness(snapshot, step);
+}
+
+/**
+ * Whether what lies in the destination may be of this backup: the database has it under the tag, or had it when it was last
+ * seen. A backup that waits before its first start has written nothing there.
+ */
+export function hasWrittenThere(snapshot: BackupSnapshot): boolean {
+  const { layer, backup } = snapshot;
+  const seen = backup.status?.backupDetails?.url;
+  const url = layer.kind === "seen" ? recordOf(snapshot)?.url : seen;
+  return url !== undefined && placeOfUrl(url) === placeOfUrl(wantedUrl(snapshot));
 }
 
 function destinationInUse(snapshot: BackupSnapshot, step: string): NewWait | undefined {

@@ -96,8 +96,30 @@ function unfinished(snapshot: CommandView): Stored<Pod> | undefined {
   return snapshot.commandPods.find((pod) => commandEnd(snapshot, pod) === undefined);
 }
 
-export function isReadSince({ layer }: CommandView, { endedMs }: CommandEnd): boolean {
+export function isReadSince(
+  { layer }: Pick<CommandView, "layer">,
+  { endedMs }: CommandEnd,
+): boolean {
   return layer.kind === "seen" && layer.observedMs >= endedMs + settleMs;
+}
+
+/** It runs, or has ended and the database was not read since: nobody knows yet what came of it. */
+export function isOpenCommand(
+  snapshot: Pick<CommandView, "layer" | "nowMs" | "serverAheadMs">,
+  pod: Stored<Pod>,
+): boolean {
+  const end = commandEnd(snapshot, pod);
+  return end === undefined || !isReadSince(snapshot, end);
+}
+
+export function openWait(step: string): NewWait {
+  return {
+    step,
+    reason: "BackupCommandRunning",
+    message: "A command runs, or what came of it is being read",
+    remedy: "Nothing: it passes by itself; the pod has a deadline of its own.",
+    retryAfterMs: 5_000,
+  };
 }
 
 function runningWait(step: string, pod: Stored<Pod>): NewWait {

@@ -1,5 +1,5 @@
 // What holds for the runs of a schedule: each has a destination of its own, named by the time at which it was due.
-// Rules: spec/backup.md [BK142], [BK146].
+// Rules: spec/backup.md [BK142], [BK146], [BK148].
 import type { BackupRun, BackupStatus, FoundationDBBackup } from "../../api/backup.ts";
 import { otherRunsMax, runsMax } from "../../api/backup-status.ts";
 import { maskedUrl, placeOfUrl, runUrl } from "../../build/backup-url.ts";
@@ -33,10 +33,16 @@ export function isRunOf(run: BackupRun, { url }: Pick<BackupRecord, "url">): boo
   return run.url !== undefined && placeOfUrl(run.url) === placeOfUrl(url);
 }
 
+/** The database had it: a run that could not be started has written nothing, and what lies in its place is of somebody else. */
+function hasBegun({ result, ended }: BackupRun): boolean {
+  return (
+    result === "Running" || result === "Succeeded" || (result === "Failed" && ended !== undefined)
+  );
+}
+
 /** Data of it may lie where the spec would have it written today; what went elsewhere is left alone. */
 export function hasData(backup: FoundationDBBackup, run: BackupRun): boolean {
-  if (run.result === "Skipped" || run.result === "Removed") return false;
-  return isRunOf(run, { url: runUrl(backup, run.backupName) });
+  return hasBegun(run) && isRunOf(run, { url: runUrl(backup, run.backupName) });
 }
 
 /** A point of one of the runs can be restored. */

@@ -5,7 +5,7 @@ import type { BackupRun, BackupSpec, BackupStatus } from "../../api/backup.ts";
 import { scheduleProblems, scheduleWarnings } from "../../api/validate-schedule.ts";
 import { formatTime } from "../../kube/time.ts";
 import type { BackupRecord } from "../../fdb/backup-layer.ts";
-import { listedRuns, surplusRuns } from "./runs.ts";
+import { hasData, listedRuns, surplusRuns } from "./runs.ts";
 import { backupWith, gistOf, nowMs, planBackup, recordWith, sceneOf, seen } from "./scene.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 
@@ -155,7 +155,9 @@ test("[BK145] a clock that steps back runs nothing twice, and one that was far a
 
 test("[BK146] the newest successful runs stay, and what lies before them goes one by one", () => {
   const runs = ["11", "12", "13", "14", "15"].map((day) =>
-    runOf(`2026-11-${day}T03:00:00Z`, day === "12" ? "Failed" : "Succeeded"),
+    day === "12"
+      ? runOf(`2026-11-${day}T03:00:00Z`, "Failed", { ended: today })
+      : runOf(`2026-11-${day}T03:00:00Z`, "Succeeded"),
   );
   const spec = (keepLast: number): Partial<BackupSpec> => ({ schedule: { ...daily, keepLast } });
   const surplus = (keepLast: number, list = runs): string[] => {
@@ -193,6 +195,17 @@ test("[BK142] a run that has not begun follows the spec, and another key of the 
   const keepLast = { schedule: { ...daily, keepLast: 1 } };
   const backup = backupWith({ backupMode: "oneTime", ...store("other@host"), ...keepLast });
   assert.equal(surplusRuns(backup, [yesterday, runOf(today, "Succeeded")]).length, 1);
+});
+
+test("[BK148] nothing is deleted for a run that the database never had", () => {
+  const stuck = runOf("2026-11-12T03:00:00Z", "Failed", { message: "something lay there" });
+  const backup = backupWith({ backupMode: "oneTime", schedule: { ...daily, keepLast: 1 } });
+  const runs = [stuck, yesterday, runOf(today, "Succeeded")];
+  assert.deepEqual(surplusRuns(backup, runs), [yesterday]);
+  for (const result of ["Pending", "Failed", "Skipped", "Removed"] as const) {
+    assert.equal(hasData(backup, runOf(today, result)), false, result);
+  }
+  assert.equal(hasData(backup, runOf(today, "Failed", { ended: today })), true);
 });
 
 test("[BK142] the list of runs has an end", () => {

@@ -3,9 +3,8 @@
 import { isAborting, restoreTagOf } from "../../api/effective-restore.ts";
 import { abortRestoreCommand } from "../../build/restore-command.ts";
 import { isUnderWay } from "../../fdb/restore-layer.ts";
-import { commandEnd } from "../backup/command-end.ts";
 import { backupFinalizer } from "../backup/deletion.ts";
-import { runCommand } from "../backup/run-command.ts";
+import { isOpenCommand, openWait, runCommand } from "../backup/run-command.ts";
 import { unseenWait } from "../backup/unreadable.ts";
 import type { NewWait } from "../wait.ts";
 import { commandView, hasOwnAgents, isOver, lenders, recordOf } from "./facts.ts";
@@ -13,8 +12,6 @@ import { nothing } from "./snapshot.ts";
 import type { RestoreSnapshot, RestoreStepResult } from "./snapshot.ts";
 
 const step = "deleteRestore";
-/** A command that has ended shows in the database by then. */
-const settleMs = 2_000;
 
 /** Its own agents go with the resource, so that stays until they are not needed any more. */
 export function wantsFinalizer(snapshot: RestoreSnapshot): boolean {
@@ -45,11 +42,11 @@ function endOfRestore(snapshot: RestoreSnapshot): RestoreStepResult | undefined 
     return { waits: [unseenWait({ name, field: "spec.destinationClusterName" }, step, layer)] };
   }
   // A start that is under way is waited for: nobody knows before whether there is something to abort.
-  const ends = commandPods.map((pod) => commandEnd(snapshot, pod));
-  const isOpen = ends.some((end) => end === undefined || end.endedMs + settleMs > layer.observedMs);
+  const { nowMs, serverAheadMs } = snapshot;
+  const isOpen = commandPods.some((pod) => isOpenCommand({ nowMs, serverAheadMs, layer }, pod));
   const record = recordOf(snapshot);
   if (record === undefined || !isUnderWay(record)) {
-    return isOpen ? { waits: [openWait] } : undefined;
+    return isOpen ? { waits: [openWait(step)] } : undefined;
   }
   if (!isAborting(restore.spec)) return { waits: [keptWait] };
   const [lender] = lenders(snapshot);
@@ -57,14 +54,6 @@ function endOfRestore(snapshot: RestoreSnapshot): RestoreStepResult | undefined 
   const command = abortRestoreCommand(lender, restoreTagOf(restore), record.uid);
   return runCommand(commandView(snapshot, lender), step, command);
 }
-
-const openWait: NewWait = {
-  step,
-  reason: "BackupCommandRunning",
-  message: "A command of the restore runs, or what came of it is being read",
-  remedy: "Nothing: it passes by itself; the pod has a deadline of its own.",
-  retryAfterMs: 5_000,
-};
 
 const keptWait: NewWait = {
   step,
