@@ -10,6 +10,7 @@ import { commandForLabel } from "../../build/command-pod.ts";
 import type { AdminClient } from "../../fdb/admin.ts";
 import type { LayerQuestion } from "../../fdb/backup-layer.ts";
 import type { Pod } from "../../kube/generated/types.ts";
+import type { KubeObject } from "../../kube/object.ts";
 import { keyOf, keyText } from "../../kube/path.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { parseTime } from "../../kube/time.ts";
@@ -58,6 +59,7 @@ export function observeBackup(input: ObserveBackupInput): BackupSnapshot {
     layerBefore: state.reader.before,
     database: recentStatus(database, nowMs),
     others: otherBackups(caches, backup),
+    restores: caches.restores.list().toSorted(byKey),
     outputs: state.outputs,
     timeMap: timeMap && backupOfTimeMap(timeMap) === name ? timeMap : undefined,
     times: state.times.latest,
@@ -150,5 +152,9 @@ function otherBackups(caches: Caches, backup: FoundationDBBackup): FoundationDBB
   return caches.backups
     .list()
     .filter(({ metadata }) => metadata.uid !== backup.metadata.uid)
-    .toSorted((a, b) => (keyText(keyOf(a)) < keyText(keyOf(b)) ? -1 : 1));
+    .toSorted(byKey);
+}
+
+function byKey(left: KubeObject, right: KubeObject): number {
+  return keyText(keyOf(left)) < keyText(keyOf(right)) ? -1 : 1;
 }

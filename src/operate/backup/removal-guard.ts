@@ -1,13 +1,17 @@
 // The door in front of what deletes data of a backup: the resource, all other backups and the database are read anew, and
-// asked whether the data may go. Local copies are not enough for what cannot be taken back. Rules: spec/backup.md [BK75], [BK77], [BK104].
+// asked whether the data may go. Local copies are not enough for what cannot be taken back. Rules: spec/backup.md [BK75], [BK77], [BK79],
+// [BK104].
 import { foundationDbBackups } from "../../api/backup.ts";
+import { foundationDbRestores } from "../../api/restore.ts";
+import type { FoundationDBRestore } from "../../api/restore.ts";
 import { deletionPolicyOf } from "../../api/effective-backup.ts";
 import { readBackupLayer } from "../../fdb/backup-layer.ts";
 import { keyOf } from "../../kube/path.ts";
 import { removalRefusal } from "../../plan/backup/deletion.ts";
 import { hasWrittenThere } from "../../plan/backup/destination.ts";
 import { expirableBefore } from "../../plan/backup/expiry.ts";
-import { isOurs, isRunning, recordOf } from "../../plan/backup/facts.ts";
+import { isOurs, isRunning, nameOf, recordOf, wantedUrl } from "../../plan/backup/facts.ts";
+import { readerOf } from "../../plan/backup/readers.ts";
 import { isRunOf, surplusRuns } from "../../plan/backup/runs.ts";
 import type { BackupSnapshot, LayerObservation } from "../../plan/backup/snapshot.ts";
 import { clusterOf, observeBackup, questionOf } from "./observe.ts";
@@ -30,8 +34,7 @@ export async function removalObjection(
   }
   if (deletionPolicyOf(stored.spec) !== "cleanup")
     return "spec.deletionPolicy is not cleanup any more";
-  const options = input.namespace === undefined ? {} : { namespace: input.namespace };
-  const { items } = await client.listAll(foundationDbBackups, options);
+  const { items } = await client.listAll(foundationDbBackups, watched(input));
   const others = items.filter(({ metadata }) => metadata.uid !== stored.metadata.uid);
   const database = input.database;
   const snapshot: BackupSnapshot = {
@@ -40,6 +43,7 @@ export async function removalObjection(
       ...{ serverAheadMs: 0, terminalPodMinimumAgeMs: 0 },
     }),
     others,
+    restores: await restoresNow(input),
     layer: await layerNow(input),
   };
   const { layer } = snapshot;
@@ -71,7 +75,9 @@ export async function expiryObjection(
   });
   const layer = await layerNow({ ...input, backup: stored });
   const oldest = expirableBefore({ ...fresh, layer });
-  if (oldest !== undefined && restorableAfter <= oldest) return undefined;
+  if (oldest !== undefined && restorableAfter <= oldest) {
+    return reading(await restoresNow(input), wantedUrl(fresh));
+  }
   return "spec.retention or the state of the backup does not allow it any more";
 }
 
@@ -93,7 +99,21 @@ export async function runObjection(
   const { record, otherWriters } = layer.layer;
   if (record !== undefined && isRunning(record) && isRunOf(run, record)) return "it still runs";
   const writer = otherWriters.find((each) => isRunOf(run, each));
-  return writer && `a backup of the tag ${writer.tag} writes there`;
+  if (writer !== undefined) return `a backup of the tag ${writer.tag} writes there`;
+  return reading(await restoresNow(input), run.url ?? "");
+}
+
+function reading(restores: readonly FoundationDBRestore[], url: string): string | undefined {
+  const reader = readerOf(restores, [url]);
+  return reader && `the restore ${nameOf(reader)} reads it`;
+}
+
+function watched({ namespace }: BackupPerformInput): { namespace?: string } {
+  return namespace === undefined ? {} : { namespace };
+}
+
+async function restoresNow(input: BackupPerformInput): Promise<FoundationDBRestore[]> {
+  return (await input.client.listAll(foundationDbRestores, watched(input))).items;
 }
 
 async function layerNow({

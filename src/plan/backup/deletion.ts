@@ -1,5 +1,5 @@
 // Step deleteBackup: the finalizer that a deletion policy needs, and what happens when the resource is deleted: nothing, an
-// end of the backup, or an end of its data too. It goes on when the cluster is gone first. Rules: spec/backup.md [BK70]-[BK78].
+// end of the backup, or an end of its data too. It goes on when the cluster is gone first. Rules: spec/backup.md [BK70]-[BK79].
 import { deletionPolicyOf } from "../../api/effective-backup.ts";
 import { deleteCommand, endCommand } from "../../build/backup-command.ts";
 import { maskedUrl } from "../../build/backup-url.ts";
@@ -16,6 +16,7 @@ import {
   recordOf,
   wantedUrl,
 } from "./facts.ts";
+import { readerOf, readerWait } from "./readers.ts";
 import { isGone, removalOfRun } from "./remove-runs.ts";
 import { isOpenCommand, lastEnd, openWait, runCommand } from "./run-command.ts";
 import { hasData, hasSucceeded } from "./runs.ts";
@@ -102,7 +103,7 @@ function withTimeMap({ backup, timeMap }: BackupSnapshot): BackupStepResult {
 
 /** Why the data must not be deleted; asked again, on what is true then, right before it is. */
 export function removalRefusal(snapshot: BackupSnapshot): NewWait | undefined {
-  const { backup, others } = snapshot;
+  const { backup, others, restores } = snapshot;
   const { name = "", annotations = {} } = backup.metadata;
   const owner = destinationOwner(snapshot);
   if (owner !== undefined) {
@@ -114,6 +115,9 @@ export function removalRefusal(snapshot: BackupSnapshot): NewWait | undefined {
       retryAfterMs: 60_000,
     };
   }
+  const runs = (backup.status?.runs ?? []).flatMap(({ url }) => url ?? []);
+  const reader = readerOf(restores, [wantedUrl(snapshot), ...runs]);
+  if (reader !== undefined) return readerWait(step, reader);
   if (annotations[deleteLastAnnotation] === name || !wasRestorable(snapshot)) return undefined;
   const spare = others.find(
     (other) =>

@@ -8,12 +8,15 @@ import {
   backupWith,
   commandPodOf,
   gistOf,
+  nightlyUrl,
   nowMs,
   planBackup,
   recordWith,
   sceneOf,
   seen,
 } from "./scene.ts";
+import type { RestoreStatus } from "../../api/restore.ts";
+import { restoreWith } from "../restore/scene.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 
 const retention: BackupSpec["retention"] = { restorableFor: "7d" };
@@ -70,6 +73,28 @@ test("[BK101] the newest restorable snapshot that is old enough is the first tha
   );
   const [action] = planBackup(looked).actions;
   assert.ok(action?.type === "createCommand" && action.restorableAfter === 70_000_000);
+});
+
+test("[BK79] nothing is expired while a restore reads the backup, whoever has started it", () => {
+  const reading = (status: RestoreStatus): BackupSnapshot => {
+    const restores = [restoreWith({ addPrefix: undefined }, status)];
+    return { ...due(75_000_000), restores };
+  };
+  const url = nightlyUrl.replace("account@", "other@");
+  const held = { does: [], waits: ["BackupBeingRestored"] };
+  assert.deepEqual(gistOf(reading({ tag: "r-1", url, target: { version: 7 } })), held);
+  assert.deepEqual(gistOf(reading({ tag: "r-1", url, running: true, state: "running" })), held);
+  const ended = { tag: "r-1", url, state: "completed", endTime: "2026-11-16T07:00:00Z" };
+  assert.deepEqual(gistOf(reading(ended)).does, ["describe"]);
+  const elsewhere = { tag: "r-1", url: "blobstore://account@host:443/x?bucket=fdb-backups" };
+  assert.deepEqual(gistOf(reading(elsewhere)).does, ["describe"]);
+  const { blobStoreConfiguration } = backupWith().spec;
+  const go = restoreWith(
+    { fromBackup: undefined, ...(blobStoreConfiguration && { blobStoreConfiguration }) },
+    { running: true },
+    { name: "nightly" },
+  );
+  assert.deepEqual(gistOf({ ...due(75_000_000), restores: [go] }), held);
 });
 
 test("[BK101][BK103] the store is looked at again, and the window begins where it says", () => {

@@ -1,6 +1,6 @@
 // Step expireBackup: what only moments before the retention need is deleted from the store, once per interval. Everything
 // from the end of the newest restorable snapshot that is old enough on stays restorable, and the tool is never forced.
-// Rules: spec/backup.md [BK100]-[BK105].
+// Rules: spec/backup.md [BK79], [BK100]-[BK105].
 import { isContinuous, isUnmanaged, retentionOf } from "../../api/effective-backup.ts";
 import { describeCommand, expireCommand } from "../../build/backup-command.ts";
 import type { BackupRecord } from "../../fdb/backup-layer.ts";
@@ -11,6 +11,7 @@ import type { CommandEnd } from "./command-end.ts";
 import { parseDescription } from "./description.ts";
 import type { Description } from "./description.ts";
 import { isOurs, isRunning, layerOf, shouldRun, wantedUrl } from "./facts.ts";
+import { readerOf, readerWait } from "./readers.ts";
 import { lastEnd, runCommand } from "./run-command.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
@@ -24,6 +25,8 @@ export function expireBackup(snapshot: BackupSnapshot): BackupStepResult {
   if (oldest === undefined) return nothing;
   if (!isDue(snapshot)) return isRefused(snapshot) ? { waits: [refusedWait(snapshot)] } : nothing;
   const url = wantedUrl(snapshot);
+  const reader = readerOf(snapshot.restores, [url]);
+  if (reader !== undefined) return { waits: [readerWait(step, reader)] };
   // One look per interval: what was done last is part of the name of its pod.
   const context = `expiry ${backup.status?.expiry?.time ?? ""}`;
   const look = describeCommand(backup, url, context);

@@ -1,9 +1,10 @@
 // Step removeBackupRuns: data of runs that spec.schedule.keepLast does not keep is deleted, one run after the other, while
-// no run is under way. Rules: spec/backup.md [BK146].
+// no run is under way. Rules: spec/backup.md [BK79], [BK146].
 import type { BackupRun } from "../../api/backup.ts";
 import { deleteCommand } from "../../build/backup-command.ts";
 import { runUrl } from "../../build/backup-url.ts";
 import type { CommandEnd } from "./command-end.ts";
+import { readerOf, readerWait } from "./readers.ts";
 import { isOpen, surplusRuns } from "./runs.ts";
 import { lastEnd, runCommand } from "./run-command.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
@@ -14,8 +15,14 @@ const step = "removeBackupRuns";
 
 export function removeBackupRuns(snapshot: BackupSnapshot, draft: BackupDraft): BackupStepResult {
   const { runs = [] } = draft.status;
-  const [run] = runs.some(isOpen) ? [] : surplusRuns(snapshot.backup, runs);
-  if (run === undefined) return nothing;
+  const surplus = runs.some(isOpen) ? [] : surplusRuns(snapshot.backup, runs);
+  const readerOfRun = (each: BackupRun): ReturnType<typeof readerOf> =>
+    readerOf(snapshot.restores, [each.url ?? ""]);
+  const run = surplus.find((each) => readerOfRun(each) === undefined);
+  if (run === undefined) {
+    const [reader] = surplus.flatMap((each) => readerOfRun(each) ?? []);
+    return reader === undefined ? nothing : { waits: [readerWait(step, reader)] };
+  }
   const message = `The data of the run of ${run.time} was deleted: newer ones are kept`;
   return removalOfRun(snapshot, draft, step, run, [
     { type: "Normal", reason: "BackupRunRemoved", message },

@@ -96,6 +96,7 @@ export function sceneOf(change: Partial<BackupSnapshot> = {}): BackupSnapshot {
     layer: { kind: "seen", layer: layerWith(recordWith()), observedMs: nowMs },
     database: undefined,
     others: [],
+    restores: [],
     outputs: new Map(),
     timeMap: undefined,
     times: undefined,

@@ -7,6 +7,7 @@ import { formatTime } from "../../kube/time.ts";
 import type { BackupRecord } from "../../fdb/backup-layer.ts";
 import { hasData, listedRuns, surplusRuns } from "./runs.ts";
 import { backupWith, gistOf, nowMs, planBackup, recordWith, sceneOf, seen } from "./scene.ts";
+import { restoreWith } from "../restore/scene.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 
 const hourMs = 3_600_000;
@@ -206,6 +207,23 @@ test("[BK148] nothing is deleted for a run that the database never had", () => {
     assert.equal(hasData(backup, runOf(today, result)), false, result);
   }
   assert.equal(hasData(backup, runOf(today, "Failed", { ended: today })), true);
+});
+
+test("[BK79] a run that a restore reads stays, and others go meanwhile", () => {
+  const old = ["12", "13"].map((day) => runOf(`2026-11-${day}T03:00:00Z`, "Succeeded"));
+  const scene = sceneAt({
+    spec: { schedule: { ...daily, keepLast: 1 } },
+    runs: [...old, runOf(today, "Succeeded")],
+    record: recordWith({ state: "Completed", url: url(todayName) }),
+    since: today,
+  });
+  const reading = (runs: readonly BackupRun[]): BackupSnapshot => ({
+    ...scene,
+    restores: runs.map((run) => restoreWith({}, { url: run.url ?? "", tag: "r-1" })),
+  });
+  const [action] = planBackup(reading(old.slice(0, 1))).actions;
+  assert.ok(action?.type === "createCommand" && action.runTime === old[1]?.time);
+  assert.deepEqual(gistOf(reading(old)), { does: [], waits: ["BackupBeingRestored"] });
 });
 
 test("[BK142] the list of runs has an end", () => {

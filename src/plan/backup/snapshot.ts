@@ -1,6 +1,7 @@
 // Everything that a decision about a backup may look at, read once: the resource, the Deployment and pods of it, what the
 // database says of the backup, and other backups that could be in its way. Rules: spec/backup.md [BK20], [BK31].
 import type { BackupRun, FoundationDBBackup } from "../../api/backup.ts";
+import type { FoundationDBRestore } from "../../api/restore.ts";
 import type { FoundationDBCluster } from "../../api/cluster.ts";
 import type { BackupLayer } from "../../fdb/backup-layer.ts";
 import type { ConfigMap, Deployment, Pod } from "../../kube/generated/types.ts";
@@ -73,6 +74,8 @@ export interface BackupSnapshot {
   readonly database: DatabaseStatus | undefined;
   /** All other backups that this operator looks after, in all namespaces, sorted. */
   readonly others: readonly FoundationDBBackup[];
+  /** All restores that this operator looks after, sorted. */
+  readonly restores: readonly FoundationDBRestore[];
   /** What commands printed that a plan asked for, by the name of their pod. */
   readonly outputs: ReadonlyMap<string, string>;
   /** The map of times and versions, and what the database has noted since, when a plan asked for it. */

@@ -25,6 +25,13 @@ export const backupReasons = {
       "which. After ten minutes agents that look ready are made anew once, with the cluster file " +
       "of that time.",
   },
+  BackupBeingRestored: {
+    concern: "passing",
+    meaning:
+      "Data of the backup is to be deleted or expired, and a restore reads it: without it the " +
+      "restore would stand still with its destination locked. It goes on when the restore has " +
+      "ended, or when the FoundationDBRestore that the message names is deleted.",
+  },
   BackupClusterMissing: {
     concern: "person",
     meaning:
