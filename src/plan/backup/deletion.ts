@@ -16,6 +16,7 @@ import {
   recordOf,
   wantedUrl,
 } from "./facts.ts";
+import { isSuspended } from "./pause.ts";
 import { readerOf, readerWait } from "./readers.ts";
 import { isGone, removalOfRun } from "./remove-runs.ts";
 import { isOpenCommand, lastEnd, openWait, runCommand } from "./run-command.ts";
@@ -49,6 +50,9 @@ export function deleteBackup(snapshot: BackupSnapshot, draft: BackupDraft): Back
   if (policy === "noop") return remove;
   const ending = endOfBackup(snapshot);
   if (ending !== undefined) return { ...ending, stop: true };
+  if (isSuspended(snapshot)) {
+    return { actions: [{ type: "setPaused", step, isPaused: false }], stop: true };
+  }
   return policy === "stop" ? remove : { ...removalOfData(snapshot, draft), stop: true };
 }
 

@@ -61,6 +61,23 @@ test("[BK64] without the field, and for a stopped backup, nothing is suspended",
   assert.deepEqual(outcome({ ...byHand, database: whole }), [[], []], "paused by the spec");
 });
 
+test("[BK64] agents that rest for a backup that is deleted go on, unless another one wants them to rest", () => {
+  const deletionTimestamp = "2026-11-16T07:59:00Z";
+  const metadata = { deletionTimestamp, finalizers: ["foundationdb.org/fdb-kubernetes-operator"] };
+  const at = (isPaused: boolean, other?: Partial<BackupSpec>): unknown[] => {
+    const spec = { suspendOnUnhealthy: true, deletionPolicy: "stop" as const };
+    const ended = seen(recordWith({ state: "Aborted" }), { isPaused });
+    const others =
+      other === undefined ? [] : [backupWith(other, {}, { name: "weekly", uid: "b-2" })];
+    const scene = sceneOf({ backup: backupWith(spec, {}, metadata), ...ended, others });
+    return planBackup(scene).actions.map(({ type }) => type);
+  };
+  assert.deepEqual(at(false), ["setFinalizer"]);
+  assert.deepEqual(at(true), ["setPaused"]);
+  assert.deepEqual(at(true, { suspendOnUnhealthy: true }), ["setFinalizer"]);
+  assert.deepEqual(at(true, { backupState: "Paused" }), ["setFinalizer"]);
+});
+
 test("[BK64] another backup of the database has to want it too", () => {
   const moment = { database: short, secondsAgo: 90 };
   assert.deepEqual(outcome({ ...moment, other: {} }), [

@@ -112,3 +112,16 @@ function disputed({ backup }: BackupSnapshot, other: string, wish: PauseWish): N
     retryAfterMs: 60_000,
   };
 }
+
+/** The agents are paused for the sake of this backup alone: nobody would resume them after it. */
+export function isSuspended(snapshot: BackupSnapshot): boolean {
+  const { backup, others } = snapshot;
+  const { suspendOnUnhealthy, backupState = "Running" } = backup.spec;
+  if (suspendOnUnhealthy !== true || backupState !== "Running") return false;
+  if (layerOf(snapshot)?.isPaused !== true) return false;
+  return !others.some(
+    (other) =>
+      isSameCluster(other, backup) &&
+      (other.spec.suspendOnUnhealthy === true || other.spec.backupState === "Paused"),
+  );
+}
