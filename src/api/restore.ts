@@ -48,7 +48,10 @@ const versionSchema = (description: string): Schema<number> =>
 export const restoreSpecSchema = object(
   {
     destinationClusterName: required(
-      string("Name of the FoundationDBCluster in the same namespace.", { maxLength: 253 }),
+      string("Name of the FoundationDBCluster in the same namespace; cannot be changed.", {
+        maxLength: 253,
+        rules: [{ rule: "self == oldSelf", message: "destinationClusterName cannot be changed" }],
+      }),
     ),
     fromBackup: string(
       "Name of the FoundationDBBackup in the same namespace that is restored: its destination, credentials and pod template are used. In place of blobStoreConfiguration.",

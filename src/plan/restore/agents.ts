@@ -1,6 +1,6 @@
 // Steps updateRestoreAgents and proveAgents: agents of the restore's own where nobody else has any, removed after it; and no
 // start before agents live that speak to the database, since a restore locks it from the start on.
-// Rules: spec/restore.md [RS30], [RS34]-[RS37].
+// Rules: spec/restore.md [RS30], [RS34]-[RS38].
 import { agentDeployment } from "../../build/backup-deployment.ts";
 import { ownAgents, restoreDeploymentName } from "../../build/restore-agents.ts";
 import { basisOf } from "../backup/action.ts";
@@ -22,10 +22,32 @@ export function updateRestoreAgents(snapshot: RestoreSnapshot): RestoreStepResul
     return { actions: [{ type: "deleteDeployment", step, basis: basisOf(deployment) }] };
   }
   if (cluster === undefined || !hasOwnAgents(snapshot)) return nothing;
+  // Agents made anew without the template of the backup could not read it.
+  if (isTemplateLost(snapshot)) {
+    return deployment === undefined ? { waits: [templateLost(snapshot, step)] } : nothing;
+  }
   const backup = ownAgents(restore, source, cluster);
   const built = agentDeployment(backup, restoreDeploymentName(name));
   const { actions = [], waits = [] } = updateAgents({ ...snapshot, backup }, step, built);
   return { actions, waits };
+}
+
+/** The backup that lends its template was deleted after the start. */
+function isTemplateLost({ restore, source }: RestoreSnapshot): boolean {
+  const { fromBackup, agents } = restore.spec;
+  return fromBackup !== undefined && source === undefined && agents?.podTemplateSpec === undefined;
+}
+
+function templateLost({ restore }: RestoreSnapshot, step: string): NewWait {
+  const name = restore.spec.fromBackup ?? "";
+  return {
+    step,
+    reason: "RestoreSourceMissing",
+    message: `The restore has no agents, and there is no FoundationDBBackup ${name} any more from whose template some could be made`,
+    object: `foundationdbbackup/${name}`,
+    remedy: `Create ${name} again, or set spec.agents.podTemplateSpec with the credentials of the store. Deleting this resource aborts the restore.`,
+    retryAfterMs: 60_000,
+  };
 }
 
 /** Before the start only: an agent that is lost later is told of by `followRestore`. */

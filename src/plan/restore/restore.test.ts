@@ -273,3 +273,13 @@ test("[RS60] what was to be started is forgotten when nothing came of it, so tha
   const { status } = planRestore({ ...described, restore, commandPods, ...locked });
   assert.deepEqual(status.target, { version: 100_000_000 });
 });
+
+test("[RS38] agents are neither made nor changed without the template of a backup that is gone", () => {
+  const status = { running: true, state: "running", tag: "r-1", restoreUID: "u1" };
+  const lost = { source: undefined, helpers: [] };
+  const scene = sceneOf({ restore: restoreWith({}, status), ...seen([recordWith()]), ...lost });
+  assert.deepEqual(gistOf(scene), { does: [], waits: ["RestoreRunning", "RestoreSourceMissing"] });
+  const agents = { podTemplateSpec: { spec: { containers: [] } } };
+  const given = { ...scene, restore: restoreWith({ agents }, status) };
+  assert.deepEqual(gistOf(given).does, ["createDeployment"]);
+});
