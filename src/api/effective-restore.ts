@@ -26,6 +26,13 @@ export function wasStarted({ status }: FoundationDBRestore): boolean {
   return status?.running === true || begunStates.has(status?.state ?? "");
 }
 
+/** Its end was seen, and nothing is asked about it any more. */
+export function isOver(restore: FoundationDBRestore): boolean {
+  const { status } = restore;
+  const isEnded = status?.state === "completed" || status?.state === "aborted";
+  return status?.endTime !== undefined || (isEnded && isOfGoOperator(restore));
+}
+
 export function restoreTagOf(restore: FoundationDBRestore): string {
   if (isOfGoOperator(restore) && wasStarted(restore)) return tagOfGo;
   const { status, spec, metadata } = restore;

@@ -1,12 +1,12 @@
 // The restores of one operator: a queue of those that deserve a look, what is remembered of each, and who wakes them.
 // Rules: spec/restore.md [RS24].
+import { isOver } from "../../api/effective-restore.ts";
 import type { Random } from "../../env/random.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import { keyOf, keyText, parseKeyText } from "../../kube/path.ts";
 import { WorkQueue } from "../../kube/queue.ts";
 import type { WorkOutcome, WorkRecord } from "../../kube/queue.ts";
 import type { Reflector } from "../../kube/reflector.ts";
-import { isOver } from "../../plan/restore/facts.ts";
 import { clusterIndex, restoreKeysOf } from "../caches.ts";
 import { reconcileRestore } from "./reconcile.ts";
 import type { RestoreReconcileOptions } from "./reconcile.ts";

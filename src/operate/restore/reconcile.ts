@@ -1,6 +1,6 @@
 // One pass over one restore: observe, plan, store the status, perform, and say when to look again.
 // Rules: spec/restore.md [RS24], [RS82].
-import { pointOf, wasStarted } from "../../api/effective-restore.ts";
+import { isOver, pointOf, wasStarted } from "../../api/effective-restore.ts";
 import type { ValidationProblem } from "../../api/problem.ts";
 import { foundationDbRestores } from "../../api/restore.ts";
 import type { FoundationDBRestore } from "../../api/restore.ts";
@@ -12,7 +12,6 @@ import { parseTimeLines, parseTimeMap, timeMapName } from "../../model/backup-ti
 import type { TimedVersion, TimePair } from "../../model/backup-time-map.ts";
 import { extendTimeMap } from "../../model/backup-time-thinning.ts";
 import { planRestore } from "../../plan/restore/chain.ts";
-import { isOver } from "../../plan/restore/facts.ts";
 import { concernOf } from "../../plan/reasons/concern.ts";
 import { datedPlan, storedWaits } from "../dated-plan.ts";
 import type { Wait } from "../dated-plan.ts";

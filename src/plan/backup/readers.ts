@@ -1,9 +1,8 @@
 // Who reads what lies in a place of the store: a restore that was started, or is about to be. Data that goes under it would
 // leave it standing still with its destination locked. Pure. Rules: spec/backup.md [BK79].
-import { wasStarted } from "../../api/effective-restore.ts";
+import { isOver, wasStarted } from "../../api/effective-restore.ts";
 import type { FoundationDBRestore } from "../../api/restore.ts";
 import { backupUrl, placeOfUrl } from "../../build/backup-url.ts";
-import { isOver } from "../restore/facts.ts";
 import type { NewWait } from "../wait.ts";
 import { nameOf } from "./facts.ts";
 

@@ -1,6 +1,7 @@
 // Steps updateRestoreAgents and proveAgents: agents of the restore's own where nobody else has any, removed after it; and no
 // start before agents live that speak to the database, since a restore locks it from the start on.
 // Rules: spec/restore.md [RS30], [RS34]-[RS38].
+import { isOver } from "../../api/effective-restore.ts";
 import { agentDeployment } from "../../build/backup-deployment.ts";
 import { ownAgents, restoreDeploymentName } from "../../build/restore-agents.ts";
 import { basisOf } from "../backup/action.ts";
@@ -8,7 +9,7 @@ import { updateAgents } from "../backup/agents.ts";
 import { nameOf } from "../backup/facts.ts";
 import { versionWait } from "../backup/run-command.ts";
 import type { NewWait } from "../wait.ts";
-import { commandView, hasOwnAgents, isBegun, isOver, lenders } from "./facts.ts";
+import { commandView, hasOwnAgents, isBegun, lenders } from "./facts.ts";
 import { nothing } from "./snapshot.ts";
 import type { RestoreSnapshot, RestoreStepResult } from "./snapshot.ts";
 

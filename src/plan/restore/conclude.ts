@@ -4,8 +4,7 @@ import type { RestoreStatus } from "../../api/restore.ts";
 import { datedConditions } from "../status/status-conditions.ts";
 import type { Judgement } from "../status/status-conditions.ts";
 import type { NewWait } from "../wait.ts";
-import { wasStarted } from "../../api/effective-restore.ts";
-import { isOver } from "./facts.ts";
+import { isOver, wasStarted } from "../../api/effective-restore.ts";
 import type { RestoreDraft, RestoreSnapshot } from "./snapshot.ts";
 
 export interface RestoreConclusion {

@@ -1,13 +1,13 @@
 // Step deleteRestore: the finalizer while the restore may have to be aborted, and what happens when the resource is deleted:
 // an abort, or nothing. Rules: spec/restore.md [RS70]-[RS73].
-import { isAborting, restoreTagOf } from "../../api/effective-restore.ts";
+import { isAborting, isOver, restoreTagOf } from "../../api/effective-restore.ts";
 import { abortRestoreCommand } from "../../build/restore-command.ts";
 import { isUnderWay } from "../../fdb/restore-layer.ts";
 import { backupFinalizer } from "../backup/deletion.ts";
 import { isOpenCommand, openWait, runCommand } from "../backup/run-command.ts";
 import { unseenWait } from "../backup/unreadable.ts";
 import type { NewWait } from "../wait.ts";
-import { commandView, hasOwnAgents, isOver, lenders, recordOf } from "./facts.ts";
+import { commandView, hasOwnAgents, lenders, recordOf } from "./facts.ts";
 import { nothing } from "./snapshot.ts";
 import type { RestoreSnapshot, RestoreStepResult } from "./snapshot.ts";
 

@@ -1,6 +1,7 @@
 // Step checkDestination: whether the restore may write into its destination at all. FoundationDB refuses a range with keys
 // in it and waits for ever at a lock, so both are looked for before anything is started, and again right before.
 // Rules: spec/restore.md [RS40]-[RS46].
+import { isOver } from "../../api/effective-restore.ts";
 import { shownKey, shownRange } from "../../model/key-range.ts";
 import { maskedUrl } from "../../build/backup-url.ts";
 import { nameOf, wasFirst } from "../backup/facts.ts";
@@ -9,7 +10,6 @@ import { pausedWait } from "./agents.ts";
 import {
   foreignRecord,
   isBegun,
-  isOver,
   isSameDestination,
   layerOf,
   otherUnderWay,

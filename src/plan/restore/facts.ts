@@ -43,13 +43,6 @@ export function foreignRecord(snapshot: RestoreSnapshot): RestoreRecord | undefi
   return record === undefined || isOurs(snapshot.restore, record) ? undefined : record;
 }
 
-/** Its end was seen, and nothing is asked about it any more. */
-export function isOver(restore: FoundationDBRestore): boolean {
-  const { status } = restore;
-  const isEnded = status?.state === "completed" || status?.state === "aborted";
-  return status?.endTime !== undefined || (isEnded && isOfGoOperator(restore));
-}
-
 /** Whether it was started, as far as status or database tell: then it is never started again. */
 export function isBegun(snapshot: RestoreSnapshot): boolean {
   return wasStarted(snapshot.restore) || recordOf(snapshot) !== undefined;

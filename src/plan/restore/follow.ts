@@ -1,6 +1,6 @@
 // Step followRestore: what the database shows of the restore, how far it is, what is in its way, and its end.
 // Rules: spec/restore.md [RS4], [RS50]-[RS56].
-import { wasStarted } from "../../api/effective-restore.ts";
+import { isOver, wasStarted } from "../../api/effective-restore.ts";
 import { restoreTagOf } from "../../api/effective-restore.ts";
 import type { RestoreStatus } from "../../api/restore.ts";
 import { maskedUrl, withoutSecrets } from "../../build/backup-url.ts";
@@ -11,7 +11,7 @@ import { unseenWait } from "../backup/unreadable.ts";
 import { operatorTimeMs } from "../view/server-time.ts";
 import type { NewWait } from "../wait.ts";
 import { pausedWait, silentWait } from "./agents.ts";
-import { isOver, recordOf } from "./facts.ts";
+import { recordOf } from "./facts.ts";
 import { nothing } from "./snapshot.ts";
 import type { RestoreSnapshot, RestoreStepResult } from "./snapshot.ts";
 

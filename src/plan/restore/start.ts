@@ -1,6 +1,6 @@
 // Step startRestore: the store is looked at with the template of everybody who may take a task, the version is chosen, and
 // then `fdbrestore start` runs, once. Rules: spec/restore.md [RS31], [RS47], [RS60]-[RS63].
-import { restoreTagOf } from "../../api/effective-restore.ts";
+import { isOver, restoreTagOf } from "../../api/effective-restore.ts";
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import { describeCommand } from "../../build/backup-command.ts";
 import { maskedUrl } from "../../build/backup-url.ts";
@@ -11,7 +11,7 @@ import type { Description } from "../backup/description.ts";
 import { isReadSince, lastEnd, runCommand } from "../backup/run-command.ts";
 import type { NewWait } from "../wait.ts";
 import { wantsFinalizer } from "./deletion.ts";
-import { commandView, foreignRecord, isBegun, isOver, lenders, sourceUrl } from "./facts.ts";
+import { commandView, foreignRecord, isBegun, lenders, sourceUrl } from "./facts.ts";
 import { targetOf, windowOf } from "./point.ts";
 import { nothing } from "./snapshot.ts";
 import type { RestoreSnapshot, RestoreStepResult } from "./snapshot.ts";
