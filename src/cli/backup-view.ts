@@ -2,8 +2,9 @@
 // waits for. Pure, but for the lines that are told. Rules: spec/cli.md [CLI1], [CLI3], [CLI23].
 import type { FoundationDBBackup } from "../api/backup.ts";
 import { isUnmanaged } from "../api/effective-backup.ts";
-import { clip, formatElapsed } from "./progress-view.ts";
 import type { ViewOptions } from "./progress-view.ts";
+import { resourceLines, resourceTeller, whyWaiting } from "./resource-view.ts";
+import type { ResourceTeller } from "./resource-view.ts";
 import type { Output } from "./terminal.ts";
 
 /** The newest generation is in force, and where a backup is to run it can be restored. */
@@ -18,14 +19,7 @@ export function isBackupSettled({ metadata, spec, status }: FoundationDBBackup):
 
 /** Why it is not, in one line. */
 export function whyNotSettled({ status }: FoundationDBBackup): string {
-  const [wait] = status?.blockedBy ?? [];
-  if (wait?.reason === "InvalidSpec") {
-    return `${wait.object ?? ""}: ${wait.message} (${wait.remedy ?? ""})`;
-  }
-  if (wait !== undefined) return `${wait.step} waits: ${wait.message}`;
-  return status === undefined
-    ? "the operator has not looked at it yet"
-    : "it cannot be restored yet";
+  return whyWaiting(status, "it cannot be restored yet");
 }
 
 /** For a view that is drawn again and again. */
@@ -34,12 +28,8 @@ export function renderBackup(
   backup: FoundationDBBackup,
   options: ViewOptions,
 ): string[] {
-  const waits = (backup.status?.blockedBy ?? []).slice(0, 2);
-  return [
-    "",
-    `backup ${name}  ${stateOf(backup)}${windowOf(backup)}`,
-    ...waits.map(({ step, message }) => `  waits  ${step}: ${message}`),
-  ].map((line) => clip(line, options));
+  const head = `backup ${name}  ${stateOf(backup)}${windowOf(backup)}`;
+  return resourceLines(head, backup.status, options);
 }
 
 function stateOf({ metadata, status }: FoundationDBBackup): string {
@@ -56,27 +46,16 @@ function windowOf({ status }: FoundationDBBackup): string {
   return `${point}${lag === undefined ? "" : `, ${lag} behind`}${next}`;
 }
 
-export type BackupTeller = (name: string, backup: FoundationDBBackup, nowMs: number) => void;
+export type BackupTeller = ResourceTeller<FoundationDBBackup>;
 
 /** Lines whenever something has changed that a person would want to know. Figures alone are no news. */
 export function backupTeller(output: Output, startedMs: number): BackupTeller {
-  const told = new Map<string, string>();
-  const isNews = (what: string, text: string): boolean => {
-    if ((told.get(what) ?? "") === text) return false;
-    told.set(what, text);
-    return true;
-  };
-  return (name, backup, nowMs) => {
-    const { status } = backup;
-    if (status === undefined) return;
-    const runs = (status.runs ?? []).map(({ time, result }) => `${time} ${result}`);
-    const state = [stateOf(backup), status.backupDetails?.restorable, ...runs].join("\n");
-    const waits = (status.blockedBy ?? []).map(({ step, message }) => `${message} (${step})`);
-    const time = formatElapsed(nowMs - startedMs);
-    if (isNews(`${name} state`, state)) {
-      output.line(`${time}  ${name}  backup ${stateOf(backup)}${windowOf(backup)}`);
-    }
-    if (!isNews(`${name} waits`, waits.join("\n"))) return;
-    for (const wait of waits) output.line(`${time}  ${name}  waits: ${wait}`);
-  };
+  return resourceTeller(output, startedMs, (backup) => {
+    const runs = (backup.status?.runs ?? []).map(({ time, result }) => `${time} ${result}`);
+    const isRestorable = backup.status?.backupDetails?.restorable;
+    return {
+      news: [stateOf(backup), isRestorable, ...runs].join("\n"),
+      text: `backup ${stateOf(backup)}${windowOf(backup)}`,
+    };
+  });
 }

@@ -3,9 +3,8 @@
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { sleep } from "../env/clock.ts";
 import { isCalm, progressOf } from "./dev-progress.ts";
-import type { BackupTeller } from "./backup-view.ts";
-import { backupsOf, clustersOf, named } from "./dev-watching.ts";
-import type { DevHost, WatchedSite } from "./dev-watching.ts";
+import { clustersOf, named, shownBeside } from "./dev-watching.ts";
+import type { DevHost, Tellers, WatchedSite } from "./dev-watching.ts";
 import { formatElapsed, renderBrief, renderProgress } from "./progress-view.ts";
 
 const lookMs = 200;
@@ -15,7 +14,7 @@ export async function followChanges(
   sites: readonly WatchedSite[],
   host: DevHost,
   startedMs: number,
-  tellBackup: BackupTeller,
+  tellers: Tellers,
 ): Promise<void> {
   /** Since when clusters are being changed to which generation, by name. */
   const changing = new Map<string, { sinceMs: number; generation: number }>();
@@ -53,10 +52,7 @@ export async function followChanges(
       host.output.line(doneText(name, cluster, elapsedMs));
     }
     for (const { world } of sites) {
-      for (const backup of await backupsOf(world)) {
-        const { namespace = "", name = "" } = backup.metadata;
-        tellBackup(`${namespace}/${named(world, name)}`, backup, nowMs);
-      }
+      for (const { tell } of await shownBeside(world, host.output)) tell(tellers, nowMs);
     }
     await sleep(host.realClock, lookMs, host.signal);
   }

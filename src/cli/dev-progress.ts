@@ -1,5 +1,6 @@
 // Turns FoundationDBCluster resources and what the operator reports into the state that the terminal shows. Pure.
 import type { FoundationDBBackup } from "../api/backup.ts";
+import type { FoundationDBRestore } from "../api/restore.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { isReconciled } from "../sim/world.ts";
 import type { ClassProgress, ProgressState } from "./progress-view.ts";
@@ -65,7 +66,10 @@ export function isCalm(cluster: FoundationDBCluster): boolean {
 export function isRefused({
   metadata,
   status,
-}: Pick<FoundationDBCluster | FoundationDBBackup, "metadata" | "status">): boolean {
+}: Pick<
+  FoundationDBCluster | FoundationDBBackup | FoundationDBRestore,
+  "metadata" | "status"
+>): boolean {
   const condition = status?.conditions?.find(({ type }) => type === "Reconciled");
   const isCurrent = condition?.observedGeneration === metadata.generation;
   return condition?.reason === "InvalidSpec" && isCurrent;

@@ -3,6 +3,7 @@
 import { append } from "../env/long-lists.ts";
 import { foundationDbBackups } from "../api/backup.ts";
 import type { FoundationDBBackup } from "../api/backup.ts";
+import { foundationDbRestores } from "../api/restore.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { sleep } from "../env/clock.ts";
@@ -11,6 +12,9 @@ import type { Activity } from "../operate/activity.ts";
 import type { World } from "../sim/world.ts";
 import { isBackupSettled, renderBackup, whyNotSettled } from "./backup-view.ts";
 import type { BackupTeller } from "./backup-view.ts";
+import type { ViewOptions } from "./progress-view.ts";
+import { isRestoreSettled, renderRestore, whyNotRestored } from "./restore-view.ts";
+import type { RestoreTeller } from "./restore-view.ts";
 import { CommandError } from "./command-error.ts";
 import { isCalm, isRefused, isSettled, progressOf, whyNotReconciled } from "./dev-progress.ts";
 import { formatElapsed, renderBrief, renderProgress } from "./progress-view.ts";
@@ -38,7 +42,7 @@ export interface Watching {
   /** In real time; never when absent. */
   deadlineMs?: number;
   timeoutSeconds: number;
-  tellBackup: BackupTeller;
+  tellers: Tellers;
 }
 
 /** So long data may move before a reconciled cluster is shown all the same. */
@@ -52,11 +56,51 @@ export async function backupsOf(world: World): Promise<FoundationDBBackup[]> {
   return (await world.client.list(foundationDbBackups)).items;
 }
 
-/** Ends when every cluster is reconciled and every backup can be restored, or the signal is given. */
+/** Who tells news in piped output. */
+export interface Tellers {
+  backup: BackupTeller;
+  restore: RestoreTeller;
+}
+
+interface Shown {
+  lines: readonly string[];
+  tell: (tellers: Tellers, nowMs: number) => void;
+  /** Why it is not settled; undefined when it is. */
+  why: string | undefined;
+  isRefused: boolean;
+}
+
+/** Backups and restores. */
+export async function shownBeside(world: World, options: ViewOptions): Promise<Shown[]> {
+  const backups = (await backupsOf(world)).map((backup): Shown => {
+    const { namespace = "", name: own = "" } = backup.metadata;
+    const name = named(world, own);
+    return {
+      lines: renderBackup(name, backup, options),
+      tell: (tellers, nowMs) => tellers.backup(`${namespace}/${name}`, backup, nowMs),
+      why: isBackupSettled(backup) ? undefined : `backup ${name}: ${whyNotSettled(backup)}`,
+      isRefused: isRefused(backup),
+    };
+  });
+  const { items } = await world.client.list(foundationDbRestores);
+  const restores = items.map((restore): Shown => {
+    const { namespace = "", name: own = "" } = restore.metadata;
+    const name = named(world, own);
+    return {
+      lines: renderRestore(name, restore, options),
+      tell: (tellers, nowMs) => tellers.restore(`${namespace}/${name}`, restore, nowMs),
+      why: isRestoreSettled(restore) ? undefined : `restore ${name}: ${whyNotRestored(restore)}`,
+      isRefused: isRefused(restore),
+    };
+  });
+  return [...backups, ...restores];
+}
+
+/** Ends when every cluster is reconciled, every backup can be restored and every restore has ended, or the signal is given. */
 export async function watchUntilReconciled(
   sites: readonly WatchedSite[],
   host: DevHost,
-  { startedMs, speed, deadlineMs = Infinity, timeoutSeconds, tellBackup }: Watching,
+  { startedMs, speed, deadlineMs = Infinity, timeoutSeconds, tellers }: Watching,
 ): Promise<void> {
   const [first] = sites;
   const nowMs = (): number => first?.world.clock.nowMs() ?? startedMs;
@@ -78,15 +122,12 @@ export async function watchUntilReconciled(
         late.push(why);
         if (isRefused(cluster)) refused.push(why);
       }
-      for (const backup of await backupsOf(world)) {
-        const name = named(world, backup.metadata.name ?? "");
-        append(lines, renderBackup(name, backup, host.output));
-        const { namespace = "" } = backup.metadata;
-        if (!host.output.isLive) tellBackup(`${namespace}/${name}`, backup, nowMs());
-        if (isBackupSettled(backup)) continue;
-        const why = `backup ${name}: ${whyNotSettled(backup)}`;
-        late.push(why);
-        if (isRefused(backup)) refused.push(why);
+      for (const shown of await shownBeside(world, host.output)) {
+        append(lines, shown.lines);
+        if (!host.output.isLive) shown.tell(tellers, nowMs());
+        if (shown.why === undefined) continue;
+        late.push(shown.why);
+        if (shown.isRefused) refused.push(shown.why);
       }
     }
     host.output.live(lines);

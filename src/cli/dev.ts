@@ -20,6 +20,7 @@ import type { World } from "../sim/world.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 import { createResources } from "./create-resources.ts";
 import { backupTeller } from "./backup-view.ts";
+import { restoreTeller } from "./restore-view.ts";
 import { backupsOf, clustersOf, reporter, watchUntilReconciled } from "./dev-watching.ts";
 import type { DevHost } from "./dev-watching.ts";
 import { followChanges } from "./dev-following.ts";
@@ -88,10 +89,13 @@ export async function runDevOn(given: DevOptions, host: DevHost): Promise<void> 
   try {
     await openSites(sites, options, host.output);
     const deadlineMs = host.realClock.nowMs() + options.timeout * 1000;
-    const tellBackup = backupTeller(host.output, startedMs);
+    const tellers = {
+      backup: backupTeller(host.output, startedMs),
+      restore: restoreTeller(host.output, startedMs),
+    };
     const watching = {
       speed: options.speed,
-      tellBackup,
+      tellers,
       ...{ startedMs, timeoutSeconds: options.timeout },
       ...(options.once ? { deadlineMs } : {}),
     };
@@ -108,7 +112,7 @@ export async function runDevOn(given: DevOptions, host: DevHost): Promise<void> 
     }
     if (options.once || host.signal.aborted) return;
     for (const line of await invitation(sites, options.speed)) host.output.line(line);
-    await followChanges(sites, host, startedMs, tellBackup);
+    await followChanges(sites, host, startedMs, tellers);
     host.output.line("Stopping.");
   } finally {
     for (const { world } of sites) await world.stop();

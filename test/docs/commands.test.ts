@@ -131,6 +131,7 @@ const leftOut: Readonly<Record<string, string>> = {
   "npm run contract:fdb": otherTest(".ci/run"),
   "npm run end-to-end -- several": "needs the real control plane: npm run end-to-end in .ci/run",
   "npm start": demo,
+  "npm start -- -f examples/cluster.yaml -f examples/backup.yaml -f examples/restore.yaml": demo,
   "npm start -- --example ha": otherTest("test/cli/dev.test.ts"),
   "npm start -- --example three-data-hall": otherTest("test/cli/dev.test.ts"),
   "npm start -- --example three-datacenter": otherTest("test/cli/dev.test.ts"),
