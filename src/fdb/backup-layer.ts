@@ -93,6 +93,8 @@ export interface LayerQuestion {
   readonly tag: string;
   /** How long ago the version is wanted that the database then had. */
   readonly retainedSeconds?: number | undefined;
+  /** What time it is by our own clock: a pair that is ahead of it is of a clock that was wrong. */
+  readonly nowSeconds?: number | undefined;
   /** Where the restorable window begins since older data was expired. */
   readonly expiredTo?: number | undefined;
   /** When the window began as it was last seen: a search for it costs more reads than all the rest. */
@@ -101,7 +103,7 @@ export interface LayerQuestion {
 
 export function readBackupLayer(
   admin: Pick<AdminClient, "transact">,
-  { tag, retainedSeconds, expiredTo = 0, from }: LayerQuestion,
+  { tag, retainedSeconds, nowSeconds = Infinity, expiredTo = 0, from }: LayerQuestion,
   timeoutMs: number,
 ): Promise<BackupLayer> {
   return admin.transact(
@@ -124,7 +126,8 @@ export function readBackupLayer(
           ? from
           : await pairBefore(transaction, times, record?.restorableFrom);
       const toTime = await pairBefore(transaction, times, record?.restorableTo);
-      const retainedFrom = await versionBefore(transaction, times[0], retainedSeconds);
+      const newestSeconds = times[0] && Math.min(times[0].seconds, nowSeconds);
+      const retainedFrom = await versionBefore(transaction, newestSeconds, retainedSeconds);
       const otherWriters = isRunningState(record?.state) ? [] : await readWriters(transaction, tag);
       return {
         isPaused: paused !== undefined,
@@ -257,12 +260,12 @@ function withoutExpired(record: BackupRecord, expiredTo: number): BackupRecord {
 
 async function versionBefore(
   transaction: FdbTransaction,
-  newest: TimedVersion | undefined,
+  newestSeconds: number | undefined,
   agoSeconds: number | undefined,
 ): Promise<number | undefined> {
-  if (newest === undefined || agoSeconds === undefined) return undefined;
+  if (newestSeconds === undefined || agoSeconds === undefined) return undefined;
   const options = { limit: 1, reverse: true, snapshot: true };
-  const end = timeKey(Math.max(0, newest.seconds - agoSeconds) + 1);
+  const end = timeKey(Math.max(0, newestSeconds - agoSeconds) + 1);
   const [entry] = await transaction.getRange(timeBounds.begin, end, options);
   return entry && decodeTimedVersion(entry.key, entry.value)?.version;
 }

@@ -94,6 +94,22 @@ test("[BK100] the version of so long ago is that of the last pair before it", as
   assert.equal(await at(ago + 100_000), undefined);
 });
 
+test("[BK107] a database whose clock is ahead of ours gives no newer version for so long ago", async () => {
+  const database = await captured(...all);
+  const { times } = await database.layer("daily");
+  const newest = times[0]?.seconds ?? 0;
+  const at = async (retainedSeconds: number, nowSeconds: number): Promise<number | undefined> => {
+    const question = { tag: "daily", retainedSeconds, nowSeconds };
+    const read = readBackupLayer(database.store, question, 5000);
+    return (await database.run(read)).retainedFrom;
+  };
+  const right = await at(300, newest);
+  assert.notEqual(right, undefined);
+  assert.equal(await at(100, newest - 200), right, "ours is earlier");
+  assert.equal(await at(300, newest + 86_400), right, "theirs is earlier");
+  assert.equal(await at(100, newest - 100_000), undefined);
+});
+
 test("[BK103] what was expired is not restorable, whatever the record of the database says", async () => {
   const database = await captured(...all);
   const question = { tag: "daily", expiredTo: 223_039_051 };

@@ -79,13 +79,14 @@ export function recentStatus(
 }
 
 /** What is read of the database for a backup. */
-export function questionOf({ spec, status }: FoundationDBBackup): LayerQuestion {
+export function questionOf({ spec, status }: FoundationDBBackup, nowMs: number): LayerQuestion {
   const retention = retentionOf(spec);
   const { version, time } = status?.restorable?.from ?? {};
   const atMs = parseTime(time);
   return {
     tag: tagOf(spec),
     retainedSeconds: retention && Math.ceil(retention.restorableForMs / 1000),
+    nowSeconds: Math.floor(nowMs / 1000),
     expiredTo: status?.expiry?.restorableFrom,
     ...(version === undefined || atMs === undefined
       ? {}

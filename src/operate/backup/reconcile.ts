@@ -74,7 +74,7 @@ export async function reconcileBackup(
   const { namespace = "" } = backup.metadata;
   const database = options.database(`${namespace}/${backup.spec.clusterName}`);
   if (database?.client !== undefined) {
-    state.reader.ask(database.client, questionOf(backup), state.intervalMs);
+    state.reader.ask(database.client, questionOf(backup, options.clock.nowMs()), state.intervalMs);
   }
   const nowMs = options.clock.nowMs();
   const observed = observeBackup({

@@ -128,6 +128,6 @@ async function layerNow({
   if (cluster.status?.configured !== true) return { ...missing, reason: "NotReady" };
   if (database?.client === undefined) return { ...missing, reason: "Unreachable" };
   const observedMs = nowMs();
-  const layer = await readBackupLayer(database.client, questionOf(backup), timeoutMs);
+  const layer = await readBackupLayer(database.client, questionOf(backup, observedMs), timeoutMs);
   return { kind: "seen", layer, observedMs };
 }
