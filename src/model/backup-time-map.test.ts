@@ -191,3 +191,17 @@ test("[BK132] a database that recovers all the time for months still has a small
   assert.ok(pairs.length <= timePairsMax && pairs.length > timePairsMax / 4, String(pairs.length));
   assert.ok(formatTimeMap(pairs)["timeline"]!.length < 300_000);
 });
+
+test("[BK135] a time before the database was made anew has no version of the old one", () => {
+  const old = parseTimeLines(["2026-11-01T00:00:00Z 500000000", "2026-11-01T00:10:00Z 1100000000"]);
+  const noted = steady(200).map(({ seconds }, index) => ({
+    seconds,
+    version: index * 10 * million,
+  }));
+  const pairs = extendTimeMap(old, noted);
+  assert.ok(pairs.length === noted.length + 2 && (noted.at(-1)?.version ?? 0) > 500_000_000);
+  const before = Date.parse("2026-11-01T00:05:00Z") / 1000;
+  assert.deepEqual(versionAtTime(pairs, before), { kind: "before", first: pairs[2] });
+  const found = versionAtTime(pairs, (noted.at(-1)?.seconds ?? 0) - 5);
+  assert.equal(found.kind, "found");
+});

@@ -89,8 +89,17 @@ export type VersionAtTime =
   /** The time lies before the first pair; undefined when there is none at all. */
   | { readonly kind: "before"; readonly first: TimePair | undefined };
 
+/** Versions of a database never go back: where they do, the cluster was made anew, and what lies before is of another database. */
+function ofLastDatabase(pairs: readonly TimePair[]): readonly TimePair[] {
+  const first = pairs.findLastIndex(
+    ({ version }, index) => version < (pairs[index - 1]?.version ?? 0),
+  );
+  return first < 0 ? pairs : pairs.slice(first);
+}
+
 /** Outside of gaps a database gives out at most a million versions a second, so the pair behind a time bounds it from below. */
-export function versionAtTime(pairs: readonly TimePair[], seconds: number): VersionAtTime {
+export function versionAtTime(all: readonly TimePair[], seconds: number): VersionAtTime {
+  const pairs = ofLastDatabase(all);
   const next = pairs.findIndex((pair) => pair.seconds + 1 > seconds);
   const before = pairs[next < 0 ? pairs.length - 1 : next - 1];
   if (before === undefined) return { kind: "before", first: pairs[0] };
