@@ -47,9 +47,10 @@ export type RestorePoint =
 export function pointOf({ to, backupVersion }: RestoreSpec): RestorePoint {
   const version = to?.version ?? backupVersion ?? undefined;
   if (version !== undefined) return { kind: "version", version };
-  const atMs = parseTime(to?.time);
-  if (to?.time === undefined || atMs === undefined) return { kind: "latest" };
-  return { kind: "time", time: to.time, seconds: atMs / 1000 };
+  if (to?.time === undefined) return { kind: "latest" };
+  // A time that cannot be read is before everything: validation has told so, and it never means the latest point.
+  const seconds = (parseTime(to.time) ?? -Infinity) / 1000;
+  return { kind: "time", time: to.time, seconds };
 }
 
 export function isAborting({ deletionPolicy }: RestoreSpec): boolean {

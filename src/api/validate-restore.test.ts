@@ -57,6 +57,37 @@ test("[RS13] ranges that overlap are worth a warning that names both", () => {
   assert.match(warning?.message ?? "", /^'a' to 'c' and 'b' to 'd' overlap/);
 });
 
+test("[RS7] a time that cannot be read is refused, and never means the latest point", () => {
+  const problemsAt = (time: string): number =>
+    validateRestore({ spec: { ...fromBackup, to: { time } } }).length;
+  for (const time of ["yesterday", "2026-11-15T14:03:60Z", "2026-11-15T14:03:00", ""]) {
+    assert.equal(problemsAt(time), 1, time);
+  }
+  for (const time of ["2026-11-15T14:03:00Z", "2026-11-15T14:03:00.25+01:00"]) {
+    assert.equal(problemsAt(time), 0, time);
+  }
+  const seconds = -Infinity;
+  const time = "2026-11-15T14:03:60Z";
+  assert.deepEqual(pointOf({ ...fromBackup, to: { time } }), { kind: "time", time, seconds });
+});
+
+test("[RS7] nothing is restored into the database's own keys, but for what a backup holds of them", () => {
+  const isFine = (spec: Partial<RestoreSpec>): boolean =>
+    validateRestore({ spec: { ...fromBackup, ...spec } }).length === 0;
+  const of = (start: string, end: string): Partial<RestoreSpec> => ({
+    keyRanges: [{ start, end }],
+  });
+  assert.ok(isFine({}));
+  assert.ok(isFine(of("a", "\\xff")));
+  assert.ok(isFine({ ...of("pre", "pre\\xff"), removePrefix: "pre" }));
+  assert.ok(isFine(of("\\xff/tenant/", "\\xff/tenant0")));
+  assert.ok(!isFine(of("a", "\\xff\\xff")));
+  assert.ok(!isFine(of("\\xff", "\\xff\\x02")));
+  assert.ok(!isFine({ addPrefix: "\\xff/" }));
+  assert.ok(!isFine({ ...of("a", "b"), addPrefix: "\\xff\\x02/" }));
+  assert.ok(!isFine({ ...of("p/", "p/\\xff\\xff"), removePrefix: "p/" }));
+});
+
 test("[RS1] the point that is meant", () => {
   assert.deepEqual(pointOf(fromBackup), { kind: "latest" });
   assert.deepEqual(pointOf({ ...fromBackup, backupVersion: 7 }), { kind: "version", version: 7 });

@@ -1,5 +1,8 @@
-// What the operator says of a restore beyond what the API server can judge. Rules: spec/restore.md [RS2].
+// What the operator says of a restore beyond what the API server can judge. Rules: spec/restore.md [RS2], [RS7].
+import { parseTime } from "../kube/time.ts";
 import {
+  destinationRanges,
+  isRestorableTo,
   namedRanges,
   overlapOf,
   shownRange,
@@ -54,12 +57,20 @@ function sourceProblems({ fromBackup, blobStoreConfiguration }: RestoreSpec): Va
   return [problem("spec.fromBackup", fromBackup, message, "remove one of the two")];
 }
 
+/** Without a zone it would be a time of wherever the operator runs. */
+const zoned = /(?:z|[+-]\d\d:\d\d)$/i;
+
 function pointProblems({ to, backupVersion }: RestoreSpec): ValidationProblem[] {
   const named = Object.entries(to ?? {}).filter(([, value]) => value !== undefined);
   if (to !== undefined && (named.length !== 1 || to.latest === false)) {
     const message = "it names not exactly one point";
     const remedy = "set one of version, time and latest: true";
     return [problem("spec.to", JSON.stringify(to), message, remedy)];
+  }
+  const { time } = to ?? {};
+  if (time !== undefined && !(zoned.test(time) && parseTime(time) !== undefined)) {
+    const remedy = "write it as 2026-11-15T14:03:00Z, or with another zone such as +01:00";
+    return [problem("spec.to.time", time, "it is no time", remedy)];
   }
   const isOther = to !== undefined && to.version !== (backupVersion ?? undefined);
   if (typeof backupVersion !== "number" || !isOther) return [];
@@ -100,10 +111,26 @@ function rangeProblems(spec: RestoreSpec): ValidationProblem[] {
   const outside = ranges.find(
     ({ begin, end }) => !begin.startsWith(removed) || !end.startsWith(removed),
   );
-  if (outside === undefined) return [];
+  if (outside === undefined) return systemProblems(spec);
   const message = `not both ends of the range ${shownRange(outside)} begin with it`;
   const remedy = `set spec.keyRanges to ranges inside of it, such as start PREFIX and end PREFIX\\xff`;
   return [problem("spec.removePrefix", spec.removePrefix, message, remedy)];
+}
+
+/** The database runs by its own keys; only those that a backup holds are restored, and only to where they were. */
+function systemProblems(spec: RestoreSpec): ValidationProblem[] {
+  const forbidden = destinationRanges(spec).find((range) => !isRestorableTo(range));
+  if (forbidden === undefined) return [];
+  const field = (spec.addPrefix ?? "") === "" ? "spec.keyRanges" : "spec.addPrefix";
+  const message = `the restore would write to ${shownRange(forbidden)}, where the database keeps its own keys`;
+  return [
+    problem(
+      field,
+      spec.addPrefix,
+      message,
+      "stay below \\xff; the end of all keys of users is \\xff",
+    ),
+  ];
 }
 
 /** What is valid and worth a thought. */

@@ -52,6 +52,11 @@ const allKeys: readonly KeyRange[] = [
   { begin: "\xff/tenant/", end: "\xff/tenant0" },
 ];
 
+/** Whether a restore may write there at all. */
+export function isRestorableTo({ begin, end }: KeyRange): boolean {
+  return allKeys.some((range) => range.begin <= begin && end <= range.end);
+}
+
 /** With a prefix in front of them the database's own keys would mean nothing: only those of users are restored. */
 export function isOfUsersOnly({ keyRanges = [], addPrefix = "" }: RangeSpec): boolean {
   return keyRanges.length === 0 && addPrefix !== "";

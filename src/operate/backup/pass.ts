@@ -1,8 +1,9 @@
 // What a pass over a backup and one over a restore have in common: the status is written when it is due, outputs of commands
 // are read, actions are performed one after the other, failures rest for a while, and the next look is named.
-// Rules: spec/backup.md [BK95]-[BK97].
+// Rules: spec/backup.md [BK2], [BK95]-[BK97].
 import type { BlockedBy } from "../../api/blocked-by.ts";
 import type { ValidationProblem } from "../../api/problem.ts";
+import { withoutSecrets } from "../../build/backup-url.ts";
 import { mainContainerName } from "../../build/normalise.ts";
 import type { Clock } from "../../env/clock.ts";
 import { leastOf } from "../../env/long-lists.ts";
@@ -164,7 +165,8 @@ async function performOne(act: () => Promise<void>, action: BackupAction): Promi
     if (isKubeError(error, "Conflict") || isKubeError(error, "NotFound")) {
       return { kind: "stale", action };
     }
-    const message = error instanceof Error ? error.message : String(error);
+    // A refusal may quote the arguments of a pod.
+    const message = withoutSecrets(error instanceof Error ? error.message : String(error));
     return { kind: "failed", action, message };
   }
 }

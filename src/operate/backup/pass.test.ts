@@ -1,0 +1,30 @@
+// What a pass tells of an action that failed. Rules: spec/backup.md [BK2].
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { foundationDbBackups } from "../../api/backup.ts";
+import { machineClock } from "../../env/clock.ts";
+import { silentLog } from "../../env/log.ts";
+import { backupWith } from "../../plan/backup/scene.ts";
+import { performAll } from "./pass.ts";
+import type { PassSubject } from "./pass.ts";
+import { newResourceState } from "./state.ts";
+
+test("[BK2] a refusal that quotes the arguments of a pod is kept without the secret", async () => {
+  const state = newResourceState();
+  const logged: unknown[] = [];
+  const log = { ...silentLog, warn: (_: string, fields?: unknown) => logged.push(fields) };
+  const object = backupWith();
+  const cache = { get: () => object } as unknown as PassSubject<typeof object>["cache"];
+  const tools = { clock: machineClock(), log, isStopped: () => false };
+  const action = { type: "setFinalizer", step: "deleteBackup", isPresent: true } as const;
+  const plan = { actions: [action], waits: [], events: [], wanted: [], reads: [] };
+  await performAll(
+    tools as unknown as Parameters<typeof performAll>[0],
+    { resource: foundationDbBackups, cache, object, state, figuresMs: 0 },
+    plan,
+    () => Promise.reject(new Error("args[2]: blobstore://key:hidden@host:443/x is refused")),
+  );
+  const told = JSON.stringify([[...state.failures.values()], logged]);
+  assert.match(told, /blobstore:\/\/key:\*\*\*@host/);
+  assert.doesNotMatch(told, /hidden/);
+});
