@@ -151,3 +151,10 @@ function commandContainer(container: Container, command: BackupCommand): Contain
     terminationMessagePolicy: "FallbackToLogsOnError",
   };
 }
+
+/** The place in the store that the command of a pod goes to; it may hold a secret. */
+export function destinationOf({ spec }: Stored<Pod>): string {
+  const { args = [] } = spec?.containers.find(({ name }) => name === mainContainerName) ?? {};
+  const index = args.indexOf("-d");
+  return index < 0 ? "" : (args[index + 1] ?? "");
+}

@@ -5,8 +5,10 @@ import { agentCountOf } from "../../api/effective-backup.ts";
 import { restoreTagOf } from "../../api/effective-restore.ts";
 import type { FoundationDBRestore } from "../../api/restore.ts";
 import { agentDeploymentName } from "../../build/backup-deployment.ts";
+import { commandIdentity } from "../../build/command-pod.ts";
 import { restoreDeploymentName } from "../../build/restore-agents.ts";
 import type { RestoreQuestion } from "../../fdb/restore-layer.ts";
+import type { Pod } from "../../kube/generated/types.ts";
 import { keyOf, keyText } from "../../kube/path.ts";
 import type { Stored } from "../../kube/resource.ts";
 import type { TimePair } from "../../model/backup-time-map.ts";
@@ -15,7 +17,7 @@ import { isBegun } from "../../plan/restore/facts.ts";
 import type { Helper, RestoreSnapshot } from "../../plan/restore/snapshot.ts";
 import { clusterAt, observationOf, podsOf, recentStatus } from "../backup/observe.ts";
 import type { FollowedDatabase } from "../backup/observe.ts";
-import { clusterIndex, restoreIndex } from "../caches.ts";
+import { backupIndex, clusterIndex, restoreIndex } from "../caches.ts";
 import type { Caches } from "../caches.ts";
 import type { RestoreState } from "./state.ts";
 
@@ -43,6 +45,7 @@ export function observeRestore(input: ObserveRestoreInput): RestoreSnapshot {
     helpers: helpersOf(caches, namespace, destinationClusterName),
     deployment: caches.deployments.get({ namespace, name: restoreDeploymentName(name) }),
     ...podsOf(caches.pods.byIndex(restoreIndex, keyText(keyOf(restore))), uid),
+    removals: removalsOf(caches),
     layer: observationOf(cluster, database, state.reader.latest),
     layerBefore: state.reader.before,
     database: recentStatus(database, nowMs),
@@ -54,6 +57,19 @@ export function observeRestore(input: ObserveRestoreInput): RestoreSnapshot {
     failures: [...state.failures.values()],
     terminalPodMinimumAgeMs: input.terminalPodMinimumAgeMs,
   };
+}
+
+const removingCommands: ReadonlySet<string> = new Set(["delete", "expire"]);
+
+/** As the local copies have them now. */
+export function removalsOf(caches: Caches): Stored<Pod>[] {
+  return caches.backups
+    .list()
+    .flatMap((backup) => {
+      const pods = caches.pods.byIndex(backupIndex, keyText(keyOf(backup)));
+      return podsOf(pods, backup.metadata.uid).commandPods;
+    })
+    .filter((pod) => removingCommands.has(commandIdentity(pod).type));
 }
 
 /** Backups of the destination that have agents. */

@@ -16,7 +16,7 @@ import type { RestoreSnapshot } from "../../plan/restore/snapshot.ts";
 import type { FollowedDatabase } from "../backup/observe.ts";
 import { writeAction } from "../backup/write-action.ts";
 import type { Caches } from "../caches.ts";
-import { questionOf } from "./observe.ts";
+import { questionOf, removalsOf } from "./observe.ts";
 import type { RestoreState } from "./state.ts";
 
 export interface RestorePerformInput {
@@ -47,7 +47,7 @@ export async function performRestoreAction(
 }
 
 async function objectionTo(
-  { client, restore, database, snapshot, nowMs }: RestorePerformInput,
+  { client, caches, restore, database, snapshot, nowMs }: RestorePerformInput,
   isAbort: boolean,
 ): Promise<string | undefined> {
   const stored = await client.find(foundationDbRestores, keyOf(restore));
@@ -70,6 +70,7 @@ async function objectionTo(
   const fresh: RestoreSnapshot = {
     ...snapshot,
     restore: stored,
+    removals: removalsOf(caches),
     layer: { kind: "seen", layer, observedMs },
   };
   if (isAbort) {

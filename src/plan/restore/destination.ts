@@ -1,9 +1,11 @@
 // Step checkDestination: whether the restore may write into its destination at all. FoundationDB refuses a range with keys
 // in it and waits for ever at a lock, so both are looked for before anything is started, and again right before.
-// Rules: spec/restore.md [RS40]-[RS46].
+// Rules: spec/restore.md [RS39]-[RS46].
 import { isOver } from "../../api/effective-restore.ts";
 import { shownKey, shownRange } from "../../model/key-range.ts";
-import { maskedUrl } from "../../build/backup-url.ts";
+import { maskedUrl, placeOfUrl } from "../../build/backup-url.ts";
+import { commandIdentity, destinationOf } from "../../build/command-pod.ts";
+import { commandEnd } from "../backup/command-end.ts";
 import { nameOf, wasFirst } from "../backup/facts.ts";
 import type { NewWait } from "../wait.ts";
 import { pausedWait } from "./agents.ts";
@@ -52,6 +54,7 @@ export function startRefusal(snapshot: RestoreSnapshot): NewWait | undefined {
     tagTaken(snapshot) ??
     otherRestore(snapshot) ??
     locked(snapshot) ??
+    shrinking(snapshot) ??
     occupied(snapshot) ??
     (layer.isPaused ? pausedWait(snapshot, step) : undefined)
   );
@@ -105,6 +108,24 @@ function locked(snapshot: RestoreSnapshot): NewWait | undefined {
     message: `The database is locked by somebody else (${uid}): a restore would wait for ever`,
     remedy: `Find out who has locked it; \`unlock ${uid}\` in fdbcli unlocks it.`,
     retryAfterMs: 30_000,
+  };
+}
+
+/** What is being deleted may be what the restore needs: it would stand still with the database locked. */
+function shrinking(snapshot: RestoreSnapshot): NewWait | undefined {
+  const place = placeOfUrl(sourceUrl(snapshot));
+  const pod = snapshot.removals.find(
+    (each) => placeOfUrl(destinationOf(each)) === place && commandEnd(snapshot, each) === undefined,
+  );
+  if (pod === undefined) return undefined;
+  const { name = "" } = pod.metadata;
+  return {
+    step,
+    reason: "BackupCommandRunning",
+    message: `fdbbackup ${commandIdentity(pod).type} deletes data of the backup in pod ${name}: the restore is not started meanwhile`,
+    object: `pod/${name}`,
+    remedy: "Nothing: it passes by itself; the pod has a deadline of its own.",
+    retryAfterMs: 15_000,
   };
 }
 

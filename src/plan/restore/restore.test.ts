@@ -9,7 +9,17 @@ import { clusterWith } from "../../build/build-fixture.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { formatTime } from "../../kube/time.ts";
-import { backupWith, nightlyUrl, nowMs } from "../backup/scene.ts";
+import { backupFinalizer } from "../backup/deletion.ts";
+import {
+  backupWith,
+  commandPodOf,
+  nightlyUrl,
+  nowMs,
+  planBackup,
+  recordWith as backupRecord,
+  sceneOf as backupScene,
+  seen as backupSeen,
+} from "../backup/scene.ts";
 import { planRestore } from "./chain.ts";
 import { sourceUrl } from "./facts.ts";
 import { gistOf, recordWith, restoreWith, sceneOf, seen } from "./scene.ts";
@@ -282,4 +292,24 @@ test("[RS38] agents are neither made nor changed without the template of a backu
   const agents = { podTemplateSpec: { spec: { containers: [] } } };
   const given = { ...scene, restore: restoreWith({ agents }, status) };
   assert.deepEqual(gistOf(given).does, ["createDeployment"]);
+});
+
+test("[RS39] no restore is started while data of its backup is being deleted", () => {
+  const finalizers = [backupFinalizer];
+  const deletionTimestamp = "2026-11-16T07:59:00Z";
+  const annotations = { "foundationdb.org/delete-last-backup": "nightly" };
+  const metadata = { finalizers, deletionTimestamp, annotations };
+  const backup = backupWith({ deletionPolicy: "cleanup" }, {}, metadata);
+  const ended = backupScene({ backup, ...backupSeen(backupRecord({ state: "Aborted" })) });
+  const removing = commandPodOf(planBackup(ended));
+  const gist = gistOf(sceneOf({ removals: [removing] }));
+  assert.deepEqual(gist, { does: [], waits: ["BackupCommandRunning"] });
+  const done = commandPodOf(planBackup(ended), { exitCode: 0 });
+  assert.deepEqual(gistOf(sceneOf({ removals: [done] })).does, ["describe"]);
+  const { blobStoreConfiguration = { accountName: "" } } = backup.spec;
+  const elsewhere = backupWith({
+    blobStoreConfiguration: { ...blobStoreConfiguration, bucket: "other" },
+  });
+  const scene = sceneOf({ source: elsewhere, removals: [removing] });
+  assert.deepEqual(gistOf(scene).does, ["describe"]);
 });

@@ -64,6 +64,7 @@ export function sceneOf(change: Partial<RestoreSnapshot> = {}): RestoreSnapshot 
     deployment: undefined,
     agentPods: [],
     commandPods: [],
+    removals: [],
     ...seen(),
     database: {
       client: {},

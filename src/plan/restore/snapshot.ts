@@ -2,7 +2,7 @@
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import type { FoundationDBRestore, RestoreStatus } from "../../api/restore.ts";
 import type { RestoreLayer } from "../../fdb/restore-layer.ts";
-import type { Deployment } from "../../kube/generated/types.ts";
+import type { Deployment, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import type { TimePair } from "../../model/backup-time-map.ts";
 import type { BackupAction } from "../backup/action.ts";
@@ -39,6 +39,8 @@ export interface RestoreSnapshot extends Shared {
   readonly helpers: readonly Helper[];
   readonly layer: Observation<RestoreLayer>;
   readonly layerBefore?: Seen<RestoreLayer> | undefined;
+  /** Pods of commands of any backup that delete or expire data, also such as have ended. */
+  readonly removals: readonly Stored<Pod>[];
   /** All other restores that this operator looks after, sorted. */
   readonly others: readonly FoundationDBRestore[];
   /** Times with the version that the source had then, the oldest first. */
