@@ -1,4 +1,4 @@
-// What happens around a restore while it runs: its backup is deleted, its spec is changed. Rules: spec/restore.md [RS38], [RS6].
+// What happens around a restore while it runs: its backup is deleted, its spec is changed. Rules: spec/restore.md [RS6], [RS8], [RS38].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbBackups } from "../../src/api/backup.ts";
@@ -46,5 +46,23 @@ test("[RS6] a restore goes into the cluster that it was made for", async () => {
     );
     await scene.untilCompleted();
     assert.equal((await scene.restoreStatus()).state, "completed");
+  });
+});
+
+test("[RS8] a spec that is made invalid while the start is under way does not hide the restore", async () => {
+  await RestoreWorld.runRestores({}, async (scene) => {
+    scene.store.fail(slow);
+    const mark = scene.world.requests.length;
+    await scene.createRestore();
+    await scene.world.until(async () => scene.begun(mark).includes("start"), "start begins");
+    const body = { spec: { addPrefix: "a\\z" } };
+    const key = { namespace, name: "back" };
+    await scene.world.client.patch(foundationDbRestores, key, body, { type: "merge" });
+    await scene.untilReason("InvalidSpec");
+    await scene.untilCompleted();
+    assert.equal((await scene.restoreStatus()).state, "completed");
+    assert.deepEqual(scene.begun(mark), ["describe", "start"]);
+    await scene.advance(minuteMs);
+    assert.equal(await scene.ownAgents(), 0);
   });
 });

@@ -12,6 +12,7 @@ import { parseTimeLines, parseTimeMap, timeMapName } from "../../model/backup-ti
 import type { TimedVersion, TimePair } from "../../model/backup-time-map.ts";
 import { extendTimeMap } from "../../model/backup-time-thinning.ts";
 import { planRestore } from "../../plan/restore/chain.ts";
+import { isBegun } from "../../plan/restore/facts.ts";
 import { concernOf } from "../../plan/reasons/concern.ts";
 import { datedPlan, storedWaits } from "../dated-plan.ts";
 import type { Wait } from "../dated-plan.ts";
@@ -59,25 +60,30 @@ export async function reconcileRestore(
   const problems = isJudged ? [] : options.validate(restore);
   const place = { resource: foundationDbRestores, cache: caches.restores };
   const subject = { ...place, object: restore, state, figuresMs: progressMs };
-  if (problems.length > 0) {
-    const status = invalidResourceStatus(restore, problems, clock.nowMs());
-    const due = restoreStatusDue(restore.status, status);
-    return reportInvalid(options, subject, status, due, problems);
-  }
-  if (!isJudged) warnOfSpec(options, subject, restoreWarnings(restore));
   const { namespace = "" } = restore.metadata;
   const { destinationClusterName } = restore.spec;
   const database = options.database(`${namespace}/${destinationClusterName}`);
-  const timeline = isJudged ? [] : await timelineOf(options, restore, state);
+  const isTimed = !isJudged && problems.length === 0;
+  const timeline = isTimed ? await timelineOf(options, restore, state) : [];
   const observe = (): ReturnType<typeof observeRestore> =>
     observeRestore({
       ...{ restore, caches, state, nowMs: clock.nowMs(), database, timeline },
       serverAheadMs: options.serverClock.aheadMs,
       terminalPodMinimumAgeMs: options.terminalPodMinimumAgeMs,
     });
-  if (!isEnded && database?.client !== undefined) {
+  // A start may be under way when the spec is made invalid: what it has started is followed all the same.
+  const mayRun = restore.status?.target !== undefined;
+  const isAsked = problems.length === 0 || mayRun;
+  if (!isEnded && isAsked && database?.client !== undefined) {
     state.reader.ask(database.client, questionOf(restore, observe()), state.intervalMs);
   }
+  if (problems.length > 0 && !(mayRun && isBegun(observe()))) {
+    const status = invalidResourceStatus(restore, problems, clock.nowMs());
+    const due = restoreStatusDue(restore.status, status);
+    const outcome = await reportInvalid(options, subject, status, due, problems);
+    return mayRun ? { againAfterMs: patientMs } : outcome;
+  }
+  if (isTimed) warnOfSpec(options, subject, restoreWarnings(restore));
   const isHidden = isDeleted && (await isClusterHidden(options, namespace, destinationClusterName));
   const snapshot = isHidden ? { ...observe(), layer: hiddenLayer } : observe();
   const before = state.waits ?? storedWaits(restore.status);
