@@ -56,7 +56,9 @@ export type BackupRun = TypeOf<typeof runSchema>;
 
 export const backupStatusSchema = object(
   {
-    conditions: conditionsSchema,
+    conditions: conditionsSchema(
+      "Reconciled, Running, Restorable, Behind, and Expired where there is a retention",
+    ),
     blockedBy: blockedBySchema,
     observedSince: object(
       {

@@ -143,7 +143,7 @@ const observedSinceSchema = object(
 
 export const clusterStatusSchema = object(
   {
-    conditions: conditionsSchema,
+    conditions: conditionsSchema("Available, Reconciled, Progressing and Degraded"),
     blockedBy: blockedBySchema,
     databaseConfiguration: described(
       reportedConfigurationSchema,

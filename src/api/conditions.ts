@@ -1,5 +1,6 @@
 // Conditions in the form that all Kubernetes tools know (`kubectl wait --for=condition=...`).
-import { array, enumeration, integer, object, required, string, type TypeOf } from "./schema.ts";
+import { array, enumeration, integer, object, required, string } from "./schema.ts";
+import type { Schema, TypeOf } from "./schema.ts";
 
 /**
  * DeletionHeld is there only while a deleted cluster is kept, Warning only while there is something to warn of, Paused
@@ -44,8 +45,7 @@ const conditionSchema = object(
 
 export type Condition = TypeOf<typeof conditionSchema>;
 
-export const conditionsSchema = array(
-  conditionSchema,
-  "What holds for this resource: Available, Reconciled, Progressing and Degraded.",
-  { mapKeys: ["type"] },
-);
+/** The conditions of one kind of resource, named in the description. */
+export function conditionsSchema(names: string): Schema<readonly Condition[]> {
+  return array(conditionSchema, `What holds for this resource: ${names}.`, { mapKeys: ["type"] });
+}

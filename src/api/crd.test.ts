@@ -73,6 +73,7 @@ test("[API1] the three kinds have the names and columns that users know", () => 
         "Bytes",
         "Tag",
         "Age",
+        "Waits",
       ],
     },
     {

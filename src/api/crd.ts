@@ -93,6 +93,13 @@ const clusterColumns: readonly PrinterColumn[] = [
   age,
 ];
 
+const waits: PrinterColumn = {
+  name: "Waits",
+  type: "string",
+  jsonPath: ".status.blockedBy[0].reason",
+  description: "What it waits for",
+};
+
 const backupColumns: readonly PrinterColumn[] = [
   { ...generation, priority: 1 },
   reconciled,
@@ -134,6 +141,7 @@ const backupColumns: readonly PrinterColumn[] = [
     description: "Name of the backup inside the database",
   },
   age,
+  waits,
 ];
 
 const restoreColumns: readonly PrinterColumn[] = [
@@ -169,12 +177,7 @@ const restoreColumns: readonly PrinterColumn[] = [
     description: "Version of the database that is restored",
     priority: 1,
   },
-  {
-    name: "Waits",
-    type: "string",
-    jsonPath: ".status.blockedBy[0].reason",
-    description: "What it waits for",
-  },
+  waits,
 ];
 
 export const customResources: readonly CustomResource[] = [

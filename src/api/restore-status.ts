@@ -7,7 +7,7 @@ const int64 = (description: string): Schema<number> => integer(description, { fo
 
 export const restoreStatusSchema = object(
   {
-    conditions: conditionsSchema,
+    conditions: conditionsSchema("Reconciled, Running and Completed"),
     blockedBy: blockedBySchema,
     running: boolean("The restore was started."),
     state: string("State of the restore, as the database has it.", { maxLength: 50 }),

@@ -326,3 +326,33 @@ test("[API35] what cannot work is refused: regions, roles and servers beyond wha
   assert.deepEqual(errorsFor({ storageServersPerPod: -1 }), ["spec.storageServersPerPod"]);
   assert.deepEqual(errorsFor({ processCounts: { stateless: -1, log: -7 } }), []);
 });
+
+test("[API8] of an object that has lost a field of wrong form nothing else is said", () => {
+  const restore = document("FoundationDBRestore", {
+    destinationClusterName: "copy",
+    fromBackup: "nightly",
+    to: { time: "2026-11-15 14:03" },
+  });
+  assert.deepEqual(
+    validateDocument(restore).map(({ field }) => field),
+    ["spec.to.time"],
+  );
+});
+
+test("[CLI6] what the operator warns of a backup and a restore is said offline, too", () => {
+  const blobStoreConfiguration = { accountName: "key:SECRET@host" };
+  const field = "spec.blobStoreConfiguration.accountName";
+  const kept = backup({
+    snapshotPeriodSeconds: 864_000,
+    retention: { restorableFor: "5d" },
+    blobStoreConfiguration,
+  });
+  const restore = document("FoundationDBRestore", {
+    destinationClusterName: "copy",
+    blobStoreConfiguration,
+  });
+  const gist = (object: unknown): string[] =>
+    validateDocument(object).map((finding) => `${finding.severity}: ${finding.field}`);
+  assert.deepEqual(gist(kept), [`warning: ${field}`, "warning: spec.retention"]);
+  assert.deepEqual(gist(restore), [`warning: ${field}`]);
+});

@@ -15,11 +15,11 @@ import { isMap } from "../kube/structural/json-value.ts";
 import { withoutFields } from "../kube/structural/remove-fields.ts";
 import { pruneObject } from "../kube/structural/prune.ts";
 import { validateObject } from "../kube/structural/validate-object.ts";
-import { validateBackup } from "./validate-backup.ts";
+import { backupWarnings, validateBackup } from "./validate-backup.ts";
 import { clusterWarnings, validateCluster, versionWarnings } from "./validate-cluster.ts";
 import { metadataErrors } from "./validate-metadata.ts";
 import { newTlsProblems } from "./validate-tls.ts";
-import { validateRestore } from "./validate-restore.ts";
+import { restoreWarnings, validateRestore } from "./validate-restore.ts";
 
 export interface Finding {
   /** A note says that nothing was checked; a warning that something is odd but allowed. */
@@ -109,7 +109,16 @@ function furtherFindingsOf(
   const rest = applyDefaults(custom.schema, withoutFields(object, bad));
   const restErrors = validateObject(custom.schema, rest);
   if (restErrors.some(isFormError)) return [];
-  return [restErrors.map(findingOf), operatorFindingsOf(custom, rest)];
+  const operatorFindings = operatorFindingsOf(custom, rest);
+  return [
+    restErrors.map(findingOf),
+    operatorFindings.filter(({ field }) => !bad.some((path) => parentOf(path) === field)),
+  ];
+}
+
+/** What is said of an object that has lost a field of wrong form may be no more than that it lacks it. */
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf(".")));
 }
 
 const formReasons = [
@@ -149,15 +158,18 @@ function operatorFindingsOf(custom: CustomResource, object: unknown): readonly F
       const backup = object as FoundationDBBackup;
       return [
         ...validateBackup(backup).map((each) => problemFinding(each, "error")),
-        ...versionWarnings(backup.spec.version, "spec.version").map((each) =>
-          problemFinding(each, "warning"),
+        ...[...versionWarnings(backup.spec.version, "spec.version"), ...backupWarnings(backup)].map(
+          (each) => problemFinding(each, "warning"),
         ),
       ];
     }
-    default:
-      return validateRestore(object as FoundationDBRestore).map((each) =>
-        problemFinding(each, "error"),
-      );
+    default: {
+      const restore = object as FoundationDBRestore;
+      return [
+        ...validateRestore(restore).map((each) => problemFinding(each, "error")),
+        ...restoreWarnings(restore).map((each) => problemFinding(each, "warning")),
+      ];
+    }
   }
 }
 

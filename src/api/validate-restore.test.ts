@@ -17,7 +17,7 @@ const range = (start: string, end: string): { start: string; end: string } => ({
 const cases: readonly (readonly [string, Partial<RestoreSpec>, readonly string[]])[] = [
   ["a backup of this namespace", {}, []],
   ["a place in a store", { fromBackup: undefined, blobStoreConfiguration: store }, []],
-  ["no backup", { fromBackup: undefined }, ["spec.blobStoreConfiguration"]],
+  ["no backup", { fromBackup: undefined }, ["spec.fromBackup"]],
   ["two backups", { blobStoreConfiguration: store }, ["spec.fromBackup"]],
   ["a version", { to: { version: 5 } }, []],
   ["the same version twice", { to: { version: 5 }, backupVersion: 5 }, []],

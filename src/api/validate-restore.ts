@@ -49,6 +49,11 @@ export function validateRestore(
 }
 
 function sourceProblems({ fromBackup, blobStoreConfiguration }: RestoreSpec): ValidationProblem[] {
+  if (fromBackup === undefined && blobStoreConfiguration === undefined) {
+    const message = "it is not said which backup is to be restored";
+    const remedy = "set it to the name of a FoundationDBBackup, or set spec.blobStoreConfiguration";
+    return [problem("spec.fromBackup", undefined, message, remedy)];
+  }
   if (fromBackup === undefined) {
     return [...blobStoreProblems(blobStoreConfiguration, "spec.blobStoreConfiguration")];
   }
@@ -63,7 +68,7 @@ const zoned = /(?:z|[+-]\d\d:\d\d)$/i;
 function pointProblems({ to, backupVersion }: RestoreSpec): ValidationProblem[] {
   const named = Object.entries(to ?? {}).filter(([, value]) => value !== undefined);
   if (to !== undefined && (named.length !== 1 || to.latest === false)) {
-    const message = "it names not exactly one point";
+    const message = "it has to name exactly one point";
     const remedy = "set one of version, time and latest: true";
     return [problem("spec.to", JSON.stringify(to), message, remedy)];
   }

@@ -192,7 +192,7 @@ test("[BK132] a database that recovers all the time for months still has a small
   assert.ok(formatTimeMap(pairs)["timeline"]!.length < 300_000);
 });
 
-test("[BK135] a time before the database was made anew has no version of the old one", () => {
+test("[BK136] a time before the database was made anew has no version of the old one", () => {
   const old = parseTimeLines(["2026-11-01T00:00:00Z 500000000", "2026-11-01T00:10:00Z 1100000000"]);
   const noted = steady(200).map(({ seconds }, index) => ({
     seconds,

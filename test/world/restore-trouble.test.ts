@@ -95,7 +95,10 @@ test("[RS47] a point outside of the window is refused, and the answer names the 
     const time = new Date(scene.world.clock.nowMs() + 5 * minuteMs).toISOString();
     await scene.createRestore({ to: { time } }, "future");
     await scene.untilReason("RestoreOutsideWindow", "future");
-    assert.match(await scene.messageOf("RestoreOutsideWindow", "future"), /lies in the future/);
+    assert.match(
+      await scene.messageOf("RestoreOutsideWindow", "future"),
+      /Z \(that lies in the future\): it reaches/,
+    );
     assert.match(await scene.messageOf("RestoreOutsideWindow", "future"), /about 20\d\d-/);
     await assertUntouched(scene, mark);
   });
@@ -146,6 +149,7 @@ test("[RS31][RS37] agents of the destination that cannot read the backup, or are
     await scene.create({ ...weekly, podTemplateSpec: keyless, version: "7.1.57" }, "weekly");
     await scene.createRestore();
     await scene.untilReason("BackupVersionMismatch");
+    assert.match(await scene.messageOf("BackupVersionMismatch"), /^Agents of the backup weekly /);
     await scene.change({ version: "7.3.63" }, "weekly");
     await scene.untilReason("BackupCredentialsMissing");
     await assertUntouched(scene, mark);

@@ -9,7 +9,7 @@ import { updateAgents } from "../backup/agents.ts";
 import { nameOf } from "../backup/facts.ts";
 import { versionWait } from "../backup/run-command.ts";
 import type { NewWait } from "../wait.ts";
-import { commandView, hasOwnAgents, isBegun, lenders } from "./facts.ts";
+import { commandView, hasOwnAgents, isBegun } from "./facts.ts";
 import { nothing } from "./snapshot.ts";
 import type { RestoreSnapshot, RestoreStepResult } from "./snapshot.ts";
 
@@ -55,13 +55,23 @@ function templateLost({ restore }: RestoreSnapshot, step: string): NewWait {
 export function proveAgents(snapshot: RestoreSnapshot): RestoreStepResult {
   const step = "proveAgents";
   if (isOver(snapshot.restore) || isBegun(snapshot)) return nothing;
-  const mismatch = lenders(snapshot)
-    .map((lender) => versionWait(commandView(snapshot, lender), step))
-    .find((wait) => wait !== undefined);
+  const [mismatch] = mismatches(snapshot, step);
   if (mismatch !== undefined) return { waits: [mismatch], stop: true };
   const waits = [notReady(snapshot, step) ?? silentWait(snapshot, step)];
   const [wait] = waits;
   return wait === undefined ? nothing : { waits: [wait], stop: true };
+}
+
+/** Who reads of it looks at the restore, so it names the backup. */
+function mismatches(snapshot: RestoreSnapshot, step: string): NewWait[] {
+  return snapshot.helpers.flatMap(({ backup }) => {
+    const wait = versionWait(commandView(snapshot, backup), step);
+    if (wait === undefined) return [];
+    const { name = "" } = backup.metadata;
+    const message = `Agents of the backup ${name} would take part. ${wait.message}`;
+    const remedy = `Set spec.version of the backup ${name} to the version of the database, or delete it.`;
+    return [{ ...wait, message, remedy, object: `foundationdbbackup/${name}` }];
+  });
 }
 
 function notReady({ deployment, helpers }: RestoreSnapshot, step: string): NewWait | undefined {

@@ -36,7 +36,7 @@ export function targetOf(
   }
   const { time, seconds } = point;
   if (seconds * 1000 > snapshot.nowMs) {
-    return { wait: outside(snapshot, step, window, `${time}, which lies in the future,`) };
+    return { wait: outside(snapshot, step, window, `${time} (that lies in the future)`) };
   }
   const found = versionAtTime(snapshot.timeline, seconds);
   if (found.kind === "before") {
