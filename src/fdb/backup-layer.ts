@@ -111,7 +111,7 @@ export function readBackupLayer(
       const [paused, tagged, pairs] = await Promise.all([
         transaction.get(pauseKey, { snapshot: true }),
         transaction.get(tagKey(tag), { snapshot: true }),
-        transaction.getRange(timeBounds.begin, timeBounds.end, {
+        transaction.getRange(timeBounds.begin, timesEnd(nowSeconds), {
           limit: recentTimes,
           reverse: true,
           snapshot: true,
@@ -141,6 +141,14 @@ export function readBackupLayer(
     },
     { timeoutMs, readSystemKeys: true, lockAware: true },
   );
+}
+
+/** Two clocks that are right differ by less. */
+const aheadSecondsMax = 3_600;
+
+/** Pairs that a clock wrote which was far ahead stay the newest until that time comes: they are no measure of what is new. */
+function timesEnd(nowSeconds: number): Uint8Array {
+  return Number.isFinite(nowSeconds) ? timeKey(nowSeconds + aheadSecondsMax) : timeBounds.end;
 }
 
 async function readWriters(transaction: FdbTransaction, tag: string): Promise<TaggedUrl[]> {

@@ -110,6 +110,20 @@ test("[BK107] a database whose clock is ahead of ours gives no newer version for
   assert.equal(await at(100, newest - 100_000), undefined);
 });
 
+test("[BK25] times that are far ahead of ours are not taken for the newest", async () => {
+  const database = await captured(...all);
+  const { times } = await database.layer("daily");
+  const newest = times[0]?.seconds ?? 0;
+  const newestAt = async (nowSeconds: number): Promise<number> => {
+    const read = readBackupLayer(database.store, { tag: "daily", nowSeconds }, 5000);
+    return (await database.run(read)).times[0]?.seconds ?? 0;
+  };
+  assert.equal(await newestAt(newest), newest);
+  assert.equal(await newestAt(newest - 3_000), newest, "clocks differ a little");
+  const before = await newestAt(newest - 3_600 - 60);
+  assert.ok(before < newest - 60 && before > newest - 100, String(newest - before));
+});
+
 test("[BK103] what was expired is not restorable, whatever the record of the database says", async () => {
   const database = await captured(...all);
   const question = { tag: "daily", expiredTo: 223_039_051 };
