@@ -67,7 +67,7 @@ test("[BK110] the page as text has the answers, the figures, and what to do", ()
   const taken = sceneOf(seen(recordWith({ url: "blobstore://k@h:1/o?bucket=b", uid: "u9" })));
   const text = renderPage(backupText(pageOf(taken)), { width: 100, hasColor: false });
   assert.match(text, /^ns\/nightly {2}backup of sample/);
-  assert.match(text, /Runs +yes/);
+  assert.match(text, /Runs +no/);
   assert.match(text, /BackupTagInUse \(startBackup\)/);
   assert.match(text, /Do: {2}Make the resource anew/);
 });

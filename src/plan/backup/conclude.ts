@@ -13,7 +13,7 @@ import type { NewWait } from "../wait.ts";
 import type { BackupAction } from "./action.ts";
 import { behind } from "./behind.ts";
 import { expired } from "./expired.ts";
-import { isRunning, layerOf, modificationOf, shouldRun } from "./facts.ts";
+import { isRunning, layerOf, modificationOf, ownRecord, shouldRun } from "./facts.ts";
 import { pauseWish } from "./pause.ts";
 import { hasSucceeded } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
@@ -87,7 +87,7 @@ function isAsWanted(snapshot: BackupSnapshot, draft: BackupDraft): boolean {
   const layer = layerOf(snapshot);
   if (layer === undefined) return false;
   return (
-    shouldRun(snapshot) === isRunning(layer.record) &&
+    shouldRun(snapshot) === isRunning(ownRecord(snapshot)) &&
     isPauseAsWanted(snapshot, draft, layer.isPaused) &&
     modificationOf(snapshot) === undefined
   );
@@ -120,12 +120,12 @@ function reconciled(
 function running(snapshot: BackupSnapshot): Judgement {
   const layer = layerOf(snapshot);
   if (layer === undefined) return last(snapshot, "Running");
-  const { record, isPaused } = layer;
+  const record = ownRecord(snapshot);
   if (record === undefined) return judge("False", "NeverRan", "The backup was never started");
   if (!isRunning(record)) {
     return judge("False", record.state, `The backup does not run: ${record.state}`);
   }
-  if (isPaused) return judge("False", "Paused", "All agents of the database are paused");
+  if (layer.isPaused) return judge("False", "Paused", "All agents of the database are paused");
   return judge("True", record.state, "The backup runs");
 }
 
@@ -133,7 +133,7 @@ function restorable(snapshot: BackupSnapshot, { status }: BackupDraft): Judgemen
   const layer = layerOf(snapshot);
   if (layer === undefined) return last(snapshot, "Restorable");
   if (hasSucceeded(status)) return judge("True", "Restorable", "A run can be restored");
-  if (layer.record?.restorableTo === undefined) {
+  if (ownRecord(snapshot)?.restorableTo === undefined) {
     return judge("False", "NotRestorable", "There is no point yet that can be restored");
   }
   return judge("True", "Restorable", "The backup can be restored");

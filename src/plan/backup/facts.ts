@@ -1,6 +1,6 @@
-// What holds for a backup, as several steps need it. Rules: spec/backup.md [BK36], [BK37].
+// What holds for a backup, as several steps need it. Rules: spec/backup.md [BK36]-[BK38].
 import type { FoundationDBBackup } from "../../api/backup.ts";
-import { isContinuous, snapshotSecondsOf, tagOf } from "../../api/effective-backup.ts";
+import { isContinuous, isUnmanaged, snapshotSecondsOf, tagOf } from "../../api/effective-backup.ts";
 import { backupUrl, maskedUrl, runUrl } from "../../build/backup-url.ts";
 import { isRunningState } from "../../fdb/backup-layer.ts";
 import type { BackupLayer, BackupRecord } from "../../fdb/backup-layer.ts";
@@ -34,12 +34,35 @@ export function wantedUrl({ backup, run }: BackupSnapshot): string {
  */
 export function isOurs(snapshot: BackupSnapshot, record: BackupRecord): boolean {
   const { status } = snapshot.backup;
+  if (isOfFirst(snapshot, record)) return false;
   if (status?.runs?.some((run) => isRunOf(run, record)) === true) return true;
   if (status?.backupUID !== undefined && status.backupUID !== "") {
     return status.backupUID === record.uid || record.url === wantedUrl(snapshot);
   }
   const followed = status?.backupDetails?.url ?? "";
   return record.url === wantedUrl(snapshot) || (followed !== "" && isSameUrl(followed, record.url));
+}
+
+/** Another resource was there first with this tag: what runs is its own, unless this one has seen another as its own. */
+function isOfFirst(snapshot: BackupSnapshot, record: BackupRecord): boolean {
+  const first = tagOwner(snapshot);
+  if (first === undefined) return false;
+  const seen = snapshot.backup.status?.backupUID ?? "";
+  return seen === "" || first.status?.backupUID === record.uid;
+}
+
+/** The older resource that has the tag of this one. */
+export function tagOwner({ backup, others }: BackupSnapshot): FoundationDBBackup | undefined {
+  return others.find(
+    (other) => !isUnmanaged(other.spec) && isSameTag(other, backup) && wasFirst(other, backup),
+  );
+}
+
+/** What the status tells about: the backup of this resource, or whatever runs under the tag that others manage. */
+export function ownRecord(snapshot: BackupSnapshot): BackupRecord | undefined {
+  const record = recordOf(snapshot);
+  if (record === undefined || isUnmanaged(snapshot.backup.spec)) return record;
+  return isOurs(snapshot, record) ? record : undefined;
 }
 
 /** A status of the Go operator shows the secret, ours does not. */

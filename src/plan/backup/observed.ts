@@ -6,7 +6,7 @@ import { maskedUrl, withoutSecrets } from "../../build/backup-url.ts";
 import type { BackupLayer, BackupRecord } from "../../fdb/backup-layer.ts";
 import { ownTimeMs } from "../view/server-time.ts";
 import type { NewWait } from "../wait.ts";
-import { isOurs, isRestorable, isRunning, shouldRun } from "./facts.ts";
+import { isRestorable, isRunning, ownRecord, shouldRun } from "./facts.ts";
 import { figuresOf } from "./figures.ts";
 import { versionWait } from "./run-command.ts";
 import { hasSucceeded } from "./runs.ts";
@@ -22,20 +22,20 @@ export function updateBackupStatus(
 ): BackupStepResult {
   const { layer } = snapshot;
   if (layer.kind === "missing") return { waits: [unreadableWait(snapshot, step, layer)] };
-  const { record } = layer.layer;
-  const isOwn = record !== undefined && isOurs(snapshot, record);
+  const record = ownRecord(snapshot);
+  const own = { ...layer.layer, record };
   const mismatch = versionWait(snapshot, step);
   return {
     status: {
-      ...(isOwn ? { backupUID: record.uid } : {}),
-      backupDetails: detailsOf(snapshot, layer.layer, hasSucceeded(status)),
-      state: stateOf(layer.layer),
-      ...(isOwn ? figuresOf(layer.layer, snapshot.nowMs) : {}),
+      ...(record === undefined ? {} : { backupUID: record.uid }),
+      backupDetails: detailsOf(snapshot, own, hasSucceeded(status)),
+      state: stateOf(own),
+      ...figuresOf(own, snapshot.nowMs),
     },
     waits: [
       ...(mismatch === undefined ? [] : [mismatch]),
       ...(areAgentsSilent(snapshot) === true ? [silentWait(snapshot)] : []),
-      ...errorsOf(snapshot, layer.layer),
+      ...errorsOf(snapshot, own),
     ],
   };
 }
@@ -66,7 +66,7 @@ export function areAgentsSilent(snapshot: BackupSnapshot): boolean | "unknown" {
   const { database, layer } = snapshot;
   const layers = database?.cluster?.layers;
   if (layer.kind === "missing" || layers?._valid !== true) return "unknown";
-  if (!isRunning(layer.layer.record) || versionWait(snapshot, step) !== undefined) return false;
+  if (!isRunning(ownRecord(snapshot)) || versionWait(snapshot, step) !== undefined) return false;
   const running = (layers["backup"] as { instances_running?: number } | undefined)
     ?.instances_running;
   return (running ?? 0) === 0 && !mayStillSpeak(snapshot);

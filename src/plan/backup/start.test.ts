@@ -1,6 +1,8 @@
 // When a backup is started, stopped and modified, and when it is left alone. Rules: spec/backup.md [BK36]-[BK59].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import type { ObjectMeta } from "../../kube/object.ts";
+import { backupFinalizer } from "./deletion.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import {
   backupWith,
@@ -134,6 +136,48 @@ test("[BK36] of two resources with one tag the older one has it", () => {
   const record = recordWith();
   assert.deepEqual(gistOf(sceneOf({ ...seen(record), others: [older] })).waits, ["BackupTagInUse"]);
   assert.deepEqual(gistOf(sceneOf({ ...seen(record), others: [younger] })), nobody);
+});
+
+/** What the next look plans, with the status that this one has written. */
+function nextOf(scene: BackupSnapshot, metadata: Partial<ObjectMeta> = {}): BackupSnapshot {
+  const { status } = planBackup(scene);
+  const { backup } = scene;
+  return { ...scene, backup: { ...backup, metadata: { ...backup.metadata, ...metadata }, status } };
+}
+
+const deleted = { deletionTimestamp: "2026-11-16T07:59:00Z", finalizers: [backupFinalizer] };
+
+test("[BK38] a backup of somebody else does not become the resource's own by being looked at", () => {
+  const foreign = recordWith({ url: "blobstore://a@elsewhere:443/x?bucket=b", uid: "u9" });
+  const backup = backupWith({ deletionPolicy: "stop" }, {}, { finalizers: [backupFinalizer] });
+  const scene = sceneOf({ ...seen(foreign), backup });
+  assert.deepEqual(gistOf(nextOf(scene)), { does: [], waits: ["BackupTagInUse"] });
+  const { status } = planBackup(nextOf(scene));
+  assert.equal(status.state, "NeverRan");
+  assert.deepEqual(status.backupDetails, {
+    running: false,
+    paused: false,
+    restorable: false,
+    tag: "default",
+  });
+  const statusOf = (type: string) => status.conditions?.find((each) => each.type === type)?.status;
+  assert.deepEqual(["Reconciled", "Running", "Restorable"].map(statusOf), [
+    "False",
+    "False",
+    "False",
+  ]);
+  assert.deepEqual(gistOf(nextOf(nextOf(scene), deleted)).does, ["setFinalizer"]);
+});
+
+test("[BK38] what the older of two resources with one tag and place runs is not ended with the younger one", () => {
+  const older = backupWith({}, {}, { uid: "b-0", creationTimestamp: "2026-10-01T00:00:00Z" });
+  const backup = backupWith({ deletionPolicy: "stop" }, {}, { finalizers: [backupFinalizer] });
+  const scene = sceneOf({ ...seen(recordWith()), backup, others: [older] });
+  assert.deepEqual(gistOf(nextOf(scene)), { does: [], waits: ["BackupTagInUse"] });
+  assert.equal(planBackup(scene).isReconciled, false);
+  assert.deepEqual(gistOf(nextOf(nextOf(scene), deleted)).does, ["setFinalizer"]);
+  const own = sceneOf({ ...seen(recordWith()), backup });
+  assert.deepEqual(gistOf(nextOf(own, deleted)).does, ["abort"]);
 });
 
 test("[BK36][BK57] period and destination of a backup of ours are changed, each with what it needs", () => {

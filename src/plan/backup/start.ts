@@ -9,14 +9,13 @@ import { destinationResult } from "./destination.ts";
 import {
   isOurs,
   isRunning,
-  isSameTag,
   layerOf,
   modificationOf,
   nameOf,
   recordOf,
   shouldRun,
+  tagOwner,
   wantedUrl,
-  wasFirst,
 } from "./facts.ts";
 import { runCommand } from "./run-command.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
@@ -45,11 +44,8 @@ function tagTaken(
   step: string,
   record: BackupRecord | undefined,
 ): NewWait | undefined {
-  const { backup, others } = snapshot;
-  const tag = tagOf(backup.spec);
-  const first = others.find(
-    (other) => !isUnmanaged(other.spec) && isSameTag(other, backup) && wasFirst(other, backup),
-  );
+  const tag = tagOf(snapshot.backup.spec);
+  const first = tagOwner(snapshot);
   const isForeign = record !== undefined && isRunning(record) && !isOurs(snapshot, record);
   if (first === undefined && !isForeign) return undefined;
   const who =
