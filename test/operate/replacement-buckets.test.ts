@@ -132,14 +132,17 @@ test("[BKT9] a closed bucket says that nobody holds it", () => {
 });
 
 /** One that leaves and one that has failed, by default in a mode that spares nobody. */
-function stalemate(mode: "single" | "double" = "single"): {
+function stalemate(
+  mode: "single" | "double" = "single",
+  replacements: Replacements = buckets,
+): {
   world: RemovalWorld;
   leaving: string;
   failed: string;
 } {
   const world = RemovalWorld.settled({
     processCounts,
-    automationOptions: { replacements: buckets },
+    automationOptions: { replacements },
     databaseConfiguration: { redundancy_mode: mode },
   });
   const [leaving = "", failed = ""] = world.ids("storage");
@@ -150,6 +153,12 @@ function stalemate(mode: "single" | "double" = "single"): {
 
 test("[BKT15] a removal that waits for a failed process group gives its place to it", () => {
   const { world, leaving, failed } = stalemate();
+  assert.deepEqual(removalIds(world.plan()).sort(), [leaving, failed].sort());
+});
+
+test("[BKT15] in a bucket of all classes the place goes to one of its own class", () => {
+  const { world, leaving, failed } = stalemate("single", {});
+  lose(world, world.id("log"));
   assert.deepEqual(removalIds(world.plan()).sort(), [leaving, failed].sort());
 });
 

@@ -163,10 +163,8 @@ function mark(
     isExcluded: (group) => missingTargets(exclusions, group, byLocality).length === 0,
     nowMs: snapshot.nowMs,
   });
-  const budget = new ReplacementBudget(
-    automationOf(spec).replacements,
-    draft.groups.filter((group) => !givingWay.has(group.processGroupID)),
-  );
+  const options = automationOf(spec).replacements;
+  const budget = new ReplacementBudget(options, draft.groups, givingWay);
   const marked = new Map<string, ProcessGroup>();
   const events: PlanEvent[] = [];
   const held = new Map<string, HeldBack>();

@@ -1,6 +1,6 @@
 // How many failed process groups may be replaced at the same time. Each falls into a bucket with its own limit; a
 // replacement, whatever began it, takes a place of its bucket from its mark until its exclusion has ended.
-// Rules: spec/removal.md [R14]-[R16], spec/buckets.md [BKT4]-[BKT7], [BKT9].
+// Rules: spec/removal.md [R14]-[R16], spec/buckets.md [BKT4]-[BKT7], [BKT9], [BKT15].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { ReplacementAutomation } from "../../api/effective-automation.ts";
 import { isAwaitingExclusion } from "../../model/process-group.ts";
@@ -16,36 +16,32 @@ export interface Bucket {
   readonly used: number;
 }
 
-interface Load {
-  readonly holders: string[];
-  readonly domains: Set<string>;
-}
-
 /** A budget is used up as it is asked; it lives for one decision. */
 export class ReplacementBudget {
-  readonly #loads = new Map<BucketName, Load>();
+  readonly #holders = new Map<BucketName, ProcessGroup[]>();
   readonly #options: ReplacementAutomation;
+  /** Ids of holders that give their place to one of their own class. */
+  readonly #givingWay: ReadonlySet<string>;
 
-  constructor(options: ReplacementAutomation, groups: readonly ProcessGroup[]) {
+  constructor(
+    options: ReplacementAutomation,
+    groups: readonly ProcessGroup[],
+    givingWay: ReadonlySet<string> = new Set(),
+  ) {
     this.#options = options;
-    for (const name of bucketNames(options)) {
-      this.#loads.set(name, { holders: [], domains: new Set() });
-    }
+    this.#givingWay = givingWay;
     for (const group of groups) {
-      if (isAwaitingExclusion(group)) this.#charge(group);
+      if (isAwaitingExclusion(group)) this.#holdersOf(group).push(group);
     }
   }
 
   /** Takes the place of one more replacement; the bucket when it has none. */
   take(group: ProcessGroup): Bucket | undefined {
     const name = bucketOf(this.#options, group.processClass);
-    const { domains, holders } = this.#loadOf(name);
-    const limit = bucketLimit(this.#options, name);
-    const isFree = this.#options.faultDomainBasedReplacements
-      ? domains.size < limit || (domains.size === limit && domains.has(domainOf(group)))
-      : holders.length < limit;
-    if (!isFree) return this.#bucket(name);
-    this.#charge(group);
+    const holders = this.#holdersOf(group);
+    const given = this.#isFree(holders, group) ? [] : this.#placesGiven(holders, group);
+    if (given === undefined) return this.#bucket(name);
+    this.#holders.set(name, [...holders.filter((holder) => !given.includes(holder)), group]);
     return undefined;
   }
 
@@ -62,20 +58,40 @@ export class ReplacementBudget {
     return `${nameList(holders)} ${verb} the replacement bucket ${name}, and ${limitation}`;
   }
 
+  #isFree(holders: readonly ProcessGroup[], group: ProcessGroup): boolean {
+    const limit = bucketLimit(this.#options, bucketOf(this.#options, group.processClass));
+    if (!this.#options.faultDomainBasedReplacements) return holders.length < limit;
+    const domains = new Set(holders.map(domainOf));
+    return domains.size < limit || (domains.size === limit && domains.has(domainOf(group)));
+  }
+
+  /** As few of those that give way as make room; undefined when all of them would not. */
+  #placesGiven(holders: readonly ProcessGroup[], group: ProcessGroup): ProcessGroup[] | undefined {
+    const given: ProcessGroup[] = [];
+    for (const holder of holders) {
+      const isGiven = this.#givingWay.has(holder.processGroupID);
+      if (!isGiven || holder.processClass !== group.processClass) continue;
+      given.push(holder);
+      const others = holders.filter((each) => !given.includes(each));
+      if (this.#isFree(others, group)) return given;
+    }
+    return undefined;
+  }
+
   #bucket(name: BucketName): Bucket {
-    const { holders, domains } = this.#loadOf(name);
-    const used = this.#options.faultDomainBasedReplacements ? domains.size : holders.length;
+    const groups = this.#holders.get(name) ?? [];
+    const holders = groups.map(({ processGroupID }) => processGroupID);
+    const used = this.#options.faultDomainBasedReplacements
+      ? new Set(groups.map(domainOf)).size
+      : groups.length;
     return { name, limit: bucketLimit(this.#options, name), holders, used };
   }
 
-  #charge(group: ProcessGroup): void {
-    const load = this.#loadOf(bucketOf(this.#options, group.processClass));
-    load.holders.push(group.processGroupID);
-    load.domains.add(domainOf(group));
-  }
-
-  #loadOf(name: BucketName): Load {
-    return this.#loads.get(name) ?? { holders: [], domains: new Set() };
+  #holdersOf({ processClass }: ProcessGroup): ProcessGroup[] {
+    const name = bucketOf(this.#options, processClass);
+    const holders = this.#holders.get(name) ?? [];
+    this.#holders.set(name, holders);
+    return holders;
   }
 }
 
