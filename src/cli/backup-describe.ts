@@ -14,7 +14,9 @@ import { formatTimeMap, parseTimeMap, timeMapName } from "../model/backup-time-m
 import type { TimePair } from "../model/backup-time-map.ts";
 import { connectionOf } from "./explain.ts";
 import type { ExplainOptions } from "./explain.ts";
+import { UsageError } from "./command-error.ts";
 import { readNamed } from "./explain-read.ts";
+import { subjectOf } from "./explain-subject.ts";
 
 export type DescribeOptions = Omit<ExplainOptions, "output"> & { output: "text" | "yaml" };
 
@@ -23,7 +25,12 @@ export async function runBackupDescribe(name: string, options: DescribeOptions):
   const transport = httpsTransport(connection, { requestTimeoutMs: 15_000 });
   try {
     const client = new KubeClient(transport, { userAgent: "fdb-operator-backup" });
-    const key = { name, namespace: options.namespace ?? connection.namespace ?? "default" };
+    const subject = subjectOf(name, "backup");
+    if (subject.kind !== "backup") throw new UsageError(`${name} is no backup`);
+    const key = {
+      name: subject.name,
+      namespace: options.namespace ?? connection.namespace ?? "default",
+    };
     const text = await describeText(client, key, connection.server, options.output);
     process.stdout.write(text);
   } finally {

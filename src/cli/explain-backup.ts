@@ -121,9 +121,9 @@ function figuresOf({ spec, status }: FoundationDBBackup, nowMs: number): Record<
     "Goes to": backupDetails?.url,
     Agents: agentCount === undefined ? undefined : `${agentCount} of ${spec.agentCount ?? 2}`,
     Window: restorable && `${point(restorable.from)} to ${point(restorable.to)}`,
-    Behind: lag && `${lag} when the status was last written`,
+    Behind: lag && `${lag} when the status was last written, which is every ten minutes`,
     Written: bytes && `${bytes.total ?? 0} bytes since the start`,
-    Snapshot: snapshot && `${snapshot.progress ?? 0} percent of its time`,
+    Snapshot: snapshot && `${snapshot.progress ?? 0} percent of its period has passed`,
     Expired:
       expiry?.before === undefined
         ? undefined

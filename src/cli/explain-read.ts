@@ -1,8 +1,10 @@
 // Reads what the page rests on from Kubernetes, and turns what goes wrong into one line that says what to do. Only the
 // cluster itself is needed: what else may not be read is left out and named. Rules: spec/explain.md [E13]-[E15].
+import { foundationDbBackups } from "../api/backup.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { labelsOf } from "../api/effective.ts";
+import { foundationDbRestores } from "../api/restore.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/error.ts";
 import type { Event, Pod } from "../kube/generated/types.ts";
@@ -22,7 +24,7 @@ export async function readExplainInput(
   key: ClusterKey,
   server: string,
 ): Promise<ExplainInput> {
-  const cluster = await readCluster(client, key, server);
+  const cluster = await readNamed(client, foundationDbClusters, key, server);
   const { namespace } = key;
   const { attempt, unread } = optionalReads();
   const [ownPods, ownClaims, told] = await Promise.all([
@@ -62,21 +64,7 @@ function optionalReads(): {
   return { attempt, unread };
 }
 
-async function readCluster(
-  client: KubeClient,
-  key: ClusterKey,
-  server: string,
-): Promise<Stored<FoundationDBCluster>> {
-  try {
-    return await client.get(foundationDbClusters, key);
-  } catch (error) {
-    if (!isKubeError(error)) throw error;
-    if (error.reason === "NotFound") throw await notFound(client, key, error.message);
-    throw commandErrorOf(error.reason, error.message, server);
-  }
-}
-
-/** A backup or a restore. */
+/** A cluster, a backup or a restore. */
 export async function readNamed<T extends KubeObject>(
   client: KubeClient,
   resource: Resource<T>,
@@ -87,9 +75,8 @@ export async function readNamed<T extends KubeObject>(
     return await client.get(resource, key);
   } catch (error) {
     if (!isKubeError(error)) throw error;
-    if (error.reason !== "NotFound") throw commandErrorOf(error.reason, error.message, server);
-    const { namespace, name } = key;
-    throw new CommandError(`there is no ${resource.kind} ${name} in namespace ${namespace}`);
+    if (error.reason === "NotFound") throw await notFound(client, resource, key, error.message);
+    throw commandErrorOf(error.reason, error.message, server);
   }
 }
 
@@ -125,23 +112,27 @@ function commandErrorOf(reason: string, message: string, server: string): Comman
   return new CommandError(`${server} answers: ${message}`);
 }
 
-/** A name that is not there is often only mistyped, or in another namespace. */
-async function notFound(
+/** A name that is not there is often only mistyped, in another namespace, or of another kind. */
+async function notFound<T extends KubeObject>(
   client: KubeClient,
+  resource: Resource<T>,
   { namespace, name }: ClusterKey,
   message: string,
 ): Promise<CommandError> {
+  const { kind } = resource;
   if (!message.includes(name)) {
-    return new CommandError("this Kubernetes has no FoundationDBCluster resources (no such CRD)");
+    return new CommandError(`this Kubernetes has no ${kind} resources (no such CRD)`);
   }
-  const problem = `there is no FoundationDBCluster ${name} in namespace ${namespace}`;
-  const all = await clustersEverywhere(client, namespace);
+  const problem = `there is no ${kind} ${name} in namespace ${namespace}`;
+  const all = await namesEverywhere(client, resource, namespace);
   const elsewhere = all.find((one) => one.name === name);
   if (elsewhere !== undefined) {
     return new CommandError(
       `${problem}, but one in ${elsewhere.namespace} (-n ${elsewhere.namespace})`,
     );
   }
+  const other = await otherKind(client, resource, { namespace, name });
+  if (other !== undefined) return new CommandError(`${problem}; did you mean ${other}?`);
   const here = all.filter((one) => one.namespace === namespace).map((one) => one.name);
   const similar = similarNames(name, here);
   if (similar.length > 0)
@@ -151,11 +142,34 @@ async function notFound(
   return new CommandError(`${problem}; ${hint}`);
 }
 
+/** What a person writes for a resource of another kind that has this name. */
+async function otherKind<T extends KubeObject>(
+  client: KubeClient,
+  { kind }: Resource<T>,
+  { namespace, name }: ClusterKey,
+): Promise<string | undefined> {
+  const written = [
+    [foundationDbClusters, name],
+    [foundationDbBackups, `backup/${name}`],
+    [foundationDbRestores, `restore/${name}`],
+  ] as const;
+  for (const [resource, text] of written) {
+    if (resource.kind === kind) continue;
+    const names = await namesEverywhere(client, resource as Resource<KubeObject>, namespace);
+    if (names.some((one) => one.name === name && one.namespace === namespace)) return text;
+  }
+  return undefined;
+}
+
 /** Whoever may not look everywhere looks into the one namespace. */
-async function clustersEverywhere(client: KubeClient, namespace: string): Promise<ClusterKey[]> {
+async function namesEverywhere<T extends KubeObject>(
+  client: KubeClient,
+  resource: Resource<T>,
+  namespace: string,
+): Promise<ClusterKey[]> {
   for (const options of [{}, { namespace }]) {
     try {
-      const { items } = await client.listAll(foundationDbClusters, options);
+      const { items } = await client.listAll(resource, options);
       return items.map(({ metadata }) => ({
         namespace: metadata.namespace ?? "",
         name: metadata.name ?? "",

@@ -1,5 +1,5 @@
 // `fdb-operator explain` and `kubectl fdb explain`: one page about one cluster, backup or restore, from Kubernetes objects alone.
-// Rules: spec/explain.md [E10]-[E15].
+// Rules: spec/explain.md [E10]-[E15], [E25].
 import type { Clock } from "../env/clock.ts";
 import { machineClock } from "../env/clock.ts";
 import { measuredTransport, ServerClock } from "../kube/server-clock.ts";
@@ -12,6 +12,7 @@ import { explainCluster } from "./explain-page.ts";
 import { readExplainInput } from "./explain-read.ts";
 import { backupText, explainBackup, readBackupInput } from "./explain-backup.ts";
 import { explainRestore, readRestoreInput, restoreText } from "./explain-restore.ts";
+import { subjectOf } from "./explain-subject.ts";
 import { renderExplanation, renderPage } from "./explain-text.ts";
 import type { TextOptions } from "./explain-text.ts";
 
@@ -52,28 +53,23 @@ export async function explainText(
   output: ExplainOptions["output"],
   options: TextOptions,
 ): Promise<string> {
-  const restoreName = /^(?:restore|fdbrestore|foundationdbrestores?)\/(.+)$/.exec(key.name)?.[1];
-  if (restoreName !== undefined) {
-    const input = await readRestoreInput(client, { ...key, name: restoreName }, server);
+  const { kind, name } = subjectOf(key.name);
+  const named = { ...key, name };
+  if (kind === "restore") {
+    const input = await readRestoreInput(client, named, server);
     const page = explainRestore(input, clock.nowMs());
     if (output === "json") return `${JSON.stringify(page, null, 2)}\n`;
     return renderPage(restoreText(page), options);
   }
-  const backupName = nameOfBackup(key.name);
-  if (backupName !== undefined) {
-    const input = await readBackupInput(client, { ...key, name: backupName }, server);
+  if (kind === "backup") {
+    const input = await readBackupInput(client, named, server);
     const page = explainBackup(input, clock.nowMs());
     if (output === "json") return `${JSON.stringify(page, null, 2)}\n`;
     return renderPage(backupText(page), options);
   }
-  const page = explainCluster(await readExplainInput(client, key, server), clock.nowMs());
+  const page = explainCluster(await readExplainInput(client, named, server), clock.nowMs());
   if (output === "json") return `${JSON.stringify(page, null, 2)}\n`;
   return renderExplanation(page, options);
-}
-
-/** `backup/NAME`, as kubectl writes it with any of the names of the kind. */
-function nameOfBackup(name: string): string | undefined {
-  return /^(?:backup|fdbbackup|foundationdbbackups?)\/(.+)$/.exec(name)?.[1];
 }
 
 export function connectionOf(

@@ -20,9 +20,9 @@ export function addExplainCommand(program: Command): void {
   program
     .command("explain")
     .description(
-      "say in one page how a cluster or a backup is: what is being done, what waits for what, and what to do",
+      "say in one page how a cluster, a backup or a restore is: what is being done, what waits for what, and what to do",
     )
-    .argument("<cluster>", "name of the FoundationDBCluster, or backup/NAME")
+    .argument("<name>", "name of the FoundationDBCluster, backup/NAME or restore/NAME")
     .option("-n, --namespace <name>", "its namespace (default: the one of the context)")
     .option("--kubeconfig <file>", "kubeconfig to use (default: KUBECONFIG, then ~/.kube/config)")
     .option("--context <name>", "context of the kubeconfig")

@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { FoundationDBBackup } from "../../src/api/backup.ts";
-import { backupText, explainBackup, readBackupInput } from "../../src/cli/explain-backup.ts";
+import { backupText, explainBackup } from "../../src/cli/explain-backup.ts";
 import type { BackupPage } from "../../src/cli/explain-backup.ts";
 import { explainText } from "../../src/cli/explain.ts";
 import { renderPage } from "../../src/cli/explain-text.ts";
@@ -72,7 +72,7 @@ test("[BK110] the page as text has the answers, the figures, and what to do", ()
   assert.match(text, /Do: {2}Make the resource anew/);
 });
 
-test("[BK110] it is read from Kubernetes alone, by the name that kubectl uses", async () => {
+test("[BK110][E14] it is read from Kubernetes alone, by the name that kubectl uses", async () => {
   await BackupWorld.run({}, async (scene) => {
     await scene.create();
     await scene.untilRestorable();
@@ -84,7 +84,14 @@ test("[BK110] it is read from Kubernetes alone, by the name that kubectl uses", 
     assert.match(text, /The backup is as it should be/);
     assert.match(text, /Window +version \d+ \(\d+s ago\) to version \d+/);
     assert.match(text, /Told in the last hour/);
-    const missing = { namespace: "default", name: "weekly" };
-    await assert.rejects(readBackupInput(client, missing, "here"), /no FoundationDBBackup weekly/);
+    const find = (name: string, namespace = "default") =>
+      explainText(client, { namespace, name }, "here", clock, "text", form);
+    await assert.rejects(
+      find("backup/weekly"),
+      /no FoundationDBBackup weekly in namespace default/,
+    );
+    await assert.rejects(find("backup/nightyl"), /did you mean nightly\?$/);
+    await assert.rejects(find("backup/nightly", "shop"), /but one in default \(-n default\)$/);
+    await assert.rejects(find("nightly"), /did you mean backup\/nightly\?$/);
   });
 });

@@ -548,7 +548,7 @@ test("[E13] each way of not reaching the server is one line that says what to do
         /cannot reach the API server http:\/\/127\.0\.0\.1:1: /,
       ],
       [["explain", "a", "--context", "d"], { KUBECONFIG: file }, /contexts has no entry named "d"/],
-      [["explain"], {}, /missing required argument 'cluster' \(--help shows what is possible\)/, 2],
+      [["explain"], {}, /missing required argument 'name' \(--help shows what is possible\)/, 2],
       [["explain", "a", "-o", "xml"], {}, /Allowed choices are text, json/, 2],
     ];
     for (const [args, env, expected, exitCode = 1] of cases) {
