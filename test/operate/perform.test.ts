@@ -452,7 +452,7 @@ test("[OP20] disruptive effects are imported by the guard alone, and nothing els
   );
   const users = files.filter((file) => textOf(file).includes('/delete-exactly.ts"'));
   assert.deepEqual(users.toSorted(), [
-    "operate/backup/perform.ts",
+    "operate/backup/write-action.ts",
     "operate/disruptive-effects.ts",
     "operate/perform.ts",
   ]);

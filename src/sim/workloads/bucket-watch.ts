@@ -100,7 +100,9 @@ function mayGiveWay({ spec, status }: FoundationDBCluster, group: Group, failed:
 /** It reports, and its exclusion has not begun. */
 function isServing({ processGroupConditions = [], exclusionTimestamp }: Group): boolean {
   const isAway = processGroupConditions.some(({ type }) =>
-    /^(MissingProcesses|MissingPod|ProcessIsMarkedAsExcluded)$/.test(type ?? ""),
+    /^(MissingProcesses|MissingPod|ResourcesTerminating|ProcessIsMarkedAsExcluded)$/.test(
+      type ?? "",
+    ),
   );
   return !isAway && exclusionTimestamp === undefined;
 }
