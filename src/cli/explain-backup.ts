@@ -1,7 +1,8 @@
 // The page about a backup: whether it runs, what can be restored and how far that is behind, what waits for what, and what a
 // person can do. From Kubernetes objects alone. Rules: spec/backup.md [BK110].
 import { foundationDbBackups } from "../api/backup.ts";
-import type { FoundationDBBackup } from "../api/backup.ts";
+import type { BackupSpec, FoundationDBBackup } from "../api/backup.ts";
+import { isContinuous } from "../api/effective-backup.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { Event, Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
@@ -55,7 +56,7 @@ export function explainBackup(input: BackupInput, nowMs: number): BackupPage {
     cluster: spec.clusterName,
     asOf: formatTime(nowMs),
     verdict,
-    headline: headlineOf(verdict, waits),
+    headline: verdict === "healthy" ? restOf(spec, facts) : headlineOf(verdict, waits),
     ...facts,
     figures: figuresOf(backup, nowMs),
     waits,
@@ -69,7 +70,7 @@ function negated({ answer, ...rest }: ExplainedFact): ExplainedFact {
   return { answer: answer === "yes" ? "no" : answer === "no" ? "yes" : "unknown", ...rest };
 }
 
-type Facts = Pick<BackupPage, "restorable" | "upToDate" | "reconciled">;
+type Facts = Pick<BackupPage, "running" | "restorable" | "upToDate" | "reconciled">;
 
 function verdictOf(
   { metadata, status }: FoundationDBBackup,
@@ -93,8 +94,19 @@ const headlines: Readonly<Partial<Record<Verdict, string>>> = {
   invalid: "The spec of the backup cannot be right, so nothing is done for it.",
   starting: "The backup is being brought about.",
   working: "The backup can be restored, and a change is being made.",
-  healthy: "The backup is as it should be.",
 };
+
+/** A backup that is as specified need not be one that follows the database. */
+function restOf(spec: BackupSpec, { running, restorable }: Facts): string {
+  const data = restorable.answer === "yes" ? "It can be restored" : "It cannot be restored";
+  if (spec.backupState === "Stopped") return `The backup is stopped, as the spec says. ${data}.`;
+  if (spec.backupState === "Paused") {
+    return `The backup is paused, as the spec says, and falls behind. ${data}.`;
+  }
+  const isDone = !isContinuous(spec) && spec.schedule === undefined && running.answer === "no";
+  if (isDone) return `The one-time backup has ended. ${data}.`;
+  return "The backup is as it should be.";
+}
 
 function headlineOf(verdict: Verdict, waits: readonly ExplainedWait[]): string {
   const known = headlines[verdict];

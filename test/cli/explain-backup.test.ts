@@ -33,6 +33,36 @@ test("[BK110] the first sentence says how it is", () => {
     [pageOf(sceneOf()), "healthy", /as it should be/],
     [pageOf(sceneOf(seen(undefined))), "starting", /being brought about/],
     [
+      pageOf(
+        sceneOf({
+          ...seen(recordWith({ state: "Completed" })),
+          backup: backupWith({ backupState: "Stopped" }),
+        }),
+      ),
+      "healthy",
+      /is stopped, as the spec says. It can be restored/,
+    ],
+    [
+      pageOf(
+        sceneOf({
+          ...seen(recordWith(), { isPaused: true }),
+          backup: backupWith({ backupState: "Paused" }),
+        }),
+      ),
+      "healthy",
+      /is paused, as the spec says, and falls behind/,
+    ],
+    [
+      pageOf(
+        sceneOf({
+          ...seen(recordWith({ state: "Completed" })),
+          backup: backupWith({ backupMode: "oneTime" }),
+        }),
+      ),
+      "healthy",
+      /one-time backup has ended. It can be restored/,
+    ],
+    [
       pageOf(sceneOf(seen(recordWith({ url: "blobstore://k:s3cr3t@h:1/o?bucket=b", uid: "u9" })))),
       "stuck",
       /needs you: The tag default of the database is used by/,

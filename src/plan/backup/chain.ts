@@ -92,12 +92,16 @@ export function planBackup(given: BackupSnapshot): BackupPlan {
   return { actions: due, wanted, reads, times, events, facts, ...conclusion };
 }
 
-/** What is not seen anew stays as it was last seen. */
-function startingStatus({ backup }: BackupSnapshot): BackupStatus {
+/** What is not seen anew stays as it was last seen. How a running backup goes on ends with it. */
+function startingStatus({ backup, layer }: BackupSnapshot): BackupStatus {
   const { status = {} } = backup;
   const { conditions: _c, blockedBy: _b, observedSince: _o, generations, ...kept } = status;
+  const { lag: _l, snapshot: _s, ...lasting } = kept;
   const reconciled = generations?.reconciled;
-  return { ...kept, generations: reconciled === undefined ? {} : { reconciled } };
+  return {
+    ...(layer.kind === "seen" ? lasting : kept),
+    generations: reconciled === undefined ? {} : { reconciled },
+  };
 }
 
 function mergedStatus(before: BackupStatus, more: Partial<BackupStatus> = {}): BackupStatus {

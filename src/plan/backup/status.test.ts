@@ -218,3 +218,13 @@ test("[BK89] paused and ended backups, and one that was never started", () => {
     "True Restorable",
   ]);
 });
+
+test("[BK80] the lag and the present snapshot of a backup that has ended are not shown any more", () => {
+  const before = { lag: "12s", snapshot: { progress: 3 }, backupUID: "u1" };
+  const backup = backupWith({ backupState: "Stopped" }, before);
+  const { status } = planBackup(sceneOf({ backup, ...seen(recordWith({ state: "Completed" })) }));
+  assert.equal(status.lag, undefined);
+  assert.equal(status.snapshot, undefined);
+  const layer = { kind: "missing", reason: "Unreachable", message: "" } as const;
+  assert.equal(planBackup(sceneOf({ backup, layer })).status.lag, "12s", "nobody could ask");
+});
