@@ -25,7 +25,7 @@ test("[RS90] the first sentence says how it is", () => {
   const table: [Partial<RestoreSnapshot>, string, RegExp][] = [
     [{}, "working", /being prepared/],
     [seen([recordWith({ url })], { lockUid: "u1" }), "working", /The restore runs/],
-    [seen([recordWith({ state: "completed" })]), "healthy", /was restored to version 90000000/],
+    [seen([recordWith({ state: "completed" })]), "healthy", /were restored to version 90000000/],
     [seen([recordWith({ state: "aborted" })]), "stuck", /holds a part of the data/],
     [seen([], { lockUid: "x" }), "stuck", /needs you: The database is locked by somebody else/],
     [

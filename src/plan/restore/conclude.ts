@@ -1,6 +1,6 @@
 // The end of a plan about a restore: conditions, in plain words about what the destination holds now, and waits.
 // Rules: spec/restore.md [RS80], [RS81].
-import type { RestoreStatus } from "../../api/restore.ts";
+import type { RestoreSpec, RestoreStatus } from "../../api/restore.ts";
 import { datedConditions } from "../status/status-conditions.ts";
 import type { Judgement } from "../status/status-conditions.ts";
 import type { NewWait } from "../wait.ts";
@@ -68,6 +68,19 @@ function ended(state: string): string {
   return state === "completed" ? "Completed" : "Aborted";
 }
 
+/** A database of which only ranges were restored is not of one version. */
+function restoredText(spec: RestoreSpec, version: string): string {
+  const { destinationClusterName: name, keyRanges = [], addPrefix = "" } = spec;
+  if (keyRanges.length === 0 && addPrefix === "") {
+    return `The database of ${name} was restored${version}, and is not locked by the restore any more`;
+  }
+  const prefix = addPrefix === "" ? "" : ` under the prefix ${addPrefix}`;
+  const count = keyRanges.length;
+  const what =
+    count === 0 ? "The keys of users were" : count === 1 ? "One range was" : `${count} ranges were`;
+  return `${what} restored${version} into the database of ${name}${prefix}; the database is not locked by the restore any more`;
+}
+
 function completed({ restore }: RestoreSnapshot, after: After): Judgement {
   const name = restore.spec.destinationClusterName;
   const { state, target, progress } = after.status ?? {};
@@ -81,12 +94,11 @@ function completed({ restore }: RestoreSnapshot, after: After): Judgement {
       : judge("False", "NotStarted", `Nothing was written into the database of ${name}`);
   }
   if (state === "completed") {
+    // The spec may have been changed since.
+    const told = restore.status?.conditions?.find(({ type }) => type === "Completed");
+    if (told?.status === "True") return judge("True", told.reason, told.message);
     const version = target?.version === undefined ? "" : ` to version ${target.version}`;
-    return judge(
-      "True",
-      "Completed",
-      `The database of ${name} was restored${version}, and is not locked by the restore any more`,
-    );
+    return judge("True", "Completed", restoredText(restore.spec, version));
   }
   if (progress?.bytes === 0) {
     return judge(

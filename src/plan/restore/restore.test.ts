@@ -235,7 +235,19 @@ test("[RS81] the words about the destination are true for each end", () => {
   assert.match(wordsOf(running), /is locked, and what lies in the restored ranges is not complete/);
   const ended = (state: "completed" | "aborted", bytes: number): string =>
     wordsOf({ ...running, ...seen([recordWith({ state, bytes })]) });
-  assert.match(ended("completed", 5), /was restored to version 90000000/);
+  assert.match(ended("completed", 5), /^The keys of users were restored to version 90000000 into/);
+  const keyRanges = [{ start: "a", end: "b" }];
+  const done = seen([recordWith({ state: "completed" })]);
+  const part = restoreWith({ keyRanges, addPrefix: "old/" }, begun);
+  assert.equal(
+    wordsOf({ restore: part, ...done }),
+    "One range was restored to version 90000000 into the database of sample under the prefix old/; the database is not locked by the restore any more",
+  );
+  const whole = restoreWith({ addPrefix: "" }, begun);
+  assert.match(wordsOf({ restore: whole, ...done }), /sample was restored to version 90000000,/);
+  const { status } = planRestore(sceneOf({ restore: part, ...done }));
+  const changed = restoreWith({}, status);
+  assert.match(wordsOf({ restore: changed, ...done }), /^One range was restored/, "as it was then");
   assert.match(ended("aborted", 5), /holds a part of the data that fits no version/);
   assert.match(ended("aborted", 0), /before it had written anything/);
 });
