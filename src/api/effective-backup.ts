@@ -32,8 +32,12 @@ export function deletionPolicyOf(spec: BackupSpec): "noop" | "stop" | "cleanup" 
   return isUnmanaged(spec) ? "noop" : (spec.deletionPolicy ?? "noop");
 }
 
-export function lagAlarmMsOf({ lagAlarm }: BackupSpec): number {
-  return durationMs(lagAlarm) ?? 600_000;
+export function lagAlarmOf({ lagAlarm }: BackupSpec): string {
+  return lagAlarm ?? "10m";
+}
+
+export function lagAlarmMsOf(spec: BackupSpec): number {
+  return durationMs(lagAlarmOf(spec)) ?? 600_000;
 }
 
 export function timeZoneOf({ timeZone }: NonNullable<BackupSpec["schedule"]>): string {

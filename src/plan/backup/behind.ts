@@ -1,9 +1,9 @@
 // The condition Behind: the last point that can be restored is older than the alarm allows. Two looks have to agree, since one
 // may fall into a recovery. Rules: spec/backup.md [BK90].
-import { isContinuous, lagAlarmMsOf } from "../../api/effective-backup.ts";
+import { isContinuous, lagAlarmMsOf, lagAlarmOf } from "../../api/effective-backup.ts";
 import type { Judgement } from "../status/status-conditions.ts";
 import { isOurs, shouldRun } from "./facts.ts";
-import { durationText, lagOf } from "./figures.ts";
+import { lagOf } from "./figures.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 
 /** Undefined when it cannot be judged now: what was found before stands. */
@@ -19,7 +19,7 @@ export function behind(snapshot: BackupSnapshot): Judgement | undefined {
   const lagMs = lagOf(layer.layer, nowMs);
   if (lagMs === undefined) return notRestorable;
   const alarmMs = lagAlarmMsOf(spec);
-  const limit = durationText(alarmMs);
+  const limit = lagAlarmOf(spec);
   if (lagMs <= alarmMs) {
     return judge("False", "UpToDate", `The last restorable point is not more than ${limit} behind`);
   }

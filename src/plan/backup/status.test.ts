@@ -71,7 +71,7 @@ test("[BK80][BK89] a running backup", () => {
         type: "Behind",
         status: "False",
         reason: "UpToDate",
-        message: "The last restorable point is not more than 10m0s behind",
+        message: "The last restorable point is not more than 10m behind",
         observedGeneration: 3,
         lastTransitionTime: time(0),
       },
