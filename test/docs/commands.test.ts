@@ -30,7 +30,7 @@ const runs: readonly (readonly [documented: string, typed?: string])[] = [
   ["kubectl fdb explain sample"],
   ["kubectl fdb explain CLUSTER", "kubectl fdb explain sample"],
   [
-    "kubectl fdb explain CLUSTER [-n NAMESPACE] [--context NAME] [--kubeconfig FILE] [-o text|json]",
+    "kubectl fdb explain NAME [-n NAMESPACE] [--context NAME] [--kubeconfig FILE] [-o text|json]",
     "kubectl fdb explain sample -n default --kubeconfig $KUBECONFIG -o json",
   ],
   ["fdb-operator explain CLUSTER", "fdb-operator explain sample"],
@@ -117,6 +117,7 @@ const leftOut: Readonly<Record<string, string>> = {
   "kubectl fdb explain restore/yesterday": restore,
   "kubectl get fdbbackup": backup,
   "kubectl get fdbrestore": restore,
+  "kubectl get pods": named,
   "kubectl gofdb": "is the plugin of the Go operator under another name",
   "kubectl logs --previous": named,
   "kubectl logs deploy/fdb-operator":

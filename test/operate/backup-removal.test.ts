@@ -4,6 +4,7 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbBackups } from "../../src/api/backup.ts";
 import type { BackupSpec, FoundationDBBackup } from "../../src/api/backup.ts";
+import { backupUrl } from "../../src/build/backup-url.ts";
 import { events, pods } from "../../src/kube/resource.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import { backupFinalizer } from "../../src/plan/backup/deletion.ts";
@@ -15,6 +16,14 @@ const key = { namespace: "default", name: "nightly" };
 function resource(spec: Partial<BackupSpec>, name = "nightly"): Stored<FoundationDBBackup> {
   const { status: _, ...backup } = backupWith(spec);
   return { ...backup, metadata: { name, namespace: "default" } };
+}
+
+/** The operator saw, when there was a cluster, that the backup wrote to its destination [BK77]. */
+async function haveWritten(world: FullWorld): Promise<void> {
+  const url = backupUrl(await world.client.get(foundationDbBackups, key));
+  const patch = { status: { backupDetails: { url } } };
+  const options = { type: "merge", subresource: "status" } as const;
+  await world.client.patch(foundationDbBackups, key, patch, options);
 }
 
 async function commandsOf(world: FullWorld): Promise<string[]> {
@@ -45,6 +54,7 @@ test("[BK74][BK75] without a cluster the data is deleted, but not once the polic
   await world.clock.advance(5_000);
   const { metadata } = await world.client.get(foundationDbBackups, key);
   assert.deepEqual(metadata.finalizers, [backupFinalizer]);
+  await haveWritten(world);
   await world.client.delete(foundationDbBackups, key);
   await world.clock.advance(60_000);
   assert.equal(isEdited, true);
@@ -52,6 +62,7 @@ test("[BK74][BK75] without a cluster the data is deleted, but not once the polic
   assert.equal(await world.client.find(foundationDbBackups, key), undefined, "stop lets it go");
   await world.client.create(foundationDbBackups, resource({ deletionPolicy: "cleanup" }));
   await world.clock.advance(5_000);
+  await haveWritten(world);
   await world.client.delete(foundationDbBackups, key);
   await world.clock.advance(5_000);
   assert.deepEqual(await commandsOf(world), ["delete"]);
@@ -68,6 +79,7 @@ test("[BK75] data in a place to which another backup writes is not deleted", asy
   const spec = { ...place, deletionPolicy: "cleanup" } as const;
   await world.client.create(foundationDbBackups, resource(spec));
   await world.clock.advance(5_000);
+  await haveWritten(world);
   await world.client.delete(foundationDbBackups, key);
   await world.clock.advance(60_000);
   assert.deepEqual(await commandsOf(world), []);
