@@ -56,6 +56,36 @@ test("[R51] what is being deleted is not deleted again, and is waited for", () =
   assert.equal(plan.status.generations?.["hasPendingRemoval"], 2);
 });
 
+test("[HALL21] removals that began in two halls go on in one after the other", () => {
+  const { world, ids } = emptied(storages(2), {
+    automationOptions: { removalMode: "All", waitBetweenRemovalsSeconds: 0 },
+  });
+  const redundancy_mode = "three_data_hall_fallback";
+  world.changeSpec({ databaseConfiguration: { redundancy_mode } });
+  const hallOf = (id: string): string => (id === ids[0] ? "az1" : "az2");
+  world.change = ({ cluster }) => {
+    if (cluster?.configuration) cluster.configuration.redundancy_mode = redundancy_mode;
+    for (const process of Object.values(cluster?.processes ?? {})) {
+      const id = process.locality?.["instance_id"] ?? "";
+      process.locality = { ...process.locality, data_hall: hallOf(id) };
+    }
+  };
+  // Somebody deleted their pods, or a removal that was begun before there were halls.
+  for (const id of ids) {
+    world.changeGroup(id, { exclusionTimestamp: deletionTimestamp });
+    const name = world.podNameOf(id);
+    const pod = world.pods.get(name);
+    if (pod) world.pods.set(name, { ...pod, metadata: { ...pod.metadata, deletionTimestamp } });
+  }
+  const removals: string[][] = [];
+  for (let pass = 0; pass < 4; pass += 1) {
+    removals.push(removed(world.pass()));
+    world.nowMs += 2_000;
+  }
+  assert.deepEqual(removals.flat().sort(), [...ids].sort());
+  assert.ok(removals.every((each) => each.length <= 1));
+});
+
 test("[R52] an isolated pod keeps everything", () => {
   const { world, ids } = emptied(storages(1));
   const name = world.podNameOf(ids[0] ?? "");

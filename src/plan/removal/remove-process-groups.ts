@@ -187,7 +187,7 @@ function pauseWait(pace: Pace, ids: readonly string[]): NewWait {
 
 type RemovalAction = DisruptiveAction & { type: "removeProcessGroups" };
 
-/** All of them; or those that are proven; or one fault domain of those that are not, which the budget may refuse. */
+/** All of them; or those that are proven, if need be of one hall; or one fault domain of those that are not. */
 function allowedAct(
   snapshot: Snapshot,
   groups: readonly ProcessGroup[],
@@ -198,7 +198,7 @@ function allowedAct(
   const zone = unproven[0]?.group.faultDomain;
   const oneZone = unproven.filter(({ group }) => group.faultDomain === zone);
   let wait: NewWait | undefined;
-  for (const attempt of [members, proven, oneZone]) {
+  for (const attempt of [members, proven, ...hallByHall(snapshot, proven), oneZone]) {
     if (attempt.length === 0) continue;
     const action: RemovalAction = {
       type: "removeProcessGroups",
@@ -212,6 +212,18 @@ function allowedAct(
     wait = removalWait(refusal.reason, attempt.map(idOf), refusal.message, 2_000);
   }
   return wait === undefined ? {} : { wait };
+}
+
+/** Removals that began in several halls, before there were any or by another hand, would wait for each other. */
+function hallByHall(snapshot: Snapshot, members: readonly Member[]): readonly Member[][] {
+  const status = databaseStatus(snapshot);
+  if (status === undefined) return [];
+  const halls = new Map<string, Member[]>();
+  for (const member of members) {
+    const hall = hallInForce(snapshot, status, member.group);
+    halls.set(hall, [...(halls.get(hall) ?? []), member]);
+  }
+  return [...halls].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
 }
 
 interface Sorted {
