@@ -8,7 +8,7 @@ import type { Event, Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { formatTime, parseTime } from "../kube/time.ts";
 import { agentDeploymentName, agentLabel } from "../build/backup-deployment.ts";
-import { conditionFact } from "./explain-facts.ts";
+import { conditionFact, firstVerdict, knownFigures } from "./explain-facts.ts";
 import { objectTroubles, recentEvents } from "./explain-objects.ts";
 import { explainedWaits } from "./explain-page.ts";
 import type { ExplainedFact, ExplainedWait, ExplainPage, Verdict } from "./explain-page.ts";
@@ -73,15 +73,12 @@ function negated({ answer, ...rest }: ExplainedFact): ExplainedFact {
 type Facts = Pick<BackupPage, "running" | "restorable" | "upToDate" | "reconciled">;
 
 function verdictOf(
-  { metadata, status }: FoundationDBBackup,
+  backup: FoundationDBBackup,
   { restorable, upToDate, reconciled }: Facts,
   waits: readonly ExplainedWait[],
 ): Verdict {
-  const needsPerson = waits.some(({ concern }) => concern === "person");
-  if (metadata.deletionTimestamp !== undefined) return needsPerson ? "stuck" : "deleting";
-  if (status?.conditions === undefined) return "unseen";
-  if (waits.some(({ reason }) => reason === "InvalidSpec")) return "invalid";
-  if (needsPerson) return "stuck";
+  const first = firstVerdict(backup, waits);
+  if (first !== undefined) return first;
   if (upToDate.answer === "no") return "degraded";
   if (waits.some(({ concern }) => concern === "look")) return "degraded";
   if (reconciled.answer !== "yes") return restorable.answer === "yes" ? "working" : "starting";
@@ -144,9 +141,7 @@ function figuresOf({ spec, status }: FoundationDBBackup, nowMs: number): Record<
       run && `${run.time} ${run.result}${run.message === undefined ? "" : `: ${run.message}`}`,
     "Next run": spec.schedule && schedule?.next,
   };
-  return Object.fromEntries(
-    Object.entries(all).flatMap(([name, text]) => (text ? [[name, text]] : [])),
-  );
+  return knownFigures(all);
 }
 
 export function backupText(page: BackupPage): TextPage {

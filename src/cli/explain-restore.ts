@@ -8,7 +8,7 @@ import type { KubeClient } from "../kube/client.ts";
 import type { Event, Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { formatTime } from "../kube/time.ts";
-import { conditionFact } from "./explain-facts.ts";
+import { conditionFact, firstVerdict, knownFigures } from "./explain-facts.ts";
 import { objectTroubles, recentEvents } from "./explain-objects.ts";
 import { explainedWaits } from "./explain-page.ts";
 import type { ExplainedFact, ExplainedWait, ExplainPage, Verdict } from "./explain-page.ts";
@@ -58,17 +58,13 @@ export function explainRestore(input: RestoreInput, nowMs: number): RestorePage 
   };
 }
 
-function verdictOf(
-  { metadata, status }: FoundationDBRestore,
-  waits: readonly ExplainedWait[],
-): Verdict {
-  const needsPerson = waits.some(({ concern }) => concern === "person");
-  if (metadata.deletionTimestamp !== undefined) return needsPerson ? "stuck" : "deleting";
-  if (status?.conditions === undefined) return "unseen";
-  if (waits.some(({ reason }) => reason === "InvalidSpec")) return "invalid";
-  if (needsPerson || status.state === "aborted") return "stuck";
+function verdictOf(restore: FoundationDBRestore, waits: readonly ExplainedWait[]): Verdict {
+  const first = firstVerdict(restore, waits);
+  if (first !== undefined) return first;
+  const { status } = restore;
+  if (status?.state === "aborted") return "stuck";
   if (waits.some(({ concern }) => concern === "look")) return "degraded";
-  return status.endTime !== undefined || status.state === "completed" ? "healthy" : "working";
+  return status?.endTime !== undefined || status?.state === "completed" ? "healthy" : "working";
 }
 
 function headlineOf(
@@ -115,9 +111,7 @@ function figuresOf({ status }: FoundationDBRestore): Record<string, string> {
     Began: startTime,
     Ended: endTime,
   };
-  return Object.fromEntries(
-    Object.entries(all).flatMap(([name, text]) => (text ? [[name, text]] : [])),
-  );
+  return knownFigures(all);
 }
 
 export function restoreText(page: RestorePage): TextPage {

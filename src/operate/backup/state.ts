@@ -39,15 +39,13 @@ export interface ResourceState {
 export interface BackupState extends ResourceState {
   /** What the pass before found; undefined before the first one. */
   facts: BackupFacts | undefined;
-  readonly backupUid: string;
   readonly reader: BackupReader;
   readonly times: TimeReader;
 }
 
-export function newBackupState(backupUid: string, options: LayerReaderOptions): BackupState {
+export function newBackupState(options: LayerReaderOptions): BackupState {
   const reader = newBackupReader(options);
   return {
-    backupUid,
     reader,
     facts: undefined,
     times: new TimeReader(options),

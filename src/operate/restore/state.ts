@@ -8,15 +8,14 @@ import { newResourceState } from "../backup/state.ts";
 import type { ResourceState } from "../backup/state.ts";
 
 export interface RestoreState extends ResourceState {
-  readonly restoreUid: string;
   readonly reader: LayerReader<RestoreQuestion, RestoreLayer>;
   /** The map of times of the backup, as it was last read. */
   timeline: { readonly readMs: number; readonly pairs: readonly TimePair[] } | undefined;
 }
 
-export function newRestoreState(restoreUid: string, options: LayerReaderOptions): RestoreState {
+export function newRestoreState(options: LayerReaderOptions): RestoreState {
   const reader = new LayerReader(options, { read: readRestoreLayer, gist });
-  return { restoreUid, reader, timeline: undefined, ...newResourceState() };
+  return { reader, timeline: undefined, ...newResourceState() };
 }
 
 /** Without what moves all the time. */

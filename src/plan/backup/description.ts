@@ -1,5 +1,6 @@
 // What `fdbbackup describe --json` says of a container. The log has both streams in one, so the JSON is looked for.
 // Rules: spec/backup.md [BK101].
+import type { NewWait } from "../wait.ts";
 
 export interface DescribedSnapshot {
   readonly begin: number;
@@ -56,4 +57,27 @@ function listOf(value: unknown): Fields[] {
 function versionOf(value: unknown): number | undefined {
   const version = isFields(value) ? value["Version"] : undefined;
   return typeof version === "number" ? version : undefined;
+}
+
+/** The command has ended, and its log is on its way. */
+export function readingWait(step: string, podName: string): NewWait {
+  return {
+    step,
+    reason: "BackupCommandRunning",
+    message: `The output of pod ${podName} is being read`,
+    object: `pod/${podName}`,
+    remedy: "Nothing: it passes by itself.",
+    retryAfterMs: 5_000,
+  };
+}
+
+/** `consequence`: what is therefore not done. */
+export function noDescriptionWait(step: string, podName: string, consequence: string): NewWait {
+  return {
+    step,
+    reason: "BackupCommandFailed",
+    message: `What fdbbackup describe printed in pod ${podName} is no description of a backup, so ${consequence}`,
+    remedy: `Look at \`kubectl logs ${podName} -c foundationdb\`; it is tried again in ten minutes.`,
+    retryAfterMs: 60_000,
+  };
 }

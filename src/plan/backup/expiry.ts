@@ -7,8 +7,7 @@ import type { BackupRecord } from "../../fdb/backup-layer.ts";
 import { formatTime } from "../../kube/time.ts";
 import { operatorTimeMs } from "../view/server-time.ts";
 import type { NewWait } from "../wait.ts";
-import type { CommandEnd } from "./command-end.ts";
-import { parseDescription } from "./description.ts";
+import { noDescriptionWait, parseDescription, readingWait } from "./description.ts";
 import type { Description } from "./description.ts";
 import { isOurs, isRunning, layerOf, shouldRun, wantedUrl } from "./facts.ts";
 import { readerOf, readerWait } from "./readers.ts";
@@ -34,9 +33,10 @@ export function expireBackup(snapshot: BackupSnapshot): BackupStepResult {
   if (looked?.isSuccess !== true) return runCommand(snapshot, step, look);
   const name = looked.pod.metadata.name ?? "";
   const output = snapshot.outputs.get(name);
-  if (output === undefined) return { reads: [name], waits: [readingWait(looked)] };
+  if (output === undefined) return { reads: [name], waits: [readingWait(step, name)] };
   const description = parseDescription(output);
-  if (description === undefined) return { reads: [name], waits: [unreadableWait(looked)] };
+  if (description === undefined)
+    return { reads: [name], waits: [noDescriptionWait(step, name, "nothing is expired")] };
   const versions = cutOf(description, oldest);
   if (versions === undefined) return { status: { expiry: expiryOf(snapshot, description) } };
   const command = expireCommand(backup, url, context, versions);
@@ -129,9 +129,10 @@ function concluded(
   const name = looked.pod.metadata.name ?? "";
   const output = snapshot.outputs.get(name);
   const reads = [firstLook, name];
-  if (output === undefined) return { reads, waits: [readingWait(looked)] };
+  if (output === undefined) return { reads, waits: [readingWait(step, name)] };
   const description = parseDescription(output);
-  if (description === undefined) return { reads, waits: [unreadableWait(looked)] };
+  if (description === undefined)
+    return { reads, waits: [noDescriptionWait(step, name, "nothing is expired")] };
   const message = `Data before version ${before} was expired`;
   return {
     status: { expiry: { ...expiryOf(snapshot, description), before } },
@@ -148,28 +149,5 @@ function expiryOf(
     time: formatTime(nowMs),
     ...(before === undefined ? {} : { before }),
     ...(restorableFrom === undefined ? {} : { restorableFrom }),
-  };
-}
-
-function readingWait({ pod }: CommandEnd): NewWait {
-  const name = pod.metadata.name ?? "";
-  return {
-    step,
-    reason: "BackupCommandRunning",
-    message: `The output of pod ${name} is being read`,
-    object: `pod/${name}`,
-    remedy: "Nothing: it passes by itself.",
-    retryAfterMs: 5_000,
-  };
-}
-
-function unreadableWait({ pod }: CommandEnd): NewWait {
-  const name = pod.metadata.name ?? "";
-  return {
-    step,
-    reason: "BackupCommandFailed",
-    message: `What fdbbackup describe printed in pod ${name} is no description of a backup, so nothing is expired`,
-    remedy: `Look at \`kubectl logs ${name} -c foundationdb\`; it is tried again in ten minutes.`,
-    retryAfterMs: 60_000,
   };
 }

@@ -6,7 +6,7 @@ import { describeCommand } from "../../build/backup-command.ts";
 import { maskedUrl } from "../../build/backup-url.ts";
 import { startRestoreCommand } from "../../build/restore-command.ts";
 import { backupFinalizer } from "../backup/deletion.ts";
-import { parseDescription } from "../backup/description.ts";
+import { noDescriptionWait, parseDescription, readingWait } from "../backup/description.ts";
 import type { Description } from "../backup/description.ts";
 import { isReadSince, lastEnd, runCommand } from "../backup/run-command.ts";
 import type { NewWait } from "../wait.ts";
@@ -86,9 +86,10 @@ function lookAtStore(snapshot: RestoreSnapshot, context: string): Look {
   }
   const output = snapshot.outputs.get(name);
   const reads = [name];
-  if (output === undefined) return { result: { reads, waits: [reading(name)] } };
+  if (output === undefined) return { result: { reads, waits: [readingWait(step, name)] } };
   const description = parseDescription(output);
-  if (description === undefined) return { result: { reads, waits: [unreadable(name)] } };
+  if (description === undefined)
+    return { result: { reads, waits: [noDescriptionWait(step, name, "nothing is restored")] } };
   return { description, reads };
 }
 
@@ -127,27 +128,6 @@ function notRestorable(url: string): NewWait {
     reason: "RestoreNotRestorable",
     message: `The backup at ${maskedUrl(url)} has no point that can be restored: no snapshot is complete with the log behind it`,
     remedy: "If it still runs, wait for its first snapshot; it is looked at again.",
-    retryAfterMs: 60_000,
-  };
-}
-
-function reading(name: string): NewWait {
-  return {
-    step,
-    reason: "BackupCommandRunning",
-    message: `The output of pod ${name} is being read`,
-    object: `pod/${name}`,
-    remedy: "Nothing: it passes by itself.",
-    retryAfterMs: 5_000,
-  };
-}
-
-function unreadable(name: string): NewWait {
-  return {
-    step,
-    reason: "BackupCommandFailed",
-    message: `What fdbbackup describe printed in pod ${name} is no description of a backup, so nothing is restored`,
-    remedy: `Look at \`kubectl logs ${name} -c foundationdb\`; it is tried again in ten minutes.`,
     retryAfterMs: 60_000,
   };
 }
