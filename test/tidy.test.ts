@@ -95,6 +95,13 @@ test("[HOUSE4] imports between the rooms go one way", () => {
   assert.deepEqual(found, []);
 });
 
+test("[HOUSE13] no file of src but its unit tests imports from test", () => {
+  const found = importsOf(sources.filter((file) => file.startsWith("src/")))
+    .filter(({ file, target }) => !file.endsWith(".test.ts") && target.startsWith("test/"))
+    .map(({ file, number, target }) => `${file}:${number}: ${target}`);
+  assert.deepEqual(found, []);
+});
+
 /** Parts that stand on their own: their folders, what else they may use, and where their surface is described. */
 const separate = [
   { folders: ["src/emulator"], uses: [], readme: "src/emulator/README.md" },

@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { backupWarnings } from "../api/validate-backup.ts";
-import { backupWith, nightlyUrl } from "../plan/backup/scene.ts";
+import { backupWith, nightlyUrl } from "../../test/fixtures/backup-scene.ts";
 import {
   deleteCommand,
   endCommand,

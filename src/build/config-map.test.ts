@@ -3,7 +3,7 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { configMap, dynamicConfHash, dynamicConfHashOf, monitorConfKey } from "./config-map.ts";
 import { volumeClaim } from "./volume-claim.ts";
-import { clusterWith, stateless1, storage1 } from "./build-fixture.ts";
+import { clusterWith, stateless1, storage1 } from "../../test/fixtures/sample-cluster.ts";
 
 test("[B41] the ConfigMap holds what pods need", () => {
   const { data, metadata } = configMap(clusterWith({ trustedCAs: ["A", "B"] }));

@@ -8,7 +8,7 @@ import type { Substitutions } from "./command-line.ts";
 import { needsNodeWatch } from "./locality-arguments.ts";
 import { monitorConfiguration, monitorJson } from "./monitor-configuration.ts";
 import { splitConfiguration } from "./split-configuration.ts";
-import { clusterWith } from "./build-fixture.ts";
+import { clusterWith } from "../../test/fixtures/sample-cluster.ts";
 
 const substitutions: Substitutions = {
   BINARY_DIR: "/usr/bin",

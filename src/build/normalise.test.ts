@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { imageFor, isCompatibleUpgrade, podVersionOf, tagOf } from "./images.ts";
 import { isCrashLooping, normalCluster } from "./normalise.ts";
 import { desiredSidecarImage } from "./pod.ts";
-import { clusterWith, resourceWith } from "./build-fixture.ts";
+import { clusterWith, resourceWith } from "../../test/fixtures/sample-cluster.ts";
 
 test("[B7] each part of an image comes from the first entry that sets it", () => {
   const image = (given: string | undefined, ...configs: Parameters<typeof imageFor>[1]): string => {

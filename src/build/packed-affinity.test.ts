@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ClusterSpec } from "../api/cluster.ts";
 import type { Pod } from "../kube/generated/types.ts";
-import { clusterWith } from "./build-fixture.ts";
+import { clusterWith } from "../../test/fixtures/sample-cluster.ts";
 import { pod } from "./pod.ts";
 import { volumeClaim } from "./volume-claim.ts";
 

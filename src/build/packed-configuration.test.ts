@@ -1,7 +1,7 @@
 // The configuration of packed processes where others learn their zone from their node. Rules: spec/packing.md [PACK27].
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clusterWith } from "./build-fixture.ts";
+import { clusterWith } from "../../test/fixtures/sample-cluster.ts";
 import { configMap, dynamicConfHashOf } from "./config-map.ts";
 import { pod } from "./pod.ts";
 

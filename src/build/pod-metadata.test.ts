@@ -6,7 +6,7 @@ import { shapeOfPod } from "../plan/view/pod-shape.ts";
 import { imageTypeOfPod, ipFamilyOfPod, publicIpsOfPod } from "./pod-reading.ts";
 import type { ReadablePod } from "./pod-reading.ts";
 import { pod } from "./pod.ts";
-import { clusterWith, storage1 } from "./build-fixture.ts";
+import { clusterWith, storage1 } from "../../test/fixtures/sample-cluster.ts";
 
 const prefix = "foundationdb.org/";
 

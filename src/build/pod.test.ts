@@ -5,7 +5,7 @@ import type { ClusterSpec, ClusterStatus } from "../api/cluster.ts";
 import type { Container, PodSpec } from "../kube/generated/types.ts";
 import { podSpec } from "./pod.ts";
 import type { PodSubject } from "./pod-subject.ts";
-import { clusterWith, stateless1, storage1 } from "./build-fixture.ts";
+import { clusterWith, stateless1, storage1 } from "../../test/fixtures/sample-cluster.ts";
 
 function specOf(
   spec: Partial<ClusterSpec> = {},

@@ -3,7 +3,7 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { containsMetadata, metadataFor, selectorLabels } from "./labels.ts";
 import { headlessService, processGroupService } from "./service.ts";
-import { clusterWith, storage1 } from "./build-fixture.ts";
+import { clusterWith, storage1 } from "../../test/fixtures/sample-cluster.ts";
 
 const labels = {
   matchLabels: { app: "db" },

@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { BackupSpec, BackupStatus, FoundationDBBackup } from "../api/backup.ts";
-import { backupWith } from "../plan/backup/scene.ts";
+import { backupWith } from "../../test/fixtures/backup-scene.ts";
 import { backupTeller, isBackupSettled, renderBackup, whyNotSettled } from "./backup-view.ts";
 import { openOutput } from "./terminal.ts";
 

@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { RestoreStatus } from "../api/restore.ts";
-import { restoreWith } from "../plan/restore/scene.ts";
+import { restoreWith } from "../../test/fixtures/restore-scene.ts";
 import { isRestoreSettled, renderRestore, restoreTeller, whyNotRestored } from "./restore-view.ts";
 import { openOutput } from "./terminal.ts";
 

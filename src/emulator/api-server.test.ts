@@ -6,7 +6,13 @@ import { seededRandom } from "../env/random.ts";
 import { isKubeError } from "../kube/error.ts";
 import { createApiServer } from "./api-server.ts";
 import { arrayAt, objectAt, stringAt, valueAt } from "./json.ts";
-import { configMap, inDefault, pod, settle, TestServer } from "./server-for-tests.ts";
+import {
+  configMap,
+  inDefault,
+  pod,
+  settle,
+  TestServer,
+} from "../../test/fixtures/emulated-server.ts";
 
 test("[KAS1] the same seed gives the same answers", async () => {
   const run = async (): Promise<string> => {

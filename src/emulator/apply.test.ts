@@ -26,7 +26,7 @@ import {
   toy,
   toyDefinition,
   toysPath,
-} from "./server-for-tests.ts";
+} from "../../test/fixtures/emulated-server.ts";
 
 const maps = inDefault("configmaps");
 

@@ -2,7 +2,13 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { arrayAt, objectAt, stringAt, valueAt, type JsonObject } from "./json.ts";
-import { configMap, inDefault, pod, settle, TestServer } from "./server-for-tests.ts";
+import {
+  configMap,
+  inDefault,
+  pod,
+  settle,
+  TestServer,
+} from "../../test/fixtures/emulated-server.ts";
 
 const maps = inDefault("configmaps");
 const pods = inDefault("pods");

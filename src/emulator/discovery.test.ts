@@ -13,7 +13,7 @@ import {
   toy,
   toyDefinition,
   toysPath,
-} from "./server-for-tests.ts";
+} from "../../test/fixtures/emulated-server.ts";
 import { shortDuration } from "./table-age.ts";
 
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";

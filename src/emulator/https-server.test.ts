@@ -7,7 +7,7 @@ import { kubeconfigText, serveHttps, type ServedApi } from "./https-server.ts";
 import { duplicateMembers } from "./json-duplicates.ts";
 import { arrayAt, isJsonObject, valueAt } from "./json.ts";
 import { decodeProtobuf } from "./protobuf.ts";
-import { configMap, inDefault, TestServer } from "./server-for-tests.ts";
+import { configMap, inDefault, TestServer } from "../../test/fixtures/emulated-server.ts";
 
 interface Answer {
   status: number;

@@ -12,7 +12,7 @@ import {
   toy,
   toyDefinition,
   toysPath,
-} from "./server-for-tests.ts";
+} from "../../test/fixtures/emulated-server.ts";
 
 const pods = inDefault("pods");
 const claims = inDefault("persistentvolumeclaims");

@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { arrayAt, objectAt, stringAt, valueAt, type JsonObject } from "./json.ts";
-import { configMap, inDefault, pod, TestServer } from "./server-for-tests.ts";
+import { configMap, inDefault, pod, TestServer } from "../../test/fixtures/emulated-server.ts";
 
 const maps = inDefault("configmaps");
 const names = (list: JsonObject): string[] =>

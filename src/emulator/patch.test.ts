@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { arrayAt, objectAt, stringAt, valueAt, type JsonObject } from "./json.ts";
 import { jsonPatch, mergePatch } from "./merge-patch.ts";
 import { builtInNode } from "./schema-node.ts";
-import { configMap, inDefault, TestServer } from "./server-for-tests.ts";
+import { configMap, inDefault, TestServer } from "../../test/fixtures/emulated-server.ts";
 import { strategicMerge } from "./strategic-merge.ts";
 
 const maps = inDefault("configmaps");

@@ -1,7 +1,7 @@
 // What is answered to `kubectl logs`.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { inDefault, pod, TestServer } from "./server-for-tests.ts";
+import { inDefault, pod, TestServer } from "../../test/fixtures/emulated-server.ts";
 
 const log = `${inDefault("pods")}/a/log`;
 

@@ -3,7 +3,13 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { isKubeError } from "../kube/error.ts";
 import { stringAt, valueAt } from "./json.ts";
-import { configMap, inDefault, settle, summary, TestServer } from "./server-for-tests.ts";
+import {
+  configMap,
+  inDefault,
+  settle,
+  summary,
+  TestServer,
+} from "../../test/fixtures/emulated-server.ts";
 
 const maps = inDefault("configmaps");
 

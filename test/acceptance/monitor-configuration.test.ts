@@ -1,7 +1,7 @@
 // Checklist: the configuration that pods run their servers with, for both image types, and the ConfigMap that carries it.
 import { strict as assert } from "node:assert";
 import type { ClusterSpec, ClusterStatus } from "../../src/api/cluster.ts";
-import { clusterWith } from "../../src/build/build-fixture.ts";
+import { clusterWith } from "../fixtures/sample-cluster.ts";
 import { expectedCommandLine } from "../../src/build/command-line.ts";
 import type { Substitutions } from "../../src/build/command-line.ts";
 import { configMap } from "../../src/build/config-map.ts";

@@ -9,7 +9,7 @@ import {
   serversPerPod,
 } from "../../src/api/effective.ts";
 import { validateCluster } from "../../src/api/validate-cluster.ts";
-import { clusterWith, storage1 } from "../../src/build/build-fixture.ts";
+import { clusterWith, storage1 } from "../fixtures/sample-cluster.ts";
 import { imageFor } from "../../src/build/images.ts";
 import { metadataFor, selectorLabels } from "../../src/build/labels.ts";
 import { livePodMetadata } from "../../src/build/pod-metadata.ts";

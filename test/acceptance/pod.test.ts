@@ -1,7 +1,7 @@
 // Checklist: pods as they are built from the resource, for both image types.
 import { strict as assert } from "node:assert";
 import type { ClusterSpec, ClusterStatus } from "../../src/api/cluster.ts";
-import { clusterWith, stateless1, storage1 } from "../../src/build/build-fixture.ts";
+import { clusterWith, stateless1, storage1 } from "../fixtures/sample-cluster.ts";
 import { desiredSidecarImage, pod, podSpec } from "../../src/build/pod.ts";
 import type { PodSubject } from "../../src/build/pod-subject.ts";
 import type { Container, Pod, PodSpec } from "../../src/kube/generated/types.ts";

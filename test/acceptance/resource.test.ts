@@ -11,7 +11,7 @@ import {
 import { validateCluster } from "../../src/api/validate-cluster.ts";
 import { noPodTemplateLimits } from "../../src/api/validate-pod-template.ts";
 import type { PodTemplateLimits } from "../../src/api/validate-pod-template.ts";
-import { clusterWith } from "../../src/build/build-fixture.ts";
+import { clusterWith } from "../fixtures/sample-cluster.ts";
 import { isCrashLooping } from "../../src/build/normalise.ts";
 import type { PodSpec } from "../../src/kube/generated/types.ts";
 import { classPriority, isEligibleClass } from "../../src/model/coordinator-choice.ts";

@@ -8,7 +8,7 @@ import { validateRestore } from "../../src/api/validate-restore.ts";
 import { describeText, restoreOf } from "../../src/cli/backup-describe.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import { parseTimeLines, versionAtTime } from "../../src/model/backup-time-map.ts";
-import { backupWith } from "../../src/plan/backup/scene.ts";
+import { backupWith } from "../fixtures/backup-scene.ts";
 import { agentTemplate, BackupWorld, nightly } from "../world/managed-backup.ts";
 import { minuteMs } from "../world/world-harness.ts";
 

@@ -15,7 +15,7 @@ import {
   recordWith,
   sceneOf,
   seen,
-} from "../../src/plan/backup/scene.ts";
+} from "../fixtures/backup-scene.ts";
 import type { BackupSnapshot } from "../../src/plan/backup/snapshot.ts";
 import { BackupWorld } from "../world/managed-backup.ts";
 import { minuteMs } from "../world/world-harness.ts";

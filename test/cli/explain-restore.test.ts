@@ -7,9 +7,9 @@ import type { RestorePage } from "../../src/cli/explain-restore.ts";
 import { explainText } from "../../src/cli/explain.ts";
 import { datedPlan } from "../../src/operate/dated-plan.ts";
 import type { Stored } from "../../src/kube/resource.ts";
-import { nowMs } from "../../src/plan/backup/scene.ts";
+import { nowMs } from "../fixtures/backup-scene.ts";
 import { planRestore } from "../../src/plan/restore/chain.ts";
-import { recordWith, restoreWith, sceneOf, seen } from "../../src/plan/restore/scene.ts";
+import { recordWith, restoreWith, sceneOf, seen } from "../fixtures/restore-scene.ts";
 import type { RestoreSnapshot } from "../../src/plan/restore/snapshot.ts";
 import { RestoreWorld } from "../world/managed-restore.ts";
 

@@ -1,6 +1,6 @@
 // The affinity of packed pods as the operator builds it, in the hands of a scheduler.
 import assert from "node:assert/strict";
-import { clusterWith } from "../../src/build/build-fixture.ts";
+import { clusterWith } from "../fixtures/sample-cluster.ts";
 import { pod } from "../../src/build/pod.ts";
 import { capability } from "./case.ts";
 import { makeNodes, place, unschedulableMessage } from "./scheduling.ts";

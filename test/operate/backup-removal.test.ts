@@ -8,7 +8,7 @@ import { backupUrl } from "../../src/build/backup-url.ts";
 import { events, pods } from "../../src/kube/resource.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import { backupFinalizer } from "../../src/plan/backup/deletion.ts";
-import { backupWith } from "../../src/plan/backup/scene.ts";
+import { backupWith } from "../fixtures/backup-scene.ts";
 import { FullWorld } from "./full-world.ts";
 
 const key = { namespace: "default", name: "nightly" };

@@ -3,7 +3,7 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { AdminClient } from "../../fdb/admin.ts";
 import type { BackupLayer } from "../../fdb/backup-layer.ts";
-import { layerWith, recordWith } from "../../plan/backup/scene.ts";
+import { layerWith, recordWith } from "../../../test/fixtures/backup-scene.ts";
 import { VirtualClock } from "../../env/virtual-clock.ts";
 import { newBackupReader } from "./state.ts";
 

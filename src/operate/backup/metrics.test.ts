@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import { MetricsRegistry } from "../../env/metrics.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { planBackup, sceneOf } from "../../plan/backup/scene.ts";
+import { planBackup, sceneOf } from "../../../test/fixtures/backup-scene.ts";
 import { registerBackupMetrics } from "./metrics.ts";
 
 test("[BK99] a backup has its conditions, waits, lag and bytes, and takes them along", () => {

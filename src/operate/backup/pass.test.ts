@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { foundationDbBackups } from "../../api/backup.ts";
 import { machineClock } from "../../env/clock.ts";
 import { silentLog } from "../../env/log.ts";
-import { backupWith } from "../../plan/backup/scene.ts";
+import { backupWith } from "../../../test/fixtures/backup-scene.ts";
 import { performAll } from "./pass.ts";
 import type { PassSubject } from "./pass.ts";
 import { newResourceState } from "./state.ts";

@@ -8,7 +8,7 @@ import {
   recordWith,
   sceneOf,
   seen,
-} from "../../plan/backup/scene.ts";
+} from "../../../test/fixtures/backup-scene.ts";
 import { datedPlan } from "../dated-plan.ts";
 import { backupEvents, backupStatusDue } from "./status-writes.ts";
 

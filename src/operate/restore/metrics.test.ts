@@ -6,7 +6,7 @@ import { MetricsRegistry } from "../../env/metrics.ts";
 import { datedPlan } from "../dated-plan.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { planRestore } from "../../plan/restore/chain.ts";
-import { recordWith, sceneOf, seen } from "../../plan/restore/scene.ts";
+import { recordWith, sceneOf, seen } from "../../../test/fixtures/restore-scene.ts";
 import { registerRestoreMetrics } from "./metrics.ts";
 
 test("[RS84] a restore has its conditions, waits, progress and bytes, and takes them along", () => {

@@ -3,7 +3,7 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { RestoreStatus } from "../../api/restore.ts";
 import { planRestore } from "../../plan/restore/chain.ts";
-import { recordWith, restoreWith, sceneOf, seen } from "../../plan/restore/scene.ts";
+import { recordWith, restoreWith, sceneOf, seen } from "../../../test/fixtures/restore-scene.ts";
 import { restoreEvents, restoreStatusDue } from "./status-writes.ts";
 
 const waiting = planRestore(sceneOf()).status;

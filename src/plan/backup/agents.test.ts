@@ -6,7 +6,14 @@ import type { Deployment, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { formatTime } from "../../kube/time.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
-import { backupWith, gistOf, nowMs, planBackup, readyDeployment, sceneOf } from "./scene.ts";
+import {
+  backupWith,
+  gistOf,
+  nowMs,
+  planBackup,
+  readyDeployment,
+  sceneOf,
+} from "../../../test/fixtures/backup-scene.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 
 function readyWith(

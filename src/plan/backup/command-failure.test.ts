@@ -14,7 +14,7 @@ import {
   recordWith,
   sceneOf,
   seen,
-} from "./scene.ts";
+} from "../../../test/fixtures/backup-scene.ts";
 
 const scene = sceneOf(seen(recordWith({ state: "Completed" })));
 

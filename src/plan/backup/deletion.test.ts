@@ -12,7 +12,7 @@ import {
   recordWith,
   sceneOf,
   seen,
-} from "./scene.ts";
+} from "../../../test/fixtures/backup-scene.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 
 type Policy = NonNullable<BackupSpec["deletionPolicy"]>;

@@ -14,9 +14,9 @@ import {
   recordWith,
   sceneOf,
   seen,
-} from "./scene.ts";
+} from "../../../test/fixtures/backup-scene.ts";
 import type { RestoreStatus } from "../../api/restore.ts";
-import { restoreWith } from "../restore/scene.ts";
+import { restoreWith } from "../../../test/fixtures/restore-scene.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 
 const retention: BackupSpec["retention"] = { restorableFor: "7d" };

@@ -4,7 +4,14 @@ import { test } from "node:test";
 import type { BackupSpec } from "../../api/backup.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { capturedStatus } from "../../../test/fixtures/captured-status.ts";
-import { backupWith, planBackup, nowMs, recordWith, sceneOf, seen } from "./scene.ts";
+import {
+  backupWith,
+  planBackup,
+  nowMs,
+  recordWith,
+  sceneOf,
+  seen,
+} from "../../../test/fixtures/backup-scene.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 
 const whole = capturedStatus("25-data-movement");

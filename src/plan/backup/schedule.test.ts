@@ -6,8 +6,16 @@ import { scheduleProblems, scheduleWarnings } from "../../api/validate-schedule.
 import { formatTime } from "../../kube/time.ts";
 import type { BackupRecord } from "../../fdb/backup-layer.ts";
 import { hasData, listedRuns, surplusRuns } from "./runs.ts";
-import { backupWith, gistOf, nowMs, planBackup, recordWith, sceneOf, seen } from "./scene.ts";
-import { restoreWith } from "../restore/scene.ts";
+import {
+  backupWith,
+  gistOf,
+  nowMs,
+  planBackup,
+  recordWith,
+  sceneOf,
+  seen,
+} from "../../../test/fixtures/backup-scene.ts";
+import { restoreWith } from "../../../test/fixtures/restore-scene.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 
 const hourMs = 3_600_000;

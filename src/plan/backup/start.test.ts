@@ -15,7 +15,7 @@ import {
   recordWith,
   sceneOf,
   seen,
-} from "./scene.ts";
+} from "../../../test/fixtures/backup-scene.ts";
 
 const nobody = { does: [], waits: [] };
 const missing = "ERROR: Backup does not exist\nFatal Error: Backup does not exist";

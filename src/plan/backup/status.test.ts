@@ -14,7 +14,7 @@ import {
   recordWith,
   sceneOf,
   seen,
-} from "./scene.ts";
+} from "../../../test/fixtures/backup-scene.ts";
 
 test("[BK80][BK89] a running backup", () => {
   const record = recordWith({ snapshotBegin: 90_000_000, snapshotTarget: 130_000_000 });

@@ -4,7 +4,14 @@ import { test } from "node:test";
 import { timeMapObject } from "../../build/backup-time-map.ts";
 import { parseTimeMap } from "../../model/backup-time-map.ts";
 import type { TimePair } from "../../model/backup-time-map.ts";
-import { backupWith, nowMs, planBackup, recordWith, sceneOf, seen } from "./scene.ts";
+import {
+  backupWith,
+  nowMs,
+  planBackup,
+  recordWith,
+  sceneOf,
+  seen,
+} from "../../../test/fixtures/backup-scene.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 
 /** As `layerWith` has it. */

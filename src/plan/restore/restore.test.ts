@@ -5,7 +5,7 @@ import type { RestoreSpec, RestoreStatus } from "../../api/restore.ts";
 import { purposeOf } from "../../build/command-pod.ts";
 import { ownAgents } from "../../build/restore-agents.ts";
 import { startRestoreCommand } from "../../build/restore-command.ts";
-import { clusterWith } from "../../build/build-fixture.ts";
+import { clusterWith } from "../../../test/fixtures/sample-cluster.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { formatTime } from "../../kube/time.ts";
@@ -19,10 +19,16 @@ import {
   recordWith as backupRecord,
   sceneOf as backupScene,
   seen as backupSeen,
-} from "../backup/scene.ts";
+} from "../../../test/fixtures/backup-scene.ts";
 import { planRestore } from "./chain.ts";
 import { sourceUrl } from "./facts.ts";
-import { gistOf, recordWith, restoreWith, sceneOf, seen } from "./scene.ts";
+import {
+  gistOf,
+  recordWith,
+  restoreWith,
+  sceneOf,
+  seen,
+} from "../../../test/fixtures/restore-scene.ts";
 import type { RestoreSnapshot } from "./snapshot.ts";
 
 const begun: RestoreStatus = { running: true, state: "running", tag: "r-1", restoreUID: "u1" };

@@ -1,7 +1,7 @@
 // Faults at the door of the API server: rights, quota, a webhook.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inDefault, pod, TestServer } from "../../emulator/server-for-tests.ts";
+import { inDefault, pod, TestServer } from "../../../test/fixtures/emulated-server.ts";
 import { seededRandom } from "../../env/random.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import { ObjectQuota } from "./object-quota.ts";
