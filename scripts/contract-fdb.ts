@@ -12,6 +12,7 @@ import { startRealDatabase } from "../test/contract-fdb/real-database.ts";
 import { realKeysTarget } from "../test/contract-fdb/real-keys.ts";
 import { simulatedDatabase } from "../test/contract-fdb/simulated-database.ts";
 import { allKeysCases } from "../test/fdb/keys-contract.ts";
+import { buildObjectStore } from "../test/object-store.ts";
 
 const usage = `Usage: npm run contract:fdb -- [options]
   --filter TEXT   run the cases whose title contains TEXT (a real database is configured all the same)
@@ -74,13 +75,9 @@ async function runReal(installation: Installation, version: string): Promise<voi
     const plain = wanted.filter(({ stage }) => stage !== "tls");
     await configureUnless(plain, target);
     for (const each of plain) {
-      if (each.needs === "backup-tools" && target.tools === undefined) {
-        console.log(
-          `SKIPPED: no fdbbackup, fdbrestore and backup_agent are installed: ${each.title}`,
-        );
-      } else {
-        await attempt("real", each.title, () => each.run(target));
-      }
+      const lack = lackOf(each, target);
+      if (lack === undefined) await attempt("real", each.title, () => each.run(target));
+      else console.log(`SKIPPED: ${lack}: ${each.title}`);
     }
     for (const each of wantedKeys) {
       await attempt("real", each.title, async () => {
@@ -99,6 +96,25 @@ async function runReal(installation: Installation, version: string): Promise<voi
     await configureUnless(tls, target);
     for (const each of tls) await attempt("real with TLS", each.title, () => each.run(target));
   });
+}
+
+/** What is not there that a case needs. */
+function lackOf({ needs }: DatabaseCase, { tools }: DatabaseTarget): string | undefined {
+  if (needs !== "backup-tools" && needs !== "object-store") return undefined;
+  if (tools === undefined) return "no fdbbackup, fdbrestore and backup_agent are installed";
+  if (needs === "object-store" && tools.bucket === undefined) return "there is no S3 server";
+  return undefined;
+}
+
+/** The S3 server, for the cases that need one; says why there is none. */
+async function findObjectStore(): Promise<string | undefined> {
+  if (!wanted.some(({ needs }) => needs === "object-store")) return undefined;
+  try {
+    return await buildObjectStore(process.env, (line) => console.log(line));
+  } catch (error) {
+    console.log(error instanceof Error ? error.message : String(error));
+    return undefined;
+  }
 }
 
 /** One cluster lives through all cases, so the first that leaves it ill ends them. */
@@ -123,7 +139,9 @@ async function onReal(
   run: (target: DatabaseTarget) => Promise<void>,
 ): Promise<void> {
   const block = useTls ? 2 : 1;
-  const database = startRealDatabase({ installation, version, useTls, block });
+  const objectStore = useTls ? undefined : await findObjectStore();
+  const options = { installation, version, useTls, block, objectStore };
+  const database = await startRealDatabase(options);
   try {
     await run(database.target);
   } finally {

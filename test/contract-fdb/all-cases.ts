@@ -1,5 +1,7 @@
 // All statements about a database, in the order in which they run on a real one.
 import { backupCases } from "./backup-cases.ts";
+import { backupPlaceCases } from "./backup-place-cases.ts";
+import { bucketCases } from "./bucket-cases.ts";
 import { creationCases } from "./creation-cases.ts";
 import type { DatabaseCase } from "./database-case.ts";
 import { exclusionCases } from "./exclusion-cases.ts";
@@ -14,6 +16,8 @@ export const allDatabaseCases: readonly DatabaseCase[] = [
   ...statusCases,
   ...managementCases,
   ...backupCases,
+  ...backupPlaceCases,
+  ...bucketCases,
   ...exclusionCases,
   ...tlsCases,
 ];

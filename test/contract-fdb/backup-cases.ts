@@ -8,28 +8,12 @@ import type { BackupLayer } from "../../src/fdb/backup-layer.ts";
 import { readRestoreLayer } from "../../src/fdb/restore-layer.ts";
 import type { RestoreLayer, RestoreRecord } from "../../src/fdb/restore-layer.ts";
 import { decodeTuple } from "../../src/fdb/tuple.ts";
-import type { BackupTools, ToolOutput } from "./backup-tools.ts";
+import { backup, restore, statusOf, toolsOf, untilStatus } from "./backup-steps.ts";
+import type { Shown } from "./backup-steps.ts";
 import type { DatabaseCase, DatabaseTarget } from "./database-case.ts";
 
 const text = bytesOfText;
 const lockAware = { timeoutMs: 30_000, lockAware: true, accessSystemKeys: true };
-
-function toolsOf(target: DatabaseTarget): BackupTools {
-  assert.ok(target.tools !== undefined, "there are no backup tools");
-  return target.tools;
-}
-
-function backup(target: DatabaseTarget, ...args: readonly string[]): Promise<ToolOutput> {
-  const tools = toolsOf(target);
-  const [command = "", ...rest] = args;
-  return tools.run("fdbbackup", [command, "-C", tools.clusterFile, ...rest]);
-}
-
-function restore(target: DatabaseTarget, ...args: readonly string[]): Promise<ToolOutput> {
-  const tools = toolsOf(target);
-  const [command = "", ...rest] = args;
-  return tools.run("fdbrestore", [command, "--dest-cluster-file", tools.clusterFile, ...rest]);
-}
 
 async function write(
   target: DatabaseTarget,
@@ -64,34 +48,6 @@ async function clear(target: DatabaseTarget, prefix: string): Promise<void> {
   );
 }
 
-interface Shown {
-  UID: string;
-  Status: { Name: string };
-  Restorable: boolean;
-  BackupAgentsPaused: boolean;
-  DestinationURL: string;
-  LatestRestorablePoint?: { Version: number };
-}
-
-async function statusOf(target: DatabaseTarget, tag: string): Promise<Shown> {
-  const { code, stdout } = await backup(target, "status", "-t", tag, "--json");
-  assert.equal(code, 0);
-  return JSON.parse(stdout) as Shown;
-}
-
-async function untilStatus(
-  target: DatabaseTarget,
-  tag: string,
-  isSo: (shown: Shown) => boolean,
-): Promise<Shown> {
-  for (let look = 0; look < 120; look += 1) {
-    const shown = await statusOf(target, tag);
-    if (isSo(shown)) return shown;
-    await target.pass(1);
-  }
-  assert.fail(`the backup on tag ${tag} is still ${JSON.stringify(await statusOf(target, tag))}`);
-}
-
 function propertyOf(
   target: DatabaseTarget,
   uid: Uint8Array,
@@ -103,7 +59,7 @@ function propertyOf(
 
 /** Of the keys under bk/; an agent must live. */
 async function restorableBackup(target: DatabaseTarget, tag: string): Promise<Shown> {
-  const { folderUrl } = toolsOf(target);
+  const folderUrl = toolsOf(target).folder.urlOf(tag);
   const started = await backup(target, "start", "-d", folderUrl, "-t", tag, "-z", "-k", "bk/ bk0");
   assert.equal(started.code, 0, started.stderr);
   return untilStatus(target, tag, ({ Restorable }) => Restorable);
@@ -129,7 +85,7 @@ export const backupCases: readonly DatabaseCase[] = [
         stderr:
           "ERROR: A backup was not running on tag `never'\nFatal Error: Backup unneeded request\n",
       });
-      const { folderUrl } = toolsOf(target);
+      const folderUrl = toolsOf(target).folder.urlOf("lonely");
       const lonely = await backup(target, "start", "-d", folderUrl, "-t", "lonely", "-z");
       assert.deepEqual(lonely, {
         code: 0,

@@ -31,6 +31,7 @@ export interface DatabaseTarget {
   /** Lets an operation come to its end. */
   readonly finish: <T>(operation: Promise<T>) => Promise<T>;
   readonly pass: (seconds: number) => Promise<void>;
+  readonly nowMs: () => number;
 }
 
 export interface DatabaseCase {
@@ -38,7 +39,7 @@ export interface DatabaseCase {
   readonly title: string;
   /** Cases on a new database come before it is configured, in their order. */
   readonly stage: "new" | "running" | "tls";
-  readonly needs?: "client-process" | "backup-tools";
+  readonly needs?: "client-process" | "backup-tools" | "object-store";
   readonly run: (target: DatabaseTarget) => Promise<void>;
 }
 

@@ -15,8 +15,8 @@ import { createProcessAdmin } from "../../src/fdb/client/process-admin.ts";
 import { localProcesses } from "../../src/pod/local-processes.ts";
 import { loopbackAddress } from "../../src/pod/loopback-address.ts";
 import { createLocalCluster } from "../../src/sim/database/local-cluster.ts";
-import { realTools } from "./backup-tools.ts";
-import type { BackupTools } from "./backup-tools.ts";
+import { realTools } from "./real-tools.ts";
+import type { RealTools } from "./real-tools.ts";
 import { firstCoordinators, serverNames } from "./database-case.ts";
 import type { DatabaseTarget } from "./database-case.ts";
 
@@ -32,13 +32,15 @@ export interface RealDatabaseOptions {
   readonly useTls: boolean;
   /** Databases that run at the same time need different blocks of addresses. */
   readonly block: number;
+  /** The program of an S3 server; undefined where there is none. */
+  readonly objectStore: string | undefined;
 }
 
 /** Data distribution starts half a minute after a recovery; the cases need not wait for that. */
 const quickKnobs = ["--knob_initial_failure_reaction_delay=3.0"];
 
-export function startRealDatabase(options: RealDatabaseOptions): RealDatabase {
-  const { installation, version, useTls, block } = options;
+export async function startRealDatabase(options: RealDatabaseOptions): Promise<RealDatabase> {
+  const { installation, version, useTls, block, objectStore } = options;
   const clock = machineClock();
   const folder = mkdtempSync(join(tmpdir(), "fdb-contract-"));
   const certificateFolder = join(folder, "certificates");
@@ -77,6 +79,13 @@ export function startRealDatabase(options: RealDatabaseOptions): RealDatabase {
     from.open({ name: "contract/database", connectionString: text, version });
   const admin = open();
   const [ownChild] = children;
+  const tools: RealTools | undefined = useTls
+    ? undefined
+    : await realTools({
+        ...{ installation, version, folder, connectionString, runtime, clock, objectStore },
+        address: (host) => loopbackAddress(block * 256 + host),
+        open: (text) => open(text),
+      });
   const deadConnectionString = `dead:dead@${loopbackAddress(block * 256 + 200)}:4501${suffix}`;
   return {
     certificateFolder,
@@ -87,31 +96,20 @@ export function startRealDatabase(options: RealDatabaseOptions): RealDatabase {
       stop: (name) => cluster.stop(name),
       restart: (name) => cluster.restart(name),
       crashClient: () => ownChild?.kill(),
-      tools: useTls ? undefined : toolsBeside(installation, version, folder, connectionString),
+      tools: tools?.tools,
       finish: (operation) => operation,
       pass: (seconds) => sleep(clock, seconds * 1000),
+      nowMs: () => clock.nowMs(),
     },
     async stop() {
       admin.close();
+      await tools?.stop();
       for (const name of serverNames) cluster.stop(name);
       await runtime.stop();
       clock.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-function toolsBeside(
-  installation: Installation,
-  version: string,
-  folder: string,
-  connectionString: string,
-): BackupTools | undefined {
-  const backups = join(folder, "backups");
-  mkdirSync(backups);
-  const clusterFile = join(folder, "tools.cluster");
-  writeFileSync(clusterFile, connectionString);
-  return realTools((name) => installation.findTool(name, version), backups, clusterFile);
 }
 
 /** One certificate that is its own authority, for servers and clients alike. */

@@ -28,5 +28,6 @@ export async function simulatedDatabase(stage: DatabaseCase["stage"]): Promise<D
     tools: simulatedTools(sample),
     finish: (operation) => sample.call(operation),
     pass: (seconds) => sample.pass(seconds),
+    nowMs: () => sample.clock.nowMs(),
   };
 }

@@ -6,6 +6,7 @@ import { randomHex } from "../database/fabric.ts";
 import type { KeyRange } from "../key-value/write-buffer.ts";
 import { defaultRanges, parseRange, unescapeKey } from "./backup-view.ts";
 import { readContent } from "./container-objects.ts";
+import type { StoredObject } from "./container-objects.ts";
 import { descriptionText } from "./describe-text.ts";
 import { describe } from "./describe.ts";
 import type { Description } from "./describe.ts";
@@ -13,7 +14,7 @@ import type { Command } from "./fdbbackup.ts";
 import { encryptionKey, readUrl } from "./fdbbackup-start.ts";
 import { existing } from "./fdbbackup-store.ts";
 import { LayerConfig, findTag, listTags, merged, tagChange } from "./layer-config.ts";
-import { moved } from "./restore-plan.ts";
+import { moved, planRestore } from "./restore-plan.ts";
 import { restoreStartType } from "./restore-tasks.ts";
 import {
   progressText,
@@ -24,6 +25,7 @@ import {
 } from "./restore-view.ts";
 import { unknownRestore, viewRestore } from "./restore-view.ts";
 import type { RestoreView } from "./restore-view.ts";
+import type { Container } from "./store-client.ts";
 import type { StoreUrl } from "./store-url.ts";
 import { addTask, announceWork } from "./task-bucket.ts";
 import { secondOfText, secondOfVersion, versionOfSecond } from "./time-keeper.ts";
@@ -53,12 +55,15 @@ export const restoreCommands: Readonly<Record<string, Command>> = {
 };
 
 const restoreError = "Fatal Error: Restore error\n";
+const invalidVersion = "ERROR: Invalid restore version\nFatal Error: Invalid restore version\n";
 const badTime =
   "ERROR: Incorrect date/time or format.  Format is YYYY/MM/DD.HH:MI:SS[+/-]HHMM.\nFatal Error: Backup error\n";
 
 interface Target {
   readonly version: number;
   readonly shown: Description;
+  readonly container: Container;
+  readonly objects: readonly StoredObject[];
   readonly secondOf: ((version: number) => number) | undefined;
 }
 
@@ -74,7 +79,14 @@ async function startRestore(context: ToolContext, options: ToolOptions): Promise
   destinationFile(options);
   const target = await findTarget(context, options, url);
   const { version, shown } = target;
+  const isPossible =
+    version >= (shown.minRestorable ?? Infinity) && version <= (shown.maxRestorable ?? -1);
   if (options.has("--dryrun")) {
+    if (!isPossible) {
+      const words = `Insufficient data to restore to version ${version}.  Describe backup for more information.\n`;
+      throw new ToolExit(1, `${words}${invalidVersion}`);
+    }
+    checkFiles(target, options);
     context.out(`Backup can be used to restore to version ${version}\n`);
     return 0;
   }
@@ -85,13 +97,11 @@ async function startRestore(context: ToolContext, options: ToolOptions): Promise
   }
   context.out(`Backup Description\n${descriptionText(url.text, shown, target.secondOf)}`);
   await checkKey(context, options, url, keyFile);
-  if (version < (shown.minRestorable ?? Infinity) || version > (shown.maxRestorable ?? -1)) {
+  if (!isPossible) {
     const words = `ERROR: Restore version ${version} is not possible from ${url.text}\n`;
-    throw new ToolExit(
-      1,
-      `${words}ERROR: Invalid restore version\nFatal Error: Invalid restore version\n`,
-    );
+    throw new ToolExit(1, `${words}${invalidVersion}`);
   }
+  checkFiles(target, options);
   context.out(`Restoring backup to version: ${version}\n`);
   const database = await served(context, destinationFile(options));
   const uid = await submit(context, options, database, url.text, version);
@@ -130,14 +140,20 @@ async function findTarget(
     );
   }
   const container = await existing(containerOf(context, options, url));
-  const shown = describe(readContent(container.name, await container.objects()));
-  if (version !== undefined) return { version, shown, secondOf };
+  const objects = await container.objects();
+  const shown = describe(readContent(container.name, objects));
+  if (version !== undefined) return { version, shown, container, objects, secondOf };
   if (shown.maxRestorable === undefined) {
     const words = "The specified backup is not restorable to any version.\n";
     throw new ToolExit(1, `${words}ERROR: Restore error\n${restoreError}`);
   }
   context.out(`Ussing target restore version ${shown.maxRestorable}\n`);
-  return { version: shown.maxRestorable, shown, secondOf };
+  return { version: shown.maxRestorable, shown, container, objects, secondOf };
+}
+
+/** A file of the snapshot that is not there ends the command, before anything is locked. */
+function checkFiles({ container, objects, version }: Target, options: ToolOptions): void {
+  planRestore(container.name, objects, version, rangesOf(options));
 }
 
 async function checkKey(

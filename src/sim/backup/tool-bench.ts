@@ -39,6 +39,8 @@ export interface ToolBench {
 
 export const clusterFile = "/var/fdb/client.cluster";
 export const credentialsFile = "/etc/fdb/blob.json";
+/** With a wrong secret of the right account. */
+export const wrongCredentialsFile = "/etc/fdb/bad.json";
 export const storeAddress = "127.0.0.1:7070";
 
 export function containerUrl(name: string): string {
@@ -70,7 +72,7 @@ export function benchOn(
   const files = new Map([
     [clusterFile, sample.connectionString],
     [credentialsFile, accounts("BKSECRET")],
-    ["/etc/fdb/bad.json", accounts("WRONG")],
+    [wrongCredentialsFile, accounts("WRONG")],
   ]);
   let started = 0;
   const { version = "7.3.79" } = options;
