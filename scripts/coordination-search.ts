@@ -37,7 +37,7 @@ console.log(
   `${seeds} random lives of three instances: ${lives.crashes} crashes, ${lives.kills} kills, ${lives.exclusions} exclusions`,
 );
 
-console.log("With each check switched off in turn:");
+console.log("Without each check in turn:");
 for (const { check, scenario, violation } of await provenChecks()) {
   isGood &&= violation !== undefined;
   const [what = "NOTHING GOES WRONG: the check is not needed, or not tested"] = (

@@ -1,13 +1,19 @@
-// The proof that random walks find something (`npm run bite`): with each check of the guard switched off a life goes
-// wrong that goes well with it. --search looks for such seeds, from --seed on.
+// The proof that random walks find something (`npm run bite`): without each check of the guard a life goes wrong that
+// goes well with it. --search looks for such seeds, from --seed on.
 import { availableParallelism } from "node:os";
-import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { liveAll } from "../src/cli/life-workers.ts";
+import { liveAll, serveLives } from "../src/cli/life-workers.ts";
+import { walkLife } from "../src/sim/workloads/life-walk.ts";
 import type { LifeResult } from "../src/sim/workloads/life-walk.ts";
+import { withoutCheck } from "../test/fixtures/without-check.ts";
 
 const checks = ["budget", "freshness", "certificate", "lock"] as const;
 type Check = (typeof checks)[number];
+
+interface WalkRequest {
+  readonly seed: number;
+  readonly without?: Check;
+}
 
 /** Lives that needed the check: a change of anything can make another life of a seed, so there are several. */
 const candidates: Readonly<Record<Check, readonly number[]>> = {
@@ -17,24 +23,27 @@ const candidates: Readonly<Record<Check, readonly number[]>> = {
   lock: [8, 12, 20, 26],
 };
 
-const { values } = parseArgs({
-  options: {
-    search: { type: "boolean", default: false },
-    check: { type: "string" },
-    seeds: { type: "string", default: "50" },
-    seed: { type: "string", default: "1" },
-  },
-});
+const live = ({ seed, without }: WalkRequest): Promise<LifeResult> =>
+  walkLife(seed, without === undefined ? {} : { checks: withoutCheck(without) });
+// Each worker runs this very file.
+const workers = { entry: import.meta.filename, count: availableParallelism(), live };
 
-const workers = {
-  entry: join(dirname(import.meta.dirname), "src/cli/main.ts"),
-  count: availableParallelism(),
-};
+if (!serveLives(live)) process.exitCode = (await main()) ? 0 : 1;
 
-process.exitCode = (await (values.search ? search() : bite())) ? 0 : 1;
+async function main(): Promise<boolean> {
+  const { values } = parseArgs({
+    options: {
+      search: { type: "boolean", default: false },
+      check: { type: "string" },
+      seeds: { type: "string", default: "50" },
+      seed: { type: "string", default: "1" },
+    },
+  });
+  return values.search ? search(values) : bite();
+}
 
 async function bite(): Promise<boolean> {
-  console.log("check switched off   seed   what goes wrong without it");
+  console.log("check left out      seed   what goes wrong without it");
   let isProven = true;
   for (const check of checks) isProven = (await biteOne(check)) && isProven;
   return isProven;
@@ -43,10 +52,7 @@ async function bite(): Promise<boolean> {
 /** The first candidate that goes wrong without the check and well with it. */
 async function biteOne(check: Check): Promise<boolean> {
   for (const seed of candidates[check]) {
-    const requests = [{ disabledChecks: new Set([check]) }, {}].map((options) => ({
-      seed,
-      options,
-    }));
+    const requests: WalkRequest[] = [{ seed, without: check }, { seed }];
     const failures: (string | undefined)[] = [];
     await liveAll(requests, workers, ({ failure }) => failures.push(failure?.split("\n")[0]));
     const [without, within] = failures;
@@ -59,20 +65,23 @@ async function biteOne(check: Check): Promise<boolean> {
 }
 
 /** Tells every seed that fails without a check and passes with it. */
-async function search(): Promise<boolean> {
+async function search(values: {
+  seeds: string;
+  seed: string;
+  check?: string | undefined;
+}): Promise<boolean> {
   const [seeds, first] = [Number(values.seeds), Number(values.seed)];
   for (const check of checks.filter((each) => [undefined, each].includes(values.check as Check))) {
     const numbers = Array.from({ length: seeds }, (_, index) => first + index);
-    const off = { disabledChecks: new Set([check]) };
     const suspects: LifeResult[] = [];
     await liveAll(
-      numbers.map((seed) => ({ seed, options: off })),
+      numbers.map((seed): WalkRequest => ({ seed, without: check })),
       workers,
       (result) => {
         if (result.failure !== undefined) suspects.push(result);
       },
     );
-    const again = suspects.map(({ seed }) => ({ seed, options: {} }));
+    const again = suspects.map(({ seed }): WalkRequest => ({ seed }));
     await liveAll(again, workers, ({ seed, failure }) => {
       if (failure !== undefined) return;
       const found = suspects.find((suspect) => suspect.seed === seed);

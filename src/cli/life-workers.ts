@@ -6,21 +6,23 @@ import { shapeOfSeed } from "../sim/workloads/life-scene.ts";
 import { walkLife } from "../sim/workloads/life-walk.ts";
 import type { LifeOptions, LifeResult } from "../sim/workloads/life-walk.ts";
 
+/** What a thread can be told. */
 export interface LifeRequest {
   seed: number;
-  options: Omit<LifeOptions, "onLine">;
+  options: Omit<LifeOptions, "onLine" | "checks">;
 }
 
-export interface LifeWorkers {
-  /** The program that a worker runs; it must come to `serveLives` when it is asked to simulate. */
+export interface LifeWorkers<R = LifeRequest> {
+  /** The program that a worker runs; it must come to `serveLives` with the same `live` when it is asked to simulate. */
   entry: string;
   count: number;
+  live: (request: R) => Promise<LifeResult>;
 }
 
 /** Lives through all of them and hands each result on in the order of the requests, which are drawn one by one. */
-export async function liveAll(
-  requests: Iterable<LifeRequest>,
-  { entry, count }: LifeWorkers,
+export async function liveAll<R extends { seed: number }>(
+  requests: Iterable<R>,
+  { entry, count, live: liveHere }: LifeWorkers<R>,
   onResult: (result: LifeResult) => void,
 ): Promise<void> {
   const results = new Map<number, LifeResult>();
@@ -28,9 +30,9 @@ export async function liveAll(
   let drawn = 0;
   let told = 0;
   const work = async (): Promise<void> => {
-    const begin = (): LifeThread =>
+    const begin = (): LifeThread<R> =>
       count > 1 ? lifeThread(entry) : { ask: liveHere, end: async () => 0 };
-    let live: LifeThread | undefined;
+    let live: LifeThread<R> | undefined;
     for (let next = source.next(); next.done !== true; next = source.next()) {
       const request = next.value;
       const index = drawn++;
@@ -52,7 +54,7 @@ export async function liveAll(
   await Promise.all(Array.from({ length: count }, work));
 }
 
-function liveHere({ seed, options }: LifeRequest): Promise<LifeResult> {
+export function liveOnce({ seed, options }: LifeRequest): Promise<LifeResult> {
   return walkLife(seed, options);
 }
 
@@ -63,12 +65,12 @@ function endedLife(seed: number, error: unknown): LifeResult {
   };
 }
 
-interface LifeThread {
-  ask: (request: LifeRequest) => Promise<LifeResult>;
+interface LifeThread<R> {
+  ask: (request: R) => Promise<LifeResult>;
   end: () => Promise<number>;
 }
 
-function lifeThread(entry: string): LifeThread {
+function lifeThread<R>(entry: string): LifeThread<R> {
   const worker = new Worker(entry, { argv: ["simulate"] });
   return {
     end: () => worker.terminate(),
@@ -88,10 +90,13 @@ function lifeThread(entry: string): LifeThread {
 }
 
 /** Inside a worker: lives what it is asked to until it is ended. False in the main thread. */
-export function serveLives(port: MessagePort | null = parentPort): boolean {
+export function serveLives<R>(
+  live: LifeWorkers<R>["live"],
+  port: MessagePort | null = parentPort,
+): boolean {
   if (port === null) return false;
-  port.on("message", (request: LifeRequest) => {
-    void liveHere(request).then((result) => port.postMessage(result));
+  port.on("message", (request: R) => {
+    void live(request).then((result) => port.postMessage(result));
   });
   return true;
 }

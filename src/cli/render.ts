@@ -1,5 +1,6 @@
 // `fdb-operator render`: the objects that the operator would create for a cluster, from the same plan that it would follow
 // on an empty Kubernetes. Nothing is contacted. Rules: spec/cli.md [CLI7].
+import { safetyChecks } from "../plan/safety/checks.ts";
 import { append } from "../env/long-lists.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
@@ -73,6 +74,7 @@ export function renderCluster(
       placementNodes: placeholderNodes(cluster),
       seed: options.seed,
       options: defaultPlanOptions,
+      checks: safetyChecks,
       memory: newDesiredMemory(),
     });
     for (const action of plan.actions) {

@@ -8,7 +8,7 @@ import { planOfLife } from "../sim/workloads/life-walk.ts";
 import type { LifeOptions, LifeResult } from "../sim/workloads/life-walk.ts";
 import { UsageError } from "./command-error.ts";
 import { shrinkLife } from "./life-shrink.ts";
-import { liveAll, serveLives } from "./life-workers.ts";
+import { liveAll, liveOnce, serveLives } from "./life-workers.ts";
 import type { LifeRequest, LifeWorkers } from "./life-workers.ts";
 import { progressLine, speedText } from "./simulate-progress.ts";
 import type { SimulationProgress } from "./simulate-progress.ts";
@@ -47,7 +47,7 @@ const progressPeriodMs = 60_000;
 const keptLines = 40;
 
 export async function runSimulate(options: SimulateOptions): Promise<void> {
-  if (serveLives()) return;
+  if (serveLives(liveOnce)) return;
   checkOptions(options);
   const entry = process.argv[1] ?? "";
   const { failed } = await simulate(options, openOutput(process.stdout, false), entry);
@@ -75,7 +75,7 @@ export async function simulate(
 ): Promise<SimulateOutcome> {
   const { seeds, jobs, without } = options;
   const first = options.seed ?? randomInteger(machineRandom(), 1, 1_000_000);
-  const workers: LifeWorkers = { entry, count: jobs };
+  const workers: LifeWorkers = { entry, count: jobs, live: liveOnce };
   const total = without !== undefined ? 1 : options.hours === undefined ? seeds : undefined;
   const limitMs = (options.hours ?? 0) * 3_600_000;
   const progress = progressKeeper(output, { total, limitMs });

@@ -19,13 +19,12 @@ import { refusal } from "../plan/safety/refusal.ts";
 import type { Refusal } from "../plan/safety/refusal.ts";
 import { claimsOfPods } from "../plan/safety/volumes.ts";
 import type { SafetyView } from "../plan/safety/view.ts";
-import type { SafetyCheck } from "../plan/snapshot.ts";
 import type { Caches } from "./caches.ts";
 import { awaitExclusion, carryOut } from "./disruptive-effects.ts";
 import type { Doubts } from "./doubts.ts";
 import type { Ledger } from "./ledger.ts";
 import { firstStage, nextStage } from "./shared-stages.ts";
-import type { Progress, StageTools } from "./shared-stages.ts";
+import type { Progress, Stage, StageTools } from "./shared-stages.ts";
 
 export interface GuardOptions {
   client: KubeClient;
@@ -35,6 +34,8 @@ export interface GuardOptions {
   commandTimeoutMs: number;
   /** Time limit of a status. */
   statusTimeoutMs: number;
+  /** Of an act that other instances could interfere with. */
+  stages: readonly Stage[];
   /** How long we are certainly the only instance that works; for ever when absent. */
   remainingTermMs?: () => number;
 }
@@ -121,11 +122,9 @@ export class Guard {
   }
 
   async #act(database: GuardedDatabase, action: DisruptiveAction): Promise<GuardOutcome> {
-    const { disabledChecks: disabled = noChecks } = database.observe()?.options ?? {};
-    let progress: Progress = firstStage;
+    let progress: Progress = firstStage(this.#options.stages, action);
     while (progress.stage !== "act") {
-      if (!action.needsLock && action.together === undefined) break;
-      const tools = this.#stageTools(database, action, disabled);
+      const tools = this.#stageTools(database, action);
       if (tools === undefined) return refused(unconnected);
       const isLocking = progress.stage === "lock";
       const next = await nextStage(tools, action, progress);
@@ -136,7 +135,7 @@ export class Guard {
       const second = isLocking ? this.#refusal(database, action) : undefined;
       if (second !== undefined) return refused(second);
     }
-    const lapse = disabled.has("certificate") ? undefined : await this.#lapse(database, action);
+    const lapse = await this.#lapse(database, action);
     if (lapse !== undefined) return refused(lapse);
     const late = await this.#volumeRefusal(database, action);
     if (late !== undefined) return refused(late);
@@ -188,15 +187,11 @@ export class Guard {
     return actRefusal({ ...newest, pvcs: live, claimsProblem: undefined }, action);
   }
 
-  #stageTools(
-    database: GuardedDatabase,
-    action: DisruptiveAction,
-    disabled: ReadonlySet<SafetyCheck>,
-  ): StageTools | undefined {
+  #stageTools(database: GuardedDatabase, action: DisruptiveAction): StageTools | undefined {
     const shared = database.shared();
     const { admin } = database;
     if (shared === undefined || admin === undefined) return undefined;
-    const { clock, commandTimeoutMs: timeoutMs, statusTimeoutMs } = this.#options;
+    const { clock, stages, commandTimeoutMs: timeoutMs, statusTimeoutMs } = this.#options;
     const settings = { ...shared.settings, previous: database.lease };
     const statusAskedMs = (): number | undefined => {
       const newest = database.observe()?.database;
@@ -210,7 +205,7 @@ export class Guard {
       return actRefusal({ ...view, database: newest }, action);
     };
     return {
-      ...{ keys: shared.keys, settings, clock, admin, disabled },
+      ...{ keys: shared.keys, settings, clock, admin, stages },
       ...{ timeoutMs, statusTimeoutMs, statusAskedMs, check },
     };
   }
@@ -271,7 +266,6 @@ export class Guard {
   }
 }
 
-const noChecks: ReadonlySet<SafetyCheck> = new Set();
 const gone = refusal("EvidenceStale", "the resource is gone");
 const unconnected = refusal("DatabaseUnreachable", "there is no connection to the database");
 

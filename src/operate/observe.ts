@@ -1,6 +1,5 @@
 // Puts together what a plan may look at, from the local copies and the newest answers of database and sidecars. It
 // never waits and changes nothing. Rules: spec/operate.md [OP5]-[OP7], [OP61].
-import { mostOf } from "../env/long-lists.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { labelsOf } from "../api/effective.ts";
 import { hallSpreadOf } from "../api/hall-spread.ts";
@@ -13,7 +12,7 @@ import type { Stored } from "../kube/resource.ts";
 import { isMarkedForRemoval } from "../model/process-group.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import { ownObservation } from "../plan/safety/foreign-database.ts";
-import { isDisabled } from "../plan/safety/view.ts";
+import type { SafetyChecks } from "../plan/safety/checks.ts";
 import { withSpecInForce } from "../plan/status/spec-in-force.ts";
 import type { DatabaseObservation, PlanOptions, Snapshot } from "../plan/snapshot.ts";
 import { clusterIndex } from "./caches.ts";
@@ -28,6 +27,7 @@ export interface ObserveInput {
   nowMs: number;
   seed: number;
   options: PlanOptions;
+  checks: SafetyChecks;
   serverAheadMs: number;
 }
 
@@ -61,13 +61,12 @@ export function observeCluster(input: ObserveInput): Snapshot {
     refusals: [...state.refusals.values()],
     facts: state.facts ?? storedFacts(cluster.status?.observedSince),
     runningCommand: state.runningCommand,
-    lastDatabaseWriteMs: isDisabled(input, "freshness")
-      ? 0
-      : mostOf(databases.map(({ lastWriteMs }) => lastWriteMs)),
+    lastDatabaseWriteMs: input.checks.lastWrite(databases.map(({ lastWriteMs }) => lastWriteMs)),
     madeConnectionString: state.madeConnectionString,
     zoneAttempt: state.zoneAttempt,
     seed: input.seed,
     options: input.options,
+    checks: input.checks,
     memory: state.memory,
   });
 }

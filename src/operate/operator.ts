@@ -32,7 +32,7 @@ import { isNodeReady } from "../plan/safety/view.ts";
 import type { SafetyView } from "../plan/safety/view.ts";
 import { isSameJson } from "../plan/view/same-json.ts";
 import { defaultPlanOptions } from "../plan/snapshot.ts";
-import type { PlanOptions, SafetyCheck } from "../plan/snapshot.ts";
+import type { PlanOptions } from "../plan/snapshot.ts";
 import type { PodNetwork } from "../pod/network.ts";
 import { isSameDatabase } from "../model/connection-string.ts";
 import type { Activity } from "./activity.ts";
@@ -54,6 +54,8 @@ import { registerClusterMetrics } from "./metrics-cluster.ts";
 import { OperatorMetrics } from "./metrics.ts";
 import type { Counters } from "./metrics.ts";
 import { observeCluster } from "./observe.ts";
+import { allChecks } from "./operator-checks.ts";
+import type { OperatorChecks } from "./operator-checks.ts";
 import { takeIn } from "./take-in.ts";
 import { reconcileCluster } from "./reconcile.ts";
 import type { ReconcileOptions } from "./reconcile.ts";
@@ -101,8 +103,8 @@ export interface OperatorInput {
   onRequest?: (record: RequestRecord) => void;
   /** How long planning takes the machine; nothing is ever too long when absent. */
   stopwatch?: Stopwatch;
-  /** Only tests switch checks off, to show that something goes wrong without them. */
-  disabledChecks?: ReadonlySet<SafetyCheck>;
+  /** All of them when absent. */
+  checks?: OperatorChecks;
 }
 
 export interface Term {
@@ -377,11 +379,12 @@ class RunningOperator implements Operator {
     state: ClusterState,
   ): SafetyView | undefined {
     if (cluster === undefined) return undefined;
-    const { plan } = this.#reconcile;
+    const { plan: options, checks } = this.#reconcile;
     const nowMs = this.#input.clock.nowMs();
     const caches = this.#caches;
     const { aheadMs: serverAheadMs } = this.#reconcile.serverClock;
-    return observeCluster({ cluster, caches, state, nowMs, seed: 0, options: plan, serverAheadMs });
+    const settings = { seed: 0, options, checks, serverAheadMs };
+    return observeCluster({ cluster, caches, state, nowMs, ...settings });
   }
 
   /** Other resources behind whose connection string the same database is. */
@@ -418,7 +421,7 @@ function reconcileOptions(
   recorder: EventRecorder,
   metrics: OperatorMetrics,
 ): Omit<ReconcileOptions, "wake" | "serverClock"> {
-  const { clock, random, log, options = {} } = input;
+  const { clock, random, log, options = {}, checks = allChecks } = input;
   const commandTimeoutMs = options.commandTimeoutMs ?? 10_000;
   const guard = new Guard({
     client,
@@ -426,6 +429,7 @@ function reconcileOptions(
     clock,
     commandTimeoutMs,
     statusTimeoutMs: 2 * (options.statusTimeoutMs ?? 20_000),
+    stages: checks.stages,
     // Whoever is told to stop begins nothing more, and what is under way is waited for.
     remainingTermMs: () => (input.signal.aborted ? 0 : (input.term?.remainingMs() ?? Infinity)),
   });
@@ -447,7 +451,8 @@ function reconcileOptions(
       sidecarTimeoutMs: options.sidecarOrderTimeoutMs ?? 5_000,
       isStopped: () => input.signal.aborted,
     },
-    plan: { ...defaultPlanOptions, ...options.plan, disabledChecks: input.disabledChecks },
+    plan: { ...defaultPlanOptions, ...options.plan },
+    checks: checks.safety,
     validate: validator(input.admin, options.podTemplateLimits),
     statusIntervalMs: options.statusIntervalMs ?? 10_000,
     busyPollMs: options.busyPollMs ?? 1_000,

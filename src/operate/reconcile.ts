@@ -29,6 +29,7 @@ import {
 } from "../plan/removal/protect-from-deletion.ts";
 import { isSameJson } from "../plan/view/same-json.ts";
 import { evidenceMsOf } from "../plan/safety/act-evidence.ts";
+import type { SafetyChecks } from "../plan/safety/checks.ts";
 import type { PlanOptions, Snapshot } from "../plan/snapshot.ts";
 import { mayCreateUnseen } from "../plan/safety/unseen-creation.ts";
 import { isAvailable } from "../plan/status/update-status.ts";
@@ -66,6 +67,7 @@ export interface ReconcileOptions {
   serverClock: ServerClock;
   perform: PerformOptions;
   plan: PlanOptions;
+  checks: SafetyChecks;
   /** Finds what is wrong with a spec beyond its schema. */
   validate: (cluster: FoundationDBCluster) => readonly ValidationProblem[];
   /** News that only tell of progress are written at most this often. */
@@ -137,6 +139,7 @@ export async function reconcileCluster(
     nowMs,
     seed: randomInteger(options.random, 0, 2 ** 32 - 1),
     options: options.plan,
+    checks: options.checks,
     serverAheadMs: options.serverClock.aheadMs,
   });
   state.sidecars.keepOnly(snapshot.pods);

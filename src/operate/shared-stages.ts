@@ -4,11 +4,9 @@
 // spec/safety.md [S94], [S99].
 import type { Clock } from "../env/clock.ts";
 import type { AdminClient } from "../fdb/admin.ts";
-import { readSets, updateSets } from "../fdb/coordination-sets.ts";
-import type { EntryUpdate } from "../fdb/coordination-sets.ts";
+import { readSets } from "../fdb/coordination-sets.ts";
 import { isFdbError } from "../fdb/error.ts";
 import { storedSets } from "../fdb/keys.ts";
-import type { SetEntry } from "../fdb/keys.ts";
 import { hasTimeLeft, takeLock } from "../fdb/lock.ts";
 import type { LockLease, LockRefusal, LockSettings } from "../fdb/lock.ts";
 import { clearRestartEntries } from "../fdb/restart-entries.ts";
@@ -20,7 +18,6 @@ import { refusal } from "../plan/safety/refusal.ts";
 import type { Refusal } from "../plan/safety/refusal.ts";
 import { sharedActProblem } from "../plan/coordination/shared-act.ts";
 import type { CoordinationSets } from "../plan/view/shared-sets.ts";
-import type { SafetyCheck } from "../plan/snapshot.ts";
 
 export interface StageTools {
   readonly keys: SharedKeys;
@@ -34,75 +31,100 @@ export interface StageTools {
   readonly statusAskedMs: () => number | undefined;
   /** The checks of one instance on a status of just now. */
   readonly check: (status: DatabaseStatus, observedMs: number) => Refusal | undefined;
-  /** Only tests switch checks off. */
-  readonly disabled: ReadonlySet<SafetyCheck>;
+  /** In their order. */
+  readonly stages: readonly Stage[];
 }
+
+export interface Stage {
+  readonly name: "lock" | "sets" | "status" | "clear";
+  readonly isNeeded: (action: DisruptiveAction, look: Look) => boolean;
+  /** What it adds to the progress, or why the act may not happen. */
+  readonly run: (
+    tools: StageTools,
+    action: DisruptiveAction,
+    progress: Progress,
+  ) => Promise<Omit<Progress, "stage"> | Refused>;
+}
+
+type Look = Pick<StageTools, "statusAskedMs"> & Pick<Progress, "lease">;
 
 /** Each act takes the lock anew, which extends it: so it is never used after somebody else could have it. */
 export interface Progress {
-  readonly stage: "lock" | "sets" | "status" | "clear" | "act";
+  readonly stage: Stage["name"] | "act";
   readonly lease: LockLease | undefined;
   readonly sets?: CoordinationSets;
 }
 
-export const firstStage: Progress = { stage: "lock", lease: undefined };
+interface Refused {
+  readonly stage: "refused";
+  readonly refusal: Refusal;
+}
 
-export type StageResult = Progress | { readonly stage: "refused"; readonly refusal: Refusal };
+export type StageResult = Progress | Refused;
+
+export const sharedStages: readonly Stage[] = [
+  { name: "lock", isNeeded: ({ needsLock }) => needsLock, run: takeTheLock },
+  // Another instance may have acted before we had the lock.
+  { name: "sets", isNeeded: ({ together }) => together !== undefined, run: readTheSets },
+  { name: "status", isNeeded: isStatusNeeded, run: lookAtStatus },
+  {
+    name: "clear",
+    isNeeded: ({ type, together }) => type === "killProcesses" && together !== undefined,
+    run: clearEntries,
+  },
+];
+
+export function firstStage(stages: readonly Stage[], action: DisruptiveAction): Progress {
+  const look = { lease: undefined, statusAskedMs: () => undefined };
+  return { stage: neededStage(stages, action, look), lease: undefined };
+}
+
+function neededStage(
+  stages: readonly Stage[],
+  action: DisruptiveAction,
+  look: Look,
+): Progress["stage"] {
+  return stages.find(({ isNeeded }) => isNeeded(action, look))?.name ?? "act";
+}
 
 export async function nextStage(
   tools: StageTools,
   action: DisruptiveAction,
   progress: Progress,
 ): Promise<StageResult> {
-  const { disabled } = tools;
-  switch (progress.stage) {
-    case "lock": {
-      if (!action.needsLock || disabled.has("lock"))
-        return { ...progress, stage: lookStage(tools, action, undefined) };
-      const result = await takeLock(tools.keys, tools.settings, tools.clock);
-      if (!result.isHeld) return refused(refusal("LockHeld", lockText(result)));
-      if (!hasTimeLeft(result, tools.clock.nowMs(), tools.timeoutMs)) {
-        return refused(refusal("LockHeld", "the lock is too short for a command to the database"));
-      }
-      return { stage: lookStage(tools, action, result), lease: result };
-    }
-    case "sets":
-      return { ...progress, stage: "status", sets: await readSets(tools.keys, storedSets) };
-    case "status":
-      return lookAtStatus(tools, action, progress);
-    case "clear":
-      return clearEntries(tools, action.together?.entries ?? [], progress);
-    case "act":
-      return progress;
-  }
+  const index = tools.stages.findIndex(({ name }) => name === progress.stage);
+  const stage = tools.stages[index];
+  if (stage === undefined) return progress;
+  const result = await stage.run(tools, action, progress);
+  if ("refusal" in result) return result;
+  const look = { lease: result.lease, statusAskedMs: tools.statusAskedMs };
+  return { ...result, stage: neededStage(tools.stages.slice(index + 1), action, look) };
 }
 
-/** What has to be looked at again, since another instance may have acted before we had the lock. */
-function lookStage(
-  { disabled, statusAskedMs }: StageTools,
-  action: DisruptiveAction,
-  lease: LockLease | undefined,
-): Progress["stage"] {
-  if (action.together === undefined) {
-    const isKnown = lease === undefined || (statusAskedMs() ?? -Infinity) >= lease.heldSinceMs;
-    return isKnown || disabled.has("freshLook") ? "act" : "status";
+async function takeTheLock({ keys, settings, clock, timeoutMs }: StageTools) {
+  const result = await takeLock(keys, settings, clock);
+  if (!result.isHeld) return refused(refusal("LockHeld", lockText(result)));
+  if (!hasTimeLeft(result, clock.nowMs(), timeoutMs)) {
+    return refused(refusal("LockHeld", "the lock is too short for a command to the database"));
   }
-  return disabled.has("freshLook") ? clearStage(disabled, action) : "sets";
+  return { lease: result };
 }
 
-function clearStage(
-  disabled: ReadonlySet<SafetyCheck>,
-  { type, together }: DisruptiveAction,
-): Progress["stage"] {
-  const isNeeded = type === "killProcesses" && together !== undefined;
-  return isNeeded && !disabled.has("clearBeforeKill") ? "clear" : "act";
+async function readTheSets({ keys }: StageTools, _: DisruptiveAction, { lease }: Progress) {
+  return { lease, sets: await readSets(keys, storedSets) };
+}
+
+/** A status of before we had the lock does not show what another instance did until then. */
+function isStatusNeeded({ together }: DisruptiveAction, { lease, statusAskedMs }: Look): boolean {
+  if (together !== undefined) return true;
+  return lease !== undefined && (statusAskedMs() ?? -Infinity) < lease.heldSinceMs;
 }
 
 async function lookAtStatus(
   tools: StageTools,
   action: DisruptiveAction,
   { lease, sets }: Progress,
-): Promise<StageResult> {
+): Promise<{ lease: LockLease | undefined } | Refused> {
   // The time of the question, so that it is never taken for newer than it is.
   const observedMs = tools.clock.nowMs();
   let status: DatabaseStatus;
@@ -120,40 +142,26 @@ async function lookAtStatus(
   if (problem !== undefined) return refused(refusal("EvidenceStale", problem));
   const found = tools.check(status, observedMs);
   if (found !== undefined) return refused(found);
-  return { stage: clearStage(tools.disabled, action), lease };
+  return { lease };
 }
 
 /** The last transaction before a restart: who is restarted announces nothing any more, whoever it belongs to. */
 async function clearEntries(
   { keys, settings, clock }: StageTools,
-  entries: readonly SetEntry[],
-  progress: Progress,
-): Promise<StageResult> {
-  const { lease } = progress;
-  if (lease === undefined) {
-    await clearWithoutLock(keys, entries);
-    return { stage: "act", lease };
-  }
+  { together }: DisruptiveAction,
+  { lease }: Progress,
+) {
+  if (lease === undefined) return refused(refusal("LockHeld", "the lock has not been taken"));
+  const entries = together?.entries ?? [];
   const clearance = await clearRestartEntries(keys, entries, lease, settings, clock);
-  if (clearance.isCleared) return { stage: "act", lease: clearance.lease };
+  if (clearance.isCleared) return { lease: clearance.lease };
   if (clearance.reason === "lockLost")
     return refused(refusal("LockHeld", lockText(clearance.lock)));
   const names = clearance.entries.map(({ processGroupId }) => processGroupId).join(", ");
   return refused(refusal("EvidenceStale", `meanwhile not ready: ${names}`));
 }
 
-/** Only when a test has switched the lock off. */
-async function clearWithoutLock(keys: SharedKeys, entries: readonly SetEntry[]): Promise<void> {
-  for (const prefix of new Set(entries.map((entry) => entry.processGroupIdPrefix))) {
-    const ids = entries
-      .filter((entry) => entry.processGroupIdPrefix === prefix)
-      .map((entry): [string, EntryUpdate] => [entry.processGroupId, { action: "delete" }]);
-    const updates = new Map(ids);
-    await updateSets(keys, prefix, { pendingForRestart: updates, readyForRestart: updates });
-  }
-}
-
-function refused(reason: Refusal): StageResult {
+function refused(reason: Refusal): Refused {
   return { stage: "refused", refusal: reason };
 }
 

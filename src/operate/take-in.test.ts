@@ -1,4 +1,5 @@
 // What is taken in from statuses, and that looking alone takes in nothing.
+import { safetyChecks } from "../plan/safety/checks.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { DisruptiveAction } from "../plan/action.ts";
@@ -65,6 +66,7 @@ class Scene {
       nowMs,
       seed: 0,
       options: defaultPlanOptions,
+      checks: safetyChecks,
       serverAheadMs: 0,
     };
   }

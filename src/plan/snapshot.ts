@@ -16,6 +16,7 @@ import type { ClusterFacts } from "./facts.ts";
 import type { DesiredMemory } from "./view/desired.ts";
 import { nothingKnown } from "./questions.ts";
 import type { DatabaseKnowledge } from "./questions.ts";
+import type { SafetyChecks } from "./safety/checks.ts";
 import type { RefusalReason } from "./safety/refusal.ts";
 import type { RoleHistories } from "./safety/role-history.ts";
 
@@ -94,18 +95,6 @@ export interface LedgerEntry {
   readonly podUids: readonly string[];
 }
 
-/** Checks that a test can switch off, to show that something goes wrong without them. */
-export type SafetyCheck =
-  | "budget"
-  | "freshness"
-  | "certificate"
-  | "volumes"
-  | "lock"
-  | "halls"
-  | "freshLook"
-  | "clearBeforeKill"
-  | "settledWindow";
-
 /** A process group was replaced so that its successor finds a zone in which no coordinator can be yet. */
 export interface ZoneAttempt {
   readonly processGroupId: string;
@@ -142,8 +131,6 @@ export interface PlanOptions {
   maintenanceStaleMs: number;
   /** run_loop_busy from which a process counts as overloaded; undefined switches the check off. */
   highRunLoopBusyThreshold?: number;
-  /** Only tests switch checks off, in the steps and in the guard alike. */
-  disabledChecks?: ReadonlySet<SafetyCheck>;
   /** Minimum time since the last recovery before an exclusion that costs another one. */
   exclusionMinimumUptimeSeconds: number;
   /** How long the coordination sets must have been equal and unchanged before instances act as one. */
@@ -213,6 +200,8 @@ export interface Snapshot {
   /** Of all random choices of the plan. */
   readonly seed: number;
   readonly options: PlanOptions;
+  /** What steps ask before an act, and the guard again. */
+  readonly checks: SafetyChecks;
   /** Derived data kept between passes; it never changes a result. */
   readonly memory: DesiredMemory;
 }

@@ -28,8 +28,8 @@ export interface OperatorSeatOptions {
   onRequest?: (record: RequestRecord) => void;
   /** The name of this instance, where a Lease decides which of several works. */
   instance?: string;
-  /** Only for tests that show what goes wrong without a check. */
-  disabledChecks?: OperatorInput["disabledChecks"];
+  /** All of them when absent. */
+  checks?: OperatorInput["checks"];
   stopwatch?: OperatorInput["stopwatch"];
 }
 
@@ -78,7 +78,7 @@ export function operatorSeat(
       podNetwork: options.wrapNetwork?.(around.network) ?? around.network,
       ...{ clock, random, log: around.log, options: options.operator },
       onRequest: options.onRequest,
-      disabledChecks: options.disabledChecks,
+      checks: options.checks,
       stopwatch: options.stopwatch,
       onActivity(activity) {
         if (activity.type === "action") around.noteAction(activity.text, activity.error);

@@ -20,7 +20,7 @@ import { matters, nothingSeen, rememberSets, scopeOf } from "../../src/plan/view
 import { sharedVerdict } from "../../src/plan/coordination/shared-verdict.ts";
 import { defaultPlanOptions } from "../../src/plan/snapshot.ts";
 import { transactor } from "./plain-store.ts";
-import { groupsText, keys, localityOf, statusOf, tickMs, Violation } from "./small-world.ts";
+import { groupsText, keys, localityOf, statusOf, Violation } from "./small-world.ts";
 import type { Group, Instance, World } from "./small-world.ts";
 
 /** The next step of an instance; the world must be a copy of its own. */
@@ -118,7 +118,7 @@ async function lookAtSets(world: World, instance: Instance): Promise<void> {
     endPass(instance);
   } else {
     instance.action = decide(world, instance);
-    instance.progress = firstStage;
+    instance.progress = undefined;
     if (instance.action !== undefined) instance.phase = "stage";
     else if (holdsLock(world, instance)) instance.phase = "release";
     else endPass(instance);
@@ -196,8 +196,7 @@ function decide(world: World, instance: Instance): DisruptiveAction | undefined 
   if (known === undefined || status === undefined) return undefined;
   const options = {
     ...defaultPlanOptions,
-    globalSynchronizationWaitMs: 2 * tickMs,
-    disabledChecks: world.disabled,
+    globalSynchronizationWaitMs: world.settledMs,
   };
   for (const purpose of ["exclusion", "restart", "inclusion"] as const) {
     const agreed = matters
@@ -249,8 +248,9 @@ async function release(world: World, instance: Instance): Promise<void> {
 }
 
 async function goOn(world: World, instance: Instance): Promise<void> {
-  const { action, progress = firstStage } = instance;
+  const { action } = instance;
   if (action === undefined) return endPass(instance);
+  const { progress = firstStage(world.stages, action) } = instance;
   const tools = {
     keys: sharedOf(world, instance, "clear"),
     settings: { owner: instance.prefix, durationMs: 600_000, watch: instance.watch },
@@ -260,9 +260,9 @@ async function goOn(world: World, instance: Instance): Promise<void> {
     statusTimeoutMs: 10_000,
     statusAskedMs: () => undefined,
     check: () => undefined,
-    disabled: world.disabled,
+    stages: world.stages,
   };
-  if (progress.stage === "lock") instance.lockedAt = world.steps;
+  if (instance.progress === undefined) instance.lockedAt = world.steps;
   const next = await nextStage(tools, action, progress);
   if (next.stage === "refused") return endPass(instance);
   instance.progress = next;

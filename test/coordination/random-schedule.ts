@@ -3,7 +3,6 @@
 import { keyedRandom } from "../../src/env/keyed-random.ts";
 import { randomInteger } from "../../src/env/random.ts";
 import type { Random } from "../../src/env/random.ts";
-import type { SafetyCheck } from "../../src/plan/snapshot.ts";
 import { crash, stepInstance } from "./instance-steps.ts";
 import type { Fault } from "./plain-store.ts";
 import { isOver, newGroup, newInstance, newWorld, tickMs, Violation } from "./small-world.ts";
@@ -20,12 +19,9 @@ export interface Life {
 const names = ["dc1", "dc2", "dc3"];
 const ticksMax = 60;
 
-export async function liveOnce(
-  seed: number,
-  disabled: ReadonlySet<SafetyCheck> = new Set(),
-): Promise<Life> {
+export async function liveOnce(seed: number): Promise<Life> {
   const random = keyedRandom(seed, "coordination");
-  const world = { ...worldOf(random), disabled };
+  const world = worldOf(random);
   const troubles = { crashes: 0 };
   const life = (): Omit<Life, "violation"> => ({
     ...{ steps: world.steps, crashes: troubles.crashes },

@@ -13,7 +13,8 @@ import type {
   CoordinationSets,
   SetMemory,
 } from "../../src/plan/view/shared-sets.ts";
-import type { SafetyCheck } from "../../src/plan/snapshot.ts";
+import { sharedStages } from "../../src/operate/shared-stages.ts";
+import type { Stage } from "../../src/operate/shared-stages.ts";
 import type { Contents, Fault } from "./plain-store.ts";
 
 export interface Group {
@@ -67,7 +68,10 @@ export interface World {
   withdrawnAt: ReadonlyMap<string, number>;
   /** Things that will happen by themselves, each once. */
   events: readonly WorldEvent[];
-  readonly disabled: ReadonlySet<SafetyCheck>;
+  /** Of an act of several instances. */
+  readonly stages: readonly Stage[];
+  /** How long the sets must not have changed before an act. */
+  readonly settledMs: number;
   /** Whether something may happen between the look at the status and the one at the sets. */
   readonly isStatusApart: boolean;
   /** Faults of commits; none in a search. */
@@ -115,7 +119,8 @@ export function newWorld(
 ): World {
   return {
     ...{ contents: new Map(), nowMs: 1_000_000_000_000, steps: 0, crashesLeft: 0, kills: 0 },
-    ...{ costlyExclusions: 0, withdrawnAt: new Map(), disabled: new Set(), isStatusApart: false },
+    ...{ costlyExclusions: 0, withdrawnAt: new Map(), isStatusApart: false },
+    ...{ stages: sharedStages, settledMs: 2 * tickMs },
     fault: () => undefined,
     ...parts,
   };

@@ -1,4 +1,5 @@
 // A cluster that the Go operator made: objects and status as captured from a real one.
+import { safetyChecks } from "../../src/plan/safety/checks.ts";
 import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -84,6 +85,7 @@ test("[P88] a cluster of the Go operator is taken over without any action", () =
     ...nothingRemembered,
     seed: 1,
     options: defaultPlanOptions,
+    checks: safetyChecks,
     memory: newDesiredMemory(),
   });
   assert.equal(pods.size, 15);

@@ -1,5 +1,6 @@
 // The guard with an act of several instances: lock, fresh sets, fresh status, announcements cleared, then the command.
 // Rules: spec/coordination.md [CO33]-[CO36].
+import { withoutStage } from "../fixtures/without-check.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { readSets, updateSets } from "../../src/fdb/coordination-sets.ts";
@@ -136,7 +137,7 @@ for (const [title, change, expected] of changes) {
     const outcome = await door.perform(excluding());
     assert.match(reasonOf(outcome), expected);
     assert.deepEqual(door.commands, []);
-    door.disabledChecks = new Set(["freshLook"]);
+    door.stages = withoutStage("freshLook");
     await door.perform(excluding());
     assert.equal(door.commands.length, 1, "and nothing else would");
   });

@@ -12,8 +12,8 @@ import type { KubeClient } from "../../src/kube/client.ts";
 import { KubeError } from "../../src/kube/error.ts";
 import type { DatabaseStatus } from "../../src/model/database-status.ts";
 import type { DisruptiveAction } from "../../src/plan/action.ts";
-import { defaultPlanOptions } from "../../src/plan/snapshot.ts";
-import type { SafetyCheck } from "../../src/plan/snapshot.ts";
+import { sharedStages } from "../../src/operate/shared-stages.ts";
+import type { Stage } from "../../src/operate/shared-stages.ts";
 import { sampleDatabase, sampleNowMs, viewOf } from "../fixtures/sample-view.ts";
 import { VirtualClock } from "../../src/env/virtual-clock.ts";
 
@@ -33,7 +33,7 @@ export class Door {
   /** What the poller has read last; the database as it is now when absent. */
   polled: DatabaseStatus | undefined;
   polledMs: number | undefined;
-  disabledChecks: ReadonlySet<SafetyCheck> = new Set();
+  stages: readonly Stage[] = sharedStages;
   /** How long this instance is certainly alone. */
   termMs = Infinity;
   /** Runs while a command is under way. */
@@ -62,7 +62,6 @@ export class Door {
           },
           ledger: ledger.entries(),
           lastDatabaseWriteMs: this.database.lastWriteMs,
-          options: { ...defaultPlanOptions, disabledChecks: this.disabledChecks },
         }),
       noteStatus: (status, observedMs) => {
         [this.polled, this.polledMs] = [status, observedMs];
@@ -86,6 +85,7 @@ export class Door {
       clock: this.clock,
       commandTimeoutMs: 10_000,
       statusTimeoutMs: 10_000,
+      stages: this.stages,
       remainingTermMs: () => this.termMs,
     });
   }

@@ -1,4 +1,5 @@
 // The guard at work: locks, effects that are read back, one act at a time, and what is written down of them.
+import { withoutStage } from "../fixtures/without-check.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { FdbError } from "../../src/fdb/error.ts";
@@ -177,7 +178,7 @@ test("[S94] an act that needs the lock takes it, and is refused with owner and e
     /^LockHeld: .*held by "dc2"; unless it is renewed, it is taken over at 2026-01-02T00:10:00Z/,
   );
   assert.deepEqual(other.commands, []);
-  other.disabledChecks = new Set(["lock"]);
+  other.stages = withoutStage("lock");
   assert.equal((await other.perform(excluding(true))).isPerformed, true);
 });
 

@@ -1,4 +1,6 @@
 // Performing actions and the guard's door, against the emulated API server.
+import { sharedStages } from "../../src/operate/shared-stages.ts";
+import { safetyChecks } from "../../src/plan/safety/checks.ts";
 import { strict as assert } from "node:assert";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -98,6 +100,7 @@ class Bench {
       database: { kind: "seen", status: healthyStatus(), observedMs: this.statusMs ?? nowMs },
       lastDatabaseWriteMs: database.lastWriteMs,
       options: defaultPlanOptions,
+      checks: safetyChecks,
     };
   }
 
@@ -148,6 +151,7 @@ class Bench {
       clock,
       commandTimeoutMs: 10_000,
       statusTimeoutMs: 10_000,
+      stages: sharedStages,
     });
     const network = { request: () => Promise.resolve({ status: 500, body: "" }) };
     const options = { client, caches, guard, network, parallelMax: 2, sidecarTimeoutMs: 1_000 };

@@ -1,5 +1,6 @@
 // A world of plain objects for tests of the plan: it applies actions at once, lets pods run when told to, and shows a
 // database whose processes run with what their pods were given.
+import { safetyChecks } from "../../src/plan/safety/checks.ts";
 import type { ClusterSpec, FoundationDBCluster } from "../../src/api/cluster.ts";
 import { renderArgument } from "../../src/build/command-line.ts";
 import { annotationKeys } from "../../src/build/labels.ts";
@@ -74,6 +75,7 @@ export class PlanWorld {
       facts: this.facts,
       seed: this.seed,
       options: defaultPlanOptions,
+      checks: safetyChecks,
       memory: this.memory,
       ...overrides,
     });

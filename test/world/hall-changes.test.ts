@@ -4,7 +4,9 @@ import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { nodes } from "../../src/kube/resource.ts";
 import { isMarkedForRemoval } from "../../src/model/process-group.ts";
-import type { SafetyCheck } from "../../src/plan/snapshot.ts";
+import { allChecks } from "../../src/operate/operator-checks.ts";
+import type { OperatorChecks } from "../../src/operate/operator-checks.ts";
+import { withoutCheck } from "../fixtures/without-check.ts";
 import {
   assertHallsAreTrue,
   coordinatorsByHall,
@@ -57,10 +59,10 @@ test("[HALL31] [HALL14] a running triple cluster becomes three_data_hall without
 
 /** Processes without halls, and a resource that asks for three_data_hall all the same. */
 async function askForHalls(
-  disabledChecks: ReadonlySet<SafetyCheck>,
+  checks: OperatorChecks,
   check: (world: TestWorld) => Promise<void>,
 ): Promise<void> {
-  await TestWorld.runWithCluster({ ...nineNodes, spec: triple, disabledChecks }, async (world) => {
+  await TestWorld.runWithCluster({ ...nineNodes, spec: triple, checks }, async (world) => {
     const localities = [{ key: "data_hall", envValue: "NOWHERE" }];
     const databaseConfiguration = { redundancy_mode: "three_data_hall" as const };
     await world.changeSpec({ databaseConfiguration, localities });
@@ -70,7 +72,7 @@ async function askForHalls(
 }
 
 test("[HALL19] the mode is not configured before the halls are there", async () => {
-  await askForHalls(new Set(), async (world) => {
+  await askForHalls(allChecks, async (world) => {
     const wait = await blockedBy(world, "updateDatabaseConfiguration");
     assert.equal(wait?.reason, "ConfigurationUnsafe");
     assert.match(
@@ -83,7 +85,7 @@ test("[HALL19] the mode is not configured before the halls are there", async () 
 });
 
 test("[HALL19] without that check the same wish makes the database unavailable for good", async () => {
-  await askForHalls(new Set(["halls"]), async (world) => {
+  await askForHalls(withoutCheck("halls"), async (world) => {
     const [database] = world.world.fdb.truth.databases();
     assert.equal(database?.isAvailable, false);
     await world.clock.advance(10 * minuteMs);

@@ -6,7 +6,6 @@ import { keyedRandom } from "../../src/env/keyed-random.ts";
 import { randomInteger, randomPick } from "../../src/env/random.ts";
 import type { Random } from "../../src/env/random.ts";
 import { cutCluster, restoreCluster } from "../../src/sim/faults/cut-cluster.ts";
-import type { SafetyCheck } from "../../src/plan/snapshot.ts";
 import { MultiTestWorld } from "./multi-harness.ts";
 import { MultiInspector } from "./multi-inspector.ts";
 import { createRegions, threeClusters } from "./multi-regions.ts";
@@ -16,7 +15,6 @@ import { hourMs, minuteMs } from "./world-harness.ts";
 
 export interface MultiWalkOptions {
   steps?: number;
-  disabledChecks?: ReadonlySet<SafetyCheck>;
 }
 
 export interface MultiWalkResult {
@@ -50,7 +48,7 @@ interface Walk {
 /** Fails with the whole story when anything is not as it must be. */
 export async function multiWalk(
   seed: number,
-  { steps = 14, disabledChecks = new Set() }: MultiWalkOptions = {},
+  { steps = 14 }: MultiWalkOptions = {},
 ): Promise<MultiWalkResult> {
   const random = keyedRandom(seed, "multi walk");
   const hasRegions = random.next() < 0.25;
@@ -65,7 +63,7 @@ export async function multiWalk(
   try {
     await MultiTestWorld.run(
       {
-        ...{ names, seed, disabledChecks, nodes: hasRegions ? 5 : 4 },
+        ...{ names, seed, nodes: hasRegions ? 5 : 4 },
         skews: Object.fromEntries(names.map((name) => [name, skewOf(random)])),
         database: { commitFault: () => commitFault(random, commitFaults.chance) },
         siteOf: (name, clock) => ({

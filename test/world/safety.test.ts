@@ -7,7 +7,7 @@ import { operatorKeys } from "../../src/fdb/keys.ts";
 import { LockWatch, takeLock } from "../../src/fdb/lock.ts";
 import { nodes, persistentVolumeClaims, pods } from "../../src/kube/resource.ts";
 import type { DatabaseStatus } from "../../src/model/database-status.ts";
-import type { SafetyCheck } from "../../src/plan/snapshot.ts";
+import { withoutCheck } from "../fixtures/without-check.ts";
 import { minuteMs, small, TestWorld } from "./world-harness.ts";
 import { person, spreadOver, untilSettled } from "./removal-harness.ts";
 import { withAdmin } from "./with-admin.ts";
@@ -270,10 +270,10 @@ test("[OP78] a failed command that nothing wants now does not keep the operator 
 });
 
 test("[S86] without the budget two zones do go down together: the check is what holds them", async () => {
-  const disabledChecks: ReadonlySet<SafetyCheck> = new Set(["budget"]);
+  const checks = withoutCheck("budget");
   const automationOptions = { deletionMode: "All" } as const;
   const spec = { ...small, automationOptions };
-  await TestWorld.runWithCluster({ spec, nodes: 6, disabledChecks }, async (world) => {
+  await TestWorld.runWithCluster({ spec, nodes: 6, checks }, async (world) => {
     await world.changeSpec(marked("new"));
     assert.ok((await worstMoment(world, minuteMs, 100)) > 1);
   });

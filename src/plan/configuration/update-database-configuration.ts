@@ -13,11 +13,10 @@ import type { DatabaseConfiguration } from "../../model/database-configuration.t
 import { coordinatorsOf } from "../../model/connection-string.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { conditionOf } from "../../model/process-group.ts";
-import { hallsProblem, hallsRemedy, leavingIds } from "../safety/hall-readiness.ts";
+import { hallsRemedy, leavingIds } from "../safety/hall-readiness.ts";
 import { calmRemedy, sentence } from "../hold.ts";
 import { isNeverCreated } from "../safety/no-database.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
-import { isDisabled } from "../safety/view.ts";
 import { hostOf } from "../../model/address.ts";
 import { silenceOf, staleRemedy, unavailabilityOf } from "../view/unavailability.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -115,9 +114,7 @@ function planFirst(
   const late = lateProcesses(snapshot, draft);
   if (late.length > 0) return missing(late);
   const mode = draft.desired.configuration.redundancy_mode ?? "";
-  const problem = isDisabled(snapshot, "halls")
-    ? undefined
-    : hallsProblem(status, mode, leavingIds(draft.groups));
+  const problem = snapshot.checks.halls(status, mode, leavingIds(draft.groups));
   if (problem !== undefined) {
     return unsafe(problem, hallsRemedy(spec, draft.desired.counts));
   }
@@ -171,7 +168,7 @@ function planChange(
   const danger = configurationDanger(snapshot, status, version, next.redundancy_mode);
   if (danger !== undefined) return unsafe(danger, calmRemedy);
   const mode = modeChange(live, next);
-  const lack = isDisabled(snapshot, "halls") ? undefined : hallsProblem(status, mode);
+  const lack = snapshot.checks.halls(status, mode);
   if (lack !== undefined) return unsafe(lack, hallsRemedy(spec, draft.desired.counts));
   const needsLock = locksOf(spec).isEnabled;
   const command = configure(next, { isNew: false, needsLock, evidenceMs });

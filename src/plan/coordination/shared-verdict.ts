@@ -45,9 +45,8 @@ export function sharedVerdict(
     if (observedMs < untilMs) return { kind: "waiting", missing, untilMs };
     return { kind: "agreed", entries: ready, isOverdue: true };
   }
-  const isWindowOff = options.disabledChecks?.has("settledWindow") === true;
   const sinceMs = memory.unchanged.get(matterKey(matter))?.sinceMs ?? observedMs;
   const remainingMs = sinceMs + options.globalSynchronizationWaitMs - observedMs;
-  if (remainingMs > 0 && !isWindowOff) return { kind: "settling", remainingMs };
+  if (remainingMs > 0) return { kind: "settling", remainingMs };
   return { kind: "agreed", entries: ready, isOverdue: false };
 }

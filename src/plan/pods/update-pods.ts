@@ -11,7 +11,7 @@ import { membersOfOneHall } from "../placement/hall-balance.ts";
 import { evidenceOf, needsLock, refusalOf } from "../safety/act-evidence.ts";
 import type { Evidence } from "../safety/act-evidence.ts";
 import { isLossAccepted } from "../safety/accepted-loss.ts";
-import { affordableZones, disruptionBudget } from "../safety/budget.ts";
+import { affordableZones } from "../safety/budget.ts";
 import type { DisruptionBudget } from "../safety/budget.ts";
 import { faultToleranceProblem } from "../safety/fault-tolerance.ts";
 import { hallInForce } from "../safety/one-hall.ts";
@@ -81,7 +81,7 @@ function choose(
     const remedy = "Nothing while data moves; otherwise bring back what is missing.";
     return hold("PodUpdateHeld", sentence(problem), remedy, 5_000);
   }
-  const budget = disruptionBudget(snapshot);
+  const budget = snapshot.checks.budget(snapshot);
   const maintenanceZone = status.cluster?.maintenance_zone ?? "";
   const context = { mode: deletionMode, maintenanceZone, downZones: budget.downZones };
   const open = membersOfOneHall(

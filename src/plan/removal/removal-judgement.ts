@@ -11,7 +11,7 @@ import {
   ownExclusions,
   usesLocalities,
 } from "../view/exclusion-targets.ts";
-import { hasAbsentProcesses, removalProblem } from "../safety/certificate.ts";
+import { hasAbsentProcesses } from "../safety/certificate.ts";
 import { isCoordinator } from "../safety/coordinators.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
@@ -57,7 +57,7 @@ export function judgeRemoval(
       removable.push(group);
       continue;
     }
-    const problem = removalProblem(snapshot, group);
+    const problem = snapshot.checks.certificate(snapshot, group);
     if (problem === undefined) {
       removable.push(group);
       continue;

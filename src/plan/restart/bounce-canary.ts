@@ -17,7 +17,6 @@ import type { Hold } from "../hold.ts";
 import { substitutionsOf } from "../view/pod-configuration.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import { nodeTrouble } from "../pods/pod-trouble.ts";
-import { disruptionBudget } from "../safety/budget.ts";
 import type { DisruptionBudget } from "../safety/budget.ts";
 import { isCoordinator } from "../safety/coordinators.ts";
 import { toldMs } from "../view/server-time.ts";
@@ -82,7 +81,7 @@ function membersOf(
   const stubborn = new Set(targets.stubborn);
   const processes = processesByInstance(status);
   const began = beginnings(snapshot, draft, old);
-  const budget = disruptionBudget(snapshot);
+  const budget = snapshot.checks.budget(snapshot);
   const members: CanaryMember[] = [];
   for (const group of draft.groups) {
     const processGroupId = group.processGroupID;

@@ -4,8 +4,6 @@ import { test } from "node:test";
 import type { DisruptiveAction, RemovalOrder } from "../action.ts";
 import { skippedText } from "./skipped-exclusion.ts";
 import { actRefusal } from "./act-refusal.ts";
-import type { SafetyCheck } from "../snapshot.ts";
-import { defaultPlanOptions } from "../snapshot.ts";
 import {
   emptySampleProcess,
   killSample,
@@ -17,6 +15,7 @@ import {
   viewOf,
 } from "../../../test/fixtures/sample-view.ts";
 import type { Sample } from "../../../test/fixtures/sample-view.ts";
+import { withoutSafetyCheck } from "../../../test/fixtures/without-check.ts";
 import type { SafetyView } from "./view.ts";
 
 const base = { step: "test", evidenceMs: sampleNowMs - 1_000, needsLock: false };
@@ -69,8 +68,8 @@ function reasonOf(
   return refusal === undefined ? "" : `${refusal.reason}: ${refusal.message}`;
 }
 
-function off(check: SafetyCheck): Partial<SafetyView> {
-  return { options: { ...defaultPlanOptions, disabledChecks: new Set([check]) } };
+function off(check: Parameters<typeof withoutSafetyCheck>[0]): Partial<SafetyView> {
+  return { checks: withoutSafetyCheck(check) };
 }
 
 function marked(id: string): Sample {
@@ -347,7 +346,7 @@ test("[S85] a class alone proves nothing: a group of a class without data needs 
   assert.match(reasonOf(stateless, action), /^CertificateMissing: .*still has roles: storage/);
 });
 
-test("[S86] each check can be switched off by itself, and only for tests", () => {
+test("[S86] each check is one of those that are passed in, and can be missing by itself", () => {
   const two = deleting(["storage-1", "storage-2"]);
   assert.equal(reasonOf(sampleDatabase(), two, off("budget")), "");
   const late = { lastDatabaseWriteMs: sampleNowMs };

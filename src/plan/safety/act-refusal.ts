@@ -8,12 +8,11 @@ import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { takesNothing } from "../action.ts";
 import type { DisruptiveAction, RemovalOrder } from "../action.ts";
-import { hallsProblem, leavingIds, modeInCommand } from "./hall-readiness.ts";
+import { leavingIds, modeInCommand } from "./hall-readiness.ts";
 import { isSkipOutdated } from "./skipped-exclusion.ts";
 import { mayCreateUnseen } from "./unseen-creation.ts";
 import { isLossAccepted } from "./accepted-loss.ts";
-import { disruptionBudget, takeDownProblem } from "./budget.ts";
-import { removalProblem } from "./certificate.ts";
+import { takeDownProblem } from "./budget.ts";
 import { isCoordinator, majorityProblem } from "./coordinators.ts";
 import {
   evidenceRefusal,
@@ -25,10 +24,9 @@ import {
 import type { EvidenceLimits } from "./evidence.ts";
 import { groupsAhead, versionRefusal } from "./version-refusal.ts";
 import { databaseDoubt, isBoundToAddress } from "./no-database.ts";
-import { secondHallProblem } from "./one-hall.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
-import { groupsOf, isDisabled, knownDeadAddresses, zoneOfGroup } from "./view.ts";
+import { groupsOf, knownDeadAddresses, zoneOfGroup } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { claimStateText, isDataInPod, volumeProblem } from "./volumes.ts";
 
@@ -36,13 +34,15 @@ import { claimStateText, isDataInPod, volumeProblem } from "./volumes.ts";
 export function actRefusal(view: SafetyView, action: DisruptiveAction): Refusal | undefined {
   const changed = changedObjects(view, action);
   if (changed !== undefined) return refusal("EvidenceStale", changed);
-  const volumes = volumeRefusal(view, action);
+  const volumes = view.checks.volumes(view, action);
   if (volumes !== undefined) return volumes;
   // A pod that ended, or has not started, takes nothing with it.
   if (takesNothing(action)) return undefined;
   if (action.type === "deletePods" && action.because === "early") return earlyRefusal(view, action);
   return (
-    evidenceProblem(view, action) ?? flightProblem(view, action) ?? particularProblem(view, action)
+    evidenceProblem(view, action) ??
+    view.checks.flight(view, action) ??
+    particularProblem(view, action)
   );
 }
 
@@ -63,8 +63,8 @@ function changedObjects(view: SafetyView, action: DisruptiveAction): string | un
 }
 
 /** A pod that goes takes the data with it when its claim does not stay, whatever the pod goes for. */
-function volumeRefusal(view: SafetyView, action: DisruptiveAction): Refusal | undefined {
-  if (action.type !== "deletePods" || isDisabled(view, "volumes")) return undefined;
+export function volumeRefusal(view: SafetyView, action: DisruptiveAction): Refusal | undefined {
+  if (action.type !== "deletePods") return undefined;
   for (const group of groupsNamed(view, action.pods)) {
     const problem = volumeProblem(view, group);
     const id = group.processGroupID;
@@ -99,7 +99,7 @@ function earlyRefusal(
   return refusal("CertificateMissing", `${id} is a coordinator that is known by its address`);
 }
 
-function limitsOf(view: SafetyView): EvidenceLimits {
+export function evidenceLimits(view: SafetyView): EvidenceLimits {
   return {
     lastWriteMs: view.lastDatabaseWriteMs,
     nowMs: view.nowMs,
@@ -117,16 +117,13 @@ function needsWholeStatus(action: DisruptiveAction): boolean {
 
 function evidenceProblem(view: SafetyView, action: DisruptiveAction): Refusal | undefined {
   if (isUnseenCreation(action)) return unseenRefusal(view);
-  const limits = limitsOf(view);
-  const judged = isDisabled(view, "freshness")
-    ? { ...limits, lastWriteMs: -Infinity, maximumAgeMs: Infinity }
-    : limits;
+  const limits = view.checks.evidence(view);
   // The decision may rest on an older status than the one that is known by now.
-  const stale = staleRefusal(action.evidenceMs, judged);
+  const stale = staleRefusal(action.evidenceMs, limits);
   if (stale !== undefined && !isInjected(action)) return stale;
-  if (needsWholeStatus(action)) return evidenceRefusal(view.database, judged);
+  if (needsWholeStatus(action)) return evidenceRefusal(view.database, limits);
   if (isInjected(action) || action.type === "configureDatabase") return undefined;
-  return freshnessRefusal(view.database, judged) ?? unreadableRefusal(view.database);
+  return freshnessRefusal(view.database, limits) ?? unreadableRefusal(view.database);
 }
 
 /** A new database that was decided on without any status. */
@@ -147,8 +144,8 @@ function isInjected(action: DisruptiveAction): boolean {
 }
 
 /** While processes restart in place nothing else happens, and they restart only when nothing else happens. */
-function flightProblem(view: SafetyView, action: DisruptiveAction): Refusal | undefined {
-  if (isInjected(action) || isApart(view, action) || isDisabled(view, "budget")) return undefined;
+export function flightRefusal(view: SafetyView, action: DisruptiveAction): Refusal | undefined {
+  if (isInjected(action) || isApart(view, action)) return undefined;
   const isAlone = action.type === "killProcesses";
   const entry = view.ledger.find(({ type }) => isAlone || type === "killProcesses");
   if (entry === undefined) return undefined;
@@ -182,7 +179,7 @@ function particularProblem(view: SafetyView, action: DisruptiveAction): Refusal 
     case "removeProcessGroups":
       return removalRefusal(view, status, action.groups);
     case "killProcesses":
-      return isDisabled(view, "budget") ? undefined : restartRefusal(view, action.isUpgrade);
+      return restartRefusal(view, action.isUpgrade);
     default:
       return undefined;
   }
@@ -212,9 +209,9 @@ function majorityRefusal(
 }
 
 function budgetRefusal(view: SafetyView, groups: readonly ProcessGroup[]): Refusal | undefined {
-  if (groups.length === 0 || isDisabled(view, "budget")) return undefined;
+  if (groups.length === 0) return undefined;
   const zones = groups.map((group) => zoneOfGroup(view, group));
-  const problem = takeDownProblem(disruptionBudget(view), zones);
+  const problem = takeDownProblem(view.checks.budget(view), zones);
   return problem === undefined ? undefined : refusal("BudgetExhausted", problem);
 }
 
@@ -226,7 +223,7 @@ function restartRefusal(view: SafetyView, isIncompatibleUpgrade: boolean): Refus
   const version = versionRefusal(view, isIncompatibleUpgrade);
   if (version !== undefined) return version;
   const left = [...(isIncompatibleUpgrade ? groupsAhead(view) : []), ...servingAtRisk(view)];
-  const budget = disruptionBudget(without(view, left));
+  const budget = view.checks.budget(without(view, left));
   if (budget.downZones.size <= budget.tolerance) return undefined;
   return refusal("BudgetExhausted", budget.reason);
 }
@@ -254,7 +251,7 @@ function removalRefusal(
 ): Refusal | undefined {
   // A certificate knows itself whether it needs a database that has fully recovered.
   const isUnproven = orders.some(({ proof }) => proof !== "certificate");
-  if (isUnproven && !isFullyRecovered(status) && !isDisabled(view, "certificate")) {
+  if (isUnproven && !isFullyRecovered(status)) {
     return refusal("StatusIncomplete", "the database has not fully recovered");
   }
   const known = new Map(groupsOf(view).map((group) => [group.processGroupID, group]));
@@ -268,7 +265,7 @@ function removalRefusal(
     if (isCoordinator(view, status, group)) {
       return refusal("CertificateMissing", `${id} is a coordinator`);
     }
-    const problem = isDisabled(view, "certificate") ? undefined : proofProblem(view, group, order);
+    const problem = proofProblem(view, group, order);
     if (problem !== undefined) return refusal("CertificateMissing", `${id}: ${problem}`);
     if (order.proof !== "certificate" && isServing(group, status)) charged.push(group);
   }
@@ -280,8 +277,7 @@ function removalRefusal(
 }
 
 function hallRefusal(view: SafetyView, groups: readonly ProcessGroup[]): Refusal | undefined {
-  if (isDisabled(view, "budget")) return undefined;
-  const problem = secondHallProblem(view, groups);
+  const problem = view.checks.secondHall(view, groups);
   return problem === undefined ? undefined : refusal("ActInFlight", problem);
 }
 
@@ -293,10 +289,10 @@ function configureRefusal(
 ): Refusal | undefined {
   const mode = modeInCommand(action.arguments);
   const isSame = !action.isNew && mode === status.cluster?.configuration?.redundancy_mode;
-  if (isSame || isDisabled(view, "halls")) return undefined;
+  if (isSame) return undefined;
   // What is to go anyway does not decide about a database that is only being created.
   const left = action.isNew ? leavingIds(groupsOf(view)) : undefined;
-  const problem = hallsProblem(status, mode, left);
+  const problem = view.checks.halls(status, mode, left);
   return problem === undefined ? undefined : refusal("StatusIncomplete", problem);
 }
 
@@ -308,7 +304,7 @@ function proofProblem(
 ): string | undefined {
   switch (order.proof) {
     case "certificate":
-      return removalProblem(view, group);
+      return view.checks.certificate(view, group);
     case "exclusionSkipped":
       return skipProblem(view, group);
   }

@@ -5,7 +5,6 @@ import type { DatabaseStatus } from "../../model/database-status.ts";
 import { redundancyOf } from "../../model/redundancy.ts";
 import { nameList } from "../wait.ts";
 import { downHosts, downZones } from "./down-zones.ts";
-import { isDisabled } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 
 export interface DisruptionBudget {
@@ -21,7 +20,6 @@ export interface DisruptionBudget {
 }
 
 export function disruptionBudget(view: SafetyView): DisruptionBudget {
-  if (isDisabled(view, "budget")) return unlimited;
   const down = downZones(view);
   const hosts = downHosts(view);
   const status = view.database.kind === "seen" ? view.database.status : undefined;
@@ -34,14 +32,6 @@ export function disruptionBudget(view: SafetyView): DisruptionBudget {
     reason: reasonOf(tolerance, down, hosts),
   };
 }
-
-const unlimited: DisruptionBudget = {
-  zonesAllowed: Infinity,
-  tolerance: Infinity,
-  downZones: new Set(),
-  downHosts: new Set(),
-  reason: "the budget is switched off",
-};
 
 /** The lower one of FoundationDB's two figures, and no more than the mode promises. Unknown is none. */
 function toleranceOf(status: DatabaseStatus): number {

@@ -16,13 +16,7 @@ import { isFullyRecovered, statusProblem, statusGap } from "./evidence.ts";
 import { logProblem, replicationProblem } from "./fault-tolerance.ts";
 import { holdingOf } from "./role-history.ts";
 import type { Holding } from "./role-history.ts";
-import {
-  beginningOf,
-  incarnationToleranceMs,
-  isDisabled,
-  knownDeadAddresses,
-  podOf,
-} from "./view.ts";
+import { beginningOf, incarnationToleranceMs, knownDeadAddresses, podOf } from "./view.ts";
 import { hostOf } from "../../model/address.ts";
 import type { SafetyView } from "./view.ts";
 import { volumeProblem } from "./volumes.ts";
@@ -32,7 +26,6 @@ const pendingMinimumSeconds = 3_600;
 
 /** What is missing in the proof, as a clause; undefined when the group may go. */
 export function removalProblem(view: SafetyView, group: ProcessGroup): string | undefined {
-  if (isDisabled(view, "certificate")) return undefined;
   const { database } = view;
   const { evidence, complete } = statusesOf(view);
   if (evidence !== undefined || database.kind === "missing") return evidence;

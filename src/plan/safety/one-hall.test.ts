@@ -1,9 +1,8 @@
 // The door and halls: one hall at a time, and no mode that the processes cannot serve.
+import { withoutSafetyCheck } from "../../../test/fixtures/without-check.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { DisruptiveAction } from "../action.ts";
-import { defaultPlanOptions } from "../snapshot.ts";
-import type { SafetyCheck } from "../snapshot.ts";
 import { actRefusal } from "./act-refusal.ts";
 import {
   sampleDatabase,
@@ -80,8 +79,7 @@ test("[HALL19] the door does not let a mode pass that the processes cannot serve
     actRefusal(viewOf(sample), action)?.message ?? "",
     /three_data_hall needs storage processes in 3 values of data_hall/,
   );
-  const disabledChecks = new Set<SafetyCheck>(["halls"]);
-  const blind = viewOf(sample, { options: { ...defaultPlanOptions, disabledChecks } });
+  const blind = viewOf(sample, { checks: withoutSafetyCheck("halls") });
   assert.equal(actRefusal(blind, action), undefined);
   assert.equal(actRefusal(viewOf(sample), { ...action, arguments: "double ssd-2" }), undefined);
   assert.equal(actRefusal(viewOf(hallSample()), action), undefined, "it is in force already");

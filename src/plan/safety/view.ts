@@ -9,7 +9,7 @@ import type { StatusProcess } from "../../model/database-status.ts";
 import { localityKeys, localityOf } from "../../model/locality.ts";
 import { podNameOf } from "../../model/process-group-id.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
-import type { SafetyCheck, SeenStatus, Snapshot } from "../snapshot.ts";
+import type { SeenStatus, Snapshot } from "../snapshot.ts";
 
 export type SafetyView = Pick<
   Snapshot,
@@ -29,11 +29,8 @@ export type SafetyView = Pick<
   | "lastDatabaseWriteMs"
   | "madeConnectionString"
   | "options"
+  | "checks"
 > & { readonly configMap?: Snapshot["configMap"] };
-
-export function isDisabled(view: Pick<SafetyView, "options">, check: SafetyCheck): boolean {
-  return view.options.disabledChecks?.has(check) === true;
-}
 
 export function groupsOf(view: Pick<SafetyView, "cluster">): readonly ProcessGroup[] {
   return view.cluster.status?.processGroups ?? [];

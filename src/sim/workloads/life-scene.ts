@@ -25,7 +25,7 @@ import type { LifeShape } from "./life-shape.ts";
 import { Watchman } from "./watchman.ts";
 
 export interface SceneOptions {
-  disabledChecks?: WorldOptions["disabledChecks"];
+  checks?: WorldOptions["checks"];
   /** Gets every line of the history. */
   onLine?: (line: string) => void;
 }
@@ -98,7 +98,7 @@ export class LifeScene {
     this.world = startWorld({
       ...{ clock: this.clock, seed, trace: this.trace, nodes, zones },
       nodeCapacity: { cpu: "8", memory: "32Gi", pods: "100" },
-      disabledChecks: options.disabledChecks,
+      checks: options.checks,
       ...(hasRival ? { instance: "first" } : {}),
       operatorClock: this.faults.suspension.clock(this.operatorClock),
       operator: { busyPollMs },
@@ -230,13 +230,13 @@ export class LifeScene {
 function rivalOf(
   { world, watchman, clock, trace, requests }: LifeScene,
   seed: number,
-  { disabledChecks }: SceneOptions,
+  { checks }: SceneOptions,
   operator: OperatorSeatOptions["operator"],
 ): OperatorSeat {
   const { server, network, fdb } = world;
   return operatorSeat(
     {
-      ...{ disabledChecks, operator, instance: "rival" },
+      ...{ checks, operator, instance: "rival" },
       wrapTransport: (transport) => watchman.inspect(transport),
       wrapAdmin: (admin) => watchman.inspectCommands(admin),
       onRequest: (record) => requests.push({ ...record, atMs: clock.nowMs() }),
