@@ -1,5 +1,6 @@
 // A running cluster of a given size in virtual time: what each operation on it costs and how long it
 // takes until the cluster is as it should be again.
+import { conditionIn } from "../src/kube/condition.ts";
 import { foundationDbClusters } from "../src/api/cluster.ts";
 import type { FoundationDBCluster } from "../src/api/cluster.ts";
 import type { Pod } from "../src/kube/generated/types.ts";
@@ -145,7 +146,7 @@ function watch(world: World, clock: VirtualClock): View {
 /** A pod that somebody has deleted is as good as gone. */
 function isReady({ metadata, status }: Pod): boolean {
   if (metadata?.deletionTimestamp !== undefined) return false;
-  const condition = status?.conditions?.find(({ type }) => type === "Ready");
+  const condition = conditionIn(status, "Ready");
   return condition?.status === "True";
 }
 

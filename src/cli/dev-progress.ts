@@ -1,4 +1,5 @@
 // Turns FoundationDBCluster resources and what the operator reports into the state that the terminal shows. Pure.
+import { conditionIn } from "../kube/condition.ts";
 import type { FoundationDBBackup } from "../api/backup.ts";
 import type { FoundationDBRestore } from "../api/restore.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
@@ -58,7 +59,7 @@ export function isSettled(cluster: FoundationDBCluster): boolean {
 /** Settled, and the database as well as its mode promises: the last of its data may still be on its way. */
 export function isCalm(cluster: FoundationDBCluster): boolean {
   if (!isSettled(cluster)) return false;
-  const degraded = cluster.status?.conditions?.find(({ type }) => type === "Degraded");
+  const degraded = conditionIn(cluster.status, "Degraded");
   return cluster.spec.skip === true || degraded?.status === "False";
 }
 
@@ -70,7 +71,7 @@ export function isRefused({
   FoundationDBCluster | FoundationDBBackup | FoundationDBRestore,
   "metadata" | "status"
 >): boolean {
-  const condition = status?.conditions?.find(({ type }) => type === "Reconciled");
+  const condition = conditionIn(status, "Reconciled");
   const isCurrent = condition?.observedGeneration === metadata.generation;
   return condition?.reason === "InvalidSpec" && isCurrent;
 }
@@ -82,6 +83,6 @@ export function whyNotReconciled(cluster: FoundationDBCluster): string {
     return `${wait.object ?? ""}: ${wait.message} (${wait.remedy ?? ""})`;
   }
   if (wait !== undefined) return `${wait.step} waits: ${wait.message}`;
-  const condition = cluster.status?.conditions?.find((entry) => entry.type === "Reconciled");
+  const condition = conditionIn(cluster.status, "Reconciled");
   return condition === undefined ? "the operator has not looked at it yet" : condition.message;
 }

@@ -1,5 +1,6 @@
 // What pages about clusters, backups and restores have in common: whether a condition holds, how bad it looks, which
 // figures there are.
+import { conditionIn } from "../kube/condition.ts";
 import type { Condition } from "../api/conditions.ts";
 import type { ExplainedFact, ExplainedWait, Verdict } from "./explain-page.ts";
 
@@ -8,7 +9,7 @@ interface Conditioned {
 }
 
 export function conditionFact({ status }: Conditioned, type: string): ExplainedFact {
-  const found = status?.conditions?.find((condition) => condition.type === type);
+  const found = conditionIn(status, type);
   if (found === undefined) return { answer: "unknown", text: "nobody has looked yet" };
   const answer = found.status === "True" ? "yes" : found.status === "False" ? "no" : "unknown";
   return { answer, text: found.message, since: found.lastTransitionTime };

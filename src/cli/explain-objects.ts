@@ -1,5 +1,6 @@
 // What Kubernetes itself says of the pods and volumes of a cluster, whether or not an operator runs: the scheduler's,
 // the kubelet's and the volume controller's own words. Rules: spec/explain.md [E7].
+import { conditionIn } from "../kube/condition.ts";
 import type { ContainerStatus, Event, Node, Pod } from "../kube/generated/types.ts";
 import type { PersistentVolumeClaim } from "../kube/generated/types.ts";
 import type { KubeObject } from "../kube/object.ts";
@@ -63,8 +64,7 @@ function podTrouble(pod: Stored<Pod>, node: Stored<Node> | undefined): Found | u
     const held = holders.length === 0 ? "" : `; held back by ${holders.join(", ")}`;
     return { text: `being deleted${held}${place}`, since: deletionTimestamp };
   }
-  const conditions = pod.status?.conditions ?? [];
-  const scheduled = conditions.find((one) => one.type === "PodScheduled");
+  const scheduled = conditionIn(pod.status, "PodScheduled");
   if (scheduled?.status === "False") {
     const since = scheduled.lastTransitionTime;
     return { text: `no node: ${scheduled.message ?? scheduled.reason ?? ""}`, since };
@@ -74,7 +74,7 @@ function podTrouble(pod: Stored<Pod>, node: Stored<Node> | undefined): Found | u
     ...(pod.status?.containerStatuses ?? []),
   ];
   const container = statuses.map(containerTrouble).find((text) => text !== undefined);
-  const ready = conditions.find((one) => one.type === "Ready");
+  const ready = conditionIn(pod.status, "Ready");
   const since = ready?.lastTransitionTime ?? pod.metadata.creationTimestamp;
   if (container !== undefined) return { text: `${container}${place}`, since };
   const { phase } = pod.status ?? {};
@@ -111,7 +111,7 @@ function containerTrouble(status: ContainerStatus): string | undefined {
 }
 
 function nodeTrouble(node: Stored<Node>): string | undefined {
-  const ready = node.status?.conditions?.find((condition) => condition.type === "Ready");
+  const ready = conditionIn(node.status, "Ready");
   if (ready !== undefined && ready.status !== "True") {
     return `is not ready (${ready.message || ready.reason || "no reason given"})`;
   }

@@ -1,5 +1,6 @@
 // What is to be said about a cluster, as data: whether it serves, what is being done, what waits for what, and what a
 // person can do. A pure function of Kubernetes objects and the time. Rules: spec/explain.md [E1]-[E9].
+import { conditionIn } from "../kube/condition.ts";
 import { mostOf } from "../env/long-lists.ts";
 import type { BlockedBy } from "../api/blocked-by.ts";
 import type { Condition, FoundationDBCluster } from "../api/cluster.ts";
@@ -131,10 +132,6 @@ export function explainCluster(input: ExplainInput, nowMs: number): ExplainPage 
 
 type Facts = Pick<ExplainPage, "serving" | "sound" | "reconciled">;
 
-function conditionOf(cluster: FoundationDBCluster, type: string): Condition | undefined {
-  return cluster.status?.conditions?.find((condition) => condition.type === type);
-}
-
 /** The last value of a fact that nobody keeps current is not its value. */
 function fact(
   condition: Condition | undefined,
@@ -157,7 +154,7 @@ function fact(
 }
 
 function servingFact(cluster: FoundationDBCluster, isStale: boolean): ExplainedFact {
-  const condition = conditionOf(cluster, "Available");
+  const condition = conditionIn(cluster.status, "Available");
   return fact(condition, isStale, {
     isGoodWhen: "True",
     true: "the database serves reads and writes",
@@ -166,7 +163,7 @@ function servingFact(cluster: FoundationDBCluster, isStale: boolean): ExplainedF
 }
 
 function soundFact(cluster: FoundationDBCluster, isStale: boolean): ExplainedFact {
-  const condition = conditionOf(cluster, "Degraded");
+  const condition = conditionIn(cluster.status, "Degraded");
   if (condition?.reason === "NotConfigured") {
     return { answer: "unknown", text: asClause(condition.message) };
   }
@@ -188,7 +185,7 @@ function troubleText(condition: Condition | undefined): string {
 function reconciledFact(cluster: FoundationDBCluster, isStale: boolean): ExplainPage["reconciled"] {
   const generation = cluster.metadata.generation ?? 0;
   const reconciledGeneration = cluster.status?.generations?.reconciled;
-  const found = fact(conditionOf(cluster, "Reconciled"), isStale, {
+  const found = fact(conditionIn(cluster.status, "Reconciled"), isStale, {
     isGoodWhen: "True",
     true: `generation ${reconciledGeneration ?? generation} of the resource is in force`,
     false: `generation ${generation} of the resource is not in force yet`,
@@ -201,7 +198,7 @@ function reconciledFact(cluster: FoundationDBCluster, isStale: boolean): Explain
 }
 
 function warningOf(cluster: FoundationDBCluster): Pick<ExplainPage, "warning"> {
-  const condition = conditionOf(cluster, "Warning");
+  const condition = conditionIn(cluster.status, "Warning");
   const warnings = [
     ...(condition === undefined ? [] : [condition.message]),
     ...idleEntries(cluster),

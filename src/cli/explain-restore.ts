@@ -1,5 +1,6 @@
 // The page about a restore: whether it runs, how far it is, what the destination holds, what waits for what, and what a person
 // can do. From Kubernetes objects alone. Rules: spec/restore.md [RS90].
+import { conditionIn } from "../kube/condition.ts";
 import { foundationDbRestores } from "../api/restore.ts";
 import type { FoundationDBRestore } from "../api/restore.ts";
 import { agentLabel } from "../build/backup-deployment.ts";
@@ -73,7 +74,7 @@ function headlineOf(
   waits: readonly ExplainedWait[],
 ): string {
   const { status } = restore;
-  const end = status?.conditions?.find(({ type }) => type === "Completed");
+  const end = conditionIn(status, "Completed");
   switch (verdict) {
     case "deleting":
       return "The restore is being deleted.";

@@ -1,6 +1,7 @@
 // Whether what a status says can still be believed. A cluster at rest writes nothing, so age alone proves nothing:
 // what counts is a newer spec that nobody read, a wait that nobody looked at again, and pods that the status does not
 // know. Rules: spec/explain.md [E6].
+import { conditionIn } from "../kube/condition.ts";
 import { leastOf, mostOf } from "../env/long-lists.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { labelsOf } from "../api/effective.ts";
@@ -84,7 +85,7 @@ function unnoticedPods({ cluster, pods }: ExplainInput, nowMs: number): string[]
 }
 
 function isUnreadyFor(pod: Stored<Pod>, nowMs: number): boolean {
-  const ready = pod.status?.conditions?.find((condition) => condition.type === "Ready");
+  const ready = conditionIn(pod.status, "Ready");
   if (ready?.status === "True") return false;
   const sinceMs = parseTime(ready?.lastTransitionTime ?? pod.metadata.creationTimestamp);
   return sinceMs !== undefined && nowMs - sinceMs >= unnoticedPodMs;

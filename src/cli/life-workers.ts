@@ -90,13 +90,13 @@ function lifeThread<R>(entry: string): LifeThread<R> {
 }
 
 /** Inside a worker: lives what it is asked to until it is ended. False in the main thread. */
-export function serveLives<R>(
-  live: LifeWorkers<R>["live"],
+export function serveLives(
+  live: LifeWorkers<never>["live"],
   port: MessagePort | null = parentPort,
 ): boolean {
   if (port === null) return false;
-  port.on("message", (request: R) => {
-    void live(request).then((result) => port.postMessage(result));
+  port.on("message", (request: unknown) => {
+    void live(request as never).then((result) => port.postMessage(result));
   });
   return true;
 }

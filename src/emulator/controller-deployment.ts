@@ -1,6 +1,7 @@
 // Rolls Deployments out: one ReplicaSet per template, the newest grows while the older ones shrink
 // within the limits of the strategy, and the status says how far it is. Carries rules KUBELET62
 // and KUBELET63.
+import { conditionIn } from "../kube/condition.ts";
 import { mostOf } from "../env/long-lists.ts";
 import { createHash } from "node:crypto";
 import { isKubeError } from "../kube/error.ts";
@@ -198,7 +199,7 @@ class DeploymentController {
   #conditionBuilder(deployment: Stored<Deployment>) {
     const now = formatTime(this.#parts.clock.nowMs());
     return (type: string, status: string, reason: string, message: string) => {
-      const known = deployment.status?.conditions?.find((one) => one.type === type);
+      const known = conditionIn(deployment.status, type);
       const isSame = known?.status === status;
       return {
         type,

@@ -1,6 +1,7 @@
 // Keeps the status of PodDisruptionBudgets: how many pods there are, how many are healthy, and how
 // many may be disrupted. The eviction call of the API server decides by it. Carries rule
 // KUBELET56.
+import { conditionIn } from "../kube/condition.ts";
 import type { Pod, PodDisruptionBudget } from "../kube/generated/types.ts";
 import { keyOf, keyText, parseKeyText } from "../kube/path.ts";
 import { podDisruptionBudgets, pods } from "../kube/resource.ts";
@@ -53,7 +54,7 @@ export function budgetStatus(budget: PodDisruptionBudget, covered: readonly Pod[
   const desired = desiredHealthy(budget, expected);
   const allowed = expected === 0 ? 0 : Math.max(0, healthy - desired);
   const isAllowed = allowed > 0;
-  const known = budget.status?.conditions?.find(({ type }) => type === "DisruptionAllowed");
+  const known = conditionIn(budget.status, "DisruptionAllowed");
   const conditionStatus = isAllowed ? "True" : "False";
   return {
     observedGeneration: budget.metadata.generation,

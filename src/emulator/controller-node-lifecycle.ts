@@ -1,6 +1,7 @@
 // What happens to nodes that fall silent or vanish: Ready becomes Unknown, taints follow, pods are
 // evicted when their tolerations run out, and pods of vanished nodes are removed. Carries rules
 // KUBELET30, KUBELET57 and KUBELET59.
+import { conditionIn } from "../kube/condition.ts";
 import { leastOf } from "../env/long-lists.ts";
 import type { Timer } from "../env/clock.ts";
 import { isKubeError } from "../kube/error.ts";
@@ -84,7 +85,7 @@ export class NodeLifecycleController {
     if (node === undefined) return this.#removeOrphans(name);
     const lease = this.#parts.informers.of(leases).get({ namespace: leaseNamespace, name });
     const leftMs = lease && this.#leaseLeftMs(lease);
-    const ready = node.status?.conditions?.find(({ type }) => type === "Ready");
+    const ready = conditionIn(node.status, "Ready");
     const isSilent = leftMs !== undefined && leftMs <= 0;
     let current = node;
     if (isSilent && ready?.status !== "Unknown") {

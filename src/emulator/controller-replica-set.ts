@@ -1,5 +1,6 @@
 // Keeps the pods of ReplicaSets: as many as wanted, made from the template, counted in the status.
 // Rule KUBELET61.
+import { conditionIn } from "../kube/condition.ts";
 import { randomText } from "../env/random.ts";
 import { isKubeError } from "../kube/error.ts";
 import type { Pod, PodTemplateSpec, ReplicaSet } from "../kube/generated/types.ts";
@@ -153,6 +154,6 @@ function surplus(active: readonly Stored<Pod>[], count: number): Stored<Pod>[] {
 }
 
 function readySinceMs(pod: Pod, nowMs: number): number {
-  const ready = pod.status?.conditions?.find(({ type }) => type === "Ready");
+  const ready = conditionIn(pod.status, "Ready");
   return parseTime(ready?.lastTransitionTime) ?? nowMs;
 }

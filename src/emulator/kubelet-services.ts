@@ -1,6 +1,7 @@
 // Service addresses and DNS names of pods, as kube-proxy and the cluster's DNS provide them. Each
 // service is filed under its rarest selector pair, so that a change of one pod visits few
 // services. Carries rules KUBELET27, KUBELET28.
+import { conditionIn } from "../kube/condition.ts";
 import type { Pod, Service } from "../kube/generated/types.ts";
 import { keyOf, keyText } from "../kube/path.ts";
 import { pods, services } from "../kube/resource.ts";
@@ -136,7 +137,7 @@ function isBehind(service: Service, pod: Pod): boolean {
 }
 
 export function isReady(pod: Pod): boolean {
-  return pod.status?.conditions?.find(({ type }) => type === "Ready")?.status === "True";
+  return conditionIn(pod.status, "Ready")?.status === "True";
 }
 
 function isSameForNetwork(old: Pod, pod: Pod): boolean {

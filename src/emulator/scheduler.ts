@@ -1,6 +1,7 @@
 // The emulated kube-scheduler: takes pods without a node, decides, and binds them through the API.
 // Driven by events alone: a cluster in which nothing changes causes no work. Carries rules SCH12
 // to SCH15.
+import { conditionIn } from "../kube/condition.ts";
 import type { Clock, Timer } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";
@@ -308,7 +309,7 @@ class Scheduler {
   }
 
   #setCondition(pod: Stored<Pod>, reason: string, message: string): void {
-    const known = pod.status?.conditions?.find(({ type }) => type === "PodScheduled");
+    const known = conditionIn(pod.status, "PodScheduled");
     if (known?.status === "False" && known.reason === reason && known.message === message) return;
     const isTransition = known?.status !== "False";
     const condition = {

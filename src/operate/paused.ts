@@ -1,5 +1,6 @@
 // A cluster that its owner wants to be left alone (spec.skip): the only thing that is written is that it is so.
 // Rules: spec/explain.md [E52].
+import { conditionIn } from "../kube/condition.ts";
 import type { ClusterStatus, FoundationDBCluster } from "../api/cluster.ts";
 import { datedConditions } from "../plan/status/status-conditions.ts";
 
@@ -10,7 +11,7 @@ export function pausedStatus(
 ): ClusterStatus | undefined {
   const { conditions = [] } = cluster.status ?? {};
   const { generation = 0 } = cluster.metadata;
-  const known = conditions.find(({ type }) => type === "Paused");
+  const known = conditionIn(cluster.status, "Paused");
   if (known?.status === "True" && known.observedGeneration === generation) return undefined;
   const reconciled = cluster.status?.generations?.reconciled;
   const inForce =

@@ -1,6 +1,7 @@
 // When a changed status is written. What others or our own next steps rest on is written at once; what only tells of
 // progress is collected for a while, so that bringing up a cluster takes a handful of writes.
 // Rules: spec/operate.md [OP31]-[OP34], spec/explain.md [E8].
+import { conditionIn } from "../kube/condition.ts";
 import { leastOf, mostOf } from "../env/long-lists.ts";
 import type { BlockedBy, ClusterStatus } from "../api/cluster.ts";
 import { parseTime } from "../kube/time.ts";
@@ -77,7 +78,7 @@ function decisions(status: ClusterStatus): unknown {
 
 /** What may ask for a person: trouble of the cluster, and waits that do not pass by themselves. */
 function concerns(status: ClusterStatus): unknown {
-  const degraded = status.conditions?.find(({ type }) => type === "Degraded");
+  const degraded = conditionIn(status, "Degraded");
   const waits = (status.blockedBy ?? [])
     .filter(({ reason }) => concernOf(reason) !== "passing")
     .map(({ step, reason, object }) => [step, reason, object]);

@@ -1,7 +1,8 @@
 // Events about how the cluster is, told when it changes and not while it stays so: a wait that concerns people is one
 // Warning, the loss of the database another, and some waits have an event of their own when they begin. Pure. Rules: spec/explain.md [E20]-[E24].
+import { conditionIn } from "../kube/condition.ts";
 import type { BlockedBy } from "../api/blocked-by.ts";
-import type { ClusterStatus, Condition } from "../api/cluster.ts";
+import type { ClusterStatus } from "../api/cluster.ts";
 import { formatTime, parseTime } from "../kube/time.ts";
 import type { PlanEvent } from "../plan/step.ts";
 import { waitKey } from "./dated-plan.ts";
@@ -79,7 +80,7 @@ function completion(
   const was = before?.generations?.reconciled;
   const is = after.generations?.reconciled;
   if (is === undefined || is === was) return [];
-  const sinceMs = parseTime(conditionOf(before, "Reconciled")?.lastTransitionTime) ?? 0;
+  const sinceMs = parseTime(conditionIn(before, "Reconciled")?.lastTransitionTime) ?? 0;
   if (was !== undefined && nowMs - sinceMs < quickChangeMs) return [];
   return [
     { type: "Normal", reason: "ReconciliationComplete", message: `Reconciled generation ${is}` },
@@ -87,8 +88,8 @@ function completion(
 }
 
 function availability(before: ClusterStatus | undefined, after: ClusterStatus): PlanEvent[] {
-  const was = conditionOf(before, "Available");
-  const is = conditionOf(after, "Available");
+  const was = conditionIn(before, "Available");
+  const is = conditionIn(after, "Available");
   if (was === undefined || is === undefined || was.status === is.status) return [];
   // A new database is announced when everything is reconciled.
   if (was.reason === "NotConfigured") return [];
@@ -97,8 +98,8 @@ function availability(before: ClusterStatus | undefined, after: ClusterStatus): 
 }
 
 function lock(before: ClusterStatus | undefined, after: ClusterStatus): PlanEvent[] {
-  const was = conditionOf(before, "Degraded")?.reason === "DatabaseLocked";
-  const is = conditionOf(after, "Degraded");
+  const was = conditionIn(before, "Degraded")?.reason === "DatabaseLocked";
+  const is = conditionIn(after, "Degraded");
   if (is === undefined || was === (is.reason === "DatabaseLocked")) return [];
   if (!was) return [{ type: "Warning", reason: is.reason, message: is.message }];
   return [
@@ -107,13 +108,9 @@ function lock(before: ClusterStatus | undefined, after: ClusterStatus): PlanEven
 }
 
 function warning(before: ClusterStatus | undefined, after: ClusterStatus): PlanEvent[] {
-  const is = conditionOf(after, "Warning");
-  if (is === undefined || conditionOf(before, "Warning")?.reason === is.reason) return [];
+  const is = conditionIn(after, "Warning");
+  if (is === undefined || conditionIn(before, "Warning")?.reason === is.reason) return [];
   // Where a wait says the same, it is told in its own time.
   if (after.blockedBy?.some(({ reason }) => reason === is.reason) === true) return [];
   return [{ type: "Warning", reason: is.reason, message: is.message }];
-}
-
-function conditionOf(status: ClusterStatus | undefined, type: string): Condition | undefined {
-  return status?.conditions?.find((condition) => condition.type === type);
 }

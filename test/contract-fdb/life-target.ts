@@ -1,5 +1,6 @@
 // A database cluster under an operator on the emulated Kubernetes, which the cases of its life change and disturb. The
 // database is a simulated one or one of real fdbservers; the cases do not know which.
+import { conditionIn } from "../../src/kube/condition.ts";
 import assert from "node:assert/strict";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { ClusterSpec, FoundationDBCluster } from "../../src/api/cluster.ts";
@@ -97,7 +98,7 @@ export async function untilAtRest(
     const groups = status?.processGroups ?? [];
     if (
       status?.generations?.reconciled !== metadata.generation ||
-      status?.conditions?.find(({ type }) => type === "Reconciled")?.status !== "True" ||
+      conditionIn(status, "Reconciled")?.status !== "True" ||
       groups.some(({ processGroupConditions: found = [] }) => found.length > 0)
     ) {
       return false;

@@ -1,6 +1,7 @@
 // What goes wrong around an operator that itself lives on: the API server is away, somebody takes its Lease, its client
 // processes are killed, the database is down. A change is under way each time, and must be finished by itself.
 // All of that without a look at nodes. Rules: spec/run.md [RUN12], [RUN23], [RUN25]-[RUN27].
+import { conditionIn } from "../../src/kube/condition.ts";
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
@@ -130,7 +131,7 @@ async function change(stage: Stage, spec: object): Promise<void> {
   await stage.client.patch(foundationDbClusters, key, { spec }, { type: "merge" });
   await stage.eventually("the change is under way", async () => {
     const { status } = await stage.client.get(foundationDbClusters, key);
-    const reconciled = status?.conditions?.find(({ type }) => type === "Reconciled");
+    const reconciled = conditionIn(status, "Reconciled");
     return reconciled?.status === "False" || undefined;
   });
 }
@@ -254,7 +255,7 @@ async function withoutDatabase(stage: Stage): Promise<void> {
   }
   await stage.eventually("the database is seen to be away", async () => {
     const { status } = await client.get(foundationDbClusters, { namespace, name: busy });
-    const available = status?.conditions?.find(({ type }) => type === "Available");
+    const available = conditionIn(status, "Available");
     return available?.status !== "True" || undefined;
   });
   await stage.eventually("all pods were made anew", async () => {

@@ -1,4 +1,5 @@
 // The controllers beside the kubelet: volumes, node lifecycle, workloads and disruption budgets.
+import { conditionIn } from "../../src/kube/condition.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { budgetStatus } from "../../src/emulator/controller-disruption.ts";
@@ -177,7 +178,7 @@ test("[KUBELET57] a node that stops becomes Unknown after forty seconds, with ta
   assert.deepEqual(cluster.running(), []);
   const ready = async (): Promise<string | undefined> => {
     const node = await cluster.client.get(nodes, { name: "node1" });
-    return node.status?.conditions?.find(({ type }) => type === "Ready")?.status;
+    return conditionIn(node.status, "Ready")?.status;
   };
   await cluster.advance(39);
   assert.equal(await ready(), "True");
@@ -189,7 +190,7 @@ test("[KUBELET57] a node that stops becomes Unknown after forty seconds, with ta
     ["node.kubernetes.io/unreachable:NoSchedule", "node.kubernetes.io/unreachable:NoExecute"],
   );
   const pod = await cluster.pod("sample-log-1");
-  assert.equal(pod?.status?.conditions?.find(({ type }) => type === "Ready")?.status, "False");
+  assert.equal(conditionIn(pod?.status, "Ready")?.status, "False");
   cluster.stop();
 });
 
@@ -205,7 +206,7 @@ test("[KUBELET29] a node that comes back starts its pods again and loses its tai
   assert.deepEqual(node.spec?.taints ?? [], []);
   assert.equal(cluster.running().length, 1);
   const pod = await cluster.pod("sample-log-1");
-  assert.equal(pod?.status?.conditions?.find(({ type }) => type === "Ready")?.status, "True");
+  assert.equal(conditionIn(pod?.status, "Ready")?.status, "True");
   assert.equal(pod?.status?.containerStatuses?.[0]?.restartCount, 1);
   assert.deepEqual(pod?.status?.podIPs, [{ ip: "10.1.0.2" }]);
   cluster.stop();
@@ -221,7 +222,7 @@ test("[KUBELET66] a node that is cut off keeps its processes, and catches up whe
   await cluster.advance(60);
   const node = () => cluster.client.get(nodes, { name: "node1" });
   const ready = async (): Promise<string | undefined> =>
-    (await node()).status?.conditions?.find(({ type }) => type === "Ready")?.status;
+    conditionIn((await node()).status, "Ready")?.status;
   assert.equal(await ready(), "Unknown");
   assert.equal(cluster.running().length, 1);
   const target = { namespace, name: sample.podName };
@@ -236,7 +237,7 @@ test("[KUBELET66] a node that is cut off keeps its processes, and catches up whe
   assert.equal(cluster.running().length, 1);
   assert.match(cluster.running()[0] ?? "", /--locality_machineid=node2/);
   const other = await cluster.pod("other");
-  assert.equal(other?.status?.conditions?.find(({ type }) => type === "Ready")?.status, "True");
+  assert.equal(conditionIn(other?.status, "Ready")?.status, "True");
   assert.equal(other?.status?.containerStatuses?.[0]?.restartCount, 0);
   cluster.stop();
 });

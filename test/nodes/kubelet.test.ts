@@ -1,4 +1,5 @@
 // The kubelet's part of a pod's life: start, status, restarts, volumes, probes, and the end.
+import { conditionIn } from "../../src/kube/condition.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod, PodSpec } from "../../src/kube/generated/types.ts";
@@ -37,7 +38,7 @@ test("[KUBELET1] nodes are registered ready, with labels, addresses and capacity
   });
   assert.equal(node.status?.allocatable?.["cpu"], "64");
   assert.equal(node.status?.allocatable?.["pods"], "110");
-  assert.equal(node.status?.conditions?.find(({ type }) => type === "Ready")?.status, "True");
+  assert.equal(conditionIn(node.status, "Ready")?.status, "True");
   assert.equal(node.status?.addresses?.[0]?.address, "10.0.0.1");
   await cluster.kubelet.addNode({ name: "late" });
   assert.deepEqual(cluster.kubelet.nodeNames(), ["big", "late"]);

@@ -1,4 +1,5 @@
 // What an instance in global mode tells the others, and what it takes back. Rules: spec/coordination.md [CO1]-[CO14].
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { Action } from "../../src/plan/action.ts";
@@ -210,7 +211,7 @@ test("[CO14] values of the Go operator are answered with a clear reason, and not
   const plan = world.plan();
   assert.deepEqual(actionsOf(plan, "excludeProcesses"), []);
   assert.match(waitOf(plan, "CoordinationForeign"), /another operator: go\/go-log-1/);
-  const degraded = plan.status.conditions?.find(({ type }) => type === "Degraded");
+  const degraded = conditionIn(plan.status, "Degraded");
   assert.equal(degraded?.reason, "CoordinationForeign");
 });
 
@@ -307,7 +308,7 @@ test("[CO67] another resource with the same prefix is noticed by its processes, 
   world.addOther("dc1-log-7");
   const plan = world.pass();
   assert.match(waitOf(plan, "PrefixShared"), /processGroupIDPrefix dc1: dc1-log-7/);
-  const degraded = plan.status.conditions?.find(({ type }) => type === "Degraded");
+  const degraded = conditionIn(plan.status, "Degraded");
   assert.equal(degraded?.reason, "PrefixShared");
   const left = [...world.stored.values()].flatMap((entries) => [...entries.keys()]);
   assert.deepEqual(left, ["dc1/dc1-log-7"], "what the other one announced stays");

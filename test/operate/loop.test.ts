@@ -1,4 +1,5 @@
 // The loop itself: what wakes it, what it never waits for, and how it behaves when things go wrong.
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
@@ -117,7 +118,7 @@ test("[OP7] a database that has fallen silent is Unknown after a while, even if 
   isSilent = true;
   await world.clock.advance(300_000);
   const { status } = await world.cluster();
-  const available = status?.conditions?.find((condition) => condition.type === "Available");
+  const available = conditionIn(status, "Available");
   assert.deepEqual([available?.status, available?.reason], ["Unknown", "StatusMissing"]);
   assert.equal(status?.blockedBy?.[0]?.reason, "DatabaseUnreachable");
   await running.stop();

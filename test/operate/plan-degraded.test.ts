@@ -1,4 +1,5 @@
 // When a cluster is degraded, and when it only changes.
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec, Condition } from "../../src/api/cluster.ts";
@@ -19,7 +20,7 @@ function settled(): PlanWorld {
 }
 
 function degraded(plan: Plan): Condition | undefined {
-  return plan.status.conditions?.find(({ type }) => type === "Degraded");
+  return conditionIn(plan.status, "Degraded");
 }
 
 function clusterOf(world: PlanWorld): NonNullable<DatabaseStatus["cluster"]> {

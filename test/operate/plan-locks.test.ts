@@ -1,4 +1,5 @@
 // The deny list, the lock that is given back, and protection from deletion, on plain objects.
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
@@ -180,7 +181,7 @@ test("[U71][U73] a deleted cluster that is kept says so; one that is going gets 
   const deletionTimestamp = "2026-01-01T00:00:00Z";
   world.cluster = { ...world.cluster, metadata: { ...world.cluster.metadata, deletionTimestamp } };
   const plan = world.plan();
-  const held = plan.status.conditions?.find(({ type }) => type === "DeletionHeld");
+  const held = conditionIn(plan.status, "DeletionHeld");
   assert.equal(held?.status, "True");
   assert.equal(held?.reason, "DeletionProtection");
   assert.equal(plan.events.filter(({ reason }) => reason === "DeletionHeld").length, 1);

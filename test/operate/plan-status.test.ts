@@ -1,4 +1,5 @@
 // The status that a plan arrives at: conditions of process groups and of the cluster, and what blocks it.
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { datedPlan } from "../../src/operate/dated-plan.ts";
@@ -38,7 +39,7 @@ function conditionsOf(plan: Plan, processClass: string): (string | undefined)[] 
 }
 
 function condition(plan: Plan, type: string): Condition | undefined {
-  return plan.status.conditions?.find((one) => one.type === type);
+  return conditionIn(plan.status, type);
 }
 
 /** The status of the world with one process changed or taken away. */

@@ -1,4 +1,5 @@
 // What the operator puts right, and what it leaves alone.
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
@@ -176,7 +177,7 @@ test("[OP40] an invalid spec is reported once for each generation and nothing is
   await world.createCluster("sample", { processes: { general: { customParameters } } });
   await world.clock.advance(60_000);
   const { status } = await world.cluster();
-  const condition = status?.conditions?.find((entry) => entry.type === "Reconciled");
+  const condition = conditionIn(status, "Reconciled");
   assert.equal(condition?.status, "False");
   assert.equal(condition?.reason, "InvalidSpec");
   assert.equal(status?.blockedBy?.[0]?.reason, "InvalidSpec");

@@ -1,5 +1,6 @@
 // Accidents and bad neighbours: two operators at once, names that are taken, missing permissions, a power cut. Nothing
 // of it may lose data or keep an innocent cluster from working. Rules: spec/world.md [W80]-[W90].
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
@@ -93,7 +94,7 @@ test("[W82] objects that a deleted resource left behind are taken up by its succ
 });
 
 async function conditionOf(world: TestWorld, type: string) {
-  return (await world.cluster()).status?.conditions?.find((each) => each.type === type);
+  return conditionIn((await world.cluster()).status, type);
 }
 
 test("[P85] [W83] a ConfigMap of somebody else under our name is left alone and named", async () => {
@@ -158,7 +159,7 @@ test("[W87] a power cut of all nodes is reported and survived with all data", as
     for (const name of names) await world.world.kubelet.stopNode(name);
     await world.until(async () => {
       const { status } = await world.cluster();
-      return status?.conditions?.find(({ type }) => type === "Available")?.status !== "True";
+      return conditionIn(status, "Available")?.status !== "True";
     }, "the cluster is not available");
     await world.clock.advance(hourMs);
     for (const name of names) await world.world.kubelet.startNode(name);
@@ -187,7 +188,7 @@ test("[W89] a locked database is reported, and the report goes with the lock", a
   await TestWorld.runWithCluster({}, async (world) => {
     const degraded = async (): Promise<string | undefined> => {
       const { status } = await world.cluster();
-      return status?.conditions?.find(({ type }) => type === "Degraded")?.reason;
+      return conditionIn(status, "Degraded")?.reason;
     };
     const connectionString = (await world.cluster()).status?.connectionString ?? "";
     world.world.fdb.lock(connectionString);
@@ -257,7 +258,7 @@ test("[W93] a cluster whose database does not answer does not hold up another", 
     const tookMs = await world.untilReconciled();
     assert.ok(tookMs <= 40_000, `${tookMs} ms`);
     const { status } = await world.cluster({ name: "lost" });
-    const available = status?.conditions?.find(({ type }) => type === "Available");
+    const available = conditionIn(status, "Available");
     assert.notEqual(available?.status, "True");
   });
 });

@@ -1,5 +1,6 @@
 // Backups in trouble, in a whole world: stores that refuse, clusters and operators that go, leftovers of the Go operator.
 // Rules: spec/backup.md.
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbBackups } from "../../src/api/backup.ts";
@@ -97,7 +98,7 @@ test("[BK82][BK90] errors of agents and a backup that falls behind are told, and
     );
     assert.ok((await scene.status()).backupDetails?.restorable);
     const isBehind = (status: BackupStatus): boolean =>
-      status.conditions?.find(({ type }) => type === "Behind")?.status === "True";
+      conditionIn(status, "Behind")?.status === "True";
     await scene.until(isBehind, "behind", 15 * minuteMs);
     scene.store.heal();
     await scene.until(

@@ -1,6 +1,7 @@
 // Mistakes in a resource that keep its database from being created: once corrected, everything is made right by itself,
 // and no volume goes before there is a database that proves it empty.
 // Rules: spec/restart.md [T100], spec/removal.md [R110], spec/halls.md [HALL12], [HALL19], [HALL39].
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
@@ -190,7 +191,7 @@ for (const { name, options = {}, wrong, right } of mistakes) {
       await world.clock.advance(2 * minuteMs);
       world.assertDataSafe();
       const { status } = await world.cluster();
-      assert.equal(status?.conditions?.find(({ type }) => type === "Reconciled")?.status, "True");
+      assert.equal(conditionIn(status, "Reconciled")?.status, "True");
     });
   });
 }

@@ -1,5 +1,6 @@
 // A new setting that one process group proves before all others: good ones, bad ones, wishes that change meanwhile.
 // Rules: spec/restart.md [T110]-[T117].
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
@@ -36,7 +37,7 @@ for (const imageType of ["unified", "split"] as const) {
       const said = await world.world.transport.request({ method: "GET", path, query });
       assert.match(String(said.body), /knob_cache_eviction_policy=fifo[^]*exited with code 1: /);
       const { status } = await world.cluster();
-      const reconciled = status?.conditions?.find(({ type }) => type === "Reconciled");
+      const reconciled = conditionIn(status, "Reconciled");
       assert.deepEqual([reconciled?.status, reconciled?.reason], ["False", "CanaryFailed"]);
       const [event] = await world.events("CanaryFailed");
       assert.equal(event?.type, "Warning");

@@ -1,4 +1,5 @@
 // A cluster that must not be deleted by mistake, in a whole world. Rules: spec/upgrade.md [U70]-[U74].
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
@@ -37,7 +38,7 @@ test("[U70][U71][U72] a protected cluster survives its deletion, is looked after
     await world.clock.advance(minuteMs);
     const { metadata, status } = await world.cluster();
     assert.ok(metadata.deletionTimestamp !== undefined);
-    const held = status?.conditions?.find(({ type }) => type === "DeletionHeld");
+    const held = conditionIn(status, "DeletionHeld");
     assert.equal(held?.status, "True");
     assert.equal((await world.events("DeletionHeld")).length, 1);
     const before = await world.pods();

@@ -1,5 +1,6 @@
 // A connection string that leads to the database of somebody else: neither database loses anything, and the right one is
 // found again. Rules: spec/safety.md [S150], [S151].
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
@@ -74,7 +75,7 @@ test("[S150] nothing rests on the answers of another database, and it is said", 
     await world.clock.advance(30 * minuteMs);
     const { status } = await world.cluster();
     assert.equal(status?.blockedBy?.[0]?.reason, "DatabaseForeign", await world.report());
-    const available = status?.conditions?.find(({ type }) => type === "Available");
+    const available = conditionIn(status, "Available");
     assert.equal(available?.status, "Unknown");
     assert.match(available?.message ?? "", /leads to a database that has none of the processes/);
     assert.deepEqual((await world.pods()).map(nameOf), pods);

@@ -1,4 +1,5 @@
 // Running clusters that get halls, change them, or would be harmed by them. Rules: spec/halls.md [HALL13]-[HALL21], [HALL31].
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
@@ -99,7 +100,7 @@ test("[HALL15] [HALL17] six nodes: five coordinators, at most two in a hall, and
     const counts = Object.values(await coordinatorsByHall(world)).sort();
     assert.deepEqual(counts, [1, 2, 2]);
     const { status } = await world.cluster();
-    const warning = status?.conditions?.find(({ type }) => type === "Warning");
+    const warning = conditionIn(status, "Warning");
     assert.deepEqual([warning?.status, warning?.reason], ["True", "TwoZonesPerHall"]);
     assert.match(warning?.message ?? "", /hall zone-1 offers 2 zones, .* a hall and one more zone/);
     const events = await world.events("TwoZonesPerHall");

@@ -1,5 +1,6 @@
 // Coordinators of a database over halls whose process groups move together on few hosts: nobody waits for ever, and nine
 // come back when they can. Rules: spec/halls.md [HALL35].
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec, ProcessGroupStatus } from "../../src/api/cluster.ts";
@@ -41,7 +42,7 @@ async function untilAtRest(world: TestWorld): Promise<void> {
 
 async function warningOf(world: TestWorld): Promise<{ reason?: string; message?: string }> {
   const { status } = await world.cluster();
-  return status?.conditions?.find(({ type }) => type === "Warning") ?? {};
+  return conditionIn(status, "Warning") ?? {};
 }
 
 test("[HALL35] all are replaced and share two hosts of a hall: five coordinators, and nine when they can be", async () => {

@@ -1,5 +1,6 @@
 // One database of three resources in three namespaces, each in one hall that its processes learn from a label of the
 // node: what each of them knows of the others. Rules: spec/halls.md [HALL16], [HALL40], [HALL41].
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
@@ -68,10 +69,7 @@ for (const [mode, key] of [
       for (const hall of halls) {
         await world.untilReconciled(20 * minuteMs, placeOf(hall));
         const { status } = await world.cluster(placeOf(hall));
-        assert.equal(
-          status?.conditions?.find(({ type }) => type === "Warning"),
-          undefined,
-        );
+        assert.equal(conditionIn(status, "Warning"), undefined);
       }
       assert.deepEqual(await coordinators(world), { "zone-1": 3, "zone-2": 3, "zone-3": 3 });
       world.assertDataSafe();
@@ -88,7 +86,7 @@ test("[HALL41] a hall that loses its zones under a running database is the condi
     }
     await world.clock.advance(5 * minuteMs);
     const { status } = await world.cluster();
-    const told = status?.conditions?.find(({ type }) => type === "Warning");
+    const told = conditionIn(status, "Warning");
     assert.equal(told?.reason, "HallsMissing");
     assert.match(told?.message ?? "", /hall zone-3 has 1 zone, at least 2 needed/);
     world.assertDataSafe();

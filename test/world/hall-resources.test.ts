@@ -1,5 +1,6 @@
 // Several resources of one database over halls, mistakes in a running one, and localities as the database shows them.
 // Rules: spec/halls.md [HALL24]-[HALL28].
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -82,7 +83,7 @@ test("[HALL26] a bad edit of a running cluster changes nothing", async () => {
     await world.changeSpec({ dataHall: "az1" });
     await world.clock.advance(5 * minuteMs);
     const { status } = await world.cluster();
-    const reconciled = status?.conditions?.find(({ type }) => type === "Reconciled");
+    const reconciled = conditionIn(status, "Reconciled");
     assert.equal(reconciled?.reason, "InvalidSpec");
     assert.match(
       reconciled?.message ?? "",

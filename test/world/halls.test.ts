@@ -1,4 +1,5 @@
 // One database over three halls: created from the examples of the manual. Rules: spec/halls.md.
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { emulatedNodes } from "../../src/sim/world.ts";
@@ -37,7 +38,7 @@ test("[HALL4] [HALL12] two zones are not three halls: nothing is created, and ev
     assert.match(wait.message, /exactly 3 values of data_hall are needed.*: zone-1, zone-2$/);
     await world.clock.advance(minuteMs);
     const { status } = await world.cluster();
-    const reconciled = status?.conditions?.find(({ type }) => type === "Reconciled");
+    const reconciled = conditionIn(status, "Reconciled");
     assert.deepEqual(
       [reconciled?.status, reconciled?.reason, reconciled?.message],
       ["False", "HallsMissing", wait.message],

@@ -1,5 +1,6 @@
 // A cluster that is up is kept up: what is lost comes back, what is edited is put back, and a cluster at rest is left
 // alone. Rules: spec/world.md [W30]-[W44].
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbBackups } from "../../src/api/backup.ts";
@@ -207,9 +208,7 @@ for (const imageType of ["unified", "split"] as const) {
       const nodeName = pod.spec?.nodeName ?? "";
       await world.world.kubelet.stopNode(nodeName);
       await world.until(
-        async () =>
-          (await world.cluster()).status?.conditions?.find(({ type }) => type === "Degraded")
-            ?.status === "True",
+        async () => conditionIn((await world.cluster()).status, "Degraded")?.status === "True",
         "the cluster says that it is degraded",
       );
       assert.equal((await world.cluster()).status?.health?.available, true);
@@ -255,8 +254,8 @@ test("[W39] a pod cut off from the network is degraded, kept, and back when the 
     await world.clock.advance(10 * minuteMs);
     assert.equal((await world.client.get(pods, keyOfObject(pod))).metadata.uid, pod.metadata.uid);
     const { status } = await world.cluster();
-    assert.equal(status?.conditions?.find(({ type }) => type === "Degraded")?.status, "True");
-    assert.equal(status?.conditions?.find(({ type }) => type === "Reconciled")?.status, "False");
+    assert.equal(conditionIn(status, "Degraded")?.status, "True");
+    assert.equal(conditionIn(status, "Reconciled")?.status, "False");
     world.world.network.heal(address);
     world.world.fdb.faults.restoreAddress(address);
     await world.clock.advance(minuteMs);

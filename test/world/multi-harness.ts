@@ -1,5 +1,6 @@
 // Several Kubernetes clusters with an operator each and one database, in virtual time. Each cluster has one resource,
 // named and prefixed like the cluster.
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
@@ -195,7 +196,7 @@ export class MultiTestWorld {
       for (const { metadata, status } of (await client.list(foundationDbClusters)).items) {
         const isReady =
           status?.generations?.reconciled === metadata.generation &&
-          status?.conditions?.find(({ type }) => type === "Reconciled")?.status === "True";
+          conditionIn(status, "Reconciled")?.status === "True";
         if (!isReady) return world.name;
       }
     }

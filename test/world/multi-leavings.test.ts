@@ -1,5 +1,6 @@
 // Entries in the coordination sets that nobody stands behind any more, and what other instances make of them.
 // Rules: spec/multi.md [MU50]-[MU59].
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
@@ -277,9 +278,7 @@ test("[MU54] a database changes hands from the Go operator to this one and back,
     // An instance without a prefix is nobody's: a person takes out what it left.
     await leaveAsGo(world, "", ["log-1"]);
     await world.clock.advance(3 * minuteMs);
-    const degraded = (await world.cluster("west")).status?.conditions?.find(
-      ({ type }) => type === "Degraded",
-    );
+    const degraded = conditionIn((await world.cluster("west")).status, "Degraded");
     assert.equal(degraded?.reason, "CoordinationForeign");
     const cleared = await ask(world, "east", { verb: "clear", prefix: "" });
     assert.deepEqual(cleared.problem, undefined);

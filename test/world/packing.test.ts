@@ -1,4 +1,5 @@
 // Logical fault domains in a whole world. Rules: spec/packing.md [PACK70]-[PACK79].
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { threeHalls } from "./hall-harness.ts";
@@ -265,7 +266,7 @@ test("[PACK55] with three hosts for five coordinators two hosts hold two of them
     assert.equal(event?.type, "Warning");
     assert.match(event?.message ?? "", /too few hosts for 5 coordinators: up to 2 share one/);
     const { status } = await world.cluster();
-    const warning = status?.conditions?.find(({ type }) => type === "Warning");
+    const warning = conditionIn(status, "Warning");
     assert.deepEqual(
       [warning?.reason, warning?.message],
       ["CoordinatorsShareHosts", event?.message],

@@ -1,5 +1,6 @@
 // What cannot be brought about is told in the words of its cause, breaks nothing else, and comes about when the cause
 // is gone. Rules: spec/world.md [W20]-[W29].
+import { conditionIn } from "../../src/kube/condition.ts";
 import { acts, knobs, recoveries } from "./restart-harness.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
@@ -24,7 +25,7 @@ async function untilBlocked(world: TestWorld, reason: string): Promise<BlockedBy
 
 async function condition(world: TestWorld, type: string): Promise<Condition | undefined> {
   const { status } = await world.cluster();
-  return status?.conditions?.find((entry) => entry.type === type);
+  return conditionIn(status, type);
 }
 
 test("[W20] pods that no node can hold are told in the scheduler's words, and fit on a new node", async () => {

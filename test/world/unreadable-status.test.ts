@@ -1,5 +1,6 @@
 // The database begins to tell its status in a shape that the operator does not know: the operator says so, does nothing
 // disruptive, and goes on when it ends. Rules: spec/safety.md [S142], spec/explain.md [E60].
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { DatabaseStatus } from "../../src/model/database-status.ts";
@@ -40,7 +41,7 @@ const marked = {
 
 async function conditionOf(world: TestWorld, type: string): Promise<string> {
   const { status } = await world.cluster();
-  const found = status?.conditions?.find((each) => each.type === type);
+  const found = conditionIn(status, type);
   return found === undefined ? "" : `${found.status} ${found.reason}: ${found.message}`;
 }
 

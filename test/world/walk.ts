@@ -1,5 +1,6 @@
 // A random walk: a world drawn from a seed, trouble drawn from the same seed, then everything is healed and the world
 // must come to rest with nothing lost. One seed is one history.
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { keyedRandom } from "../../src/env/keyed-random.ts";
@@ -150,7 +151,7 @@ function untilSettled(world: TestWorld, limitMs: number, name: string): Promise<
   const isSettled = async (): Promise<boolean> => {
     const { metadata, status } = await world.cluster({ name });
     if (status?.health?.available !== true) return false;
-    const isReconciled = status.conditions?.find(({ type }) => type === "Reconciled");
+    const isReconciled = conditionIn(status, "Reconciled");
     if (isReconciled?.status === "True")
       return status.generations?.reconciled === metadata.generation;
     const reasons = (status.blockedBy ?? []).map(({ reason }) => reason);

@@ -1,5 +1,6 @@
 // Changes of a running cluster's spec that need restarts, new pods, successors or other coordinators: each is carried out,
 // the database commits all the while but for single recoveries, and nothing is lost. Rules: spec/world.md [W91], [W92].
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterStatus } from "../../src/api/cluster.ts";
@@ -198,7 +199,7 @@ test("[P90] [P91] process groups that need successors get them and do not make t
     await world.until(
       async () => {
         const { status } = await world.cluster();
-        const degraded = status?.conditions?.find(({ type }) => type === "Degraded");
+        const degraded = conditionIn(status, "Degraded");
         // New pods take a moment; what must never be said is that an old volume is a defect.
         assert.doesNotMatch(degraded?.message ?? "", /IncorrectPodSpec|volume/i);
         const groups = status?.processGroups ?? [];

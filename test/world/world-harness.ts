@@ -1,5 +1,6 @@
 // A whole world for a test, in virtual time: small helpers to create clusters, to let time pass until something is so,
 // and to say readably why it did not come about.
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { apiVersion, foundationDbClusters } from "../../src/api/cluster.ts";
 import type { ClusterSpec, FoundationDBCluster } from "../../src/api/cluster.ts";
@@ -235,7 +236,7 @@ export class TestWorld implements Heard {
         const { metadata, status } = await this.cluster(name);
         return (
           status?.generations?.reconciled === metadata.generation &&
-          status?.conditions?.find(({ type }) => type === "Reconciled")?.status === "True"
+          conditionIn(status, "Reconciled")?.status === "True"
         );
       },
       "the cluster is reconciled",

@@ -1,4 +1,5 @@
 // An image that is not FoundationDB's, or ends at once, and its correction. Rules: spec/restart.md [T58], spec/plan.md [P78].
+import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
@@ -32,7 +33,7 @@ for (const imageType of ["unified", "split"] as const) {
           .map((group) => group.processGroupID)
           .filter((id) => !before.includes(id));
         const { status } = await world.cluster();
-        const degraded = status?.conditions?.find(({ type }) => type === "Degraded");
+        const degraded = conditionIn(status, "Degraded");
         assert.equal(
           degraded?.message,
           `${names.join(" and ")} never reported to the database, all other processes run and all data has all its copies`,

@@ -1,5 +1,6 @@
 // When the status of a backup is written, and which events its changes are. Figures move all the time: they are renewed
 // with other news, and every ten minutes. Pure. Rules: spec/backup.md [BK95], [BK96].
+import { conditionIn } from "../../kube/condition.ts";
 import type { BackupStatus } from "../../api/backup.ts";
 import type { Condition } from "../../api/conditions.ts";
 import { isSameJson } from "../../plan/view/same-json.ts";
@@ -53,7 +54,7 @@ export function backupEvents(before: BackupStatus | undefined, after: BackupStat
 
 /** A condition whose status is another one, both known. */
 function changed(before: BackupStatus | undefined, after: BackupStatus, type: string): Condition[] {
-  const [was, is] = [conditionOf(before, type), conditionOf(after, type)];
+  const [was, is] = [conditionIn(before, type), conditionIn(after, type)];
   if (is === undefined || was === undefined || was.status === is.status) return [];
   // A first look is no change.
   return was.status === "Unknown" ? [] : [is];
@@ -64,8 +65,4 @@ function completion(before: BackupStatus | undefined, after: BackupStatus): Plan
   if (is === undefined || is === before?.generations?.reconciled) return [];
   const message = `Reconciled generation ${is}`;
   return [{ type: "Normal", reason: "ReconciliationComplete", message }];
-}
-
-function conditionOf(status: BackupStatus | undefined, type: string): Condition | undefined {
-  return status?.conditions?.find((condition) => condition.type === type);
 }

@@ -1,4 +1,5 @@
 // Gauges of restores, read off the resources whenever they are asked for. Rules: spec/restore.md [RS84].
+import { conditionIn } from "../../kube/condition.ts";
 import type { FoundationDBRestore } from "../../api/restore.ts";
 import type { Gauge, Labels, LabelValues, MetricsRegistry } from "../../env/metrics.ts";
 import type { Stored } from "../../kube/resource.ts";
@@ -37,7 +38,7 @@ export function registerRestoreMetrics(
       present.add(`${namespace}/${name}`);
       shown.set(`${namespace}/${name}`, labels);
       for (const type of conditions) {
-        const found = status.conditions?.find((each) => each.type === type);
+        const found = conditionIn(status, type);
         condition.set({ ...labels, condition: type }, found?.status === "True" ? 1 : 0);
       }
       for (const reason of reasons) {

@@ -1,5 +1,5 @@
 // When the status of a restore is written, and which events its changes are. Pure. Rules: spec/restore.md [RS82], [RS83].
-import type { Condition } from "../../api/conditions.ts";
+import { conditionIn } from "../../kube/condition.ts";
 import type { RestoreStatus } from "../../api/restore.ts";
 import type { PlanEvent } from "../../plan/step.ts";
 import { isSameJson } from "../../plan/view/same-json.ts";
@@ -25,8 +25,8 @@ export function restoreEvents(
   before: RestoreStatus | undefined,
   after: RestoreStatus,
 ): PlanEvent[] {
-  const [was, is] = [conditionOf(before, "Running"), conditionOf(after, "Running")];
-  const end = conditionOf(after, "Completed");
+  const [was, is] = [conditionIn(before, "Running"), conditionIn(after, "Running")];
+  const end = conditionIn(after, "Completed");
   if (was === undefined || is === undefined || was.reason === is.reason) return [];
   if (is.status === "True") {
     return [{ type: "Normal", reason: "RestoreStarted", message: is.message }];
@@ -34,8 +34,4 @@ export function restoreEvents(
   if (end === undefined || is.reason === "NotStarted") return [];
   const type = end.status === "True" ? "Normal" : "Warning";
   return [{ type, reason: `Restore${end.reason}`, message: end.message }];
-}
-
-function conditionOf(status: RestoreStatus | undefined, type: string): Condition | undefined {
-  return status?.conditions?.find((condition) => condition.type === type);
 }

@@ -1,5 +1,6 @@
 // How a command pod stands: its end is that of its main container, since others that somebody put beside it may live on.
 // Rules: spec/backup.md [BK40].
+import { conditionIn } from "../../kube/condition.ts";
 import { commandIdentity } from "../../build/command-pod.ts";
 import { withoutSecrets } from "../../build/backup-url.ts";
 import { mainContainerName } from "../../build/normalise.ts";
@@ -44,8 +45,7 @@ export function commandEnd(snapshot: Clocks, pod: Stored<Pod>): CommandEnd | und
 
 /** A pod that its deadline ended tells no time of its own. */
 function podEndMs(snapshot: Clocks, { metadata, status }: Stored<Pod>): number {
-  const conditions = status?.conditions ?? [];
-  const ready = conditions.find(({ type }) => type === "Ready")?.lastTransitionTime;
+  const ready = conditionIn(status, "Ready")?.lastTransitionTime;
   return (
     ownTimeMs(snapshot, ready) ??
     ownTimeMs(snapshot, status?.startTime ?? metadata.creationTimestamp) ??

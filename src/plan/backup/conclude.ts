@@ -1,4 +1,5 @@
 // The end of a plan about a backup: conditions, waits and generations of the status. Rules: spec/backup.md [BK89].
+import { conditionIn } from "../../kube/condition.ts";
 import type { BackupStatus } from "../../api/backup.ts";
 import {
   agentCountOf,
@@ -141,7 +142,7 @@ function restorable(snapshot: BackupSnapshot, { status }: BackupDraft): Judgemen
 
 /** Who cannot ask says what was found last, as long as there was something. */
 function last({ backup }: BackupSnapshot, type: string): Judgement {
-  const found = backup.status?.conditions?.find((condition) => condition.type === type);
+  const found = conditionIn(backup.status, type);
   if (found === undefined) return judge("Unknown", "NotAsked", "The database was not asked yet");
   return { status: found.status, reason: found.reason, message: found.message };
 }

@@ -1,4 +1,5 @@
 // What a retention lets go. Rules: spec/backup.md [BK100]-[BK103].
+import { conditionIn } from "../../kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { BackupSpec, BackupStatus } from "../../api/backup.ts";
@@ -165,7 +166,7 @@ test("[BK105][BK106] what FoundationDB refuses is not repeated before the next i
 });
 
 function expiredOf(status: BackupStatus): (string | undefined)[] {
-  const found = status.conditions?.find(({ type }) => type === "Expired");
+  const found = conditionIn(status, "Expired");
   return [found?.status, found?.reason];
 }
 

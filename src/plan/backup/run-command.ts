@@ -1,5 +1,6 @@
 // Gets one command carried out: nothing is begun while another command of the backup runs, an attempt is looked at before it
 // is repeated, and failures are repeated after ever longer pauses. Rules: spec/backup.md [BK44]-[BK48].
+import { conditionIn } from "../../kube/condition.ts";
 import { labelsOf } from "../../api/effective.ts";
 import type { BackupCommand } from "../../build/backup-command.ts";
 import { commandIdentity, commandPod, programOf, purposeOf } from "../../build/command-pod.ts";
@@ -138,7 +139,7 @@ function runningWait(step: string, pod: Stored<Pod>): NewWait {
 
 /** Why the pod does not run, in the words of Kubernetes. */
 function startTrouble({ status }: Stored<Pod>): string {
-  const scheduled = status?.conditions?.find(({ type }) => type === "PodScheduled");
+  const scheduled = conditionIn(status, "PodScheduled");
   if (scheduled?.status === "False") return scheduled.message ?? scheduled.reason ?? "";
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   const waiting = all.map(({ state }) => state?.waiting).find((each) => each?.message);

@@ -1,4 +1,5 @@
 // When a backup is started, stopped and modified, and when it is left alone. Rules: spec/backup.md [BK36]-[BK59].
+import { conditionIn } from "../../kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ObjectMeta } from "../../kube/object.ts";
@@ -160,7 +161,7 @@ test("[BK38] a backup of somebody else does not become the resource's own by bei
     restorable: false,
     tag: "default",
   });
-  const statusOf = (type: string) => status.conditions?.find((each) => each.type === type)?.status;
+  const statusOf = (type: string) => conditionIn(status, type)?.status;
   assert.deepEqual(["Reconciled", "Running", "Restorable"].map(statusOf), [
     "False",
     "False",

@@ -1,5 +1,6 @@
 // What keeps a pod from running when its own status does not say it: a node that is gone, a finalizer, a claim that is
 // being deleted, parameters that fdbserver may refuse. Rules: spec/explain.md [E42]-[E45].
+import { conditionIn } from "../../kube/condition.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { processSettingsOf } from "../../api/effective.ts";
 import type { PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
@@ -15,7 +16,7 @@ export function nodeTrouble(snapshot: Snapshot, pod: Stored<Pod>): string | unde
   if (snapshot.nodes === undefined || name === "") return undefined;
   const node = snapshot.nodes.get(name);
   if (node === undefined) return `node ${name} does not exist any more`;
-  const ready = node.status?.conditions?.find((condition) => condition.type === "Ready");
+  const ready = conditionIn(node.status, "Ready");
   if (ready === undefined || ready.status === "True") return undefined;
   const why = ready.message || ready.reason || "no reason is given";
   return `node ${name} is not ready: ${why}`;

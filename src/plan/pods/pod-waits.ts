@@ -1,5 +1,6 @@
 // Why process groups are not healthy, said in the words of the thing that holds them up: the scheduler, the image,
 // the volume, the crash. One wait for each kind of cause, however many pods share it. Rules: spec/plan.md [P81]-[P83], [P89].
+import { conditionIn } from "../../kube/condition.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
@@ -156,7 +157,7 @@ function pendingCause(
   pod: Stored<Pod>,
 ): Cause {
   const step = "addPods";
-  const scheduled = pod.status?.conditions?.find((one) => one.type === "PodScheduled");
+  const scheduled = conditionIn(pod.status, "PodScheduled");
   if (scheduled?.status === "False" && scheduled.reason === "Unschedulable") {
     const detail = scheduled.message ?? "the scheduler gives no reason";
     const claim = snapshot.pvcs.get(draft.desired.pvc(group)?.object.metadata.name ?? "");

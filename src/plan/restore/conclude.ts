@@ -1,5 +1,6 @@
 // The end of a plan about a restore: conditions, in plain words about what the destination holds now, and waits.
 // Rules: spec/restore.md [RS80], [RS81].
+import { conditionIn } from "../../kube/condition.ts";
 import type { RestoreSpec, RestoreStatus } from "../../api/restore.ts";
 import { datedConditions } from "../status/status-conditions.ts";
 import type { Judgement } from "../status/status-conditions.ts";
@@ -95,7 +96,7 @@ function completed({ restore }: RestoreSnapshot, after: After): Judgement {
   }
   if (state === "completed") {
     // The spec may have been changed since.
-    const told = restore.status?.conditions?.find(({ type }) => type === "Completed");
+    const told = conditionIn(restore.status, "Completed");
     if (told?.status === "True") return judge("True", told.reason, told.message);
     const version = target?.version === undefined ? "" : ` to version ${target.version}`;
     return judge("True", "Completed", restoredText(restore.spec, version));

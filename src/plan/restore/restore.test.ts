@@ -1,4 +1,5 @@
 // What is decided about a restore, state by state. Rules: spec/restore.md.
+import { conditionIn } from "../../kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { RestoreSpec, RestoreStatus } from "../../api/restore.ts";
@@ -235,8 +236,7 @@ test("[RS50] progress tells when the end is to be expected", () => {
 
 test("[RS81] the words about the destination are true for each end", () => {
   const wordsOf = (change: Partial<RestoreSnapshot>): string =>
-    planRestore(sceneOf(change)).status.conditions?.find(({ type }) => type === "Completed")
-      ?.message ?? "";
+    conditionIn(planRestore(sceneOf(change)).status, "Completed")?.message ?? "";
   assert.match(wordsOf({}), /Nothing was written into the database of sample/);
   assert.match(wordsOf(running), /is locked, and what lies in the restored ranges is not complete/);
   const ended = (state: "completed" | "aborted", bytes: number): string =>

@@ -179,7 +179,7 @@ function particularProblem(view: SafetyView, action: DisruptiveAction): Refusal 
     case "removeProcessGroups":
       return removalRefusal(view, status, action.groups);
     case "killProcesses":
-      return restartRefusal(view, action.isUpgrade);
+      return view.checks.restart(view, action.isUpgrade);
     default:
       return undefined;
   }
@@ -219,7 +219,10 @@ function budgetRefusal(view: SafetyView, groups: readonly ProcessGroup[]): Refus
  * A restart in place is not charged by zone, but it needs a database that could bear its worst end. What ran ahead in a
  * upgrade is no loss to its restart, which alone brings it back.
  */
-function restartRefusal(view: SafetyView, isIncompatibleUpgrade: boolean): Refusal | undefined {
+export function restartRefusal(
+  view: SafetyView,
+  isIncompatibleUpgrade: boolean,
+): Refusal | undefined {
   const version = versionRefusal(view, isIncompatibleUpgrade);
   if (version !== undefined) return version;
   const left = [...(isIncompatibleUpgrade ? groupsAhead(view) : []), ...servingAtRisk(view)];

@@ -4,7 +4,7 @@
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { mostOf } from "../../env/long-lists.ts";
 import type { DisruptiveAction } from "../action.ts";
-import { evidenceLimits, flightRefusal, volumeRefusal } from "./act-refusal.ts";
+import { evidenceLimits, flightRefusal, restartRefusal, volumeRefusal } from "./act-refusal.ts";
 import { disruptionBudget } from "./budget.ts";
 import type { DisruptionBudget } from "./budget.ts";
 import { removalProblem } from "./certificate.ts";
@@ -19,6 +19,8 @@ export interface SafetyChecks {
   readonly budget: (view: SafetyView) => DisruptionBudget;
   /** Why the act may not happen beside another one that is not over. */
   readonly flight: (view: SafetyView, action: DisruptiveAction) => Refusal | undefined;
+  /** Why processes may not restart in place now. */
+  readonly restart: (view: SafetyView, isIncompatibleUpgrade: boolean) => Refusal | undefined;
   /** Why pods in this hall may not go beside those that are gone in another one, as a clause. */
   readonly secondHall: (view: SafetyView, groups: readonly ProcessGroup[]) => string | undefined;
   /** Of the times of our own changes to the database, the one that a status has to be newer than. */
@@ -36,6 +38,7 @@ export interface SafetyChecks {
 export const safetyChecks: SafetyChecks = {
   budget: disruptionBudget,
   flight: flightRefusal,
+  restart: restartRefusal,
   secondHall: secondHallProblem,
   lastWrite: mostOf,
   evidence: evidenceLimits,

@@ -1,5 +1,6 @@
 // What the checks before a disruptive act look at, and how the parts of it belong together: a process group, its pod,
 // its processes in a status, its fault domain. Rules: spec/safety.md [S17], [S18], [S31]-[S36].
+import { conditionIn } from "../../kube/condition.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { locksOf } from "../../api/effective.ts";
 import type { Node, Pod } from "../../kube/generated/types.ts";
@@ -100,7 +101,7 @@ export function isPodReady(pod: Stored<Pod>): boolean {
 }
 
 export function isNodeReady(node: Stored<Node>): boolean {
-  const ready = node.status?.conditions?.find((condition) => condition.type === "Ready");
+  const ready = conditionIn(node.status, "Ready");
   return ready === undefined || ready.status === "True";
 }
 

@@ -1,5 +1,6 @@
 // The conditions that tools and people look at: Available, Reconciled, Progressing, Degraded. They are computed
 // from the rest of the status, never set by hand. Rules: spec/plan.md [P75]-[P80].
+import { conditionIn } from "../../kube/condition.ts";
 import type {
   Condition,
   ConditionType,
@@ -90,7 +91,7 @@ export function datedConditions(
 /** What was found about the database before the first answer of this connection. */
 function lastFinding({ snapshot }: ConditionsInput, type: ConditionType): Judgement | undefined {
   if (!isStatusPending(snapshot)) return undefined;
-  const found = snapshot.cluster.status?.conditions?.find((entry) => entry.type === type);
+  const found = conditionIn(snapshot.cluster.status, type);
   return found && { status: found.status, reason: found.reason, message: found.message };
 }
 
