@@ -4,6 +4,7 @@ import { test } from "node:test";
 import type { ClusterSpec, ProcessGroupStatus } from "../../src/api/cluster.ts";
 import type { DatabaseStatus, StatusProcess } from "../../src/model/database-status.ts";
 import { coordinatorHardLimits } from "../../src/model/coordinator-choice.ts";
+import { choiceOf } from "../../src/plan/coordinators/change-coordinators.ts";
 import { chooseCoordinators } from "../../src/plan/coordinators/choose-coordinators.ts";
 import { coordinatorProblem } from "../../src/plan/coordinators/coordinator-validity.ts";
 import {
@@ -185,6 +186,21 @@ test("[HALL35] five are chosen only when somebody must leave and nothing else ca
   const { "log-3": _late, ...reporting } = status.cluster.processes;
   const without = { cluster: { ...status.cluster, processes: reporting } };
   assert.equal(isPlacementSettled(snapshot, draft, without), false, "log-3 has not come up");
+});
+
+test("[HALL35] five are chosen in place of nine of which one is gone, when nothing else can come", () => {
+  const zones = { az1: ["a", "b", "a", "b"], az2: hallTwo, az3: hallThree };
+  const { input } = crowded(zones);
+  const wanted = { count: 9, hardLimits: { zoneid: 1, data_hall: 3 } };
+  const ids = Object.keys(input.status.cluster?.processes ?? {}).slice(1, 9);
+  const present = ids.map((id) => `${id}.test:4501`);
+  const asked = { ...input, wish: wanted, isSettled: true };
+  const lost = { ...asked, connectionString: `a:b@${[...present, "10.9.9.9:4501"].join()}` };
+  const choice = choiceOf(lost);
+  assert.equal(choice.ok && choice.addresses.length, 5);
+  assert.equal(choiceOf({ ...lost, isSettled: false }).ok, false, "somebody has not come up");
+  const whole = { ...asked, connectionString: `a:b@${[...present, "log-0.test:4501"].join()}` };
+  assert.equal(choiceOf(whole).ok, false, "nobody is gone");
 });
 
 test("[HALL37] nine that came to share a zone stay while no nine zones can be found", () => {

@@ -256,6 +256,25 @@ test("[U47] B12 own groups are announced before anybody restarts", () => {
   assert.deepEqual(killOf(restarting).processGroupIds, idsOf(world));
 });
 
+test("[U43][U47] a group that is not waited for is announced while it reports", () => {
+  const world = prepared(locks);
+  const id = idsOf(world).find((each) => each.includes("storage")) ?? "";
+  const others = idsOf(world).filter((each) => each !== id);
+  world.changeSpec({
+    processGroupsToRemoveWithoutExclusion: [id],
+    processCounts: { storage: 1, log: 1, stateless: 1 },
+  });
+  const plan = world.plan(knowing(world, []));
+  assert.ok(registered(plan).includes(id), waitOf(plan));
+  withoutProcess(world, id);
+  const announced = registered(world.plan(knowing(world, [])));
+  assert.ok(!announced.includes(id));
+  assert.deepEqual(
+    others.filter((other) => !announced.includes(other)),
+    [],
+  );
+});
+
 test("[U47] B13 a process that nobody announced holds everybody up", () => {
   const world = prepared(locks);
   addProcess(world, "two-storage-1");

@@ -1,5 +1,5 @@
-// Names for coordinators and TLS turned on by one edit: pods that were made without names cannot take the configuration
-// that the switch of TLS waits for. Rules: spec/restart.md [T52].
+// Names for coordinators turned on by one edit together with TLS or an incompatible version: pods that were made without
+// names cannot take the configuration that both wait for. Rules: spec/restart.md [T52], spec/upgrade.md [U88].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { services } from "../../src/kube/resource.ts";
@@ -25,6 +25,29 @@ for (const podUpdateStrategy of ["Delete", "ReplaceTransactionSystem"] as const)
       const { connectionString = "" } = (await world.cluster()).status ?? {};
       for (const address of coordinatorsOf(connectionString)) {
         assert.match(address, /^sample-.*\.svc\.cluster\.local:4500:tls$/);
+      }
+      world.assertDataSafe();
+    });
+  });
+}
+
+for (const podUpdateStrategy of ["Delete", "ReplaceTransactionSystem"] as const) {
+  test(`[U88] names come with an incompatible version (${podUpdateStrategy})`, async () => {
+    const spec = {
+      ...small,
+      version: "7.3.63",
+      minimumUptimeSecondsForBounce: 30,
+      routing: { useDNSInClusterFile: false },
+      automationOptions: { podUpdateStrategy, waitBetweenRemovalsSeconds: 0 },
+    };
+    await TestWorld.runWithCluster({ spec }, async (world) => {
+      await world.clock.advance(2 * minuteMs);
+      await world.changeSpec({ version: "7.4.6", routing: { useDNSInClusterFile: true } });
+      await world.untilReconciled(60 * minuteMs);
+      const { connectionString = "", runningVersion } = (await world.cluster()).status ?? {};
+      assert.equal(runningVersion, "7.4.6");
+      for (const address of coordinatorsOf(connectionString)) {
+        assert.match(address, /^sample-.*\.svc\.cluster\.local:4501$/);
       }
       world.assertDataSafe();
     });

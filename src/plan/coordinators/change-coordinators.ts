@@ -5,7 +5,7 @@ import { leastOf } from "../../env/long-lists.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import type { DisruptiveAction } from "../action.ts";
 import { chooseCoordinators } from "./choose-coordinators.ts";
-import type { CoordinatorChoiceInput } from "./choose-coordinators.ts";
+import type { CoordinatorChoice, CoordinatorChoiceInput } from "./choose-coordinators.ts";
 import {
   coordinatorProblem,
   isConversion,
@@ -77,7 +77,7 @@ function change(
   problem: string,
   { evidenceMs }: Evidence,
 ): StepResult {
-  const choice = chooseCoordinators(input);
+  const choice = choiceOf(input);
   if (!choice.ok) {
     const remedy =
       "Bring back processes in more fault domains, or let other classes be coordinators.";
@@ -100,6 +100,12 @@ function change(
     actions: [action],
     events: [{ type: "Normal", reason: "ChangingCoordinators", message }],
   };
+}
+
+/** When one is gone, and everything that could take its place is up, no full set will come by waiting [HALL35]. */
+export function choiceOf(input: CoordinatorChoiceInput): CoordinatorChoice {
+  const isGone = missingCoordinators(input.status, input.connectionString).length > 0;
+  return chooseCoordinators({ ...input, isPressed: isGone && input.isSettled === true });
 }
 
 /**

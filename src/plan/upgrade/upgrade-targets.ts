@@ -2,7 +2,12 @@
 // process group that the database misses only for a moment is waited for. Rules: spec/upgrade.md [U40]-[U46].
 import { unreachableAddresses } from "../view/unreachable-processes.ts";
 import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
-import { localityKeys, localityOf, processesOf } from "../../model/locality.ts";
+import {
+  localityKeys,
+  localityOf,
+  processesByInstance,
+  processesOf,
+} from "../../model/locality.ts";
 import { isTest } from "../../model/process-class.ts";
 import { hasCondition } from "../../model/process-group.ts";
 import { formatVersion, parseVersion } from "../../model/version.ts";
@@ -12,7 +17,7 @@ import type { Draft } from "../step.ts";
 import { isAwaited } from "./upgrade-staging.ts";
 
 export interface UpgradeTargets {
-  /** Ids of the groups of this resource that are ready. */
+  /** Ids of the groups of this resource that are ready, or that report and are not waited for. */
   ready: readonly string[];
   /** Ids of the groups that are waited for. */
   unready: readonly string[];
@@ -30,10 +35,16 @@ export function upgradeTargets(
   const ready: string[] = [];
   const unready: string[] = [];
   const ownIds = new Set<string>();
+  const reporting = processesByInstance(status);
   for (const group of draft.groups) {
     ownIds.add(group.processGroupID);
     // Testers hold nothing: they restart with the others when they can, and keep nobody waiting.
-    if (isTest(group.processClass) || !isAwaited(snapshot, group)) continue;
+    if (isTest(group.processClass)) continue;
+    if (!isAwaited(snapshot, group)) {
+      // Other instances know only by the announcement that nobody waits for it.
+      if (reporting.has(group.processGroupID)) ready.push(group.processGroupID);
+      continue;
+    }
     const pod = snapshot.pods.get(draft.desired.podName(group));
     const isReady =
       pod !== undefined &&

@@ -41,6 +41,8 @@ export interface DatabaseTruth {
   areLogsLost: boolean;
   /** The coordinators forgot the database. */
   isForgotten: boolean;
+  /** Addresses of the processes that take part. */
+  members: readonly string[];
   /** Addresses of processes that want to join with another protocol: they are no part of it. */
   incompatible: readonly string[];
 }
@@ -72,6 +74,7 @@ function describe(database: Database): DatabaseTruth {
     replicas: replicasOf(database),
     areLogsLost: areLogsLost(database),
     isForgotten: database.isConfigured && isForgotten(database),
+    members: [...database.workers.values()].map((instance) => instance.address),
     incompatible: incompatibleConnections(database),
   };
 }

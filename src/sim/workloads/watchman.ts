@@ -52,6 +52,8 @@ export class Watchman {
   readonly #pods = new Map<string, Pod>();
   /** The last pod of each name that served. */
   readonly #served = new Map<string, Pod>();
+  /** Names of pods of which a process has been part of the database, so that it may miss them. */
+  readonly #joined = new Set<string>();
   readonly #firstServedMs = new Map<string, number>();
   /** Since when pods do not serve. */
   readonly #lostMs = new Map<string, number>();
@@ -107,6 +109,7 @@ export class Watchman {
     if (this.#isDisturbed()) this.noteDisturbance();
     const { truth } = this.#theWorld().fdb;
     this.#noteAvailability();
+    this.#noteMembers();
     for (const lost of truth.dataLost()) this.#violated(`data lost: ${JSON.stringify(lost)}`);
     for (const database of truth.databases()) {
       // The first is the creation: before it there was nothing to commit to.
@@ -196,6 +199,7 @@ export class Watchman {
   #checkDeletion({ plural, name }: Place): () => void {
     const nothing = (): void => {};
     if (plural !== "pods" && plural !== "persistentvolumeclaims") return nothing;
+    this.#noteMembers();
     const podName = plural === "pods" ? name : name.replace(/-data$/, "");
     const group = this.#groupOf(podName);
     const label = this.#served.get(podName)?.metadata.labels?.[idLabel];
@@ -255,7 +259,7 @@ export class Watchman {
     const pod = this.#served.get(podName);
     const zone = zoneOf(pod);
     if (pod === undefined || zone === undefined || !holdsData(pod)) return;
-    if (this.#isNew(podName, pod)) return;
+    if (!this.#joined.has(podName) || this.#isNew(podName, pod)) return;
     const down = this.#downZones(podName);
     if (down.has(zone) || this.#isIncompatible(pod)) return;
     this.#checkAvailable(`pod ${podName} is taken down`);
@@ -277,6 +281,16 @@ export class Watchman {
     return databases.some(({ incompatible }) =>
       incompatible.some((address) => hostOf(address) === status?.podIP),
     );
+  }
+
+  #noteMembers(): void {
+    if (this.#joined.size === this.#served.size) return;
+    for (const { members } of this.#theWorld().fdb.truth.databases()) {
+      for (const address of members) {
+        const name = this.#podAt(address);
+        if (name !== undefined) this.#joined.add(name);
+      }
+    }
   }
 
   #noteAvailability(): void {
@@ -310,7 +324,7 @@ export class Watchman {
       const group = this.#groupOf(name);
       const zone = zoneOf(pod);
       if (group === undefined || group.removalTimestamp !== undefined) continue;
-      if (!holdsData(pod) || zone === undefined) continue;
+      if (!holdsData(pod) || zone === undefined || !this.#joined.has(name)) continue;
       const present = this.#pods.get(name);
       const isDown = present === undefined || !isServing(present);
       if (isDown && !this.#isOvercome(name, podName)) down.add(zone);
