@@ -71,12 +71,13 @@ export function endCommand(
   return onDatabase(backup, type, context, ["-t", tagOf(backup.spec)]);
 }
 
+/** Looks at every log: otherwise the tool believes what it noted in the store earlier, and misses no log that was lost since. */
 export function describeCommand(
   backup: FoundationDBBackup,
   url: string,
   context: string,
 ): BackupCommand {
-  return onStore(backup, "describe", context, ["-d", url, "--json"]);
+  return onStore(backup, "describe", context, ["-d", url, "--json", "--deep"]);
 }
 
 export function deleteCommand(

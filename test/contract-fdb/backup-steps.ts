@@ -70,11 +70,12 @@ export async function describe(
   target: DatabaseTarget,
   place: BackupPlace,
   url: string,
+  ...more: readonly string[]
 ): Promise<Described> {
   const { code, stdout, stderr } = await backup(
     target,
     "describe",
-    ...["-d", url, "--json", ...place.credentials],
+    ...["-d", url, "--json", ...place.credentials, ...more],
   );
   assert.equal(code, 0, stderr);
   return JSON.parse(stdout) as Described;

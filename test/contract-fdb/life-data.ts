@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import type { AdminClient } from "../../src/fdb/admin.ts";
 import { bytesOfText, prefixEnd, textOfBytes } from "../../src/fdb/bytes.ts";
 
-const prefix = "life/";
+export const lifePrefix = "life/";
 const keysInBatch = 200;
 const keysInTransaction = 50;
 const transaction = { timeoutMs: 120_000 };
@@ -13,8 +13,8 @@ const transaction = { timeoutMs: 120_000 };
 export interface LifeData {
   /** Stores another batch. */
   write(): Promise<void>;
-  /** Everything that was ever stored is there, and nothing else. */
-  verify(): Promise<void>;
+  /** Everything that was ever stored is there, and nothing else; or in a copy that lies below a prefix. */
+  verify(copyPrefix?: string): Promise<void>;
 }
 
 export function lifeData(
@@ -37,8 +37,8 @@ export function lifeData(
         written += keysInTransaction;
       }
     },
-    async verify() {
-      let begin = bytesOfText(prefix);
+    async verify(copyPrefix = "") {
+      let begin = bytesOfText(`${copyPrefix}${lifePrefix}`);
       const end = prefixEnd(begin);
       for (let number = 0; number < written; number += keysInTransaction) {
         const found = await finish(
@@ -48,7 +48,7 @@ export function lifeData(
           ),
         );
         for (const [index, { key, value }] of found.entries()) {
-          assert.equal(textOfBytes(key), keyOf(number + index));
+          assert.equal(textOfBytes(key), `${copyPrefix}${keyOf(number + index)}`);
           assert.equal(textOfBytes(value), valueOf(number + index), keyOf(number + index));
           begin = Uint8Array.from([...key, 0]);
         }
@@ -63,7 +63,7 @@ export function lifeData(
 }
 
 function keyOf(number: number): string {
-  return `${prefix}${String(number).padStart(8, "0")}`;
+  return `${lifePrefix}${String(number).padStart(8, "0")}`;
 }
 
 /** A kilobyte that belongs to this key alone. */

@@ -13,8 +13,19 @@ import type { Activity } from "../../src/operate/activity.ts";
 import type { World } from "../../src/sim/world.ts";
 import type { LifeData } from "./life-data.ts";
 
+/** A bucket for backups. */
+export interface LifeStore {
+  readonly accountName: string;
+  readonly bucket: string;
+  readonly urlParameters: readonly string[];
+  /** The file with the account's secret. */
+  readonly credentials: string;
+}
+
 export interface LifeTarget {
   readonly world: World;
+  /** Undefined where there is no S3 server, or no backup tools. */
+  readonly store: LifeStore | undefined;
   /** Of a person who looks at the database, not of the operator. */
   readonly admin: AdminClient;
   readonly data: LifeData;
@@ -34,7 +45,7 @@ export interface LifeTarget {
 export interface LifeCase {
   /** Starts with the ids of its rules in spec/real-database.md. */
   readonly title: string;
-  readonly needs?: "client-process";
+  readonly needs?: "client-process" | "object-store";
   readonly run: (target: LifeTarget) => Promise<void>;
 }
 
@@ -71,14 +82,15 @@ export function processesOf(status: DatabaseStatus): StatusProcess[] {
 
 export async function until(
   target: LifeTarget,
-  what: string,
+  what: string | (() => string),
   isSo: () => Promise<boolean>,
   seconds = patienceSeconds,
 ): Promise<void> {
   const endMs = target.world.clock.nowMs() + seconds * 1000;
   while (!(await isSo())) {
     if (target.world.clock.nowMs() > endMs) {
-      assert.fail(`not so after ${seconds} s: ${what}\n${await report(target)}`);
+      const words = typeof what === "string" ? what : what();
+      assert.fail(`not so after ${seconds} s: ${words}\n${await report(target)}`);
     }
     await target.pass(1);
   }

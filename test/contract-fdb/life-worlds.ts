@@ -1,5 +1,8 @@
 // The two worlds in which a cluster lives through its cases: real fdbservers in real time, and the simulated database in
 // virtual time. Both have the emulated Kubernetes and the operator of `fdb-operator dev`.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createResources } from "../../src/cli/create-resources.ts";
 import { openProcesses } from "../../src/cli/dev-processes.ts";
 import { readDocuments } from "../../src/cli/documents.ts";
@@ -13,13 +16,19 @@ import type { ChildHandle } from "../../src/fdb/client/child-handle.ts";
 import { clientProgramPath } from "../../src/fdb/client/client-program.ts";
 import type { Activity } from "../../src/operate/activity.ts";
 import type { ProcessRuntime, ServerProcess } from "../../src/pod/process-runtime.ts";
+import { loopbackAddress } from "../../src/pod/loopback-address.ts";
 import { createGround } from "../../src/sim/ground.ts";
 import { VirtualClock } from "../../src/env/virtual-clock.ts";
 import { startWorldOn } from "../../src/sim/world.ts";
 import type { SiteOptions, World } from "../../src/sim/world.ts";
+import { startObjectStore } from "../object-store.ts";
+import type { ObjectStoreServer } from "../object-store.ts";
 import { lifeData } from "./life-data.ts";
 import { clusterOf, lifeKey, untilAtRest } from "./life-target.ts";
-import type { LifeTarget } from "./life-target.ts";
+import type { LifeStore, LifeTarget } from "./life-target.ts";
+
+/** Far behind the addresses of the pods. */
+const storeAddress = 60_000;
 
 /** Data distribution begins early after a recovery, and shards are small, so that little data moves as much data would. */
 export const quickKnobs: readonly string[] = [
@@ -42,9 +51,16 @@ export interface Life {
   readonly stop: () => Promise<void>;
 }
 
-type Passing = Pick<LifeTarget, "finish" | "pass" | "crashClients" | "mostRecoveriesOfOneKill">;
+type Passing = Pick<
+  LifeTarget,
+  "finish" | "pass" | "crashClients" | "mostRecoveriesOfOneKill" | "store"
+>;
 
-export async function realLife(environment: NodeJS.ProcessEnv): Promise<Life> {
+/** With the program of an S3 server, where there is one. */
+export async function realLife(
+  environment: NodeJS.ProcessEnv,
+  objectStore: string | undefined,
+): Promise<Life> {
   const clock = machineClock();
   const children = new Set<ChildHandle>();
   const fork = forkStarter(clientProgramPath());
@@ -56,7 +72,9 @@ export async function realLife(environment: NodeJS.ProcessEnv): Promise<Life> {
       return child;
     },
   });
+  const store = objectStore === undefined ? undefined : await startStore(objectStore);
   const passing: Passing = {
+    store: store && lifeStore(`${store.host}:${store.port}`, store.host),
     finish: (operation) => operation,
     pass: (seconds) => sleep(clock, seconds * 1000),
     crashClients: () => {
@@ -71,6 +89,7 @@ export async function realLife(environment: NodeJS.ProcessEnv): Promise<Life> {
     target: life.target,
     async stop() {
       await life.stop();
+      await store?.stop();
       await processes.stop();
       clock.stop();
     },
@@ -93,7 +112,32 @@ export async function simulatedLife(sample: string): Promise<Life> {
   };
   const documents = await readDocuments(sample);
   const kind = { crashClients: undefined, mostRecoveriesOfOneKill: 1 };
-  return live(clock, {}, documents, { finish, pass, ...kind });
+  const store = lifeStore("store.example.com:7070", "store.example.com");
+  return live(clock, {}, documents, { finish, pass, store, ...kind });
+}
+
+const account = { key: "BKKEY", secret: "BKSECRET", region: "us-east-1", bucket: "fdb-backups" };
+
+function lifeStore(address: string, host: string): LifeStore {
+  const { key, secret, region, bucket } = account;
+  return {
+    ...{ accountName: `${key}@${address}`, bucket },
+    urlParameters: ["sc=0", `region=${region}`],
+    credentials: JSON.stringify({ accounts: { [`${key}@${host}`]: { secret } } }),
+  };
+}
+
+async function startStore(binary: string): Promise<ObjectStoreServer> {
+  const folder = mkdtempSync(join(tmpdir(), "fdb-life-"));
+  const host = loopbackAddress(storeAddress);
+  const server = await startObjectStore({ binary, host, folder, ...account });
+  return {
+    ...server,
+    async stop() {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }
 
 async function live(
@@ -103,6 +147,10 @@ async function live(
   passing: Passing,
 ): Promise<Life> {
   const ground = createGround({ clock, seed: 1 });
+  const { bucket, key, region, secret } = account;
+  ground.fdb.objectStores.add("store.example.com:7070", {
+    ...{ accounts: { [key]: secret }, buckets: [bucket], region },
+  });
   const activities: Activity[] = [];
   const servers = new Map<string, Set<ServerProcess>>();
   const heldDown = new Set<string>();
@@ -195,6 +243,7 @@ function listed(
       void server.exited.then(() => inPod.delete(server));
       return server;
     },
+    ...(runtime.startTool && { startTool: runtime.startTool.bind(runtime) }),
     volumeRemoved: (volumeId) => runtime.volumeRemoved?.(volumeId),
   };
 }

@@ -5,6 +5,7 @@ import { foundationDbBackups } from "../../src/api/backup.ts";
 import { foundationDbRestores } from "../../src/api/restore.ts";
 import { backupOf, nightly } from "./managed-backup.ts";
 import { RestoreWorld } from "./managed-restore.ts";
+import type { StoredObject } from "../../src/sim/backup/container-objects.ts";
 import { minuteMs } from "./world-harness.ts";
 
 /** Nothing was begun, and the destination is as it was. */
@@ -100,6 +101,25 @@ test("[RS47] a point outside of the window is refused, and the answer names the 
       /Z \(that lies in the future\): it reaches/,
     );
     assert.match(await scene.messageOf("RestoreOutsideWindow", "future"), /about 20\d\d-/);
+    await assertUntouched(scene, mark);
+  });
+});
+
+test("[RS31][RS47] logs that were lost in the store end the window, although an earlier look had seen them", async () => {
+  await RestoreWorld.runRestores({}, async (scene) => {
+    await scene.createRestore({ to: { version: 1 } });
+    await scene.untilReason("RestoreOutsideWindow");
+    const { window } = await scene.restoreStatus();
+    const [from, to] = [window?.from ?? 0, window?.to ?? 0];
+    const isNewest = ({ content }: StoredObject): boolean =>
+      content.kind === "log" && content.endVersion > to;
+    assert.ok(scene.store.lose("backups", isNewest) > 0);
+    const mark = scene.world.requests.length;
+    await scene.createRestore({ to: { version: to } }, "late");
+    await scene.untilReason("RestoreOutsideWindow", "late");
+    const late = (await scene.restoreStatus("late")).window;
+    assert.equal(late?.from, from);
+    assert.ok((late?.to ?? to) < to, `${late?.to} ${to}`);
     await assertUntouched(scene, mark);
   });
 });

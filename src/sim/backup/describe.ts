@@ -1,7 +1,9 @@
 // What `fdbbackup describe` finds in a container: the snapshots, how far the logs reach without a gap, and to which
-// versions one can go back. Pure. Carries rule BSIM5.
+// versions one can go back. It notes in the container how far
+// the logs reach and believes the note the next time, unless it is to look deeply: a log that is lost meanwhile is not
+// missed. Pure. Carries rule BSIM5.
 import { leastOf, mostOf } from "../../env/long-lists.ts";
-import type { ContainerContent, SnapshotFile } from "./container-objects.ts";
+import type { ContainerContent, LogFile, PropertyName, SnapshotFile } from "./container-objects.ts";
 
 export interface DescribedSnapshot {
   readonly file: SnapshotFile;
@@ -24,11 +26,22 @@ export interface Description {
   readonly maxRestorable: number | undefined;
 }
 
-/** `logBegin`: as if nothing before it were there any more. */
-export function describe(content: ContainerContent, logBegin?: number): Description {
+export interface DescribeOptions {
+  /** As if nothing before it were there any more. */
+  readonly logBegin?: number;
+  /** Looks at every log. */
+  readonly isDeep?: boolean;
+}
+
+export function describe(content: ContainerContent, options: DescribeOptions = {}): Description {
   const { properties } = content;
+  const { logBegin = 0, isDeep = false } = options;
   const expiredEnd = numberOf(properties.get("expired_end_version"));
-  const logs = logWindow(content, Math.max(logBegin ?? 0, expiredEnd ?? 0));
+  const unreliableEnd = Math.max(
+    ...[logBegin, expiredEnd ?? 0, numberOf(properties.get("unreliable_end_version")) ?? 0],
+  );
+  const noted = isDeep ? undefined : notedWindow(content, unreliableEnd);
+  const logs = noted ?? logWindow(content, Math.max(logBegin, expiredEnd ?? 0));
   const window = logs ?? (expiredEnd === undefined ? undefined : emptyWindow(expiredEnd));
   const snapshots = content.snapshots.map((file) => ({
     file,
@@ -64,16 +77,53 @@ function emptyWindow(at: number): LogWindow {
   return { begin: at, end: at, maxEnd: at };
 }
 
+/** What an earlier look noted, and the logs that came since; undefined when there is nothing to believe. */
+function notedWindow(content: ContainerContent, unreliableEnd: number): LogWindow | undefined {
+  const begin = numberOf(content.properties.get("log_begin_version"));
+  const end = numberOf(content.properties.get("log_end_version"));
+  if (begin === undefined || end === undefined || end <= begin || end < unreliableEnd) {
+    return undefined;
+  }
+  const newer = content.logs.filter((log) => log.endVersion > end);
+  return {
+    begin: Math.max(begin, unreliableEnd),
+    end: contiguousEnd(newer, end),
+    maxEnd: mostOf(
+      newer.map((log) => log.endVersion),
+      end,
+    ),
+  };
+}
+
 function logWindow(content: ContainerContent, from: number): LogWindow | undefined {
   const logs = content.logs.filter((log) => log.endVersion > from);
   const [first] = logs;
   if (first === undefined) return undefined;
   const begin = Math.max(from, first.beginVersion);
-  let end = begin;
+  const maxEnd = mostOf(logs.map((log) => log.endVersion));
+  return { begin, end: contiguousEnd(logs, begin), maxEnd };
+}
+
+/** How far sorted logs go on from a version without a gap. */
+function contiguousEnd(logs: readonly LogFile[], from: number): number {
+  let end = from;
   for (const log of logs) {
     if (log.beginVersion <= end) end = Math.max(end, log.endVersion);
   }
-  return { begin, end, maxEnd: mostOf(logs.map((log) => log.endVersion)) };
+  return end;
+}
+
+/** The properties that a look leaves in the container; those that are there already are left out. */
+export function notesOf(content: ContainerContent, shown: Description): [PropertyName, string][] {
+  const notes: [PropertyName, number | undefined][] = [
+    ["log_begin_version", shown.minLogBegin],
+    ["log_end_version", shown.contiguousLogEnd],
+  ];
+  return notes.flatMap(([property, version]): [PropertyName, string][] => {
+    const text = String(version);
+    const isKnown = version === undefined || content.properties.get(property) === text;
+    return isKnown ? [] : [[property, text]];
+  });
 }
 
 /** The logs begin before it does, and go on without a gap beyond its end. */

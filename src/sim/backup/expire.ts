@@ -31,7 +31,7 @@ export function planExpiry(
   const cut = absolute(request.beforeVersion);
   if (cut <= (before.expiredEnd ?? 0)) return { kind: "nothing" };
   const restorableAfter = absolute(request.restorableAfter ?? Number.MAX_SAFE_INTEGER);
-  const isSafe = describe(content, cut).snapshots.some(
+  const isSafe = describe(content, { logBegin: cut }).snapshots.some(
     ({ isRestorable, file }) =>
       isRestorable && file.beginVersion >= cut && file.endVersion <= restorableAfter,
   );

@@ -3,9 +3,11 @@
 import { hasMutationLogType, parseVersion } from "../../model/version.ts";
 import type { Database } from "../database/database.ts";
 import { markerKey, propertyObject, readContent } from "./container-objects.ts";
+import type { StoredObject } from "./container-objects.ts";
 import { descriptionJson, descriptionText } from "./describe-text.ts";
 import type { SecondOf } from "./describe-text.ts";
-import { describe } from "./describe.ts";
+import { describe, notesOf } from "./describe.ts";
+import type { Description } from "./describe.ts";
 import { planExpiry } from "./expire.ts";
 import { readUrl } from "./fdbbackup-start.ts";
 import type { Container } from "./store-client.ts";
@@ -24,14 +26,33 @@ export async function existing(container: Container): Promise<Container> {
   return container;
 }
 
+export interface Look {
+  readonly shown: Description;
+  readonly objects: readonly StoredObject[];
+}
+
+/** Describes a container and notes in it how far the logs reach; a store that takes no note is no failure. */
+export async function look(container: Container, isDeep: boolean): Promise<Look> {
+  const objects = await container.objects();
+  const content = readContent(container.name, objects);
+  const shown = describe(content, { isDeep });
+  try {
+    for (const [property, text] of notesOf(content, shown)) {
+      await container.put(propertyObject(container.name, property, text));
+    }
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+  }
+  return { shown, objects };
+}
+
 export async function describeBackup(context: ToolContext, options: ToolOptions): Promise<number> {
   const url = readUrl(context, options.get("--destcontainer"));
   await context.life.sleep(commandMs);
   const container = await existing(containerOf(context, options, url));
-  const objects = await container.objects();
   const needsTimes = options.has("--version-timestamps");
   const database = needsTimes ? await served(context, options.get("--cluster-file")) : undefined;
-  const shown = describe(readContent(container.name, objects));
+  const { shown } = await look(container, options.has("--deep"));
   const secondOf: SecondOf = database && ((version) => secondOfVersion(database, version));
   const version = parseVersion(context.spec.version);
   const isLogTypeNamed = version !== undefined && hasMutationLogType(version);

@@ -50,7 +50,7 @@ export const backupCommands: Readonly<Record<string, Command>> = {
   resume: { options: [cluster], run: (context, options) => pauseAgents(context, options, false) },
   tags: { options: [cluster], run: showTags },
   describe: {
-    options: [cluster, destination, ...store, "--json", "--version-timestamps", "--deep-scan"],
+    options: [cluster, destination, ...store, "--json", "--version-timestamps", "--deep"],
     run: describeBackup,
   },
   list: { options: ["--base-url|-b=", ...store], run: listBackups },

@@ -12,7 +12,7 @@ import { describe } from "./describe.ts";
 import type { Description } from "./describe.ts";
 import type { Command } from "./fdbbackup.ts";
 import { encryptionKey, readUrl } from "./fdbbackup-start.ts";
-import { existing } from "./fdbbackup-store.ts";
+import { existing, look } from "./fdbbackup-store.ts";
 import { LayerConfig, findTag, listTags, merged, tagChange } from "./layer-config.ts";
 import { moved, planRestore } from "./restore-plan.ts";
 import { restoreStartType } from "./restore-tasks.ts";
@@ -140,15 +140,25 @@ async function findTarget(
     );
   }
   const container = await existing(containerOf(context, options, url));
+  version ??= await newestVersion(context, container);
+  // Without a dry run it looks at every log.
+  if (!options.has("--dryrun")) {
+    return { version, container, secondOf, ...(await look(container, true)) };
+  }
   const objects = await container.objects();
-  const shown = describe(readContent(container.name, objects));
-  if (version !== undefined) return { version, shown, container, objects, secondOf };
-  if (shown.maxRestorable === undefined) {
+  const shown = describe(readContent(container.name, objects), { isDeep: true });
+  return { version, container, secondOf, shown, objects };
+}
+
+/** As far as an earlier look noted it, though a log may be lost since. */
+async function newestVersion(context: ToolContext, container: Container): Promise<number> {
+  const { maxRestorable } = (await look(container, false)).shown;
+  if (maxRestorable === undefined) {
     const words = "The specified backup is not restorable to any version.\n";
     throw new ToolExit(1, `${words}ERROR: Restore error\n${restoreError}`);
   }
-  context.out(`Ussing target restore version ${shown.maxRestorable}\n`);
-  return { version: shown.maxRestorable, shown, container, objects, secondOf };
+  context.out(`Ussing target restore version ${maxRestorable}\n`);
+  return maxRestorable;
 }
 
 /** A file of the snapshot that is not there ends the command, before anything is locked. */

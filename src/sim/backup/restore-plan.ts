@@ -38,7 +38,7 @@ export function planRestore(
   ranges: readonly KeyRange[],
 ): RestorePlan {
   const content = readContent(name, objects);
-  const shown = describe(content);
+  const shown = describe(content, { isDeep: true });
   const snapshot = shown.snapshots
     .filter(({ isRestorable, file }) => isRestorable && file.endVersion <= version)
     .at(-1)?.file;
