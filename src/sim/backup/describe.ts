@@ -37,9 +37,8 @@ export function describe(content: ContainerContent, options: DescribeOptions = {
   const { properties } = content;
   const { logBegin = 0, isDeep = false } = options;
   const expiredEnd = numberOf(properties.get("expired_end_version"));
-  const unreliableEnd = Math.max(
-    ...[logBegin, expiredEnd ?? 0, numberOf(properties.get("unreliable_end_version")) ?? 0],
-  );
+  const noticedEnd = numberOf(properties.get("unreliable_end_version"));
+  const unreliableEnd = Math.max(logBegin, expiredEnd ?? 0, noticedEnd ?? 0);
   const noted = isDeep ? undefined : notedWindow(content, unreliableEnd);
   const logs = noted ?? logWindow(content, Math.max(logBegin, expiredEnd ?? 0));
   const window = logs ?? (expiredEnd === undefined ? undefined : emptyWindow(expiredEnd));
@@ -57,7 +56,7 @@ export function describe(content: ContainerContent, options: DescribeOptions = {
     isEncrypted: (properties.get("encryption_metadata") ?? "") !== "",
     isPartitioned: properties.get("mutation_log_type") === "1",
     expiredEnd,
-    unreliableEnd: numberOf(properties.get("unreliable_end_version")),
+    unreliableEnd: noticedEnd,
     minLogBegin: window?.begin,
     contiguousLogEnd: window?.end,
     maxLogEnd: window?.maxEnd,
