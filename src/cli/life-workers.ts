@@ -40,7 +40,7 @@ export async function liveAll<R extends { seed: number }>(
       const answer = await live.ask(request).catch((error: unknown) => {
         // A life that ends its thread, by using up its memory for example, is a failed one, not the end of the others.
         live = undefined;
-        return endedLife(request.seed, error);
+        return endedLife(request, error);
       });
       results.set(index, answer);
       for (let ready = results.get(told); ready !== undefined; ready = results.get(told)) {
@@ -58,9 +58,10 @@ export function liveOnce({ seed, options }: LifeRequest): Promise<LifeResult> {
   return walkLife(seed, options);
 }
 
-function endedLife(seed: number, error: unknown): LifeResult {
+function endedLife({ seed, options }: LifeRequest, error: unknown): LifeResult {
+  const shape = shapeOfSeed(seed, options.backups);
   return {
-    ...{ seed, shape: shapeOfSeed(seed), events: [], lastLines: [], hash: "", virtualMinutes: 0 },
+    ...{ seed, shape, events: [], lastLines: [], hash: "", virtualMinutes: 0 },
     failure: String(error),
   };
 }

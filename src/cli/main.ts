@@ -15,6 +15,8 @@ import type { RenderOptions } from "./render.ts";
 import type { SimulateOptions } from "./simulate.ts";
 import { faultNames } from "../sim/workloads/fault-names.ts";
 import type { FaultName } from "../sim/workloads/fault-names.ts";
+import { backupFaultNames } from "../sim/workloads/backups/backup-fault-names.ts";
+import type { BackupFaultName } from "../sim/workloads/backups/backup-fault-names.ts";
 import type { ValidateOptions } from "./validate.ts";
 import { version } from "./version.ts";
 
@@ -158,6 +160,7 @@ program
       "only these of the faults that last or come beside the steps, or none",
     ).argParser(faultList),
   )
+  .option("--backups", "lives in which backups and restores are made, changed and deleted", false)
   .option("--no-shrink", "do not look for the smallest form of lives that go wrong")
   .option("--jobs <count>", "how many lives at once", integer(1, 1000), availableParallelism())
   .action(async (options: SimulateOptions) => (await import("./simulate.ts")).runSimulate(options));
@@ -206,9 +209,13 @@ function idList(text: string): string[] {
   return ids;
 }
 
-function faultList(text: string): FaultName[] {
+function faultList(text: string): (FaultName | BackupFaultName)[] {
   const names = text === "none" ? [] : text.split(",").map((name) => name.trim());
-  const known = names.flatMap((name) => faultNames.filter((each) => each === name));
+  const all = [...faultNames, ...backupFaultNames];
+  const known = names.flatMap((name) => all.filter((each) => each === name));
   if (known.length === names.length) return known;
-  throw new InvalidArgumentError(`It must be none or some of ${faultNames.join(", ")}.`);
+  const usual = faultNames.join(", ");
+  throw new InvalidArgumentError(
+    `It must be none or some of ${usual}, and with --backups ${backupFaultNames.join(", ")}.`,
+  );
 }

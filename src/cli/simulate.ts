@@ -2,7 +2,7 @@
 // Rules: spec/world.md [W69], [W110]-[W112].
 import { machineRandom, randomInteger } from "../env/random.ts";
 import { machineStopwatch } from "../env/stopwatch.ts";
-import type { FaultName } from "../sim/workloads/fault-names.ts";
+import { backupFaultNames } from "../sim/workloads/backups/backup-fault-names.ts";
 import { idsOf } from "../sim/workloads/life-plan.ts";
 import { planOfLife } from "../sim/workloads/life-walk.ts";
 import type { LifeOptions, LifeResult } from "../sim/workloads/life-walk.ts";
@@ -25,7 +25,9 @@ export interface SimulateOptions {
   /** Random things that happen in each life. */
   steps: number;
   /** Only these of the faults may happen. */
-  faults?: readonly FaultName[];
+  faults?: LifeOptions["faults"];
+  /** Whether there are backups and restores in them. */
+  backups?: boolean;
   /** Of the one life that is lived then: what is left out. */
   without?: readonly string[];
   /** Whether the smallest form of failed lives is looked for. */
@@ -55,7 +57,11 @@ export async function runSimulate(options: SimulateOptions): Promise<void> {
 }
 
 function checkOptions(options: SimulateOptions): void {
-  const { seed, steps, without } = options;
+  const { seed, steps, without, backups, faults = [] } = options;
+  const strange = faults.find((name) => backupFaultNames.some((each) => each === name));
+  if (strange !== undefined && backups !== true) {
+    throw new UsageError(`--faults ${strange}: it comes only in lives with --backups`);
+  }
   if (without === undefined) return;
   if (seed === undefined) {
     throw new UsageError("--without leaves things out of one life: say which with --seed");
@@ -187,17 +193,22 @@ async function tellSmallest(
   to.line(`  again: ${commandOf(seed, options, without)}`);
 }
 
-function wholeLife({ steps, faults }: SimulateOptions): Pick<LifeOptions, "steps" | "faults"> {
-  return { steps, faults };
+function wholeLife({
+  steps,
+  faults,
+  backups = false,
+}: SimulateOptions): Pick<LifeOptions, "steps" | "faults" | "backups"> {
+  return { steps, faults, backups };
 }
 
 function commandOf(
   seed: number,
-  { steps, faults }: SimulateOptions,
+  { steps, faults, backups }: SimulateOptions,
   without: readonly string[],
 ): string {
   return [
     `fdb-operator simulate --seed ${seed} --steps ${steps}`,
+    ...(backups === true ? ["--backups"] : []),
     ...(faults === undefined
       ? []
       : [`--faults ${faults.length === 0 ? "none" : faults.join(",")}`]),

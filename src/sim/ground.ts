@@ -20,7 +20,10 @@ export interface GroundOptions {
   trace?: Trace;
   log?: Log;
   database?: Partial<
-    Pick<SimulatedFdbOptions, "timings" | "initialBytes" | "supportedVersions" | "commitFault">
+    Pick<
+      SimulatedFdbOptions,
+      "timings" | "initialBytes" | "supportedVersions" | "commitFault" | "onTool"
+    >
   >;
 }
 

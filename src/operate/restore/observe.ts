@@ -53,6 +53,7 @@ export function observeRestore(input: ObserveRestoreInput): RestoreSnapshot {
       .list()
       .filter(({ metadata }) => metadata.uid !== uid)
       .toSorted((a, b) => (keyText(keyOf(a)) < keyText(keyOf(b)) ? -1 : 1)),
+    facts: state.facts,
     outputs: state.outputs,
     failures: [...state.failures.values()],
     terminalPodMinimumAgeMs: input.terminalPodMinimumAgeMs,

@@ -89,6 +89,7 @@ export async function reconcileRestore(
   const before = state.waits ?? storedWaits(restore.status);
   const plan = datedPlan(planRestore(snapshot), before, clock.nowMs());
   state.waits = plan.waits;
+  state.facts = plan.facts;
   state.intervalMs = plan.waits.some(isForPerson) ? patientMs : busyMs;
   const due = restoreStatusDue(restore.status, plan.status);
   const written = await writeStatus(options, subject, plan.status, due);

@@ -2,6 +2,7 @@
 import { readRestoreLayer } from "../../fdb/restore-layer.ts";
 import type { RestoreLayer, RestoreQuestion } from "../../fdb/restore-layer.ts";
 import type { TimePair } from "../../model/backup-time-map.ts";
+import type { RestoreFacts } from "../../plan/restore/snapshot.ts";
 import { LayerReader } from "../backup/layer-reader.ts";
 import type { LayerReaderOptions } from "../backup/layer-reader.ts";
 import { newResourceState } from "../backup/state.ts";
@@ -9,13 +10,15 @@ import type { ResourceState } from "../backup/state.ts";
 
 export interface RestoreState extends ResourceState {
   readonly reader: LayerReader<RestoreQuestion, RestoreLayer>;
+  /** What the pass before found; a new operator begins anew. */
+  facts: RestoreFacts;
   /** The map of times of the backup, as it was last read. */
   timeline: { readonly readMs: number; readonly pairs: readonly TimePair[] } | undefined;
 }
 
 export function newRestoreState(options: LayerReaderOptions): RestoreState {
   const reader = new LayerReader(options, { read: readRestoreLayer, gist });
-  return { reader, timeline: undefined, ...newResourceState() };
+  return { reader, timeline: undefined, facts: {}, ...newResourceState() };
 }
 
 /** Without what moves all the time. */

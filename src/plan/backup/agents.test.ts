@@ -12,7 +12,9 @@ import {
   nowMs,
   planBackup,
   readyDeployment,
+  recordWith,
   sceneOf,
+  seen,
 } from "../../../test/fixtures/backup-scene.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 
@@ -101,6 +103,14 @@ test("[BK83] agents that have been silent for long are made anew, once", () => {
   assert.deepEqual(deleted(since(11)), ["old"]);
   const speaking = { cluster: { layers: { _valid: true, backup: { instances_running: 1 } } } };
   assert.deepEqual(deleted({ ...since(11), database: speaking as DatabaseStatus }), []);
+  const stopped = backupWith({ backupState: "Stopped" });
+  const ended = { backup: stopped, ...seen(recordWith({ state: "Completed" })) };
+  const rests = { ...since(11), ...ended };
+  assert.deepEqual(deleted(rests), ["old"], "a restore may need them");
+  assert.deepEqual(
+    planBackup(rests).waits.map(({ reason }) => reason),
+    [],
+  );
 });
 
 test("[BK83] [P107] a silence goes on while nobody tells, and is stored", () => {

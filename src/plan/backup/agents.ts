@@ -27,7 +27,9 @@ export type AgentsView = Pick<
 export function updateBackupAgents(snapshot: BackupSnapshot, draft: BackupDraft): BackupStepResult {
   const result = updateAgents(snapshot, ownStep, agentDeployment(snapshot.backup));
   const isSettled = result.waits === undefined && (result.actions ?? []).every(isOfPod);
-  const stranded = isSettled ? strandedAgents(snapshot, draft) : [];
+  const isSilent = areAgentsSilent(snapshot) === true;
+  const sinceMs = isSettled && isSilent ? draft.facts.agentsSilent : undefined;
+  const stranded = strandedAgents(snapshot, ownStep, sinceMs);
   return { ...result, actions: [...(result.actions ?? []), ...stranded] };
 }
 
@@ -143,16 +145,18 @@ const silenceMs = 600_000;
  * An agent whose cluster file names only coordinators that are gone never comes back by itself; a new pod takes the file from
  * the ConfigMap. Each silence does this once: pods that are younger than it stay.
  */
-function strandedAgents(snapshot: BackupSnapshot, { facts }: BackupDraft): BackupAction[] {
-  const { agentsSilent: sinceMs } = facts;
-  if (sinceMs === undefined || areAgentsSilent(snapshot) !== true) return [];
-  if (!lastsFor(sinceMs, silenceMs, snapshot.nowMs)) return [];
+export function strandedAgents(
+  snapshot: Pick<AgentsView, "agentPods" | "nowMs" | "serverAheadMs">,
+  step: string,
+  sinceMs: number | undefined,
+): BackupAction[] {
+  if (sinceMs === undefined || !lastsFor(sinceMs, silenceMs, snapshot.nowMs)) return [];
   return snapshot.agentPods
     .filter(({ metadata }) => {
       const madeMs = ownTimeMs(snapshot, metadata.creationTimestamp) ?? snapshot.nowMs;
       return madeMs < sinceMs && metadata.deletionTimestamp === undefined;
     })
-    .map((pod) => ({ type: "deletePod", step: ownStep, basis: basisOf(pod) }));
+    .map((pod) => ({ type: "deletePod", step, basis: basisOf(pod) }));
 }
 
 function missingAgents(

@@ -1,19 +1,22 @@
 // Steps updateRestoreAgents and proveAgents: agents of the restore's own where nobody else has any, removed after it; and no
 // start before agents live that speak to the database, since a restore locks it from the start on.
-// Rules: spec/restore.md [RS30], [RS34]-[RS38].
+// Rules: spec/restore.md [RS30], [RS34]-[RS38], [RS53].
 import { isOver } from "../../api/effective-restore.ts";
 import { agentDeployment } from "../../build/backup-deployment.ts";
 import { ownAgents, restoreDeploymentName } from "../../build/restore-agents.ts";
 import { basisOf } from "../backup/action.ts";
-import { updateAgents } from "../backup/agents.ts";
+import { strandedAgents, updateAgents } from "../backup/agents.ts";
 import { nameOf } from "../backup/facts.ts";
 import { versionWait } from "../backup/run-command.ts";
 import type { NewWait } from "../wait.ts";
 import { commandView, hasOwnAgents, isBegun } from "./facts.ts";
 import { nothing } from "./snapshot.ts";
-import type { RestoreSnapshot, RestoreStepResult } from "./snapshot.ts";
+import type { RestoreDraft, RestoreSnapshot, RestoreStepResult } from "./snapshot.ts";
 
-export function updateRestoreAgents(snapshot: RestoreSnapshot): RestoreStepResult {
+export function updateRestoreAgents(
+  snapshot: RestoreSnapshot,
+  { facts }: RestoreDraft,
+): RestoreStepResult {
   const step = "updateRestoreAgents";
   const { restore, source, cluster, deployment } = snapshot;
   const { uid, name = "" } = restore.metadata;
@@ -30,7 +33,18 @@ export function updateRestoreAgents(snapshot: RestoreSnapshot): RestoreStepResul
   const backup = ownAgents(restore, source, cluster);
   const built = agentDeployment(backup, restoreDeploymentName(name));
   const { actions = [], waits = [] } = updateAgents({ ...snapshot, backup }, step, built);
-  return { actions, waits };
+  const isSettled = waits.length === 0 && actions.length === 0;
+  const sinceMs =
+    isSettled && areOwnAgentsSilent(snapshot) === true ? facts.agentsSilent : undefined;
+  return { actions: [...actions, ...strandedAgents(snapshot, step, sinceMs)], waits };
+}
+
+/** Of agents that were made for the restore, and may have a cluster file of a database that is gone. */
+export function areOwnAgentsSilent(snapshot: RestoreSnapshot): boolean | "unknown" {
+  const { restore, database } = snapshot;
+  if (isOver(restore) || !hasOwnAgents(snapshot)) return false;
+  if (database?.cluster?.layers?._valid !== true) return "unknown";
+  return silentWait(snapshot, "") !== undefined;
 }
 
 /** The backup that lends its template was deleted after the start. */

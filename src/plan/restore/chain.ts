@@ -9,13 +9,14 @@ import { failureWaits, withoutFailed } from "../backup/failed-actions.ts";
 import { removeCommands } from "../backup/remove-commands.ts";
 import type { PlanEvent } from "../step.ts";
 import type { NewWait } from "../wait.ts";
-import { proveAgents, updateRestoreAgents } from "./agents.ts";
+import { datedFacts } from "../facts.ts";
+import { areOwnAgentsSilent, proveAgents, updateRestoreAgents } from "./agents.ts";
 import { concludeRestore } from "./conclude.ts";
 import type { RestoreConclusion } from "./conclude.ts";
 import { deleteRestore } from "./deletion.ts";
 import { checkDestination } from "./destination.ts";
 import { followRestore } from "./follow.ts";
-import type { RestoreDraft, RestoreSnapshot, RestoreStep } from "./snapshot.ts";
+import type { RestoreDraft, RestoreFacts, RestoreSnapshot, RestoreStep } from "./snapshot.ts";
 import { startRestore } from "./start.ts";
 
 const chain: readonly RestoreStep[] = [
@@ -37,6 +38,8 @@ export interface RestorePlan extends RestoreConclusion {
   readonly events: readonly PlanEvent[];
   readonly wanted: readonly string[];
   readonly reads: readonly string[];
+  /** What the next pass has to know. */
+  readonly facts: RestoreFacts;
 }
 
 export function planRestore(snapshot: RestoreSnapshot): RestorePlan {
@@ -44,7 +47,9 @@ export function planRestore(snapshot: RestoreSnapshot): RestorePlan {
   const actions: BackupAction[] = [];
   const reads: string[] = [];
   const waits: NewWait[] = failureWaits(snapshot);
-  let draft: RestoreDraft = { status: startingStatus(snapshot), actions };
+  const findings = { agentsSilent: areOwnAgentsSilent(snapshot) };
+  const facts = datedFacts(snapshot.facts, findings, snapshot.nowMs);
+  let draft: RestoreDraft = { status: startingStatus(snapshot), facts, actions };
   for (const { run } of chain) {
     const result = run(snapshot, draft);
     append(actions, result.actions ?? []);
@@ -56,7 +61,8 @@ export function planRestore(snapshot: RestoreSnapshot): RestorePlan {
   }
   const wanted = actions.map(describeBackupAction);
   const due = withoutFailed(snapshot, actions);
-  return { actions: due, wanted, reads, events, ...concludeRestore(snapshot, draft, waits) };
+  const conclusion = concludeRestore(snapshot, draft, waits);
+  return { actions: due, wanted, reads, events, facts, ...conclusion };
 }
 
 /** What is not seen anew stays as it was last seen. What was to be started counts while its command is there. */

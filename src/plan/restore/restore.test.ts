@@ -3,6 +3,7 @@ import { conditionIn } from "../../kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { RestoreSpec, RestoreStatus } from "../../api/restore.ts";
+import { agentDeployment } from "../../build/backup-deployment.ts";
 import { purposeOf } from "../../build/command-pod.ts";
 import { ownAgents } from "../../build/restore-agents.ts";
 import { startRestoreCommand } from "../../build/restore-command.ts";
@@ -219,6 +220,47 @@ test("[RS30] own agents have the version of the destination, not of the backup",
     [spec.version, spec.clusterName, kind, metadata.uid],
     ["7.3.79", "sample", "FoundationDBRestore", "r-1"],
   );
+});
+
+test("[RS53] own agents that have been silent for long are made anew, once", () => {
+  const agentPods = [60, 5].map((minutesAgo): Stored<Pod> => {
+    const creationTimestamp = formatTime(nowMs - minutesAgo * 60_000);
+    const name = minutesAgo === 60 ? "old" : "new";
+    return {
+      ...{ apiVersion: "v1", kind: "Pod", status: { phase: "Running" } },
+      metadata: { name, uid: name, resourceVersion: "1", creationTimestamp },
+    };
+  });
+  const restore = restoreWith({ agents: {} });
+  const own = ownAgents(restore, backupWith(), clusterWith({}, { configured: true }));
+  const built = agentDeployment(own, "back-restore-agents");
+  assert.ok(built.ok && built.value !== undefined);
+  const deployment = {
+    ...built.value,
+    metadata: { ...built.value.metadata, uid: "d-1", resourceVersion: "7", generation: 1 },
+    status: { observedGeneration: 1, replicas: 2, readyReplicas: 2, updatedReplicas: 2 },
+  };
+  const unheard = { cluster: { layers: { _valid: true } } } as RestoreSnapshot["database"];
+  const planAfter = (minutes: number, change: Partial<RestoreSnapshot> = {}) =>
+    planRestore(
+      sceneOf({
+        ...{ restore, deployment, agentPods, helpers: [], database: unheard },
+        facts: { agentsSilent: nowMs - minutes * 60_000 },
+        ...change,
+      }),
+    );
+  const deletedAfter = (...given: Parameters<typeof planAfter>): string[] =>
+    planAfter(...given).actions.map((each) => (each.type === "deletePod" ? each.basis.name : ""));
+  assert.deepEqual(deletedAfter(9), []);
+  assert.deepEqual(deletedAfter(11), ["old"]);
+  assert.deepEqual(planAfter(11).facts, { agentsSilent: nowMs - 660_000 });
+  const started = { ...running, restore: restoreWith({ agents: {} }, begun) };
+  assert.deepEqual(deletedAfter(11, started), ["old"], "also while it runs");
+  assert.deepEqual(
+    deletedAfter(11, { database: sceneOf().database }),
+    ["describe"].map(() => ""),
+  );
+  assert.deepEqual(planAfter(11, { database: sceneOf().database }).facts, {});
 });
 
 test("[RS50] progress tells when the end is to be expected", () => {

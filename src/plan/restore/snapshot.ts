@@ -7,6 +7,7 @@ import type { Stored } from "../../kube/resource.ts";
 import type { TimePair } from "../../model/backup-time-map.ts";
 import type { BackupAction } from "../backup/action.ts";
 import type { BackupSnapshot, Observation, Seen } from "../backup/snapshot.ts";
+import type { Facts } from "../facts.ts";
 import type { PlanEvent } from "../step.ts";
 import type { NewWait } from "../wait.ts";
 
@@ -30,6 +31,9 @@ export interface Helper {
   readonly deployment: Stored<Deployment> | undefined;
 }
 
+/** What decisions about a restore need to know over time. */
+export type RestoreFacts = Facts<"agentsSilent">;
+
 /** The cluster is the destination; Deployment and agents are the restore's own. */
 export interface RestoreSnapshot extends Shared {
   readonly restore: FoundationDBRestore;
@@ -43,12 +47,16 @@ export interface RestoreSnapshot extends Shared {
   readonly removals: readonly Stored<Pod>[];
   /** All other restores that this operator looks after, sorted. */
   readonly others: readonly FoundationDBRestore[];
+  /** As the pass before found them. */
+  readonly facts: RestoreFacts;
   /** Times with the version that the source had then, the oldest first. */
   readonly timeline: readonly TimePair[];
 }
 
 export interface RestoreDraft {
   readonly status: RestoreStatus;
+  /** As this pass finds them. */
+  readonly facts: RestoreFacts;
   readonly actions: readonly BackupAction[];
 }
 

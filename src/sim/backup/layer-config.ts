@@ -22,7 +22,7 @@ export interface TagEntry {
 
 export const backupRoot = "\xff\x02/backup-agent/";
 
-function rootOf(layer: Layer): string {
+export function rootOf(layer: Layer): string {
   return layer === "backup" ? backupRoot : "\xff\x02/restore-agent/";
 }
 

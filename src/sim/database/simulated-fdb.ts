@@ -5,7 +5,12 @@ import type { Clock } from "../../env/clock.ts";
 import { randomUuid } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
 import type { AdminClientFactory } from "../../fdb/admin.ts";
-import type { HostResolver, ProcessRuntime } from "../../pod/process-runtime.ts";
+import type {
+  HostResolver,
+  ProcessRuntime,
+  ToolProcess,
+  ToolSpec,
+} from "../../pod/process-runtime.ts";
 import { backupLayer } from "../backup/layer-document.ts";
 import { createObjectStores } from "../backup/object-store.ts";
 import type { ObjectStores } from "../backup/object-store.ts";
@@ -24,7 +29,7 @@ import type { Fabric } from "./fabric.ts";
 import { createFaults } from "./faults.ts";
 import type { Faults } from "./faults.ts";
 import { createGroundTruth } from "./ground-truth.ts";
-import type { GroundTruth } from "./ground-truth.ts";
+import type { DatabaseTruth, GroundTruth } from "./ground-truth.ts";
 import { registerManagementKeys } from "./management-keys.ts";
 import { abandonDatabase } from "./membership.ts";
 import { clusterKey, parseConnectionString } from "./network-address.ts";
@@ -35,6 +40,8 @@ import { createServerRuntime } from "./server-runtime.ts";
 import { recruitStorage } from "./storage-servers.ts";
 import { defaultTimings } from "./timings.ts";
 import type { Timings } from "./timings.ts";
+
+export type { DatabaseTruth };
 
 export interface SimulatedFdbOptions {
   clock: Clock;
@@ -48,6 +55,17 @@ export interface SimulatedFdbOptions {
   commitFault?: () => CommitFault | undefined;
   /** Versions with a client beside the operator; all when absent. */
   supportedVersions?: readonly string[];
+  /** Told of every backup tool as it is started. */
+  onTool?: (spec: ToolSpec, process: ToolProcess) => void;
+}
+
+/** One database, also after its coordinators have changed or its processes are gone. */
+export interface DatabaseInside {
+  /** What it holds at every version from the first call on. */
+  readonly record: CommitRecord;
+  /** The version that it had at a moment of the past. */
+  versionAt(ms: number): number;
+  lockUid(): string | undefined;
 }
 
 export interface SimulatedFdb {
@@ -61,6 +79,8 @@ export interface SimulatedFdb {
   objectStores: ObjectStores;
   /** What the database behind a connection string holds at every version from the first call on. */
   record(connectionString: string): CommitRecord | undefined;
+  /** The database behind a connection string, whatever becomes of that string. */
+  inside(connectionString: string): DatabaseInside | undefined;
   /** Simulated applications connected to the database behind a connection string. */
   addClient(connectionString: string, client: ApplicationClient): void;
   removeClient(connectionString: string, address: string): void;
@@ -108,12 +128,20 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
   };
   const find = (text: string): Database | undefined => findByString(fabric, text);
   return {
-    runtime: { ...createServerRuntime(fabric), startTool: (spec) => startBackupTool(fabric, spec) },
+    runtime: {
+      ...createServerRuntime(fabric),
+      startTool(spec) {
+        const process = startBackupTool(fabric, spec);
+        options.onTool?.(spec, process);
+        return process;
+      },
+    },
     admin: createAdminFactory(fabric, options.supportedVersions),
     truth: createGroundTruth(fabric),
     faults: createFaults(fabric),
     objectStores: fabric.objectStores,
     record: (text) => find(text)?.store.record(),
+    inside: (text) => insideOf(find(text)),
     addClient: (text, client) => {
       find(text)?.clients.set(client.address, client);
     },
@@ -133,6 +161,16 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
       database.lockUid = undefined;
       notifyChange(database);
     },
+  };
+}
+
+function insideOf(database: Database | undefined): DatabaseInside | undefined {
+  if (database === undefined) return undefined;
+  const { store } = database;
+  return {
+    record: store.record(),
+    versionAt: (ms) => store.versionAt(ms),
+    lockUid: () => database.lockUid,
   };
 }
 

@@ -16,6 +16,8 @@ export interface ChaosParts {
   random: Random;
   /** Only objects with this label are touched. */
   labelKey: string;
+  /** Only those of these clusters, when there are others that are to be left in peace. */
+  clusterNames?: readonly string[];
   /** Between the operator and the world. */
   links: OperatorLinks;
 }
@@ -33,10 +35,11 @@ export interface ChaosTarget extends ChaosParts {
 export type TroubleMaker = (target: ChaosTarget) => Promise<string>;
 
 export async function listOf<T extends KubeObject>(
-  { world, labelKey }: ChaosTarget,
+  { world, labelKey, clusterNames }: ChaosTarget,
   resource: Resource<T>,
 ): Promise<T[]> {
-  return (await world.client.list(resource, { labelSelector: labelKey })).items;
+  const among = clusterNames === undefined ? "" : ` in (${clusterNames.join(",")})`;
+  return (await world.client.list(resource, { labelSelector: `${labelKey}${among}` })).items;
 }
 
 export async function pickOne<T extends KubeObject>(

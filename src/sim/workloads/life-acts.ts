@@ -3,10 +3,11 @@
 import { randomInteger, randomPick } from "../../env/random.ts";
 import { isKubeError } from "../../kube/error.ts";
 import type { Trouble } from "../faults/chaos.ts";
+import { anyBackupAct, backupAct } from "./backups/backup-acts.ts";
 import { actAsHuman, humanActs, takeForeignLock } from "./human-acts.ts";
 import type { HumanAct } from "./human-acts.ts";
 import type { LifeAct } from "./life-plan.ts";
-import { hourMs, minuteMs } from "./life-scene.ts";
+import { hourMs, minuteMs } from "./life-terms.ts";
 import type { LifeScene } from "./life-scene.ts";
 import { absurdSpecs, isWishOfAll, makeWish, takenBack, wishNames } from "./spec-changes.ts";
 
@@ -46,6 +47,14 @@ export const lifeActs: Readonly<Record<LifeAct, (life: LifeScene) => Promise<voi
   clock: stepClock,
   "bad knob": badKnob,
   trouble,
+  "a backup": (life) => backupAct(life, "a backup"),
+  "another wish of a backup": (life) => backupAct(life, "another wish of a backup"),
+  "two wishes of a backup": (life) => backupAct(life, "two wishes of a backup"),
+  "the end of a backup": (life) => backupAct(life, "the end of a backup"),
+  "a restore": (life) => backupAct(life, "a restore"),
+  "the end of a restore": (life) => backupAct(life, "the end of a restore"),
+  "a loss": (life) => backupAct(life, "a loss"),
+  "another copy": (life) => backupAct(life, "another copy"),
 };
 
 async function wish(life: LifeScene): Promise<void> {
@@ -140,7 +149,8 @@ async function crash(scene: LifeScene): Promise<void> {
   const { life } = links;
   life.dieAt({ write, moment });
   // A cluster at rest has nothing to write, so something is asked for first.
-  await wish(scene);
+  const isOfBackup = scene.backups !== undefined && random.next() < 0.6;
+  await (isOfBackup ? anyBackupAct(scene) : wish(scene));
   const untilMs = clock.nowMs() + 2 * minuteMs;
   while (!life.isDead && clock.nowMs() < untilMs) {
     const stepMs = clock.nowMs() + 5_000;

@@ -30,6 +30,8 @@ export interface PlannedFault {
 
 export interface PlanOptions {
   steps: number;
+  /** Whether backups and restores are among what happens. */
+  backups?: boolean | undefined;
   /** Names of the faults that may happen. */
   faults: readonly string[];
   /** Ids of what is left out. */
@@ -53,20 +55,42 @@ const shares = {
   trouble: 0.12,
 } as const;
 
-export type LifeAct = keyof typeof shares;
+/** The same where there are backups. */
+const sharesWithBackups = {
+  wish: 0.16,
+  crash: 0.12,
+  person: 0.03,
+  "foreign lock": 0.02,
+  "take back": 0.02,
+  "absurd wish": 0.01,
+  clock: 0.02,
+  "bad knob": 0.01,
+  trouble: 0.09,
+  "a backup": 0.1,
+  "another wish of a backup": 0.12,
+  "two wishes of a backup": 0.04,
+  "the end of a backup": 0.05,
+  "a restore": 0.12,
+  "the end of a restore": 0.04,
+  "a loss": 0.03,
+  "another copy": 0.02,
+} as const;
+
+export type LifeAct = keyof typeof sharesWithBackups;
 
 const pausesMs = [1_000, 10_000, 30_000, 90_000, 240_000];
 
 export function lifePlanOf(
   seed: number,
-  { steps, faults, without = [] }: PlanOptions,
+  { steps, faults, without = [], backups = false }: PlanOptions,
 ): readonly LifeStep[] {
   const leftOut = new Set(without);
+  const acts = Object.entries(backups ? sharesWithBackups : shares) as [LifeAct, number][];
   return Array.from({ length: steps }, (_, index): LifeStep => {
     const id = String(index + 1);
     const random = keyedRandom(seed, `step ${id}`);
     return {
-      ...{ id, random, act: actOf(random.next()), isLeftOut: leftOut.has(id) },
+      ...{ id, random, act: actOf(acts, random.next()), isLeftOut: leftOut.has(id) },
       pauseMs: randomPick(keyedRandom(seed, `pause ${id}`), pausesMs),
       faults: faultsOf(seed, id, faults).filter((fault) => !leftOut.has(fault.id)),
     };
@@ -88,11 +112,11 @@ export function idsOf(plan: readonly LifeStep[]): string[] {
   return plan.flatMap(({ id, faults }) => [...faults.map((fault) => fault.id), id]);
 }
 
-function actOf(chance: number): LifeAct {
+function actOf(acts: readonly [LifeAct, number][], chance: number): LifeAct {
   let sum = 0;
-  for (const [act, share] of Object.entries(shares)) {
+  for (const [act, share] of acts) {
     sum += share;
-    if (chance < sum) return act as LifeAct;
+    if (chance < sum) return act;
   }
   return "wish";
 }

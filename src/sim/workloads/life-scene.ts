@@ -20,26 +20,29 @@ import type { OperatorSeat, OperatorSeatOptions } from "../operator-seat.ts";
 import { traceLog } from "../trace-log.ts";
 import { startWorld } from "../world.ts";
 import type { World, WorldOptions } from "../world.ts";
-import { lifeShapeOf } from "./life-shape.ts";
+import { backupShapeOf, lifeShapeOf } from "./life-shape.ts";
 import type { LifeShape } from "./life-shape.ts";
+import { backupUnrest } from "./backups/backup-rest.ts";
+import { BackupScene, copyName } from "./backups/backup-scene.ts";
+import { isOfBackups } from "./backups/backup-writes.ts";
+import { hourMs, minuteMs, namespace } from "./life-terms.ts";
 import { Watchman } from "./watchman.ts";
 
 export interface SceneOptions {
   checks?: WorldOptions["checks"];
   /** Gets every line of the history. */
   onLine?: (line: string) => void;
+  /** Whether there are backups and restores in it. */
+  backups?: boolean;
 }
 
 /** Of a life in which two instances of the operator share a Lease. */
 const rivalChance = 0.3;
 
-export const minuteMs = 60_000;
-export const hourMs = 60 * minuteMs;
-export const namespace = "default";
-
 /** How the life of a seed begins. */
-export function shapeOfSeed(seed: number): LifeShape {
-  return lifeShapeOf(keyedRandom(seed, "life"));
+export function shapeOfSeed(seed: number, backups = false): LifeShape {
+  const random = keyedRandom(seed, "life");
+  return backups ? backupShapeOf(random) : lifeShapeOf(random);
 }
 
 export class LifeScene {
@@ -65,11 +68,13 @@ export class LifeScene {
   lastWish: { names: readonly string[]; back: object } | undefined;
   /** All that were ever wished for. */
   readonly versions: string[] = [];
+  /** In a life with backups. */
+  readonly backups: BackupScene | undefined;
 
   constructor(seed: number, options: SceneOptions) {
     const random = keyedRandom(seed, "scene");
     this.random = random;
-    this.shape = shapeOfSeed(seed);
+    this.shape = shapeOfSeed(seed, options.backups);
     this.links = new OperatorLinks(this.clock, keyedRandom(seed, "links"));
     this.operatorClock = skewedClock(this.clock, {
       offsetMs: randomPick(random, [0, 0, 0, 10_000, -10_000, hourMs, -hourMs]),
@@ -83,6 +88,7 @@ export class LifeScene {
         if (/ a pass failed /.test(line) && !line.includes('"stack":"KubeError')) {
           this.watchman.violations.push(line);
         }
+        this.backups?.watch.checkLine(line);
         options.onLine?.(line);
       },
     });
@@ -97,6 +103,7 @@ export class LifeScene {
     const busyPollMs = randomPick(random, [1_000, 2_000, 5_000]);
     this.world = startWorld({
       ...{ clock: this.clock, seed, trace: this.trace, nodes, zones },
+      database: { onTool: (spec, process) => this.backups?.watch.noteTool(spec, process) },
       nodeCapacity: { cpu: "8", memory: "32Gi", pods: "100" },
       checks: options.checks,
       ...(hasRival ? { instance: "first" } : {}),
@@ -117,7 +124,9 @@ export class LifeScene {
     const { context } = this.world.server;
     context.authorize = (asked) =>
       asked.userName !== "fdb-operator" || this.faults.rights.isAllowed(asked);
+    const clusterNames = this.shape.members.map(({ name }) => name);
     this.chaos = new Chaos({
+      ...(options.backups === true ? { clusterNames } : {}),
       world: this.world,
       random: { next: () => this.random.next() },
       labelKey: "foundationdb.org/fdb-cluster-name",
@@ -127,7 +136,9 @@ export class LifeScene {
       this.world,
       () => this.chaos.isOngoing || this.isDisturbed,
       this.shape.kind.endsWith(" halls"),
+      options.backups === true ? copyName : undefined,
     );
+    if (options.backups === true) this.backups = new BackupScene(this, seed);
   }
 
   note(text: string): void {
@@ -158,11 +169,15 @@ export class LifeScene {
     });
   }
 
-  /** What the operator has asked the API server to write since then. */
+  /**
+   * What the operator has asked the API server to write since then. A backup that runs is looked after: its figures, its map
+   * of times, its retention and its schedule are left out.
+   */
   writesSince(ms: number): string[] {
     return this.requests
       .filter(({ verb, atMs }) => atMs >= ms && !["get", "list", "watch"].includes(verb))
-      .map(({ verb, resource, name: object }) => `${verb} ${resource.plural} ${object ?? ""}`);
+      .map(({ verb, resource, name: object }) => `${verb} ${resource.plural} ${object ?? ""}`)
+      .filter((write) => this.backups === undefined || !isOfBackups(write));
   }
 
   /** Time passes under the eyes of the watchman. */
@@ -171,6 +186,7 @@ export class LifeScene {
     while (this.clock.nowMs() < untilMs) {
       await this.clock.advance(Math.min(5_000, untilMs - this.clock.nowMs()));
       this.watchman.look();
+      await this.backups?.look();
       const [violation] = this.watchman.violations;
       if (violation !== undefined) throw new Error(violation);
     }
@@ -216,13 +232,17 @@ export class LifeScene {
     for (const { name } of this.shape.members) {
       if (!isAtRest(await this.cluster(name))) return false;
     }
-    return true;
+    return (await this.#backupUnrest()).length === 0;
+  }
+
+  async #backupUnrest(): Promise<string[]> {
+    return this.backups === undefined ? [] : backupUnrest(this, this.backups);
   }
 
   async #why(): Promise<string> {
     const lines: string[] = [];
     for (const { name } of this.shape.members) lines.push(whyNot(await this.cluster(name)));
-    return lines.join("\n");
+    return [...lines, ...(await this.#backupUnrest())].join("\n");
   }
 }
 

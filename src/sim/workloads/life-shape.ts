@@ -50,6 +50,15 @@ export function lifeShapeOf(random: Random): LifeShape {
   return { ...placeOf(random), isCalm, lagMs };
 }
 
+/** Of a life with backups: one resource, of a version whose backups are known key by key. */
+export function backupShapeOf(random: Random): LifeShape {
+  const isCalm = random.next() < 0.3;
+  const lagMs = randomPick(random, [0, 0, 500, 3_000]);
+  const place = oneOf(random);
+  const [{ name, spec }] = place.members;
+  return { ...place, members: [{ name, spec: { ...spec, version: "7.3.63" } }], isCalm, lagMs };
+}
+
 type Place = Omit<LifeShape, "isCalm" | "lagMs">;
 
 function oneOf(random: Random): Place {

@@ -2,16 +2,27 @@
 // owner, troubles, acts of people, deaths of the operator), then peace. Rules: spec/world.md [W66]-[W69], [W110].
 import { apiVersion, foundationDbClusters } from "../../api/cluster.ts";
 import type { ClusterSpec, FoundationDBCluster } from "../../api/cluster.ts";
+import type { DatabaseTruth } from "../database/simulated-fdb.ts";
+import { keyedRandom } from "../../env/keyed-random.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { createCertificates } from "../sample-certificates.ts";
+import { backupFaultNames } from "./backups/backup-fault-names.ts";
+import type { BackupFaultName } from "./backups/backup-fault-names.ts";
+import { backupFaults } from "./backups/backup-faults.ts";
+import { followBackupRemedies, makeBackupPeace, proveBackups } from "./backups/backup-rest.ts";
+import { backupAct } from "./backups/backup-acts.ts";
+import { copyName } from "./backups/backup-scene.ts";
+import type { BackupScene } from "./backups/backup-scene.ts";
 import { followRemedies } from "./helpful-person.ts";
 import { humanAct, lifeActs } from "./life-acts.ts";
 import { faultNames } from "./fault-names.ts";
 import type { FaultName } from "./fault-names.ts";
 import { lifeFaults } from "./life-faults.ts";
+import type { LifeFault } from "./life-faults.ts";
 import { lifePlanOf } from "./life-plan.ts";
 import type { LifeStep, PlannedFault } from "./life-plan.ts";
-import { LifeScene, minuteMs, namespace } from "./life-scene.ts";
+import { LifeScene } from "./life-scene.ts";
+import { minuteMs, namespace } from "./life-terms.ts";
 import type { SceneOptions } from "./life-scene.ts";
 import type { LifeMember, LifeShape } from "./life-shape.ts";
 import { newestVersion } from "./spec-changes.ts";
@@ -21,7 +32,7 @@ export interface LifeOptions extends SceneOptions {
   /** Ids of what is left out of the life; see life-plan.ts. */
   without?: readonly string[];
   /** Only these of the faults may happen. */
-  faults?: readonly FaultName[];
+  faults?: readonly (FaultName | BackupFaultName)[];
 }
 
 export interface LifeResult {
@@ -41,8 +52,9 @@ const usualSteps = 20;
 
 /** What will happen in the life of a seed. */
 export function planOfLife(seed: number, options: LifeOptions): readonly LifeStep[] {
-  const { steps = usualSteps, faults = faultNames, without = [] } = options;
-  return lifePlanOf(seed, { steps, faults, without });
+  const { steps = usualSteps, without = [], backups } = options;
+  const { faults = backups === true ? [...faultNames, ...backupFaultNames] : faultNames } = options;
+  return lifePlanOf(seed, { steps, faults, without, backups });
 }
 
 /** Never throws for what goes wrong in the world: the result says it. */
@@ -88,10 +100,13 @@ class LifeWalk {
     await createCertificates(world.client, namespace);
     await this.#comeUp();
     await this.#scene.advance(2 * minuteMs);
+    if (this.#scene.backups !== undefined) await this.#beginBackups(this.#scene.backups);
     links.lag.lagMs = shape.lagMs;
     for (const [index, step] of this.#plan.entries()) await this.#step(step, index);
     await this.#makePeace();
     await this.#comeToRest();
+    const { backups } = this.#scene;
+    if (backups !== undefined) await proveBackups(this.#scene, backups);
     await this.#scene.advance(10 * minuteMs);
     await this.#scene.untilAtRest(10 * minuteMs, "the cluster stays at rest");
     const restsSinceMs = this.#scene.clock.nowMs();
@@ -99,6 +114,13 @@ class LifeWalk {
     const writes = this.#scene.writesSince(restsSinceMs);
     if (writes.length > 0) throw new Error(`writes at rest: ${writes.join(", ")}`);
     this.#checkDatabase();
+  }
+
+  /** The second cluster and a first backup, which everything may happen to. */
+  async #beginBackups(backups: BackupScene): Promise<void> {
+    this.#scene.random = keyedRandom(this.#seed, "first backup");
+    await backups.begin();
+    await backupAct(this.#scene, "a backup");
   }
 
   /** The first resource alone, then those that join its database, then all as they should be together. */
@@ -144,7 +166,8 @@ class LifeWalk {
   async #beginFault({ name, random, steps }: PlannedFault, index: number): Promise<void> {
     if (this.#ongoing.some((other) => other.name === name)) return;
     this.#scene.random = random;
-    const beginning = lifeFaults[name as FaultName](this.#scene);
+    const all: Readonly<Record<string, LifeFault>> = { ...lifeFaults, ...backupFaults };
+    const beginning = all[name]?.(this.#scene) ?? Promise.resolve(undefined);
     const begun = await this.#scene.during(beginning, name);
     if (begun === undefined) return;
     this.#scene.note(`fault: ${name} ${begun.told}`);
@@ -166,7 +189,7 @@ class LifeWalk {
 
   /** Everything that would not pass by itself is taken back. */
   async #makePeace(): Promise<void> {
-    const { watchman, chaos, versions, shape, links } = this.#scene;
+    const { watchman, chaos, versions, shape, links, backups } = this.#scene;
     this.#scene.note("peace");
     watchman.noteDisturbance();
     await this.#endFaults(Infinity);
@@ -177,15 +200,18 @@ class LifeWalk {
     const replacements = { enabled: true };
     await this.#scene.patchAll({ version, automationOptions: { replacements } });
     links.lag.lagMs = 0;
+    if (backups !== undefined) await makeBackupPeace(this.#scene, backups);
   }
 
   /** With a person who looks after it when it takes long. */
   async #comeToRest(): Promise<void> {
-    const lookMs = 20 * minuteMs;
+    const { backups } = this.#scene;
+    const lookMs = (backups === undefined ? 20 : 5) * minuteMs;
     const untilMs = this.#scene.clock.nowMs() + 180 * minuteMs;
     while (!(await this.#scene.isAtRestWithin(lookMs))) {
       if (this.#scene.clock.nowMs() >= untilMs) break;
       await followRemedies(this.#scene);
+      if (backups !== undefined) await followBackupRemedies(this.#scene, backups);
     }
     await this.#scene.untilAtRest(0, "the cluster comes to rest in 180 minutes");
   }
@@ -206,7 +232,9 @@ class LifeWalk {
 
   #checkDatabase(): void {
     const { truth } = this.#scene.world.fdb;
-    const found = truth.databases().filter(({ isConfigured }) => isConfigured);
+    const isCounted = ({ isConfigured, description }: DatabaseTruth): boolean =>
+      isConfigured && (this.#scene.backups === undefined || description !== copyName);
+    const found = truth.databases().filter(isCounted);
     if (found.length !== 1) throw new Error(`${found.length} databases`);
     for (const database of found) {
       const isWell = database.isAvailable && !database.areLogsLost && !database.isForgotten;

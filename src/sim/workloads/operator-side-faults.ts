@@ -4,7 +4,7 @@
 import { randomInteger, randomPick } from "../../env/random.ts";
 import type { SilentServer } from "../faults/silence.ts";
 import type { LifeFault } from "./life-faults.ts";
-import { hourMs, minuteMs } from "./life-scene.ts";
+import { hourMs, minuteMs } from "./life-terms.ts";
 
 /** Several at once: what can be read but not changed, changed but not watched. */
 export const lostRights: LifeFault = async ({ faults: { rights }, random }) => {

@@ -7,7 +7,7 @@ import { keyOf } from "../../kube/path.ts";
 import { nodes, persistentVolumeClaims, services } from "../../kube/resource.ts";
 import { ignoringRaces } from "../faults/chaos-target.ts";
 import type { LifeFault } from "./life-faults.ts";
-import { minuteMs } from "./life-scene.ts";
+import { minuteMs } from "./life-terms.ts";
 
 /** By then the operator has seen it, however late its watches are, and what was under way has ended. */
 const noticedMs = 2 * minuteMs;

@@ -8,6 +8,7 @@ import { hostOf } from "../../model/address.ts";
 import type { KubeResponse, KubeTransport } from "../../kube/transport.ts";
 import { isStateful } from "../../model/process-class.ts";
 import { podNameOf } from "../../model/process-group-id.ts";
+import type { DatabaseTruth } from "../database/simulated-fdb.ts";
 import type { World } from "../world.ts";
 import { BucketWatch } from "./bucket-watch.ts";
 import { PlacementWatch } from "./placement-watch.ts";
@@ -65,14 +66,22 @@ export class Watchman {
   readonly #placement = new PlacementWatch((text) => this.#violated(text));
   readonly #buckets = new BucketWatch((text) => this.#violated(text));
   #isDisturbed: () => boolean = () => false;
+  #leftAlone: string | undefined;
   #availableMs = Infinity;
 
-  watch(world: World, isDisturbed: () => boolean, hasHalls: boolean): void {
+  /** `leftAlone`: a cluster whose database nobody counts on. */
+  watch(
+    world: World,
+    isDisturbed: () => boolean,
+    hasHalls: boolean,
+    leftAlone: string | undefined,
+  ): void {
     this.#world = world;
     this.#placement.hasHalls = hasHalls;
     this.#isDisturbed = isDisturbed;
+    this.#leftAlone = leftAlone;
     world.server.context.store.subscribeAll(({ type, storageKey, name, object }) => {
-      if (storageKey.endsWith("/foundationdbclusters")) {
+      if (storageKey.endsWith("/foundationdbclusters") && name !== leftAlone) {
         this.#clusters.set(name, object as unknown as FoundationDBCluster);
         this.#buckets.noteCluster(object as unknown as FoundationDBCluster);
       }
@@ -85,6 +94,21 @@ export class Watchman {
       }
       if (storageKey === "/pods") this.#notePod(name, object as unknown as Pod, type === "DELETED");
     });
+  }
+
+  /** What others who watch have found. */
+  note(text: string): void {
+    this.#violated(text);
+  }
+
+  #databases(): DatabaseTruth[] {
+    const { truth } = this.#theWorld().fdb;
+    return truth.databases().filter(({ description }) => description !== this.#leftAlone);
+  }
+
+  #isLeftAlone(podName: string): boolean {
+    const pod = this.#pods.get(podName) ?? this.#served.get(podName);
+    return this.#leftAlone !== undefined && pod?.metadata.labels?.[nameLabel] === this.#leftAlone;
   }
 
   #notePod(name: string, pod: Pod, isDeleted: boolean): void {
@@ -110,8 +134,10 @@ export class Watchman {
     const { truth } = this.#theWorld().fdb;
     this.#noteAvailability();
     this.#noteMembers();
-    for (const lost of truth.dataLost()) this.#violated(`data lost: ${JSON.stringify(lost)}`);
-    for (const database of truth.databases()) {
+    for (const lost of truth.dataLost()) {
+      if (lost.database !== this.#leftAlone) this.#violated(`data lost: ${JSON.stringify(lost)}`);
+    }
+    for (const database of this.#databases()) {
       // The first is the creation: before it there was nothing to commit to.
       for (const record of database.recoveries.slice(1)) {
         if (record.acceptedMs === undefined) continue;
@@ -167,7 +193,13 @@ export class Watchman {
         return this.#once(text, () => client.changeCoordinators(addresses, timeoutMs));
       },
     });
-    return { ...admin, open: (options) => inspected(admin.open(options)) };
+    const isLeftAlone = (name: string): boolean =>
+      this.#leftAlone !== undefined && name.endsWith(`/${this.#leftAlone}`);
+    return {
+      ...admin,
+      open: (options) =>
+        isLeftAlone(options.name) ? admin.open(options) : inspected(admin.open(options)),
+    };
   }
 
   readonly #carriedOut = new Map<string, number>();
@@ -201,6 +233,7 @@ export class Watchman {
     if (plural !== "pods" && plural !== "persistentvolumeclaims") return nothing;
     this.#noteMembers();
     const podName = plural === "pods" ? name : name.replace(/-data$/, "");
+    if (this.#isLeftAlone(podName)) return nothing;
     const group = this.#groupOf(podName);
     const label = this.#served.get(podName)?.metadata.labels?.[idLabel];
     const id = group?.processGroupID ?? label ?? "";
@@ -277,7 +310,7 @@ export class Watchman {
 
   /** It stayed behind in an upgrade, or ran ahead: the database has nothing from it, and only a restart brings it back. */
   #isIncompatible({ status }: Pod): boolean {
-    const databases = this.#theWorld().fdb.truth.databases();
+    const databases = this.#databases();
     return databases.some(({ incompatible }) =>
       incompatible.some((address) => hostOf(address) === status?.podIP),
     );
@@ -294,7 +327,7 @@ export class Watchman {
   }
 
   #noteAvailability(): void {
-    const databases = this.#theWorld().fdb.truth.databases();
+    const databases = this.#databases();
     if (databases.some(({ isAvailable }) => isAvailable)) this.#availableMs = this.#nowMs();
   }
 
@@ -341,7 +374,7 @@ export class Watchman {
 
   /** A majority of the coordinators stays up. */
   #checkCoordinators(podName: string): void {
-    for (const { connectionString, isConfigured } of this.#theWorld().fdb.truth.databases()) {
+    for (const { connectionString, isConfigured } of this.#databases()) {
       if (!isConfigured) continue;
       const coordinators = (connectionString.split("@")[1] ?? "").split(",");
       const pods = coordinators.map((address) => this.#podAt(address));
