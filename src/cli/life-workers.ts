@@ -19,8 +19,14 @@ export interface LifeWorkers<R = LifeRequest> {
   live: (request: R) => Promise<LifeResult>;
 }
 
+/** What tells how a life begins. */
+interface AnyRequest {
+  seed: number;
+  options?: Pick<LifeOptions, "backups">;
+}
+
 /** Lives through all of them and hands each result on in the order of the requests, which are drawn one by one. */
-export async function liveAll<R extends { seed: number }>(
+export async function liveAll<R extends AnyRequest>(
   requests: Iterable<R>,
   { entry, count, live: liveHere }: LifeWorkers<R>,
   onResult: (result: LifeResult) => void,
@@ -58,8 +64,8 @@ export function liveOnce({ seed, options }: LifeRequest): Promise<LifeResult> {
   return walkLife(seed, options);
 }
 
-function endedLife({ seed, options }: LifeRequest, error: unknown): LifeResult {
-  const shape = shapeOfSeed(seed, options.backups);
+function endedLife({ seed, options }: AnyRequest, error: unknown): LifeResult {
+  const shape = shapeOfSeed(seed, options?.backups);
   return {
     ...{ seed, shape, events: [], lastLines: [], hash: "", virtualMinutes: 0 },
     failure: String(error),
