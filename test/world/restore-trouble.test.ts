@@ -105,6 +105,32 @@ test("[RS47] a point outside of the window is refused, and the answer names the 
   });
 });
 
+test("[RS57] after a stop and another start in the same place the latest point is not silently an old one", async () => {
+  await RestoreWorld.runRestores({}, async (scene) => {
+    await scene.change({ backupState: "Stopped" });
+    await scene.until(({ state }) => state === "Completed", "the end", 10 * minuteMs);
+    await scene.advance(2 * minuteMs);
+    await scene.write("sample", { z: "written between the two" });
+    await scene.change({ backupState: "Running" });
+    await scene.until(({ state }) => state === "RunningDifferentially", "another start");
+    const mark = scene.world.requests.length;
+    await scene.createRestore();
+    await scene.untilReason("RestoreOutsideWindow");
+    const message = await scene.messageOf("RestoreOutsideWindow");
+    const [, before] = /gap: the tools restore no later version than (\d+)/.exec(message) ?? [];
+    await assertUntouched(scene, mark);
+    await scene.deleteRestore();
+    await scene.untilRestoreGone();
+    await scene.createRestore({ to: { version: Number(before) } });
+    await scene.untilCompleted();
+    assert.deepEqual(
+      await scene.content("copy"),
+      await scene.content("sample", Number(before)),
+      "what the answer names is possible",
+    );
+  });
+});
+
 test("[RS31][RS47] logs that were lost in the store end the window, although an earlier look had seen them", async () => {
   await RestoreWorld.runRestores({}, async (scene) => {
     await scene.createRestore({ to: { version: 1 } });

@@ -28,7 +28,10 @@ export function targetOf(
   window: Window,
 ): { readonly target: Target } | { readonly wait: NewWait } {
   const point = pointOf(snapshot.restore.spec);
-  if (point.kind === "latest") return { target: { version: window.to } };
+  if (point.kind === "latest") {
+    const gap = gapBehind(snapshot, step, window);
+    return gap === undefined ? { target: { version: window.to } } : { wait: gap };
+  }
   if (point.kind === "version") {
     const { version } = point;
     if (version >= window.from && version <= window.to) return { target: { version } };
@@ -48,6 +51,27 @@ export function targetOf(
     return { wait: outside(snapshot, step, window, `${time} (version ${version})`) };
   }
   return { target: { version, time, earlierBySeconds: errorSeconds } };
+}
+
+/** The backup that runs can be restored from a point on that the store does not reach: what is asked for lies behind a gap. */
+function gapBehind(
+  { source, restore }: RestoreSnapshot,
+  step: string,
+  { to }: Window,
+): NewWait | undefined {
+  const { from, to: latest } = source?.status?.restorable ?? {};
+  if (source?.spec.schedule !== undefined || restore.spec.fromBackup === undefined)
+    return undefined;
+  if (from?.version === undefined || from.version <= to) return undefined;
+  const name = restore.spec.fromBackup;
+  return {
+    step,
+    reason: "RestoreOutsideWindow",
+    message: `The backup ${name} was started again in the same place and has reached version ${latest?.version ?? from.version}, but the logs in the store have a gap: the tools restore no later version than ${to}, from before it`,
+    object: `foundationdbbackup/${name}`,
+    remedy: `To restore what was there before the gap, make the restore anew with spec.to.version ${to} or an earlier one. For what the backup writes now, give it a spec.blobStoreConfiguration.backupName of its own, so that it begins without a gap.`,
+    retryAfterMs: 60_000,
+  };
 }
 
 function outside(

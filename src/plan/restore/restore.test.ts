@@ -200,6 +200,19 @@ test("[RS47] the answer to a point outside names the window, in times where they
   );
 });
 
+test("[RS57] the latest point is not one from before a gap in the store", () => {
+  const startedAgain = (from: number): Partial<RestoreSnapshot> => {
+    const restorable = { from: { version: from }, to: { version: 300_000_000 } };
+    return { source: { ...backupWith(), status: { restorable } } };
+  };
+  const waitsOf = (change: Partial<RestoreSnapshot>): string[] =>
+    planRestore(describedScene(change)).waits.map(({ reason }) => reason);
+  assert.deepEqual(waitsOf(startedAgain(200_000_000)), ["RestoreOutsideWindow"]);
+  assert.deepEqual(waitsOf(startedAgain(60_000_000)), []);
+  const restore = restoreWith({ to: { version: 90_000_000 } });
+  assert.deepEqual(waitsOf({ ...startedAgain(200_000_000), restore }), []);
+});
+
 test("[RS33] a start with another version is the same command, so it has the same pod", () => {
   const backup = backupWith();
   const { spec } = restoreWith();

@@ -165,6 +165,11 @@ async function helpRestore(life: LifeScene, restore: Stored<FoundationDBRestore>
   await ignoringRaces(() => life.world.client.delete(foundationDbRestores, keyOf(restore)));
 }
 
+/** A backup that was started again where it was before cannot be restored beyond the gap. */
+function isBehindGap({ status }: FoundationDBRestore): boolean {
+  return (status?.blockedBy ?? []).some(({ message }) => message.includes(" have a gap: "));
+}
+
 /** Backups that say that they can be restored are, into the second cluster. */
 export async function proveBackups(life: LifeScene, scene: BackupScene): Promise<void> {
   const found = await scene.backups();
@@ -178,8 +183,16 @@ export async function proveBackups(life: LifeScene, scene: BackupScene): Promise
     const key = { namespace, name };
     const find = (): Promise<Stored<FoundationDBRestore>> =>
       life.world.client.get(foundationDbRestores, key);
-    await life.until(async () => isOver(await find()), 30 * minuteMs, `the proof of ${fromBackup}`);
+    const isJudged = async (): Promise<boolean> => {
+      const found = await find();
+      return isOver(found) || isBehindGap(found);
+    };
+    await life.until(isJudged, 30 * minuteMs, `the proof of ${fromBackup}`);
     const { status } = await find();
+    if (isBehindGap(await find())) {
+      await life.world.client.delete(foundationDbRestores, key);
+      continue;
+    }
     if (status?.state !== "completed") throw new Error(`${name} is ${status?.state}`);
     const isRunning = isContinuous(spec) && (spec.backupState ?? "Running") === "Running";
     const newest = scene.watch.layers.databaseOf(spec.clusterName);
