@@ -341,6 +341,19 @@ test("[API39] a parameter has a name that a command line takes, and a value in o
   ]);
 });
 
+test("[API45] a size that fdbserver cannot read is warned of", () => {
+  const warned = (parameter: string) =>
+    clusterWarnings(cluster({ processes: { storage: { customParameters: [parameter] } } })).map(
+      ({ field }) => field,
+    );
+  const at = "spec.processes.storage.customParameters[0]";
+  for (const bad of ["memory=abc", "memory=8G", "cache_memory=", "storage-memory=1.5GiB"]) {
+    assert.deepEqual(warned(bad), [at], bad);
+  }
+  const good = ["memory=8GiB", "storage_memory=1000000", "memory=$SIZE", "knob_memory=abc"];
+  assert.deepEqual(good.flatMap(warned), []);
+});
+
 test("[API40] a version newer than all known lines is warned of", () => {
   const warned = (version: string) =>
     clusterWarnings(cluster({ version })).map(({ field }) => field);

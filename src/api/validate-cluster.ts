@@ -20,7 +20,7 @@ import { labelProblems } from "./validate-labels.ts";
 import { limitProblems } from "./validate-limits.ts";
 import { localityProblems } from "./validate-localities.ts";
 import { packingProblems, packingWarnings } from "./validate-packing.ts";
-import { parameterProblems, serverParameterOwners } from "./validate-parameters.ts";
+import { parameterProblems, serverParameterOwners, sizeWarnings } from "./validate-parameters.ts";
 import {
   noPodTemplateLimits,
   podTemplateProblems,
@@ -63,6 +63,9 @@ export function clusterWarnings(cluster: NamedCluster): readonly ValidationProbl
     ...unknownClassWarnings(spec),
     ...hallWarnings(spec),
     ...packingWarnings(spec),
+    ...Object.entries(spec.processes ?? {}).flatMap(([processClass, { customParameters = [] }]) =>
+      sizeWarnings(customParameters, `spec.processes.${processClass}.customParameters`),
+    ),
   ];
 }
 

@@ -66,6 +66,26 @@ export function parameterProblems(
   return length > lengthMax ? [...problems, long] : problems;
 }
 
+/** Of fdbserver: sizes, which it does not start with when it cannot read them. */
+const sizeNames = ["memory", "memory-vsize", "storage-memory", "cache-memory"];
+const sizePattern = /^\d+(B|KB|KiB|MB|MiB|GB|GiB|TB|TiB)?$/;
+
+/** Another version may read more than this one knows, so nothing is refused. */
+export function sizeWarnings(
+  parameters: readonly string[],
+  path: string,
+): readonly ValidationProblem[] {
+  return parameters.flatMap((parameter, index) => {
+    const [name = "", ...rest] = parameter.split("=");
+    const value = rest.join("=");
+    const isVariable = value.startsWith("$");
+    if (!sizeNames.includes(normalized(name)) || isVariable || sizePattern.test(value)) return [];
+    const message = `fdbserver cannot read "${value}" as a size, and would not start`;
+    const remedy = "write a whole number and one of B, KB, KiB, MB, MiB, GB, GiB, TB, TiB";
+    return [problem(`${path}[${index}]`, parameter, message, remedy)];
+  });
+}
+
 function parameterFormProblem(parameter: string, field: string): ValidationProblem | undefined {
   const remedy = "write it as name=value";
   const name = parameter.slice(0, Math.max(0, parameter.indexOf("=")));

@@ -12,6 +12,7 @@ import type { Clock } from "../env/clock.ts";
 import { silentLog } from "../env/log.ts";
 import type { Log } from "../env/log.ts";
 import { pinoLog } from "../env/pino-log.ts";
+import { counted } from "../model/counted.ts";
 import { timeMapName } from "../model/backup-time-map.ts";
 import type { Activity } from "../operate/activity.ts";
 import { startMultiWorld } from "../sim/multi-world.ts";
@@ -266,10 +267,6 @@ async function documentsOf(files: readonly string[]): Promise<SourceDocument[]> 
     throw new CommandError(`${files.join(", ")}: there is no FoundationDBCluster in it`);
   }
   return documents;
-}
-
-function counted(count: number, noun: string, nouns = `${noun}s`): string {
-  return `${count} ${count === 1 ? noun : nouns}`;
 }
 
 function kubeconfigLine({ world, kubeconfig = "" }: Site): string {

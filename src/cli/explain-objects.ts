@@ -1,5 +1,6 @@
 // What Kubernetes itself says of the pods and volumes of a cluster, whether or not an operator runs: the scheduler's,
 // the kubelet's and the volume controller's own words. Rules: spec/explain.md [E7].
+import { counted } from "../model/counted.ts";
 import { conditionIn } from "../kube/condition.ts";
 import type { ContainerStatus, Event, Node, Pod } from "../kube/generated/types.ts";
 import type { PersistentVolumeClaim } from "../kube/generated/types.ts";
@@ -98,7 +99,7 @@ function containerTrouble(status: ContainerStatus): string | undefined {
   ) {
     const ended = lastState?.terminated;
     const exit = ended === undefined ? "" : `, exit code ${ended.exitCode}`;
-    const restarts = restartCount > 0 ? `, ${restartCount} restarts` : "";
+    const restarts = restartCount > 0 ? `, ${counted(restartCount, "restart")}` : "";
     const message = waiting.message === undefined ? "" : `: ${waiting.message}`;
     return `container ${name} waits (${waiting.reason ?? "no reason"}${exit}${restarts})${message}`;
   }

@@ -15,15 +15,15 @@ test("[CO60] [CO61] a knob in both of two instances is one kill, whatever the or
   assert.ok(states > 5_000 && endings > 100, `${states} states, ${endings} endings`);
 });
 
-test("[CO62] in a thousand random lives of three instances nobody is harmed and all come to rest", async () => {
+test("[CO62] in a hundred random lives of three instances nobody is harmed and all come to rest", async () => {
   let [crashes, kills] = [0, 0];
-  for (let seed = 1; seed <= 1_000; seed += 1) {
+  for (let seed = 1; seed <= 100; seed += 1) {
     const life = await liveOnce(seed);
     assert.equal(life.violation, undefined);
     crashes += life.crashes;
     kills += life.kills;
   }
-  assert.ok(crashes > 1_000 && kills > 500, `${crashes} crashes, ${kills} kills`);
+  assert.ok(crashes > 100 && kills > 50, `${crashes} crashes, ${kills} kills`);
 });
 
 test("[CO63] without any one of the checks something goes wrong", async () => {

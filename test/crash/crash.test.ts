@@ -22,13 +22,17 @@ for (const scenario of scenarios) {
     assertWell(scenario, whole);
     const chosen = sampleOf(whole);
     assert.ok(chosen.length >= sampledWrites);
-    for (const write of chosen) {
-      for (const moment of ["before", "after"] as const) {
-        const { name, failure } = await crashAt(scenario, whole, { write, moment });
-        assert.equal(failure, undefined, `crash ${moment} write ${write} (${name})`);
-      }
+    for (const [index, write] of chosen.entries()) {
+      const moment = momentOf(index);
+      const { name, failure } = await crashAt(scenario, whole, { write, moment });
+      assert.equal(failure, undefined, `crash ${moment} write ${write} (${name})`);
     }
   });
+}
+
+/** One of the two moments for each: `npm run crashes` has both, for every write. */
+function momentOf(index: number): "before" | "after" {
+  return index % 2 === 0 ? "before" : "after";
 }
 
 /** The first command of each kind to the database, and some of the other writes. */
@@ -115,8 +119,7 @@ test("[CR8][RS63] a crash around a command, the agents or the finalizer of a res
   const chosen = whole.writes.flatMap((name, index) => (isChosen(name) ? [index + 1] : []));
   assert.ok(chosen.length >= 6, whole.writes.join());
   for (const [index, write] of chosen.entries()) {
-    // One of the two moments for each: `npm run crashes` has both, for every write.
-    const moment = index % 2 === 0 ? "before" : "after";
+    const moment = momentOf(index);
     const { name, failure } = await crashAt(scenario, whole, { write, moment });
     assert.equal(failure, undefined, `crash ${moment} write ${write} (${name})`);
   }

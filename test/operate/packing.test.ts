@@ -198,7 +198,7 @@ test("[PACK38] at most one domain's worth of a class is under way, and a wait te
   const plan = world.pass();
   const number = (processClass: string) => marked(world, processClass).length;
   assert.deepEqual([number("storage"), number("log"), number("stateless")], [2, 2, 1]);
-  const message = waitOf(plan, "ReplacementLimited");
+  const message = waitOf(plan, "ReplacementQueued");
   assert.match(message, /one domain's worth \(2\) of a class goes at a time; waiting: 8/);
   assert.equal(plan.isReconciled, false);
   world.pass();

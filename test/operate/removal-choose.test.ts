@@ -316,7 +316,7 @@ test("[R9] the limit holds replacements back and says so", () => {
   const world = settled();
   world.changeSpec({ ...prefix, ...options({ maxConcurrentReplacements: 2 }) });
   assert.equal(removalIds(world.plan()).length, 2);
-  assert.match(waitOf(world.plan(), "ReplacementLimited"), /and 7 more must be replaced.*allows 2/);
+  assert.match(waitOf(world.plan(), "ReplacementQueued"), /and 7 more must be replaced.*allows 2/);
   world.changeSpec({ ...prefix, ...options({ maxConcurrentReplacements: 0 }) });
   assert.equal(removalIds(world.plan()).length, 0);
   world.mark(world.id("storage"));
@@ -351,6 +351,21 @@ test("[R9] [T52] what a change of TLS waits for goes first, and the others are n
   const held = waitOf(plan, "ReplacementPostponed");
   assert.match(held, /and \d+ more will be replaced later: TLS is being switched/);
   assert.ok(!held.includes(id));
+});
+
+test("[S101] who is about to lose its volume goes before those that were changed", () => {
+  const world = settled();
+  const id = world.ids("storage").at(-1) ?? "";
+  const name = `${world.podNameOf(id)}-data`;
+  const claim = world.pvcs.get(name);
+  assert.ok(claim);
+  const deletionTimestamp = "2026-01-01T00:00:00Z";
+  world.pvcs.set(name, { ...claim, metadata: { ...claim.metadata, deletionTimestamp } });
+  world.changeSpec({
+    processGroupIDPrefix: "dc1",
+    ...options({ maxConcurrentReplacements: 1 }),
+  });
+  assert.deepEqual(removalIds(world.plan()), [id]);
 });
 
 test("[R9] a limit of 0 is no wait that ends by itself", () => {

@@ -456,7 +456,7 @@ test("[R78] a service of somebody else stays", () => {
   world.services.set("sample", { apiVersion: "v1", kind: "Service", metadata });
   const plan = world.plan();
   assert.ok(plan.actions.every((action) => action.type !== "deleteService"));
-  assert.match(waitOf(plan, "ServiceSurplus"), /does not belong/);
+  assert.match(waitOf(plan, "ServiceNotOwned"), /does not belong/);
 });
 
 test("[R79] with services for public addresses each goes with its process group", () => {

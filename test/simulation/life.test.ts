@@ -11,7 +11,8 @@ import { idsOf } from "../../src/sim/workloads/life-plan.ts";
 import { lifeShapeOf } from "../../src/sim/workloads/life-shape.ts";
 import { planOfLife, walkLife } from "../../src/sim/workloads/life-walk.ts";
 
-const seeds = [4, 7, 8, 10, 11, 12, 13, 14, 15, 16];
+/** `npm run simulate` lives many more. */
+const seeds = [4, 13];
 
 for (const seed of seeds) {
   test(`[W66] [W67] [W98] [W99] [W68] [W69] [W97] [W113] [W118] [W121] [W124] the life of seed ${seed} goes well`, async () => {

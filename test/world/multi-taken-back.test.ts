@@ -38,6 +38,14 @@ async function untilReason(world: MultiTestWorld, name: string, reason: string):
     );
 }
 
+/** Of the storage processes of one cluster. */
+async function addressesOf(world: MultiTestWorld, name: string): Promise<string[]> {
+  const { status } = await world.cluster(name);
+  return (status?.processGroups ?? [])
+    .filter(({ processClass }) => processClass === "storage")
+    .flatMap(({ addresses = [] }) => addresses.slice(-1).map((host) => `${host}:4501`));
+}
+
 async function assertServing(world: MultiTestWorld, version: string): Promise<void> {
   const { connectionString } = world.database;
   const admin = world.multi.ground.fdb.admin.open({ name: "test", connectionString, version });
@@ -64,6 +72,11 @@ test("[MU34][U39] a cluster whose operator is away takes its version back, and t
     await world.clock.advance(5 * minuteMs);
     await assertServing(world, newVersion);
     assert.match(await reasonsOf(world, first), /Version 7\.3\.63 cannot be changed to 7\.1\.57/);
+    for (const address of await addressesOf(world, first)) {
+      world.multi.ground.fdb.faults.crashProcess(address);
+    }
+    await world.clock.advance(minuteMs);
+    await assertServing(world, newVersion);
     await world.at(first).changeSpec({ version: newVersion }, { name: first });
     await world.untilAllReconciled(2 * hourMs);
     assert.equal(world.acts("killProcesses").length, 1);

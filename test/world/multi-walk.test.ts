@@ -9,9 +9,7 @@ test("[MU1] [MU31] a walk of several operators is one history for one seed", asy
   assert.deepEqual(second, first);
 });
 
-for (const seed of [2, 3]) {
-  test(`[MU30] [MU31] several operators in trouble keep all rules and come to rest, seed ${seed}`, async () => {
-    const { kills } = await multiWalk(seed);
-    assert.ok(kills > 0);
-  });
-}
+test("[MU30] [MU31] several operators in trouble keep all rules and come to rest", async () => {
+  const { kills } = await multiWalk(2);
+  assert.ok(kills > 0);
+});

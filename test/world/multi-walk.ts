@@ -5,11 +5,14 @@ import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { keyedRandom } from "../../src/env/keyed-random.ts";
 import { randomInteger, randomPick } from "../../src/env/random.ts";
 import type { Random } from "../../src/env/random.ts";
+import { isKubeError } from "../../src/kube/error.ts";
+import { keyOf } from "../../src/kube/path.ts";
+import { persistentVolumeClaims } from "../../src/kube/resource.ts";
 import { cutCluster, restoreCluster } from "../../src/sim/faults/cut-cluster.ts";
 import { MultiTestWorld } from "./multi-harness.ts";
 import { MultiInspector } from "./multi-inspector.ts";
 import { createRegions, threeClusters } from "./multi-regions.ts";
-import { knownVersions } from "../../src/sim/workloads/spec-changes.ts";
+import { absurdSpecs, knownVersions, takenBack } from "../../src/sim/workloads/spec-changes.ts";
 import { knobs } from "./restart-harness.ts";
 import { hourMs, minuteMs } from "./world-harness.ts";
 
@@ -166,6 +169,8 @@ async function takeStep(walk: Walk): Promise<void> {
   else if (chance < 0.68) await upgrade(walk);
   else if (chance < 0.75) await crash(walk);
   else if (chance < 0.83) await revive(walk, pickName(walk));
+  else if (chance < 0.86) await deleteClaims(walk);
+  else if (chance < 0.88) await wishAbsurdly(walk);
   else await trouble(walk);
   await advance(walk, randomPick(random, [1_000, 10_000, 40_000, 120_000, 400_000]));
 }
@@ -211,6 +216,47 @@ async function resize(walk: Walk): Promise<void> {
   const log = randomInteger(random, 3, 5);
   note(walk, `${log} logs in ${name}`);
   await world.at(name).changeSpec({ processCounts: { log } }, { name });
+}
+
+/** Somebody deletes claims that are in use. Pods hold them, so only the hand of an operator could free one. */
+async function deleteClaims(walk: Walk): Promise<void> {
+  const { world, random } = walk;
+  const name = pickName(walk);
+  const { client } = world.at(name).world;
+  const labelSelector = "foundationdb.org/fdb-process-class=storage";
+  const listing = client.list(persistentVolumeClaims, { labelSelector });
+  const { items } = await world.at(name).during(listing, minuteMs, "a list of claims");
+  const chosen = random.next() < 0.5 ? items : items.slice(0, 1);
+  note(
+    walk,
+    `${name}: claims ${chosen.map(({ metadata }) => metadata.name).join(" ")} are deleted`,
+  );
+  for (const claim of chosen) {
+    const deletion = client.delete(persistentVolumeClaims, keyOf(claim));
+    await world.at(name).during(deletion, minuteMs, "the deletion of a claim");
+  }
+}
+
+/** It is refused, or taken back after a while. */
+async function wishAbsurdly(walk: Walk): Promise<void> {
+  const { world, random } = walk;
+  const name = pickName(walk);
+  const { spec } = await world.cluster(name);
+  const change = randomPick(random, absurdSpecs);
+  const isRefused = await world
+    .at(name)
+    .changeSpec(change, { name })
+    .then(
+      () => false,
+      (error: unknown) => {
+        if (isKubeError(error, "Invalid")) return true;
+        throw error;
+      },
+    );
+  note(walk, `${name}: absurd ${JSON.stringify(change)} ${isRefused ? "refused" : "stored"}`);
+  if (isRefused) return;
+  await advance(walk, randomPick(random, [1_000, 30_000, 120_000]));
+  await world.at(name).changeSpec(takenBack(change, spec), { name });
 }
 
 async function switchMode(walk: Walk, mode: Mode): Promise<void> {

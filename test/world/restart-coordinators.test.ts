@@ -47,6 +47,25 @@ test("[T11] a coordinator whose pod is only made anew stays one", async () => {
   });
 });
 
+test("[T11] a coordinator that vanishes gets its minute, also when they were unfit for long for another reason", async () => {
+  await TestWorld.runWithCluster({ spec, nodes: 10 }, async (world) => {
+    const before = await coordinators(world);
+    // Nobody can be one.
+    await world.changeSpec({
+      coordinatorSelection: [{ processClass: "transaction", priority: 1 }],
+    });
+    await world.clock.advance(5 * minuteMs);
+    const { status } = await world.cluster();
+    assert.ok(status?.blockedBy?.some(({ reason }) => reason === "CoordinatorsUnfit"));
+    const name = before[0]?.split(".")[0] ?? "";
+    await world.changeSpec({ coordinatorSelection: [] });
+    await world.client.delete(pods, { namespace: "default", name });
+    await world.clock.advance(50_000);
+    assert.equal(acts(world, "changeCoordinators").length, 0);
+    assert.deepEqual(await coordinators(world), before);
+  });
+});
+
 test("[T15] without host names in the cluster file the coordinators change to addresses", async () => {
   await TestWorld.runWithCluster({ spec, nodes: 10 }, async (world) => {
     await world.changeSpec({

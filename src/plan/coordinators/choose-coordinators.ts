@@ -1,6 +1,7 @@
 // Chooses the coordinators of a running database among the processes that its status shows: spread over zones,
 // datacenters and halls, known by name or by address as the resource wants it. Rules: spec/restart.md [T1]-[T6],
 // spec/halls.md [HALL35], [HALL38].
+import { counted } from "../../model/counted.ts";
 import {
   coordinatorsOf,
   formatConnectionString,
@@ -75,7 +76,7 @@ function chooseAs(input: CoordinatorChoiceInput, wish: CoordinatorWish): Coordin
     const zones = new Set(candidates.map((one) => one.localities[localityKeys.zone] ?? ""));
     const problem =
       `${count} coordinators are wanted and only ${chosen.length} can be found: ` +
-      `${candidates.length} processes in ${zones.size} zones may be one`;
+      `${counted(candidates.length, "process", "processes")} in ${counted(zones.size, "zone")} may be one`;
     return { ok: false, problem, shortage: { wanted: count, missing, zones } };
   }
   const addresses = chosen.map((one) => one.address).sort();

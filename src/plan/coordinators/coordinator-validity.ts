@@ -1,5 +1,6 @@
 // Whether the coordinators of a database are as many, as spread and as healthy as they should be.
 // Rules: spec/plan.md [P36], [P37], spec/halls.md [HALL37], [HALL38].
+import { counted } from "../../model/counted.ts";
 import { routingOf } from "../../api/effective.ts";
 import type { ClusterSpec } from "../../api/cluster.ts";
 import { oncePer } from "../../env/once-per.ts";
@@ -183,7 +184,7 @@ function spreadProblem(
   const { count, hardLimits } = wishOf(input);
   const isCrowded = zones.size < count && found.length === count && isSharingAllowed(input);
   if (zones.size !== count && !isCrowded) {
-    return `The coordinators are in ${zones.size} zones and should be in ${count}`;
+    return `The coordinators are in ${counted(zones.size, "zone")} and should be in ${count}`;
   }
   for (const [key, limit] of Object.entries(hardLimits)) {
     if (isCrowded && key === localityKeys.zone && limit === 1) continue;

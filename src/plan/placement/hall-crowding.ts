@@ -22,7 +22,7 @@ import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
 import { operatorTimeMs } from "../view/server-time.ts";
 
-const kinds: readonly HallKind[] = ["storage", "log"];
+export const dataKinds: readonly HallKind[] = ["storage", "log"];
 /** A successor that found no better place is given up after so long, and another one tried. */
 const attemptMs = 600_000;
 
@@ -40,10 +40,8 @@ export function crowdedGroups(snapshot: Snapshot, draft: Draft): readonly Mispla
   const leaving = leavingIds(draft.groups);
   const mode = draft.desired.configuration.redundancy_mode;
   const problems = isCreated ? zoneProblems(status, leaving, mode) : [];
-  return kinds.flatMap((kind) => {
-    const members = draft.groups.filter(({ processClass }) =>
-      kind === "log" ? isLogProcess(processClass) : processClass === "storage",
-    );
+  return dataKinds.flatMap((kind) => {
+    const members = membersOf(draft, kind);
     const minimum = isCreated ? zonesHeldUp(problems, mode, kind) : zonesPerHallMin;
     const halls = zonesByHall(status, spreadLocality, kind, (id) => leaving.has(id));
     return [...halls].flatMap(([hall, zones]) => {
@@ -61,8 +59,14 @@ export function crowdedGroups(snapshot: Snapshot, draft: Draft): readonly Mispla
   });
 }
 
+export function membersOf({ groups }: Draft, kind: HallKind): readonly ProcessGroup[] {
+  return groups.filter(({ processClass }) =>
+    kind === "log" ? isLogProcess(processClass) : processClass === "storage",
+  );
+}
+
 /** Whether all that stay are up, and somebody who is to go is not excluded yet. */
-function isAnybodyHeldUp({ groups }: Draft, status: DatabaseStatus): boolean {
+export function isAnybodyHeldUp({ groups }: Draft, status: DatabaseStatus): boolean {
   return groups.some(isAwaitingExclusion) && areSuccessorsUp(status, groups);
 }
 
@@ -77,7 +81,7 @@ function zonesHeldUp(
 }
 
 /** Whether somebody was replaced for this not long ago, or a successor has not reported yet, or too many were in vain. */
-function isTried(
+export function isTried(
   snapshot: Snapshot,
   draft: Draft,
   members: readonly ProcessGroup[],

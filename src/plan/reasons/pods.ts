@@ -146,13 +146,20 @@ export const podReasons = {
       "been given yet.",
     remedy: "Look at the services' events: the cluster may have run out of service addresses.",
   },
-  ServiceSurplus: {
-    concern: "look",
+  ServiceNotOwned: {
+    concern: "person",
     meaning:
       "The headless service is not needed any more, or has to be recreated for another IP family, " +
-      "but it stays: a coordinator is still known by a name that it gives, until the coordinators " +
-      "are changed, or it does not belong to this cluster, so that only a person can know whether " +
+      "but it does not belong to this cluster, so that only a person can know whether " +
       "somebody uses it.",
+    remedy: "Delete it if nobody needs it.",
+  },
+  ServiceSurplus: {
+    concern: "passing",
+    meaning:
+      "The headless service is not needed any more, or has to be recreated for another IP family, " +
+      "but it stays as long as a coordinator is known by a name that it gives, or a process may " +
+      "still look for coordinators by its names.",
   },
   SidecarUnreachable: {
     concern: "look",

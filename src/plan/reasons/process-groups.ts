@@ -64,13 +64,19 @@ export const processGroupReasons = {
   ReplacementLimited: {
     concern: "look",
     meaning:
-      "More process groups should be replaced than may be at a time. For failed ones the message " +
+      "More failed process groups should be replaced than may be at a time. The message " +
       "names the bucket, its limit and who holds it: " +
       "`automationOptions.replacements.maxConcurrentReplacements`, or, with [replacement " +
-      "buckets](replacement-buckets.md), a limit each for storage, logs and the rest. For those " +
-      "whose specification changed, `automationOptions.maxConcurrentReplacements` is the limit. " +
+      "buckets](replacement-buckets.md), a limit each for storage, logs and the rest. " +
       "Each is replaced when one before it is done. When many fail at once, look for the common " +
-      "cause before raising a limit.",
+      "cause before raising a limit. With a limit of 0 none is replaced, also none whose specification changed.",
+  },
+  ReplacementQueued: {
+    concern: "passing",
+    meaning:
+      "More process groups have to be replaced, since their specification changed, than " +
+      "`automationOptions.maxConcurrentReplacements` allows at a time. Each is replaced when one " +
+      "before it is done.",
   },
   ReplacementPostponed: {
     concern: "passing",

@@ -33,6 +33,14 @@ test("[P7] every reason has a paragraph in docs/errors.md", () => {
   assert.deepEqual(missing, []);
 });
 
+test("[P7] what needs a look or a person is not answered with nothing", () => {
+  const idle = all.filter((name) => {
+    const { concern, remedy = "", usualMs } = reasonOf(name) ?? {};
+    return concern !== "passing" && usualMs === undefined && remedy.startsWith("Nothing:");
+  });
+  assert.deepEqual(idle, []);
+});
+
 test("[P7] only what ordinary work brings with it has a usual time, and only what deserves a look", () => {
   const odd = all.filter((name) => {
     const { concern, usualMs } = reasonOf(name) ?? {};

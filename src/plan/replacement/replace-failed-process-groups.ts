@@ -218,8 +218,8 @@ function limited({ bucket, failures }: HeldBack, budget: ReplacementBudget): New
 }
 
 const fullRemedy =
-  "Nothing: each is replaced when one before it is done. " +
-  "If many fail at once, look for the common cause before raising the limit.";
+  "Look for the common cause when many fail at once, before you raise the limit. " +
+  "Each is replaced when one before it is done.";
 
 /** Nothing ends by waiting here. */
 function closedRemedy({ name }: Bucket): string {

@@ -1,11 +1,13 @@
 // Step replaceMisconfiguredProcessGroups: process groups whose pod or volume cannot be made right in place are marked
 // for removal, and their classes get new ones. Rules: spec/removal.md [R5]-[R9], [R99], [R103], spec/packing.md [PACK34]-[PACK41],
 // [PACK45], spec/safety.md [S101].
+import { counted } from "../../model/counted.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { automationOf } from "../../api/effective.ts";
 import { isAwaitingExclusion, markForRemoval } from "../../model/process-group.ts";
 import { misplacedGroups } from "../placement/hall-balance.ts";
 import { crowdedGroups } from "../placement/hall-crowding.ts";
+import { crowdedZones } from "../placement/zone-crowding.ts";
 import { misconfigurationOf } from "./misconfiguration.ts";
 import { packingChangeOf, planMigration } from "../placement/packing-migration.ts";
 import type { Migration } from "../placement/packing-migration.ts";
@@ -40,6 +42,7 @@ export function replaceMisconfiguredProcessGroups(snapshot: Snapshot, draft: Dra
   const others = [
     ...misplacedGroups(snapshot, draft),
     ...crowdedGroups(snapshot, draft),
+    ...crowdedZones(snapshot, draft),
     ...migration.migrants,
   ];
   for (const other of others) {
@@ -154,7 +157,7 @@ function heldBack({ held }: Migration): NewWait {
   const classes = [...new Set(held.map(({ group }) => group.processClass))].join(", ");
   return {
     step,
-    reason: "ReplacementLimited",
+    reason: limit === 0 ? "ReplacementLimited" : "ReplacementQueued",
     message:
       `${nameList(ids)} must be replaced, since logical fault domains change, but at most one ` +
       `domain's worth (${limit}) of a class goes at a time; waiting: ${held.length} (${classes})`,
@@ -171,10 +174,10 @@ function heldBack({ held }: Migration): NewWait {
 function limited(ids: readonly string[], limit: number, inFlight: number): NewWait {
   return {
     step,
-    reason: "ReplacementLimited",
+    reason: limit === 0 ? "ReplacementLimited" : "ReplacementQueued",
     message:
-      `${nameList(ids)} must be replaced, but ${inFlight} removals are under way and ` +
-      `automationOptions.maxConcurrentReplacements allows ${limit}`,
+      `${nameList(ids)} must be replaced, but automationOptions.maxConcurrentReplacements allows ${limit} at a time; ` +
+      `under way: ${counted(inFlight, "removal")}`,
     retryAfterMs: 60_000,
     remedy:
       limit === 0

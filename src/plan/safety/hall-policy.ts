@@ -1,5 +1,6 @@
 // What the modes over halls ask of storage and log processes: in how many halls they must be, and in how many zones of
 // each. Rules: spec/halls.md [HALL19], [HALL20].
+import { counted } from "../../model/counted.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { localityKeys, localityOf, processesOf } from "../../model/locality.ts";
 import { isLogProcess } from "../../model/process-class.ts";
@@ -47,5 +48,5 @@ export function zonesByHall(
 export const zonesPerHallMin = 2;
 
 export function zoneCount(count: number): string {
-  return count === 1 ? "1 zone" : `${count} zones`;
+  return counted(count, "zone");
 }

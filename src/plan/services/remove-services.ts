@@ -25,12 +25,9 @@ export function removeServices(snapshot: Snapshot, draft: Draft): StepResult {
     : `The headless service ${name} is not needed any more`;
   const { uid = "", resourceVersion = "", ownerReferences = [] } = service.metadata;
   if (ownerReferences.every((owner) => owner.uid !== metadata.uid)) {
-    return surplus(
-      what,
-      name,
-      "it does not belong to this cluster",
-      "Delete it if nobody needs it.",
-    );
+    const message = `${what}, but it does not belong to this cluster`;
+    const object = `service/${name}`;
+    return { waits: [{ step, reason: "ServiceNotOwned", message, object, retryAfterMs: 15_000 }] };
   }
   const named = coordinatorsOf(draft.status.connectionString ?? "").find(isHostName);
   if (named !== undefined) {
