@@ -184,8 +184,8 @@ export async function proveBackups(life: LifeScene, scene: BackupScene): Promise
     const find = (): Promise<Stored<FoundationDBRestore>> =>
       life.world.client.get(foundationDbRestores, key);
     const isJudged = async (): Promise<boolean> => {
-      const found = await find();
-      return isOver(found) || isBehindGap(found);
+      const proof = await find();
+      return isOver(proof) || isBehindGap(proof);
     };
     await life.until(isJudged, 30 * minuteMs, `the proof of ${fromBackup}`);
     const { status } = await find();
