@@ -133,7 +133,8 @@ function eventsOf(chosen: readonly Misconfigured[]): PlanEvent[] {
   const byCause = new Map<string, Misconfigured[]>();
   for (const one of chosen) byCause.set(one.cause, [...(byCause.get(one.cause) ?? []), one]);
   return [...byCause].map(([cause, members]) => {
-    const message = `Replacing ${nameList(idsOf(members))}: ${cause}`;
+    const each = members.length > 1 ? "; for each: " : ": ";
+    const message = `Replacing ${nameList(idsOf(members))}${each}${cause}`;
     const type = members.some(({ isUrgent }) => isUrgent) ? "Warning" : "Normal";
     return { type, reason: "ReplacingProcesses", message };
   });
