@@ -16,6 +16,11 @@ type Loose = Readonly<Record<string, unknown>>;
 const hasHelm = existsSync(helmPath(process.env));
 const skip = hasHelm ? false : "helm is not built here: npm run packaging builds it";
 
+void test("[DEP19] the notes after an installation give the command that the manual gives", () => {
+  const notes = readFileSync(path.join(chartFolder, "templates/NOTES.txt"), "utf8");
+  assert.match(notes, /helm show crds \S+ \| kubectl apply --server-side --force-conflicts -f -/);
+});
+
 void describe("chart", { skip }, () => {
   let helm: Helm;
   before(async () => {

@@ -42,3 +42,23 @@ test("[OP70] no decision reads a time of an object in another way", () => {
   assert.ok(files.length > 50);
   assert.deepEqual(reading, []);
 });
+
+/** What they read an operator wrote itself, or they only tell it to people. */
+const readersOfTimes = [
+  "backup/metrics.ts",
+  "backup/observe.ts",
+  "dated-plan.ts",
+  "metrics-cluster.ts",
+  "status-writes.ts",
+  "stored-facts.ts",
+  "transition-events.ts",
+];
+
+test("[OP70] effects compare no time of an object with our clock, but for these", () => {
+  const operate = join(import.meta.dirname, "../../operate");
+  const reading = globSync("**/*.ts", { cwd: operate }).filter((file) => {
+    if (file.endsWith(".test.ts")) return false;
+    return /\bparseTime\(|Date\.parse/.test(readFileSync(join(operate, file), "utf8"));
+  });
+  assert.deepEqual(reading.toSorted(), readersOfTimes);
+});
