@@ -7,6 +7,7 @@ import type { KubeObject } from "../src/kube/object.ts";
 import {
   databaseNodeRules,
   databasePodRules,
+  drillRules,
   leaseRules,
   namespacedRules,
   nodeRules,
@@ -29,6 +30,7 @@ function sourceFiles(): ReadonlyMap<string, string> {
   }
   const rules = {
     namespaced: namespacedRules,
+    drill: drillRules,
     lease: leaseRules,
     node: nodeRules,
     "database-pod": databasePodRules,
@@ -49,11 +51,23 @@ async function renderedFiles(): Promise<ReadonlyMap<string, string>> {
   const helm = await openHelm(process.env, (line) => process.stdout.write(`${line}\n`));
   const files = new Map<string, string>();
   for (const scope of ["namespace", "cluster"]) {
-    const objects = helm.template([`scope=${scope}`]);
+    const objects = helm.template([`scope=${scope}`, "drillAccess=true"]);
     if (typeof objects === "string") throw new Error(objects);
     const folder = scope === "namespace" ? "namespaced" : "cluster-wide";
-    const documents = objects.map((object) => yaml(withoutHelm(object)));
-    files.set(`deploy/kustomize/${folder}/operator.yaml`, header + documents.join("---\n"));
+    const isOfDrills = ({ metadata }: KubeObject): boolean =>
+      metadata.name?.endsWith("-drills") === true;
+    const rendered = (isWanted: (object: KubeObject) => boolean): string =>
+      header +
+      objects
+        .filter(isWanted)
+        .map((object) => yaml(withoutHelm(object)))
+        .join("---\n");
+    files.set(
+      `deploy/kustomize/${folder}/operator.yaml`,
+      rendered((object) => !isOfDrills(object)),
+    );
+    // A right that is off by default is a base of its own.
+    files.set(`deploy/kustomize/${folder}-drills/roles.yaml`, rendered(isOfDrills));
   }
   return files;
 }

@@ -54,10 +54,51 @@ const runSchema = object(
 
 export type BackupRun = TypeOf<typeof runSchema>;
 
+const figuresOf = (description: string): Schema<Figures> =>
+  object(
+    {
+      keys: required(bytesOf("Keys of users.")),
+      bytes: required(bytesOf("Bytes of these keys and their values.")),
+      estimated: boolean("Keys are estimated from sampled ranges, and bytes by FoundationDB."),
+    },
+    description,
+  );
+
+/** What a database holds. */
+export interface Figures {
+  readonly keys: number;
+  readonly bytes: number;
+  readonly estimated?: boolean;
+}
+
+export const drillPhases = [
+  "Preparing",
+  "Creating",
+  "Restoring",
+  "Comparing",
+  "Checking",
+  "Removing",
+] as const;
+
+const drillSchema = object(
+  {
+    time: required(string("When it was due.", { format: "date-time" })),
+    name: required(string("Name of its cluster, its restore and its pod.", { maxLength: 63 })),
+    began: required(string("When it began.", { format: "date-time" })),
+    phase: required(enumeration(drillPhases, "How far it is.")),
+    source: figuresOf("What the database held when the drill began."),
+    copy: figuresOf("What was restored."),
+    version: integer("The version that was restored.", { format: "int64" }),
+  },
+  "The drill of spec.verification that is under way.",
+);
+
+export type Drill = TypeOf<typeof drillSchema>;
+
 export const backupStatusSchema = object(
   {
     conditions: conditionsSchema(
-      "Reconciled, Running, Restorable, Behind, and Expired where there is a retention",
+      "Reconciled, Running, Restorable, Behind, Expired where there is a retention, and Verified where there are drills",
     ),
     blockedBy: blockedBySchema,
     observedSince: object(
@@ -140,6 +181,43 @@ export const backupStatusSchema = object(
     lastSuccess: string("When the last run that succeeded was seen to have ended.", {
       format: "date-time",
     }),
+    verification: object(
+      {
+        cron: string("As it was last seen."),
+        timeZone: string("As it was last seen."),
+        since: string("Since when the schedule is what it is: no earlier drill is made up.", {
+          format: "date-time",
+        }),
+        next: string("When the next drill is due.", { format: "date-time" }),
+        skipped: object(
+          {
+            time: required(string("When it was due.", { format: "date-time" })),
+            message: required(string("Why it was skipped.", { maxLength: 1024 })),
+            count: required(integer("How many were skipped in a row.")),
+          },
+          "The last drill that was skipped; absent when one was made since.",
+        ),
+      },
+      "What the operator remembers of spec.verification.",
+    ),
+    drill: drillSchema,
+    lastVerification: object(
+      {
+        time: required(string("When the drill was due.", { format: "date-time" })),
+        result: required(enumeration(["Passed", "Failed"], "What came of it.")),
+        message: string("What was found, or why it failed.", { maxLength: 4096 }),
+        version: integer("The version that was restored.", { format: "int64" }),
+        duration: string("How long it took."),
+        keys: integer("Keys that were restored; estimated where there are many.", {
+          format: "int64",
+        }),
+        bytes: integer("Bytes that were restored; estimated where there are many.", {
+          format: "int64",
+        }),
+        lastPassed: string("When the last drill that passed had ended.", { format: "date-time" }),
+      },
+      "The last drill that has ended.",
+    ),
     generations: object(
       {
         reconciled: generationAt("everything was as the spec wants it"),

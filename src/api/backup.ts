@@ -9,6 +9,7 @@ import { apiVersion } from "./cluster.ts";
 import { imageTypes } from "./cluster-spec.ts";
 import { runsMax } from "./backup-status.ts";
 import type { BackupStatus } from "./backup-status.ts";
+import { verificationSchema } from "./backup-verification.ts";
 import { containerOverridesSchema } from "./container-overrides.ts";
 import { coreSchema, embeddedMetadataSchema } from "./core-schema.ts";
 import { customParametersSchema } from "./process-settings.ts";
@@ -23,7 +24,7 @@ import {
   type TypeOf,
 } from "./schema.ts";
 
-export type { BackupRun, BackupStatus } from "./backup-status.ts";
+export type { BackupRun, BackupStatus, Drill } from "./backup-status.ts";
 
 export const backupSpecSchema = object(
   {
@@ -117,6 +118,7 @@ export const backupSpecSchema = object(
       },
       "Runs of a one-time backup again and again, each to a destination of its own.",
     ),
+    verification: verificationSchema,
     suspendOnUnhealthy: boolean(
       "Pauses all agents of the database while it is short of its fault tolerance.",
       { effective: "false" },

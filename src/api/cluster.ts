@@ -24,6 +24,9 @@ export type { DistributionConfig, FaultDomainSpec, LocalitySpec } from "./placem
 
 export const apiVersion = "apps.foundationdb.org/v1beta2";
 
+/** An annotation that keeps a cluster when it is deleted, and the finalizer that does so. */
+export const deletionProtection = "foundationdb.org/deletion-protection";
+
 export interface FoundationDBCluster {
   readonly apiVersion: string;
   readonly kind: string;

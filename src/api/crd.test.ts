@@ -71,6 +71,7 @@ test("[API1] the three kinds have the names and columns that users know", () => 
         "RestorableTo",
         "Lag",
         "Bytes",
+        "LastVerified",
         "Tag",
         "Age",
         "Waits",

@@ -135,6 +135,12 @@ const backupColumns: readonly PrinterColumn[] = [
     priority: 1,
   },
   {
+    name: "LastVerified",
+    type: "date",
+    jsonPath: ".status.lastVerification.lastPassed",
+    description: "Age of the last drill that passed",
+  },
+  {
     name: "Tag",
     type: "string",
     jsonPath: ".status.backupDetails.tag",

@@ -40,8 +40,17 @@ export function lagAlarmMsOf(spec: BackupSpec): number {
   return durationMs(lagAlarmOf(spec)) ?? 600_000;
 }
 
-export function timeZoneOf({ timeZone }: NonNullable<BackupSpec["schedule"]>): string {
+export function timeZoneOf({ timeZone }: { readonly timeZone?: string }): string {
   return timeZone || "UTC";
+}
+
+/** How long a drill may take. */
+export function drillDeadlineOf({ deadline }: NonNullable<BackupSpec["verification"]>): string {
+  return deadline ?? "6h";
+}
+
+export function drillDeadlineMsOf(verification: NonNullable<BackupSpec["verification"]>): number {
+  return durationMs(drillDeadlineOf(verification)) ?? 21_600_000;
 }
 
 export interface Retention {

@@ -170,6 +170,14 @@ export function object<P extends Properties>(
   };
 }
 
+/** Whatever is in it is kept as it is: the operator judges it, since its own schema would make the CRD too large. */
+export function preserved<T>(description: string): Schema<T> {
+  return {
+    ...(head("object", description, {}) as Schema<T>),
+    "x-kubernetes-preserve-unknown-fields": true,
+  };
+}
+
 /** The same schema with another description, for a type that is used in several places. */
 export function described<T>(
   schema: Schema<T>,

@@ -6,6 +6,7 @@ import type { BlobStoreConfiguration } from "./blob-store.ts";
 import { problem, type ValidationProblem } from "./problem.ts";
 import { metadataProblems, templateMetadataProblems } from "./validate-labels.ts";
 import { versionProblem } from "./validate-cluster.ts";
+import { verificationProblems } from "./validate-verification.ts";
 import { scheduleProblems, scheduleWarnings } from "./validate-schedule.ts";
 import { backupParameterOwners, parameterProblems } from "./validate-parameters.ts";
 import {
@@ -37,6 +38,7 @@ export function validateBackup(
     ...lagAlarmProblems(spec.lagAlarm),
     ...retentionProblems(spec),
     ...scheduleProblems(spec),
+    ...verificationProblems(spec, options.podTemplateLimits ?? noPodTemplateLimits),
     ...templateMetadataProblems(spec.podTemplateSpec?.metadata, "spec.podTemplateSpec"),
     ...metadataProblems(spec.backupDeploymentMetadata, "spec.backupDeploymentMetadata"),
   ];

@@ -1,5 +1,5 @@
 // What is wrong with the schedule of a backup: a line that nobody can read or that never fires, a time zone that does not
-// exist, runs that are too close. Rules: spec/backup.md [BK143].
+// exist, runs that are too close. The same of drills. Rules: spec/backup.md [BK143], [BK172].
 import { nextFire, parseCron } from "../model/cron.ts";
 import type { Cron } from "../model/cron.ts";
 import { isTimeZone } from "../env/time-zone.ts";
@@ -10,11 +10,30 @@ import { problem, type ValidationProblem } from "./problem.ts";
 export function scheduleProblems(spec: BackupSpec): ValidationProblem[] {
   const { schedule } = spec;
   if (schedule === undefined) return [];
-  return [
-    ...modeProblems(spec),
-    ...zoneProblems(schedule.timeZone),
-    ...cronProblems(schedule.cron),
-  ];
+  return [...modeProblems(spec), ...timingProblems(schedule, "spec.schedule", runs)];
+}
+
+/** What a line of cron begins. */
+export interface Timed {
+  readonly distanceMinimumMs: number;
+  /** Why they must not be closer, after "fires every 5 minutes, and". */
+  readonly reason: string;
+  readonly remedy: string;
+}
+
+/** Each run takes about a minute at least. */
+const runs: Timed = {
+  distanceMinimumMs: 600_000,
+  reason: "each run starts pods",
+  remedy: "leave ten minutes between runs, or use a continuous backup",
+};
+
+export function timingProblems(
+  { cron, timeZone }: { readonly cron: string; readonly timeZone?: string },
+  field: string,
+  timed: Timed,
+): ValidationProblem[] {
+  return [...zoneProblems(timeZone, field), ...cronProblems(cron, field, timed)];
 }
 
 function modeProblems(spec: BackupSpec): ValidationProblem[] {
@@ -28,20 +47,18 @@ function modeProblems(spec: BackupSpec): ValidationProblem[] {
   return [problem(field, "", message, "set backupMode to oneTime, or use retention instead")];
 }
 
-function zoneProblems(timeZone: string | undefined): ValidationProblem[] {
+function zoneProblems(timeZone: string | undefined, field: string): ValidationProblem[] {
   if (timeZone === undefined || timeZone === "" || isTimeZone(timeZone)) return [];
   const message = `there is no time zone "${timeZone}"`;
   const remedy = "use a name of the IANA database, such as Europe/Berlin, or UTC";
-  return [problem("spec.schedule.timeZone", timeZone, message, remedy)];
+  return [problem(`${field}.timeZone`, timeZone, message, remedy)];
 }
 
-/** Each run starts pods, and takes about a minute at least. */
-const distanceMinimumMs = 600_000;
 /** Any day will do: it is the line that is judged, not the moment. */
 const fromMs = Date.UTC(2026, 0, 1);
 
-function cronProblems(line: string): ValidationProblem[] {
-  const field = "spec.schedule.cron";
+function cronProblems(line: string, parent: string, timed: Timed): ValidationProblem[] {
+  const field = `${parent}.cron`;
   const cron = parseCron(line);
   if (!cron.ok) {
     return [problem(field, line, cron.error, 'write it like "0 3 * * *", every day at three')];
@@ -51,10 +68,9 @@ function cronProblems(line: string): ValidationProblem[] {
     return [problem(field, line, message, "change the day or the month")];
   }
   const distanceMs = leastDistance(cron.value);
-  if (distanceMs >= distanceMinimumMs) return [];
-  const message = `"${line}" fires every ${distanceMs / 60_000} minutes, and each run starts pods`;
-  const remedy = "leave ten minutes between runs, or use a continuous backup";
-  return [problem(field, line, message, remedy)];
+  if (distanceMs >= timed.distanceMinimumMs) return [];
+  const message = `"${line}" fires every ${distanceMs / 60_000} minutes, and ${timed.reason}`;
+  return [problem(field, line, message, timed.remedy)];
 }
 
 /** Between minutes of an hour, and from one hour to the next; other runs are hours apart. */

@@ -35,6 +35,8 @@ export interface BackupPage extends Pick<
   restorable: ExplainedFact;
   upToDate: ExplainedFact;
   reconciled: ExplainedFact;
+  /** Where there are drills. */
+  verified: ExplainedFact | undefined;
   /** What the status shows, each as one line. */
   figures: Readonly<Record<string, string>>;
 }
@@ -48,6 +50,7 @@ export function explainBackup(input: BackupInput, nowMs: number): BackupPage {
     restorable: conditionFact(backup, "Restorable"),
     upToDate: negated(conditionFact(backup, "Behind")),
     reconciled: conditionFact(backup, "Reconciled"),
+    verified: spec.verification === undefined ? undefined : conditionFact(backup, "Verified"),
   };
   const verdict = verdictOf(backup, facts, waits);
   return {
@@ -56,7 +59,7 @@ export function explainBackup(input: BackupInput, nowMs: number): BackupPage {
     cluster: spec.clusterName,
     asOf: formatTime(nowMs),
     verdict,
-    headline: verdict === "healthy" ? restOf(spec, facts) : headlineOf(verdict, waits),
+    headline: verdict === "healthy" ? restOf(spec, facts) : headlineOf(verdict, facts, waits),
     ...facts,
     figures: figuresOf(backup, nowMs),
     waits,
@@ -70,16 +73,16 @@ function negated({ answer, ...rest }: ExplainedFact): ExplainedFact {
   return { answer: answer === "yes" ? "no" : answer === "no" ? "yes" : "unknown", ...rest };
 }
 
-type Facts = Pick<BackupPage, "running" | "restorable" | "upToDate" | "reconciled">;
+type Facts = Pick<BackupPage, "running" | "restorable" | "upToDate" | "reconciled" | "verified">;
 
 function verdictOf(
   backup: FoundationDBBackup,
-  { restorable, upToDate, reconciled }: Facts,
+  { restorable, upToDate, reconciled, verified }: Facts,
   waits: readonly ExplainedWait[],
 ): Verdict {
   const first = firstVerdict(backup, waits);
   if (first !== undefined) return first;
-  if (upToDate.answer === "no") return "degraded";
+  if (upToDate.answer === "no" || verified?.answer === "no") return "degraded";
   if (waits.some(({ concern }) => concern === "look")) return "degraded";
   if (reconciled.answer !== "yes") return restorable.answer === "yes" ? "working" : "starting";
   return "healthy";
@@ -105,11 +108,18 @@ function restOf(spec: BackupSpec, { running, restorable }: Facts): string {
   return "The backup is as it should be.";
 }
 
-function headlineOf(verdict: Verdict, waits: readonly ExplainedWait[]): string {
+function headlineOf(
+  verdict: Verdict,
+  { upToDate, verified }: Facts,
+  waits: readonly ExplainedWait[],
+): string {
   const known = headlines[verdict];
   if (known !== undefined) return known;
   const worst = waits.find(({ concern }) => concern !== "passing") ?? waits[0];
   if (verdict === "stuck") return `The backup needs you: ${worst?.message ?? ""}.`;
+  if (upToDate.answer !== "no" && verified?.answer === "no") {
+    return "Whether the backup would work is in doubt: its last drill failed, or none could be made.";
+  }
   if (worst === undefined) return "The backup is behind.";
   return `The backup needs a look: ${worst.message}.`;
 }
@@ -117,7 +127,7 @@ function headlineOf(verdict: Verdict, waits: readonly ExplainedWait[]): string {
 function figuresOf({ spec, status }: FoundationDBBackup, nowMs: number): Record<string, string> {
   const { state, backupDetails, restorable, lag, bytes, snapshot, expiry, agentCount } =
     status ?? {};
-  const { schedule, runs } = status ?? {};
+  const { schedule, runs, verification, drill, lastVerification } = status ?? {};
   const run = runs?.at(-1);
   const ago = (time: string | undefined): string => {
     const atMs = parseTime(time);
@@ -140,6 +150,12 @@ function figuresOf({ spec, status }: FoundationDBBackup, nowMs: number): Record<
     "Last run":
       run && `${run.time} ${run.result}${run.message === undefined ? "" : `: ${run.message}`}`,
     "Next run": spec.schedule && schedule?.next,
+    Drill: drill && `${drill.phase} with the cluster ${drill.name}`,
+    "Last drill":
+      lastVerification &&
+      `${lastVerification.time} ${lastVerification.result}: ${lastVerification.message ?? ""}`,
+    "Last good": lastVerification?.lastPassed && ago(lastVerification.lastPassed).slice(2, -1),
+    "Next drill": verification?.next,
   };
   return knownFigures(all);
 }
@@ -157,6 +173,7 @@ export function backupText(page: BackupPage): TextPage {
           ["Restorable", page.restorable],
           ["Up to date", page.upToDate],
           ["As specified", page.reconciled],
+          ...(page.verified === undefined ? [] : [["Verified", page.verified] as const]),
         ]
       : [],
     rows: isSeen ? Object.entries(page.figures) : [],

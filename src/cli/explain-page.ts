@@ -1,13 +1,14 @@
 // What is to be said about a cluster, as data: whether it serves, what is being done, what waits for what, and what a
 // person can do. A pure function of Kubernetes objects and the time. Rules: spec/explain.md [E1]-[E9].
 import { conditionIn } from "../kube/condition.ts";
+import { deletionProtection } from "../api/cluster.ts";
 import { mostOf } from "../env/long-lists.ts";
 import type { BlockedBy } from "../api/blocked-by.ts";
 import type { Condition, FoundationDBCluster } from "../api/cluster.ts";
 import type { Event, Node, PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { formatTime, parseTime } from "../kube/time.ts";
-import { deletionProtection, isDeletionHeld } from "../plan/removal/protect-from-deletion.ts";
+import { isDeletionHeld } from "../plan/removal/protect-from-deletion.ts";
 import { podNameOf } from "../model/process-group-id.ts";
 import { nameList } from "../plan/wait.ts";
 import { concernAt } from "../plan/reasons/concern.ts";

@@ -77,6 +77,8 @@ export interface FdbTransaction {
     end: Uint8Array,
     options?: { limit?: number; reverse?: boolean; snapshot?: boolean },
   ): Promise<KeyValue[]>;
+  /** About how many bytes the keys and values of [begin, end) take; far off where there are only a few. */
+  estimatedBytes(begin: Uint8Array, end: Uint8Array): Promise<number>;
   set(key: Uint8Array, value: Uint8Array): void;
   clear(key: Uint8Array): void;
   clearRange(begin: Uint8Array, end: Uint8Array): void;

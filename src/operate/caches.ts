@@ -62,7 +62,7 @@ export interface Caches {
 }
 
 export const clusterIndex = "cluster";
-/** Pods by the backup whose agent or command they are. */
+/** Pods by the backup whose agent or command they are, and all that a drill of a backup is made of. */
 export const backupIndex = "backup";
 /** Pods by the restore whose own agent or command they are. */
 export const restoreIndex = "restore";
@@ -82,7 +82,7 @@ export function clusterKeysOf(object: { metadata: ObjectMeta }): string[] {
   return [...names].map((name) => `${namespace ?? ""}/${name}`);
 }
 
-/** Keys (namespace/name) of the backups that an object may belong to: as a command of it, its agent, or its map of times. */
+/** Keys (namespace/name) of the backups that an object may belong to: as a command of it, its agent, its map of times, or a part of a drill. */
 export function backupKeysOf(object: { metadata: ObjectMeta }): string[] {
   const keys = keysOf(object, foundationDbBackups.kind, backupNameOfAgents);
   const ofTimes = backupOfTimeMap(object);
@@ -133,11 +133,12 @@ export function makeCaches(options: CacheOptions): Caches {
       indexes: { [clusterIndex]: clusterKeysOf, ...indexes },
     });
   return {
-    clusters: reflect(foundationDbClusters),
+    clusters: reflect(foundationDbClusters, { [backupIndex]: backupKeysOf }),
     backups: reflect(foundationDbBackups, {
       [clusterIndex]: ({ metadata, spec }) => [`${metadata.namespace ?? ""}/${spec.clusterName}`],
     }),
     restores: reflect(foundationDbRestores, {
+      [backupIndex]: backupKeysOf,
       [clusterIndex]: ({ metadata, spec }) => [
         `${metadata.namespace ?? ""}/${spec.destinationClusterName}`,
       ],

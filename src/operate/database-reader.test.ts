@@ -84,6 +84,7 @@ class Library {
           body({
             get: (key) => Promise.resolve(this.stored.get(text(key))),
             getRange: (begin, end) => Promise.resolve(items(begin, end)),
+            estimatedBytes: () => Promise.resolve(0),
             set: () => {},
             clear: () => {},
             clearRange: () => {},

@@ -192,7 +192,7 @@ class RunningOperator implements Operator {
     const { podTemplateLimits } = options;
     this.#backups = new BackupController({
       ...shared,
-      validate: (backup) => validateBackup(backup, { podTemplateLimits }),
+      validate: judgedOnce((backup) => validateBackup(backup, { podTemplateLimits })),
     });
     this.#restores = new RestoreController({
       ...shared,
@@ -492,15 +492,23 @@ function isSameForPods(left: Stored<Node>, right: Stored<Node>): boolean {
   );
 }
 
+type Validate<T> = (resource: T) => readonly ValidationProblem[];
+
 /** A resource is judged once for each version of it. */
+function judgedOnce<T extends { readonly spec: object }>(judge: Validate<T>): Validate<T> {
+  const known = new WeakMap<object, readonly ValidationProblem[]>();
+  return (resource) => {
+    const problems = known.get(resource.spec) ?? judge(resource);
+    known.set(resource.spec, problems);
+    return problems;
+  };
+}
+
 function validator(
   admin: AdminClientFactory,
   podTemplateLimits: PodTemplateLimits | undefined,
-): (cluster: FoundationDBCluster) => readonly ValidationProblem[] {
-  const known = new WeakMap<object, readonly ValidationProblem[]>();
-  return (cluster) => {
-    const found = known.get(cluster.spec);
-    if (found !== undefined) return found;
+): Validate<FoundationDBCluster> {
+  return judgedOnce((cluster) => {
     const problems = [
       ...validateCluster(cluster, { podTemplateLimits }),
       ...newTlsProblems(cluster),
@@ -510,7 +518,6 @@ function validator(
       const message = `there is no client for version ${version} beside this operator`;
       problems.push(problem("spec.version", version, message, "choose a version that it has"));
     }
-    known.set(cluster.spec, problems);
     return problems;
-  };
+  });
 }

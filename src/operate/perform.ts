@@ -16,7 +16,7 @@ import { configMaps, persistentVolumeClaims, pods, services } from "../kube/reso
 import type { Resource } from "../kube/resource.ts";
 import { isDisruptive } from "../plan/action.ts";
 import type { Action, DisruptiveAction, MetadataPatch, ObjectBasis } from "../plan/action.ts";
-import { deletionProtection } from "../plan/removal/protect-from-deletion.ts";
+import { deletionProtection } from "../api/cluster.ts";
 import type { Refusal } from "../plan/safety/refusal.ts";
 import type { PodNetwork } from "../pod/network.ts";
 import type { Caches } from "./caches.ts";

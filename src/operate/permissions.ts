@@ -31,6 +31,18 @@ export const namespacedRules: readonly PolicyRule[] = [
   ),
 ];
 
+/**
+ * In every namespace that it looks after, and only where somebody asks for it: drills of backups make a cluster and a restore
+ * into it, and remove both. RBAC cannot limit it to these.
+ */
+export const drillRules: readonly PolicyRule[] = [
+  rule(
+    "apps.foundationdb.org",
+    ["foundationdbclusters", "foundationdbrestores"],
+    ["create", "delete"],
+  ),
+];
+
 /** Only in its own namespace: which of its instances may act. */
 export const leaseRules: readonly PolicyRule[] = [
   rule("coordination.k8s.io", ["leases"], ["get", "watch", "create", "update"]),

@@ -75,6 +75,18 @@ test("[BK110] the first sentence says how it is", () => {
       /being deleted/,
     ],
   ];
+  const schedule = { cron: "0 4 * * 0" };
+  const verification = { schedule, template: { spec: { processCounts: { storage: 1 } } } };
+  const lastVerification = {
+    ...{ time: "2026-11-15T04:00:00Z", result: "Failed" as const, message: "no key was restored" },
+    lastPassed: "2026-11-08T04:10:00Z",
+  };
+  const inDoubt = pageOf(sceneOf({ backup: backupWith({ verification }, { lastVerification }) }));
+  table.push([inDoubt, "degraded", /Whether the backup would work is in doubt/]);
+  const { figures } = inDoubt;
+  assert.equal(figures["Last drill"], "2026-11-15T04:00:00Z Failed: no key was restored");
+  assert.match(figures["Last good"] ?? "", /^8d/);
+  assert.equal(figures["Next drill"], "2026-11-22T04:00:00Z");
   for (const [page, verdict, headline] of table) {
     assert.equal(page.verdict, verdict);
     assert.match(page.headline, headline);

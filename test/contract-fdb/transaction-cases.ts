@@ -52,6 +52,26 @@ export const transactionCases: readonly DatabaseCase[] = [
     },
   },
   {
+    title: "[DB25] the estimated size of a range is near to what lies in it",
+    stage: "running",
+    async run(target) {
+      await clear(target, "t/");
+      const value = new Uint8Array(10_000);
+      for (let batch = 0; batch < 4; batch += 1) {
+        await transact(target, async (transaction) => {
+          for (let each = 0; each < 100; each += 1) {
+            transaction.set(text(`t/${batch}/${String(each).padStart(3, "0")}`), value);
+          }
+        });
+      }
+      const estimated = await transact(target, (transaction) =>
+        transaction.estimatedBytes(text("t/"), text("t0")),
+      );
+      assert.ok(estimated > 2_000_000 && estimated < 8_000_000, String(estimated));
+      await clear(target, "t/");
+    },
+  },
+  {
     title: "[DB20] every byte survives, and an empty value is not a missing one",
     stage: "running",
     async run(target) {

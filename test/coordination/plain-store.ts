@@ -66,6 +66,7 @@ function transactionOn(
         key: bytesOf(key),
         value: bytesOf(valueOf(key) ?? ""),
       })),
+    estimatedBytes: async () => 0,
     set: (key, value) => void writes.set(textOf(key), textOf(value)),
     clear: (key) => void writes.set(textOf(key), undefined),
     clearRange(begin, end) {

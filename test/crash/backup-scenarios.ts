@@ -1,11 +1,12 @@
-// Changes of backups and a restore at whose every write the operator is crashed. Each ends when nothing of its commands is left, so that two
-// runs can be compared. Rules: spec/crash.md [CR7].
+// Changes of backups, a restore and a drill at whose every write the operator is crashed. Each ends when nothing of its commands is left, so that two
+// runs can be compared. Rules: spec/crash.md [CR7]-[CR9].
 import { foundationDbBackups } from "../../src/api/backup.ts";
 import type { BackupSpec } from "../../src/api/backup.ts";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { foundationDbRestores } from "../../src/api/restore.ts";
 import { createStore } from "../world/backup-harness.ts";
 import { backupOf, BackupWorld, nightly } from "../world/managed-backup.ts";
+import { hourly } from "../world/managed-drill.ts";
 import { restoreOf, RestoreWorld } from "../world/managed-restore.ts";
 import { minuteMs } from "../world/world-harness.ts";
 import type { TestWorld } from "../world/world-harness.ts";
@@ -67,6 +68,25 @@ export function backupScenarios(spec: Partial<ClusterSpec>): Scenario[] {
           }),
         ),
       endsAfterMs: 16 * minuteMs,
+    },
+    {
+      ...scenario,
+      name: "drill",
+      creations: 2,
+      prepare: async (world) => {
+        const scene = new RestoreWorld(world, await createStore(world));
+        await scene.write("sample", { "k/1": "one", "k/2": "two" });
+        await scene.create({ agentCount: 1 });
+        await scene.untilRestorable();
+        await scene.advance(12 * minuteMs);
+      },
+      change: (world) => {
+        const minute = new Date(world.clock.nowMs() + 2 * minuteMs).getUTCMinutes();
+        const verification = hourly({ schedule: { cron: `${minute} * * * *` } });
+        const body = { spec: { verification } };
+        return world.client.patch(foundationDbBackups, nightly, body, { type: "merge" });
+      },
+      endsAfterMs: 30 * minuteMs,
     },
   ];
 }

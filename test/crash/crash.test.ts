@@ -55,7 +55,7 @@ function assertWell(scenario: Scenario, { writes, end }: CrashRun): void {
   const { isDataLost, isAvailable, areCopiesComplete, isRestless, isStallTooLong } = end;
   assert.ok(isAvailable && areCopiesComplete && !isDataLost && !isRestless && !isStallTooLong);
   assert.deepEqual([end.excluded, end.operatorKeys, end.conditions], [[], [], []]);
-  assert.deepEqual([end.creations, end.restarts], [1, scenario.restarts]);
+  assert.deepEqual([end.creations, end.restarts], [scenario.creations ?? 1, scenario.restarts]);
   assert.equal(end.commandLines.length, 3, "one command line for each class");
 }
 
@@ -120,6 +120,24 @@ test("[CR8][RS63] a crash around a command, the agents or the finalizer of a res
   assert.ok(chosen.length >= 6, whole.writes.join());
   for (const [index, write] of chosen.entries()) {
     const moment = momentOf(index);
+    const { name, failure } = await crashAt(scenario, whole, { write, moment });
+    assert.equal(failure, undefined, `crash ${moment} write ${write} (${name})`);
+  }
+});
+
+test("[CR9] a crash around the cluster, the restore and the verdict of a drill leads to the same end", async () => {
+  const scenario = scenarios.find(({ name }) => name === "drill");
+  assert.ok(scenario !== undefined);
+  const whole = await runScenario(scenario);
+  assert.deepEqual(whole.end.commands, ["describe", "start"]);
+  assert.deepEqual(whole.end.objects["foundationdbclusters"], 1);
+  assert.match(whole.end.backups[0] ?? "", /"Passed"/);
+  const isChosen = (name: string): boolean => /^(POST|DELETE) .*\/foundationdb/.test(name);
+  const chosen = whole.writes.flatMap((name, index) => (isChosen(name) ? [index + 1] : []));
+  assert.equal(chosen.length, 4, whole.writes.join());
+  for (const [index, write] of chosen.entries()) {
+    // One of the two moments for each, as for restores.
+    const moment = index % 2 === 0 ? "after" : "before";
     const { name, failure } = await crashAt(scenario, whole, { write, moment });
     assert.equal(failure, undefined, `crash ${moment} write ${write} (${name})`);
   }

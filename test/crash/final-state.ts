@@ -1,12 +1,21 @@
 // What has to be the same after a crash as without one: everything that a person or a program can see of a cluster at
 // rest, but for ids, addresses and nodes.
 import { foundationDbBackups } from "../../src/api/backup.ts";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
 import { foundationDbRestores } from "../../src/api/restore.ts";
 import { operatorKeys } from "../../src/fdb/keys.ts";
 import { parseTimeMap } from "../../src/model/backup-time-map.ts";
 import { prefixEnd, printableBytes } from "../../src/fdb/bytes.ts";
 import type { AdminClient } from "../../src/fdb/admin.ts";
-import { configMaps, persistentVolumeClaims, pods, services } from "../../src/kube/resource.ts";
+import {
+  configMaps,
+  deployments,
+  persistentVolumeClaims,
+  pods,
+  services,
+} from "../../src/kube/resource.ts";
+import type { KubeObject } from "../../src/kube/object.ts";
+import type { Resource } from "../../src/kube/resource.ts";
 import type { DatabaseStatus } from "../../src/model/database-status.ts";
 import { storeAddress } from "../world/backup-harness.ts";
 import { person } from "../world/removal-harness.ts";
@@ -46,7 +55,10 @@ export async function finalState(world: TestWorld): Promise<FinalState> {
   const groups = status?.processGroups ?? [];
   const database = await person(world, readDatabase);
   const { truth } = world.world.fdb;
-  const found = truth.databases().filter((one) => one.isConfigured);
+  const live = await descriptionsOf(world);
+  const found = truth
+    .databases()
+    .filter(({ isConfigured, description }) => isConfigured && live.has(description));
   const processes = Object.values(database.status.cluster?.processes ?? {});
   return {
     reconciled: `${metadata.generation} ${JSON.stringify(status?.generations)} ${spec.version}`,
@@ -69,11 +81,18 @@ export async function finalState(world: TestWorld): Promise<FinalState> {
     databases: found.length,
     isAvailable: found.every((one) => one.isAvailable),
     isDataLost:
-      truth.dataLost().length > 0 || found.some((one) => one.areLogsLost || one.isForgotten),
-    areCopiesComplete: truth
-      .replicas()
+      truth.dataLost().some((lost) => live.has(lost.database)) ||
+      found.some((one) => one.areLogsLost || one.isForgotten),
+    areCopiesComplete: found
+      .flatMap((one) => one.replicas)
       .every(({ replicas }) => replicas.every((replica) => replica.isLive && replica.isOnDisk)),
   };
+}
+
+/** Of the databases of clusters that exist: one that was deleted with its cluster is no loss. */
+async function descriptionsOf(world: TestWorld): Promise<ReadonlySet<string>> {
+  const { items } = await world.client.list(foundationDbClusters, { namespace: "default" });
+  return new Set(items.map(({ status }) => (status?.connectionString ?? "").split(":")[0] ?? ""));
 }
 
 interface DatabaseContent {
@@ -105,8 +124,12 @@ async function imagesOf(world: TestWorld): Promise<string[]> {
 
 async function objectsOf(world: TestWorld): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
-  for (const resource of [pods, persistentVolumeClaims, services, configMaps]) {
-    const { items } = await world.client.list(resource as typeof pods, { namespace: "default" });
+  const resources: readonly Resource<KubeObject>[] = [
+    ...[pods, persistentVolumeClaims, services, configMaps, deployments],
+    ...[foundationDbClusters, foundationDbRestores],
+  ];
+  for (const resource of resources) {
+    const { items } = await world.client.list(resource, { namespace: "default" });
     counts[resource.plural] = items.length;
   }
   return counts;
@@ -124,6 +147,7 @@ async function backupsOf(world: TestWorld): Promise<string[]> {
       JSON.stringify([
         ...[status.state, status.backupDetails, status.generations],
         status.runs?.map(({ time, result }) => `${time} ${result}`),
+        ...[status.drill?.phase, status.lastVerification?.result, status.lastVerification?.keys],
         status.blockedBy?.map(({ reason }) => reason),
         status.conditions?.map(({ type, status: value }) => `${type} ${value}`),
       ]),

@@ -20,6 +20,8 @@ export interface Scenario {
   endsAfterMs?: number;
   /** Restarts in place that the change takes: none where new pods bring it about. */
   restarts: number;
+  /** How often a database is created, one time where nothing is said. */
+  creations?: number;
 }
 
 /** With locks, so that what the operator writes into the database is counted and crashed at, too. */

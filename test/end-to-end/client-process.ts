@@ -80,9 +80,9 @@ const handlers: Handlers = {
     const transaction = await transactionOf(tools, input, timeoutMs).begun;
     apply(transaction, input);
     const { read } = input;
-    return read.type === "get"
-      ? transaction.get(read.key, read)
-      : transaction.getRange(read.begin, read.end, read);
+    if (read.type === "get") return transaction.get(read.key, read);
+    if (read.type === "getRange") return transaction.getRange(read.begin, read.end, read);
+    return transaction.estimatedBytes(read.begin, read.end);
   },
   commit: async (tools, input, timeoutMs) => {
     const open = transactionOf(tools, input, timeoutMs);

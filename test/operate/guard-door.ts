@@ -150,6 +150,7 @@ function plainTransaction(stored: Map<string, Uint8Array>): FdbTransaction {
           .sort(([left], [right]) => (left < right ? -1 : 1))
           .map(([key, value]) => ({ key: Buffer.from(key, "latin1"), value })),
       ),
+    estimatedBytes: () => Promise.resolve(0),
     set: (key, value) => void stored.set(text(key), value),
     clear: (key) => void stored.delete(text(key)),
     clearRange: (begin, end) => {

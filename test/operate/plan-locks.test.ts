@@ -4,7 +4,7 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import type { Plan } from "../../src/plan/chain.ts";
-import { deletionProtection } from "../../src/plan/removal/protect-from-deletion.ts";
+import { deletionProtection } from "../../src/api/cluster.ts";
 import type { DatabaseKnowledge } from "../../src/plan/questions.ts";
 import { PlanWorld } from "./plan-world.ts";
 

@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import manifest from "../../package.json" with { type: "json" };
 import { allSettings } from "../../src/cli/run-settings.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
-import { namespacedRules } from "../../src/operate/permissions.ts";
+import { drillRules, namespacedRules } from "../../src/operate/permissions.ts";
 import { chartFolder, helmPath, openHelm } from "../helm.ts";
 import type { Helm } from "../helm.ts";
 
@@ -40,7 +40,7 @@ void describe("chart", { skip }, () => {
 
   void test("[DEP2] helm lint --strict finds nothing, whatever is switched on", () => {
     const switches = [
-      "scope=cluster,nodeAccess=false,replicas=1",
+      "scope=cluster,nodeAccess=false,drillAccess=true,replicas=1",
       "metrics.podMonitor.enabled=true,networkPolicy.enabled=true,tls.secretName=x",
       "serviceAccount.create=false,serviceAccount.name=own,database.serviceAccount.create=false",
     ];
@@ -84,6 +84,20 @@ void describe("chart", { skip }, () => {
     const blind = render("nodeAccess=false", "database.serviceAccount.nodeAccess=false");
     assert.deepEqual(names(blind, "ClusterRole"), []);
     assert.deepEqual(names(blind, "ClusterRoleBinding"), []);
+  });
+
+  void test("[DEP20] the right that drills need is there when it is asked for, in the scope of the operator", () => {
+    const byDefault = render().map((object) => keyOf(object));
+    assert.deepEqual(
+      byDefault.filter((key) => key.endsWith("-drills")),
+      [],
+    );
+    const own = only(render("drillAccess=true"), "Role", "fdb-operator-drills");
+    assert.deepEqual(own["rules"], drillRules);
+    const all = render("scope=cluster", "drillAccess=true");
+    const name = "fdb-operator-fdb-operator-drills";
+    assert.deepEqual(only(all, "ClusterRole", name)["rules"], drillRules);
+    assert.equal(at(only(all, "ClusterRoleBinding", name), "roleRef.name"), name);
   });
 
   void test("[DEP5] every container of the operator's pod runs without rights", () => {

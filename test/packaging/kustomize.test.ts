@@ -10,6 +10,21 @@ const root = path.resolve(import.meta.dirname, "../../deploy/kustomize");
 const bases = ["namespaced", "cluster-wide"];
 const hasKubectl = spawnSync("kubectl", ["kustomize", "--help"]).status === 0;
 
+for (const base of bases.map((each) => `${each}-drills`)) {
+  void test(`[DEP20] base ${base} is the role of drills and its binding`, () => {
+    const folder = path.join(root, base);
+    const file = readFileSync(path.join(folder, "kustomization.yaml"), "utf8");
+    const { resources } = parse(file) as { resources: string[] };
+    const kinds = resources.flatMap((resource) =>
+      parseAllDocuments(readFileSync(path.join(folder, resource), "utf8")).map((document) =>
+        String(document.get("kind")),
+      ),
+    );
+    const prefix = base.startsWith("cluster") ? "Cluster" : "";
+    assert.deepEqual(kinds, [`${prefix}Role`, `${prefix}RoleBinding`]);
+  });
+}
+
 for (const base of bases) {
   void test(`[DEP12] base ${base} names only what exists`, () => {
     const file = path.join(root, base, "kustomization.yaml");

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import { isKubeError } from "../../src/kube/error.ts";
 import { pods } from "../../src/kube/resource.ts";
-import { deletionProtection } from "../../src/plan/removal/protect-from-deletion.ts";
+import { deletionProtection } from "../../src/api/cluster.ts";
 import { TestWorld, keyOfObject, minuteMs, small } from "./world-harness.ts";
 
 const key = { namespace: "default", name: "sample" };

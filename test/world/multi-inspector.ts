@@ -141,6 +141,7 @@ export class MultiInspector {
     return {
       get: (key, options) => transaction.get(key, options),
       getRange: (begin, end, options) => transaction.getRange(begin, end, options),
+      estimatedBytes: (begin, end) => transaction.estimatedBytes(begin, end),
       set: (key, value) => {
         this.#checkKey(name, key, "sets");
         transaction.set(key, value);

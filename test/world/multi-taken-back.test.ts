@@ -129,6 +129,7 @@ function brokenSets(isBroken: () => boolean): (admin: AdminClientFactory) => Adm
   const wrapped = (transaction: FdbTransaction): FdbTransaction => ({
     get: (key) => transaction.get(key),
     getRange: (begin, end, options) => transaction.getRange(begin, end, options),
+    estimatedBytes: (begin, end) => transaction.estimatedBytes(begin, end),
     set: (key, value) => {
       refuse(key);
       transaction.set(key, value);

@@ -29,7 +29,11 @@ export type Read =
       readonly limit: number;
       readonly reverse: boolean;
       readonly snapshot: boolean;
-    };
+    }
+  | { readonly type: "estimatedBytes"; readonly begin: Uint8Array; readonly end: Uint8Array };
+
+/** What a read gives; null for a key that is not there. */
+export type ReadAnswer = Uint8Array | null | KeyValue[] | number;
 
 /** A transaction is made by the first call that names it. Mutations come before the call that carries them. */
 export interface TransactionCall {
@@ -51,7 +55,7 @@ export interface ChildCalls {
   changeCoordinators: { input: { addresses: readonly string[] }; output: string };
   setMaintenanceZone: { input: { zone: string; seconds: number }; output: null };
   resetMaintenanceZone: { input: null; output: null };
-  read: { input: TransactionCall & { read: Read }; output: Uint8Array | null | KeyValue[] };
+  read: { input: TransactionCall & { read: Read }; output: ReadAnswer };
   commit: { input: TransactionCall; output: null };
   /** Whether the transaction may be tried again after this error; the answer comes when its pause is over. */
   onError: { input: { transaction: number; code: number }; output: null };

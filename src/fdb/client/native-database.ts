@@ -195,6 +195,19 @@ export class NativeTransaction implements FdbTransaction {
     }
   }
 
+  estimatedBytes(begin: Uint8Array, end: Uint8Array): Promise<number> {
+    this.#prepare();
+    const future = this.#library.estimatedBytes(
+      ...([this.#pointer, begin, begin.length, end, end.length] as const),
+    );
+    return this.#await(future, (ready) => {
+      const out: [number | bigint | null] = [null];
+      const code = this.#library.futureInteger(ready, out);
+      if (code !== 0) throw this.#database.error(code);
+      return Number(out[0]);
+    });
+  }
+
   set(key: Uint8Array, value: Uint8Array): void {
     this.#prepare();
     this.#library.set(this.#pointer, key, key.length, value, value.length);
@@ -218,10 +231,15 @@ export class NativeTransaction implements FdbTransaction {
     }
   }
 
-  read(read: Read): Promise<Uint8Array | undefined | KeyValue[]> {
-    return read.type === "get"
-      ? this.get(read.key, read)
-      : this.getRange(read.begin, read.end, read);
+  read(read: Read): Promise<Uint8Array | undefined | KeyValue[] | number> {
+    switch (read.type) {
+      case "get":
+        return this.get(read.key, read);
+      case "getRange":
+        return this.getRange(read.begin, read.end, read);
+      case "estimatedBytes":
+        return this.estimatedBytes(read.begin, read.end);
+    }
   }
 
   async commit(): Promise<void> {

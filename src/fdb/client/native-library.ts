@@ -35,6 +35,13 @@ export interface NativeLibrary {
   ): number;
   get(transaction: Pointer, key: Uint8Array, length: number, snapshot: number): Pointer;
   getRange(transaction: Pointer, ...selection: readonly unknown[]): Pointer;
+  estimatedBytes(
+    transaction: Pointer,
+    begin: Uint8Array,
+    beginLength: number,
+    end: Uint8Array,
+    endLength: number,
+  ): Pointer;
   set(
     transaction: Pointer,
     key: Uint8Array,
@@ -116,6 +123,9 @@ export function loadLibrary(path: string): NativeLibrary {
     get: bind("void *fdb_transaction_get(void *transaction, void *key, int length, int snapshot)"),
     getRange: bind(
       "void *fdb_transaction_get_range(void *transaction, void *begin, int begin_length, int begin_or_equal, int begin_offset, void *end, int end_length, int end_or_equal, int end_offset, int limit, int target_bytes, int mode, int iteration, int snapshot, int reverse)",
+    ),
+    estimatedBytes: bind(
+      "void *fdb_transaction_get_estimated_range_size_bytes(void *transaction, void *begin, int begin_length, void *end, int end_length)",
     ),
     set: bind(
       "void fdb_transaction_set(void *transaction, void *key, int key_length, void *value, int value_length)",

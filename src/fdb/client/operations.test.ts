@@ -29,6 +29,7 @@ function playedDatabase(played: Played): NativeDatabase {
         ? bytesOfText(played.refusal)
         : bytesOfText(played.answer ?? "a:b@127.83.0.1:4501"),
     getRange: async () => [],
+    estimatedBytes: async () => 0,
     set: (key, value) => void played.writes.push(`${printableBytes(key)}=${textOfBytes(value)}`),
     clear: (key) => void played.writes.push(`-${printableBytes(key)}`),
     clearRange: (begin, end) =>

@@ -3,7 +3,7 @@
 import type { Clock } from "../../env/clock.ts";
 import type { FdbTransaction, KeyValue, TransactionOptions } from "../admin.ts";
 import { isFdbError, namedFdbError } from "../error.ts";
-import type { Mutation, Read, TransactionCall } from "./child-messages.ts";
+import type { Mutation, Read, ReadAnswer, TransactionCall } from "./child-messages.ts";
 import { LostClientError } from "./child-supervisor.ts";
 import type { ChildSupervisor } from "./child-supervisor.ts";
 
@@ -84,6 +84,10 @@ class ProcessTransaction implements FdbTransaction {
     return found as KeyValue[];
   }
 
+  async estimatedBytes(begin: Uint8Array, end: Uint8Array): Promise<number> {
+    return (await this.#read({ type: "estimatedBytes", begin, end })) as number;
+  }
+
   set(key: Uint8Array, value: Uint8Array): void {
     this.#mutations.push({ type: "set", key, value });
   }
@@ -114,7 +118,7 @@ class ProcessTransaction implements FdbTransaction {
     this.#isOver = true;
   }
 
-  async #read(read: Read): Promise<Uint8Array | null | KeyValue[]> {
+  async #read(read: Read): Promise<ReadAnswer> {
     this.#checkOpen();
     const { supervisor } = this.#tools;
     return supervisor.call("read", { ...this.#next(), read }, this.#remainingMs(), this.id);

@@ -30,9 +30,10 @@ export class BackupController {
       ...{ clock, random, workers: 4, onHandled },
       find: (key) => caches.backups.get(parseKeyText(key)),
       newState: newBackupState,
-      endState: ({ reader, times }) => {
+      endState: ({ reader, times, figures }) => {
         reader.close();
         times.close();
+        figures.close();
       },
       reconcile: (backup, state) => reconcileBackup(options, backup, state),
     });
@@ -43,7 +44,7 @@ export class BackupController {
   }
 
   listen(): void {
-    const { backups, clusters, deployments, pods } = this.#options.caches;
+    const { backups, clusters, deployments, pods, restores } = this.#options.caches;
     backups.onChange((event) => {
       const { type, object } = event;
       if (!this.#backups.noteChange(event)) return;
@@ -53,7 +54,7 @@ export class BackupController {
     clusters.onChange((event) => {
       if (isClusterNews(event)) this.#wakeAll(keyText(keyOf(event.object)));
     });
-    this.#backups.follow([deployments, pods], backupKeysOf);
+    this.#backups.follow([deployments, pods, clusters, restores], backupKeysOf);
   }
 
   /** How far the last restorable point is behind, by the newest look at the database. */

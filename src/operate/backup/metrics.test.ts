@@ -35,6 +35,16 @@ test("[BK99] a backup has its conditions, waits, lag and bytes, and takes them a
   const seconds = Date.parse(lastSuccess) / 1000;
   const told = `fdb_operator_backup_last_success_timestamp_seconds{${labels}} ${seconds}`;
   assert.ok(lines().includes(told), lines().join("\n"));
+  const lastVerification = {
+    ...{ time: "2026-11-16T04:00:00Z", result: "Failed" as const },
+    lastPassed: "2026-11-09T04:11:00Z",
+  };
+  backups = [{ ...backup, status: { ...backup.status, lastVerification } }];
+  const verified = Date.parse(lastVerification.lastPassed) / 1000;
+  assert.ok(
+    lines().includes(`fdb_operator_backup_last_verified_timestamp_seconds{${labels}} ${verified}`),
+  );
+  assert.ok(lines().includes(`fdb_operator_backup_verification_failed{${labels}} 1`));
   lagMs = undefined;
   assert.ok(!lines().some((line) => line.includes("lag_seconds")));
   backups = [];

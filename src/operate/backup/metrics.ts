@@ -12,7 +12,14 @@ export interface BackupMetricsSource {
   lagMs: (backup: Stored<FoundationDBBackup>) => number | undefined;
 }
 
-const conditions = ["Reconciled", "Running", "Restorable", "Behind", "Expired"] as const;
+const conditions = [
+  "Reconciled",
+  "Running",
+  "Restorable",
+  "Behind",
+  "Expired",
+  "Verified",
+] as const;
 const reasons = [
   ...backupWaitReasons,
   "ActionFailed",
@@ -36,6 +43,11 @@ export function registerBackupMetrics(
     "last_success_timestamp_seconds",
     "When the last run of a schedule that succeeded was seen to have ended.",
   );
+  const passed = gauge(
+    "last_verified_timestamp_seconds",
+    "When the last drill that passed had ended.",
+  );
+  const failed = gauge("verification_failed", "1 when the last drill has failed.");
   const shown = new Map<string, Labels>();
   registry.onCollect(() => {
     const present = new Set<string>();
@@ -59,6 +71,11 @@ export function registerBackupMetrics(
       const succeededMs = parseTime(status.lastSuccess);
       if (succeededMs === undefined) success.remove(labels);
       else success.set(labels, succeededMs / 1000);
+      const { lastVerification } = status;
+      const passedMs = parseTime(lastVerification?.lastPassed);
+      if (passedMs === undefined) passed.remove(labels);
+      else passed.set(labels, passedMs / 1000);
+      failed.set(labels, lastVerification?.result === "Failed" ? 1 : 0);
       const lagMs = source.lagMs(backup);
       // A backup without a restorable point is not up to date: no value is better than 0.
       if (lagMs === undefined) lag.remove(labels);
@@ -67,7 +84,9 @@ export function registerBackupMetrics(
     for (const [key, labels] of shown) {
       if (present.has(key)) continue;
       shown.delete(key);
-      for (const each of [condition, blocked, lag, bytes, success]) each.remove(labels);
+      for (const each of [condition, blocked, lag, bytes, success, passed, failed]) {
+        each.remove(labels);
+      }
     }
   });
 }

@@ -4,9 +4,11 @@ import type { FoundationDBBackup } from "../../api/backup.ts";
 import { foundationDbClusters } from "../../api/cluster.ts";
 import type { FoundationDBCluster } from "../../api/cluster.ts";
 import { retentionOf, tagOf } from "../../api/effective-backup.ts";
+import type { FoundationDBRestore } from "../../api/restore.ts";
 import { agentDeploymentName } from "../../build/backup-deployment.ts";
 import { backupOfTimeMap } from "../../build/backup-time-map.ts";
 import { commandForLabel } from "../../build/command-pod.ts";
+import { drillLabel } from "../../build/drill.ts";
 import type { AdminClient } from "../../fdb/admin.ts";
 import type { LayerQuestion } from "../../fdb/backup-layer.ts";
 import type { Pod } from "../../kube/generated/types.ts";
@@ -15,8 +17,14 @@ import { keyOf, keyText } from "../../kube/path.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { parseTime } from "../../kube/time.ts";
 import { timeMapName } from "../../model/backup-time-map.ts";
-import type { BackupSnapshot, Observation } from "../../plan/backup/snapshot.ts";
+import type {
+  BackupSnapshot,
+  DrillObjects,
+  DrillTrouble,
+  Observation,
+} from "../../plan/backup/snapshot.ts";
 import type { DatabaseObservation } from "../../plan/snapshot.ts";
+import { concernOf } from "../../plan/reasons/concern.ts";
 import { isLeftAlone } from "../../plan/removal/protect-from-deletion.ts";
 import { storedFacts } from "../stored-facts.ts";
 import { backupIndex } from "../caches.ts";
@@ -63,6 +71,8 @@ export function observeBackup(input: ObserveBackupInput): BackupSnapshot {
     outputs: state.outputs,
     timeMap: timeMap && backupOfTimeMap(timeMap) === name ? timeMap : undefined,
     times: state.times.latest,
+    drillObjects: drillObjectsOf(caches, backup),
+    figures: state.figures.latest,
     failures: [...state.failures.values()],
     facts: state.facts ?? storedFacts(backup.status?.observedSince),
     terminalPodMinimumAgeMs: input.terminalPodMinimumAgeMs,
@@ -104,9 +114,48 @@ export function podsOf(
     metadata.labels?.[commandForLabel];
   return {
     commandPods: pods.filter((pod) => ownerOf(pod) !== undefined && ownerOf(pod) === uid),
-    // A pod of a database is never taken for an agent, whatever its labels say.
-    agentPods: pods.filter((pod) => ownerOf(pod) === undefined && !isOwnedByCluster(pod)),
+    // A pod of a database, or of a drill, is never taken for an agent, whatever its labels say.
+    agentPods: pods.filter(
+      (pod) => ownerOf(pod) === undefined && !isOwnedByCluster(pod) && !isOfDrill(pod),
+    ),
   };
+}
+
+function isOfDrill({ metadata }: KubeObject): boolean {
+  return metadata.labels?.[drillLabel] !== undefined;
+}
+
+/** Only what the backup owns: labels alone could be somebody else's. */
+export function drillObjectsOf(caches: Caches, backup: Stored<FoundationDBBackup>): DrillObjects {
+  const key = keyText(keyOf(backup));
+  const own = <T extends KubeObject>(objects: readonly T[]): T[] =>
+    objects
+      .filter(
+        (object) =>
+          isOfDrill(object) &&
+          object.metadata.ownerReferences?.some(({ uid }) => uid === backup.metadata.uid) === true,
+      )
+      .toSorted(byKey);
+  const clusters = own(caches.clusters.byIndex(backupIndex, key));
+  const restores = own(caches.restores.byIndex(backupIndex, key));
+  return {
+    clusters,
+    restores,
+    pods: own(caches.pods.byIndex(backupIndex, key)),
+    troubles: [...clusters, ...restores].flatMap(troublesOf),
+  };
+}
+
+function troublesOf({
+  metadata,
+  status,
+}: FoundationDBCluster | FoundationDBRestore): DrillTrouble[] {
+  return (status?.blockedBy ?? []).map(({ reason, message, since }) => ({
+    uid: metadata.uid ?? "",
+    message,
+    since,
+    concern: concernOf(reason),
+  }));
 }
 
 function isOwnedByCluster({ metadata }: Stored<Pod>): boolean {

@@ -60,7 +60,12 @@ export type PassOutcome =
   | { readonly kind: "done"; readonly action: BackupAction }
   /** The object had changed meanwhile: the next pass decides anew. */
   | { readonly kind: "stale"; readonly action: BackupAction }
-  | { readonly kind: "failed"; readonly action: BackupAction; readonly message: string };
+  | {
+      readonly kind: "failed";
+      readonly action: BackupAction;
+      readonly message: string;
+      readonly isForbidden: boolean;
+    };
 
 export type StatusWrite = "unchanged" | "written" | "held" | "conflict";
 
@@ -167,7 +172,7 @@ async function performOne(act: () => Promise<void>, action: BackupAction): Promi
     }
     // A refusal may quote the arguments of a pod.
     const message = withoutSecrets(error instanceof Error ? error.message : String(error));
-    return { kind: "failed", action, message };
+    return { kind: "failed", action, message, isForbidden: isKubeError(error, "Forbidden") };
   }
 }
 
@@ -185,11 +190,12 @@ function note<T extends Reconciled>(
     return;
   }
   if (outcome.kind === "stale") return log.debug("the object had changed", fields);
-  const { message } = outcome;
+  const { message, isForbidden } = outcome;
   const count = (state.failures.get(what)?.count ?? 0) + 1;
   const pauseMs = Math.min(failureMaximumMs, 1000 * 2 ** Math.min(count - 1, 10));
   const retryAtMs = clock.nowMs() + pauseMs;
-  state.failures.set(what, { key: what, step: action.step, what, message, retryAtMs, count });
+  const failure = { key: what, step: action.step, what, message, isForbidden, retryAtMs, count };
+  state.failures.set(what, failure);
   log.warn("action failed", { ...fields, error: message });
 }
 

@@ -12,12 +12,14 @@ import type { EventRecorder } from "../../kube/event-recorder.ts";
 import type { WorkOutcome } from "../../kube/queue.ts";
 import type { Stored } from "../../kube/resource.ts";
 import type { ServerClock } from "../../kube/server-clock.ts";
+import type { BackupAction } from "../../plan/backup/action.ts";
 import { planBackup } from "../../plan/backup/chain.ts";
+import { isAnythingLeft, removalOf } from "../../plan/backup/drill-objects.ts";
 import { isLeftAlone } from "../../plan/removal/protect-from-deletion.ts";
 import type { Caches } from "../caches.ts";
 import { datedPlan, storedWaits } from "../dated-plan.ts";
 import { invalidResourceStatus } from "./invalid-resource.ts";
-import { clusterAt, observeBackup, questionOf } from "./observe.ts";
+import { clusterAt, drillObjectsOf, observeBackup, questionOf } from "./observe.ts";
 import type { FollowedDatabase } from "./observe.ts";
 import {
   againAfter,
@@ -29,6 +31,7 @@ import {
   warnOfSpec,
   writeStatus,
 } from "./pass.ts";
+import type { PassSubject } from "./pass.ts";
 import { performBackupAction } from "./perform.ts";
 import type { BackupState } from "./state.ts";
 import { backupEvents, backupStatusDue, figuresMs } from "./status-writes.ts";
@@ -52,6 +55,8 @@ export interface BackupReconcileOptions {
 /** How often the database is asked while something is awaited, and at rest. */
 const busyMs = 3_000;
 const restMs = 30_000;
+/** What drills have made is looked for again, as long as something is there. */
+const leftOverMs = 15_000;
 
 export async function reconcileBackup(
   options: BackupReconcileOptions,
@@ -66,9 +71,11 @@ export async function reconcileBackup(
   const { backups: cache } = options.caches;
   const subject = { resource: foundationDbBackups, cache, object: backup, state, figuresMs };
   if (problems.length > 0) {
-    const status = invalidResourceStatus(backup, problems, options.clock.nowMs());
+    const told = invalidResourceStatus(backup, problems, options.clock.nowMs());
+    const { drill: _, ...status } = told;
     const due = backupStatusDue(backup.status, status);
-    return reportInvalid(options, subject, status, due, problems);
+    const outcome = await reportInvalid(options, subject, status, due, problems);
+    return (await dropDrills(options, subject)) ? { againAfterMs: leftOverMs } : outcome;
   }
   warnOfSpec(options, subject, backupWarnings(backup));
   const { namespace = "" } = backup.metadata;
@@ -93,13 +100,33 @@ export async function reconcileBackup(
   if (written === "conflict") return { againAfterMs: staleMs };
   recordEvents(options, subject, plan, backupEvents(backup.status, plan.status));
   state.times.ask(database?.client, plan.times);
+  const measured = plan.figures && options.database(`${namespace}/${plan.figures.clusterName}`);
+  state.figures.ask(measured?.client, plan.figures);
   await readOutputs(options, subject, plan.reads);
-  const outcomes = await performAll(options, subject, plan, (object, action) => {
-    const { client, caches, clock, namespace: watched } = options;
-    const input = { client, caches, state, database, namespace: watched, backup: object };
-    return performBackupAction({ ...input, nowMs: () => clock.nowMs() }, action);
-  });
+  const perform = performer(options, state, database);
+  const outcomes = await performAll(options, subject, plan, perform);
   return { againAfterMs: againAfter(options, subject, plan, outcomes, written) };
+}
+
+/** Nothing is done for a backup whose spec cannot be right, but nothing of a drill stays either; whether anything is left. */
+async function dropDrills(
+  options: BackupReconcileOptions,
+  subject: PassSubject<Stored<FoundationDBBackup>> & { readonly state: BackupState },
+): Promise<boolean> {
+  const left = drillObjectsOf(options.caches, subject.object);
+  const actions = removalOf(left, () => false);
+  const plan = { actions, waits: [], events: [], wanted: [], reads: [] };
+  await performAll(options, subject, plan, performer(options, subject.state, undefined));
+  return isAnythingLeft(left);
+}
+
+function performer(
+  { client, caches, clock, namespace }: BackupReconcileOptions,
+  state: BackupState,
+  database: FollowedDatabase | undefined,
+): (backup: Stored<FoundationDBBackup>, action: BackupAction) => Promise<void> {
+  const input = { client, caches, state, database, namespace, nowMs: () => clock.nowMs() };
+  return (backup, action) => performBackupAction({ ...input, backup }, action);
 }
 
 export const hiddenLayer = {

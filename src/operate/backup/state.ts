@@ -6,6 +6,7 @@ import type { Wait } from "../dated-plan.ts";
 import { Doubts } from "../doubts.ts";
 import { OwnWrites } from "../own-writes.ts";
 import type { ToldWaits } from "../transition-events.ts";
+import { FigureReader } from "./figure-reader.ts";
 import { LayerReader } from "./layer-reader.ts";
 import type { LayerReaderOptions } from "./layer-reader.ts";
 import { TimeReader } from "./time-reader.ts";
@@ -41,6 +42,7 @@ export interface BackupState extends ResourceState {
   facts: BackupFacts | undefined;
   readonly reader: BackupReader;
   readonly times: TimeReader;
+  readonly figures: FigureReader;
 }
 
 export function newBackupState(options: LayerReaderOptions): BackupState {
@@ -49,6 +51,7 @@ export function newBackupState(options: LayerReaderOptions): BackupState {
     reader,
     facts: undefined,
     times: new TimeReader(options),
+    figures: new FigureReader(options),
     ...newResourceState(),
   };
 }

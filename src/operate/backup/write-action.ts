@@ -1,5 +1,7 @@
-// The writes that plans about backups and about restores have in common: the Deployment of agents, pods, and the finalizer of
-// the resource. Rules: spec/backup.md [BK46], [BK70].
+// The writes that plans about backups and about restores have in common: the Deployment of agents, pods, what drills are made
+// of, and the finalizer of the resource. Rules: spec/backup.md [BK46], [BK70], [BK170].
+import { foundationDbClusters } from "../../api/cluster.ts";
+import { foundationDbRestores } from "../../api/restore.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import { keyOf } from "../../kube/path.ts";
@@ -43,6 +45,16 @@ export async function writeAction<T extends KubeObject>(
       return deleteExactly(place, pods, caches.pods, action.basis);
     case "createCommand":
       return createObject(tools, pods, caches.pods, action.object);
+    case "createCheck":
+      return createObject(tools, pods, caches.pods, action.object);
+    case "createCluster":
+      return createObject(tools, foundationDbClusters, caches.clusters, action.object);
+    case "deleteCluster":
+      return deleteExactly(place, foundationDbClusters, caches.clusters, action.basis);
+    case "createRestore":
+      return createObject(tools, foundationDbRestores, caches.restores, action.object);
+    case "deleteRestore":
+      return deleteExactly(place, foundationDbRestores, caches.restores, action.basis);
     case "setFinalizer":
       return setFinalizer(input, action.isPresent);
   }

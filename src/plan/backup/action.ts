@@ -1,8 +1,11 @@
 // What a plan about a backup can ask for, as plain data. `operate/backup/perform.ts` turns it into writes.
 // Rules: spec/backup.md [BK46], [BK75].
+import type { FoundationDBCluster } from "../../api/cluster.ts";
+import type { FoundationDBRestore } from "../../api/restore.ts";
 import type { CommandType } from "../../build/backup-command.ts";
 import { programOf } from "../../build/command-pod.ts";
 import type { ConfigMap, Deployment, Pod } from "../../kube/generated/types.ts";
+import type { ObjectMeta } from "../../kube/object.ts";
 import type { Stored } from "../../kube/resource.ts";
 import type { ObjectBasis } from "../action.ts";
 
@@ -32,6 +35,11 @@ export type BackupAction =
     })
   | (ActionBase & { readonly type: "createTimeMap"; readonly object: Stored<ConfigMap> })
   | (ActionBase & { readonly type: "updateTimeMap"; readonly object: Stored<ConfigMap> })
+  | (ActionBase & { readonly type: "createCluster"; readonly object: Stored<FoundationDBCluster> })
+  | (ActionBase & { readonly type: "deleteCluster"; readonly basis: ObjectBasis })
+  | (ActionBase & { readonly type: "createRestore"; readonly object: Stored<FoundationDBRestore> })
+  | (ActionBase & { readonly type: "deleteRestore"; readonly basis: ObjectBasis })
+  | (ActionBase & { readonly type: "createCheck"; readonly object: Stored<Pod> })
   | (ActionBase & { readonly type: "setFinalizer"; readonly isPresent: boolean });
 
 export function describeBackupAction(action: BackupAction): string {
@@ -52,13 +60,23 @@ export function describeBackupAction(action: BackupAction): string {
       return `create ConfigMap ${action.object.metadata.name ?? ""}`;
     case "updateTimeMap":
       return `update ConfigMap ${action.object.metadata.name ?? ""}`;
+    case "createCluster":
+      return `create FoundationDBCluster ${action.object.metadata.name ?? ""}`;
+    case "deleteCluster":
+      return `delete FoundationDBCluster ${action.basis.name}`;
+    case "createRestore":
+      return `create FoundationDBRestore ${action.object.metadata.name ?? ""}`;
+    case "deleteRestore":
+      return `delete FoundationDBRestore ${action.basis.name}`;
+    case "createCheck":
+      return `create pod ${action.object.metadata.name ?? ""}`;
     case "setFinalizer":
       return action.isPresent ? "add the finalizer" : "remove the finalizer";
   }
 }
 
 /** Which stored object a decision rests on. */
-export function basisOf({ metadata }: Stored<Deployment> | Stored<Pod>): ObjectBasis {
+export function basisOf({ metadata }: { readonly metadata: ObjectMeta }): ObjectBasis {
   const { name = "", uid = "", resourceVersion = "" } = metadata;
   return { name, uid, resourceVersion };
 }

@@ -12,13 +12,16 @@ import { concludeBackup } from "./conclude.ts";
 import type { PlannedBackupStatus } from "./conclude.ts";
 import { deleteBackup } from "./deletion.ts";
 import { expireBackup } from "./expiry.ts";
+import { removeDrills } from "./drill-objects.ts";
+import { followDrills } from "./drill-schedule.ts";
+import { verifyBackup } from "./drill.ts";
 import { failureWaits, withoutFailed } from "./failed-actions.ts";
 import { areAgentsSilent, updateBackupStatus } from "./observed.ts";
 import { isShortOfFaultTolerance, toggleBackupPaused } from "./pause.ts";
 import { removeCommands } from "./remove-commands.ts";
 import { removeBackupRuns } from "./remove-runs.ts";
 import { followSchedule } from "./schedule.ts";
-import type { BackupFacts, BackupSnapshot, TimesWish } from "./snapshot.ts";
+import type { BackupFacts, BackupSnapshot, FiguresWish, TimesWish } from "./snapshot.ts";
 import { modifyBackup, startBackup, stopBackup } from "./start.ts";
 import type { BackupDraft, BackupStep } from "./step.ts";
 import { recordBackupTimes } from "./times.ts";
@@ -28,6 +31,8 @@ const chain: readonly BackupStep[] = [
   { name: "updateBackupStatus", run: updateBackupStatus },
   // Pods of commands that ended are kept for a while.
   { name: "removeCommands", run: removeCommands },
+  // What drills have made and do not need any more.
+  { name: "removeDrills", run: removeDrills },
   // The finalizer, and all that a deletion asks for.
   { name: "deleteBackup", run: deleteBackup },
   // The Deployment of the agents.
@@ -42,6 +47,8 @@ const chain: readonly BackupStep[] = [
   { name: "removeBackupRuns", run: removeBackupRuns },
   // Which version the database had at which time.
   { name: "recordBackupTimes", run: recordBackupTimes },
+  // Whether it can be restored is tried.
+  { name: "verifyBackup", run: verifyBackup },
 ];
 
 export interface BackupPlan {
@@ -60,16 +67,21 @@ export interface BackupPlan {
   readonly reads: readonly string[];
   /** What the next plan wants to see of the record of times and versions. */
   readonly times: TimesWish | undefined;
+  /** The database whose figures the next plan wants to see. */
+  readonly figures: FiguresWish | undefined;
 }
 
 export function planBackup(given: BackupSnapshot): BackupPlan {
   const { snapshot, result: followed } = followSchedule(given);
-  const events: PlanEvent[] = [...(followed.events ?? [])];
+  const drills = followDrills(snapshot);
+  const events: PlanEvent[] = [...(followed.events ?? []), ...(drills.events ?? [])];
   const actions: BackupAction[] = [];
   const reads: string[] = [];
   const waits: NewWait[] = failureWaits(snapshot);
   let times: TimesWish | undefined;
-  const status = mergedStatus(startingStatus(snapshot), followed.status);
+  let figures: FiguresWish | undefined;
+  const scheduled = mergedStatus(startingStatus(snapshot), followed.status);
+  const status = mergedStatus(scheduled, drills.status);
   const findings = {
     agentsSilent: areAgentsSilent(snapshot),
     faultToleranceReduced: isShortOfFaultTolerance(snapshot),
@@ -83,23 +95,26 @@ export function planBackup(given: BackupSnapshot): BackupPlan {
     append(events, result.events ?? []);
     append(reads, result.reads ?? []);
     times ??= result.times;
+    figures ??= result.figures;
     draft = { ...draft, status: mergedStatus(draft.status, result.status) };
     if (result.stop === true) break;
   }
   const wanted = actions.map(describeBackupAction);
   const due = withoutFailed(snapshot, actions);
   const conclusion = concludeBackup(snapshot, draft, waits);
-  return { actions: due, wanted, reads, times, events, facts, ...conclusion };
+  return { actions: due, wanted, reads, times, figures, events, facts, ...conclusion };
 }
 
 /** What is not seen anew stays as it was last seen. How a running backup goes on ends with it. */
 function startingStatus({ backup, layer }: BackupSnapshot): BackupStatus {
   const { status = {} } = backup;
   const { conditions: _c, blockedBy: _b, observedSince: _o, generations, ...kept } = status;
-  const { lag: _l, snapshot: _s, ...lasting } = kept;
+  const { lag, snapshot, verification: _v, drill: _d, ...lasting } = kept;
   const reconciled = generations?.reconciled;
+  const going = { ...(lag && { lag }), ...(snapshot && { snapshot }) };
   return {
-    ...(layer.kind === "seen" ? lasting : kept),
+    ...lasting,
+    ...(layer.kind === "seen" ? {} : going),
     generations: reconciled === undefined ? {} : { reconciled },
   };
 }

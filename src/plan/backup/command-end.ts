@@ -24,9 +24,13 @@ export interface CommandEnd {
 type Clocks = Pick<BackupSnapshot, "nowMs" | "serverAheadMs">;
 
 /** Undefined while it runs. */
-export function commandEnd(snapshot: Clocks, pod: Stored<Pod>): CommandEnd | undefined {
+export function commandEnd(
+  snapshot: Clocks,
+  pod: Stored<Pod>,
+  containerName = mainContainerName,
+): CommandEnd | undefined {
   const { attempt } = commandIdentity(pod);
-  const main = pod.status?.containerStatuses?.find(({ name }) => name === mainContainerName);
+  const main = pod.status?.containerStatuses?.find(({ name }) => name === containerName);
   const terminated = main?.state?.terminated;
   // What its deadline ended, the kubelet killed.
   if (terminated !== undefined && pod.status?.reason !== "DeadlineExceeded") {

@@ -13,6 +13,8 @@ import type { Judgement } from "../status/status-conditions.ts";
 import type { NewWait } from "../wait.ts";
 import type { BackupAction } from "./action.ts";
 import { behind } from "./behind.ts";
+import { drillStep } from "./drill-objects.ts";
+import { verified } from "./drill-verdict.ts";
 import { expired } from "./expired.ts";
 import { isRunning, layerOf, modificationOf, ownRecord, shouldRun } from "./facts.ts";
 import { pauseWish } from "./pause.ts";
@@ -46,6 +48,7 @@ export function concludeBackup(
     Restorable: restorable(snapshot, draft),
     ...(isUnmanaged(backup.spec) ? {} : { Behind: behind(snapshot) ?? last(snapshot, "Behind") }),
     ...(isRetained(snapshot) ? { Expired: expired(snapshot) ?? last(snapshot, "Expired") } : {}),
+    ...(backup.spec.verification === undefined ? {} : { Verified: verified(draft.status) }),
   };
   return {
     waits,
@@ -67,12 +70,14 @@ function areAgentsCurrent({ backup }: BackupSnapshot, { status }: BackupDraft): 
   return status.agentCount === agentCountOf(backup.spec) && status.deploymentConfigured === true;
 }
 
-/** Pods of finished commands that go, old data and the map of times are no change of the backup. */
+/** Pods of finished commands that go, old data, the map of times and drills are no change of the backup. */
 const upkeep: ReadonlySet<string> = new Set([
   "removeCommands",
   "expireBackup",
   "removeBackupRuns",
   "recordBackupTimes",
+  "removeDrills",
+  drillStep,
 ]);
 
 function isChange({ step }: BackupAction): boolean {

@@ -138,7 +138,7 @@ function runningWait(step: string, pod: Stored<Pod>): NewWait {
 }
 
 /** Why the pod does not run, in the words of Kubernetes. */
-function startTrouble({ status }: Stored<Pod>): string {
+export function startTrouble({ status }: Stored<Pod>): string {
   const scheduled = conditionIn(status, "PodScheduled");
   if (scheduled?.status === "False") return scheduled.message ?? scheduled.reason ?? "";
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];

@@ -1,15 +1,13 @@
 // Follows the schedule of a backup: what became of its runs, and whether one is due. A run is listed in the status before
 // anything is done for it, so an operator that dies goes on with it. Rules: spec/backup.md [BK140]-[BK145].
-import type { BackupRun, BackupStatus } from "../../api/backup.ts";
+import type { BackupRun } from "../../api/backup.ts";
 import { timeZoneOf } from "../../api/effective-backup.ts";
 import { maskedUrl, runUrl } from "../../build/backup-url.ts";
-import { mostOf } from "../../env/long-lists.ts";
-import { calendarTimeMs } from "../view/server-time.ts";
 import { formatTime } from "../../kube/time.ts";
-import { lastFire, nextFire, parseCron } from "../../model/cron.ts";
-import type { Cron } from "../../model/cron.ts";
+import { parseCron } from "../../model/cron.ts";
 import { isTimeZone } from "../../env/time-zone.ts";
 import type { PlanEvent } from "../step.ts";
+import { dueTime, rememberedTiming } from "./due.ts";
 import { isRestorable, isRunning, recordOf } from "./facts.ts";
 import { isOpen, isRunOf, listedRuns, newRun } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
@@ -29,11 +27,12 @@ export function followSchedule(snapshot: BackupSnapshot): Followed {
   if (cron?.ok !== true || schedule === undefined || !isTimeZone(timeZoneOf(schedule))) {
     return { snapshot, result: {} };
   }
-  const memory = memoryOf(snapshot, cron.value);
+  const memory = rememberedTiming(schedule, backup.status?.schedule, cron.value, nowMs);
   const before = backup.status?.runs ?? [];
   const seen = before.map((run) => seenRun(snapshot, run));
   const isDeleted = backup.metadata.deletionTimestamp !== undefined;
-  const due = isDeleted ? undefined : dueRun(snapshot, cron.value, memory.sinceMs, seen);
+  const times = seen.map(({ time }) => time);
+  const due = isDeleted ? undefined : dueTime(memory, cron.value, times, nowMs);
   const runs = listedRuns(due === undefined ? seen : withDue(snapshot, seen, due));
   const changed = runs.filter((run) => before.find(isSame(run))?.result !== run.result);
   const ended = changed.filter(({ result }) => result === "Succeeded");
@@ -53,21 +52,6 @@ export function followSchedule(snapshot: BackupSnapshot): Followed {
 
 function isSame({ time }: BackupRun): (run: BackupRun) => boolean {
   return (run) => run.time === time;
-}
-
-/** A schedule that is new, or another one, makes up for nothing. */
-function memoryOf(
-  { backup, nowMs }: BackupSnapshot,
-  cron: Cron,
-): { sinceMs: number; status: NonNullable<BackupStatus["schedule"]> } {
-  const { schedule } = backup.spec;
-  const known = backup.status?.schedule;
-  const [line, timeZone] = [schedule?.cron ?? "", timeZoneOf(schedule ?? { cron: "" })];
-  const isKnown = known?.cron === line && known.timeZone === timeZone;
-  const sinceMs = (isKnown ? calendarTimeMs(known.since) : undefined) ?? nowMs;
-  const nextMs = nextFire(cron, timeZone, nowMs);
-  const next = nextMs === undefined ? {} : { next: formatTime(nextMs) };
-  return { sinceMs, status: { cron: line, timeZone, since: formatTime(sinceMs), ...next } };
 }
 
 /** What the database says of a run. */
@@ -93,24 +77,6 @@ function seenRun(snapshot: BackupSnapshot, run: BackupRun): BackupRun {
   }
   const message = `the database has it as ${record.state}`;
   return { ...rest, result: "Failed", ended, message };
-}
-
-/**
- * The newest time that is due and has no run yet. Of several that were missed it is the only one. A clock that was put back
- * meets times again that have a run.
- */
-function dueRun(
-  { backup, nowMs }: BackupSnapshot,
-  cron: Cron,
-  sinceMs: number,
-  runs: readonly BackupRun[],
-): number | undefined {
-  const times = runs.map(({ time }) => calendarTimeMs(time) ?? 0);
-  const passed = [sinceMs, ...times].filter((atMs) => atMs <= nowMs);
-  const { schedule = { cron: "" } } = backup.spec;
-  const fromMs = passed.length === 0 ? nowMs : mostOf(passed);
-  const due = lastFire(cron, timeZoneOf(schedule), fromMs, nowMs);
-  return due !== undefined && times.includes(due) ? undefined : due;
 }
 
 function withDue(

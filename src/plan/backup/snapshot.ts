@@ -4,11 +4,13 @@ import type { BackupRun, FoundationDBBackup } from "../../api/backup.ts";
 import type { FoundationDBRestore } from "../../api/restore.ts";
 import type { FoundationDBCluster } from "../../api/cluster.ts";
 import type { BackupLayer } from "../../fdb/backup-layer.ts";
+import type { DatabaseFigures } from "../../fdb/figures.ts";
 import type { ConfigMap, Deployment, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import type { TimePair } from "../../model/backup-time-map.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import type { Facts } from "../facts.ts";
+import type { Concern } from "../reasons/reason.ts";
 
 export interface Seen<Layer> {
   readonly kind: "seen";
@@ -36,6 +38,8 @@ export interface BackupFailure {
   readonly step: string;
   readonly what: string;
   readonly message: string;
+  /** The API server has refused it for lack of a right. */
+  readonly isForbidden: boolean;
   readonly retryAtMs: number;
 }
 
@@ -50,6 +54,34 @@ export interface TimesWish {
 export interface TimesRead {
   readonly afterSeconds: number;
   readonly pairs: readonly TimePair[];
+}
+
+/** The database of a cluster whose figures a plan wants to see, and what for: each is read once for it. */
+export interface FiguresWish {
+  readonly purpose: string;
+  readonly clusterName: string;
+}
+
+export interface FiguresRead {
+  readonly purpose: string;
+  readonly figures: DatabaseFigures;
+}
+
+/** What belongs to drills of the backup, of whatever drill, sorted by name. */
+export interface DrillObjects {
+  readonly clusters: readonly Stored<FoundationDBCluster>[];
+  readonly restores: readonly Stored<FoundationDBRestore>[];
+  readonly pods: readonly Stored<Pod>[];
+  /** The troubles that these clusters and restores tell of, the first one of each first. */
+  readonly troubles: readonly DrillTrouble[];
+}
+
+/** Why a resource of a drill does not get on, as everybody can read it there. */
+export interface DrillTrouble {
+  readonly uid: string;
+  readonly message: string;
+  readonly since: string | undefined;
+  readonly concern: Concern;
 }
 
 /** What decisions about a backup need to know over time. */
@@ -81,6 +113,8 @@ export interface BackupSnapshot {
   /** The map of times and versions, and what the database has noted since, when a plan asked for it. */
   readonly timeMap: Stored<ConfigMap> | undefined;
   readonly times: TimesRead | undefined;
+  readonly drillObjects: DrillObjects;
+  readonly figures: FiguresRead | undefined;
   readonly failures: readonly BackupFailure[];
   /** As the pass before found them. */
   readonly facts: BackupFacts;

@@ -4,7 +4,7 @@ import type { BackupStatus } from "../../api/backup.ts";
 import type { PlanEvent } from "../step.ts";
 import type { NewWait } from "../wait.ts";
 import type { BackupAction } from "./action.ts";
-import type { BackupFacts, BackupSnapshot, TimesWish } from "./snapshot.ts";
+import type { BackupFacts, BackupSnapshot, FiguresWish, TimesWish } from "./snapshot.ts";
 
 export interface BackupDraft {
   readonly status: BackupStatus;
@@ -23,6 +23,8 @@ export interface BackupStepResult {
   readonly reads?: readonly string[];
   /** What the next plan wants to see of the record of times and versions. */
   readonly times?: TimesWish;
+  /** The database whose figures the next plan wants to see. */
+  readonly figures?: FiguresWish;
   /** No further step runs in this pass. */
   readonly stop?: boolean;
 }

@@ -76,6 +76,32 @@ export const backupReasons = {
       "earlier life of this one, mixed with a new one can be restored to nonsense. Choose another " +
       "`backupName`, or delete what lies there. It is looked at again every ten minutes.",
   },
+  BackupDrillForbidden: {
+    concern: "person",
+    meaning:
+      "A drill of `spec.verification` makes a FoundationDBCluster and a FoundationDBRestore and removes them, " +
+      "and the API server does not let the operator do so: that right is not among those of the roles by " +
+      "default. Set `drillAccess: true` in the values of the chart, or apply `deploy/kustomize/namespaced-drills` " +
+      "or `cluster-wide-drills`. The drill goes on as soon as it may, and has failed if that is not before its deadline.",
+    page: "backup",
+  },
+  BackupDrillRunning: {
+    concern: "passing",
+    meaning:
+      "A drill of `spec.verification` is under way, or what it has made is being removed. The message says " +
+      "how far it is, `status.drill` names its cluster and its restore. The backup itself is not affected. " +
+      "A drill has a deadline.",
+    page: "backup",
+  },
+  BackupDrillTooSmall: {
+    concern: "person",
+    meaning:
+      "The volumes of the storage processes of `spec.verification.template` would not hold what the database " +
+      "holds: a restore needs about twice its bytes in all copies. Nothing was made. Give the template larger " +
+      "volumes or more storage processes, or `redundancy_mode: single`. The drill goes on as soon as there " +
+      "is room, and has failed if that is not before its deadline.",
+    page: "backup",
+  },
   BackupErrors: {
     concern: "look",
     meaning:

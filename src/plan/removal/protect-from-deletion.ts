@@ -1,15 +1,13 @@
 // Step protectFromDeletion: a cluster that carries the annotation keeps a finalizer, so that deleting the resource
 // deletes nothing. It is looked after as before until somebody takes the annotation away.
 // Rules: spec/upgrade.md [U70]-[U75].
+import { deletionProtection } from "../../api/cluster.ts";
 import type { FoundationDBCluster } from "../../api/cluster.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { StepResult } from "../step.ts";
 
 const step = "protectFromDeletion";
-
-/** The annotation and the finalizer have the same name. */
-export const deletionProtection = "foundationdb.org/deletion-protection";
 
 export function isProtected(cluster: FoundationDBCluster): boolean {
   return cluster.metadata.annotations?.[deletionProtection] === "true";

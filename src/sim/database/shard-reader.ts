@@ -17,6 +17,10 @@ export function shardReader(database: Database, transaction: FdbTransaction): Fd
       if (begin[0] !== 0xff) await untilReadable(database, () => true);
       return transaction.getRange(begin, end, options);
     },
+    estimatedBytes: async (begin, end) => {
+      await untilReadable(database, () => true);
+      return transaction.estimatedBytes(begin, end);
+    },
     set: (key, value) => transaction.set(key, value),
     clear: (key) => transaction.clear(key),
     clearRange: (begin, end) => transaction.clearRange(begin, end),

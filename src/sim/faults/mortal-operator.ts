@@ -82,6 +82,7 @@ export class OperatorLife {
               ...transaction,
               get: transaction.get.bind(transaction),
               getRange: transaction.getRange.bind(transaction),
+              estimatedBytes: transaction.estimatedBytes.bind(transaction),
               set: (key: Uint8Array, value: Uint8Array) => {
                 hasWritten = true;
                 transaction.set(key, value);

@@ -88,6 +88,12 @@ export class KeyValueTransaction implements FdbTransaction {
     return items;
   }
 
+  /** The sum itself: a real database guesses from samples. */
+  async estimatedBytes(begin: Uint8Array, end: Uint8Array): Promise<number> {
+    const items = await this.getRange(begin, end, { snapshot: true });
+    return items.reduce((sum, { key, value }) => sum + key.length + value.length, 0);
+  }
+
   set(key: Uint8Array, value: Uint8Array): void {
     const text = binaryText(key);
     this.#defer(() => {

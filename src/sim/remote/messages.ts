@@ -27,7 +27,7 @@ export const databaseMethods = [
 
 export type DatabaseMethod = (typeof databaseMethods)[number];
 
-export type ReadMethod = "get" | "getRange";
+export type ReadMethod = "get" | "getRange" | "estimatedBytes";
 export type WriteMethod = Exclude<keyof FdbTransaction, ReadMethod>;
 
 export type FromOperator =

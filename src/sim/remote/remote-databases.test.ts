@@ -29,6 +29,7 @@ function scriptedDatabase(conflicts: number) {
           get: async (key: Uint8Array) => keys.get(text(key)),
           getRange: async () =>
             [...keys].map(([key, held]) => ({ key: Buffer.from(key, "hex"), value: held })),
+          estimatedBytes: async () => keys.size,
           set: (key: Uint8Array, held: Uint8Array) => {
             if (key[0] === 0xff) throw new FdbError(2004, "key_outside_legal_range (2004)");
             writes.push([text(key), held]);

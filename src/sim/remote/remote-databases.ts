@@ -220,6 +220,7 @@ export class RemoteDatabases {
     return {
       get: (...args) => read("get", args) as ReturnType<FdbTransaction["get"]>,
       getRange: (...args) => read("getRange", args) as ReturnType<FdbTransaction["getRange"]>,
+      estimatedBytes: (...args) => read("estimatedBytes", args) as Promise<number>,
       set: (...args) => write("set", args),
       clear: (...args) => write("clear", args),
       clearRange: (...args) => write("clearRange", args),
