@@ -192,6 +192,25 @@ test("[HOUSE4] the folders of a plan use only the ones before them", () => {
   assert.deepEqual(found, []);
 });
 
+test("[HOUSE14] model, build and plan hold no state of their own", () => {
+  const pure = sources.filter(
+    (file) => /^src\/(model|build|plan)\//.test(file) && !file.endsWith(".test.ts"),
+  );
+  const found = pure.flatMap((file) =>
+    [...read(file).matchAll(/^(?:export )?(let|var|const) (\w+)(: [^=]+?)? =\s*([^]*?);\n/gm)]
+      .filter(([, keyword, , type = "", value = ""]) => {
+        if (keyword !== "const" || /^new (WeakMap|WeakSet|Memory|PlanMemory)\b/.test(value))
+          return true;
+        if (/^new (Map|Set)\b/.test(value)) return !/^: Readonly(Map|Set)\b/.test(type);
+        if (value.startsWith("["))
+          return !/readonly|Readonly/.test(type) && !/\bas const\b/.test(value);
+        return false;
+      })
+      .map(([, , name]) => `${file}: ${name}`),
+  );
+  assert.deepEqual(found, []);
+});
+
 test("[P108] no decision looks at what was waited for", () => {
   const plans = sources.filter(
     (file) => file.startsWith("src/plan/") && !file.endsWith(".test.ts"),

@@ -97,7 +97,12 @@ function densities(cluster: NormalCluster, processClass: string): readonly numbe
 }
 
 /** What the hash covers besides the configuration of the pod's own class. */
-const sharedKeys = [clusterFileKey, runningVersionKey, caFileKey, sidecarConfKey];
+const sharedKeys: readonly string[] = [
+  clusterFileKey,
+  runningVersionKey,
+  caFileKey,
+  sidecarConfKey,
+];
 
 export function dynamicConfHash(
   data: Readonly<Record<string, string>>,

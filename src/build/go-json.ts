@@ -36,23 +36,15 @@ export function goText(text: string): string {
   });
 }
 
-const encoders = new Map<string, Encoder>();
-
 function encoderOf(type: string): Encoder {
-  const known = encoders.get(type);
-  if (known) return known;
-  // Types refer to each other, so a type is known before its fields are.
-  let encode: Encoder | undefined;
-  const lazy: Encoder = (value) => (encode ??= makeEncoder(type))(value);
-  encoders.set(type, lazy);
-  return lazy;
-}
-
-function makeEncoder(type: string): Encoder {
   if (type.startsWith("*")) return pointerEncoder(encoderOf(type.slice(1)));
   if (type.startsWith("[]")) return listEncoder(encoderOf(type.slice(2)));
   if (type.startsWith("map ")) return mapEncoder(encoderOf(type.slice(4)));
-  return scalarEncoders[type] ?? structEncoder(type);
+  const scalar = scalarEncoders[type];
+  if (scalar !== undefined) return scalar;
+  if (fieldOrder[type] === undefined) throw new Error(`the field order knows no type ${type}`);
+  // Types refer to each other, so a struct is looked up when it is needed.
+  return (value) => structEncoders[type]?.(value) ?? "null";
 }
 
 const scalarEncoders: Readonly<Record<string, Encoder>> = {
@@ -116,9 +108,7 @@ function structEncoder(type: string): Encoder {
 }
 
 function fieldsOf(type: string): Field[] {
-  const lines = fieldOrder[type];
-  if (!lines) throw new Error(`the field order knows no type ${type}`);
-  return lines.map((line): Field => {
+  return (fieldOrder[type] ?? []).map((line): Field => {
     const [, name = "", mark = "", fieldType = ""] = /^(\w+)([?!]?) (.*)$/.exec(line) ?? [];
     const omission = mark === "?" ? "empty" : mark === "!" ? "zero" : "never";
     return {
@@ -143,3 +133,7 @@ function emptinessOf(type: string, omission: Field["omission"]): (value: unknown
   if (type === "int") return (value) => isAbsent(value) || value === 0;
   return omission === "zero" ? isAbsent : () => false;
 }
+
+const structEncoders: Readonly<Record<string, Encoder>> = Object.fromEntries(
+  Object.keys(fieldOrder).map((type) => [type, structEncoder(type)]),
+);

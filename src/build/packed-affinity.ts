@@ -50,10 +50,10 @@ export function withPacking(
   };
 }
 
-const logClasses = ["log", "transaction"];
+const logClasses: readonly string[] = ["log", "transaction"];
 
 /** Both kinds run transaction logs, so that to FoundationDB they are one class. */
-function classesLike(processClass: string): string[] {
+function classesLike(processClass: string): readonly string[] {
   return isLogProcess(processClass) ? logClasses : [processClass];
 }
 
@@ -92,7 +92,7 @@ function otherKind(cluster: NormalCluster, subject: PodSubject, topologyKey: str
   return [{ weight: 50, podAffinityTerm: { labelSelector, topologyKey } }];
 }
 
-function ofClasses(cluster: NormalCluster, values: string[]) {
+function ofClasses(cluster: NormalCluster, classes: readonly string[]) {
   const [key = ""] = labelsOf(cluster).processClassLabels;
-  return { key, operator: "In", values };
+  return { key, operator: "In", values: [...classes] };
 }

@@ -1,4 +1,5 @@
 // Annotations of pods and what a living pod says about itself.
+import { Memory } from "../env/memory.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { livePodMetadata } from "./pod-metadata.ts";
@@ -73,7 +74,7 @@ test("[B75] the number of servers is read from the environment", () => {
   const env = [{ name: "LOG_SERVERS_PER_POD", value: "3" }];
   const made = podWith({}, { containers: [{ name: "a" }, { name: "b", env }] });
   const servers = (read: ReadablePod): number =>
-    shapeOfPod(read as Parameters<typeof shapeOfPod>[0]).servers;
+    shapeOfPod({ memory: new Memory() }, read as Parameters<typeof shapeOfPod>[1]).servers;
   assert.deepEqual([servers(made), servers(podWith({}))], [3, 1]);
 });
 

@@ -7,7 +7,7 @@ import { encryptionOf, knobsOf } from "./backup-command.ts";
 import type { BackupCommand } from "./backup-command.ts";
 
 const program = "fdbrestore";
-const destination = ["--dest-cluster-file", agentClusterFile];
+const destination: readonly string[] = ["--dest-cluster-file", agentClusterFile];
 
 /**
  * The version is always named, never a time: FoundationDB's own translation asks a database that may be the wrong one. A

@@ -11,7 +11,7 @@ import type { Node, PersistentVolumeClaim, Pod, Service } from "../kube/generate
 import type { Stored } from "../kube/resource.ts";
 import { hallSpreadOf } from "../api/hall-spread.ts";
 import { planCluster } from "../plan/chain.ts";
-import { newDesiredMemory } from "../plan/view/desired.ts";
+import { PlanMemory } from "../plan/view/desired.ts";
 import { defaultPlanOptions, nothingRemembered } from "../plan/snapshot.ts";
 import { CommandError } from "./command-error.ts";
 import { readDocuments } from "./documents.ts";
@@ -75,7 +75,7 @@ export function renderCluster(
       seed: options.seed,
       options: defaultPlanOptions,
       checks: safetyChecks,
-      memory: newDesiredMemory(),
+      memory: new PlanMemory(),
     });
     for (const action of plan.actions) {
       if (action.type === "createPod") pods.set(action.object.metadata.name ?? "", action.object);

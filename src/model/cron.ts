@@ -24,7 +24,7 @@ interface Field {
   readonly names?: readonly string[];
 }
 
-const monthNames = [
+const monthNames: readonly string[] = [
   "jan",
   "feb",
   "mar",
@@ -38,7 +38,7 @@ const monthNames = [
   "nov",
   "dec",
 ];
-const dayNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+const dayNames: readonly string[] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 const fields = [
   { name: "minute", first: 0, last: 59 },
   { name: "hour", first: 0, last: 23 },

@@ -1,6 +1,6 @@
 // Localities: what a process says about where it runs, and how the processes of a status are matched with
 // process groups. Carries the rules M26 to M29 of spec/model.md.
-import { oncePer } from "../env/once-per.ts";
+import type { Remembering } from "../env/memory.ts";
 import type { DatabaseStatus, StatusProcess } from "./database-status.ts";
 import { parseAddress } from "./address.ts";
 import { makeProcessId } from "./process-group-id.ts";
@@ -70,9 +70,15 @@ type ProcessesById = ReadonlyMap<string, readonly StatusProcess[]>;
  * The processes of the whole database by the id of their process group, also those of an earlier pod that linger in
  * the status.
  */
-export const processesByInstance = oncePer(sortedByInstance);
+export function processesByInstance(
+  { memory }: Remembering,
+  status: DatabaseStatus,
+): ProcessesById {
+  return memory.once(sortedByInstance, status);
+}
 
-function sortedByInstance(status: DatabaseStatus): ProcessesById {
+/** The same for somebody who looks at a status once. */
+export function sortedByInstance(status: DatabaseStatus): ProcessesById {
   const found = new Map<string, StatusProcess[]>();
   for (const process of processesOf(status)) {
     const id = localityOf(process, localityKeys.instance);
@@ -84,8 +90,12 @@ function sortedByInstance(status: DatabaseStatus): ProcessesById {
   return found;
 }
 
-export function processesOfInstance(status: DatabaseStatus, id: string): readonly StatusProcess[] {
-  return processesByInstance(status).get(id) ?? [];
+export function processesOfInstance(
+  view: Remembering,
+  status: DatabaseStatus,
+  id: string,
+): readonly StatusProcess[] {
+  return processesByInstance(view, status).get(id) ?? [];
 }
 
 /** The processes that report as the n-th server of a process group. */
@@ -98,19 +108,17 @@ export function processesOfServer(
   return exact ?? byGroup.get(makeProcessId(processGroupId, processNumber)) ?? [];
 }
 
-type ProcessesByKey = Readonly<Record<string, StatusProcess>>;
-
 /** All processes of a status in the order of their keys, so that a choice never depends on the sender. */
 export function processesOf(status: DatabaseStatus): readonly StatusProcess[] {
   const listed = status.cluster?.processes;
-  return listed === undefined ? [] : inOrder(listed);
+  if (listed === undefined) return [];
+  const keys = Object.keys(listed);
+  // A database sends them in order.
+  if (keys.every((key, index) => index === 0 || (keys[index - 1] ?? "") < key)) {
+    return Object.values(listed);
+  }
+  return keys.sort().map((key): StatusProcess => listed[key] ?? {});
 }
-
-const inOrder = oncePer((listed: ProcessesByKey): readonly StatusProcess[] => {
-  const byKey = Object.entries(listed);
-  byKey.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  return byKey.map(([, process]) => process);
-});
 
 /**
  * The zone of a process group: that of its youngest process which names one, since a process that was

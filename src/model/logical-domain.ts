@@ -12,7 +12,17 @@ export interface DomainPlace {
 
 /** All domains of a class in a place, in the order of their numbers. */
 export function logicalDomains(place: DomainPlace, count: number): string[] {
-  const { prefix, processClass, hall } = place;
-  const head = [prefix, processClass, hall].filter((part) => part !== "").join("-");
-  return Array.from({ length: count }, (_, number) => `${head}-${number}`);
+  const head = headOf(place);
+  return Array.from({ length: count }, (_, number) => `${head}${number}`);
+}
+
+/** Whether `logicalDomains` names it, without naming them all: every process group asks. */
+export function isLogicalDomain(place: DomainPlace, count: number, name: string): boolean {
+  const head = headOf(place);
+  const number = name.slice(head.length);
+  return name.startsWith(head) && /^(0|[1-9]\d*)$/.test(number) && Number(number) < count;
+}
+
+function headOf({ prefix, processClass, hall }: DomainPlace): string {
+  return `${[prefix, processClass, hall].filter((part) => part !== "").join("-")}-`;
 }

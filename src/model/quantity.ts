@@ -13,8 +13,8 @@ export interface Quantity {
 }
 
 const nano = 1_000_000_000n;
-const decimalSuffixes = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
-const binarySuffixes = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+const decimalSuffixes: readonly string[] = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
+const binarySuffixes: readonly string[] = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 /** Binary amounts beyond a signed 64-bit integer are cut down to it. */
 const largestBinary = (2n ** 63n - 1n) * nano;
 
@@ -119,21 +119,15 @@ function formatDecimal(nanos: bigint, isExponent: boolean): string {
   return exponent === 0 ? `${rest}` : `${rest}e${exponent}`;
 }
 
-/** A resource has few different quantities, and every pod of it has them all. */
-const canonicalTexts = new Map<string, string>();
-const rememberedTexts = 1000;
+/** What most people write: too few digits for a larger unit, so it stays as it is. Every pod has some. */
+const plain = /^[1-9]\d{0,2}([numkMGT]|[KMGT]i)?$/;
 
 /** The text as the API server would give it back; undefined when it is no quantity. */
 export function canonicalQuantity(given: string | number): string | undefined {
   const text = String(given);
-  const known = canonicalTexts.get(text);
-  if (known !== undefined) return known;
+  if (plain.test(text)) return text;
   const quantity = parseQuantity(text);
-  if (!quantity.ok) return undefined;
-  const canonical = formatQuantity(quantity.value);
-  if (canonicalTexts.size >= rememberedTexts) canonicalTexts.clear();
-  canonicalTexts.set(text, canonical);
-  return canonical;
+  return quantity.ok ? formatQuantity(quantity.value) : undefined;
 }
 
 /** Negative when `a` is less than `b`; a text that is no quantity counts as zero. */

@@ -5,8 +5,7 @@ import type { Clock } from "../env/clock.ts";
 import type { AdminClientFactory } from "../fdb/admin.ts";
 import { OperatorKeys } from "../fdb/keys.ts";
 import { LockWatch } from "../fdb/lock.ts";
-import { newDesiredMemory } from "../plan/view/desired.ts";
-import type { DesiredMemory } from "../plan/view/desired.ts";
+import { PlanMemory } from "../plan/view/desired.ts";
 import type { SafetyView } from "../plan/safety/view.ts";
 import type { ClusterFacts } from "../plan/facts.ts";
 import type { ActionFailure, ActionRefusal, ZoneAttempt } from "../plan/snapshot.ts";
@@ -40,7 +39,7 @@ export interface ClusterState {
   readonly clusterUid: string;
   readonly poller: DatabasePoller;
   readonly sidecars: SidecarReader;
-  readonly memory: DesiredMemory;
+  readonly memory: PlanMemory;
   readonly database: GuardedDatabase;
   /** By the key of what was tried. */
   readonly failures: Map<string, FailureRecord>;
@@ -154,7 +153,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     sidecars,
     reader,
     statuses: new StatusMemory(),
-    memory: newDesiredMemory(),
+    memory: new PlanMemory(),
     database,
     failures: new Map(),
     refusals: new Map(),

@@ -16,7 +16,7 @@ import { storedSets } from "../fdb/keys.ts";
 import type { SetEntry, StoredSet } from "../fdb/keys.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { Stored } from "../kube/resource.ts";
-import { processesByInstance } from "../model/locality.ts";
+import { sortedByInstance } from "../model/locality.ts";
 import { parseProcessGroupId } from "../model/process-group-id.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { unreadableText } from "../model/status-shape.ts";
@@ -125,7 +125,7 @@ function livingProblem(
   const unreadable = unreadableText(status);
   if (unreadable !== undefined) return `${unreadable}, so nobody knows who lives`;
   const announced = new Set(entries.map(({ processGroupId }) => processGroupId));
-  const living = [...processesByInstance(status).keys()].filter(
+  const living = [...sortedByInstance(status).keys()].filter(
     (id) => announced.has(id) || parseProcessGroupId(id)?.prefix === prefix,
   );
   if (living.length === 0) return undefined;

@@ -49,7 +49,7 @@ export class Ledger {
 
   /** Drops the acts that have ended; those that had no effect although they succeeded are the answer. */
   settle(
-    view: Pick<SafetyView, "cluster" | "pods" | "pvcs" | "nowMs" | "statuses">,
+    view: Pick<SafetyView, "cluster" | "pods" | "pvcs" | "nowMs" | "statuses" | "memory">,
   ): Contradiction[] {
     const contradicted: Contradiction[] = [];
     const [newest] = view.statuses;
@@ -81,7 +81,8 @@ export class Ledger {
 function entryOf(view: SafetyView, action: DisruptiveAction, nowMs: number): LedgerEntry {
   const processGroupIds = groupIdsOf(action);
   const seen = view.database.kind === "seen" ? view.database : undefined;
-  const processes = seen === undefined ? [] : processesHit(seen.status, action, processGroupIds);
+  const processes =
+    seen === undefined ? [] : processesHit(view, seen.status, action, processGroupIds);
   const zones = chargedGroups(view, action).map((group) => zoneOfGroup(view, group));
   return {
     type: action.type,
@@ -103,11 +104,13 @@ function entryOf(view: SafetyView, action: DisruptiveAction, nowMs: number): Led
 
 /** A restart is told by addresses, and may hit processes of other instances too. */
 function processesHit(
+  view: SafetyView,
   status: DatabaseStatus,
   action: DisruptiveAction,
   ids: readonly string[],
 ): StatusProcess[] {
-  if (action.type !== "killProcesses") return ids.flatMap((id) => processesOfInstance(status, id));
+  if (action.type !== "killProcesses")
+    return ids.flatMap((id) => processesOfInstance(view, status, id));
   const killed = new Set(action.addresses);
   return processesOf(status).filter((process) => {
     const address = parseAddress(process.address ?? "");

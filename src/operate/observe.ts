@@ -49,7 +49,10 @@ export function observeCluster(input: ObserveInput): Snapshot {
     nodes: nodesOf(caches, pods),
     // A new process group may go to a node that has none yet.
     placementNodes: isPlacing(cluster) ? caches.nodes?.list() : undefined,
-    database: ownObservation({ ...input, pods }, freshEnough(state.poller.latest, input)),
+    database: ownObservation(
+      { ...input, pods, memory: state.memory },
+      freshEnough(state.poller.latest, input),
+    ),
     statuses: state.statuses.statuses,
     histories: state.statuses.histories,
     knowledge: state.reader.knowledge,

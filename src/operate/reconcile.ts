@@ -142,7 +142,7 @@ export async function reconcileCluster(
     checks: options.checks,
     serverAheadMs: options.serverClock.aheadMs,
   });
-  state.sidecars.keepOnly(snapshot.pods);
+  state.sidecars.keepOnly(snapshot);
   const startedMs = options.stopwatch();
   const isTimeUp = (): boolean => options.stopwatch() - startedMs > planMaximumMs;
   const planned = planCluster(snapshot, chain, isTimeUp);

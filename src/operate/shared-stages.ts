@@ -2,6 +2,7 @@
 // fresh status, clear the announcements of what is restarted. Each stage is one call to the database or one transaction,
 // so that a search can let everything happen between them. Rules: spec/coordination.md [CO33]-[CO37],
 // spec/safety.md [S94], [S99].
+import { Memory } from "../env/memory.ts";
 import type { Clock } from "../env/clock.ts";
 import type { AdminClient } from "../fdb/admin.ts";
 import { readSets } from "../fdb/coordination-sets.ts";
@@ -137,7 +138,7 @@ async function lookAtStatus(
   }
   const problem =
     sets !== undefined && action.together !== undefined
-      ? sharedActProblem(action.together, sets, status)
+      ? sharedActProblem({ memory: new Memory() }, action.together, sets, status)
       : undefined;
   if (problem !== undefined) return refused(refusal("EvidenceStale", problem));
   const found = tools.check(status, observedMs);

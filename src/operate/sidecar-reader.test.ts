@@ -1,4 +1,5 @@
 // Tests of the background reader of sidecars.
+import { PlanMemory } from "../plan/view/desired.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { Pod } from "../kube/generated/types.ts";
@@ -125,7 +126,7 @@ test("[OP14] what a sidecar said is forgotten with its pod, its address and its 
   const { clock, reader } = bench(answered);
   reader.ask([question]);
   await clock.advance(1);
-  reader.keepOnly(podOf("u1", "10.0.0.1", "c1"));
+  reader.keepOnly({ pods: podOf("u1", "10.0.0.1", "c1"), memory: new PlanMemory() });
   assert.equal(reader.observations().size, 1);
   const others = [
     podOf("u2", "10.0.0.1", "c1"),
@@ -137,7 +138,7 @@ test("[OP14] what a sidecar said is forgotten with its pod, its address and its 
     await clock.advance(600);
     reader.ask([question]);
     await clock.advance(1);
-    reader.keepOnly(other);
+    reader.keepOnly({ pods: other, memory: new PlanMemory() });
     assert.equal(reader.observations().size, 0);
   }
 });

@@ -1,8 +1,7 @@
 // Asks the sidecars of split pods in the background for their substitutions and the hashes of their files. A
 // pass uses the newest answers and never waits for a pod. Rules: spec/operate.md [OP14]-[OP16].
+import type { Snapshot } from "../plan/snapshot.ts";
 import type { Clock } from "../env/clock.ts";
-import type { Pod } from "../kube/generated/types.ts";
-import type { Stored } from "../kube/resource.ts";
 import { shapeOfPod } from "../plan/view/pod-shape.ts";
 import type { PodNetwork } from "../pod/network.ts";
 import type { SidecarQuestion } from "../plan/config-map/sidecar-questions.ts";
@@ -72,10 +71,11 @@ export class SidecarReader {
   }
 
   /** Forgets what sidecars said that are gone or started again since: their variables may be others now. */
-  keepOnly(pods: ReadonlyMap<string, Stored<Pod>>): void {
+  keepOnly(snapshot: Pick<Snapshot, "pods" | "memory">): void {
     for (const [name, entry] of this.#entries) {
-      const pod = pods.get(name);
-      if (pod === undefined || shapeOfPod(pod).sidecarRun !== entry.run) this.#entries.delete(name);
+      const pod = snapshot.pods.get(name);
+      if (pod === undefined || shapeOfPod(snapshot, pod).sidecarRun !== entry.run)
+        this.#entries.delete(name);
     }
   }
 

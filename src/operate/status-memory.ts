@@ -41,7 +41,7 @@ export class StatusMemory {
   }
 
   /** Takes in an observation; one that is known already changes nothing. */
-  note(latest: DatabaseObservation, view: Pick<SafetyView, "cluster" | "pods">): void {
+  note(latest: DatabaseObservation, view: Pick<SafetyView, "cluster" | "pods" | "memory">): void {
     if (latest.kind !== "seen" || latest.observedMs === this.#statuses[0]?.observedMs) return;
     const { kind: _kind, ...seen } = latest;
     this.#noteCoordinators(seen, view);
@@ -64,11 +64,14 @@ export class StatusMemory {
   }
 
   /** A database that does not serve tells nothing about single coordinators. */
-  #noteCoordinators({ status, observedMs }: SeenStatus, view: Pick<SafetyView, "cluster">): void {
+  #noteCoordinators(
+    { status, observedMs }: SeenStatus,
+    view: Pick<SafetyView, "cluster" | "memory">,
+  ): void {
     if (status.client?.database_status?.available !== true) return;
     if (status.unreadable !== undefined) return;
     const before = this.#missingCoordinators;
-    const missing = missingCoordinators(status, view.cluster.status?.connectionString ?? "");
+    const missing = missingCoordinators(view, status, view.cluster.status?.connectionString ?? "");
     this.#missingCoordinators = new Map(
       missing.map((address) => [address, before.get(address) ?? observedMs]),
     );

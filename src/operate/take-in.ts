@@ -16,7 +16,7 @@ export interface TakeInInput {
   caches: Pick<Caches, "pods" | "pvcs">;
   state: Pick<
     ClusterState,
-    "poller" | "statuses" | "database" | "failures" | "reader" | "maintenanceZone"
+    "poller" | "statuses" | "database" | "failures" | "reader" | "maintenanceZone" | "memory"
   >;
   nowMs: number;
   serverAheadMs: number;
@@ -29,11 +29,12 @@ const contradictedMaximumMs = 600_000;
 export function takeIn({ cluster, caches, state, nowMs, serverAheadMs }: TakeInInput): void {
   const pods = objectsOf(caches.pods, cluster);
   const pvcs = objectsOf(caches.pvcs, cluster);
-  const view = { cluster, pods, nowMs, serverAheadMs };
+  const { memory } = state;
+  const view = { cluster, pods, nowMs, serverAheadMs, memory };
   state.statuses.note(ownObservation(view, state.poller.latest), view);
   noteMaintenance(state);
   const { statuses } = state.statuses;
-  for (const found of state.database.ledger.settle({ cluster, pods, pvcs, nowMs, statuses })) {
+  for (const found of state.database.ledger.settle({ ...view, pvcs, statuses })) {
     const { action } = found;
     state.failures.set(actionKey(action), {
       key: actionKey(action),

@@ -13,7 +13,7 @@ import type { Stored } from "../kube/resource.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import type { DisruptiveAction } from "./action.ts";
 import type { ClusterFacts } from "./facts.ts";
-import type { DesiredMemory } from "./view/desired.ts";
+import type { PlanMemory } from "./view/desired.ts";
 import { nothingKnown } from "./questions.ts";
 import type { DatabaseKnowledge } from "./questions.ts";
 import type { SafetyChecks } from "./safety/checks.ts";
@@ -203,7 +203,7 @@ export interface Snapshot {
   /** What steps ask before an act, and the guard again. */
   readonly checks: SafetyChecks;
   /** Derived data kept between passes; it never changes a result. */
-  readonly memory: DesiredMemory;
+  readonly memory: PlanMemory;
 }
 
 /** The memory of an operator that has just started. */

@@ -145,6 +145,7 @@ function verdictOf(pending: string[], ready: string[], apartMs: number, patience
   const { knowledge, database } = world.snapshot();
   assert.ok(knowledge.coordination !== undefined && database.kind === "seen");
   return sharedVerdict(
+    world.snapshot(),
     { purpose: "exclusion", scope: "transaction" },
     knowledge.coordination,
     database.status,

@@ -1,4 +1,5 @@
 // Checklist: which processes become coordinators, and whether those that are should stay.
+import { Memory } from "../../src/env/memory.ts";
 import { strict as assert } from "node:assert";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import {
@@ -81,6 +82,7 @@ function inputOf(given: Given) {
     coordinators = ["10.0.1.1:4501"],
   } = given;
   return {
+    memory: new Memory(),
     spec: { version: "7.3.63", routing: { useDNSInClusterFile: false }, ...spec } as ClusterSpec,
     configuration,
     connectionString: `a:b@${coordinators.join(",")}`,

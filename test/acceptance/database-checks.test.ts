@@ -1,4 +1,5 @@
 // Checklist: what is read out of a status before anything is disturbed.
+import { Memory } from "../../src/env/memory.ts";
 import { strict as assert } from "node:assert";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import type { DatabaseStatus } from "../../src/model/database-status.ts";
@@ -178,7 +179,10 @@ const cluster = (more: NonNullable<DatabaseStatus["cluster"]>): DatabaseStatus =
 });
 item("D07.21", () => {
   const excluded_servers = [{ address: "1.1.1.1" }, { locality: "locality_instance_id:a" }];
-  const found = exclusionsOf(cluster({ configuration: { excluded_servers } }));
+  const found = exclusionsOf(
+    { memory: new Memory() },
+    cluster({ configuration: { excluded_servers } }),
+  );
   assert.deepEqual(
     [[...found.addresses], [...found.localities]],
     [["1.1.1.1"], ["locality_instance_id:a"]],
@@ -191,7 +195,11 @@ item("D07.22", () => {
   );
   assert.equal(roles.length, 3);
   assert.deepEqual(
-    missingCoordinators(scene.status, scene.cluster.status?.connectionString ?? ""),
+    missingCoordinators(
+      { memory: new Memory() },
+      scene.status,
+      scene.cluster.status?.connectionString ?? "",
+    ),
     [],
   );
 });

@@ -1,4 +1,5 @@
 // Checklist: services, volume claims, names, and what a living object tells about itself; the completion of a resource.
+import { Memory } from "../../src/env/memory.ts";
 import { strict as assert } from "node:assert";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import {
@@ -237,7 +238,7 @@ item("C11.1", () => {
   const shape = (enableTls: boolean): boolean => {
     const one = pod(clusterWith({ imageType: "split", sidecarContainer: { enableTls } }), storage1);
     assert.ok(one.ok);
-    return shapeOfPod(one.value as Stored<Pod>).usesSidecarTls;
+    return shapeOfPod({ memory: new Memory() }, one.value as Stored<Pod>).usesSidecarTls;
   };
   assert.deepEqual([shape(true), shape(false)], [true, false]);
 });

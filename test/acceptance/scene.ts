@@ -1,5 +1,6 @@
 // One moment of a cluster at rest, to be changed by a test before a single step of the chain decides on it: process
 // groups, pods, processes and what the database says are plain data that a test may edit.
+import { Memory } from "../../src/env/memory.ts";
 import { strict as assert } from "node:assert";
 import type {
   ClusterSpec,
@@ -18,7 +19,7 @@ import { timestampOf } from "../../src/model/process-group.ts";
 import type { Action } from "../../src/plan/action.ts";
 import { chain, planCluster } from "../../src/plan/chain.ts";
 import type { Plan } from "../../src/plan/chain.ts";
-import { newDesiredMemory } from "../../src/plan/view/desired.ts";
+import { PlanMemory } from "../../src/plan/view/desired.ts";
 import { shapeOfPod } from "../../src/plan/view/pod-shape.ts";
 import type { Snapshot } from "../../src/plan/snapshot.ts";
 import type { Draft, StepResult } from "../../src/plan/step.ts";
@@ -179,7 +180,7 @@ export class Scene {
     const status = structuredClone(this.status);
     return this.#world.snapshot({
       nowMs: this.nowMs,
-      memory: newDesiredMemory(),
+      memory: new PlanMemory(),
       cluster: this.cluster,
       // What is derived from a pod is remembered by its identity, and tests edit pods in place.
       pods: new Map([...this.pods].map(([name, pod]) => [name, { ...pod }])),
@@ -275,7 +276,10 @@ export class Scene {
   #otherServers(): Record<string, StatusProcess> {
     const found: Record<string, StatusProcess> = {};
     for (const [name, pod] of this.pods) {
-      const { servers, environment, currentConfiguration } = shapeOfPod(pod);
+      const { servers, environment, currentConfiguration } = shapeOfPod(
+        { memory: new Memory() },
+        pod,
+      );
       if (environment === undefined || currentConfiguration === undefined) continue;
       const configuration = JSON.parse(currentConfiguration) as MonitorConfiguration;
       for (let number = 2; number <= servers; number += 1) {

@@ -1,5 +1,6 @@
 // What one instance of the small world does next: one look, one transaction or one command at a time, decided by the code
 // of the operator. What must never happen is noticed where it would. Rules: spec/coordination.md [CO60]-[CO63].
+import { Memory } from "../../src/env/memory.ts";
 import { readSets, updateSets } from "../../src/fdb/coordination-sets.ts";
 import type { SetUpdates } from "../../src/fdb/coordination-sets.ts";
 import { coordinationSets } from "../../src/fdb/keys.ts";
@@ -202,7 +203,14 @@ function decide(world: World, instance: Instance): DisruptiveAction | undefined 
     const agreed = matters
       .filter((matter) => matter.purpose === purpose)
       .flatMap((matter) => {
-        const verdict = sharedVerdict(matter, known, status, prefix, options);
+        const verdict = sharedVerdict(
+          { memory: new Memory() },
+          matter,
+          known,
+          status,
+          prefix,
+          options,
+        );
         return verdict.kind === "agreed" ? [{ matter, ...verdict }] : [];
       });
     if (agreed.length === 0) continue;

@@ -14,7 +14,7 @@ import type { KubeObject } from "../../src/kube/object.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import type { DatabaseStatus, StatusProcess } from "../../src/model/database-status.ts";
 import { planCluster } from "../../src/plan/chain.ts";
-import { newDesiredMemory } from "../../src/plan/view/desired.ts";
+import { PlanMemory } from "../../src/plan/view/desired.ts";
 import { defaultPlanOptions, nothingRemembered } from "../../src/plan/snapshot.ts";
 
 function load<T extends KubeObject>(file: string, namespace?: string): Map<string, T> {
@@ -86,7 +86,7 @@ test("[P88] a cluster of the Go operator is taken over without any action", () =
     seed: 1,
     options: defaultPlanOptions,
     checks: safetyChecks,
-    memory: newDesiredMemory(),
+    memory: new PlanMemory(),
   });
   assert.equal(pods.size, 15);
   assert.deepEqual(plan.actions, []);

@@ -1,4 +1,5 @@
 // Performing actions and the guard's door, against the emulated API server.
+import { PlanMemory } from "../../src/plan/view/desired.ts";
 import { sharedStages } from "../../src/operate/shared-stages.ts";
 import { safetyChecks } from "../../src/plan/safety/checks.ts";
 import { strict as assert } from "node:assert";
@@ -101,6 +102,7 @@ class Bench {
       lastDatabaseWriteMs: database.lastWriteMs,
       options: defaultPlanOptions,
       checks: safetyChecks,
+      memory: new PlanMemory(),
     };
   }
 

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { seededRandom } from "../../src/env/random.ts";
-import { newDesiredMemory } from "../../src/plan/view/desired.ts";
+import { PlanMemory } from "../../src/plan/view/desired.ts";
 import { PlanWorld } from "./plan-world.ts";
 
 const specs: fc.Arbitrary<Partial<ClusterSpec>> = fc.record({
@@ -97,7 +97,7 @@ test("[P9] what is kept between passes never changes a plan", () => {
       world.seed = seed;
       for (let count = 0; count < 6; count += 1) {
         const remembered = world.plan();
-        const fresh = world.plan({ memory: newDesiredMemory() });
+        const fresh = world.plan({ memory: new PlanMemory() });
         assert.deepEqual(fresh, remembered);
         world.pass();
         world.nowMs += 2_000;

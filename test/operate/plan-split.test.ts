@@ -1,7 +1,7 @@
 // The split image: what its sidecars say, when they are asked, and how files are brought up to date.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { desiredFor, newDesiredMemory } from "../../src/plan/view/desired.ts";
+import { desiredFor, PlanMemory } from "../../src/plan/view/desired.ts";
 import { podConfigurationState, substitutionsOf } from "../../src/plan/view/pod-configuration.ts";
 import { shapeOfPod } from "../../src/plan/view/pod-shape.ts";
 import type { Plan } from "../../src/plan/chain.ts";
@@ -31,7 +31,7 @@ function answer(world: PlanWorld, fileHashes: (name: string) => Record<string, s
 
 /** The hashes that the present configuration asks for. */
 function wantedHashes(world: PlanWorld, name: string): Record<string, string> {
-  const desired = desiredFor(newDesiredMemory(), world.cluster, world.cluster.status ?? {});
+  const desired = desiredFor(new PlanMemory(), world.cluster, world.cluster.status ?? {});
   const pod = world.pods.get(name);
   const sidecar = world.sidecars.get(name);
   const group = world.cluster.status?.processGroups?.find((one) => desired.podName(one) === name);
@@ -111,7 +111,7 @@ test("[U58] what a sidecar said is not believed while it is being restarted", ()
   answer(world, (name) => wantedHashes(world, name));
   const states = (): Set<string> => {
     const snapshot = world.snapshot();
-    const desired = desiredFor(newDesiredMemory(), world.cluster, world.cluster.status ?? {});
+    const desired = desiredFor(new PlanMemory(), world.cluster, world.cluster.status ?? {});
     const found = (world.cluster.status?.processGroups ?? []).map((group) => {
       const pod = world.pods.get(desired.podName(group));
       assert.ok(pod);
@@ -135,8 +135,8 @@ test("[P15] a pod tells its image type, servers, addresses and what its monitor 
   const world = started();
   const [pod] = world.pods.values();
   assert.ok(pod !== undefined);
-  const shape = shapeOfPod(pod);
-  assert.equal(shape, shapeOfPod(pod), "a pod object is read once");
+  const shape = shapeOfPod(world, pod);
+  assert.equal(shape, shapeOfPod(world, pod), "a pod object is read once");
   assert.deepEqual(
     { ...shape, sidecarImage: undefined, runningSidecarImage: undefined, sidecarRun: undefined },
     {
@@ -160,6 +160,6 @@ test("[P15] a pod tells its image type, servers, addresses and what its monitor 
   unified.settle(1);
   const storage = [...unified.pods.values()].find((one) => one.metadata.name?.includes("storage"));
   assert.ok(storage !== undefined);
-  const { imageType, servers, environment } = shapeOfPod(storage);
+  const { imageType, servers, environment } = shapeOfPod(unified, storage);
   assert.deepEqual([imageType, servers, environment?.["BINARY_DIR"]], ["unified", 3, "/usr/bin"]);
 });

@@ -10,7 +10,7 @@ import type { Action } from "../../src/plan/action.ts";
 import { chain, planCluster } from "../../src/plan/chain.ts";
 import type { Plan } from "../../src/plan/chain.ts";
 import type { StepResult } from "../../src/plan/step.ts";
-import { newDesiredMemory } from "../../src/plan/view/desired.ts";
+import { PlanMemory } from "../../src/plan/view/desired.ts";
 import { PlanWorld, startMs } from "./plan-world.ts";
 
 const small = {
@@ -573,9 +573,9 @@ test("[P1] planning changes nothing in its snapshot and gives the same plan agai
   const world = settled();
   world.pods.delete(podOf(world, "log"));
   world.changeSpec({ processCounts: { storage: 4, log: 1, stateless: 1 } });
-  const first = world.plan({ memory: newDesiredMemory() });
+  const first = world.plan({ memory: new PlanMemory() });
   const cluster = structuredClone(world.cluster);
-  const second = world.plan({ memory: newDesiredMemory() });
+  const second = world.plan({ memory: new PlanMemory() });
   assert.deepEqual(second, first);
   assert.deepEqual(world.cluster, cluster);
   assert.equal(world.nowMs > startMs, true);

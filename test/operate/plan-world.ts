@@ -24,8 +24,7 @@ import { planCluster } from "../../src/plan/chain.ts";
 import type { Plan } from "../../src/plan/chain.ts";
 import type { ClusterFacts } from "../../src/plan/facts.ts";
 import { withSpecInForce } from "../../src/plan/status/spec-in-force.ts";
-import { newDesiredMemory } from "../../src/plan/view/desired.ts";
-import type { DesiredMemory } from "../../src/plan/view/desired.ts";
+import { PlanMemory } from "../../src/plan/view/desired.ts";
 import { defaultPlanOptions, nothingRemembered } from "../../src/plan/snapshot.ts";
 import type { DatabaseObservation, SidecarObservation, Snapshot } from "../../src/plan/snapshot.ts";
 import type { NewWait } from "../../src/plan/wait.ts";
@@ -46,7 +45,7 @@ export class PlanWorld {
   statusOverlay: Partial<NonNullable<DatabaseStatus["cluster"]>> = {};
   nowMs = startMs;
   seed = 1;
-  memory: DesiredMemory = newDesiredMemory();
+  memory: PlanMemory = new PlanMemory();
   waits: readonly NewWait[] = [];
   facts: ClusterFacts = {};
   readonly commands: string[] = [];

@@ -103,7 +103,7 @@ function mayStillSpeak(snapshot: BackupSnapshot): boolean {
 }
 
 /** Task timeouts are usual: another agent takes the task over. */
-const usualErrors = new Set([2382]);
+const usualErrors: ReadonlySet<number> = new Set([2382]);
 
 /** Errors since the last point that can be restored: later success has outdated the others. */
 function errorsOf(snapshot: BackupSnapshot, { record }: BackupLayer): NewWait[] {

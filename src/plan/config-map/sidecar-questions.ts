@@ -22,7 +22,7 @@ export function sidecarQuestions(snapshot: Snapshot, draft: Draft): SidecarQuest
     if (hasCondition(group, "ResourcesTerminating")) return [];
     const pod = snapshot.pods.get(draft.desired.podName(group));
     if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return [];
-    const shape = shapeOfPod(pod);
+    const shape = shapeOfPod(snapshot, pod);
     const host = shape.sidecarHost;
     if (shape.imageType !== "split" || host === undefined || !shape.isSidecarReady) return [];
     const podName = pod.metadata.name ?? "";

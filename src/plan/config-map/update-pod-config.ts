@@ -45,7 +45,7 @@ export function updatePodConfig(snapshot: Snapshot, draft: Draft): StepResult {
 
 /** A monitor leaves a configuration alone whose version it does not have: it needs a new pod. */
 function canFollow(draft: Draft, group: ProcessGroup, pod: Stored<Pod>): boolean {
-  const isKnown = canStart(pod, draft.desired.configuredVersion);
+  const isKnown = canStart(draft.desired, pod, draft.desired.configuredVersion);
   return isKnown ?? !hasCondition(group, "IncorrectSidecarImage");
 }
 
@@ -82,7 +82,7 @@ function tell(
     const processGroupId = group.processGroupID;
     return [{ type: "patchPod", step, basis, patch: { annotations }, processGroupId }];
   }
-  const shape = shapeOfPod(pod);
+  const shape = shapeOfPod(snapshot, pod);
   const host = shape.sidecarHost;
   if (shape.imageType !== "split" || state !== "outdated" || host === undefined) return [];
   return [
@@ -102,7 +102,7 @@ function tell(
 function lastToldMs(snapshot: Snapshot, pod: Stored<Pod>): number {
   const { annotations, creationTimestamp } = pod.metadata;
   const told = toldMs(snapshot, annotations?.[annotationKeys.outdatedConfigMapSeen]);
-  const isSilent = shapeOfPod(pod).currentConfiguration === undefined;
+  const isSilent = shapeOfPod(snapshot, pod).currentConfiguration === undefined;
   return isSilent ? Math.max(told, ownTimeMs(snapshot, creationTimestamp) ?? 0) : told;
 }
 

@@ -85,7 +85,7 @@ function missing(late: readonly string[]): StepResult {
 function unavailableRemedy(snapshot: Snapshot, { status }: Draft): string {
   const pods = [...snapshot.pods.values()];
   const names = pods.map(({ metadata }) => metadata.name ?? "");
-  const hosts = new Set(pods.flatMap((pod) => shapeOfPod(pod).publicIps.map(hostOf)));
+  const hosts = new Set(pods.flatMap((pod) => shapeOfPod(snapshot, pod).publicIps.map(hostOf)));
   const isOurs = (host: string): boolean =>
     hosts.has(host) || names.includes(host.split(".")[0] ?? "");
   const coordinators = coordinatorsOf(status.connectionString ?? "").map(hostOf);

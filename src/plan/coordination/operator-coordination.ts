@@ -1,6 +1,7 @@
 // Step operatorCoordination: in global mode the other instances learn what this one wants to remove, exclude, include and
 // restart, and what is left over of it is taken back. In local mode it reads and writes nothing, but for what it left.
 // Rules: spec/coordination.md [CO1]-[CO14], [CO66], [CO67].
+import type { DatabaseQuestion } from "../questions.ts";
 import { automationOf } from "../../api/effective.ts";
 import { isTest } from "../../model/process-class.ts";
 import { hasCondition, isExcluded, isMarkedForRemoval } from "../../model/process-group.ts";
@@ -29,7 +30,7 @@ import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
 
-const questions = [{ type: "coordination" as const }];
+const questions: readonly DatabaseQuestion[] = [{ type: "coordination" }];
 
 export function operatorCoordination(snapshot: Snapshot, draft: Draft): StepResult {
   const { coordinationPrefix } = draft.status;
@@ -43,7 +44,7 @@ function planLeaving(snapshot: Snapshot, draft: Draft, prefix: string): StepResu
   const known = coordinationOf(snapshot);
   const status = databaseStatus(snapshot);
   if (known === undefined || status === undefined) return leaving;
-  const updates = withdrawal(known.sets, prefix, draft.groups, status);
+  const updates = withdrawal(snapshot, known.sets, prefix, draft.groups, status);
   if (isEmptyUpdate(updates)) return { status: { coordinationPrefix: undefined } };
   return { ...leaving, actions: [{ type: "updateCoordination", step, prefix, updates }] };
 }
@@ -70,7 +71,7 @@ function planPart(snapshot: Snapshot, draft: Draft): StepResult {
   const updates =
     apart === undefined
       ? membershipUpdates(membersOf(snapshot, draft, status), known.sets, prefix)
-      : withdrawal(known.sets, prefix, draft.groups, status);
+      : withdrawal(snapshot, known.sets, prefix, draft.groups, status);
   const told = { questions, waits, status: { coordinationPrefix: prefix } };
   if (isEmptyUpdate(updates)) return told;
   return { ...told, actions: [{ type: "updateCoordination", step, prefix, updates }] };
@@ -79,7 +80,7 @@ function planPart(snapshot: Snapshot, draft: Draft): StepResult {
 /** Testers take part in nothing. */
 function membersOf(snapshot: Snapshot, draft: Draft, status: DatabaseStatus): readonly Member[] {
   const { spec } = snapshot.cluster;
-  const exclusions = exclusionsOf(status);
+  const exclusions = exclusionsOf(snapshot, status);
   const byLocality = usesLocalities(draft.desired.cluster.spec, draft.status.runningVersion ?? "");
   const isWhollyListed = (group: ProcessGroup): boolean =>
     !isUnnameable(group, byLocality) && missingTargets(exclusions, group, byLocality).length === 0;

@@ -1,6 +1,7 @@
 // Whether this instance may have entries in the coordination sets. Beside another operator, which cannot read them, and
 // under a prefix that another resource uses as well, it has none, and does nothing together. An instance that leaves
 // global mode takes out what it has. Rules: spec/coordination.md [CO14], [CO66], [CO67].
+import type { Remembering } from "../../env/memory.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { EntryUpdate, SetUpdates } from "../../fdb/coordination-sets.ts";
 import { storedSets } from "../../fdb/keys.ts";
@@ -27,25 +28,26 @@ export function apartWait(
   const ownPrefix = ownPrefixOf(snapshot);
   const foreign = foreignEntries(known.sets, ownPrefix);
   if (foreign.length > 0) return foreignWait(foreign);
-  const strangers = strangersUnder(status, groups, ownPrefix);
+  const strangers = strangersUnder(snapshot, status, groups, ownPrefix);
   return strangers.length === 0 ? undefined : prefixWait(ownPrefix, strangers);
 }
 
 /** Live processes that carry the prefix and belong to no process group of this resource. */
 function strangersUnder(
+  snapshot: Remembering,
   status: DatabaseStatus,
   groups: readonly ProcessGroup[],
   prefix: string,
 ): string[] {
   const own = new Set(groups.map((group) => group.processGroupID));
-  return [...livingIds(status)]
+  return [...livingIds(snapshot, status)]
     .filter((id) => !own.has(id) && parseProcessGroupId(id)?.prefix === prefix)
     .sort();
 }
 
-function livingIds(status: DatabaseStatus): ReadonlySet<string> {
+function livingIds(snapshot: Remembering, status: DatabaseStatus): ReadonlySet<string> {
   const unreachable = unreachableAddresses(status);
-  const living = [...processesByInstance(status)].filter(([, processes]) =>
+  const living = [...processesByInstance(snapshot, status)].filter(([, processes]) =>
     processes.some(({ address = "" }) => !unreachable.has(address)),
   );
   return new Set(living.map(([id]) => id));
@@ -53,13 +55,14 @@ function livingIds(status: DatabaseStatus): ReadonlySet<string> {
 
 /** Everything under a prefix is taken out, but for what belongs to the live processes of another resource. */
 export function withdrawal(
+  snapshot: Remembering,
   sets: CoordinationSets,
   prefix: string,
   groups: readonly ProcessGroup[],
   status: DatabaseStatus,
 ): SetUpdates {
   const own = new Set(groups.map((group) => group.processGroupID));
-  const living = livingIds(status);
+  const living = livingIds(snapshot, status);
   const found: Partial<Record<StoredSet, ReadonlyMap<string, EntryUpdate>>> = {};
   for (const set of storedSets) {
     const { entries = [], foreign = [] } = sets[set] ?? {};

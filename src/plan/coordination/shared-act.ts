@@ -1,5 +1,6 @@
 // An act on the process groups of several instances, and the look at fresh sets and a fresh status that comes right
 // before it, under the lock. Rules: spec/coordination.md [CO33]-[CO37].
+import type { Remembering } from "../../env/memory.ts";
 import type { StoredEntry } from "../../fdb/coordination-sets.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { processesOf } from "../../model/locality.ts";
@@ -27,13 +28,14 @@ export interface SharedAct {
 
 /** Why the act may not happen any more, as a clause; undefined when everything is as it was decided on. */
 export function sharedActProblem(
+  view: Remembering,
   act: SharedAct,
   sets: CoordinationSets,
   status: DatabaseStatus,
 ): string | undefined {
   return (
     foreignProblem(act, sets) ??
-    entriesProblem(act, sets, status) ??
+    entriesProblem(view, act, sets, status) ??
     coordinatorsProblem(act, sets) ??
     commandLineProblem(act, status) ??
     zonesProblem(act, status)
@@ -48,12 +50,15 @@ function foreignProblem({ prefix }: SharedAct, sets: CoordinationSets): string |
 }
 
 function entriesProblem(
+  view: Remembering,
   act: SharedAct,
   sets: CoordinationSets,
   status: DatabaseStatus,
 ): string | undefined {
   const inTime = withoutLate(sets, new Set(act.late));
-  const found = act.matters.map((matter) => sharedEntries(matter, inTime, status, act.prefix));
+  const found = act.matters.map((matter) =>
+    sharedEntries(view, matter, inTime, status, act.prefix),
+  );
   const missing = found.flatMap((each) => each.missing);
   if (missing.length > 0 && !act.isOverdue) {
     const names = missing.map(({ processGroupId }) => processGroupId);

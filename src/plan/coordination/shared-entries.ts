@@ -3,7 +3,7 @@
 // another instance is held against the status. Rules: spec/coordination.md [CO23]-[CO26], [CO40], [CO64], [CO65], [CO70].
 import type { StoredEntry } from "../../fdb/coordination-sets.ts";
 import type { CoordinationSet, SetEntry } from "../../fdb/keys.ts";
-import { oncePer } from "../../env/once-per.ts";
+import type { Remembering } from "../../env/memory.ts";
 import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
 import { instanceLocality } from "../../model/process-group-id.ts";
 import {
@@ -38,6 +38,7 @@ interface Sight {
 
 /** As the instance with this prefix sees it. */
 export function sharedEntries(
+  view: Remembering,
   matter: Matter,
   sets: CoordinationSets,
   status: DatabaseStatus,
@@ -48,7 +49,7 @@ export function sharedEntries(
     sets[set].entries.filter(({ processGroupId }) => isInScope(matter, processGroupId));
   const announced = inScope(names.ready);
   const targets = new Map(announced.map((entry) => [entryKey(entry), entry.targets]));
-  const sight = sightOf(status, ownPrefix);
+  const sight = sightOf(view, status, ownPrefix);
   const chosen = (entries: readonly StoredEntry[]): StoredEntry[] =>
     entries.filter((entry) =>
       isCompared(matter, { ...entry, targets: targets.get(entryKey(entry)) ?? [] }, sight),
@@ -64,24 +65,24 @@ export function sharedEntries(
   return { ready: ready.filter((entry) => pendingKeys.has(entryKey(entry))), missing };
 }
 
-function sightOf(status: DatabaseStatus, ownPrefix: string): Sight {
-  return { ...seenIn(status), ownPrefix };
+function sightOf(view: Remembering, status: DatabaseStatus, ownPrefix: string): Sight {
+  return {
+    ...{ ownPrefix, holders: view.memory.once(holdersIn, status) },
+    exclusions: exclusionsOf(view, status),
+    processes: processesByInstance(view, status),
+    unreachable: view.memory.once(unreachableAddresses, status),
+  };
 }
 
-/** Every matter is held against it. */
-const seenIn = oncePer((status: DatabaseStatus): Omit<Sight, "ownPrefix"> => {
+function holdersIn(status: DatabaseStatus): ReadonlyMap<string, ReadonlySet<string>> {
   const holders = new Map<string, Set<string>>();
   for (const process of processesOf(status)) {
     const host = hostOf(process.address ?? "");
     const ids = holders.get(host) ?? new Set<string>();
     holders.set(host, ids.add(localityOf(process, localityKeys.instance)));
   }
-  return {
-    ...{ holders, exclusions: exclusionsOf(status) },
-    processes: processesByInstance(status),
-    unreachable: unreachableAddresses(status),
-  };
-});
+  return holders;
+}
 
 /** Exclusions: what is not excluded yet, and lives or is ours. Inclusions: what is excluded. Restarts: what lives. */
 function isCompared({ purpose }: Matter, entry: StoredEntry, sight: Sight): boolean {
@@ -165,12 +166,13 @@ const lateMs = 20_000;
 
 /** Keys of the entries of other instances; `observedMs` is when the status was asked for. */
 export function lateEntries(
+  view: Remembering,
   { sets, memory }: CoordinationKnowledge,
   status: DatabaseStatus,
   observedMs: number,
   ownPrefix: string,
 ): ReadonlySet<string> {
-  const processes = processesByInstance(status);
+  const processes = processesByInstance(view, status);
   const late = sets.readyForRestart.entries.filter((entry) => {
     const seenMs = memory.firstSeenMs.get(seenKey("readyForRestart", entry));
     const own = processes.get(entry.processGroupId) ?? [];

@@ -1,5 +1,6 @@
 // When several instances may act as one: every announced process group is ready, and the sets have stayed as they are
 // for a while, so that nobody who was about to announce is left behind. Rules: spec/coordination.md [CO20]-[CO32].
+import type { Remembering } from "../../env/memory.ts";
 import { leastOf } from "../../env/long-lists.ts";
 import type { StoredEntry } from "../../fdb/coordination-sets.ts";
 import type { SetEntry } from "../../fdb/keys.ts";
@@ -27,13 +28,14 @@ export function patienceMs({ globalSynchronizationWaitMs: waitMs }: PlanOptions)
 }
 
 export function sharedVerdict(
+  view: Remembering,
   matter: Matter,
   { sets, observedMs, memory }: CoordinationKnowledge,
   status: DatabaseStatus,
   ownPrefix: string,
   options: PlanOptions,
 ): SharedVerdict {
-  const { ready, missing } = sharedEntries(matter, sets, status, ownPrefix);
+  const { ready, missing } = sharedEntries(view, matter, sets, status, ownPrefix);
   const isOurs = ready.some(({ processGroupIdPrefix }) => processGroupIdPrefix === ownPrefix);
   if (!isOurs) return { kind: "idle" };
   if (missing.length > 0) {

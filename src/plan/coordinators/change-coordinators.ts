@@ -44,7 +44,7 @@ export function changeCoordinators(snapshot: Snapshot, draft: Draft): StepResult
   if (problem === undefined) return nothing;
   const deferral = deferralOf(wanted);
   const isUrgent =
-    deferral !== undefined && missingCoordinators(status, connectionString).length > 0;
+    deferral !== undefined && missingCoordinators(snapshot, status, connectionString).length > 0;
   if (deferral !== undefined && !isUrgent) {
     const { message } = deferral;
     const event = { type: "Normal", reason: "DeferringCoordinatorChange", message } as const;
@@ -104,7 +104,7 @@ function change(
 
 /** When one is gone, and everything that could take its place is up, no full set will come by waiting [HALL35]. */
 export function choiceOf(input: CoordinatorChoiceInput): CoordinatorChoice {
-  const isGone = missingCoordinators(input.status, input.connectionString).length > 0;
+  const isGone = missingCoordinators(input, input.status, input.connectionString).length > 0;
   return chooseCoordinators({ ...input, isPressed: isGone && input.isSettled === true });
 }
 
@@ -140,7 +140,7 @@ function withOtherListener(input: CoordinatorChoiceInput): CoordinatorChoiceInpu
 function changeDanger(snapshot: Snapshot, draft: Draft, input: CoordinatorInput): Hold | undefined {
   const { status } = input;
   const { coordinatorMinimumUptimeSeconds: minimum, coordinatorMissingMs } = snapshot.options;
-  const missing = missingCoordinators(status, input.connectionString);
+  const missing = missingCoordinators(snapshot, status, input.connectionString);
   if (missing.length > 0) {
     const goneMs = snapshot.nowMs - missingSinceMs(snapshot, missing);
     if (goneMs < coordinatorMissingMs) {

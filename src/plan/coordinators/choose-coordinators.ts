@@ -49,7 +49,8 @@ export function chooseCoordinators(input: CoordinatorChoiceInput): CoordinatorCh
   const named = chooseAs(input, wishOf(input));
   // Pods get their names when they are made anew, which waits for a coordinator that is missing and for a switch of TLS.
   const isUrgent =
-    missingCoordinators(input.status, input.connectionString).length > 0 || isConversion(input);
+    missingCoordinators(input, input.status, input.connectionString).length > 0 ||
+    isConversion(input);
   const choice =
     named.ok || !isUrgent ? named : chooseAs({ ...input, isAddressEnough: true }, wishOf(input));
   if (choice.ok) return choice;

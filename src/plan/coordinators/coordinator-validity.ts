@@ -3,7 +3,7 @@
 import { counted } from "../../model/counted.ts";
 import { routingOf } from "../../api/effective.ts";
 import type { ClusterSpec } from "../../api/cluster.ts";
-import { oncePer } from "../../env/once-per.ts";
+import type { Remembering } from "../../env/memory.ts";
 import { addressesInCommandLine, formatAddress, isTls, parseAddress } from "../../model/address.ts";
 import type { ProcessAddress } from "../../model/address.ts";
 import { coordinatorsOf } from "../../model/connection-string.ts";
@@ -23,7 +23,7 @@ import { redundancyOf } from "../../model/redundancy.ts";
 import { hostProblem } from "./coordinator-hosts.ts";
 import { pickCoordinators } from "./coordinator-candidates.ts";
 
-export interface CoordinatorInput {
+export interface CoordinatorInput extends Remembering {
   spec: ClusterSpec;
   configuration: DatabaseConfiguration;
   connectionString: string;
@@ -63,7 +63,7 @@ export function coordinatorProblem(input: CoordinatorInput): string | undefined 
   }
   if (
     isConversion(input) &&
-    missingCoordinators(input.status, input.connectionString).length === 0
+    missingCoordinators(input, input.status, input.connectionString).length === 0
   ) {
     const usesTls = input.spec.mainContainer?.enableTls === true;
     return `The coordinators are to be reached ${usesTls ? "by TLS" : "without TLS"}`;
@@ -77,12 +77,16 @@ export function coordinatorProblem(input: CoordinatorInput): string | undefined 
  * Coordinators that nobody serves: the client cannot reach them, or no process of the status is known by their name or
  * address. A coordinator known by its host name is found by the name that its process reports.
  */
-export function missingCoordinators(status: DatabaseStatus, connectionString: string): string[] {
+export function missingCoordinators(
+  { memory }: Remembering,
+  status: DatabaseStatus,
+  connectionString: string,
+): string[] {
   const wanted = coordinatorsOf(connectionString);
   const hosts = hostsOf(wanted);
   const served = new Set<string>();
   for (const process of processesOf(status)) {
-    const addresses = announcedAddresses(process);
+    const addresses = memory.once(announcedAddresses, process);
     const dnsName = dnsNameOf(process);
     for (const address of addresses.ok ? addresses.value : []) {
       if (!hosts.has(address.host) && !hosts.has(dnsName)) continue;
@@ -118,7 +122,7 @@ export function processesWithoutListener(input: CoordinatorInput): string[] {
       if (isTest(process.class_type ?? "") || process.address === undefined) return false;
       if (process.excluded === true) return false;
       if (input.abandoned?.has(localityOf(process, localityKeys.instance)) === true) return false;
-      const addresses = announcedAddresses(process);
+      const addresses = input.memory.once(announcedAddresses, process);
       return !addresses.ok || addresses.value.every((address) => isTls(address) !== usesTls);
     })
     .map((process) => localityOf(process, localityKeys.instance) || (process.address ?? ""));
@@ -132,7 +136,7 @@ function coordinatorAddress(
   hosts: ReadonlySet<string>,
 ): string | undefined {
   if (isTest(process.class_type ?? "") || process.locality === undefined) return undefined;
-  const addresses = announcedAddresses(process);
+  const addresses = input.memory.once(announcedAddresses, process);
   if (!addresses.ok) return undefined;
   const usesTls = input.spec.mainContainer?.enableTls === true;
   const address = addresses.value.find((each) => isTls(each) === usesTls);
@@ -152,9 +156,9 @@ function hostsOf(addresses: Iterable<string>): ReadonlySet<string> {
   return new Set(hosts);
 }
 
-const announcedAddresses = oncePer((process: StatusProcess) =>
-  addressesInCommandLine(process.command_line ?? ""),
-);
+function announcedAddresses(process: StatusProcess): ReturnType<typeof addressesInCommandLine> {
+  return addressesInCommandLine(process.command_line ?? "");
+}
 
 function named(address: ProcessAddress, dnsName: string): ProcessAddress[] {
   return dnsName === "" ? [] : [{ ...address, host: dnsName }];

@@ -54,6 +54,7 @@ export function coordinatorInput(
   const configuration = configurationInForce(snapshot, draft, status);
   const { connectionString = "" } = draft.status;
   return {
+    memory: snapshot.memory,
     spec: snapshot.cluster.spec,
     configuration,
     connectionString,
@@ -220,7 +221,7 @@ export function isPlacementSettled(
   draft: Draft,
   status: DatabaseStatus,
 ): boolean {
-  const reporting = processesByInstance(status);
+  const reporting = processesByInstance(snapshot, status);
   return eligibleGroups(snapshot, draft.groups).every((group) => {
     if (reporting.has(group.processGroupID)) return true;
     return isMarkedForRemoval(group) && !isOnDeadNode(snapshot, group);

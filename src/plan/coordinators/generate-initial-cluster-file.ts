@@ -106,7 +106,7 @@ function candidateOf(
   const zone = group.distributionKey || values?.[zoneVariableOf(faultDomainOf(spec))];
   if (values === undefined || zone === undefined || zone === "") return undefined;
   const dnsName = routingOf(spec).useDnsInClusterFile ? values["FDB_DNS_NAME"] : undefined;
-  const host = dnsName ?? shapeOfPod(pod).publicIps[0];
+  const host = dnsName ?? shapeOfPod(snapshot, pod).publicIps[0];
   if (host === undefined) return undefined;
   const [address] = addressesOf(host, 1, draft.status.requiredAddresses ?? { nonTLS: true });
   if (address === undefined) return undefined;

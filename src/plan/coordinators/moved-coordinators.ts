@@ -64,7 +64,7 @@ function moveOf(snapshot: Snapshot, draft: Draft, coordinator: string): Move | u
 
 function isInUse(snapshot: Snapshot, host: string): boolean {
   return [...snapshot.pods.values()].some((pod) =>
-    shapeOfPod(pod).publicIps.some((ip) => hostOf(ip) === host),
+    shapeOfPod(snapshot, pod).publicIps.some((ip) => hostOf(ip) === host),
   );
 }
 
@@ -72,7 +72,7 @@ function currentHost(snapshot: Snapshot, draft: Draft, group: ProcessGroup): str
   const pod = snapshot.pods.get(draft.desired.podName(group));
   if (pod === undefined || !isPodReady(pod)) return undefined;
   if (volumeProblem(snapshot, group) !== undefined) return undefined;
-  return shapeOfPod(pod).publicIps[0];
+  return shapeOfPod(snapshot, pod).publicIps[0];
 }
 
 function waitOf(

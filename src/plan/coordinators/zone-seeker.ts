@@ -117,7 +117,7 @@ function sharingGroups(
   const placeOf = ({ processClass, faultDomain }: ProcessGroup): string =>
     `${processClass}/${faultDomain ?? ""}`;
   const places = Map.groupBy(staying, placeOf);
-  const found = cheapestFirst(staying, status).flatMap((group) => {
+  const found = cheapestFirst(snapshot, staying, status).flatMap((group) => {
     const neighbour = places.get(placeOf(group))?.find((other) => other !== group);
     if (neighbour === undefined || isCoordinator(snapshot, status, group)) return [];
     return [{ group, neighbour: neighbour.processGroupID }];

@@ -96,7 +96,7 @@ function isCandidate(group: ProcessGroup): boolean {
 }
 
 function situationOf(snapshot: Snapshot, draft: Draft, status: DatabaseStatus): Situation {
-  const exclusions = exclusionsOf(status);
+  const exclusions = exclusionsOf(snapshot, status);
   const byLocality = usesLocalities(draft.desired.cluster.spec, draft.status.runningVersion ?? "");
   const candidates: ExclusionCandidate[] = [];
   const ongoing = new Set<string>();
@@ -163,7 +163,7 @@ function chooseNow(
   const isAlone = !isGlobal(snapshot, draft.status);
   stop(isAlone ? recovery : undefined, ({ group }) => costsRecovery(snapshot, status, group));
   const mode = draft.desired.configuration.redundancy_mode;
-  const isWaitingUseless = areSuccessorsUp(status, situation.groups);
+  const isWaitingUseless = areSuccessorsUp(snapshot, status, situation.groups);
   for (const { concerns, needed, text } of zoneProblems(status, new Set(idsOf(chosen)), mode)) {
     const isKept = ({ group }: ExclusionCandidate): boolean =>
       isWaitingUseless ? needed.has(group.processGroupID) : concerns(group.processClass);
@@ -176,7 +176,7 @@ function chooseNow(
 function costsRecovery(snapshot: Snapshot, status: DatabaseStatus, group: ProcessGroup): boolean {
   if (isCoordinator(snapshot, status, group)) return true;
   if (!isTransactionSystem(group.processClass)) return false;
-  const processes = processesByInstance(status).get(group.processGroupID) ?? [];
+  const processes = processesByInstance(snapshot, status).get(group.processGroupID) ?? [];
   return processes.some((process) => process.roles === undefined || process.roles.length > 0);
 }
 

@@ -16,7 +16,7 @@ export function successorsProblem(
   groups: readonly ProcessGroup[],
   status: DatabaseStatus,
 ): string | undefined {
-  const reporting = processesByInstance(status);
+  const reporting = processesByInstance(snapshot, status);
   const staying = groups.filter((group) => !isMarkedForRemoval(group));
   if (staying.some(({ processGroupID }) => reporting.has(processGroupID))) return undefined;
   for (const group of staying) {

@@ -73,7 +73,7 @@ function agreementsOf(
   const agreements: Agreement[] = [];
   const waits: NewWait[] = [];
   for (const matter of matters.filter(({ purpose }) => purpose === "exclusion")) {
-    const verdict = sharedVerdict(matter, known, status, ownPrefix, snapshot.options);
+    const verdict = sharedVerdict(snapshot, matter, known, status, ownPrefix, snapshot.options);
     if (verdict.kind !== "agreed") {
       const own = ids.filter((id) => scopeOf(id) === matter.scope);
       append(waits, verdictWaits(step, matter, verdict, known, ownPrefix, own));
@@ -107,7 +107,7 @@ function costProblem(
 function costsRecovery(snapshot: Snapshot, status: DatabaseStatus, id: string): boolean {
   if (isCoordinatorId(snapshot, status, id)) return true;
   if (scopeOf(id) === "storage") return false;
-  const processes = processesByInstance(status).get(id) ?? [];
+  const processes = processesByInstance(snapshot, status).get(id) ?? [];
   return processes.some((process) => process.roles === undefined || process.roles.length > 0);
 }
 
@@ -128,7 +128,7 @@ function excludeTogether(
     const why = `a coordinator is among them, and no others can be chosen: ${coordinators.problem}`;
     return { waits: [postponed(ids, why)] };
   }
-  const exclusions = exclusionsOf(status);
+  const exclusions = exclusionsOf(snapshot, status);
   const targets = entries.flatMap((entry) => entry.targets);
   const action: DisruptiveAction = {
     type: "excludeProcesses",

@@ -87,7 +87,8 @@ function formerNamesOf(snapshot: Snapshot): readonly string[] {
   const names = new Set([...own].map(prefixOf));
   names.delete(spec.processGroupIDPrefix ?? "");
   if (names.size === 0 || status === undefined) return [];
-  for (const id of processesByInstance(status).keys()) if (!own.has(id)) names.delete(prefixOf(id));
+  for (const id of processesByInstance(snapshot, status).keys())
+    if (!own.has(id)) names.delete(prefixOf(id));
   return [...names].sort();
 }
 

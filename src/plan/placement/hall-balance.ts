@@ -70,7 +70,7 @@ function takenFrom(
   halls: readonly string[],
 ): readonly ProcessGroup[] {
   const staying = members.filter((group) => !isMarkedForRemoval(group));
-  const byHall = Map.groupBy(cheapestFirst(staying, databaseStatus(snapshot)), hallOf);
+  const byHall = Map.groupBy(cheapestFirst(snapshot, staying, databaseStatus(snapshot)), hallOf);
   return [...new Set(halls)].flatMap((hall) => {
     const wanted = halls.filter((each) => each === hall).length;
     return fromFullestZones(byHall.get(hall) ?? [], wanted);

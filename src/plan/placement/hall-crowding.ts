@@ -32,7 +32,7 @@ export function crowdedGroups(snapshot: Snapshot, draft: Draft): readonly Mispla
   if (spreadLocality === undefined || status === undefined) return [];
   const isCreated = !isBeforeDatabase(snapshot);
   if (isCreated && !isAnybodyHeldUp(draft, status)) return [];
-  const processes = processesByInstance(status);
+  const processes = processesByInstance(snapshot, status);
   const hallOf = ({ processGroupID }: ProcessGroup): string => {
     const [process] = processes.get(processGroupID) ?? [];
     return process === undefined ? "" : localityOf(process, spreadLocality);
@@ -49,7 +49,7 @@ export function crowdedGroups(snapshot: Snapshot, draft: Draft): readonly Mispla
         (group) => hallOf(group) === hall && !leaving.has(group.processGroupID),
       );
       if (zones.size >= minimum || inside.length < minimum) return [];
-      const [group] = cheapestFirst(inside, status);
+      const [group] = cheapestFirst(snapshot, inside, status);
       if (group === undefined || isTried(snapshot, draft, members, group)) return [];
       if (openZones(snapshot, group.processClass, hall).size < zonesPerHallMin) return [];
       const [zone = ""] = zones;
@@ -66,8 +66,8 @@ export function membersOf({ groups }: Draft, kind: HallKind): readonly ProcessGr
 }
 
 /** Whether all that stay are up, and somebody who is to go is not excluded yet. */
-export function isAnybodyHeldUp({ groups }: Draft, status: DatabaseStatus): boolean {
-  return groups.some(isAwaitingExclusion) && areSuccessorsUp(status, groups);
+export function isAnybodyHeldUp({ groups, desired }: Draft, status: DatabaseStatus): boolean {
+  return groups.some(isAwaitingExclusion) && areSuccessorsUp(desired, status, groups);
 }
 
 /** So many zones a hall needs for those that are to go; 0 when they do not wait for that. */

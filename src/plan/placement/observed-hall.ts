@@ -37,7 +37,7 @@ function observedHall(snapshot: Snapshot, spread: HallSpread, group: ProcessGrou
 function reportedHall(snapshot: Snapshot, spread: HallSpread, group: ProcessGroup): string {
   const status = databaseStatus(snapshot);
   if (status === undefined) return "";
-  const [process] = processesByInstance(status).get(group.processGroupID) ?? [];
+  const [process] = processesByInstance(snapshot, status).get(group.processGroupID) ?? [];
   return process === undefined ? "" : localityOf(process, spread.key);
 }
 

@@ -16,7 +16,13 @@ import {
   isPacked,
 } from "../../model/process-group.ts";
 import { areSuccessorsUp, zoneProblems } from "../safety/exclusion-zones.ts";
-import { domainCounts, domainsFor, membersOf, placeOf } from "./packing-placement.ts";
+import {
+  domainCounts,
+  domainsFor,
+  isWantedDomain,
+  membersOf,
+  placeOf,
+} from "./packing-placement.ts";
 import { cheapestFirst } from "../view/removal-cost.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -43,7 +49,7 @@ export function packingChangeOf(spec: ClusterSpec, group: ProcessGroup): string 
   }
   if (!isJudgeable(spec, group)) return undefined;
   if (!isPacked(group)) return "it is in no logical fault domain";
-  const isKnown = domainsFor(spec, group).has(group.distributionKey ?? "");
+  const isKnown = isWantedDomain(spec, group, group.distributionKey ?? "");
   return isKnown ? undefined : `logical fault domain ${group.distributionKey} is not wanted`;
 }
 
@@ -101,7 +107,7 @@ function keptForZones(snapshot: Snapshot, draft: Draft): ReadonlySet<string> {
   const status = databaseStatus(snapshot);
   const leaving = draft.groups.filter(isAwaitingExclusion).map((group) => group.processGroupID);
   if (status === undefined || leaving.length === 0) return new Set();
-  if (!areSuccessorsUp(status, draft.groups)) return new Set();
+  if (!areSuccessorsUp(snapshot, status, draft.groups)) return new Set();
   const mode = draft.desired.configuration.redundancy_mode;
   const problems = zoneProblems(status, new Set(leaving), mode);
   return new Set(problems.flatMap(({ needed }) => [...needed]));
@@ -144,7 +150,7 @@ function leavingMembers(
   const sizes = new Map([...byPlace].map(([place, found]) => [place, found.length]));
   const shares = targetSizes(sizes, desiredOf(draft, processClass), [...sizes.keys()].sort());
   return [...byPlace].flatMap(([place, found]) => {
-    const sorted = cheapestFirst(found, databaseStatus(snapshot));
+    const sorted = cheapestFirst(snapshot, found, databaseStatus(snapshot));
     const leaving = members.filter(
       (group) => isAwaitingExclusion(group) && placeOf(group) === place,
     );
@@ -180,7 +186,7 @@ function leavingPlace(
   const [first] = sorted;
   if (first === undefined) return [];
   const counts = domainCounts(sorted);
-  const targets = targetSizes(counts, share, [...domainsFor(spec, first)]);
+  const targets = targetSizes(counts, share, domainsFor(spec, first));
   // What a shrink takes anyway is not replaced: first those that are not packed.
   const surplus = Math.max(0, sorted.length - share);
   const overfull = surplusBins(counts, targets).slice(Math.max(0, surplus - unpacked.length));
@@ -246,7 +252,7 @@ function balanced(
   const [first] = sorted;
   if (first === undefined || count <= 0) return [];
   const cheapest = [...new Set(sorted.map((group) => group.distributionKey ?? ""))];
-  const empty = [...domainsFor(spec, first)].filter((key) => !cheapest.includes(key));
+  const empty = domainsFor(spec, first).filter((key) => !cheapest.includes(key));
   const counts = domainCounts(sorted);
   const order = [...empty, ...cheapest.toReversed()];
   const targets = targetSizes(counts, sorted.length - count, order);

@@ -5,7 +5,8 @@ import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../../api/
 import { domainCount, isPackingEnabled } from "../../api/packing.ts";
 import { binsForNew, binsOneByOne } from "../../model/even-spread.ts";
 import type { BinCounts } from "../../model/even-spread.ts";
-import { logicalDomains } from "../../model/logical-domain.ts";
+import { isLogicalDomain, logicalDomains } from "../../model/logical-domain.ts";
+import type { DomainPlace } from "../../model/logical-domain.ts";
 import { hallOf, isMarkedForRemoval, isPacked } from "../../model/process-group.ts";
 import { isLogProcess, isStateful } from "../../model/process-class.ts";
 import type { Draft } from "../step.ts";
@@ -16,22 +17,17 @@ export function placeOf(group: ProcessGroup): string {
 }
 
 /** The wanted logical fault domains in the place of a process group, in the order of their numbers. */
-export function domainsFor(spec: ClusterSpec, group: ProcessGroup): ReadonlySet<string> {
-  const known = domainsOfSpec.get(spec) ?? new Map<string, ReadonlySet<string>>();
-  domainsOfSpec.set(spec, known);
-  const place = placeOf(group);
-  const domains = known.get(place) ?? newDomains(spec, group);
-  known.set(place, domains);
-  return domains;
+export function domainsFor(spec: ClusterSpec, group: ProcessGroup): readonly string[] {
+  return logicalDomains(domainPlace(spec, group), domainCount(spec));
 }
 
-/** A spec never changes, so its domains are named once for all process groups. */
-const domainsOfSpec = new WeakMap<ClusterSpec, Map<string, ReadonlySet<string>>>();
+export function isWantedDomain(spec: ClusterSpec, group: ProcessGroup, name: string): boolean {
+  return isLogicalDomain(domainPlace(spec, group), domainCount(spec), name);
+}
 
-function newDomains(spec: ClusterSpec, group: ProcessGroup): ReadonlySet<string> {
+function domainPlace(spec: ClusterSpec, group: ProcessGroup): DomainPlace {
   const prefix = spec.processGroupIDPrefix ?? "";
-  const place = { prefix, processClass: group.processClass, hall: hallOf(group) };
-  return new Set(logicalDomains(place, domainCount(spec)));
+  return { prefix, processClass: group.processClass, hall: hallOf(group) };
 }
 
 /** Members by logical fault domain; those marked for removal and those that are not packed count nowhere. */
@@ -75,7 +71,7 @@ export function withDomains(
     const here = known.get(place) ?? [];
     // The share of a place is what it holds when the new ones are in it.
     const share = here.length + members.length;
-    const domains = [...domainsFor(spec, first)];
+    const domains = domainsFor(spec, first);
     // While some are in no domain, hosts become free one after the other, and one host takes one domain.
     const bins = here.every(isPacked) ? binsForNew : binsOneByOne;
     const chosen = bins(domainCounts(here), share, domains, members.length);

@@ -33,7 +33,7 @@ export function crowdedZones(snapshot: Snapshot, draft: Draft): readonly Crowded
   if (redundancyOf(mode).spreadLocality !== undefined) return [];
   const leaving = leavingIds(draft.groups);
   const problems = zoneProblems(status, leaving, mode);
-  const processes = processesByInstance(status);
+  const processes = processesByInstance(snapshot, status);
   const zoneOf = ({ processGroupID }: ProcessGroup): string => {
     const [process] = processes.get(processGroupID) ?? [];
     return process === undefined ? "" : localityOf(process, localityKeys.zone);
@@ -43,7 +43,7 @@ export function crowdedZones(snapshot: Snapshot, draft: Draft): readonly Crowded
     const staying = members.filter(({ processGroupID }) => !leaving.has(processGroupID));
     const zones = Map.groupBy(staying, zoneOf);
     const sharing = staying.filter((group) => (zones.get(zoneOf(group))?.length ?? 0) > 1);
-    const [group] = cheapestFirst(sharing, status);
+    const [group] = cheapestFirst(snapshot, sharing, status);
     if (group === undefined || isTried(snapshot, draft, members, group)) return [];
     const open = openZones(snapshot, group.processClass, "");
     if (![...open].some((zone) => !zones.has(zone))) return [];

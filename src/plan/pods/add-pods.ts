@@ -85,6 +85,7 @@ function desiredOf({ cluster }: Snapshot, { desired }: Draft, group: ProcessGrou
     ...(kept && { imageType: kept.imageType, [count]: kept.servers }),
   };
   return new Desired(
+    desired.memory,
     normalCluster({ ...cluster, spec, ...(status && { status }) }),
     desired.configuredVersion,
   );

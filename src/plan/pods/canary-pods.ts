@@ -58,7 +58,7 @@ function membersOf(
   updates: readonly PodUpdate[],
   status: DatabaseStatus,
 ): CanaryMember[] {
-  const processes = processesByInstance(status);
+  const processes = processesByInstance(snapshot, status);
   const old = new Set(updates.map(({ group }) => group.processGroupID));
   const began = new Map<string, number>();
   for (const { group } of updates) {

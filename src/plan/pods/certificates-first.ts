@@ -8,7 +8,11 @@ import type { Container, Pod } from "../../kube/generated/types.ts";
 import { podNameOf } from "../../model/process-group-id.ts";
 import type { Snapshot } from "../snapshot.ts";
 
-const variables = ["FDB_TLS_CERTIFICATE_FILE", "FDB_TLS_KEY_FILE", "FDB_TLS_CA_FILE"];
+const variables: readonly string[] = [
+  "FDB_TLS_CERTIFICATE_FILE",
+  "FDB_TLS_KEY_FILE",
+  "FDB_TLS_CA_FILE",
+];
 
 export function withCertificatesFirst(snapshot: Snapshot): Snapshot {
   const { cluster, pods } = snapshot;

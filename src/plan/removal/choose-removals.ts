@@ -96,13 +96,13 @@ function keepers(
   status: DatabaseStatus,
 ): ReadonlySet<string> {
   const { spec } = draft.desired.cluster;
-  const leaving = shrinkOfDomains(spec, cheapestFirst(groups, status), desired);
+  const leaving = shrinkOfDomains(spec, cheapestFirst(draft.desired, groups, status), desired);
   if (leaving !== undefined) {
     const ids = new Set(groups.map((group) => group.processGroupID));
     for (const group of leaving) ids.delete(group.processGroupID);
     return ids;
   }
-  const processes = processesByInstance(status);
+  const processes = processesByInstance(draft.desired, status);
   const members = groups.map((group) => memberOf(group, processes.get(group.processGroupID) ?? []));
   const kept: Member[] = [];
   for (const tier of [...new Set(members.map((member) => member.tier))].sort((a, b) => a - b)) {

@@ -35,8 +35,8 @@ export function inclusionsOf(
   status: DatabaseStatus,
   gone: readonly ProcessGroup[],
 ): Inclusions {
-  const exclusions = exclusionsOf(status);
-  const reporting = processesByInstance(status);
+  const exclusions = exclusionsOf(snapshot, status);
+  const reporting = processesByInstance(snapshot, status);
   const hosts = new Set(processesOf(status).map((process) => hostOf(process.address ?? "")));
   const byLocality = usesLocalities(draft.desired.cluster.spec, draft.status.runningVersion ?? "");
   const leaving = new Set<string>();

@@ -31,8 +31,8 @@ export function judgeRemoval(
   status: DatabaseStatus,
   marked: readonly ProcessGroup[],
 ): Judgement {
-  const exclusions = exclusionsOf(status);
-  const processes = processesByInstance(status);
+  const exclusions = exclusionsOf(snapshot, status);
+  const processes = processesByInstance(snapshot, status);
   const byLocality = usesLocalities(draft.desired.cluster.spec, draft.status.runningVersion ?? "");
   const removable: ProcessGroup[] = [];
   const questions: DatabaseQuestion[] = [];

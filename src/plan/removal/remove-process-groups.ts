@@ -100,7 +100,7 @@ function rulesOf(
 ): Pace {
   const { removalMode, waitBetweenRemovalsSeconds } = automationOf(draft.desired.cluster.spec);
   const { nowMs } = snapshot;
-  const processes = processesByInstance(status);
+  const processes = processesByInstance(snapshot, status);
   const ending = members
     .filter((member) => !isGone(member.objects) || processes.has(idOf(member)))
     .map(groupOf);

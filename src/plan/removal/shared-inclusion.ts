@@ -42,7 +42,7 @@ export function planSharedInclusions(
   const agreed: { matter: Matter; entries: readonly StoredEntry[] }[] = [];
   const waits: NewWait[] = [];
   for (const matter of matters.filter(({ purpose }) => purpose === "inclusion")) {
-    const verdict = sharedVerdict(matter, known, status, ownPrefix, snapshot.options);
+    const verdict = sharedVerdict(snapshot, matter, known, status, ownPrefix, snapshot.options);
     const own = ids.filter((id) => scopeOf(id) === matter.scope);
     if (verdict.kind === "agreed") agreed.push({ matter, entries: verdict.entries });
     else append(waits, verdictWaits(step, matter, verdict, known, ownPrefix, own));
@@ -69,7 +69,7 @@ function includeTogether(
   const ids = entries.map(({ processGroupId }) => processGroupId);
   const problem = generationsProblem(status, 10);
   if (problem !== undefined) return { waits: [notNow(ids, problem)] };
-  const exclusions = exclusionsOf(status);
+  const exclusions = exclusionsOf(snapshot, status);
   const targets = new Set(entries.flatMap((entry) => entry.targets));
   const action: DisruptiveAction = {
     type: "includeProcesses",

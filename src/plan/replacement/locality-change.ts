@@ -71,7 +71,7 @@ function processesOfPod(
   const status = databaseStatus(snapshot);
   const { nodeName = "" } = pod.spec ?? {};
   if (status === undefined || nodeName === "") return [];
-  return (processesByInstance(status).get(group.processGroupID) ?? []).filter(
+  return (processesByInstance(snapshot, status).get(group.processGroupID) ?? []).filter(
     (process) => localityOf(process, localityKeys.machine) === nodeName,
   );
 }

@@ -35,7 +35,7 @@ export function misconfigurationOf(
   if (pod === undefined || wanted === undefined) return undefined;
   const lasting = claimChange(snapshot, desired, group) ?? prefixChange(desired, group);
   // A pod that is being deleted comes back as specified.
-  if (lasting !== undefined || shapeOfPod(pod).isDeleting) return lasting;
+  if (lasting !== undefined || shapeOfPod(snapshot, pod).isDeleting) return lasting;
   const isSame = hasSameSpec(desired, group, pod);
   // Where there is no database yet, nothing is lost when a pod is made anew in place.
   const isPliant = isBeforeDatabase(snapshot) && !isBoundToAddress(snapshot, group);
@@ -95,7 +95,7 @@ function identityChange(
   const source = pod.metadata.annotations?.[annotationKeys.publicIpSource] || "pod";
   const { publicIpSource } = routingOf(spec);
   if (source !== publicIpSource) return `its public address comes from its ${source}`;
-  const { servers, ipFamily } = shapeOfPod(pod);
+  const { servers, ipFamily } = shapeOfPod(desired, pod);
   // A unified pod looks the same for every family, so that its hash does not tell.
   if (ipFamily !== routingOf(spec).podIpFamily) return "its pod has another IP family";
   if (servers === serversPerPod(spec, group.processClass)) return undefined;
@@ -148,7 +148,7 @@ function specChange(
   const elsewhere =
     isPliant || isUnstarted(pod) ? undefined : dataPlaceChange(group.processClass, pod, wanted);
   if (elsewhere !== undefined) return elsewhere;
-  const shape = shapeOfPod(pod);
+  const shape = shapeOfPod(snapshot, pod);
   const isLaidOutOtherwise =
     isStateful(group.processClass) && !isSameLayout(shape, wantedLayout(spec, group.processClass));
   const hasOtherImage = shape.imageType !== imageTypeOf(spec);

@@ -154,7 +154,7 @@ function mark(
 ): StepResult {
   const { spec } = draft.desired.cluster;
   const byLocality = usesLocalities(spec, draft.status.runningVersion ?? "");
-  const exclusions = exclusionsOf(status);
+  const exclusions = exclusionsOf(snapshot, status);
   const givingWay = removalsThatGiveWay({
     groups: draft.groups,
     counts: draft.desired.counts,

@@ -79,7 +79,7 @@ function membersOf(
 ): CanaryMember[] {
   const old = new Map(targets.groups.map((target) => [target.processGroupId, target]));
   const stubborn = new Set(targets.stubborn);
-  const processes = processesByInstance(status);
+  const processes = processesByInstance(snapshot, status);
   const began = beginnings(snapshot, draft, old);
   const budget = snapshot.checks.budget(snapshot);
   const members: CanaryMember[] = [];
@@ -184,7 +184,7 @@ function provenMs(
   const values = pod && substitutionsOf(snapshot, pod).values;
   if (pod === undefined || values === undefined || processes.length === 0) return undefined;
   const wanted = new Set<string>();
-  for (let number = 1; number <= shapeOfPod(pod).servers; number += 1) {
+  for (let number = 1; number <= shapeOfPod(snapshot, pod).servers; number += 1) {
     wanted.add(draft.desired.commandLine(group, pod, number, values));
   }
   if (processes.some(({ command_line: line = "" }) => !wanted.has(line))) return undefined;

@@ -39,7 +39,7 @@ export function bounceTargets(
   draft: Draft,
   status: DatabaseStatus,
 ): BounceTargets {
-  const byGroup = processesByInstance(status);
+  const byGroup = processesByInstance(snapshot, status);
   const unreachable = unreachableAddresses(status);
   const ignoring = new Set(snapshot.cluster.spec.buggify?.ignoreDuringRestart ?? []);
   const groups: BounceTarget[] = [];

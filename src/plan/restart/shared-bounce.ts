@@ -39,9 +39,9 @@ export function sharedRestart(
   const ownPrefix = ownPrefixOf(snapshot);
   if (apartWait(snapshot, draft.groups) !== undefined) return { waits: [] };
   const observedMs = snapshot.database.kind === "seen" ? snapshot.database.observedMs : 0;
-  const late = lateEntries(known, status, observedMs, ownPrefix);
+  const late = lateEntries(snapshot, known, status, observedMs, ownPrefix);
   const inTime = { ...known, sets: withoutLate(known.sets, late) };
-  const verdict = sharedVerdict(restart, inTime, status, ownPrefix, snapshot.options);
+  const verdict = sharedVerdict(snapshot, restart, inTime, status, ownPrefix, snapshot.options);
   if (verdict.kind !== "agreed") {
     return { waits: verdictWaits(step, restart, verdict, known, ownPrefix, ids) };
   }

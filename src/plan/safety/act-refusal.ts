@@ -83,7 +83,7 @@ export function volumeRefusal(view: SafetyView, action: DisruptiveAction): Refus
 function hasStarted(view: SafetyView, pod: Stored<Pod>, processGroupId: string): boolean {
   const phase = pod.status?.phase ?? "Pending";
   if (phase !== "Pending" || view.database.kind !== "seen") return phase !== "Pending";
-  return processesOfInstance(view.database.status, processGroupId).length > 0;
+  return processesOfInstance(view, view.database.status, processGroupId).length > 0;
 }
 
 /** Before there is a database, pods are no loss to anybody, as long as its coordinators will be found again. */
@@ -166,7 +166,7 @@ function particularProblem(view: SafetyView, action: DisruptiveAction): Refusal 
     case "deletePods": {
       if (action.because === "buggify") return undefined;
       const groups = groupsNamed(view, action.pods);
-      const living = groups.filter((group) => isServing(group, status));
+      const living = groups.filter((group) => isServing(view, group, status));
       if (action.because === "update" && isLossAccepted(view, status, living)) return undefined;
       return (
         majorityRefusal(view, status, living) ??
@@ -194,8 +194,8 @@ function groupsNamed(
 }
 
 /** Whether the database has something to lose in it: a process reports that is not both excluded and idle. */
-function isServing(group: ProcessGroup, status: DatabaseStatus): boolean {
-  const processes = processesOfInstance(status, group.processGroupID);
+function isServing(view: SafetyView, group: ProcessGroup, status: DatabaseStatus): boolean {
+  const processes = processesOfInstance(view, status, group.processGroupID);
   return processes.some((process) => process.excluded !== true || (process.roles ?? []).length > 0);
 }
 
@@ -236,7 +236,7 @@ function servingAtRisk(view: SafetyView): ProcessGroup[] {
   if (view.database.kind !== "seen") return [];
   const { status } = view.database;
   return groupsOf(view).filter(
-    (group) => volumeProblem(view, group)?.kind === "atRisk" && isServing(group, status),
+    (group) => volumeProblem(view, group)?.kind === "atRisk" && isServing(view, group, status),
   );
 }
 
@@ -270,7 +270,7 @@ function removalRefusal(
     }
     const problem = proofProblem(view, group, order);
     if (problem !== undefined) return refusal("CertificateMissing", `${id}: ${problem}`);
-    if (order.proof !== "certificate" && isServing(group, status)) charged.push(group);
+    if (order.proof !== "certificate" && isServing(view, group, status)) charged.push(group);
   }
   return (
     majorityRefusal(view, status, charged) ??
@@ -316,7 +316,7 @@ function proofProblem(
 function skipProblem(view: SafetyView, group: ProcessGroup): string | undefined {
   if (group.exclusionSkipped !== true) return "nobody allowed to skip its exclusion";
   const status = view.database.kind === "seen" ? view.database.status : undefined;
-  if (!isSkipOutdated(view.cluster.spec, group, status)) return undefined;
+  if (!isSkipOutdated(view, group, status)) return undefined;
   return "it reports by now, and spec.processGroupsToRemoveWithoutExclusion does not name it";
 }
 
@@ -331,9 +331,9 @@ export function chargedGroups(view: SafetyView, action: DisruptiveAction): Proce
   if (view.database.kind !== "seen") return [];
   const { status } = view.database;
   if (action.type === "deletePods") {
-    return groupsNamed(view, action.pods).filter((group) => isServing(group, status));
+    return groupsNamed(view, action.pods).filter((group) => isServing(view, group, status));
   }
   if (action.type !== "removeProcessGroups") return [];
   const orders = action.groups.filter(({ proof }) => proof !== "certificate");
-  return groupsNamed(view, orders).filter((group) => isServing(group, status));
+  return groupsNamed(view, orders).filter((group) => isServing(view, group, status));
 }

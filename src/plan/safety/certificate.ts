@@ -2,7 +2,6 @@
 // volume goes. It rests on two fresh statuses, so it runs out with them. Rules: spec/safety.md [S60]-[S66], [S69],
 // [S104].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
-import { oncePer } from "../../env/once-per.ts";
 import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
 import { instanceLocality } from "../../model/process-group-id.ts";
 import { conditionOf } from "../../model/process-group.ts";
@@ -27,7 +26,7 @@ const pendingMinimumSeconds = 3_600;
 /** What is missing in the proof, as a clause; undefined when the group may go. */
 export function removalProblem(view: SafetyView, group: ProcessGroup): string | undefined {
   const { database } = view;
-  const { evidence, complete } = statusesOf(view);
+  const { evidence, complete } = view.memory.once(judgedStatuses, view);
   if (evidence !== undefined || database.kind === "missing") return evidence;
   if (isCoordinator(view, database.status, group)) return "it is a coordinator";
   // What was on a volume that is lost, no status since then has shown.
@@ -51,8 +50,8 @@ export function hasAbsentProcesses(view: SafetyView, group: ProcessGroup): boole
   // The process that reports is not the one whose data is asked about.
   if (volumeProblem(view, group)?.kind === "lost") return true;
   const pod = podOf(view, group);
-  const servers = pod === undefined ? 1 : shapeOfPod(pod).servers;
-  return processesOfInstance(newest.status, group.processGroupID).length < servers;
+  const servers = pod === undefined ? 1 : shapeOfPod(view, pod).servers;
+  return processesOfInstance(view, newest.status, group.processGroupID).length < servers;
 }
 
 interface JudgedStatuses {
@@ -63,7 +62,7 @@ interface JudgedStatuses {
 }
 
 /** Hundreds of process groups may go at once: statuses are judged once for all of them. */
-const statusesOf = oncePer((view: SafetyView): JudgedStatuses => {
+function judgedStatuses(view: SafetyView): JudgedStatuses {
   const { nowMs, lastDatabaseWriteMs: lastWriteMs } = view;
   const { evidenceMaximumAgeMs: maximumAgeMs } = view.options;
   const isKnownDead = knownDeadAddresses(view);
@@ -75,7 +74,7 @@ const statusesOf = oncePer((view: SafetyView): JudgedStatuses => {
   );
   const limits = { lastWriteMs, nowMs, maximumAgeMs, isKnownDead };
   return { evidence: statusProblem(view.database, limits), complete };
-});
+}
 
 function freshPair(
   [newest, older]: readonly SeenStatus[],
@@ -96,8 +95,8 @@ function incarnationProblem(
   older: SeenStatus,
 ): string | undefined {
   const id = group.processGroupID;
-  const before = processesOfInstance(older.status, id);
-  const after = processesOfInstance(newest.status, id);
+  const before = processesOfInstance(view, older.status, id);
+  const after = processesOfInstance(view, newest.status, id);
   for (const process of [...after, ...before]) {
     const problem = processProblem(process);
     if (problem !== undefined) return problem;

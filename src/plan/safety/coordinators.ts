@@ -1,7 +1,6 @@
 // Coordinators and the acts that could hit them: a coordinator is never removed, and no act may leave less than a
 // majority of them at work. Rules: spec/safety.md [S66], [S81].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
-import { oncePer } from "../../env/once-per.ts";
 import { coordinatorsOf } from "../../model/connection-string.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { dnsNameOf, processesByInstance, processesOfInstance } from "../../model/locality.ts";
@@ -18,7 +17,7 @@ export function isCoordinator(
   status: DatabaseStatus,
   group: ProcessGroup,
 ): boolean {
-  const processes = processesOfInstance(status, group.processGroupID);
+  const processes = processesOfInstance(view, status, group.processGroupID);
   if (processes.some((process) => process.roles?.some(({ role }) => role === "coordinator"))) {
     return true;
   }
@@ -29,10 +28,10 @@ export function isCoordinator(
 
 /** The same for a process group of any instance, by what its processes report; of our own we know more. */
 export function isCoordinatorId(view: SafetyView, status: DatabaseStatus, id: string): boolean {
-  const own = byId(groupsOf(view)).get(id);
+  const own = view.memory.once(groupsById, groupsOf(view)).get(id);
   if (own !== undefined) return isCoordinator(view, status, own);
   const named = coordinatorHosts(view, status);
-  return processesOfInstance(status, id).some(
+  return processesOfInstance(view, status, id).some(
     (process) =>
       process.roles?.some(({ role }) => role === "coordinator") === true ||
       named.has(hostOf(process.address ?? "")) ||
@@ -40,23 +39,26 @@ export function isCoordinatorId(view: SafetyView, status: DatabaseStatus, id: st
   );
 }
 
-const byId = oncePer(
-  (groups: readonly ProcessGroup[]): ReadonlyMap<string, ProcessGroup> =>
-    new Map(groups.map((group) => [group.processGroupID, group])),
-);
+function groupsById(groups: readonly ProcessGroup[]): ReadonlyMap<string, ProcessGroup> {
+  return new Map(groups.map((group) => [group.processGroupID, group]));
+}
 
-/** A status never changes, and every process group is compared with its coordinators. */
-const knownHosts = new WeakMap<DatabaseStatus, { text: string; hosts: ReadonlySet<string> }>();
-
+/** Every process group is compared with the coordinators of a status. */
 function coordinatorHosts(view: SafetyView, status: DatabaseStatus): ReadonlySet<string> {
-  const text = status.cluster?.connection_string ?? view.cluster.status?.connectionString ?? "";
-  const known = knownHosts.get(status);
-  if (known?.text === text) return known.hosts;
-  const listed = status.client?.coordinators?.coordinators ?? [];
-  const addresses = [...listed.map(({ address }) => address), ...coordinatorsOf(text)];
-  const hosts = new Set(addresses.map(hostOf));
-  knownHosts.set(status, { text, hosts });
-  return hosts;
+  const hosts = view.memory.once(hostsInStatus, status);
+  if (status.cluster?.connection_string !== undefined) return hosts;
+  // A status that does not tell the connection string: the one that is stored counts as well.
+  return new Set([...hosts, ...view.memory.once(hostsInResource, view.cluster)]);
+}
+
+function hostsInStatus({ client, cluster }: DatabaseStatus): ReadonlySet<string> {
+  const listed = client?.coordinators?.coordinators ?? [];
+  const named = coordinatorsOf(cluster?.connection_string ?? "");
+  return new Set([...listed.map(({ address }) => address), ...named].map(hostOf));
+}
+
+function hostsInResource({ status }: SafetyView["cluster"]): readonly string[] {
+  return coordinatorsOf(status?.connectionString ?? "").map(hostOf);
 }
 
 /** Addresses and names that belong to the group: those it has, those it had, and the name of its pod. */
@@ -67,8 +69,8 @@ function* hostsOfGroup(
 ): Generator<string> {
   for (const address of group.addresses ?? []) yield hostOf(address);
   const pod = podOf(view, group);
-  if (pod !== undefined) for (const ip of shapeOfPod(pod).publicIps) yield hostOf(ip);
-  for (const process of processesOfInstance(status, group.processGroupID)) {
+  if (pod !== undefined) for (const ip of shapeOfPod(view, pod).publicIps) yield hostOf(ip);
+  for (const process of processesOfInstance(view, status, group.processGroupID)) {
     yield hostOf(process.address ?? "");
     const name = dnsNameOf(process);
     if (name !== "") yield name;
@@ -105,7 +107,7 @@ function hostsOfLost(
 ): { has: (host: string) => boolean; hit: ReadonlySet<string> } {
   const inFlight = new Set(view.ledger.flatMap((entry) => entry.processGroupIds));
   const hosts = new Set<string>();
-  const processes = processesByInstance(status);
+  const processes = processesByInstance(view, status);
   for (const group of groupsOf(view)) {
     const isDown =
       inFlight.has(group.processGroupID) || groupProblem(view, group, processes) !== undefined;

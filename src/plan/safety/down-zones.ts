@@ -18,7 +18,7 @@ export function downZones(view: SafetyView): ReadonlyMap<string, string> {
     if (!found.has(zone)) found.set(zone, why);
   };
   const status = view.database.kind === "seen" ? view.database.status : undefined;
-  const processes = status && processesByInstance(status);
+  const processes = status && processesByInstance(view, status);
   for (const group of groupsOf(view)) {
     const why = groupProblem(view, group, processes);
     if (why !== undefined) note(group.faultDomain ?? group.processGroupID, why);
@@ -72,6 +72,6 @@ export function groupProblem(
   if (!isPodReady(pod)) return `the pod of ${id} is not ready`;
   const node = view.nodes?.get(pod.spec?.nodeName ?? "");
   if (node !== undefined && !isNodeReady(node)) return `the node of ${id} is not ready`;
-  const isMissing = processes !== undefined && own.length < shapeOfPod(pod).servers;
+  const isMissing = processes !== undefined && own.length < shapeOfPod(view, pod).servers;
   return isMissing ? `${id} does not report` : undefined;
 }

@@ -1,5 +1,6 @@
 // Whether enough fault domains would be left after an exclusion. FoundationDB accepts an exclusion that can never end,
 // so the operator must not ask for one. Rules: spec/removal.md [R38], spec/halls.md [HALL20].
+import type { Remembering } from "../../env/memory.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import {
@@ -34,8 +35,12 @@ export interface ZoneProblem {
 }
 
 /** Whether all that stay are up, so that no more zones are to come by themselves. */
-export function areSuccessorsUp(status: DatabaseStatus, groups: readonly ProcessGroup[]): boolean {
-  const reporting = processesByInstance(status);
+export function areSuccessorsUp(
+  view: Remembering,
+  status: DatabaseStatus,
+  groups: readonly ProcessGroup[],
+): boolean {
+  const reporting = processesByInstance(view, status);
   return groups.every((group) => isMarkedForRemoval(group) || reporting.has(group.processGroupID));
 }
 

@@ -16,7 +16,10 @@ import { isPodReady, podOf, groupsOf } from "./view.ts";
 import { hostOf } from "../../model/address.ts";
 import type { SafetyView } from "./view.ts";
 
-export type ForeignView = Pick<SafetyView, "nowMs" | "serverAheadMs" | "cluster" | "pods">;
+export type ForeignView = Pick<
+  SafetyView,
+  "nowMs" | "serverAheadMs" | "cluster" | "pods" | "memory"
+>;
 
 /** By then a server that was started with its pod has found its database. */
 const settledMs = 60_000;
@@ -57,7 +60,7 @@ function* knownHosts(status: DatabaseStatus): Generator<string> {
 function isKnown(view: ForeignView, known: Iterable<string>): boolean {
   const own = new Set<string>();
   for (const pod of view.pods.values()) {
-    for (const ip of shapeOfPod(pod).publicIps) own.add(hostOf(ip));
+    for (const ip of shapeOfPod(view, pod).publicIps) own.add(hostOf(ip));
   }
   for (const host of known) {
     if (own.has(host) || isNameOfService(view.cluster, host)) return true;

@@ -29,7 +29,7 @@ const lostDeletionMs = 30_000;
 /** FoundationDB reacts to the loss of a storage server after a minute. */
 const failureReactionMs = 90_000;
 
-type VerdictView = Pick<SafetyView, "cluster" | "pods" | "pvcs" | "nowMs">;
+type VerdictView = Pick<SafetyView, "cluster" | "pods" | "pvcs" | "nowMs" | "memory">;
 
 /** `seen` is the newest complete status. */
 export function ledgerVerdict(
@@ -94,8 +94,8 @@ function arePodsBack(entry: LedgerEntry, view: VerdictView, seen: SeenStatus): b
     if (volumeProblem(view, group)?.kind === "lost") return false;
     // A deletion whose answer was lost did not happen when the same pod still runs after a while.
     if (uids.has(pod.metadata.uid ?? "")) return seen.observedMs - entry.atMs > lostDeletionMs;
-    const processes = processesOfInstance(seen.status, id);
-    if (processes.length < shapeOfPod(pod).servers) return false;
+    const processes = processesOfInstance(view, seen.status, id);
+    if (processes.length < shapeOfPod(view, pod).servers) return false;
     return processes.every((process) => isOfNewPod(entry, seen, process));
   });
 }
@@ -115,5 +115,7 @@ function areGone(entry: LedgerEntry, view: VerdictView, seen: SeenStatus, ageMs:
   const uids = new Set(entry.podUids);
   for (const pod of view.pods.values()) if (uids.has(pod.metadata.uid ?? "")) return false;
   if (entry.zones.length > 0 && ageMs < failureReactionMs) return false;
-  return entry.processGroupIds.every((id) => processesOfInstance(seen.status, id).length === 0);
+  return entry.processGroupIds.every(
+    (id) => processesOfInstance(view, seen.status, id).length === 0,
+  );
 }

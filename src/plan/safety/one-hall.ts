@@ -22,13 +22,13 @@ function hallKeyInForce(status: DatabaseStatus): HallKey | undefined {
 
 /** The hall that a process group stands in; "" when the mode in force knows no halls, or nobody can tell. */
 export function hallInForce(
-  view: Pick<SafetyView, "cluster">,
+  view: Pick<SafetyView, "cluster" | "memory">,
   status: DatabaseStatus,
   group: ProcessGroup,
 ): string {
   const key = hallKeyInForce(status);
   if (key === undefined) return "";
-  const [process] = processesByInstance(status).get(group.processGroupID) ?? [];
+  const [process] = processesByInstance(view, status).get(group.processGroupID) ?? [];
   const told = process === undefined ? "" : localityOf(process, key);
   if (told !== "") return told;
   return hallSpreadOf(view.cluster.spec)?.key === key ? hallOf(group) : "";

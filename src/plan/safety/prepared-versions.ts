@@ -13,7 +13,7 @@ import type { Snapshot } from "../snapshot.ts";
 
 /** By sidecars and, where it is known, by the ConfigMap; the version of most of them first. */
 export function preparedVersions(
-  snapshot: Pick<Snapshot, "cluster" | "pods"> & { configMap?: Snapshot["configMap"] },
+  snapshot: Pick<Snapshot, "cluster" | "pods" | "memory"> & { configMap?: Snapshot["configMap"] },
   runningVersion: string,
 ): string[] {
   const running = parseVersion(runningVersion);
@@ -27,7 +27,7 @@ export function preparedVersions(
   };
   for (const pod of snapshot.pods.values()) {
     // The image that the sidecar should run, and the one that it still runs.
-    const { sidecarImage = "", runningSidecarImage = "" } = shapeOfPod(pod);
+    const { sidecarImage = "", runningSidecarImage = "" } = shapeOfPod(snapshot, pod);
     const tags = [sidecarImage, runningSidecarImage].map((image) => tagOf(image) ?? "");
     for (const tag of new Set(tags)) count(tag.replace(/-\d+$/, ""));
   }

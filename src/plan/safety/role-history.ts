@@ -1,6 +1,7 @@
 // What a process group may hold: nothing, transaction logs, or data. It is judged by the roles that statuses have shown
 // of it since its pod is watched, not by its class alone; what is not known counts as data. An operator that has just
 // started knows nothing. Rules: spec/safety.md [S68], [S69].
+import type { Remembering } from "../../env/memory.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
@@ -44,22 +45,27 @@ const watchGapMs = 120_000;
 export function noteRoles(
   before: RoleHistories,
   seen: SeenStatus & { isComplete: boolean },
-  view: Pick<SafetyView, "cluster" | "pods">,
+  view: Pick<SafetyView, "cluster" | "pods" | "memory">,
 ): RoleHistories {
   const after = new Map<string, RoleHistory>();
   for (const group of groupsOf(view)) {
     const id = group.processGroupID;
     const known = before.get(id);
     const history = seen.isComplete
-      ? historyAfter(known, group, seen, podOf(view, group))
-      : known && { ...known, shown: shownBy(seen, group, known) };
+      ? historyAfter(view, known, group, seen)
+      : known && { ...known, shown: shownBy(view, seen, group, known) };
     if (history !== undefined) after.set(id, history);
   }
   return after;
 }
 
-function shownBy(seen: SeenStatus, group: ProcessGroup, known: RoleHistory | undefined): Holding {
-  const processes = processesOfInstance(seen.status, group.processGroupID);
+function shownBy(
+  view: Remembering,
+  seen: SeenStatus,
+  group: ProcessGroup,
+  known: RoleHistory | undefined,
+): Holding {
+  const processes = processesOfInstance(view, seen.status, group.processGroupID);
   return most([known?.shown ?? "nothing", ...processes.map(holdingShown)]);
 }
 
@@ -69,15 +75,16 @@ function isUnbroken(fromMs: number, toMs: number): boolean {
 }
 
 function historyAfter(
+  view: Pick<SafetyView, "cluster" | "pods" | "memory">,
   known: RoleHistory | undefined,
   group: ProcessGroup,
   seen: SeenStatus,
-  pod: Stored<Pod> | undefined,
 ): RoleHistory | undefined {
-  const processes = processesOfInstance(seen.status, group.processGroupID);
-  const shown = shownBy(seen, group, known);
+  const pod = podOf(view, group);
+  const processes = processesOfInstance(view, seen.status, group.processGroupID);
+  const shown = shownBy(view, seen, group, known);
   const { observedMs } = seen;
-  if (pod === undefined || !doAllReport(pod, processes)) {
+  if (pod === undefined || !doAllReport(view, pod, processes)) {
     if (known === undefined || hasOtherStarted(pod, known)) return undefined;
     const { missedMs = observedMs } = known;
     if (!isUnbroken(known.lastSeenMs, missedMs)) return undefined;
@@ -93,8 +100,12 @@ function historyAfter(
 }
 
 /** Every server of the pod, and not only processes of an earlier pod that linger in the status. */
-function doAllReport(pod: Stored<Pod>, processes: readonly StatusProcess[]): boolean {
-  const { servers, publicIps } = shapeOfPod(pod);
+function doAllReport(
+  view: Remembering,
+  pod: Stored<Pod>,
+  processes: readonly StatusProcess[],
+): boolean {
+  const { servers, publicIps } = shapeOfPod(view, pod);
   const hosts = new Set(publicIps.map(hostOf));
   const own = processes.filter(({ address = "" }) => hosts.has(hostOf(address)));
   return own.length >= servers;

@@ -1,5 +1,6 @@
 // Why a process group goes without being excluded: the resource names it, or it is a tester. One that nothing named to
 // the database skips it too, while no process of it reports. Rules: spec/safety.md [S84], spec/removal.md [R17], [R64], [R65].
+import type { SafetyView } from "./view.ts";
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { processesOfInstance } from "../../model/locality.ts";
@@ -15,12 +16,13 @@ export function skipReasonOf(spec: ClusterSpec, group: ProcessGroup): string | u
 
 /** The database may have given it something by now, so it is excluded like any other. */
 export function isSkipOutdated(
-  spec: ClusterSpec,
+  view: Pick<SafetyView, "cluster" | "memory">,
   group: ProcessGroup,
   status: DatabaseStatus | undefined,
 ): boolean {
-  if (group.exclusionSkipped !== true || skipReasonOf(spec, group) !== undefined) return false;
-  return status !== undefined && processesOfInstance(status, group.processGroupID).length > 0;
+  const isSaid = skipReasonOf(view.cluster.spec, group) !== undefined;
+  if (group.exclusionSkipped !== true || isSaid) return false;
+  return status !== undefined && processesOfInstance(view, status, group.processGroupID).length > 0;
 }
 
 /** What the event about it says; `ids` were removed. */

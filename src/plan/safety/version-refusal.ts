@@ -13,7 +13,7 @@ import { processesByInstance } from "../../model/locality.ts";
 import { groupsOf, isPodReady, podOf } from "./view.ts";
 
 export function versionRefusal(
-  view: Pick<SafetyView, "cluster" | "pods">,
+  view: Pick<SafetyView, "cluster" | "pods" | "memory">,
   isIncompatibleUpgrade: boolean,
 ): Refusal | undefined {
   const { spec, status } = view.cluster;
@@ -32,13 +32,13 @@ export function versionRefusal(
 // protocol and is lost to the others until they restart too. Rules: spec/upgrade.md [U54].
 /** None while no status is seen. */
 export function groupsAhead(
-  view: Pick<SafetyView, "cluster" | "pods" | "database">,
+  view: Pick<SafetyView, "cluster" | "pods" | "database" | "memory">,
 ): readonly ProcessGroup[] {
   if (view.database.kind !== "seen") return [];
   const { status } = view.database;
   const hosts = incompatibleHosts(status, view.cluster.spec.dataCenter);
   if (hosts.size === 0) return [];
-  const reporting = processesByInstance(status);
+  const reporting = processesByInstance(view, status);
   return groupsOf(view).filter((group) => {
     const pod = podOf(view, group);
     if (pod === undefined || !isPodReady(pod) || reporting.has(group.processGroupID)) return false;

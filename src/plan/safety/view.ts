@@ -31,6 +31,7 @@ export type SafetyView = Pick<
   | "madeConnectionString"
   | "options"
   | "checks"
+  | "memory"
 > & { readonly configMap?: Snapshot["configMap"] };
 
 export function groupsOf(view: Pick<SafetyView, "cluster">): readonly ProcessGroup[] {
@@ -110,7 +111,7 @@ export function isNodeReady(node: Stored<Node>): boolean {
  * not run, or nobody has it although all processes of the database are this resource's.
  */
 export function knownDeadAddresses(
-  view: Pick<SafetyView, "cluster" | "pods">,
+  view: Pick<SafetyView, "cluster" | "pods" | "memory">,
 ): (address: string) => boolean {
   // Most statuses miss nobody, so the addresses are gathered when somebody asks.
   let known: ReturnType<typeof knownHosts> | undefined;
@@ -122,12 +123,12 @@ export function knownDeadAddresses(
   };
 }
 
-function knownHosts(view: Pick<SafetyView, "cluster" | "pods">) {
+function knownHosts(view: Pick<SafetyView, "cluster" | "pods" | "memory">) {
   const alive = new Set<string>();
   const dead = new Set<string>();
   for (const pod of view.pods.values()) {
     const isAlive = isPodReady(pod);
-    for (const ip of shapeOfPod(pod).publicIps) (isAlive ? alive : dead).add(hostOf(ip));
+    for (const ip of shapeOfPod(view, pod).publicIps) (isAlive ? alive : dead).add(hostOf(ip));
   }
   for (const group of groupsOf(view)) {
     for (const address of group.addresses ?? []) dead.add(hostOf(address));

@@ -65,14 +65,14 @@ function mayHoldData(view: Pick<VolumeView, "cluster">, group: ProcessGroup): bo
  * that is made again has lost it.
  */
 export function isDataInPod(
-  view: Pick<SafetyView, "cluster" | "pods" | "database">,
+  view: Pick<SafetyView, "cluster" | "pods" | "database" | "memory">,
   group: ProcessGroup,
 ): boolean {
   if (view.database.kind !== "seen" || neverKeepsData(group.processClass)) return false;
   const hasClaim = isStateful(group.processClass) && claimNameOf(view, group) !== undefined;
   if (hasClaim || isReadyForRemoval(group)) return false;
-  return processesOfInstance(view.database.status, group.processGroupID).some(({ roles = [] }) =>
-    roles.some(({ role }) => role === "storage" || role === "log"),
+  return processesOfInstance(view, view.database.status, group.processGroupID).some(
+    ({ roles = [] }) => roles.some(({ role }) => role === "storage" || role === "log"),
   );
 }
 

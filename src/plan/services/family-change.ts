@@ -48,10 +48,10 @@ function isWanted({ cluster }: Snapshot, family: Family): boolean {
 }
 
 /** Of the addresses that processes announce; a pod without address has none yet. */
-function podFamilies({ pods }: Snapshot): ReadonlySet<Family> {
+function podFamilies(snapshot: Snapshot): ReadonlySet<Family> {
   const found = new Set<Family>();
-  for (const pod of pods.values()) {
-    const [ip] = shapeOfPod(pod).publicIps;
+  for (const pod of snapshot.pods.values()) {
+    const [ip] = shapeOfPod(snapshot, pod).publicIps;
     if (ip !== undefined && ip !== "") found.add(isIpv6(hostOf(ip)) ? 6 : 4);
   }
   return found;

@@ -30,10 +30,10 @@ function isUpgrading({ cluster: { spec, status } }: Snapshot): boolean {
 }
 
 /** The sidecar of a split pod leaves out what it does not know. */
-function hasNamelessPod({ pods }: Snapshot): boolean {
-  return [...pods.values()].some((pod) => {
+function hasNamelessPod(snapshot: Snapshot): boolean {
+  return [...snapshot.pods.values()].some((pod) => {
     if (pod.metadata.deletionTimestamp !== undefined) return false;
-    if (shapeOfPod(pod).imageType !== "unified") return false;
+    if (shapeOfPod(snapshot, pod).imageType !== "unified") return false;
     const main = pod.spec?.containers.find(({ name }) => name === mainContainerName);
     return main?.env?.some(({ name }) => name === nameVariable) !== true;
   });

@@ -68,7 +68,7 @@ export function evaluateGroup(context: EvaluationContext, entry: ProcessGroup): 
   if (isFrozen) return group;
   const pod = snapshot.pods.get(desired.podName(group));
   const { spec, status: stored } = snapshot.cluster;
-  const layouts = { spec, stored, observed: desired.cluster.status };
+  const layouts = { memory: snapshot.memory, spec, stored, observed: desired.cluster.status };
   const placed = withDiskLayout(layouts, group, pod);
   return pod === undefined ? withoutPod(context, placed) : withPod(context, placed, pod);
 }
@@ -85,7 +85,9 @@ function withRemoval(context: EvaluationContext, group: ProcessGroup): ProcessGr
   if (skipReasonOf(cluster.spec, group) !== undefined) return skipExclusion(marked, nowMs);
   const isAlive = pod !== undefined && pod.metadata.deletionTimestamp === undefined;
   const status = databaseStatus(context.snapshot);
-  return isAlive && isSkipOutdated(cluster.spec, marked, status) ? withdrawSkip(marked) : marked;
+  return isAlive && isSkipOutdated(context.snapshot, marked, status)
+    ? withdrawSkip(marked)
+    : marked;
 }
 
 /** The database misses copies, and somebody took the pod away from a volume that is to stay as long as that is so. */
@@ -122,7 +124,7 @@ function withoutPod(context: EvaluationContext, group: ProcessGroup): ProcessGro
 function withPod(context: EvaluationContext, group: ProcessGroup, pod: Stored<Pod>): ProcessGroup {
   const { snapshot } = context;
   const { nowMs } = snapshot;
-  const shape = shapeOfPod(pod);
+  const shape = shapeOfPod(snapshot, pod);
   // The database knows what was on a lost volume by the address of then.
   const hasLostVolume = volumeProblem(snapshot, group)?.kind === "lost";
   const isPilingUp =
@@ -162,7 +164,7 @@ function withSpecification(
   const { nowMs } = snapshot;
   const wanted = desired.pod(group);
   if (wanted === undefined) return group;
-  const shape = shapeOfPod(pod);
+  const shape = shapeOfPod(snapshot, pod);
   const annotations = pod.metadata.annotations ?? {};
   const hasOldSpec = annotations[annotationKeys.lastAppliedSpec] !== wanted.specHash;
   const sidecarImage = desired.sidecarImage(group, pod);
@@ -241,7 +243,7 @@ function findingsOf(
     hasIoError: false,
     isBusy: false,
   };
-  const { servers, imageType, publicIps } = shapeOfPod(pod);
+  const { servers, imageType, publicIps } = shapeOfPod(context.snapshot, pod);
   const hosts = new Set(publicIps.map(hostOf));
   for (let number = 1; number <= servers; number += 1) {
     const reported = processesOfServer(context.processes, group.processGroupID, number);

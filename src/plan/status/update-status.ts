@@ -140,7 +140,7 @@ function ownProcesses(
 ): EvaluationContext["processes"] {
   const dataCenter = dataCenterOf(snapshot.cluster.spec);
   if (dataCenter === "") return processesByGroup(database, dataCenter);
-  const hosts = [...snapshot.pods.values()].flatMap((pod) => shapeOfPod(pod).publicIps);
+  const hosts = [...snapshot.pods.values()].flatMap((pod) => shapeOfPod(snapshot, pod).publicIps);
   return processesByGroup(database, dataCenter, new Set(hosts));
 }
 
@@ -246,7 +246,7 @@ function observedShapes(snapshot: Snapshot, groups: readonly ProcessGroup[]): Sh
   const labels = labelsOf(snapshot.cluster);
   const idLabel = labels.processGroupIdLabels[0] ?? "";
   for (const pod of snapshot.pods.values()) {
-    const shape = shapeOfPod(pod);
+    const shape = shapeOfPod(snapshot, pod);
     const processClass = classes.get(pod.metadata.labels?.[idLabel] ?? "") ?? "";
     if (processClass === "storage") storageServers.add(shape.servers);
     if (isLogProcess(processClass)) logServers.add(shape.servers);

@@ -41,7 +41,7 @@ export function updateSidecarVersions(snapshot: Snapshot, draft: Draft): StepRes
       const found = candidates(snapshot, draft);
       const { clientsIncompatible } = draft.facts;
       const isGivenUp = lastsFor(clientsIncompatible, giveUpMs, snapshot.nowMs);
-      const isTakenBack = hasSplitPods(found) && isGivenUp;
+      const isTakenBack = hasSplitPods(snapshot, found) && isGivenUp;
       return takeBack(snapshot, draft, isTakenBack ? found : [], running);
     }
     default:
@@ -63,8 +63,8 @@ function candidates(snapshot: Snapshot, draft: Draft): Candidate[] {
   });
 }
 
-function hasSplitPods(found: readonly Candidate[]): boolean {
-  return found.some(({ pod }) => shapeOfPod(pod).imageType === "split");
+function hasSplitPods(snapshot: Snapshot, found: readonly Candidate[]): boolean {
+  return found.some(({ pod }) => shapeOfPod(snapshot, pod).imageType === "split");
 }
 
 /**
@@ -73,7 +73,7 @@ function hasSplitPods(found: readonly Candidate[]): boolean {
  */
 function isolated(snapshot: Snapshot, draft: Draft): Candidate[] {
   return candidates(snapshot, draft).filter(({ group, pod }) => {
-    const live = shapeOfPod(pod).sidecarImage ?? "";
+    const live = shapeOfPod(snapshot, pod).sidecarImage ?? "";
     const wanted = draft.desired.sidecarImage(group, pod);
     const hash = pod.metadata.annotations?.[annotationKeys.lastAppliedSpec];
     return hash === draft.desired.pod(group)?.specHash && withoutTag(live) === withoutTag(wanted);
@@ -85,7 +85,8 @@ function stage(snapshot: Snapshot, draft: Draft, running: string): StepResult {
   if (entries !== undefined) return { waits: [entries] };
   const found = candidates(snapshot, draft);
   const isBegun = found.some(
-    ({ group, pod }) => shapeOfPod(pod).sidecarImage === draft.desired.sidecarImage(group, pod),
+    ({ group, pod }) =>
+      shapeOfPod(snapshot, pod).sidecarImage === draft.desired.sidecarImage(group, pod),
   );
   const obstacle = isBegun ? undefined : startObstacle(snapshot, running, found);
   if (obstacle !== undefined) return { waits: [heldWait(obstacle)] };
@@ -101,7 +102,7 @@ function startObstacle(
   running: string,
   found: readonly Candidate[],
 ): string | undefined {
-  if (!hasSplitPods(found)) return undefined;
+  if (!hasSplitPods(snapshot, found)) return undefined;
   return restartObstacle(snapshot.cluster, databaseStatus(snapshot), running);
 }
 

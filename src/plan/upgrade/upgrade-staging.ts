@@ -72,7 +72,8 @@ function viewOf(snapshot: Snapshot): StagingView {
   return {
     podName: ({ processClass, processGroupID }) =>
       podNameOf(cluster.metadata.name ?? "", processClass, processGroupID),
-    sidecarImage: ({ processClass }, live) => sidecarImageFor(cluster, processClass, live),
+    sidecarImage: ({ processClass }, live) =>
+      sidecarImageFor(snapshot, cluster, processClass, live),
   };
 }
 
@@ -86,7 +87,9 @@ export function unstagedPods(
     if (!isAwaited(snapshot, group)) return [];
     const podName = view.podName(group);
     const pod = snapshot.pods.get(podName);
-    return pod !== undefined && isStaged(pod, view.sidecarImage(group, pod)) ? [] : [podName];
+    return pod !== undefined && isStaged(snapshot, pod, view.sidecarImage(group, pod))
+      ? []
+      : [podName];
   });
 }
 
@@ -99,7 +102,7 @@ export function isAwaited(snapshot: Snapshot, group: ProcessGroup): boolean {
   return snapshot.nowMs / 1000 - sinceSeconds <= ignoreMissingProcessesSeconds;
 }
 
-function isStaged(pod: Stored<Pod>, image: string): boolean {
-  const shape = shapeOfPod(pod);
+function isStaged(snapshot: Snapshot, pod: Stored<Pod>, image: string): boolean {
+  const shape = shapeOfPod(snapshot, pod);
   return shape.sidecarImage === image && shape.isSidecarReady;
 }

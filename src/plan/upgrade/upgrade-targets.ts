@@ -35,7 +35,7 @@ export function upgradeTargets(
   const ready: string[] = [];
   const unready: string[] = [];
   const ownIds = new Set<string>();
-  const reporting = processesByInstance(status);
+  const reporting = processesByInstance(snapshot, status);
   for (const group of draft.groups) {
     ownIds.add(group.processGroupID);
     // Testers hold nothing: they restart with the others when they can, and keep nobody waiting.

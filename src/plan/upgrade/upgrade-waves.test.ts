@@ -1,4 +1,5 @@
 // In which order sidecars restart.
+import { PlanMemory } from "../view/desired.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { sidecarContainerName, mainContainerName } from "../../build/normalise.ts";
@@ -51,7 +52,7 @@ function wave(
   sidecars: ReadonlyMap<string, SidecarObservation> = new Map(),
 ): string[] {
   const text = `x:y@${coordinators.map((name) => `${name}:4501`).join(",")}`;
-  const snapshot = { sidecars } as unknown as Snapshot;
+  const snapshot = { sidecars, memory: new PlanMemory() } as unknown as Snapshot;
   return nextWave(snapshot, text, changes).map(({ pod }) => pod.metadata.name ?? "");
 }
 

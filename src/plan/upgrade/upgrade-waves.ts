@@ -22,7 +22,7 @@ export function nextWave<T extends ImageChange>(
   connectionString: string,
   all: readonly T[],
 ): T[] {
-  const waiting = all.filter(({ pod, image }) => shapeOfPod(pod).sidecarImage !== image);
+  const waiting = all.filter(({ pod, image }) => shapeOfPod(snapshot, pod).sidecarImage !== image);
   const names = coordinatorsOf(connectionString).flatMap((text) => {
     const address = parseAddress(text);
     return address.ok ? [address.value.host] : [];
@@ -30,7 +30,9 @@ export function nextWave<T extends ImageChange>(
   const isCoordinator = ({ metadata }: Stored<Pod>): boolean =>
     names.some((name) => name.startsWith(`${metadata.name}.`));
   const isAway = ({ pod, image }: ImageChange): boolean =>
-    shapeOfPod(pod).sidecarImage === image ? !isRunning(snapshot, pod, image) : !isReady(pod);
+    shapeOfPod(snapshot, pod).sidecarImage === image
+      ? !isRunning(snapshot, pod, image)
+      : !isReady(pod);
   const minority = Math.max(1, Math.floor((names.length - 1) / 2));
   const away = all.filter((change) => isCoordinator(change.pod) && isAway(change));
   let allowance = minority - away.length;
@@ -59,7 +61,7 @@ function isRunning(snapshot: Snapshot, pod: Stored<Pod>, image: string): boolean
   );
   const tag = tagOf(image);
   if (tag !== undefined && tagOf(sidecar?.image ?? "") === tag) return true;
-  if (shapeOfPod(pod).imageType === "unified") return main?.imageID !== sidecar?.imageID;
+  if (shapeOfPod(snapshot, pod).imageType === "unified") return main?.imageID !== sidecar?.imageID;
   const said = snapshot.sidecars.get(pod.metadata.name ?? "");
   return said?.kind === "answered" && said.substitutions["BINARY_DIR"] !== "/usr/bin";
 }

@@ -31,6 +31,7 @@ import type { BuildProblem } from "../../build/problem.ts";
 import { headlessService, processGroupService } from "../../build/service.ts";
 import { splitConfiguration } from "../../build/split-configuration.ts";
 import { volumeClaim } from "../../build/volume-claim.ts";
+import { Memory } from "../../env/memory.ts";
 import type { ConfigMap, PersistentVolumeClaim, Pod, Service } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { desiredConfiguration } from "../../model/database-configuration.ts";
@@ -57,13 +58,9 @@ export interface DesiredObject<T> {
 }
 
 /** Kept by the caller between passes; a fresh one gives the same answers. */
-export interface DesiredMemory {
-  signature: string;
-  desired: Desired | undefined;
-}
-
-export function newDesiredMemory(): DesiredMemory {
-  return { signature: "", desired: undefined };
+export class PlanMemory extends Memory {
+  signature = "";
+  desired: Desired | undefined = undefined;
 }
 
 type Inputs = Pick<
@@ -79,7 +76,7 @@ type Inputs = Pick<
 
 /** `configurationVersion` is the one that monitors are told to run; that of the resource when absent. */
 export function desiredFor(
-  memory: DesiredMemory,
+  memory: PlanMemory,
   cluster: FoundationDBCluster,
   status: Inputs,
   configurationVersion = cluster.spec.version,
@@ -100,13 +97,14 @@ export function desiredFor(
   ]);
   if (memory.desired === undefined || memory.signature !== signature) {
     const normal = normalCluster({ ...cluster, status: inputs });
-    memory.desired = new Desired(normal, configurationVersion);
+    memory.desired = new Desired(memory, normal, configurationVersion);
     memory.signature = signature;
   }
   return memory.desired;
 }
 
 export class Desired {
+  readonly memory: Memory;
   readonly cluster: NormalCluster;
   /** The same with the version that monitors are told to run. */
   readonly #configured: NormalCluster;
@@ -122,7 +120,12 @@ export class Desired {
   readonly #texts = new Map<string, string>();
   readonly #sameConfigurations = new Map<string, Map<string, boolean>>();
 
-  constructor(cluster: NormalCluster, configurationVersion: string = cluster.spec.version) {
+  constructor(
+    memory: Memory,
+    cluster: NormalCluster,
+    configurationVersion: string = cluster.spec.version,
+  ) {
+    this.memory = memory;
     this.cluster = cluster;
     this.#configured =
       configurationVersion === cluster.spec.version
@@ -227,7 +230,7 @@ export class Desired {
     return this.derived(live, "sidecarImage", [processClass, version], () => {
       const { cluster } = this;
       const versioned = { ...cluster, spec: { ...cluster.spec, version } };
-      return sidecarImageFor(versioned, processClass, live);
+      return sidecarImageFor(this, versioned, processClass, live);
     });
   }
 
@@ -235,7 +238,7 @@ export class Desired {
   configHash(group: ProcessGroup, live: Stored<Pod>): string {
     const { processClass } = group;
     return this.derived(live, "configHash", [processClass, isPacked(group)], () => {
-      const { imageType, servers } = shapeOfPod(live);
+      const { imageType, servers } = shapeOfPod(this, live);
       const variant = confVariant(this.cluster.spec, isPacked(group));
       const key = `hash/${processClass}/${imageType}/${servers}/${variant}`;
       return remembered(this.#texts, key, () =>
@@ -264,7 +267,7 @@ export class Desired {
   }
 
   #runsWith(group: ProcessGroup, live: Stored<Pod>, text: string): boolean {
-    const target = targetOf(group, live);
+    const target = targetOf(this, group, live);
     const { processClass, serverCount, ipFamily = 0 } = target;
     const key = `monitor/${processClass}/${serverCount}/${ipFamily}/${isPacked(group)}`;
     const wanted = remembered(this.#texts, key, () =>
@@ -280,7 +283,7 @@ export class Desired {
    * The unified monitor does not take such a configuration.
    */
   lacksVariable(group: ProcessGroup, live: Stored<Pod>): boolean {
-    const target = targetOf(group, live);
+    const target = targetOf(this, group, live);
     if (target.imageType !== "unified") return false;
     const own = new Set(variablesOfPod(live));
     const missing = variablesOfPod(this.pod(group)?.object).filter((name) => !own.has(name));
@@ -292,7 +295,7 @@ export class Desired {
   /** SHA-256 of the files that a split pod should have. */
   sidecarFileHashes(group: ProcessGroup, live: Stored<Pod>, from: Substitutions): Substitutions {
     return this.derived(live, "fileHashes", [from], () => {
-      const { imageType: _, ...target } = targetOf(group, live);
+      const { imageType: _, ...target } = targetOf(this, group, live);
       return {
         "fdb.cluster": sha256(this.configMap.data?.[clusterFileKey] ?? ""),
         "fdbmonitor.conf": sha256(splitConfiguration(this.cluster, target, from)),
@@ -310,7 +313,7 @@ export class Desired {
     const lines = this.derived(live, "commandLines", [from], (): string[] => []);
     lines[processNumber] ??= expectedCommandLine(
       this.cluster,
-      targetOf(group, live),
+      targetOf(this, group, live),
       processNumber,
       from,
     );
@@ -323,8 +326,8 @@ function variablesOfPod(live: Stored<Pod> | undefined): readonly string[] {
   return (main?.env ?? []).map(({ name }) => name);
 }
 
-function targetOf(group: ProcessGroup, live: Stored<Pod>): MonitorTarget {
-  const { imageType, servers, ipFamily } = shapeOfPod(live);
+function targetOf(desired: Desired, group: ProcessGroup, live: Stored<Pod>): MonitorTarget {
+  const { imageType, servers, ipFamily } = shapeOfPod(desired, live);
   return {
     ...{ processClass: group.processClass, imageType, serverCount: servers, ipFamily },
     isPacked: isPacked(group),

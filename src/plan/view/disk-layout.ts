@@ -1,6 +1,7 @@
 // Where the data of a process group lies on its volume: at the root for a split pod with one server, otherwise in a folder
 // for each server. A pod that is made anew on a volume must find what lies there, whatever the spec says by then; a group
 // whose layout is not wanted any more is replaced, and its data moves. Rules: spec/plan.md [P98].
+import type { Remembering } from "../../env/memory.ts";
 import type {
   ClusterSpec,
   ClusterStatus,
@@ -40,7 +41,7 @@ export function keptLayout(spec: ClusterSpec, group: ProcessGroup): DiskLayout |
   return { imageType: servers === 1 ? "unified" : wanted.imageType, servers };
 }
 
-interface LayoutContext {
+interface LayoutContext extends Remembering {
   readonly spec: ClusterSpec;
   /** As it was stored last, and as it is seen now. */
   readonly stored: ClusterStatus | undefined;
@@ -49,14 +50,15 @@ interface LayoutContext {
 
 /** Written down while it is in doubt: when the pod is not as wanted, or several kinds of pods exist. */
 export function withDiskLayout(
-  { spec, stored, observed }: LayoutContext,
+  context: LayoutContext,
   group: ProcessGroup,
   pod: Stored<Pod> | undefined,
 ): ProcessGroup {
+  const { spec, stored, observed } = context;
   if (!isStateful(group.processClass)) return group;
   const before = layoutsIn(stored, group.processClass);
   const [last] = before.size === 1 ? before : [];
-  const known = pod === undefined ? (group.diskLayout ?? last) : nameOf(shapeOfPod(pod));
+  const known = pod === undefined ? (group.diskLayout ?? last) : nameOf(shapeOfPod(context, pod));
   const isClear =
     known === nameOf(wantedLayout(spec, group.processClass)) &&
     layoutsIn(observed, group.processClass).size <= 1;

@@ -1,4 +1,5 @@
 // How exclusions name process groups. Rules: spec/removal.md [R17], [R31], [R32], [R72].
+import { Memory } from "../../env/memory.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ProcessGroupStatus } from "../../api/cluster.ts";
@@ -19,7 +20,10 @@ const group: ProcessGroupStatus = {
 const locality = "locality_instance_id:storage-1";
 
 function listing(...excluded_servers: { address?: string; locality?: string }[]) {
-  return exclusionsOf({ cluster: { configuration: { excluded_servers } } });
+  return exclusionsOf(
+    { memory: new Memory() },
+    { cluster: { configuration: { excluded_servers } } },
+  );
 }
 
 const versions: [string, boolean][] = [
@@ -64,6 +68,7 @@ test("[R17] without locality and address nothing names a group", () => {
 
 test("[S160] the list of exclusions is sorted out once for each status", () => {
   let reads = 0;
+  const view = { memory: new Memory() };
   const status: DatabaseStatus = {
     cluster: {
       configuration: {
@@ -75,7 +80,7 @@ test("[S160] the list of exclusions is sorted out once for each status", () => {
     },
   };
   for (let count = 0; count < 3; count += 1) {
-    const own = ownExclusions(exclusionsOf(status), { ...group, addresses: ["10.0.0.1"] });
+    const own = ownExclusions(exclusionsOf(view, status), { ...group, addresses: ["10.0.0.1"] });
     assert.deepEqual(own, ["10.0.0.1", "10.0.0.1:4501"]);
   }
   assert.equal(reads, 1);

@@ -2,7 +2,7 @@
 // already, and which entries of the database's list are the group's own. Rules: spec/removal.md [R30]-[R34], [R72].
 import { automationOf } from "../../api/effective.ts";
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
-import { oncePer } from "../../env/once-per.ts";
+import type { Remembering } from "../../env/memory.ts";
 import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
 import { instanceLocality } from "../../model/process-group-id.ts";
 import { hasLocalityExclusions, parseVersion } from "../../model/version.ts";
@@ -28,7 +28,9 @@ export interface Exclusions {
 }
 
 /** Every process group of a large cluster asks. */
-export const exclusionsOf = oncePer(exclusionsIn);
+export function exclusionsOf({ memory }: Remembering, status: DatabaseStatus): Exclusions {
+  return memory.once(exclusionsIn, status);
+}
 
 function exclusionsIn(status: DatabaseStatus): Exclusions {
   const servers = status.cluster?.configuration?.excluded_servers ?? [];

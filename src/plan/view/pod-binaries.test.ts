@@ -1,4 +1,5 @@
 // Which versions a pod can start, by its images and by what its monitor says. Proves [U86] of spec/upgrade.md.
+import { Memory } from "../../env/memory.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { annotationKeys } from "../../build/labels.ts";
@@ -37,5 +38,6 @@ const rows: readonly [string, Stored<Pod>, string, boolean | undefined][] = [
 ];
 
 for (const [title, pod, version, expected] of rows) {
-  test(`[U86] ${title}`, () => assert.equal(canStart(pod, version), expected));
+  test(`[U86] ${title}`, () =>
+    assert.equal(canStart({ memory: new Memory() }, pod, version), expected));
 }

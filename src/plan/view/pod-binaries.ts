@@ -3,7 +3,7 @@
 // after a restart of its containers the pod would run nothing. Rules: spec/upgrade.md [U86], spec/plan.md [P60].
 import { tagOf } from "../../build/images.ts";
 import { mainContainerName } from "../../build/normalise.ts";
-import { oncePer } from "../../env/once-per.ts";
+import type { Remembering } from "../../env/memory.ts";
 import type { ConfigMap, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { formatVersion, isProtocolCompatible, parseVersion } from "../../model/version.ts";
@@ -11,8 +11,12 @@ import { shapeOfPod } from "./pod-shape.ts";
 import type { Snapshot } from "../snapshot.ts";
 
 /** Undefined when the image of the pod does not tell its version. */
-export function canStart(pod: Stored<Pod>, version: string): boolean | undefined {
-  const shape = shapeOfPod(pod);
+export function canStart(
+  view: Remembering,
+  pod: Stored<Pod>,
+  version: string,
+): boolean | undefined {
+  const shape = shapeOfPod(view, pod);
   if (shape.imageType === "split") return true;
   const [own, wanted] = [versionOfPod(pod), parseVersion(version)];
   if (own === undefined || wanted === undefined) return undefined;
@@ -41,7 +45,7 @@ export function startableVersion(
     const other = parseVersion(text ?? "");
     if (text === undefined || other === undefined) return false;
     if (!isProtocolCompatible(other, target)) return false;
-    return pods.every((pod) => canStart(pod, text) !== false);
+    return pods.every((pod) => canStart(snapshot, pod, text) !== false);
   };
   return [version, announcedVersion(snapshot), runningVersion].find(fits) ?? version;
 }
@@ -83,21 +87,25 @@ export function announcedVersion(snapshot: Snapshot): string | undefined {
 }
 
 export function announcements(
-  snapshot: Pick<Snapshot, "cluster"> & { configMap?: Snapshot["configMap"] },
+  snapshot: Pick<Snapshot, "cluster" | "memory"> & { configMap?: Snapshot["configMap"] },
 ): (string | undefined)[] {
   // Entries that the resource itself gives are not the operator's to announce anything with.
   const given = snapshot.cluster.spec.configMap?.data ?? {};
   if (snapshot.configMap === undefined) return [];
-  return versionsInConfigMap(snapshot.configMap)
+  return snapshot.memory
+    .once(versionsInConfigMap, snapshot.configMap)
     .filter(({ key }) => given[key] === undefined)
     .map(({ version }) => version);
 }
 
-const versionsInConfigMap = oncePer(({ data = {} }: Stored<ConfigMap>) =>
-  Object.entries(data)
+function versionsInConfigMap({ data = {} }: Stored<ConfigMap>): {
+  readonly key: string;
+  readonly version: string | undefined;
+}[] {
+  return Object.entries(data)
     .filter(([key]) => key.startsWith("fdbmonitor-conf-") && key.endsWith("-json"))
-    .map(([key, text]) => ({ key, version: versionIn(text) })),
-);
+    .map(([key, text]) => ({ key, version: versionIn(text) }));
+}
 
 /** Of a monitor's configuration. */
 export function versionIn(text: string): string | undefined {

@@ -20,7 +20,7 @@ export function podConfigurationState(
   group: ProcessGroup,
   pod: Stored<Pod>,
 ): PodConfigurationState {
-  const shape = shapeOfPod(pod);
+  const shape = shapeOfPod(snapshot, pod);
   const told = pod.metadata.annotations?.[annotationKeys.lastAppliedConfigMap];
   if (told !== desired.configHash(group, pod)) return "untold";
   if (shape.imageType === "unified") {
@@ -57,7 +57,7 @@ export function stagedBinary(
     spec.version,
   );
   if (!isUpgrading || isCompatible) return undefined;
-  const { imageType, sidecarImage } = shapeOfPod(pod);
+  const { imageType, sidecarImage } = shapeOfPod(desired, pod);
   const isStaged = sidecarImage === desired.sidecarImage(group, pod);
   if (imageType !== "split" || !isStaged) return undefined;
   return `bin/${spec.version}/fdbserver`;
@@ -73,7 +73,7 @@ export interface Substitutions {
 }
 
 export function substitutionsOf(snapshot: Snapshot, pod: Stored<Pod>): Substitutions {
-  const shape = shapeOfPod(pod);
+  const shape = shapeOfPod(snapshot, pod);
   if (shape.imageType === "unified") return { values: shape.environment, isUnreachable: false };
   const sidecar = snapshot.sidecars.get(pod.metadata.name ?? "");
   if (sidecar === undefined) return { values: undefined, isUnreachable: false };

@@ -4,7 +4,7 @@
 import { annotationKeys } from "../../build/labels.ts";
 import { mainContainerName, sidecarContainerName } from "../../build/normalise.ts";
 import { imageTypeOfPod, ipFamilyOfPod, publicIpsOfPod } from "../../build/pod-reading.ts";
-import { oncePer } from "../../env/once-per.ts";
+import type { Remembering } from "../../env/memory.ts";
 import type { Container, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { serversPerPodMaximum } from "../../model/limits.ts";
@@ -34,7 +34,9 @@ export interface PodShape {
 
 type PodObject = Stored<Pod>;
 
-export const shapeOfPod = oncePer(readShape);
+export function shapeOfPod({ memory }: Remembering, pod: PodObject): PodShape {
+  return memory.once(readShape, pod);
+}
 
 function readShape(pod: PodObject): PodShape {
   const annotations = pod.metadata.annotations ?? {};

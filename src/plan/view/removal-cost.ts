@@ -1,5 +1,6 @@
 // What the database would lose with a process group: nothing, when it does not report; little, when it has trouble; a
 // recovery, when it coordinates or has a role in the transaction system. Rules: spec/removal.md [R22], [R24].
+import type { Remembering } from "../../env/memory.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
 import { processesByInstance } from "../../model/locality.ts";
@@ -41,10 +42,11 @@ export function removalCost(group: ProcessGroup, processes: readonly StatusProce
 
 /** First those whose loss costs least; equals in the order of their ids. */
 export function cheapestFirst(
+  view: Remembering,
   groups: readonly ProcessGroup[],
   status: DatabaseStatus | undefined,
 ): ProcessGroup[] {
-  const processes = status && processesByInstance(status);
+  const processes = status && processesByInstance(view, status);
   const costs = groups.map((group) => ({
     group,
     ...removalCost(group, processes?.get(group.processGroupID) ?? []),

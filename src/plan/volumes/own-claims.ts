@@ -1,7 +1,6 @@
 // The volume claims of a process group, whatever they are called. Rules: spec/removal.md [R50], spec/safety.md [S101].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { labelsOf } from "../../api/effective.ts";
-import { oncePer } from "../../env/once-per.ts";
 import type { PersistentVolumeClaim } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { podNameOf, volumeClaimNameOf } from "../../model/process-group-id.ts";
@@ -10,7 +9,7 @@ import type { Snapshot } from "../snapshot.ts";
 
 /** The volume claims that carry the id of the group and belong to it. */
 export function claimsOf(snapshot: Snapshot, group: ProcessGroup): Claims {
-  const claims = claimsById(snapshot).get(group.processGroupID) ?? [];
+  const claims = snapshot.memory.once(claimsById, snapshot).get(group.processGroupID) ?? [];
   return claims.filter((claim) => isOwnClaim(snapshot, group, claim));
 }
 
@@ -31,7 +30,7 @@ function isOwnClaim(
 
 type Claims = readonly Stored<PersistentVolumeClaim>[];
 
-const claimsById = oncePer((snapshot: Snapshot): ReadonlyMap<string, Claims> => {
+function claimsById(snapshot: Snapshot): ReadonlyMap<string, Claims> {
   const [label = ""] = labelsOf(snapshot.cluster).processGroupIdLabels;
   const found = new Map<string, Claims>();
   for (const claim of snapshot.pvcs.values()) {
@@ -39,4 +38,4 @@ const claimsById = oncePer((snapshot: Snapshot): ReadonlyMap<string, Claims> => 
     if (id !== "") found.set(id, [...(found.get(id) ?? []), claim]);
   }
   return found;
-});
+}

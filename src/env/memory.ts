@@ -1,0 +1,22 @@
+// What was derived from objects that never change, such as a status, a pod of the local copy or a snapshot: each is looked
+// at once, however often it is asked for. Its owner passes it to whoever derives something, and it never changes an answer.
+// What was derived goes with its object.
+
+export class Memory {
+  readonly #known = new Map<unknown, WeakMap<object, { readonly value: unknown }>>();
+
+  /** `derive(key)`, made when it is first asked for. `derive` is a function that has a place of its own in a module. */
+  once<K extends object, V>(derive: (key: K) => V, key: K): V {
+    let known = this.#known.get(derive);
+    if (known === undefined) this.#known.set(derive, (known = new WeakMap()));
+    const found = known.get(key);
+    if (found !== undefined) return found.value as V;
+    const value = derive(key);
+    known.set(key, { value });
+    return value;
+  }
+}
+
+export interface Remembering {
+  readonly memory: Memory;
+}
