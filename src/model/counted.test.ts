@@ -1,3 +1,4 @@
+// Numbers with their nouns, as messages tell them.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { counted } from "./counted.ts";
