@@ -407,7 +407,7 @@ table(
           locality: { ...process.locality, zoneid: "same" },
         })),
       },
-      "in 1 zones and should be in 3",
+      "in 1 zone and should be in 3",
     ],
     "C08.12": [{ processes: centers(3), configuration: regions(three), coordinators: nine(3) }, ""],
     "C08.13": [

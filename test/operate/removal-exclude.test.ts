@@ -163,31 +163,6 @@ test("[R36] a missing process of another class does not matter to storage", () =
   assert.deepEqual(targets(world.plan()), [locality(id)]);
 });
 
-test("[R113] nobody who reports is excluded when all that are to stay fail to start", () => {
-  const world = settled();
-  const old = world.groups().filter(({ processClass }) => processClass === "log");
-  world.changeSpec({ processGroupsToRemove: old.map((group) => group.processGroupID) });
-  world.pass();
-  const fresh = world
-    .groups()
-    .filter((group) => group.processClass === "log" && group.removalTimestamp === undefined);
-  for (const { processGroupID } of fresh) {
-    world.silent.add(processGroupID);
-    world.condition(processGroupID, "MissingProcesses", 1_000);
-  }
-  assert.ok(targets(world.plan()).length > 0, "none of them has a node");
-  world.runPods();
-  const placed = world.plan();
-  assert.deepEqual(targets(placed), []);
-  const text = /none of those that stay reports, and pod sample-log-\d+ does not come up/;
-  assert.match(waitOf(placed, "ExclusionPostponed"), text);
-  const [first] = fresh;
-  assert.ok(first);
-  world.silent.delete(first.processGroupID);
-  world.changeGroup(first.processGroupID, { processGroupConditions: [] });
-  assert.ok(targets(world.plan()).length > 0, "one of them reports");
-});
-
 test("[R37] a process that is gone for long needs no room", () => {
   const databaseConfiguration = { redundancy_mode: "single" } as const;
   const world = settled({

@@ -96,8 +96,12 @@ function hasCredentials({ spec }: FoundationDBBackup): boolean {
   );
 }
 
-/** A tool may print a page; the first lines say it. */
+const longest = 500;
+
+/** A tool may print a page: the lines that name an error say it, or else the first ones. */
 function shortened(text: string): string {
-  const line = text.replaceAll(/\s+/g, " ");
-  return line.length > 500 ? `${line.slice(0, 500)}…` : line;
+  const named = text.split("\n").filter((line) => /error/i.test(line));
+  const told = text.length > longest && named.length > 0 ? named.join(" ") : text;
+  const line = told.replaceAll(/\s+/g, " ").trim();
+  return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }

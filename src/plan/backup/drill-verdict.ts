@@ -5,13 +5,14 @@ import type { Figures } from "../../api/backup-status.ts";
 import type { ClusterSpec } from "../../api/cluster.ts";
 import { isContinuous } from "../../api/effective-backup.ts";
 import { processSettingsOf } from "../../api/effective.ts";
+import type { FoundationDBRestore } from "../../api/restore.ts";
 import { wantedCounts } from "../../api/wanted-counts.ts";
 import type { ObjectMeta } from "../../kube/object.ts";
 import { formatTime } from "../../kube/time.ts";
 import { nanosOf } from "../../model/quantity.ts";
 import { redundancyOf } from "../../model/redundancy.ts";
 import type { Judgement } from "../status/status-conditions.ts";
-import { operatorTimeMs } from "../view/server-time.ts";
+import { operatorTimeMs, ownTimeMs } from "../view/server-time.ts";
 import { event } from "./drill-schedule.ts";
 import { durationText } from "./figures.ts";
 import type { BackupSnapshot, DrillTrouble } from "./snapshot.ts";
@@ -87,6 +88,19 @@ export function stuckOn(
     const sinceMs = operatorTimeMs(snapshot, since) ?? snapshot.nowMs;
     return concern !== "passing" && snapshot.nowMs - sinceMs >= stuckMs;
   });
+}
+
+/**
+ * A restore that could not begin for so long. Its command is tried again and again, and each try begins its trouble anew,
+ * so the age of the restore counts.
+ */
+export function neverBegan(
+  snapshot: BackupSnapshot,
+  { metadata, status }: FoundationDBRestore,
+): DrillTrouble | undefined {
+  const createdMs = ownTimeMs(snapshot, metadata.creationTimestamp) ?? snapshot.nowMs;
+  if (status?.state !== undefined || snapshot.nowMs - createdMs < stuckMs) return undefined;
+  return troublesOf(snapshot, { metadata }).find(({ concern }) => concern !== "passing");
 }
 
 /** The end of a drill; a failure says why. */

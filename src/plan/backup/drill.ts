@@ -12,7 +12,14 @@ import type { NewWait } from "../wait.ts";
 import type { BackupAction } from "./action.ts";
 import { commandEnd } from "./command-end.ts";
 import { drillStep as step, isOf } from "./drill-objects.ts";
-import { differenceOf, roomFor, stuckOn, troublesOf, verdictOf } from "./drill-verdict.ts";
+import {
+  differenceOf,
+  neverBegan,
+  roomFor,
+  stuckOn,
+  troublesOf,
+  verdictOf,
+} from "./drill-verdict.ts";
 import { startTrouble } from "./run-command.ts";
 import type { BackupSnapshot, FiguresWish } from "./snapshot.ts";
 import { nothing } from "./step.ts";
@@ -156,7 +163,7 @@ function restore(snapshot: BackupSnapshot, drill: Drill): Progress {
     if (state === "completed") return compare(snapshot, { ...known, phase: "Comparing" });
     return { drill: known, end: { failure: `the restore ${name} was ${state ?? "ended"}` } };
   }
-  const stuck = stuckOn(snapshot, found);
+  const stuck = stuckOn(snapshot, found) ?? neverBegan(snapshot, found);
   if (stuck !== undefined) {
     return {
       drill: known,

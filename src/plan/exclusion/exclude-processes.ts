@@ -1,7 +1,6 @@
 // Step excludeProcesses: process groups marked for removal are excluded, so that the database moves their data and
 // roles elsewhere. All that may go at once goes in one command, since each command that touches the transaction
 // system costs a recovery. Rules: spec/removal.md [R30]-[R44].
-import { successorsProblem } from "./failed-successors.ts";
 import { append } from "../../env/long-lists.ts";
 import { locksOf } from "../../api/effective.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
@@ -135,7 +134,7 @@ function chooseNow(
     const candidates = situation.candidates.filter(
       ({ group }) => group.processClass === processClass,
     );
-    const { allowed, explanation } = allowedOf(snapshot, draft, status, situation, candidates);
+    const { allowed, explanation } = allowedOf(snapshot, draft, situation, candidates);
     append(chosen, allowed);
     const rest = candidates.filter((candidate) => !allowed.includes(candidate));
     if (rest.length > 0) held.push({ ids: idsOf(rest), why: explanation });
@@ -184,7 +183,6 @@ function costsRecovery(snapshot: Snapshot, status: DatabaseStatus, group: Proces
 function allowedOf(
   snapshot: Snapshot,
   draft: Draft,
-  status: DatabaseStatus,
   situation: Situation,
   candidates: readonly ExclusionCandidate[],
 ): { allowed: readonly ExclusionCandidate[]; explanation: string } {
@@ -192,9 +190,8 @@ function allowedOf(
   const processClass = candidates[0]?.group.processClass ?? "";
   const counts: Readonly<Record<string, number | undefined>> = draft.desired.counts;
   const desired = counts[processClass] ?? 0;
-  const groups = situation.groups.filter((group) => group.processClass === processClass);
   const budget = exclusionBudget({
-    groups,
+    groups: situation.groups.filter((group) => group.processClass === processClass),
     desired,
     faultTolerance: spareProcesses(draft.desired.configuration.redundancy_mode, desired),
     ongoing: situation.ongoing,
@@ -206,13 +203,11 @@ function allowedOf(
   }
   const isGone = ({ group }: ExclusionCandidate): boolean =>
     (missingForMs(group, nowMs) ?? 0) >= missingGraceMs;
-  const failure = successorsProblem(snapshot, draft, groups, status);
-  const room = failure === undefined ? budget.allowed : 0;
-  const present = candidates.filter((candidate) => !isGone(candidate)).slice(0, room);
+  const present = candidates.filter((candidate) => !isGone(candidate)).slice(0, budget.allowed);
   const allowed = candidates.filter(
     (candidate) => isGone(candidate) || present.includes(candidate),
   );
-  return { allowed, explanation: failure ?? budget.explanation };
+  return { allowed, explanation: budget.explanation };
 }
 
 function exclude(
