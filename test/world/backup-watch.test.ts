@@ -84,14 +84,6 @@ test("[W130] [W133] a restore that is not what the status says is found", () =>
 test("[W131] what is started twice is found", () =>
   watched(async ({ scene, found }) => {
     const tool = ["-C", clusterFile];
-    await runCommand(scene.world, "sample", ["fdbbackup", "start", ...store, ...tool]);
-    assert.match(
-      found()[0] ?? "",
-      /fdbbackup start, and a backup of the tag default runs already$/,
-    );
-    await runCommand(scene.world, "sample", ["fdbbackup", "abort", ...tool]);
-    await runCommand(scene.world, "sample", ["fdbbackup", "start", ...store, ...tool, "-z"]);
-    assert.match(found()[0] ?? "", /in sample was started 2 times and asked for 1 times$/);
     await scene.createRestore();
     await scene.untilCompleted();
     const { tag = "", target } = await scene.restoreStatus();
@@ -101,6 +93,14 @@ test("[W131] what is started twice is found", () =>
     const words = found();
     assert.match(words[0] ?? "", /and a restore of the tag \S+ was started before$/);
     assert.match(words[1] ?? "", /^restore of the tag \S+ in copy was started 2 times/);
+    await runCommand(scene.world, "sample", ["fdbbackup", "start", ...store, ...tool]);
+    assert.match(
+      found()[0] ?? "",
+      /fdbbackup start, and a backup of the tag default runs already$/,
+    );
+    await runCommand(scene.world, "sample", ["fdbbackup", "abort", ...tool]);
+    await runCommand(scene.world, "sample", ["fdbbackup", "start", ...store, ...tool, "-z"]);
+    assert.match(found()[0] ?? "", /in sample was started 2 times and asked for 1 times$/);
   }));
 
 test("[W131] [W132] what goes from the store against its promises is found", () =>
