@@ -98,7 +98,7 @@ test("[BKT7] a misconfigured process group is replaced although its bucket is fu
     automationOptions: { maxConcurrentReplacements: 1, replacements: buckets },
   });
   assert.deepEqual(removalIds(limited.plan()), [failed], "the other limit holds");
-  const message = waitOf(limited.plan(), "ReplacementLimited");
+  const message = waitOf(limited.plan(), "ReplacementQueued");
   assert.match(message, /automationOptions.maxConcurrentReplacements allows 1/);
 });
 
