@@ -17,6 +17,9 @@ import { hasSucceeded } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import type { BackupStepResult } from "./step.ts";
 
+/** So long after a drill was due the database may be read first. */
+const unreadMs = 900_000;
+
 type Skipped = NonNullable<NonNullable<BackupStatus["verification"]>["skipped"]>;
 
 export function followDrills(snapshot: BackupSnapshot): BackupStepResult {
@@ -41,7 +44,9 @@ export function followDrills(snapshot: BackupSnapshot): BackupStepResult {
   );
   const dueMs = dueTime(timing, cron.value, met, nowMs);
   const kept = { ...(drill === undefined ? {} : { drill }) };
-  if (dueMs === undefined) {
+  // An operator that has just started has read nothing yet, which is no reason to leave a drill out.
+  const isUnread = layerOf(snapshot) === undefined && nowMs - (dueMs ?? 0) < unreadMs;
+  if (dueMs === undefined || isUnread) {
     const skipped = before === undefined ? {} : { skipped: before };
     return { status: { ...kept, verification: { ...timing.status, ...skipped } } };
   }

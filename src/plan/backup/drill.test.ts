@@ -126,7 +126,10 @@ test("[BK161] a drill that would tell nothing is skipped, and its reason is said
   const nothingYet = seen(recordWith({ restorableTo: undefined } as never));
   assert.equal(skippedOf(nothingYet)?.message, "there is no point yet that can be restored");
   const unread = { layer: { kind: "missing", reason: "Unreachable", message: "" } } as const;
-  assert.equal(skippedOf(unread)?.message, "the database of sample cannot be read");
+  const soon = planBackup(sceneWith(undefined, {}, unread)).status;
+  assert.deepEqual([soon.drill, soon.verification?.skipped], [undefined, undefined]);
+  const later = { ...unread, nowMs: nowMs + 16 * 60_000 };
+  assert.equal(skippedOf(later)?.message, "the database of sample cannot be read");
   const late = seen(recordWith(), {
     times: [{ seconds: nowMs / 1000 - 3600, version: 99_000_000 }],
   });
