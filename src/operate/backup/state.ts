@@ -6,10 +6,12 @@ import type { Wait } from "../dated-plan.ts";
 import { Doubts } from "../doubts.ts";
 import { OwnWrites } from "../own-writes.ts";
 import type { ToldWaits } from "../transition-events.ts";
-import { FigureReader } from "./figure-reader.ts";
+import { figureReader } from "./figure-reader.ts";
+import type { FigureReader } from "./figure-reader.ts";
 import { LayerReader } from "./layer-reader.ts";
 import type { LayerReaderOptions } from "./layer-reader.ts";
-import { TimeReader } from "./time-reader.ts";
+import { timeReader } from "./time-reader.ts";
+import type { TimeReader } from "./time-reader.ts";
 
 export interface FailureRecord extends BackupFailure {
   /** Failures in a row. */
@@ -50,8 +52,8 @@ export function newBackupState(options: LayerReaderOptions): BackupState {
   return {
     reader,
     facts: undefined,
-    times: new TimeReader(options),
-    figures: new FigureReader(options),
+    times: timeReader(options),
+    figures: figureReader(options),
     ...newResourceState(),
   };
 }

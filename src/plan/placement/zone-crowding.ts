@@ -47,10 +47,9 @@ export function crowdedZones(snapshot: Snapshot, draft: Draft): readonly Crowded
     if (group === undefined || isTried(snapshot, draft, members, group)) return [];
     const open = openZones(snapshot, group.processClass, "");
     if (![...open].some((zone) => !zones.has(zone))) return [];
-    const neighbours = (zones.get(zoneOf(group)) ?? []).filter((other) => other !== group);
-    const [neighbour = group] = neighbours;
+    const neighbour = zones.get(zoneOf(group))?.find((other) => other !== group);
     const cause =
-      `it shares zone ${zoneOf(group)} with ${neighbour.processGroupID}, ` +
+      `it shares zone ${zoneOf(group)} with ${neighbour?.processGroupID}, ` +
       `and ${mode ?? "the mode"} needs ${redundancyOf(mode).minimumFaultDomains} zones`;
     return [{ group, cause, isFree: true }];
   };

@@ -4,7 +4,7 @@
 // Rules: spec/upgrade.md [U88].
 import { routingOf } from "../../api/effective.ts";
 import { mainContainerName } from "../../build/normalise.ts";
-import { upgradeStateOf } from "../view/running-version.ts";
+import { isIncompatibleUpgrade } from "../view/running-version.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import type { Snapshot } from "../snapshot.ts";
 
@@ -24,9 +24,7 @@ export function withNamesAfterUpgrade(snapshot: Snapshot): Snapshot {
 }
 
 function isUpgrading({ cluster: { spec, status } }: Snapshot): boolean {
-  const running = status?.runningVersion ?? spec.version;
-  const { isUpgrading: changes, isCompatible } = upgradeStateOf(running, spec.version);
-  return changes && !isCompatible;
+  return isIncompatibleUpgrade(status?.runningVersion ?? spec.version, spec.version);
 }
 
 /** The sidecar of a split pod leaves out what it does not know. */

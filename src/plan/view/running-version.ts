@@ -80,9 +80,10 @@ export function attainableVersion(runningVersion: string, wantedVersion: string)
 /** All processes are about to change their version at once. */
 export function isUpgradingIncompatibly(draft: Pick<Draft, "status" | "desired">): boolean {
   const { version } = draft.desired.cluster.spec;
-  const { isUpgrading, isCompatible } = upgradeStateOf(
-    draft.status.runningVersion ?? version,
-    version,
-  );
+  return isIncompatibleUpgrade(draft.status.runningVersion ?? version, version);
+}
+
+export function isIncompatibleUpgrade(runningVersion: string, wantedVersion: string): boolean {
+  const { isUpgrading, isCompatible } = upgradeStateOf(runningVersion, wantedVersion);
   return isUpgrading && !isCompatible;
 }
