@@ -14,6 +14,8 @@ import { isKubeError } from "./error.ts";
 import type { KubeList, KubeObject } from "./object.ts";
 import { collectionPath, keyOf, objectPath } from "./path.ts";
 import type { ObjectKey } from "./path.ts";
+import { podLogQuery } from "./pod-exec.ts";
+import type { PodLogOptions } from "./pod-exec.ts";
 import { apiVersionOf, pods } from "./resource.ts";
 import type { Resource } from "./resource.ts";
 import { errorOfAnswer, isHistoryGone, isStatus } from "./status.ts";
@@ -241,15 +243,15 @@ export class KubeClient {
   /** What a container wrote, both streams together. */
   async podLog(
     key: ObjectKey,
-    options: CallOptions & { container: string; limitBytes: number },
+    options: CallOptions & PodLogOptions & { limitBytes: number },
   ): Promise<string> {
-    const { container, limitBytes, signal } = options;
+    const { signal } = options;
     const body = await this.#call(
       { verb: "get", resource: pods, subresource: "log", ...key },
       {
         method: "GET",
         path: objectPath(pods, key, "log"),
-        query: { container, limitBytes: String(limitBytes) },
+        query: podLogQuery(options),
         // Anything: the answer is plain text, an error is JSON.
         accept: "*/*",
         signal,

@@ -1,17 +1,22 @@
 // The transport to a real API server: HTTP/1.1 over TLS (or plain on loopback) with kept-alive connections.
 // Every request has a time limit; credentials that change under our feet are taken up. Carries rules KUBE10 to KUBE15,
-// KUBE19 and KUBE83 to KUBE86.
+// KUBE19 and KUBE83 to KUBE86, and WS3 and WS5 of spec/streams.md.
 import * as http from "node:http";
 import * as https from "node:https";
+import type { WebSocket } from "ws";
 import { Credentials } from "./credentials.ts";
 import type { TlsMaterial } from "./credentials.ts";
 import { KubeError } from "./error.ts";
 import type { KubeConnection } from "./kubeconfig.ts";
 import { LineDecoder } from "./line-decoder.ts";
+import type { PodStreams } from "./pod-exec.ts";
+import { podSockets } from "./pod-sockets.ts";
 import { TunnelAgent } from "./proxy.ts";
 import { errorOfAnswer } from "./status.ts";
 import type { KubeRequest, KubeResponse, KubeTransport, WatchEvent } from "./transport.ts";
 import { parseWarnings } from "./warning-header.ts";
+import { connectSocket } from "./web-socket.ts";
+import type { SocketRequest } from "./web-socket.ts";
 
 export interface HttpsTransportOptions {
   /** From sending a request to the end of its answer; for a watch, until its first byte. */
@@ -25,6 +30,8 @@ export interface HttpsTransportOptions {
 }
 
 export interface HttpsTransport extends KubeTransport {
+  /** What runs inside pods. */
+  readonly pods: PodStreams;
   /** Closes idle connections; running requests end by themselves. */
   close(): void;
 }
@@ -37,6 +44,14 @@ export function httpsTransport(
   return {
     request: (request) => sender.request(request),
     watch: (request, onEvent) => sender.watch(request, onEvent),
+    pods: podSockets({
+      openSocket: (request) => sender.openSocket(request),
+      stream: (request, onBytes) => sender.stream(request, onBytes),
+      after: (delayMs, run) => {
+        const timer = setTimeout(run, delayMs);
+        return () => clearTimeout(timer);
+      },
+    }),
     close: () => sender.close(),
   };
 }
@@ -89,7 +104,49 @@ class Sender {
     }
   }
 
-  async watch(request: KubeRequest, onEvent: (event: WatchEvent) => void): Promise<void> {
+  watch(request: KubeRequest, onEvent: (event: WatchEvent) => void): Promise<void> {
+    return this.#readOn(request, (answer) => readEvents(answer, onEvent));
+  }
+
+  stream(request: KubeRequest, onBytes: (bytes: Buffer) => void | Promise<void>): Promise<void> {
+    return this.#readOn(request, async (answer) => {
+      for await (const bytes of answer as AsyncIterable<Buffer>) await onBytes(bytes);
+    });
+  }
+
+  /** An upgrade is a request without a body that is answered by another protocol. */
+  async openSocket(request: SocketRequest): Promise<WebSocket> {
+    try {
+      return await this.#connectSocket(request);
+    } catch (error) {
+      // As for any request: who was not let in may try with newer credentials.
+      const isRefused = error instanceof KubeError && error.status === 401;
+      if (!isRefused || !(await this.#credentials.refused())) throw error;
+      return this.#connectSocket(request);
+    }
+  }
+
+  async #connectSocket(request: SocketRequest): Promise<WebSocket> {
+    const asked: KubeRequest = { method: "GET", path: request.path };
+    let authorization: string | undefined;
+    try {
+      authorization = await this.#credentials.authorization();
+    } catch (error) {
+      throw connectionError(error, asked);
+    }
+    const url = urlOf(this.#base, asked);
+    for (const [name, value] of request.query) url.searchParams.append(name, value);
+    const agent = this.#currentAgent();
+    const headers = this.#headers(asked, undefined, authorization);
+    const timeoutMs = this.#options.requestTimeoutMs;
+    return connectSocket({ url, agent, headers, timeoutMs }, request);
+  }
+
+  /** An answer that goes on: the time limit holds until its head is there. */
+  async #readOn(
+    request: KubeRequest,
+    read: (answer: http.IncomingMessage) => Promise<void>,
+  ): Promise<void> {
     let exchange: Exchange;
     try {
       exchange = await this.#send(request);
@@ -107,7 +164,7 @@ class Sender {
         throw errorOfAnswer(status, body, retryAfterSeconds);
       }
       exchange.disarm();
-      await readEvents(answer, onEvent);
+      await read(answer);
     } catch (error) {
       if (request.signal?.aborted) return;
       throw connectionError(exchange.timeout() ?? error, request);

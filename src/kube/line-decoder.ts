@@ -4,9 +4,15 @@ import { StringDecoder } from "node:string_decoder";
 
 export class LineDecoder {
   readonly #decoder = new StringDecoder("utf8");
+  readonly #keepsEmpty: boolean;
   #parts: string[] = [];
 
-  /** The lines that this chunk completes, without their line feeds; empty lines are dropped. */
+  /** Empty lines are dropped unless they are asked for. */
+  constructor({ keepsEmpty = false } = {}) {
+    this.#keepsEmpty = keepsEmpty;
+  }
+
+  /** The lines that this chunk completes, without their line feeds. */
   push(chunk: Uint8Array): string[] {
     const pieces = this.#decoder.write(Buffer.from(chunk)).split("\n");
     const lines: string[] = [];
@@ -14,7 +20,7 @@ export class LineDecoder {
       this.#parts.push(pieces[index] ?? "");
       const line = this.#parts.join("");
       this.#parts = [];
-      if (line.trim() !== "") lines.push(line);
+      if (this.#keepsEmpty || line.trim() !== "") lines.push(line);
     }
     const last = pieces[pieces.length - 1] ?? "";
     if (last !== "") this.#parts.push(last);
@@ -23,7 +29,12 @@ export class LineDecoder {
 
   /** Ends the stream. True when something was begun and never ended by a line feed: the stream was cut. */
   end(): boolean {
+    return this.rest().trim() !== "";
+  }
+
+  /** Ends the stream and gives what no line feed ended. */
+  rest(): string {
     this.#parts.push(this.#decoder.end());
-    return this.#parts.join("").trim() !== "";
+    return this.#parts.join("");
   }
 }
