@@ -162,7 +162,7 @@ export interface Database {
   slowStatus: { startMs: number; endMs: number } | undefined;
   lockUid: string | undefined;
   /** Time from which the database counts its versions. */
-  readonly versionZeroMs: number;
+  versionZeroMs: number;
   readonly listeners: Set<() => void>;
   readonly store: KeyValueStore;
   /** Why the last write to a special key was refused. */

@@ -11,12 +11,13 @@ import type { Acts } from "./acts.ts";
 import type { Database } from "./database.ts";
 import { endpoint } from "./network-address.ts";
 import type { NetworkAddress } from "./network-address.ts";
+import type { Arrival } from "./seed.ts";
 import type { ServerInstance } from "./server-instance.ts";
 import type { Timings } from "./timings.ts";
 
 export interface Disk {
-  readonly volumeId: string;
-  readonly path: string;
+  volumeId: string;
+  path: string;
   /** Stable identity of the process, kept in the data directory. */
   processId: string;
   /** Storage servers kept here, by id, with the database they belong to. */
@@ -66,6 +67,8 @@ export interface Fabric {
   joinDelayMs: number;
   /** What processes say about their disks, by IP address or endpoint. */
   readonly spoiltDisks: Map<string, string>;
+  /** Processes that are expected to start with a past, by endpoint. */
+  readonly arrivals: Map<string, Arrival>;
   /** Extra delay of the next starts, by IP address or endpoint. */
   readonly startDelays: Map<string, number>;
 }
@@ -76,10 +79,16 @@ export function randomHex(fabric: Fabric, length: number): string {
   return randomText(fabric.random, length, hexDigits);
 }
 
-export function openDisk(fabric: Fabric, volumeId: string, path: string): Disk {
+/** `brought`: the disk of a process with a past, which is at this place from now on. */
+export function openDisk(fabric: Fabric, volumeId: string, path: string, brought?: Disk): Disk {
   const key = `${volumeId}|${path}`;
   const known = fabric.disks.get(key);
   if (known) return known;
+  if (brought) {
+    Object.assign(brought, { volumeId, path });
+    fabric.disks.set(key, brought);
+    return brought;
+  }
   const disk: Disk = {
     volumeId,
     path,

@@ -14,6 +14,7 @@ import { isProtocolCompatible } from "./protocol.ts";
 import { hasTransactionRole } from "./log-roles.ts";
 import { beginRecovery, electController, resumeRecovery } from "./recovery.ts";
 import { considerBetterRecruitment, tryRemoteLogs } from "./recovery-completion.ts";
+import { settle } from "./seed.ts";
 import type { ServerInstance } from "./server-instance.ts";
 
 /** Looks for the coordinators and registers; false while there is no quorum to register with. */
@@ -105,6 +106,7 @@ function join(database: Database, instance: ServerInstance): void {
   instance.registeredMs = fabric.clock.nowMs();
   const wasLost = database.departed.delete(processId);
   database.workers.set(processId, instance);
+  arrive(fabric, instance);
   trace(database, `registered ${instance.endpoint} ${instance.arguments.processClass}`);
   returnStorage(database, instance);
   refreshQuorum(database);
@@ -120,6 +122,15 @@ function join(database: Database, instance: ServerInstance): void {
   }
   recruitStorageLater(database);
   notifyChange(database);
+}
+
+/** A process with a past has its place now; with the last of them the database is as it was. */
+function arrive(fabric: Fabric, { endpoint: place }: ServerInstance): void {
+  const arrival = fabric.arrivals.get(place);
+  if (arrival === undefined) return;
+  fabric.arrivals.delete(place);
+  const { database } = arrival;
+  if ([...fabric.arrivals.values()].every((other) => other.database !== database)) settle(database);
 }
 
 /** The process stopped, cannot be reached, or speaks another protocol than its database. */

@@ -40,22 +40,52 @@ function splitShards(shards: Shard[], wanted: number): void {
   }
 }
 
-/** Each too empty server takes a shard from the fullest one that can give it. */
+interface Step {
+  shard: Shard;
+  team: StorageServer[];
+}
+
 function level(database: Database, region: number, servers: readonly StorageServer[]): void {
+  for (const { shard, team } of levelSteps(database, region, servers)) {
+    startMove(database, shard, region, team, rebalancePriority);
+  }
+}
+
+/** Spreads shards that are laid out for the first time: without time, and without a byte that moves. */
+export function levelAtOnce(database: Database): void {
+  const { servers, regionIds, shards } = database.distribution;
+  const own = [...servers.values()].filter((server) => !server.isBorrowed);
+  for (const [region, id] of regionIds.entries()) {
+    const local = id === undefined ? own : own.filter((server) => server.localities["dcid"] === id);
+    // Each round brings the fullest and the emptiest closer together.
+    for (let round = 0; round < shards.length; round += 1) {
+      const steps = levelSteps(database, region, local);
+      if (steps.length === 0) break;
+      for (const { shard, team } of steps) setTeam(shard, region, team);
+    }
+  }
+}
+
+/** Each too empty server takes a shard from the fullest one that can give it. */
+function levelSteps(database: Database, region: number, servers: readonly StorageServer[]): Step[] {
   const sorted = [...servers].toSorted((left, right) => left.shards.size - right.shards.size);
+  const steps: Step[] = [];
+  const taken = new Set<Shard>();
   let giver = sorted.length - 1;
   for (const [index, taker] of sorted.entries()) {
     const source = sorted[giver];
-    if (!source || giver <= index || source.shards.size - taker.shards.size < 2) return;
-    const shard = givable(database, region, source, taker);
+    if (!source || giver <= index || source.shards.size - taker.shards.size < 2) return steps;
+    const shard = givable(database, region, source, taker, taken);
     if (shard) {
       const team = (shard.teams[region] ?? []).map((server) =>
         server === source ? taker : server,
       );
-      startMove(database, shard, region, team, rebalancePriority);
+      taken.add(shard);
+      steps.push({ shard, team });
     }
     giver -= 1;
   }
+  return steps;
 }
 
 function givable(
@@ -63,11 +93,12 @@ function givable(
   region: number,
   source: StorageServer,
   taker: StorageServer,
+  taken: ReadonlySet<Shard>,
 ): Shard | undefined {
   const policy = storagePolicy(database);
   for (const shard of source.shards) {
     const team = shard.teams[region] ?? [];
-    if (shard.move || !team.includes(source) || team.includes(taker)) continue;
+    if (shard.move || taken.has(shard) || !team.includes(source) || team.includes(taker)) continue;
     if (
       isSatisfied(
         policy,

@@ -12,7 +12,7 @@ import { loseVolume } from "./lost-volume.ts";
 import type { Disk, Fabric } from "./fabric.ts";
 import { allDatabasesRefreshQuorum, joinLater, joinSoon, leave, tryJoin } from "./membership.ts";
 import { endpoint, formatAddress, parseConnectionString } from "./network-address.ts";
-import type { ConnectionString } from "./network-address.ts";
+import type { ConnectionString, NetworkAddress } from "./network-address.ts";
 import { compareLines } from "./protocol.ts";
 import { parseServerArguments } from "./server-arguments.ts";
 import type { ServerArguments } from "./server-arguments.ts";
@@ -95,7 +95,8 @@ function prepare(fabric: Fabric, spec: ServerProcessSpec, args: ServerArguments)
   const certificate = findCertificate(spec, args);
   const isWrong = typeof certificate === "string";
   if (isWrong && args.publicAddresses.some((address) => address.useTls)) return certificate;
-  const disk = openDisk(fabric, place.volumeId, place.path);
+  const arrival = fabric.arrivals.get(endpoint(args.publicAddresses[0] ?? noAddress));
+  const disk = openDisk(fabric, place.volumeId, place.path, arrival?.disk);
   if (compareLines(disk.writtenBy, spec.version) > 0 && !canReadBack(disk, spec.version)) {
     return `ERROR: The data directory was last used by a newer, incompatible version (${disk.writtenBy})`;
   }
@@ -146,6 +147,8 @@ function findCertificate(spec: ServerProcessSpec, args: ServerArguments): boolea
   );
 }
 
+const noAddress: NetworkAddress = { host: "", port: 0, useTls: false, isHostName: false };
+
 function createInstance(
   fabric: Fabric,
   spec: ServerProcessSpec,
@@ -155,7 +158,7 @@ function createInstance(
   hasCertificate: boolean,
   resolve: (exit: ServerExit) => void,
 ): ServerInstance {
-  const first = args.publicAddresses[0] ?? { host: "", port: 0, useTls: false, isHostName: false };
+  const first = args.publicAddresses[0] ?? noAddress;
   const machineId = args.localities["machineid"] ?? args.localities["zoneid"] ?? disk.processId;
   const zone = args.localities["zoneid"] ?? machineId;
   const instance: ServerInstance = {
@@ -164,7 +167,7 @@ function createInstance(
     version: spec.version,
     disk,
     hasCertificate,
-    startedMs: fabric.clock.nowMs(),
+    startedMs: fabric.arrivals.get(endpoint(first))?.process.startedMs ?? fabric.clock.nowMs(),
     commandLine: [spec.binaryPath, ...spec.args].join(" "),
     ip: first.host,
     endpoint: endpoint(first),

@@ -5,6 +5,7 @@ import type { Clock } from "../../env/clock.ts";
 import { randomUuid } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
 import type { AdminClientFactory } from "../../fdb/admin.ts";
+import type { DatabaseStatus } from "../../model/database-status.ts";
 import type {
   HostResolver,
   ProcessRuntime,
@@ -36,12 +37,15 @@ import { clusterKey, parseConnectionString } from "./network-address.ts";
 import { beginRecovery } from "./recovery.ts";
 import { completeRecovery } from "./recovery-completion.ts";
 import { react } from "./relocation.ts";
+import { seedDatabase } from "./seed.ts";
+import { readSeed } from "./seed-reading.ts";
+import type { SeedProblem, SeedProcess, SeedReading } from "./seed-reading.ts";
 import { createServerRuntime } from "./server-runtime.ts";
 import { recruitStorage } from "./storage-servers.ts";
 import { defaultTimings } from "./timings.ts";
 import type { Timings } from "./timings.ts";
 
-export type { DatabaseTruth };
+export type { DatabaseTruth, SeedProblem, SeedProcess };
 
 export interface SimulatedFdbOptions {
   clock: Clock;
@@ -84,6 +88,13 @@ export interface SimulatedFdb {
   /** Simulated applications connected to the database behind a connection string. */
   addClient(connectionString: string, client: ApplicationClient): void;
   removeClient(connectionString: string, address: string): void;
+  /**
+   * Makes the database that a status describes, as it was then. Its processes take their places when they are started at
+   * their addresses.
+   */
+  wake(status: DatabaseStatus): Omit<SeedReading, "seed">;
+  /** Processes of such a database that were not started yet. */
+  awaited(): readonly SeedProcess[];
   /** Locks the database and gives the UID; undefined when it is not there or locked already. */
   lock(connectionString: string): string | undefined;
   unlock(connectionString: string): void;
@@ -125,6 +136,7 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
     cutNetworks: new Map(),
     spoiltDisks: new Map(),
     startDelays: new Map(),
+    arrivals: new Map(),
   };
   const find = (text: string): Database | undefined => findByString(fabric, text);
   return {
@@ -148,6 +160,12 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
     removeClient: (text, address) => {
       find(text)?.clients.delete(address);
     },
+    wake(status) {
+      const { seed, problems, notes } = readSeed(status, fabric.clock.nowMs());
+      if (seed !== undefined) seedDatabase(fabric, seed);
+      return { problems, notes };
+    },
+    awaited: () => [...fabric.arrivals.values()].map(({ process }) => process),
     lock(text) {
       const database = find(text);
       if (!database || database.lockUid !== undefined) return undefined;
