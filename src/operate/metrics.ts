@@ -48,10 +48,15 @@ const stepOutcomes = ["acted", "waited", "passed"] as const;
 
 const durationBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** The queues of the operator, by what is in them. */
+const queueNames = ["clusters", "backups", "restores"] as const;
+export type QueueName = (typeof queueNames)[number];
+
 /** The counts that tests and benchmarks look at. */
 export type Counters = Readonly<
   Record<
     | "passes"
+    | "looks"
     | "passesFailed"
     | "actions"
     | "actionsFailed"
@@ -67,6 +72,7 @@ export class OperatorMetrics {
   readonly registry = new MetricsRegistry();
   readonly #passes: Counter;
   readonly #passesFailed: Counter;
+  readonly #looks: Counter;
   readonly #actions: Counter;
   readonly #statusWrites: Counter;
   readonly #invalidSpecs: Counter;
@@ -83,6 +89,11 @@ export class OperatorMetrics {
     this.#passesFailed = registry.counter(
       "fdb_operator_reconcile_errors_total",
       "Passes that ended with an error.",
+    );
+    this.#looks = registry.counter(
+      "fdb_operator_queue_looks_total",
+      "Looks at a resource: passes, and those that found nothing to look after.",
+      { queue: queueNames },
     );
     this.#duration = registry.histogram(
       "fdb_operator_reconcile_duration_seconds",
@@ -126,6 +137,10 @@ export class OperatorMetrics {
 
   passEnded(durationMs: number): void {
     this.#duration.observe({}, durationMs / 1000);
+  }
+
+  looked(queue: QueueName): void {
+    this.#looks.add({ queue });
   }
 
   passFailed(): void {
@@ -179,6 +194,7 @@ export class OperatorMetrics {
   counters(): Counters {
     return {
       passes: this.#passes.total(),
+      looks: this.#looks.total(),
       passesFailed: this.#passesFailed.total(),
       actions: this.#actions.total({ outcome: "done" }),
       actionsFailed: this.#actions.total({ outcome: "failed" }),

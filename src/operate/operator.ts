@@ -52,7 +52,7 @@ import { Guard } from "./guard.ts";
 import type { GuardedDatabase } from "./guard.ts";
 import { registerClusterMetrics } from "./metrics-cluster.ts";
 import { OperatorMetrics } from "./metrics.ts";
-import type { Counters } from "./metrics.ts";
+import type { Counters, QueueName } from "./metrics.ts";
 import { observeCluster } from "./observe.ts";
 import { allChecks } from "./operator-checks.ts";
 import type { OperatorChecks } from "./operator-checks.ts";
@@ -178,7 +178,7 @@ class RunningOperator implements Operator {
       random,
       workers: options.workers ?? 4,
       handle: (key) => this.#handleCluster(key),
-      onHandled: ({ key, error }) => this.#noteError(key, error),
+      onHandled: (record) => this.#noteLook("clusters", record),
     });
     const shared = {
       ...{ clock, random, log, client, serverClock, namespace },
@@ -187,15 +187,16 @@ class RunningOperator implements Operator {
       terminalPodMinimumAgeMs: this.#reconcile.plan.terminalPodMinimumAgeMs,
       database: (key: string) => this.#states.get(key)?.poller,
       isStopped: () => input.signal.aborted,
-      onHandled: ({ key, error }: WorkRecord) => this.#noteError(key, error),
     };
     const { podTemplateLimits } = options;
     this.#backups = new BackupController({
       ...shared,
+      onHandled: (record) => this.#noteLook("backups", record),
       validate: judgedOnce((backup) => validateBackup(backup, { podTemplateLimits })),
     });
     this.#restores = new RestoreController({
       ...shared,
+      onHandled: (record) => this.#noteLook("restores", record),
       validate: (restore) => validateRestore(restore, { podTemplateLimits }),
       recentTimes: (key) => this.#backups.recentTimes(key),
     });
@@ -405,7 +406,8 @@ class RunningOperator implements Operator {
     this.#input.onActivity?.({ type: "gone", cluster: key, atMs: this.#input.clock.nowMs() });
   }
 
-  #noteError(key: string, error: unknown): void {
+  #noteLook(queue: QueueName, { key, error }: WorkRecord): void {
+    this.#metrics.looked(queue);
     if (error === undefined) return;
     this.#metrics.passFailed();
     const text = error instanceof Error ? error.message : String(error);

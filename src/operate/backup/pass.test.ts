@@ -1,11 +1,11 @@
-// What a pass tells of an action that failed. Rules: spec/backup.md [BK2].
+// What a pass tells of an action that failed, and when the next one comes. Rules: spec/backup.md [BK2], [BK98].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbBackups } from "../../api/backup.ts";
 import { machineClock } from "../../env/clock.ts";
 import { silentLog } from "../../env/log.ts";
 import { backupWith } from "../../../test/fixtures/backup-scene.ts";
-import { performAll } from "./pass.ts";
+import { againAfter, performAll, readOutputs } from "./pass.ts";
 import type { PassSubject } from "./pass.ts";
 import { newResourceState } from "./state.ts";
 
@@ -27,4 +27,29 @@ test("[BK2] a refusal that quotes the arguments of a pod is kept without the sec
   const told = JSON.stringify([[...state.failures.values()], logged]);
   assert.match(told, /blobstore:\/\/key:\*\*\*@host/);
   assert.doesNotMatch(told, /hidden/);
+});
+
+test("[BK98] what a command has printed is read once, and only then another pass follows at once", async () => {
+  const state = { ...newResourceState(), intervalMs: 3_000 };
+  const object = backupWith();
+  let reads = 0;
+  const client = {
+    podLog: () => {
+      reads += 1;
+      return Promise.resolve("text");
+    },
+  };
+  const tools = { client, clock: machineClock() } as unknown as Parameters<typeof readOutputs>[0];
+  const subject = { resource: foundationDbBackups, object, state, figuresMs: 0 };
+  const plan = { actions: [], waits: [], events: [], wanted: [], reads: ["describe-1"] };
+  const pass = async (): Promise<number> => {
+    const place = subject as unknown as PassSubject<typeof object>;
+    const isNews = await readOutputs(tools, place, plan.reads);
+    return againAfter(tools, place, plan, { outcomes: [], written: "unchanged", isNews });
+  };
+  const first = await pass();
+  assert.ok(first < 1_000, `${first}`);
+  assert.equal(await pass(), 3_000);
+  assert.equal(await pass(), 3_000);
+  assert.equal(reads, 1);
 });

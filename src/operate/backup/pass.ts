@@ -1,6 +1,6 @@
 // What a pass over a backup and one over a restore have in common: the status is written when it is due, outputs of commands
 // are read, actions are performed one after the other, failures rest for a while, and the next look is named.
-// Rules: spec/backup.md [BK2], [BK95]-[BK97].
+// Rules: spec/backup.md [BK2], [BK95]-[BK98].
 import type { BlockedBy } from "../../api/blocked-by.ts";
 import type { ValidationProblem } from "../../api/problem.ts";
 import { withoutSecrets } from "../../build/backup-url.ts";
@@ -16,6 +16,7 @@ import { keyOf, keyText } from "../../kube/path.ts";
 import type { WorkOutcome } from "../../kube/queue.ts";
 import type { Reflector } from "../../kube/reflector.ts";
 import type { Resource } from "../../kube/resource.ts";
+import { concernOf } from "../../plan/reasons/concern.ts";
 import { describeBackupAction } from "../../plan/backup/action.ts";
 import type { BackupAction } from "../../plan/backup/action.ts";
 import type { PlanEvent } from "../../plan/step.ts";
@@ -125,22 +126,25 @@ function storedWaits({ status }: Reconciled): { blockedBy?: BlockedBy[] } {
 /** More than this no tool prints that is read here. */
 const outputBytesMax = 1_000_000;
 
-/** Only what the last plan wants is kept. */
+/** Only what the last plan wants is kept. Says whether the next pass knows more than this one did. */
 export async function readOutputs<T extends Reconciled>(
   { client }: PassTools,
   { object, state }: PassSubject<T>,
   names: readonly string[],
-): Promise<void> {
+): Promise<boolean> {
   const { namespace = "" } = object.metadata;
+  let isNews = false;
   for (const name of names) {
     if (state.outputs.has(name)) continue;
     const options = { container: mainContainerName, limitBytes: outputBytesMax };
     const text = await client.podLog({ namespace, name }, options);
     state.outputs.set(name, text);
+    isNews = true;
   }
   for (const name of state.outputs.keys()) {
     if (!names.includes(name)) state.outputs.delete(name);
   }
+  return isNews;
 }
 
 /** One after the other, until the operator is told to stop. */
@@ -204,12 +208,27 @@ function labelOf({ kind }: Resource<unknown>): string {
   return kind.replace("FoundationDB", "").toLowerCase();
 }
 
+/** How often the database is asked while something moves, and while a person is waited for. */
+const busyMs = 3_000;
+export const patientMs = 15_000;
+
+export function waitingMs(waits: readonly Wait[]): number {
+  return waits.some(({ reason }) => concernOf(reason) === "person") ? patientMs : busyMs;
+}
+
+/** What a pass has led to. */
+export interface PassResult {
+  readonly outcomes: readonly PassOutcome[];
+  readonly written: StatusWrite;
+  /** Something was read that the plan has asked for. */
+  readonly isNews: boolean;
+}
+
 export function againAfter<T extends Reconciled>(
   { clock }: PassTools,
   { state, figuresMs }: PassSubject<T>,
   plan: PassPlan,
-  outcomes: readonly PassOutcome[],
-  written: StatusWrite,
+  { outcomes, written, isNews }: PassResult,
 ): number {
   forgetFailures(state, plan);
   const nowMs = clock.nowMs();
@@ -218,7 +237,7 @@ export function againAfter<T extends Reconciled>(
   for (const { retryAtMs } of state.failures.values()) {
     times.push(Math.max(soonMs, retryAtMs - nowMs));
   }
-  if (outcomes.some(({ kind }) => kind === "done") || plan.reads.length > 0) times.push(soonMs);
+  if (outcomes.some(({ kind }) => kind === "done") || isNews) times.push(soonMs);
   if (outcomes.some(({ kind }) => kind === "stale")) times.push(staleMs);
   if (written === "held") times.push(Math.max(soonMs, state.statusWrittenMs + figuresMs - nowMs));
   return leastOf(times);

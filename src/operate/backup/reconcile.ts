@@ -28,6 +28,7 @@ import {
   recordEvents,
   reportInvalid,
   staleMs,
+  waitingMs,
   warnOfSpec,
   writeStatus,
 } from "./pass.ts";
@@ -52,8 +53,7 @@ export interface BackupReconcileOptions {
   isStopped: () => boolean;
 }
 
-/** How often the database is asked while something is awaited, and at rest. */
-const busyMs = 3_000;
+/** How often the database is asked at rest. */
 const restMs = 30_000;
 /** What drills have made is looked for again, as long as something is there. */
 const leftOverMs = 15_000;
@@ -94,7 +94,7 @@ export async function reconcileBackup(
   const plan = datedPlan(planned, state.waits ?? storedWaits(backup.status), nowMs);
   state.waits = plan.waits;
   state.facts = plan.facts;
-  state.intervalMs = plan.isReconciled ? restMs : busyMs;
+  state.intervalMs = plan.isReconciled ? restMs : waitingMs(plan.waits);
   const due = backupStatusDue(backup.status, plan.status);
   const written = await writeStatus(options, subject, plan.status, due);
   if (written === "conflict") return { againAfterMs: staleMs };
@@ -102,10 +102,10 @@ export async function reconcileBackup(
   state.times.ask(database?.client, plan.times);
   const measured = plan.figures && options.database(`${namespace}/${plan.figures.clusterName}`);
   state.figures.ask(measured?.client, plan.figures);
-  await readOutputs(options, subject, plan.reads);
+  const isNews = await readOutputs(options, subject, plan.reads);
   const perform = performer(options, state, database);
   const outcomes = await performAll(options, subject, plan, perform);
-  return { againAfterMs: againAfter(options, subject, plan, outcomes, written) };
+  return { againAfterMs: againAfter(options, subject, plan, { outcomes, written, isNews }) };
 }
 
 /** Nothing is done for a backup whose spec cannot be right, but nothing of a drill stays either; whether anything is left. */

@@ -13,17 +13,17 @@ import type { TimedVersion, TimePair } from "../../model/backup-time-map.ts";
 import { extendTimeMap } from "../../model/backup-time-thinning.ts";
 import { planRestore } from "../../plan/restore/chain.ts";
 import { isBegun } from "../../plan/restore/facts.ts";
-import { concernOf } from "../../plan/reasons/concern.ts";
 import { datedPlan, storedWaits } from "../dated-plan.ts";
-import type { Wait } from "../dated-plan.ts";
 import { invalidResourceStatus } from "../backup/invalid-resource.ts";
 import {
   againAfter,
+  patientMs,
   performAll,
   readOutputs,
   recordEvents,
   reportInvalid,
   staleMs,
+  waitingMs,
   warnOfSpec,
   writeStatus,
 } from "../backup/pass.ts";
@@ -40,9 +40,6 @@ export interface RestoreReconcileOptions extends Omit<BackupReconcileOptions, "v
   recentTimes: (backupKey: string) => readonly TimedVersion[];
 }
 
-/** How often the database is asked while something moves, and while a person is waited for. */
-const busyMs = 3_000;
-const patientMs = 15_000;
 /** Pods of ended commands are to go then. */
 const leftOverMs = 60_000;
 
@@ -90,23 +87,19 @@ export async function reconcileRestore(
   const plan = datedPlan(planRestore(snapshot), before, clock.nowMs());
   state.waits = plan.waits;
   state.facts = plan.facts;
-  state.intervalMs = plan.waits.some(isForPerson) ? patientMs : busyMs;
+  state.intervalMs = waitingMs(plan.waits);
   const due = restoreStatusDue(restore.status, plan.status);
   const written = await writeStatus(options, subject, plan.status, due);
   if (written === "conflict") return { againAfterMs: staleMs };
   recordEvents(options, subject, plan, restoreEvents(restore.status, plan.status));
-  await readOutputs(options, subject, plan.reads);
+  const isNews = await readOutputs(options, subject, plan.reads);
   const outcomes = await performAll(options, subject, plan, (object, action) => {
     const { client } = options;
     const input = { client, caches, state, database, snapshot, restore: object };
     return performRestoreAction({ ...input, nowMs: () => clock.nowMs() }, action);
   });
   if (plan.isAtRest) return snapshot.commandPods.length > 0 ? { againAfterMs: leftOverMs } : {};
-  return { againAfterMs: againAfter(options, subject, plan, outcomes, written) };
-}
-
-function isForPerson({ reason }: Wait): boolean {
-  return concernOf(reason) === "person";
+  return { againAfterMs: againAfter(options, subject, plan, { outcomes, written, isNews }) };
 }
 
 const timelineMs = 30_000;

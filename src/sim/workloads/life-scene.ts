@@ -26,6 +26,7 @@ import { backupUnrest } from "./backups/backup-rest.ts";
 import { BackupScene, copyName } from "./backups/backup-scene.ts";
 import { isOfBackups } from "./backups/backup-writes.ts";
 import { hourMs, minuteMs, namespace } from "./life-terms.ts";
+import { LookWatch } from "./look-watch.ts";
 import { Watchman } from "./watchman.ts";
 
 export interface SceneOptions {
@@ -65,6 +66,7 @@ export class LifeScene {
   isDisturbed = false;
   /** Another instance of the operator, which works when the first one does not hold the Lease. */
   readonly rival: OperatorSeat | undefined;
+  readonly #looks = new LookWatch();
   lastWish: { names: readonly string[]; back: object } | undefined;
   /** All that were ever wished for. */
   readonly versions: string[] = [];
@@ -186,10 +188,17 @@ export class LifeScene {
     while (this.clock.nowMs() < untilMs) {
       await this.clock.advance(Math.min(5_000, untilMs - this.clock.nowMs()));
       this.watchman.look();
+      this.#countLooks();
       await this.backups?.look();
       const [violation] = this.watchman.violations;
       if (violation !== undefined) throw new Error(violation);
     }
+  }
+
+  #countLooks(): void {
+    const { looks } = this.world.operator.counters();
+    const problem = this.#looks.note({ atMs: this.clock.nowMs(), looks });
+    if (problem !== undefined) this.watchman.violations.push(problem);
   }
 
   async isAtRestWithin(limitMs: number): Promise<boolean> {
