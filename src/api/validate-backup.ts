@@ -116,6 +116,12 @@ export function blobStoreProblems(
       problem(`${field}.accountName`, undefined, message, "write it as account@host[:port]"),
     );
   }
+  const { bucket = "" } = store;
+  if (/[\s?&#]/.test(bucket)) {
+    const message = `no bucket can be called "${bucket}"`;
+    const remedy = "use the name of the bucket alone, without spaces and without ? & #";
+    problems.push(problem(`${field}.bucket`, bucket, message, remedy));
+  }
   for (const [index, parameter] of (store.urlParameters ?? []).entries()) {
     if (/^[^=]+=/.test(parameter)) continue;
     const message = `"${parameter}" is no URL parameter`;

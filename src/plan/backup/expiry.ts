@@ -94,7 +94,7 @@ function refusedWait(snapshot: BackupSnapshot): NewWait {
     reason: "BackupExpiryRefused",
     message:
       "FoundationDB refused to expire old data, since too little could be restored afterwards: nothing was deleted",
-    remedy: `Look at the store with \`fdbbackup describe\`. It is tried again at ${formatTime(nextLookMs(snapshot) ?? 0)}.`,
+    remedy: `Look at the store with \`fdbbackup describe --deep\`. It is tried again at ${formatTime(nextLookMs(snapshot) ?? 0)}.`,
     retryAfterMs: 300_000,
   };
 }

@@ -114,8 +114,8 @@ export const backupReasons = {
     meaning:
       "`spec.retention` wanted old data expired, and FoundationDB refused: too little could be " +
       "restored afterwards. Nothing was deleted. It is tried again after `retention.interval`, with " +
-      "a fresh look at the store. When it lasts, `fdbbackup describe` shows what is missing there: a " +
-      "snapshot or a log that was lost or damaged.",
+      "a fresh look at the store. When it lasts, `fdbbackup describe --deep` shows what is missing there: a " +
+      "snapshot or a log that was lost.",
   },
   BackupIsLast: {
     concern: "person",

@@ -79,7 +79,9 @@ export interface ContainerTruth {
 
 export function containerTruth(store: ObjectStore, bucket: string, name: string): ContainerTruth {
   const objects = store.list(bucket, dataPrefix(name));
-  const { minRestorable, maxRestorable, snapshots } = describe(readContent(name, objects));
+  const { minRestorable, maxRestorable, snapshots } = describe(readContent(name, objects), {
+    isDeep: true,
+  });
   return {
     from: minRestorable,
     to: maxRestorable,

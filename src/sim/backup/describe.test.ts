@@ -7,6 +7,7 @@ import type { StoredObject } from "./container-objects.ts";
 import { descriptionJson, descriptionText } from "./describe-text.ts";
 import { describe } from "./describe.ts";
 import { planExpiry } from "./expire.ts";
+import { planRestore } from "./restore-plan.ts";
 
 interface Point {
   Version: number;
@@ -107,16 +108,32 @@ test("[BSIM5] an expired part of a snapshot is shown with its share, and does no
   assertDescribed(name, { json: secondsOf(printedOf(`${name}-json`)) });
 });
 
-test("[BSIM5] a lost log ends the window there, and a lost first log takes the snapshots before it", () => {
+test("[BSIM5] a lost log ends the window there, until a snapshot behind it is restorable; then that begins it", () => {
   const objects = objectsOf(printedOf("02-describe/several-snapshots-json"));
   const logs = objects.filter(({ content }) => content.kind === "log");
-  const without = (index: number): StoredObject[] =>
-    objects.filter((object) => object !== logs[index]);
-  const inside = describe(readContent("x", without(5)));
-  assert.equal(inside.maxRestorable, 260_227_537);
-  assert.equal(inside.minRestorable, 161_005_537);
-  const first = describe(readContent("x", without(0)));
-  assert.equal(first.minRestorable, 279_749_248);
+  const windowWithout = (index: number, options = { seesBehindGap: true }): unknown[] => {
+    const left = objects.filter((object) => object !== logs[index]);
+    const { minRestorable, maxRestorable } = describe(readContent("x", left), options);
+    return [minRestorable, maxRestorable];
+  };
+  assert.deepEqual(windowWithout(16), [161_005_537, 480_227_537]);
+  assert.deepEqual(windowWithout(5), [371_359_803, 526_779_921]);
+  assert.deepEqual(windowWithout(5, { seesBehindGap: false }), [161_005_537, 260_227_537]);
+  assert.deepEqual(windowWithout(0), [279_749_248, 526_779_921]);
+});
+
+test("[BSIM5] [BSIM18] behind and before a lost log one can go back, but not to what it held", () => {
+  const objects = objectsOf(printedOf("02-describe/several-snapshots-json"));
+  const lost = objects.filter(({ content }) => content.kind === "log")[5];
+  const left = objects.filter((object) => object !== lost);
+  const everything = [{ begin: "", end: "\xff" }];
+  const beginOf = (version: number): number =>
+    planRestore("x", left, version, everything).beginVersion;
+  assert.equal(beginOf(250_000_000), 174_842_064);
+  assert.equal(beginOf(380_000_000), 285_898_784);
+  for (const version of [270_000_000, 290_000_000]) {
+    assert.throws(() => beginOf(version), { code: 2361 });
+  }
 });
 
 const cases: [string, string, Parameters<typeof planExpiry>[2], "refused" | "nothing" | number][] =

@@ -3,6 +3,7 @@
 // the logs reach and believes the note the next time, unless it is to look deeply: a log that is lost meanwhile is not
 // missed. Pure. Carries rule BSIM5.
 import { leastOf, mostOf } from "../../env/long-lists.ts";
+import { compareVersions, parseVersion } from "../../model/version.ts";
 import type { ContainerContent, LogFile, PropertyName, SnapshotFile } from "./container-objects.ts";
 
 export interface DescribedSnapshot {
@@ -22,8 +23,8 @@ export interface Description {
   readonly minLogBegin: number | undefined;
   readonly contiguousLogEnd: number | undefined;
   readonly maxLogEnd: number | undefined;
-  readonly minRestorable: number | undefined;
-  readonly maxRestorable: number | undefined;
+  readonly minRestorable?: number | undefined;
+  readonly maxRestorable?: number | undefined;
 }
 
 export interface DescribeOptions {
@@ -31,6 +32,16 @@ export interface DescribeOptions {
   readonly logBegin?: number;
   /** Looks at every log. */
   readonly isDeep?: boolean;
+  /** Finds snapshots behind a gap in the logs, as tools from 7.3.64 on do. */
+  readonly seesBehindGap?: boolean;
+}
+
+const firstBehindGap = { major: 7, minor: 3, patch: 64, releaseCandidate: 0 };
+
+/** Whether the tools of a version find what lies behind a gap in the logs. */
+export function seesBehindGap(toolVersion: string): boolean {
+  const version = parseVersion(toolVersion);
+  return version !== undefined && compareVersions(version, firstBehindGap) >= 0;
 }
 
 export function describe(content: ContainerContent, options: DescribeOptions = {}): Description {
@@ -41,15 +52,14 @@ export function describe(content: ContainerContent, options: DescribeOptions = {
   const unreliableEnd = Math.max(logBegin, expiredEnd ?? 0, noticedEnd ?? 0);
   const noted = isDeep ? undefined : notedWindow(content, unreliableEnd);
   const logs = noted ?? logWindow(content, Math.max(logBegin, expiredEnd ?? 0));
+  const behind = logs !== undefined && options.seesBehindGap === true ? logs.seen : [];
   const window = logs ?? (expiredEnd === undefined ? undefined : emptyWindow(expiredEnd));
   const snapshots = content.snapshots.map((file) => ({
     file,
-    isRestorable: logs !== undefined && isRestorable(file, logs),
+    isRestorable: logs !== undefined && isRestorable(file, logs, behind),
     expiredPercent: expiredPercent(file, expiredEnd),
   }));
-  const restorable = snapshots.filter((snapshot) => snapshot.isRestorable);
-  const first = restorable[0];
-  const ends = restorable.map(({ file }) => file.endVersion);
+  const files = snapshots.flatMap(({ file, isRestorable: isGood }) => (isGood ? [file] : []));
   return {
     snapshots,
     snapshotBytes: content.snapshots.reduce((sum, file) => sum + file.bytes, 0),
@@ -60,8 +70,7 @@ export function describe(content: ContainerContent, options: DescribeOptions = {
     minLogBegin: window?.begin,
     contiguousLogEnd: window?.end,
     maxLogEnd: window?.maxEnd,
-    minRestorable: first === undefined ? undefined : leastOf(ends),
-    maxRestorable: first === undefined || logs === undefined ? undefined : logs.end - 1,
+    ...(logs && restorableWindow(files, logs, behind)),
   };
 }
 
@@ -70,10 +79,12 @@ interface LogWindow {
   /** Where the first gap begins. */
   readonly end: number;
   readonly maxEnd: number;
+  /** The logs that were looked at, sorted. */
+  readonly seen: readonly LogFile[];
 }
 
 function emptyWindow(at: number): LogWindow {
-  return { begin: at, end: at, maxEnd: at };
+  return { begin: at, end: at, maxEnd: at, seen: [] };
 }
 
 /** What an earlier look noted, and the logs that came since; undefined when there is nothing to believe. */
@@ -91,6 +102,7 @@ function notedWindow(content: ContainerContent, unreliableEnd: number): LogWindo
       newer.map((log) => log.endVersion),
       end,
     ),
+    seen: newer,
   };
 }
 
@@ -100,7 +112,7 @@ function logWindow(content: ContainerContent, from: number): LogWindow | undefin
   if (first === undefined) return undefined;
   const begin = Math.max(from, first.beginVersion);
   const maxEnd = mostOf(logs.map((log) => log.endVersion));
-  return { begin, end: contiguousEnd(logs, begin), maxEnd };
+  return { begin, end: contiguousEnd(logs, begin), maxEnd, seen: logs };
 }
 
 /** How far sorted logs go on from a version without a gap. */
@@ -125,9 +137,48 @@ export function notesOf(content: ContainerContent, shown: Description): [Propert
   });
 }
 
-/** The logs begin before it does, and go on without a gap beyond its end. */
-function isRestorable(file: SnapshotFile, logs: LogWindow): boolean {
+/** The logs begin before it does, and go on without a gap beyond its end; so do those behind a gap, where they are seen. */
+function isRestorable(file: SnapshotFile, logs: LogWindow, behind: readonly LogFile[]): boolean {
+  if (isBehindGap(file, logs)) return logsEndFrom(behind, file.beginVersion) > file.endVersion;
   return file.beginVersion >= logs.begin && file.endVersion < logs.end;
+}
+
+function isBehindGap(file: SnapshotFile, logs: LogWindow): boolean {
+  return logs.end <= file.beginVersion;
+}
+
+/** How far logs go on without a gap from the one that a version lies in; that version when it lies in none. */
+export function logsEndFrom(logs: readonly LogFile[], version: number): number {
+  const first = logs.findIndex((log) => log.beginVersion <= version && version < log.endVersion);
+  return first === -1 ? version : contiguousEnd(logs.slice(first), version);
+}
+
+/** Before the first gap; once a snapshot behind one is restorable, from the last such on. */
+function restorableWindow(
+  files: readonly SnapshotFile[],
+  logs: LogWindow,
+  behind: readonly LogFile[],
+): Pick<Description, "minRestorable" | "maxRestorable"> {
+  const [first] = files;
+  if (first === undefined) return {};
+  const last = files.findLast((file) => isBehindGap(file, logs));
+  if (last !== undefined) {
+    const { beginVersion, endVersion } = last;
+    const others = files.filter(
+      (file) => file.endVersion <= endVersion && logsEndFrom(behind, file.endVersion) > endVersion,
+    );
+    return {
+      minRestorable: leastOf(
+        others.map((file) => file.endVersion),
+        endVersion,
+      ),
+      maxRestorable: logsEndFrom(behind, beginVersion) - 1,
+    };
+  }
+  return {
+    minRestorable: leastOf(files.map((file) => file.endVersion)),
+    maxRestorable: logs.end - 1,
+  };
 }
 
 function expiredPercent(file: SnapshotFile, expiredEnd: number | undefined): number {

@@ -11,6 +11,8 @@ export interface ExpireRequest {
   /** The oldest version that must stay restorable; negative counts from the end of the logs. */
   readonly restorableAfter: number | undefined;
   readonly isForced: boolean;
+  /** See DescribeOptions. */
+  readonly seesBehindGap?: boolean;
 }
 
 export type Expiry =
@@ -25,13 +27,14 @@ export function planExpiry(
   request: ExpireRequest,
 ): Expiry {
   const content = readContent(name, objects);
-  const before = describe(content);
+  const { seesBehindGap = false } = request;
+  const before = describe(content, { seesBehindGap });
   const absolute = (version: number): number =>
     version < 0 ? version + (before.maxLogEnd ?? 0) : version;
   const cut = absolute(request.beforeVersion);
   if (cut <= (before.expiredEnd ?? 0)) return { kind: "nothing" };
   const restorableAfter = absolute(request.restorableAfter ?? Number.MAX_SAFE_INTEGER);
-  const isSafe = describe(content, { logBegin: cut }).snapshots.some(
+  const isSafe = describe(content, { logBegin: cut, seesBehindGap }).snapshots.some(
     ({ isRestorable, file }) =>
       isRestorable && file.beginVersion >= cut && file.endVersion <= restorableAfter,
   );

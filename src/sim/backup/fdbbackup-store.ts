@@ -6,7 +6,7 @@ import { markerKey, propertyObject, readContent } from "./container-objects.ts";
 import type { StoredObject } from "./container-objects.ts";
 import { descriptionJson, descriptionText } from "./describe-text.ts";
 import type { SecondOf } from "./describe-text.ts";
-import { describe, notesOf } from "./describe.ts";
+import { describe, notesOf, seesBehindGap } from "./describe.ts";
 import type { Description } from "./describe.ts";
 import { planExpiry } from "./expire.ts";
 import { readUrl } from "./fdbbackup-start.ts";
@@ -32,10 +32,17 @@ export interface Look {
 }
 
 /** Describes a container and notes in it how far the logs reach; a store that takes no note is no failure. */
-export async function look(container: Container, isDeep: boolean): Promise<Look> {
+export async function look(
+  context: ToolContext,
+  container: Container,
+  isDeep: boolean,
+): Promise<Look> {
   const objects = await container.objects();
   const content = readContent(container.name, objects);
-  const shown = describe(content, { isDeep });
+  const shown = describe(content, {
+    isDeep,
+    seesBehindGap: seesBehindGap(context.spec.version),
+  });
   try {
     for (const [property, text] of notesOf(content, shown)) {
       await container.put(propertyObject(container.name, property, text));
@@ -52,7 +59,7 @@ export async function describeBackup(context: ToolContext, options: ToolOptions)
   const container = await existing(containerOf(context, options, url));
   const needsTimes = options.has("--version-timestamps");
   const database = needsTimes ? await served(context, options.get("--cluster-file")) : undefined;
-  const { shown } = await look(container, options.has("--deep"));
+  const { shown } = await look(context, container, options.has("--deep"));
   const secondOf: SecondOf = database && ((version) => secondOfVersion(database, version));
   const version = parseVersion(context.spec.version);
   const isLogTypeNamed = version !== undefined && hasMutationLogType(version);
@@ -175,6 +182,7 @@ export async function expireBackup(context: ToolContext, options: ToolOptions): 
     beforeVersion: before.version,
     restorableAfter: after?.version,
     isForced: options.has("--force"),
+    seesBehindGap: seesBehindGap(context.spec.version),
   });
   if (expiry.kind === "refused") {
     const words =

@@ -8,7 +8,7 @@ import { defaultRanges, parseRange, unescapeKey } from "./backup-view.ts";
 import { readContent } from "./container-objects.ts";
 import type { StoredObject } from "./container-objects.ts";
 import { descriptionText } from "./describe-text.ts";
-import { describe } from "./describe.ts";
+import { describe, seesBehindGap } from "./describe.ts";
 import type { Description } from "./describe.ts";
 import type { Command } from "./fdbbackup.ts";
 import { encryptionKey, readUrl } from "./fdbbackup-start.ts";
@@ -79,14 +79,12 @@ async function startRestore(context: ToolContext, options: ToolOptions): Promise
   destinationFile(options);
   const target = await findTarget(context, options, url);
   const { version, shown } = target;
-  const isPossible =
-    version >= (shown.minRestorable ?? Infinity) && version <= (shown.maxRestorable ?? -1);
+  const isPossible = canRestore(target, options);
   if (options.has("--dryrun")) {
     if (!isPossible) {
       const words = `Insufficient data to restore to version ${version}.  Describe backup for more information.\n`;
       throw new ToolExit(1, `${words}${invalidVersion}`);
     }
-    checkFiles(target, options);
     context.out(`Backup can be used to restore to version ${version}\n`);
     return 0;
   }
@@ -101,7 +99,6 @@ async function startRestore(context: ToolContext, options: ToolOptions): Promise
     const words = `ERROR: Restore version ${version} is not possible from ${url.text}\n`;
     throw new ToolExit(1, `${words}${invalidVersion}`);
   }
-  checkFiles(target, options);
   context.out(`Restoring backup to version: ${version}\n`);
   const database = await served(context, destinationFile(options));
   const uid = await submit(context, options, database, url.text, version);
@@ -143,16 +140,19 @@ async function findTarget(
   version ??= await newestVersion(context, container);
   // Without a dry run it looks at every log.
   if (!options.has("--dryrun")) {
-    return { version, container, secondOf, ...(await look(container, true)) };
+    return { version, container, secondOf, ...(await look(context, container, true)) };
   }
   const objects = await container.objects();
-  const shown = describe(readContent(container.name, objects), { isDeep: true });
+  const shown = describe(readContent(container.name, objects), {
+    isDeep: true,
+    seesBehindGap: seesBehindGap(context.spec.version),
+  });
   return { version, container, secondOf, shown, objects };
 }
 
 /** As far as an earlier look noted it, though a log may be lost since. */
 async function newestVersion(context: ToolContext, container: Container): Promise<number> {
-  const { maxRestorable } = (await look(container, false)).shown;
+  const { maxRestorable } = (await look(context, container, false)).shown;
   if (maxRestorable === undefined) {
     const words = "The specified backup is not restorable to any version.\n";
     throw new ToolExit(1, `${words}ERROR: Restore error\n${restoreError}`);
@@ -161,9 +161,15 @@ async function newestVersion(context: ToolContext, container: Container): Promis
   return maxRestorable;
 }
 
-/** A file of the snapshot that is not there ends the command, before anything is locked. */
-function checkFiles({ container, objects, version }: Target, options: ToolOptions): void {
-  planRestore(container.name, objects, version, rangesOf(options));
+/** Whether snapshots and logs lead to the version. A file of the snapshot that is not there ends the command. */
+function canRestore({ container, objects, version }: Target, options: ToolOptions): boolean {
+  try {
+    planRestore(container.name, objects, version, rangesOf(options));
+    return true;
+  } catch (error) {
+    if (error instanceof ToolError && error.code === 2361) return false;
+    throw error;
+  }
 }
 
 async function checkKey(

@@ -7,8 +7,13 @@ import type { Item } from "../key-value/versioned-map.ts";
 import type { KeyRange } from "../key-value/write-buffer.ts";
 import { isInside } from "../key-value/write-buffer.ts";
 import { blockBytes, readContent } from "./container-objects.ts";
-import type { RangeFile, StoredObject } from "./container-objects.ts";
-import { describe } from "./describe.ts";
+import type {
+  ContainerContent,
+  RangeFile,
+  SnapshotFile,
+  StoredObject,
+} from "./container-objects.ts";
+import { logsEndFrom } from "./describe.ts";
 import { ToolError } from "./tool-error.ts";
 
 export interface Transform {
@@ -37,12 +42,8 @@ export function planRestore(
   version: number,
   ranges: readonly KeyRange[],
 ): RestorePlan {
-  const content = readContent(name, objects);
-  const shown = describe(content, { isDeep: true });
-  const snapshot = shown.snapshots
-    .filter(({ isRestorable, file }) => isRestorable && file.endVersion <= version)
-    .at(-1)?.file;
-  if (snapshot === undefined || version > (shown.maxRestorable ?? -1)) throw new ToolError(2361);
+  const snapshot = snapshotFor(readContent(name, objects), version);
+  if (snapshot === undefined) throw new ToolError(2361);
   const byKey = new Map(objects.map((object) => [object.key, object]));
   const files = snapshot.files
     .map((key) => byKey.get(key))
@@ -67,6 +68,13 @@ export function planRestore(
     firstConsistentVersion: mostOf(versions, snapshot.beginVersion),
     blocks: [...files, ...logs].reduce((sum, object) => sum + blocksOf(object), 0),
   };
+}
+
+/** The newest one from which logs lead to the version without a gap. */
+function snapshotFor(content: ContainerContent, version: number): SnapshotFile | undefined {
+  return content.snapshots
+    .filter((file) => file.endVersion <= version)
+    .findLast((file) => logsEndFrom(content.logs, file.beginVersion) > version);
 }
 
 function touches(left: KeyRange, right: KeyRange): boolean {
