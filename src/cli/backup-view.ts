@@ -7,18 +7,20 @@ import { resourceLines, resourceTeller, whyWaiting } from "./resource-view.ts";
 import type { ResourceTeller } from "./resource-view.ts";
 import type { Output } from "./terminal.ts";
 
-/** The newest generation is in force, and where a backup is to run it can be restored. */
+/** The newest generation is in force, where a backup is to run it can be restored, and no drill goes on. */
 export function isBackupSettled({ metadata, spec, status }: FoundationDBBackup): boolean {
   if (status?.generations?.reconciled !== metadata.generation) return false;
   const isAwaited =
     !isUnmanaged(spec) &&
     spec.schedule === undefined &&
     (spec.backupState ?? "Running") === "Running";
+  if (status?.drill !== undefined) return false;
   return !isAwaited || status?.backupDetails?.restorable === true;
 }
 
 /** Why it is not, in one line. */
 export function whyNotSettled({ status }: FoundationDBBackup): string {
+  if (status?.drill !== undefined) return whyWaiting(status, `its drill is ${status.drill.phase}`);
   return whyWaiting(status, "it cannot be restored yet");
 }
 
@@ -28,7 +30,7 @@ export function renderBackup(
   backup: FoundationDBBackup,
   options: ViewOptions,
 ): string[] {
-  const head = `backup ${name}  ${stateOf(backup)}${windowOf(backup)}`;
+  const head = `backup ${name}  ${stateOf(backup)}${windowOf(backup)}${drillOf(backup)}`;
   return resourceLines(head, backup.status, options);
 }
 
@@ -46,6 +48,13 @@ function windowOf({ status }: FoundationDBBackup): string {
   return `${point}${lag === undefined ? "" : `, ${lag} behind`}${next}`;
 }
 
+function drillOf({ status }: FoundationDBBackup): string {
+  const { drill, lastVerification } = status ?? {};
+  if (drill !== undefined) return `, drill: ${drill.phase}`;
+  if (lastVerification === undefined) return "";
+  return `, drill of ${lastVerification.time}: ${lastVerification.result}`;
+}
+
 export type BackupTeller = ResourceTeller<FoundationDBBackup>;
 
 /** Lines whenever something has changed that a person would want to know. Figures alone are no news. */
@@ -54,8 +63,8 @@ export function backupTeller(output: Output, startedMs: number): BackupTeller {
     const runs = (backup.status?.runs ?? []).map(({ time, result }) => `${time} ${result}`);
     const isRestorable = backup.status?.backupDetails?.restorable;
     return {
-      news: [stateOf(backup), isRestorable, ...runs].join("\n"),
-      text: `backup ${stateOf(backup)}${windowOf(backup)}`,
+      news: [stateOf(backup), isRestorable, drillOf(backup), ...runs].join("\n"),
+      text: `backup ${stateOf(backup)}${windowOf(backup)}${drillOf(backup)}`,
     };
   });
 }

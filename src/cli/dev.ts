@@ -30,9 +30,10 @@ import type { DevProcesses } from "./dev-processes.ts";
 import { defaultPort, serve, writeKubeconfig } from "./dev-serving.ts";
 import { readDocuments } from "./documents.ts";
 import type { SourceDocument } from "./documents.ts";
+import type { Telling } from "./example-story.ts";
 import { exampleOf } from "./examples.ts";
 import type { Example, ExampleName } from "./examples.ts";
-import { takeStage } from "./take-stage.ts";
+import { takeStage, tellStage } from "./take-stage.ts";
 import { openOutput } from "./terminal.ts";
 import type { Output } from "./terminal.ts";
 
@@ -100,15 +101,20 @@ export async function runDevOn(given: DevOptions, host: DevHost): Promise<void> 
       ...{ startedMs, timeoutSeconds: options.timeout },
       ...(options.once ? { deadlineMs } : {}),
     };
+    const telling = tellingOf(sites, host);
     for (const stage of example.stages) {
       if (host.signal.aborted) return;
       if (stage.title !== "") host.output.line(stage.title);
       const before = figuresOf(sites);
       const [first] = sites;
       if (documents === undefined || first === undefined) {
-        await takeStage(stage, worldsOf(sites));
+        const notes = await takeStage(stage, worldsOf(sites), telling);
+        for (const line of notes) host.output.line(line);
       } else await createResources(first.world.client, first.world.transport, documents);
       await watchUntilReconciled(sites, host, watching);
+      if (host.signal.aborted) return;
+      const notes = telling === undefined ? [] : await tellStage(stage, telling);
+      for (const line of notes) host.output.line(line);
       if (stage.isCounted === true) host.output.line(costText(before, figuresOf(sites)));
     }
     if (options.once || host.signal.aborted) return;
@@ -164,6 +170,10 @@ async function wantedDocuments(
 ): Promise<SourceDocument[] | undefined> {
   if (options.file !== undefined) return documentsOf(options.file);
   return processes === undefined ? undefined : processes.sample();
+}
+
+function tellingOf([first]: readonly Site[], { signal }: DevHost): Telling | undefined {
+  return first && { place: first.world, signal };
 }
 
 const worldsOf = (sites: readonly Site[]): World[] => sites.map(({ world }) => world);

@@ -14,6 +14,8 @@ export interface ExampleStage {
   /** Tells at its end how often the database was restarted and recovered. */
   isCounted?: boolean;
   steps: readonly ExampleStep[];
+  /** What happens beside the files of the stage (example-story.ts). */
+  story?: "loss" | "restore" | "drill";
 }
 
 export interface Example {
@@ -50,6 +52,18 @@ const examples = {
       {
         title: "A continuous backup of it to an object store.",
         steps: [{ site: "", file: "backup.yaml" }],
+      },
+      { title: "An application writes, and somebody makes a mistake.", steps: [], story: "loss" },
+      {
+        title: "A restore to the time before the mistake, into a second cluster.",
+        steps: [{ site: "", file: "restore.yaml" }],
+        story: "restore",
+      },
+      {
+        title:
+          "A drill: the backup is restored into a cluster that is made for it, compared, and removed.",
+        steps: [{ site: "", file: "backup-drill.yaml" }],
+        story: "drill",
       },
     ],
   },

@@ -84,17 +84,27 @@ test("[MU10] --example three-kubernetes-clusters brings up three clusters in thr
   assert.match(result.stdout, /Phase 1: .*\n[^]*Phase 2: .*\n[^]*Phase 3: /);
 });
 
-test("[CLI3] [CLI23] --example backup ends when the backup can be restored, and tells of it", async () => {
+test("[CLI3] [CLI23] [CLI27] --example backup shows a backup, a loss, a restore to a time and a drill", async () => {
   const result = await runCommand([
     ...["dev", "--once", "--example", "backup", "--speed", "60"],
     ...["--kubeconfig", join(folder, "backup")],
   ]);
   assert.equal(result.stderr, "");
   assert.equal(result.code, 0);
-  assert.match(
-    result.stdout,
-    /A continuous backup of it to an object store\.\n[^]*default\/nightly {2}backup RunningDifferentially {2}restorable to .*behind\nReconciled after \d\d:\d\d of virtual time\.\n$/,
+  const lines = [
+    /A continuous backup of it to an object store\.\n/,
+    /default\/nightly {2}backup RunningDifferentially {2}restorable to .*behind\n/,
+    /At \S+Z the orders were deleted by mistake: 0 of 1000 orders are left\.\n/,
+    /default\/into-copy {2}restore completed, into copy/,
+    /In copy, as it was before the mistake: 1000 of 1000 orders are there\.\n/,
+    /The drill has passed: Version \d+ was restored: 1000 keys with \d+ bytes; .*\n$/,
+  ];
+  const places = lines.map((line) => result.stdout.search(line));
+  assert.deepEqual(
+    places,
+    places.toSorted((left, right) => left - right),
   );
+  assert.ok(!places.includes(-1), String(places));
 });
 
 test("[CLI3] dev --once ends at once when a backup is refused, and names only that", async () => {
