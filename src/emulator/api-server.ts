@@ -4,6 +4,7 @@ import type { Clock } from "../env/clock.ts";
 import { silentLog, type Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";
 import { KubeError } from "../kube/error.ts";
+import type { PodStreams } from "../kube/pod-exec.ts";
 import type { KubeResponse, KubeRequest, KubeTransport, WatchEvent } from "../kube/transport.ts";
 import { checkAccess } from "./authorization.ts";
 import { protectClaims } from "./claim-protection.ts";
@@ -11,6 +12,7 @@ import { serveCustomKinds } from "./crd-registry.ts";
 import { collectGarbage } from "./garbage-collector.ts";
 import { handleRequest, type ServerRequest } from "./handler.ts";
 import type { JsonObject } from "./json.ts";
+import { inProcessPods } from "./in-process-pods.ts";
 import { KindRegistry } from "./kind-registry.ts";
 import { keepNamespaces } from "./namespace-lifecycle.ts";
 import { openWatch } from "./open-watch.ts";
@@ -36,6 +38,8 @@ export interface ApiServerOptions {
 export interface ApiServer {
   /** A client in the same process. Objects that it receives are the server's own, frozen. */
   transport(userName?: string): KubeTransport;
+  /** What runs inside pods, for a client in the same process. */
+  pods(userName?: string): PodStreams;
   /** How often each verb was used on each resource. */
   readonly requests: RequestCounters;
   readonly context: ServerContext;
@@ -73,6 +77,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     requests,
     context,
     transport: (userName) => inProcessTransport(server, userName, () => isStopped),
+    pods: (userName) => inProcessPods(context, userName, () => isStopped),
     handle(request) {
       requests.count(request);
       const dateMs = Math.floor(context.clock.nowMs() / 1000) * 1000;

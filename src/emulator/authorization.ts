@@ -1,6 +1,5 @@
 // Who may do what: asked before a request is carried out, as RBAC would be. Everybody may do everything until somebody
 // sets `authorize` of the server's context. Carries rule KAS67.
-import type { KubeRequest } from "../kube/transport.ts";
 import type { ServerRequest } from "./handler.ts";
 import type { Kind } from "./kind.ts";
 import { verbOf } from "./request-counters.ts";
@@ -27,20 +26,21 @@ export function checkAccess(
   request: ServerRequest,
   path: ResourcePath,
   kind: Kind,
+  verb = verbOf(request, path.name !== ""),
 ): void {
   if (authorize === undefined) return;
-  const asked = accessOf(request, path, request.userName ?? "admin");
+  const asked = accessOf(verb, path, request.userName ?? "admin");
   if (authorize(asked)) return;
-  const { userName, verb, resource, apiGroup, namespace } = asked;
+  const { userName, resource, apiGroup, namespace } = asked;
   const place = namespace === "" ? "at the cluster scope" : `in the namespace "${namespace}"`;
   const what = `cannot ${verb} resource "${resource}" in API group "${apiGroup}" ${place}`;
   throw forbidden(kind, path.name, `User "${userName}" ${what}`);
 }
 
-function accessOf(request: KubeRequest, path: ResourcePath, userName: string): AskedAccess {
-  const { group, plural, subresource, namespace, name } = path;
+function accessOf(verb: string, path: ResourcePath, userName: string): AskedAccess {
+  const { group, plural, subresource, namespace } = path;
   return {
-    ...{ userName, verb: verbOf(request, name !== ""), apiGroup: group, namespace },
+    ...{ userName, verb, apiGroup: group, namespace },
     resource: subresource === "" ? plural : `${plural}/${subresource}`,
   };
 }

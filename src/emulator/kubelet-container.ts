@@ -5,7 +5,9 @@ import { randomInteger } from "../env/random.ts";
 import type { Random } from "../env/random.ts";
 import type { Container, ContainerState } from "../kube/generated/types.ts";
 import { formatTime } from "../kube/time.ts";
+import type { CommandContext, RunningCommand } from "../pod/container-command.ts";
 import type { Program, ProgramContext, RunningProgram } from "../pod/container-program.ts";
+import type { PodNetwork } from "../pod/network.ts";
 import { expandVariables } from "./kubelet-environment.ts";
 import type { Environment } from "./kubelet-environment.ts";
 import type { ContainerFileView } from "./kubelet-files.ts";
@@ -13,6 +15,7 @@ import { isImageReference } from "./kubelet-images.ts";
 import type { ContainerImage } from "./kubelet-images.ts";
 import { LogRing } from "./kubelet-log-ring.ts";
 import type { ContainerReport } from "./kubelet-status.ts";
+import { terminationMessage } from "./kubelet-termination-message.ts";
 
 export interface DelayRange {
   readonly min: number;
@@ -34,6 +37,7 @@ export interface ContainerHost {
   readonly podUid: string;
   readonly startMs: DelayRange;
   readonly restartPolicy: string;
+  readonly network: PodNetwork;
   pull(reference: string): ImagePull;
   findImage(reference: string): ContainerImage | undefined;
   environment(container: Container): { value: Environment } | { problem: string };
@@ -70,6 +74,8 @@ export class ContainerRunner {
   #isProbedReady: boolean;
   #program: RunningProgram | undefined;
   #files: ContainerFileView | undefined;
+  /** Ends with the program, whatever ends it. */
+  readonly #beside = new Set<() => void>();
   #timer: Timer | undefined;
   #incarnation = 0;
   #startedAtMs = 0;
@@ -159,6 +165,30 @@ export class ContainerRunner {
     this.#host.onChange(this);
   }
 
+  /** Runs a command beside the program, with its environment and files; undefined while nothing runs. */
+  exec(asked: Pick<CommandContext, "words" | "hasTerminal" | "write">): RunningCommand | undefined {
+    const image = this.#host.findImage(this.container.image ?? "");
+    const environment = this.#host.environment(this.container);
+    const program = this.#program;
+    if (!this.isRunning || program === undefined || this.#files === undefined) return undefined;
+    if (image === undefined || "problem" in environment) return undefined;
+    const { pod, nodeName, clock, runtime } = this.#host.programContext(this.container);
+    const command = image.command({
+      ...{ ...asked, pod, nodeName, clock, runtime, network: this.#host.network },
+      environment: environment.value,
+      files: this.#files.forCommands(runtime),
+      processes: () => program.processes?.() ?? [],
+    });
+    void command.exited.then(this.onEnd(() => command.kill()));
+    return command;
+  }
+
+  /** Calls back once when the present run has ended; returns what forgets it. */
+  onEnd(ended: () => void): () => void {
+    this.#beside.add(ended);
+    return () => void this.#beside.delete(ended);
+  }
+
   /** SIGTERM now, SIGKILL after the grace period; the container is not started again. */
   stop(graceMs: number): void {
     this.#isStopped = true;
@@ -178,6 +208,12 @@ export class ContainerRunner {
     this.#program = undefined;
     this.#files?.dispose();
     this.#incarnation += 1;
+    this.#endBeside();
+  }
+
+  #endBeside(): void {
+    for (const end of [...this.#beside]) end();
+    this.#beside.clear();
   }
 
   /** Liveness failed: the container is stopped and starts again by its policy. */
@@ -280,6 +316,7 @@ export class ContainerRunner {
         containerID: this.report().containerId,
       },
     };
+    this.#endBeside();
     const ranMs = nowMs - this.#startedAtMs;
     if (ranMs >= 2 * longestBackOffMs) this.#backOffMs = 0;
     this.#host.onStopped(this);
@@ -368,22 +405,6 @@ export class ContainerRunner {
       run();
     });
   }
-}
-
-const messageLinesMax = 80;
-const messageBytesMax = 2048;
-
-/** The end of the log, for a container that asked for it and failed. */
-function terminationMessage(
-  container: Container,
-  code: number,
-  lines: readonly { readonly text: string }[],
-): string | undefined {
-  if (container.terminationMessagePolicy !== "FallbackToLogsOnError" || code === 0)
-    return undefined;
-  const texts = lines.slice(-messageLinesMax).map(({ text }) => `${text}\n`);
-  const bytes = Buffer.from(texts.join(""));
-  return bytes.length === 0 ? undefined : bytes.subarray(-messageBytesMax).toString("utf8");
 }
 
 /** As Go prints a duration: 10s, 40s, 1m20s, 5m0s. */

@@ -14,7 +14,7 @@ import type { Stored } from "../kube/resource.ts";
 import type { ProcessRuntime } from "../pod/process-runtime.ts";
 import { podAddresses } from "./address-block.ts";
 import type { DelayRange, ImagePull } from "./kubelet-container.ts";
-import { VolumeStore } from "./kubelet-files.ts";
+import { VolumeStore } from "./kubelet-volume-store.ts";
 import type { ImageCatalogue } from "./kubelet-images.ts";
 import type { Informers } from "./node-informers.ts";
 import type { EmulatedPodNetwork } from "./pod-network.ts";

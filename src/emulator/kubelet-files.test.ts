@@ -1,7 +1,8 @@
 // Files of containers and volumes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ContainerFileView, VolumeStore } from "./kubelet-files.ts";
+import { ContainerFileView } from "./kubelet-files.ts";
+import { VolumeStore } from "./kubelet-volume-store.ts";
 
 test("[KUBELET16] a mounted volume hides the image's files below it, and the deepest mount wins", () => {
   const outer = new VolumeStore("outer", true);

@@ -1,65 +1,12 @@
-// Files inside containers: volumes with their content in memory, and the view of one container
-// that joins the image's own files with the mounted volumes. Carries rules KUBELET15 and
-// KUBELET16.
+// Files inside containers: the view of one container that joins the image's own files with the
+// mounted volumes. Carries rules KUBELET15 and KUBELET16.
 import type { Container } from "../kube/generated/types.ts";
+import type { CommandFiles } from "../pod/container-command.ts";
 import type { WatchedFiles } from "../pod/container-program.ts";
-
-/** The content of one volume. Paths are relative, without a leading slash. */
-export class VolumeStore {
-  readonly id: string;
-  readonly isWritable: boolean;
-  readonly #files = new Map<string, string>();
-  readonly #watchers = new Map<string, Set<() => void>>();
-
-  constructor(id: string, isWritable: boolean) {
-    this.id = id;
-    this.isWritable = isWritable;
-  }
-
-  read(path: string): string | undefined {
-    return this.#files.get(path);
-  }
-
-  write(path: string, text: string): void {
-    if (this.#files.get(path) === text) return;
-    this.#files.set(path, text);
-    this.#announce(path);
-  }
-
-  paths(): Iterable<string> {
-    return this.#files.keys();
-  }
-
-  /** Replaces everything at once, as an update of a mounted ConfigMap does. */
-  replace(files: ReadonlyMap<string, string>): void {
-    const changed = [...new Set([...this.#files.keys(), ...files.keys()])].filter(
-      (path) => this.#files.get(path) !== files.get(path),
-    );
-    this.#files.clear();
-    for (const [path, text] of files) this.#files.set(path, text);
-    for (const path of changed) this.#announce(path);
-  }
-
-  onChange(path: string, changed: () => void): () => void {
-    const watchers = this.#watchers.get(path) ?? new Set();
-    this.#watchers.set(path, watchers);
-    watchers.add(changed);
-    return () => watchers.delete(changed);
-  }
-
-  #announce(path: string): void {
-    for (const changed of [...(this.#watchers.get(path) ?? [])]) changed();
-  }
-}
-
-interface Mount {
-  /** Absolute, without a trailing slash. */
-  readonly mountPath: string;
-  readonly store: VolumeStore;
-  /** A directory or file inside the volume; empty for all of it. */
-  readonly subPath: string;
-  readonly isReadOnly: boolean;
-}
+import type { ProcessRuntime } from "../pod/process-runtime.ts";
+import { CommandFileView } from "./kubelet-command-files.ts";
+import { normalPath, VolumeStore } from "./kubelet-volume-store.ts";
+import type { Mount } from "./kubelet-volume-store.ts";
 
 export class ContainerFileView implements WatchedFiles {
   readonly #mounts: readonly Mount[];
@@ -80,11 +27,9 @@ export class ContainerFileView implements WatchedFiles {
   }
 
   write(path: string, text: string): boolean {
-    const found = this.#find(path);
-    if (found === undefined || found.mount.isReadOnly || !found.mount.store.isWritable)
-      return false;
-    found.mount.store.write(found.inner, text);
-    return true;
+    const found = this.#findWritable(path);
+    found?.mount.store.write(found.inner, text);
+    return found !== undefined;
   }
 
   locate(path: string): { volumeId: string; path: string } | undefined {
@@ -93,7 +38,7 @@ export class ContainerFileView implements WatchedFiles {
   }
 
   list(directory: string): readonly string[] {
-    const found = this.#find(`${normal(directory)}/.`);
+    const found = this.#find(`${normalPath(directory)}/.`);
     if (found === undefined) return [];
     const prefix = found.inner.slice(0, -1);
     return [...found.mount.store.paths()]
@@ -107,13 +52,25 @@ export class ContainerFileView implements WatchedFiles {
     if (found !== undefined) this.#disposals.push(found.mount.store.onChange(found.inner, changed));
   }
 
+  /** As a command sees them, with what the runtime's processes keep on the volumes. */
+  forCommands(runtime: Pick<ProcessRuntime, "volumeFiles">): CommandFiles {
+    return new CommandFileView({
+      view: this,
+      mounts: this.#mounts,
+      imageFiles: this.#imageFiles,
+      find: (path) => this.#find(path),
+      findWritable: (path) => this.#findWritable(path),
+      kept: (store) => runtime.volumeFiles?.(store.id),
+    });
+  }
+
   /** Ends all watches. */
   dispose(): void {
     for (const dispose of this.#disposals.splice(0)) dispose();
   }
 
   #find(path: string): { mount: Mount; inner: string } | undefined {
-    const wanted = normal(path);
+    const wanted = normalPath(path);
     for (const mount of this.#mounts) {
       const base = mount.mountPath === "/" ? "" : mount.mountPath;
       if (wanted !== base && !wanted.startsWith(`${base}/`)) continue;
@@ -121,6 +78,12 @@ export class ContainerFileView implements WatchedFiles {
       return { mount, inner: [mount.subPath, rest].filter((part) => part !== "").join("/") };
     }
     return undefined;
+  }
+
+  #findWritable(path: string): { mount: Mount; inner: string } | undefined {
+    const found = this.#find(path);
+    const isWritable = found?.mount.isReadOnly === false && found.mount.store.isWritable;
+    return isWritable ? found : undefined;
   }
 
   /** A mounted volume hides the image's files below it. */
@@ -150,13 +113,4 @@ export function openFiles(
     mounts.push({ mountPath: "/", store, subPath: "", isReadOnly: false });
   }
   return new ContainerFileView(mounts, imageFiles);
-}
-
-function normal(path: string): string {
-  const parts: string[] = [];
-  for (const part of path.split("/")) {
-    if (part === "..") parts.pop();
-    else if (part !== "" && (part !== "." || path.endsWith("/."))) parts.push(part);
-  }
-  return `/${parts.join("/")}`;
 }

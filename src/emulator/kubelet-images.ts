@@ -1,5 +1,6 @@
 // What the kubelet asks about images: which can be pulled, what files they hold and what runs in them. Whoever starts a
 // kubelet says so. Carries rules KUBELET12 and KUBELET13.
+import type { Command } from "../pod/container-command.ts";
 import type { Program } from "../pod/container-program.ts";
 
 export interface ContainerImage {
@@ -9,6 +10,8 @@ export interface ContainerImage {
    * no such.
    */
   program(command: readonly string[]): Program | undefined;
+  /** What runs when somebody asks for a command inside a running container. */
+  readonly command: Command;
 }
 
 export interface ImageCatalogue {

@@ -42,6 +42,7 @@ export class PodWorker {
   #podIps: readonly string[] = [];
   #timers = new Map<string, Timer>();
   #mountFailures = 0;
+  readonly #ends = new Set<() => void>();
   #isTerminating = false;
   #isDead = false;
   #failure: { reason: string; message: string } | undefined;
@@ -188,6 +189,22 @@ export class PodWorker {
     }
     this.#status.stop();
     this.#ownPod.stop();
+    this.#announceEnd();
+  }
+
+  #announceEnd(): void {
+    for (const ended of [...this.#ends]) ended();
+    this.#ends.clear();
+  }
+
+  /** Calls back when the pod stops; returns what forgets it. */
+  onEnd(ended: () => void): () => void {
+    this.#ends.add(ended);
+    return () => void this.#ends.delete(ended);
+  }
+
+  get ips(): readonly string[] {
+    return this.#podIps;
   }
 
   container(name: string): ContainerRunner | undefined {
@@ -244,6 +261,7 @@ export class PodWorker {
 
   #finishWhenStopped(): void {
     if (!this.#isTerminating || this.#containers.some((one) => one.isRunning)) return;
+    this.#announceEnd();
     this.#status.finish(() => void this.#core.deletePod(this.#pod));
   }
 
@@ -271,6 +289,7 @@ export class PodWorker {
       podUid: this.uid,
       startMs: core.options.containerStartMs,
       restartPolicy: this.#pod.spec?.restartPolicy ?? "Always",
+      network: core.network,
       pull: (reference) => core.pull(this.node, reference),
       findImage: (reference) => core.images.find(reference),
       environment: (container) =>

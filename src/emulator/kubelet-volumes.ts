@@ -11,7 +11,7 @@ import type {
   Volume,
 } from "../kube/generated/types.ts";
 import { readField, secretData } from "./kubelet-environment.ts";
-import { VolumeStore } from "./kubelet-files.ts";
+import { VolumeStore } from "./kubelet-volume-store.ts";
 
 export interface VolumeSources {
   readonly pod: Pod;

@@ -34,6 +34,8 @@ import {
   reportNode,
 } from "./kubelet-node.ts";
 import { PodWorker } from "./kubelet-pod.ts";
+import { kubeletStreams } from "./kubelet-streams.ts";
+import type { NodeStreams } from "./kubelet-streams.ts";
 import { ServiceRouter } from "./kubelet-services.ts";
 import { Informers } from "./node-informers.ts";
 import type { EmulatedPodNetwork } from "./pod-network.ts";
@@ -53,6 +55,8 @@ export interface StartKubeletOptions {
 }
 
 export interface RunningKubelet {
+  /** The ways into running pods. */
+  readonly streams: NodeStreams;
   /** Resolves when all nodes are registered and pods are being run. */
   readonly started: Promise<void>;
   addNode(node: EmulatedNode): Promise<void>;
@@ -103,6 +107,7 @@ export function startKubelet(start: StartKubeletOptions): RunningKubelet {
 
 class Kubelet implements RunningKubelet {
   readonly started: Promise<void>;
+  readonly streams = kubeletStreams((namespace, pod) => this.#workers.get(`${namespace}/${pod}`));
   readonly #core: KubeletCore;
   readonly #signal: AbortSignal;
   readonly #nodes = new Map<string, NodeState>();

@@ -35,7 +35,7 @@ const answers: [what: string, query: Record<string, string>, status: number, exp
       "lines with times",
       { container, tailLines: "1", timestamps: "true" },
       200,
-      "2025-12-31T23:59:59Z exited with code 1\n",
+      "2025-12-31T23:59:59.000000000Z exited with code 1\n",
     ],
     [
       "no container of several",
@@ -60,7 +60,7 @@ const answers: [what: string, query: Record<string, string>, status: number, exp
       "lines to come",
       { container, follow: "true" },
       400,
-      "the emulated API server does not follow logs: ask without follow (-f)",
+      "a log is followed over HTTPS, or in process by PodStreams.followLog",
     ],
   ];
 

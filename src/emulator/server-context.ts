@@ -7,6 +7,7 @@ import type { KindRegistry } from "./kind-registry.ts";
 import type { JsonObject } from "./json.ts";
 import type { Kind } from "./kind.ts";
 import type { LogLine } from "./kubelet-log-ring.ts";
+import type { NodeStreams } from "./kubelet-streams.ts";
 import type { Store } from "./store.ts";
 
 export interface ServerContext {
@@ -19,6 +20,8 @@ export interface ServerContext {
   readonly addressBlock: number;
   /** What containers wrote; set by whoever runs the nodes. */
   logs?: ContainerLogs;
+  /** The ways into running pods; set by whoever runs the nodes. */
+  streams?: NodeStreams;
   /** Who may do what; everybody everything when absent. */
   authorize?: Authorize;
 }

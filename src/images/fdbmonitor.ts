@@ -1,6 +1,7 @@
 // fdbmonitor in the main container of the split image: keeps the servers of its configuration file
 // running. The container starts it through a shell line, which is read as a shell would. Rules
 // KUBELET46 to KUBELET48.
+import type { ContainerProcess } from "../pod/container-command.ts";
 import type { Program, ProgramContext, RunningProgram } from "../pod/container-program.ts";
 import { readMonitorConf } from "./fdbmonitor-conf.ts";
 import type { MonitoredServer } from "./fdbmonitor-conf.ts";
@@ -88,6 +89,10 @@ class Monitor implements RunningProgram {
   kill(): void {
     this.#isStopping = true;
     for (const { slot } of this.#watched.values()) slot.close();
+  }
+
+  processes(): readonly ContainerProcess[] {
+    return [...this.#watched.values()].flatMap(({ slot }) => slot.processes());
   }
 
   #keep(server: MonitoredServer): void {

@@ -1,6 +1,7 @@
 // One place for an fdbserver that is kept running: started, watched, and started again after it
 // ended. Both monitors use it; they differ only in how long they wait and what they start.
 import type { Timer } from "../env/clock.ts";
+import type { ContainerProcess } from "../pod/container-command.ts";
 import type { ProgramContext } from "../pod/container-program.ts";
 import { binaryVersion } from "../pod/container-program.ts";
 import type { ServerExit, ServerProcess } from "../pod/process-runtime.ts";
@@ -26,6 +27,7 @@ const shortestPauseMs = 100;
 export class ServerSlot {
   readonly #options: ServerSlotOptions;
   #process: ServerProcess | undefined;
+  #commandLine = "";
   #timer: Timer | undefined;
   #isClosed = false;
 
@@ -35,6 +37,13 @@ export class ServerSlot {
 
   get isRunning(): boolean {
     return this.#process !== undefined;
+  }
+
+  /** The process that runs. */
+  processes(): readonly ContainerProcess[] {
+    const process = this.#process;
+    if (process === undefined) return [];
+    return [{ commandLine: this.#commandLine, kill: () => process.kill() }];
   }
 
   /** Starts the process unless it runs already or a start is due anyway. */
@@ -73,6 +82,7 @@ export class ServerSlot {
     const place = { pod, nodeName, files, environment };
     const running = runtime.start({ binaryPath, version, args, ...place });
     this.#process = running;
+    this.#commandLine = [binaryPath, ...args].join(" ");
     for (const line of running.warnings ?? []) context.writeLog(`${name}: ${line}`);
     void running.exited.then((exit) => {
       this.#process = undefined;

@@ -6,6 +6,7 @@ import { isSupported, parseVersion } from "../model/version.ts";
 import { binaryText } from "../pod/container-program.ts";
 import type { Program } from "../pod/container-program.ts";
 import { runBackupTool } from "./backup-tool.ts";
+import { runInContainer } from "./commands/command-table.ts";
 import { runFdbmonitor } from "./fdbmonitor.ts";
 import { runGeneric } from "./generic-program.ts";
 import { runSplitSidecar } from "./split-sidecar.ts";
@@ -41,7 +42,7 @@ function readReference(reference: string): ContainerImage | undefined {
     default:
       // A name that is nearly one of FoundationDB's is a mistake, and no registry has it.
       if (/fdb|foundationdb/.test(repositoryOf(reference))) return undefined;
-      return { files: new Map(), program: () => runGeneric };
+      return { files: new Map(), program: () => runGeneric, command: runInContainer };
   }
 }
 
@@ -64,6 +65,7 @@ function databaseImage(tag: string, entryPoint: string, run: Program): Container
   const names = new Set([entryPoint, `/usr/bin/${entryPoint}`]);
   return {
     files,
+    command: runInContainer,
     program([first]) {
       if (first === undefined || names.has(first)) return run;
       const tool = toolNames.find((name) => first === name || first === `/usr/bin/${name}`);

@@ -2,6 +2,7 @@
 // fdbservers as the mounted JSON says and tells by annotations which configuration is active.
 // Rules KUBELET34 to KUBELET39.
 import { isProtocolCompatible, parseVersion } from "../model/version.ts";
+import type { ContainerProcess } from "../pod/container-command.ts";
 import type { Program, ProgramContext, RunningProgram } from "../pod/container-program.ts";
 import { binaryVersion, joinPath } from "../pod/container-program.ts";
 import { copyInputs } from "./input-copy.ts";
@@ -189,6 +190,10 @@ class Launcher implements RunningProgram {
   kill(): void {
     this.#isStopping = true;
     for (const slot of this.#slots) slot.close();
+  }
+
+  processes(): readonly ContainerProcess[] {
+    return this.#slots.flatMap((slot) => slot.processes());
   }
 
   #createSlot(number: number): ServerSlot {

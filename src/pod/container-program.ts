@@ -3,6 +3,7 @@
 // object, and nothing else.
 import type { Clock } from "../env/clock.ts";
 import type { Random } from "../env/random.ts";
+import type { ContainerProcess } from "./container-command.ts";
 import type { PodResponse } from "./network.ts";
 import type { ContainerFiles, ProcessRuntime } from "./process-runtime.ts";
 
@@ -54,6 +55,8 @@ export interface RunningProgram {
   terminate(): void;
   /** SIGKILL: everything inside stops at once. */
   kill(): void;
+  /** The processes that it has started and that run. */
+  processes?(): readonly ContainerProcess[];
 }
 
 export type Program = (context: ProgramContext) => RunningProgram;

@@ -43,11 +43,13 @@ export interface ServerProcess {
 
 /** A program of FoundationDB beside the server: it ends by itself, or runs until it is stopped. */
 export interface ToolSpec extends ServerProcessSpec {
-  name: "backup_agent" | "fdbbackup" | "fdbrestore";
+  name: "backup_agent" | "fdbbackup" | "fdbrestore" | "fdbcli";
   /** As the program was called; its own words name it so. */
   calledAs: string;
   /** What it prints; the text may hold several lines, and parts of one. */
   write(stream: "stdout" | "stderr", text: string): void;
+  /** What it reads from its standard input; undefined at the end. It has none when absent. */
+  readInput?(): Promise<Uint8Array | undefined>;
 }
 
 export interface ToolProcess {
@@ -63,6 +65,17 @@ export interface ProcessRuntime {
   startTool?(spec: ToolSpec): ToolProcess;
   /** The volume is deleted, and everything on it with it. */
   volumeRemoved?(volumeId: string): void;
+  /** What the processes themselves keep on a volume. */
+  volumeFiles?(volumeId: string): VolumeFiles;
+}
+
+/** Files that processes made, by their paths inside the volume. */
+export interface VolumeFiles {
+  paths(): readonly string[];
+  read(path: string): Uint8Array | undefined;
+  /** False when such a file is not theirs. */
+  write(path: string, bytes: Uint8Array): boolean;
+  remove(path: string): boolean;
 }
 
 /** Name resolution and reachability as a process inside a pod sees it. */

@@ -13,6 +13,7 @@ import type { EmulatedPodNetwork } from "../emulator/pod-network.ts";
 import { startScheduler } from "../emulator/scheduler.ts";
 import type { Clock } from "../env/clock.ts";
 import { KubeClient } from "../kube/client.ts";
+import type { PodStreams } from "../kube/pod-exec.ts";
 import { customResourceDefinitions, storageClasses } from "../kube/resource.ts";
 import type { KubeTransport } from "../kube/transport.ts";
 import type { Operator } from "../operate/operator.ts";
@@ -52,6 +53,8 @@ export interface World {
   /** Of a person at the keyboard: full rights, not counted as the operator's. */
   readonly client: KubeClient;
   readonly transport: KubeTransport;
+  /** What runs inside pods, for the same person. */
+  readonly pods: PodStreams;
   readonly network: EmulatedPodNetwork;
   readonly kubelet: RunningKubelet;
   readonly fdb: SimulatedFdb;
@@ -102,6 +105,7 @@ export function startWorldOn(ground: Ground, options: SiteOptions): World {
     },
   });
   server.context.logs = (...asked) => kubelet.logs(...asked);
+  server.context.streams = kubelet.streams;
   const scheduler = startScheduler(part("kube-scheduler"));
   const controllers = startControllers(part("kube-controller-manager"));
   const installed = installDefinitions(client);
@@ -120,6 +124,7 @@ export function startWorldOn(ground: Ground, options: SiteOptions): World {
       return seat.latest();
     },
     transport: server.transport("person"),
+    pods: server.pods("person"),
     startOperator: () => seat.start(),
     stopOperator: () => seat.stop(),
     stop: () => stopWorld(ending, server, seat),

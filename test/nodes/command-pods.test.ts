@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod, PodSpec } from "../../src/kube/generated/types.ts";
+import { runInContainer } from "../../src/images/commands/command-table.ts";
 import { standardImages } from "../../src/images/standard-images.ts";
 import type { Program } from "../../src/pod/container-program.ts";
 import { startCluster } from "./harness.ts";
@@ -46,7 +47,7 @@ function talking(lines: readonly string[], code: number) {
     context.exit(code);
     return { terminate: () => {}, kill: () => {} };
   };
-  return { find: () => ({ files: new Map(), program: () => program }) };
+  return { find: () => ({ files: new Map(), program: () => program, command: runInContainer }) };
 }
 
 test("[KUBELET80] a failed container has the end of its log as its message, if it asked for it", async () => {

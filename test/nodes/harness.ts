@@ -84,6 +84,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     runtime: { start: (spec) => startScripted(spec, servers) },
     options: { nodes, ...kubeletOptions },
   });
+  server.context.streams = kubelet.streams;
   const parts = [startControllers({ ...base, informers }).started, kubelet.started];
   if (hasScheduler) parts.push(startScheduler({ ...base, informers }).started);
   await Promise.all(parts);

@@ -116,6 +116,7 @@ export class FullWorld {
       options: { nodes },
     });
     this.server.context.logs = (...asked) => this.kubelet.logs(...asked);
+    this.server.context.streams = this.kubelet.streams;
   }
 
   static async open(options: FullWorldOptions = {}): Promise<FullWorld> {

@@ -21,7 +21,7 @@ export interface ServerFiles {
 
 const backupToolNames = ["backup_agent", "fdbbackup", "fdbrestore"] as const;
 
-export type BackupToolName = (typeof backupToolNames)[number];
+export type ToolName = (typeof backupToolNames)[number] | "fdbcli";
 
 /** Where FoundationDB's packages put the agent. */
 const agentFolder = "/usr/lib/foundationdb/backup_agent";
@@ -32,8 +32,8 @@ export interface Installation {
   /** The client to use for a database of this version: of the same version, else of one with the same protocol. */
   find(version: string): ClientFiles | undefined;
   findServer(version: string): ServerFiles | undefined;
-  /** A backup tool for a database of this version. */
-  findTool(name: BackupToolName, version: string): string | undefined;
+  /** A program for a database of this version. */
+  findTool(name: ToolName, version: string): string | undefined;
   /** The newest version that can be both run and reached. */
   readonly newest: string | undefined;
   /** One sentence each: what is missing, where it was looked for, how to get it. */
@@ -82,11 +82,11 @@ export async function findInstallation(
     places.programFolders.flatMap((folder) => programsIn(folder, "fdbserver")),
     teller.program,
   );
-  const backupTools = new Map<string, Map<string, string>>();
+  const programs = new Map<string, Map<string, string>>([["fdbcli", commands]]);
   for (const name of backupToolNames) {
     const folders = [...places.programFolders, agentFolder];
     const candidates = folders.flatMap((folder) => programsIn(folder, name));
-    backupTools.set(name, await versioned(candidates, teller.program));
+    programs.set(name, await versioned(candidates, teller.program));
   }
   const clients = [...libraries].flatMap(([version, libraryPath]) => {
     const commandPath = best(commands, version)?.[1];
@@ -102,7 +102,7 @@ export async function findInstallation(
       const server = best(servers, version);
       return server && { version: server[0], serverPath: server[1] };
     },
-    findTool: (name, version) => best(backupTools.get(name) ?? new Map(), version)?.[1],
+    findTool: (name, version) => best(programs.get(name) ?? new Map(), version)?.[1],
     explainMissing(version) {
       const missing = [
         ...(best(libraries, version) === undefined ? [libraryMissing(version, places)] : []),

@@ -8,7 +8,7 @@ import type {
 } from "../../fdb/admin.ts";
 import { FdbError, fdbCommandFailed } from "../../fdb/error.ts";
 import { openConnection } from "./client-connection.ts";
-import type { ClientConnection } from "./client-connection.ts";
+import type { ClientConnection, ClientIdentity } from "./client-connection.ts";
 import { parseConfigure } from "./configuration.ts";
 import { configureUsage, refuseConfiguration } from "./configuration-check.ts";
 import { isAcceptingCommits, nextChange } from "./database.ts";
@@ -43,8 +43,12 @@ export function createAdminFactory(
   };
 }
 
-function createAdminClient(fabric: Fabric, options: AdminClientOptions): AdminClient {
-  const connection = openConnection(fabric, options);
+export function createAdminClient(
+  fabric: Fabric,
+  options: AdminClientOptions,
+  identity?: ClientIdentity,
+): AdminClient {
+  const connection = openConnection(fabric, options, identity);
   const limited = <T>(timeoutMs: number, run: (deadline: Deadline) => Promise<T>): Promise<T> =>
     withDeadline(fabric.clock, timeoutMs, run);
   return {

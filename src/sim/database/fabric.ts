@@ -26,6 +26,8 @@ export interface Disk {
   logs: Set<string>;
   /** Coordinator registers by cluster key. */
   registers: Map<string, CoordinatorRegister>;
+  /** Coordination files that somebody put there, by number; the next process that starts reads them. */
+  copiedState: Map<number, string>;
   /** Newest version that wrote here; older lines cannot read it. */
   writtenBy: string;
   /** False once the volume is lost. */
@@ -96,6 +98,7 @@ export function openDisk(fabric: Fabric, volumeId: string, path: string, brought
     storage: new Map(),
     logs: new Set(),
     registers: new Map(),
+    copiedState: new Map(),
     writtenBy: "0.0.0",
     isIntact: true,
   };

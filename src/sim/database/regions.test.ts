@@ -162,3 +162,43 @@ test("[FDB16] [FDB26] the primary region is lost, the other takes over, and give
   );
   assert.deepEqual(sample.fdb.truth.dataLost(), []);
 });
+
+test("[FDB62] a recovery is forced into the datacenter that is left, from its logs", async () => {
+  const sample = await startTwoRegions();
+  const coordinators = addressesOf(servers, ["dc2-log-1", "dc2-log-2", "dc2-storage-1"]);
+  const connection = await sample.call(sample.admin.changeCoordinators(coordinators, 60_000));
+  const key = new TextEncoder().encode("kept");
+  const write = sample.admin.transact(async (transaction) => transaction.set(key, key), {
+    timeoutMs: 60_000,
+  });
+  await sample.call(write);
+  await sample.pass(60);
+  for (const name of sample.cluster.names()) if (!name.startsWith("dc2")) sample.cluster.stop(name);
+  await sample.pass(120);
+  assert.equal(summarize(await sample.status()).available, false);
+  const answers: string[] = [];
+  const fdbcli = async (command: string): Promise<number> => {
+    const tool = sample.fdb.runtime.startTool?.({
+      ...{ name: "fdbcli", calledAs: "fdbcli", binaryPath: "/usr/bin/fdbcli", version: "7.3.79" },
+      args: ["-C", "/f", "--exec", command, "--timeout", "60"],
+      pod: { namespace: "default", name: "a", uid: "a", ips: ["10.4.0.9"] },
+      nodeName: "node",
+      files: { read: () => connection, write: () => false, locate: () => undefined },
+      write: (_stream, text) => void answers.push(text),
+    });
+    return (await sample.call(tool?.exited ?? Promise.resolve({ code: -1 }))).code;
+  };
+  assert.equal(await fdbcli("force_recovery_with_data_loss dc9"), 1);
+  assert.deepEqual(answers, ["ERROR: There is no region with the datacenter dc9\n"]);
+  assert.equal(await fdbcli("force_recovery_with_data_loss dc2"), 0);
+  await sample.pass(120);
+  const forced = summarize(await sample.status());
+  assert.deepEqual(
+    [forced.available, forced.primary, forced.recovery],
+    [true, "dc2", "fully_recovered"],
+  );
+  const { cluster } = await sample.status();
+  assert.equal(cluster?.configuration?.usable_regions, 1);
+  const read = sample.admin.transact((transaction) => transaction.get(key), { timeoutMs: 60_000 });
+  assert.deepEqual(await sample.call(read), key);
+});

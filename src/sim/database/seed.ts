@@ -72,7 +72,7 @@ export function seedDatabase(fabric: Fabric, seed: DatabaseSeed): void {
 function diskOf({ processId, version }: SeedProcess): Disk {
   return {
     ...{ volumeId: "", path: "", processId, writtenBy: version, isIntact: true },
-    ...{ storage: new Map(), logs: new Set(), registers: new Map() },
+    ...{ storage: new Map(), logs: new Set(), registers: new Map(), copiedState: new Map() },
   };
 }
 

@@ -7,6 +7,7 @@ import type {
   ServerProcess,
   ServerProcessSpec,
 } from "../../pod/process-runtime.ts";
+import { dataFiles, readCopiedState } from "./data-files.ts";
 import { isCut, openDisk, reachableAt } from "./fabric.ts";
 import { loseVolume } from "./lost-volume.ts";
 import type { Disk, Fabric } from "./fabric.ts";
@@ -22,6 +23,7 @@ export function createServerRuntime(fabric: Fabric): ProcessRuntime {
   return {
     start: (spec) => startServer(fabric, spec),
     volumeRemoved: (volumeId) => loseVolume(fabric, volumeId),
+    volumeFiles: (volumeId) => dataFiles(fabric, volumeId),
   };
 }
 
@@ -97,6 +99,7 @@ function prepare(fabric: Fabric, spec: ServerProcessSpec, args: ServerArguments)
   if (isWrong && args.publicAddresses.some((address) => address.useTls)) return certificate;
   const arrival = fabric.arrivals.get(endpoint(args.publicAddresses[0] ?? noAddress));
   const disk = openDisk(fabric, place.volumeId, place.path, arrival?.disk);
+  readCopiedState(fabric, disk);
   if (compareLines(disk.writtenBy, spec.version) > 0 && !canReadBack(disk, spec.version)) {
     return `ERROR: The data directory was last used by a newer, incompatible version (${disk.writtenBy})`;
   }

@@ -28,6 +28,7 @@ import type { Database } from "./database.ts";
 import { moveDistributor, restartDistributor } from "./distribution.ts";
 import type { Fabric } from "./fabric.ts";
 import { createFaults } from "./faults.ts";
+import { startFdbcli } from "./fdbcli.ts";
 import type { Faults } from "./faults.ts";
 import { createGroundTruth } from "./ground-truth.ts";
 import type { DatabaseTruth, GroundTruth } from "./ground-truth.ts";
@@ -143,6 +144,7 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
     runtime: {
       ...createServerRuntime(fabric),
       startTool(spec) {
+        if (spec.name === "fdbcli") return startFdbcli(fabric, spec);
         const process = startBackupTool(fabric, spec);
         options.onTool?.(spec, process);
         return process;
