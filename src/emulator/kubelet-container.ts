@@ -3,7 +3,7 @@
 import type { Clock, Timer } from "../env/clock.ts";
 import { randomInteger } from "../env/random.ts";
 import type { Random } from "../env/random.ts";
-import type { Container, ContainerState } from "../kube/generated/types.ts";
+import type { Container, ContainerState, ContainerStatus } from "../kube/generated/types.ts";
 import { formatTime } from "../kube/time.ts";
 import type { CommandContext, RunningCommand } from "../pod/container-command.ts";
 import type { Program, ProgramContext, RunningProgram } from "../pod/container-program.ts";
@@ -57,6 +57,8 @@ export interface ContainerStart {
   readonly waitsFor: "PodInitializing" | "ContainerCreating";
   /** Counts on from before the kubelet or the node was restarted. */
   readonly restartCount: number;
+  /** It runs already, or has done its work: what is said of it. */
+  readonly recorded?: ContainerStatus;
 }
 
 const firstBackOffMs = 10_000;
@@ -82,12 +84,14 @@ export class ContainerRunner {
   #backOffMs = 0;
   #pullBackOffMs = 0;
   #isStopped = false;
+  #recorded: ContainerStatus | undefined;
 
   constructor(host: ContainerHost, container: Container, start: ContainerStart) {
     this.#host = host;
     this.#container = container;
     this.isInit = start.isInit;
     this.#restartCount = start.restartCount;
+    this.#recorded = start.recorded;
     this.#state = { waiting: { reason: start.waitsFor } };
     this.#isProbedReady = container.readinessProbe === undefined;
   }
@@ -122,6 +126,7 @@ export class ContainerRunner {
   report(): ContainerReport {
     const hasId = this.#incarnation > 0;
     return {
+      ...(this.#isAsRecorded() ? { recorded: this.#recorded } : {}),
       name: this.container.name,
       image: this.container.image ?? "",
       isInit: this.isInit,
@@ -140,6 +145,13 @@ export class ContainerRunner {
     };
   }
 
+  /** Whether it is still in the run, or past the end, that was recorded. */
+  #isAsRecorded(): boolean {
+    const state = this.#recorded?.state;
+    if (state?.running !== undefined) return this.isRunning;
+    return state?.terminated !== undefined && this.exitCode === state.terminated.exitCode;
+  }
+
   begin(): void {
     if (this.#isStopped) return;
     const reference = this.container.image ?? "";
@@ -149,6 +161,8 @@ export class ContainerRunner {
     }
     const image = this.#host.findImage(reference);
     if (image === undefined) return this.#failPull(reference);
+    // What runs already is only found again: without a pull, without a pause and without an event.
+    if (this.#recorded !== undefined) return this.#later(0, () => this.#start(image));
     const { leftMs, isNew } = this.#host.pull(reference);
     if (isNew) this.#host.emit("Normal", "Pulling", `Pulling image "${reference}"`);
     const { random, startMs } = this.#host;
@@ -287,7 +301,9 @@ export class ContainerRunner {
     });
     isRunning = true;
     this.#program = running;
-    this.#host.emit("Normal", "Started", `Started container ${this.container.name}`);
+    if (this.#recorded === undefined) {
+      this.#host.emit("Normal", "Started", `Started container ${this.container.name}`);
+    }
     if (earlyExit !== undefined) return this.#ended(earlyExit);
     this.#host.onStarted(this);
     this.#host.onChange(this);
@@ -340,6 +356,7 @@ export class ContainerRunner {
 
   /** The first restart is immediate; then the pause doubles from 10 s to 5 min. */
   #restartLater(): void {
+    this.#recorded = undefined;
     const pauseMs = this.#backOffMs;
     this.#backOffMs = Math.min(longestBackOffMs, pauseMs === 0 ? firstBackOffMs : pauseMs * 2);
     const restart = (): void => {

@@ -25,6 +25,8 @@ export interface EmulatedNode {
   readonly labels?: Readonly<Record<string, string>>;
   /** By default 16 CPUs, 64Gi of memory, 110 pods. */
   readonly capacity?: Readonly<Record<string, string>>;
+  /** Its Node object is there already, with this address, and stays as it is. */
+  readonly registeredIp?: string;
 }
 
 export interface KubeletOptions {
@@ -46,6 +48,8 @@ export interface KubeletOptions {
   readonly dnsDomain: string;
   /** Where the addresses of nodes and pods come from; see address-block.ts. */
   readonly addressBlock: number;
+  /** Uids of pods that run already when they are first seen: they are taken over as their status has them. */
+  readonly runningPods?: ReadonlySet<string>;
   /** Decides the addresses of a pod instead of the built-in counting. */
   readonly assignAddresses?: (pod: Pod) => readonly string[];
 }
@@ -150,6 +154,7 @@ export class KubeletCore implements KubeletParts {
 
   /** Addresses are never used twice, so that nobody mistakes a new pod for an old one. */
   assignAddresses(pod: Pod, node: NodeState): readonly string[] {
+    if (this.isTakenOver(pod)) return (pod.status?.podIPs ?? []).map(({ ip }) => ip);
     const given = this.options.assignAddresses?.(pod);
     if (given !== undefined) return given;
     if (pod.spec?.hostNetwork === true) return [node.ip];
@@ -158,6 +163,14 @@ export class KubeletCore implements KubeletParts {
     const { ipv4, ipv6 } = podAddresses(this.options.addressBlock, number);
     if (!this.options.isDualStack && !wantsAllAddresses(pod)) return [ipv4];
     return [ipv4, ipv6];
+  }
+
+  /** A pod that ran before this kubelet was there. */
+  isTakenOver({ metadata, status }: Pod): boolean {
+    const isKnown = this.options.runningPods?.has(metadata?.uid ?? "") === true;
+    const { containerStatuses = [], podIPs = [] } = status ?? {};
+    const areRunning = containerStatuses.every(({ state }) => state?.running !== undefined);
+    return isKnown && podIPs.length > 0 && containerStatuses.length > 0 && areRunning;
   }
 
   async deletePod(pod: Stored<Pod>): Promise<void> {

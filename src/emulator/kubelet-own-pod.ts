@@ -31,6 +31,12 @@ export class OwnPodWriter {
       nodeLabels: () =>
         this.#core.informers.of(nodes).get({ name: this.#node.name })?.metadata.labels ?? {},
       annotate: (annotations) => {
+        // A program that is only found again has said this already.
+        const pod = this.#pod();
+        const said = Object.entries(annotations).every(
+          ([key, value]) => pod.metadata.annotations?.[key] === value,
+        );
+        if (said && this.#core.isTakenOver(pod)) return;
         Object.assign(this.#wanted, annotations);
         void this.#write();
       },

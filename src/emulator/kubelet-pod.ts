@@ -15,11 +15,13 @@ import { resolveEnvironment } from "./kubelet-environment.ts";
 import { openFiles } from "./kubelet-files.ts";
 import { OwnPodWriter } from "./kubelet-own-pod.ts";
 import { ProbeRunner } from "./kubelet-probe.ts";
-import { buildPodStatus, earlierRestarts } from "./kubelet-status.ts";
+import { buildPodStatus, earlierRestarts, recordedStatus } from "./kubelet-status.ts";
 import { StatusWriter } from "./kubelet-status-writer.ts";
 import { PodVolumes } from "./kubelet-volumes.ts";
 
 const mountRetryMs = { first: 1000, longest: 60_000 };
+/** Within this time a pod that is taken over must be found again as it was, or it is shown as it is. */
+const takeOverMs = 60_000;
 /** A pod whose object changed is looked at by the kubelet within this time. */
 const syncMs = 200;
 
@@ -46,6 +48,8 @@ export class PodWorker {
   #isTerminating = false;
   #isDead = false;
   #failure: { reason: string; message: string } | undefined;
+  /** It ran before, and its containers are not all found again: until then nothing is said of it. */
+  #isBeingTakenOver: boolean;
 
   constructor(core: KubeletCore, node: NodeState, pod: Stored<Pod>) {
     this.#core = core;
@@ -53,7 +57,10 @@ export class PodWorker {
     this.#pod = pod;
     this.key = keyText(keyOf(pod));
     this.uid = pod.metadata.uid ?? "";
-    this.#startedAtMs = core.clock.nowMs();
+    const isTakenOver = core.isTakenOver(pod);
+    this.#isBeingTakenOver = isTakenOver;
+    const startedMs = isTakenOver ? Date.parse(pod.status?.startTime ?? "") : NaN;
+    this.#startedAtMs = Number.isNaN(startedMs) ? core.clock.nowMs() : startedMs;
     const namespace = pod.metadata.namespace ?? "";
     this.#volumes = new PodVolumes({
       pod,
@@ -75,7 +82,10 @@ export class PodWorker {
       new ContainerRunner(this.#containerHost(), container, {
         isInit,
         waitsFor: initContainers.length > 0 ? "PodInitializing" : "ContainerCreating",
-        restartCount: earlierRestarts(pod, container.name),
+        restartCount: isTakenOver
+          ? (recordedStatus(pod, container.name)?.restartCount ?? 0)
+          : earlierRestarts(pod, container.name),
+        ...(isTakenOver ? { recorded: recordedStatus(pod, container.name) } : {}),
       });
     this.#containers = [
       ...initContainers.map((container) => create(container, true)),
@@ -84,9 +94,27 @@ export class PodWorker {
   }
 
   start(): void {
-    this.#status.touch();
+    if (this.#isBeingTakenOver) this.#later("take-over", takeOverMs, () => this.#endTakeOver());
+    this.#touch();
     this.#keepDeadline();
     this.#mount();
+  }
+
+  /** Says how the pod is. One that is taken over was described before and is found again first. */
+  #touch(): void {
+    if (!this.#isBeingTakenOver) return this.#status.touch();
+    const areBack = this.#containers.every((one) => {
+      const { recorded, isReady } = one.report();
+      return recorded !== undefined && isReady === recordedStatus(this.#pod, recorded.name)?.ready;
+    });
+    if (areBack) this.#endTakeOver();
+  }
+
+  #endTakeOver(): void {
+    this.#isBeingTakenOver = false;
+    this.#timers.get("take-over")?.cancel();
+    this.#timers.delete("take-over");
+    this.#status.touch();
   }
 
   /** A pod may run for so long from its start on; the time can be set, and shortened, while it runs. */
@@ -169,6 +197,7 @@ export class PodWorker {
     if (reason !== "Evicted" && this.#isOver()) return;
     this.#core.events.record(this.#pod, type, reason, message);
     this.#failure = { reason, message };
+    this.#isBeingTakenOver = false;
     this.#stopContainers();
     this.#status.touch();
   }
@@ -227,7 +256,7 @@ export class PodWorker {
 
   #connect(): void {
     this.#podIps = this.#core.assignAddresses(this.#pod, this.node);
-    this.#status.touch();
+    this.#touch();
     this.#beginNext();
   }
 
@@ -240,6 +269,7 @@ export class PodWorker {
 
   #terminate(): void {
     this.#isTerminating = true;
+    this.#isBeingTakenOver = false;
     for (const timer of this.#timers.values()) timer.cancel();
     this.#timers.clear();
     this.#stopContainers();
@@ -271,12 +301,18 @@ export class PodWorker {
         pod: this.#pod,
         containers: this.#containers.map((container) => container.report()),
         podIps: this.#podIps,
-        hostIp: this.node.ip,
+        hostIp: this.#hostIp(),
         startedAtMs: this.#startedAtMs,
         failure: this.#failure,
         isTerminating: this.#isTerminating,
       },
       nowMs,
+    );
+  }
+
+  #hostIp(): string {
+    return (
+      (this.#core.isTakenOver(this.#pod) ? this.#pod.status?.hostIP : undefined) ?? this.node.ip
     );
   }
 
@@ -308,7 +344,7 @@ export class PodWorker {
           core.events.record(this.#pod, type, reason, message);
         }
       },
-      onChange: () => this.#status.touch(),
+      onChange: () => this.#touch(),
       onStarted: (container) => this.#onStarted(container),
       onStopped: (container) => this.#onStopped(container),
     };
@@ -373,7 +409,7 @@ export class PodWorker {
 
   #onStopped(runner: ContainerRunner): void {
     this.#release(runner);
-    this.#status.touch();
+    this.#touch();
     if (this.#isTerminating) return this.#finishWhenStopped();
     if (runner.isInit && runner.exitCode === 0 && !this.#isDead) this.#beginNext();
   }

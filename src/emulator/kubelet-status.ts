@@ -20,6 +20,8 @@ export interface ContainerReport {
   readonly isReady: boolean;
   readonly isStarted: boolean;
   readonly containerId: string | undefined;
+  /** Of a container that ran before this kubelet was there and runs on: what was said of it then. */
+  readonly recorded?: ContainerStatus;
 }
 
 export interface PodReport {
@@ -76,6 +78,10 @@ export function podPhase(report: PodReport): string {
 }
 
 function containerStatus(report: ContainerReport): ContainerStatus {
+  const { recorded } = report;
+  if (recorded !== undefined) {
+    return { ...recorded, ready: report.isReady, started: report.isStarted };
+  }
   return {
     name: report.name,
     image: report.image,
@@ -144,10 +150,14 @@ function forget(before: PodCondition | undefined): Partial<Record<"reason" | "me
   };
 }
 
+export function recordedStatus(pod: Pod, name: string): ContainerStatus | undefined {
+  const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {};
+  return [...containerStatuses, ...initContainerStatuses].find((one) => one.name === name);
+}
+
 /** Restart counts go on after the kubelet or the node was restarted. */
 export function earlierRestarts(pod: Pod, name: string): number {
-  const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {};
-  const known = [...containerStatuses, ...initContainerStatuses].find((one) => one.name === name);
+  const known = recordedStatus(pod, name);
   // A container that had an id ran before: what starts is a restart.
   return known?.containerID === undefined ? 0 : known.restartCount + 1;
 }

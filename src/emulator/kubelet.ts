@@ -130,7 +130,7 @@ class Kubelet implements RunningKubelet {
   async addNode(node: EmulatedNode): Promise<void> {
     this.#nodeNumber += 1;
     const number = this.#nodeNumber;
-    const ip = nodeAddress(this.#core.options.addressBlock, number);
+    const ip = node.registeredIp ?? nodeAddress(this.#core.options.addressBlock, number);
     const state: NodeState = {
       name: node.name,
       ip,
@@ -140,7 +140,7 @@ class Kubelet implements RunningKubelet {
       images: new Map(),
     };
     this.#nodes.set(node.name, state);
-    await registerNode(this.#core, state);
+    if (node.registeredIp === undefined) await registerNode(this.#core, state);
     await renewLease(this.#core, node.name, false);
     this.#beat(node.name);
     this.#adoptPods(node.name);

@@ -65,6 +65,22 @@ export class Store {
     return stored;
   }
 
+  /**
+   * Stores an object of another server as it is, with the revision that it has there. Nobody can look back to the time
+   * before.
+   */
+  restore(storageKey: string, namespace: string, name: string, object: JsonObject): void {
+    const { resourceVersion } = object["metadata"] as { resourceVersion?: string };
+    const revision = Number(resourceVersion);
+    const isGiven = Number.isSafeInteger(revision) && revision > 0;
+    if (!isGiven) return void this.put(storageKey, namespace, name, object);
+    const latest = Math.max(this.revision, revision);
+    this.revision = revision - 1;
+    this.put(storageKey, namespace, name, object);
+    this.revision = latest;
+    this.compact();
+  }
+
   /** Removes an object; `last` is its final state, which watchers see. */
   remove(storageKey: string, namespace: string, name: string, last: JsonObject): JsonObject {
     const bucket = this.#bucket(storageKey);

@@ -41,6 +41,10 @@ export interface SiteOptions extends OperatorSeatOptions {
   runtime?: ProcessRuntime;
   /** Its part of the network; see address-block.ts. */
   addressBlock?: number;
+  /** Fills the API server before anything else is there. */
+  prepare?: (server: ApiServer) => void;
+  /** The first operator begins when `startOperator` is called. */
+  isOperatorHeld?: boolean;
 }
 
 export type WorldOptions = GroundOptions & SiteOptions;
@@ -85,6 +89,7 @@ export function startWorldOn(ground: Ground, options: SiteOptions): World {
   const server = createApiServer({
     ...{ clock, addressBlock, random: random("api-server"), log: log("api-server") },
   });
+  options.prepare?.(server);
   const clientOf = (userAgent: string): KubeClient =>
     new KubeClient(server.transport(userAgent), { userAgent });
   const client = clientOf("person");
@@ -115,11 +120,13 @@ export function startWorldOn(ground: Ground, options: SiteOptions): World {
     transport: () => server.transport("fdb-operator"),
     noteAction: (text, error) => trace?.append(partName("operator"), text, error),
   });
-  seat.start();
-  const starting = [installed, kubelet.started, scheduler.started, controllers.started];
+  const starting: Promise<void>[] = [
+    ...[installed, kubelet.started, scheduler.started, controllers.started],
+    ...(options.isOperatorHeld === true ? [] : [seat.start().started]),
+  ];
   return {
     ...{ name, addressBlock, clock, server, client, network, kubelet, fdb },
-    started: Promise.all([...starting, seat.latest().started]).then(() => {}),
+    started: Promise.all(starting).then(() => {}),
     get operator() {
       return seat.latest();
     },

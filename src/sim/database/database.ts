@@ -106,6 +106,8 @@ export interface Distribution {
   shards: Shard[];
   inFlight: number;
   totalMovedBytes: number;
+  /** The same, counted once for each server that received it. */
+  copiedBytes: number;
   /** Regions whose data is complete: datacenter ids. */
   populated: Set<string>;
   borrowUntilMs: number;
@@ -205,21 +207,7 @@ export function createDatabase(
     recoveryAttempt: 0,
     recruitingSinceMs: 0,
     primaryLostMs: undefined,
-    distribution: {
-      role: undefined,
-      startedMs: nowMs,
-      isInitialized: false,
-      previous: undefined,
-      servers: new Map(),
-      shards: [],
-      inFlight: 0,
-      totalMovedBytes: 0,
-      populated: new Set(),
-      borrowUntilMs: 0,
-      mustRestart: false,
-      regionIds: [undefined],
-      hasInternalError: new Map(),
-    },
+    distribution: newDistribution(nowMs),
     excludedAddresses: new Map(),
     excludedLocalities: new Map(),
     classOverrides: new Map(),
@@ -244,6 +232,25 @@ export function createDatabase(
   };
   fabric.acts.serveKeys(database);
   return database;
+}
+
+function newDistribution(nowMs: number): Distribution {
+  return {
+    role: undefined,
+    startedMs: nowMs,
+    isInitialized: false,
+    previous: undefined,
+    servers: new Map(),
+    shards: [],
+    inFlight: 0,
+    totalMovedBytes: 0,
+    copiedBytes: 0,
+    populated: new Set(),
+    borrowUntilMs: 0,
+    mustRestart: false,
+    regionIds: [undefined],
+    hasInternalError: new Map(),
+  };
 }
 
 /** Resolves at the next change of the database, whatever it is. */

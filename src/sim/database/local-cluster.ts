@@ -1,6 +1,6 @@
 // A supervised set of simulated fdbservers without Kubernetes: each has its own address and volume
 // and is started again a moment after it exits, as the processes behind the captures were. For
-// tests of the simulated database.
+// tests of the simulated database, and for processes that others look after.
 import type { Clock } from "../../env/clock.ts";
 import type {
   ContainerFiles,

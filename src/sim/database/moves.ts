@@ -34,8 +34,11 @@ function finishMove(database: Database, shard: Shard): void {
   const isTargetAlive = move.team.every((server) => server.diedMs === undefined);
   const isKnown = move.team.every((server) => database.distribution.servers.has(server.id));
   if (isSourceAlive && isTargetAlive && isKnown) {
+    const before = new Set(shard.teams.flat());
+    const copies = move.team.filter((server) => !before.has(server)).length;
     setTeam(shard, move.region, move.team);
     database.distribution.totalMovedBytes += shard.bytes;
+    database.distribution.copiedBytes += copies * shard.bytes;
   }
   reactLater(database, 0);
 }

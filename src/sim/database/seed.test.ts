@@ -164,3 +164,28 @@ test("[FDB71] what is not simulated, and a database that does not serve, is said
     notes: ["its data was in state healing; the copy begins with every replica in place"],
   });
 });
+
+test("[FDB72] its figures tell recoveries, the fault tolerance of status, and bytes for each server that received them", async () => {
+  const captured = capturedStatus("03-healthy-double");
+  const stored = 1e9;
+  for (const { roles = [] } of Object.values(captured.cluster?.processes ?? {})) {
+    for (const role of roles) if (role.role === "storage") role["stored_bytes"] = stored;
+  }
+  const { clock, fdb, cluster, status } = await wake(captured);
+  const [before] = fdb.measures();
+  assert.ok(before?.isServing && !before.isMoving);
+  assert.equal(before.copiedBytes, 0);
+  const [id = ""] =
+    Object.entries(captured.cluster?.processes ?? {}).find(([, { roles = [] }]) =>
+      roles.some(({ role }) => role === "storage"),
+    ) ?? [];
+  cluster.stop(id);
+  await clock.advance(300_000);
+  const { fault_tolerance: told } = (await status()).cluster ?? {};
+  const [after] = fdb.measures();
+  assert.deepEqual(after?.faultTolerance, {
+    data: told?.max_zone_failures_without_losing_data,
+    availability: told?.max_zone_failures_without_losing_availability,
+  });
+  assert.ok(Math.abs(after.copiedBytes / stored - 1) < 0.2, `${after.copiedBytes} of ${stored}`);
+});

@@ -32,6 +32,8 @@ import { startFdbcli } from "./fdbcli.ts";
 import type { Faults } from "./faults.ts";
 import { createGroundTruth } from "./ground-truth.ts";
 import type { DatabaseTruth, GroundTruth } from "./ground-truth.ts";
+import { measure } from "./measures.ts";
+import type { DatabaseMeasures } from "./measures.ts";
 import { registerManagementKeys } from "./management-keys.ts";
 import { abandonDatabase } from "./membership.ts";
 import { clusterKey, parseConnectionString } from "./network-address.ts";
@@ -46,7 +48,7 @@ import { recruitStorage } from "./storage-servers.ts";
 import { defaultTimings } from "./timings.ts";
 import type { Timings } from "./timings.ts";
 
-export type { DatabaseTruth, SeedProblem, SeedProcess };
+export type { DatabaseMeasures, DatabaseTruth, SeedProblem, SeedProcess };
 
 export interface SimulatedFdbOptions {
   clock: Clock;
@@ -96,6 +98,8 @@ export interface SimulatedFdb {
   wake(status: DatabaseStatus): Omit<SeedReading, "seed">;
   /** Processes of such a database that were not started yet. */
   awaited(): readonly SeedProcess[];
+  /** Figures of all databases that were created. */
+  measures(): readonly DatabaseMeasures[];
   /** Locks the database and gives the UID; undefined when it is not there or locked already. */
   lock(connectionString: string): string | undefined;
   unlock(connectionString: string): void;
@@ -168,6 +172,7 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
       return { problems, notes };
     },
     awaited: () => [...fabric.arrivals.values()].map(({ process }) => process),
+    measures: () => [...fabric.databases].filter(({ isConfigured }) => isConfigured).map(measure),
     lock(text) {
       const database = find(text);
       if (!database || database.lockUid !== undefined) return undefined;

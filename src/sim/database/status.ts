@@ -14,8 +14,9 @@ import type { CoordinatorAnswer } from "./coordination.ts";
 import { isServing } from "./database.ts";
 import type { Database, RecoveryPhase } from "./database.ts";
 import { viewDistribution } from "./distribution-view.ts";
-import type { TrackerView } from "./distribution-view.ts";
+import type { DistributionView, TrackerView } from "./distribution-view.ts";
 import { faultTolerance, isMaintenanceActive } from "./fault-tolerance.ts";
+import type { FaultTolerance } from "./fault-tolerance.ts";
 import { formatAddress, formatConnectionString } from "./network-address.ts";
 import { lowestCompatibleProtocol, protocolVersion } from "./protocol.ts";
 import { describeData } from "./status-data.ts";
@@ -149,8 +150,7 @@ function describeServing(
 ): ClusterStatus {
   const view = viewDistribution(database);
   const isYoung = view.kind === "absent" || isJustCreated(database);
-  const minReplicas = view.kind === "shown" ? remainingReplicas(view.trackers) : undefined;
-  const tolerance = faultTolerance(database, minReplicas);
+  const tolerance = toleranceOf(database, view);
   const maintenance = isMaintenanceActive(database) ? database.maintenance : undefined;
   const nowMs = database.fabric.clock.nowMs();
   const serving: ClusterStatus = {
@@ -191,12 +191,17 @@ function describeServing(
   return serving;
 }
 
-/** Copies in two regions add up. */
+export function toleranceOf(database: Database, view: DistributionView): FaultTolerance {
+  const minReplicas = view.kind === "shown" ? remainingReplicas(view.trackers) : undefined;
+  return faultTolerance(database, minReplicas);
+}
+
 function describeLayers(database: Database): NonNullable<ClusterStatus["layers"]> {
   const backup = database.fabric.acts.backupLayer(database);
   return backup === undefined ? { _valid: true } : { _valid: true, backup };
 }
 
+/** Copies in two regions add up. */
 function remainingReplicas(trackers: readonly TrackerView[]): number {
   const populated = trackers.filter(({ name }) => name !== "healthy_populating_region");
   return populated.reduce((sum, { minReplicas }) => sum + minReplicas, 0);

@@ -1,0 +1,205 @@
+// Makes a copy of the world of a picture: an emulated Kubernetes with the objects as they are, whose kubelets take the
+// running pods over, and a simulated database that says of itself what the real one said. Nobody acts in it until the
+// operator is started. Rules PV2 and PV3.
+import type { ApiServer } from "../emulator/api-server.ts";
+import { VirtualClock } from "../env/virtual-clock.ts";
+import { readableStatus } from "../fdb/readable-status.ts";
+import { standardImages } from "../images/standard-images.ts";
+import type { RequestRecord } from "../kube/client.ts";
+import type { Pod } from "../kube/generated/types.ts";
+import type { KubeObject } from "../kube/object.ts";
+import { storageClasses } from "../kube/resource.ts";
+import type { Stored } from "../kube/resource.ts";
+import type { DatabaseStatus } from "../model/database-status.ts";
+import type { Activity } from "../operate/activity.ts";
+import type { OperatorOptions } from "../operate/operator.ts";
+import { createLocalCluster } from "../sim/database/local-cluster.ts";
+import { createGround } from "../sim/ground.ts";
+import { standardStorageClass } from "../sim/standard-storage.ts";
+import { startWorldOn } from "../sim/world.ts";
+import type { World } from "../sim/world.ts";
+import type { Picture, PictureProblem } from "./picture.ts";
+import { resourceOfObject, stageOf } from "./stage.ts";
+import type { Stage } from "./stage.ts";
+
+export interface WakeOptions {
+  readonly seed: number;
+  readonly operator?: OperatorOptions;
+  /** Of one relocation. */
+  readonly moveBytesPerSecond?: number;
+  readonly onActivity?: (activity: Activity) => void;
+  readonly onRequest?: (record: RequestRecord) => void;
+}
+
+export interface Copy {
+  readonly clock: VirtualClock;
+  readonly world: World;
+  /** How it differs from what was pictured. */
+  readonly notes: readonly string[];
+}
+
+export type Waking = { readonly copy: Copy } | { readonly problems: readonly PictureProblem[] };
+
+/** Pods are found again within seconds; a copy that takes longer is none. */
+const wakeMs = 120_000;
+/** What the programs in the pods say of themselves comes a little later. */
+const settleMs = 15_000;
+
+export async function wake(picture: Picture, options: WakeOptions): Promise<Waking> {
+  const stage = stageOf(picture);
+  const imageProblems = unknownImages(picture.objects);
+  if (imageProblems.length > 0) return { problems: imageProblems };
+  const clock = new VirtualClock(Date.parse(picture.takenAt));
+  const { seed, moveBytesPerSecond } = options;
+  const timings = moveBytesPerSecond === undefined ? {} : { moveBytesPerSecond };
+  const ground = createGround({ clock, seed, database: { timings } });
+  const database = wakeDatabase(picture, (status) => ground.fdb.wake(status));
+  if (database.problems.length > 0) return { problems: database.problems };
+  const { operator, onActivity, onRequest } = options;
+  const world = startWorldOn(ground, {
+    ...{ nodes: stage.machines, addressBlock: stage.addressBlock, isOperatorHeld: true },
+    ...{ operator, onActivity, onRequest },
+    kubelet: { dnsDomain: stage.dnsDomain, runningPods: stage.runningPods },
+    prepare: (server) => restoreAll(server, stage.ground),
+  });
+  await during(clock, world.started);
+  await keepOwnClasses(clock, world, stage);
+  const homeless = startOutsiders(clock, world, stage, picture);
+  if (homeless.length > 0) {
+    await stopCopy(clock, world);
+    return { problems: homeless.map(missingProcess) };
+  }
+  restoreAll(world.server, stage.objects);
+  const untilMs = clock.nowMs() + wakeMs;
+  await clock.run({ until: () => world.fdb.awaited().length === 0, untilMs });
+  await clock.advance(settleMs);
+  const missing = world.fdb.awaited();
+  if (missing.length > 0) {
+    await stopCopy(clock, world);
+    return { problems: missing.map(({ address }) => lostProcess(address)) };
+  }
+  return { copy: { clock, world, notes: [...stage.notes, ...database.notes] } };
+}
+
+/** Lets time pass until something is done. */
+export async function during<T>(clock: VirtualClock, promise: Promise<T>): Promise<T> {
+  let isDone = false;
+  const done = (): void => {
+    isDone = true;
+  };
+  promise.then(done, done);
+  await clock.run({ until: () => isDone, untilMs: clock.nowMs() + wakeMs });
+  return promise;
+}
+
+export async function stopCopy(clock: VirtualClock, world: World): Promise<void> {
+  await during(clock, world.stop());
+}
+
+function missingProcess(address: string): PictureProblem {
+  return {
+    field: "databaseStatus.cluster.processes",
+    value: address,
+    remedy:
+      "no pod of the picture starts a process at this address: take the pods and the status at the same time",
+  };
+}
+
+function lostProcess(address: string): PictureProblem {
+  return {
+    field: "databaseStatus.cluster.processes",
+    value: address,
+    remedy:
+      "its process does not join the database in the copy: take the pods, the config map and the status at the same time",
+  };
+}
+
+function unknownImages(objects: readonly KubeObject[]): PictureProblem[] {
+  const catalogue = standardImages();
+  const pods = objects.filter(({ kind }) => kind === "Pod") as Stored<Pod>[];
+  const images = pods.flatMap(({ spec }) =>
+    [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].map(({ image = "" }) => image),
+  );
+  return [...new Set(images)]
+    .toSorted()
+    .filter((image) => catalogue.find(image) === undefined)
+    .map((value) => ({
+      ...{ field: "objects[kind=Pod].spec.containers.image", value },
+      remedy:
+        "only images named fdb-kubernetes-monitor, foundationdb and foundationdb-kubernetes-sidecar with the version as tag are simulated",
+    }));
+}
+
+interface DatabaseWaking {
+  readonly problems: readonly PictureProblem[];
+  readonly notes: readonly string[];
+}
+
+function wakeDatabase(
+  { databaseStatus, cluster }: Picture,
+  wakeFrom: (status: DatabaseStatus) => DatabaseWaking,
+): DatabaseWaking {
+  if (databaseStatus !== undefined) {
+    try {
+      return wakeFrom(readableStatus(databaseStatus));
+    } catch (error) {
+      const value = error instanceof Error ? error.message : String(error);
+      const remedy = "give the output of `status json` as it is";
+      return { problems: [{ field: "databaseStatus", value, remedy }], notes: [] };
+    }
+  }
+  const isNew = (cluster.status?.connectionString ?? "") === "";
+  if (isNew) return { problems: [], notes: [] };
+  const remedy = "give the output of `status json` of the database, taken while it is available";
+  return { problems: [{ field: "databaseStatus", value: "missing", remedy }], notes: [] };
+}
+
+function restoreAll(server: ApiServer, objects: readonly KubeObject[]): void {
+  const { store } = server.context;
+  for (const object of objects) {
+    const resource = resourceOfObject(object);
+    const { namespace = "", name = "" } = object.metadata;
+    if (resource === undefined) continue;
+    store.restore(`${resource.group}/${resource.plural}`, namespace, name, { ...object });
+  }
+}
+
+/** A picture with storage classes has no others. */
+async function keepOwnClasses(
+  clock: VirtualClock,
+  world: World,
+  { objects }: Stage,
+): Promise<void> {
+  const own = objects.filter(({ kind }) => kind === storageClasses.kind);
+  const { name = "" } = standardStorageClass.metadata;
+  if (own.length === 0 || own.some(({ metadata }) => metadata.name === name)) return;
+  await during(clock, world.client.delete(storageClasses, { name }));
+}
+
+/**
+ * Processes of the database that other Kubernetes clusters run: they are there, and nobody looks after them here. Gives
+ * the addresses of those that this cluster should run and no pod does.
+ */
+function startOutsiders(
+  clock: VirtualClock,
+  { fdb }: World,
+  { addresses }: Stage,
+  { databaseStatus, cluster: { status } }: Picture,
+): string[] {
+  const { cluster } = (databaseStatus ?? {}) as DatabaseStatus;
+  const own = new Set((status?.processGroups ?? []).map(({ processGroupID }) => processGroupID));
+  const homeless: string[] = [];
+  const outside = createLocalCluster(clock, fdb, cluster?.connection_string ?? "");
+  for (const process of fdb.awaited()) {
+    const { processId, address, processClass, localities, version } = process;
+    const host = process.endpoint.replace(/:\d+$/, "").replace(/^\[|\]$/g, "");
+    if (addresses.has(host)) continue;
+    if (own.has(localities["instance_id"] ?? "")) {
+      homeless.push(address);
+      continue;
+    }
+    const { processid: _own, ...given } = localities;
+    outside.start({ name: processId, processClass, address, localities: given, version });
+  }
+  return homeless;
+}
