@@ -82,6 +82,7 @@ test("[HOUSE4] imports between the rooms go one way", () => {
     emulator: ["env", "model", "kube", "pod"],
     images: ["env", "model", "kube", "pod", "emulator"],
     sim: ["env", "model", "api", "kube", "fdb", "pod", "emulator", "images", "operate"],
+    plugin: ["env", "model", "api", "build", "plan", "kube", "fdb"],
     web: ["env", "model", "api", "kube"],
     preview: [
       ...["env", "model", "api", "build", "plan", "kube", "fdb", "pod"],

@@ -6,36 +6,28 @@ import { apiVersion } from "../api/cluster.ts";
 import { foundationDbRestores } from "../api/restore.ts";
 import type { FoundationDBRestore, RestoreSpec } from "../api/restore.ts";
 import { backupUrl, hasSecret, maskedUrl, runUrl } from "../build/backup-url.ts";
-import { KubeClient } from "../kube/client.ts";
-import { httpsTransport } from "../kube/https.ts";
+import type { KubeClient } from "../kube/client.ts";
 import { configMaps } from "../kube/resource.ts";
 import type { Stored } from "../kube/resource.ts";
 import { formatTimeMap, parseTimeMap, timeMapName } from "../model/backup-time-map.ts";
 import type { TimePair } from "../model/backup-time-map.ts";
-import { connectionOf } from "./explain.ts";
-import type { ExplainOptions } from "./explain.ts";
-import { UsageError } from "./command-error.ts";
-import { readNamed } from "./explain-read.ts";
+import { UsageError } from "../env/command-error.ts";
+import { readNamed } from "../plugin/read-named.ts";
+import type { Session } from "../plugin/session.ts";
 import { subjectOf } from "./explain-subject.ts";
 
-export type DescribeOptions = Omit<ExplainOptions, "output"> & { output: "text" | "yaml" };
+export interface DescribeOptions {
+  output: "text" | "yaml";
+}
 
-export async function runBackupDescribe(name: string, options: DescribeOptions): Promise<void> {
-  const connection = connectionOf(options);
-  const transport = httpsTransport(connection, { requestTimeoutMs: 15_000 });
-  try {
-    const client = new KubeClient(transport, { userAgent: "fdb-operator-backup" });
-    const subject = subjectOf(name, "backup");
-    if (subject.kind !== "backup") throw new UsageError(`${name} is no backup`);
-    const key = {
-      name: subject.name,
-      namespace: options.namespace ?? connection.namespace ?? "default",
-    };
-    const text = await describeText(client, key, connection.server, options.output);
-    process.stdout.write(text);
-  } finally {
-    transport.close();
-  }
+export async function runBackupDescribe(
+  { client, namespace, server, out }: Session,
+  name: string,
+  { output }: DescribeOptions,
+): Promise<void> {
+  const subject = subjectOf(name, "backup");
+  if (subject.kind !== "backup") throw new UsageError(`${name} is no backup`);
+  out.write(await describeText(client, { name: subject.name, namespace }, server, output));
 }
 
 export async function describeText(

@@ -3,44 +3,37 @@
 import { foundationDbClusters } from "../api/cluster.ts";
 import { answerAnnotation, parseAnswer, requestAnnotation } from "../api/coordination-request.ts";
 import type { CoordinationAnswer, CoordinationRequest } from "../api/coordination-request.ts";
-import { machineClock, sleep } from "../env/clock.ts";
+import { sleep } from "../env/clock.ts";
 import type { Clock } from "../env/clock.ts";
+import { CommandError } from "../env/command-error.ts";
 import { machineRandom, randomUuid } from "../env/random.ts";
-import { KubeClient } from "../kube/client.ts";
+import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/error.ts";
-import { httpsTransport } from "../kube/https.ts";
-import { CommandError } from "./command-error.ts";
-import { connectionOf } from "./explain.ts";
-import type { ExplainOptions } from "./explain.ts";
+import type { Session } from "../plugin/session.ts";
 
-export type CoordinationOptions = ExplainOptions & { prefix?: string; abandoned?: boolean };
+export interface CoordinationOptions {
+  output: "text" | "json";
+  prefix?: string;
+  abandoned?: boolean;
+}
 
 const answerMs = 30_000;
 
 export async function runCoordination(
+  { client, clock, namespace, out }: Session,
   verb: CoordinationRequest["verb"],
   name: string,
   options: CoordinationOptions,
 ): Promise<void> {
-  const connection = connectionOf(options);
-  const transport = httpsTransport(connection, { requestTimeoutMs: 15_000 });
-  const clock = machineClock();
-  try {
-    const client = new KubeClient(transport, { userAgent: "fdb-operator-coordination" });
-    const key = { name, namespace: options.namespace ?? connection.namespace ?? "default" };
-    const { prefix, abandoned } = options;
-    const request = {
-      ...{ id: randomUuid(machineRandom()), verb },
-      ...(prefix === undefined ? {} : { prefix }),
-      ...(abandoned === true ? { isAbandoned: true } : {}),
-    };
-    const answer = await askOperator(client, clock, key, request);
-    if (answer.problem !== undefined) throw new CommandError(refusalText(answer, answer.problem));
-    process.stdout.write(answerText(verb, answer, options));
-  } finally {
-    transport.close();
-    clock.stop();
-  }
+  const { prefix, abandoned } = options;
+  const request = {
+    ...{ id: randomUuid(machineRandom()), verb },
+    ...(prefix === undefined ? {} : { prefix }),
+    ...(abandoned === true ? { isAbandoned: true } : {}),
+  };
+  const answer = await askOperator(client, clock, { name, namespace }, request);
+  if (answer.problem !== undefined) throw new CommandError(refusalText(answer, answer.problem));
+  out.write(answerText(verb, answer, options));
 }
 
 /** Leaves no trace on the resource, whether somebody answers or not. */

@@ -6,7 +6,7 @@ import type { KubeClient } from "../kube/client.ts";
 import { namespaces, serviceAccounts } from "../kube/resource.ts";
 import type { Resource } from "../kube/resource.ts";
 import type { KubeTransport } from "../kube/transport.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError } from "../env/command-error.ts";
 import type { SourceDocument } from "./documents.ts";
 
 export async function createResources(

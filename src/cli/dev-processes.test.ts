@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { machineClock } from "../env/clock.ts";
 import { silentLog } from "../env/log.ts";
 import { findInstallation, installationPlaces } from "../fdb/client/installation.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError } from "../env/command-error.ts";
 import { openProcesses } from "./dev-processes.ts";
 import { runDevOn } from "./dev.ts";
 

@@ -11,7 +11,7 @@ import { createProcessAdmin } from "../fdb/client/process-admin.ts";
 import { localProcesses } from "../pod/local-processes.ts";
 import { loopbackAddress } from "../pod/loopback-address.ts";
 import type { SiteOptions } from "../sim/world.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError } from "../env/command-error.ts";
 import { withContainerCommandLines } from "./container-command-lines.ts";
 import { readDocuments } from "./documents.ts";
 import type { SourceDocument } from "./documents.ts";

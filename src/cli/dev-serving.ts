@@ -4,7 +4,7 @@ import { join, resolve as absolutePath } from "node:path";
 import { kubeconfigText, serveHttps } from "../emulator/https-server.ts";
 import type { ServedApi } from "../emulator/https-server.ts";
 import type { World } from "../sim/world.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError } from "../env/command-error.ts";
 
 export const defaultPort = 7443;
 

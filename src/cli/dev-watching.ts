@@ -15,7 +15,7 @@ import type { BackupTeller } from "./backup-view.ts";
 import type { ViewOptions } from "./progress-view.ts";
 import { isRestoreSettled, renderRestore, whyNotRestored } from "./restore-view.ts";
 import type { RestoreTeller } from "./restore-view.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError } from "../env/command-error.ts";
 import { isCalm, isRefused, isSettled, progressOf, whyNotReconciled } from "./dev-progress.ts";
 import { formatElapsed, renderBrief, renderProgress } from "./progress-view.ts";
 import type { Output } from "./terminal.ts";

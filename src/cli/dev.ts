@@ -18,7 +18,7 @@ import type { Activity } from "../operate/activity.ts";
 import { startMultiWorld } from "../sim/multi-world.ts";
 import { startWorld } from "../sim/world.ts";
 import type { World } from "../sim/world.ts";
-import { CommandError, UsageError } from "./command-error.ts";
+import { CommandError, UsageError } from "../env/command-error.ts";
 import { createResources } from "./create-resources.ts";
 import { backupTeller } from "./backup-view.ts";
 import { restoreTeller } from "./restore-view.ts";

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Document } from "yaml";
 import type { KubeObject } from "../kube/object.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError } from "../env/command-error.ts";
 
 export interface SourceDocument {
   file: string;

@@ -10,7 +10,7 @@ import { bytesOfText } from "../fdb/bytes.ts";
 import { formatTime } from "../kube/time.ts";
 import { counted } from "../model/counted.ts";
 import type { World } from "../sim/world.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError } from "../env/command-error.ts";
 import type { SourceDocument } from "./documents.ts";
 
 type Place = Pick<World, "client" | "clock" | "fdb">;

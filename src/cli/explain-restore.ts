@@ -13,8 +13,9 @@ import { conditionFact, firstVerdict, knownFigures } from "./explain-facts.ts";
 import { objectTroubles, recentEvents } from "./explain-objects.ts";
 import { explainedWaits } from "./explain-page.ts";
 import type { ExplainedFact, ExplainedWait, ExplainPage, Verdict } from "./explain-page.ts";
-import { readNamed, readSurroundings } from "./explain-read.ts";
-import type { ClusterKey } from "./explain-read.ts";
+import { readNamed } from "../plugin/read-named.ts";
+import type { ClusterKey } from "../plugin/read-named.ts";
+import { readSurroundings } from "./explain-read.ts";
 import type { TextPage } from "./explain-text.ts";
 
 export interface RestoreInput {

@@ -8,6 +8,7 @@ import {
   addCoordinationCommands,
   addExplainCommand,
   newProgram,
+  openHere,
   runProgram,
 } from "./program.ts";
 import { addRunCommand } from "./run-command.ts";
@@ -18,7 +19,7 @@ import type { FaultName } from "../sim/workloads/fault-names.ts";
 import { backupFaultNames } from "../sim/workloads/backups/backup-fault-names.ts";
 import type { BackupFaultName } from "../sim/workloads/backups/backup-fault-names.ts";
 import type { ValidateOptions } from "./validate.ts";
-import { version } from "./version.ts";
+import { version } from "../env/program-version.ts";
 
 const program = newProgram("fdb-operator", "Runs FoundationDB clusters on Kubernetes.");
 
@@ -170,9 +171,9 @@ program
   .description("print the version")
   .action(() => void process.stdout.write(`${version}\n`));
 
-addExplainCommand(program);
-addCoordinationCommands(program);
-addBackupCommands(program);
+addExplainCommand(program, openHere);
+addCoordinationCommands(program, openHere);
+addBackupCommands(program, openHere);
 
 await runProgram(program);
 

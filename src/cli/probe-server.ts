@@ -3,7 +3,7 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { CommandError } from "./command-error.ts";
+import { CommandError } from "../env/command-error.ts";
 import type { ListenAddress } from "./setting.ts";
 
 export interface Probes {

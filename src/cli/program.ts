@@ -1,10 +1,12 @@
 // What the command lines `fdb-operator` and `kubectl fdb` share: how mistakes are told, and the commands that both have.
-import { Command, CommanderError, Help, Option } from "commander";
-import { CommandError } from "./command-error.ts";
+import { Command, CommanderError, Help } from "commander";
+import { CommandError } from "../env/command-error.ts";
+import { version } from "../env/program-version.ts";
+import { addConnectionFlags, addOutputFlag, inSession } from "../plugin/flags.ts";
+import type { OpenSession } from "../plugin/session.ts";
 import type { DescribeOptions } from "./backup-describe.ts";
 import type { CoordinationOptions } from "./coordination.ts";
 import type { ExplainOptions } from "./explain.ts";
-import { version } from "./version.ts";
 
 export function newProgram(name: string, description: string): Command {
   return new Command(name)
@@ -16,44 +18,42 @@ export function newProgram(name: string, description: string): Command {
     .exitOverride();
 }
 
-export function addExplainCommand(program: Command): void {
-  program
+/** The session of the person at this keyboard; loaded when a command needs it. */
+export const openHere: OpenSession = async (flags) =>
+  (await import("../plugin/machine-session.ts")).openMachineSession(flags);
+
+export function addExplainCommand(program: Command, open: OpenSession): void {
+  const command = program
     .command("explain")
     .description(
       "say in one page how a cluster, a backup or a restore is: what is being done, what waits for what, and what to do",
     )
-    .argument("<name>", "name of the FoundationDBCluster, backup/NAME or restore/NAME")
-    .option("-n, --namespace <name>", "its namespace (default: the one of the context)")
-    .option("--kubeconfig <file>", "kubeconfig to use (default: KUBECONFIG, then ~/.kube/config)")
-    .option("--context <name>", "context of the kubeconfig")
-    .addOption(
-      new Option("-o, --output <form>", "how to print the page")
-        .choices(["text", "json"])
-        .default("text"),
-    )
-    .action(async (name: string, options: ExplainOptions) =>
-      (await import("./explain.ts")).runExplain(name, options),
-    );
+    .argument("<name>", "name of the FoundationDBCluster, backup/NAME or restore/NAME");
+  addOutputFlag(addConnectionFlags(command), ["text", "json"]).action(
+    inSession(open, async (session, options: ExplainOptions, name: string) =>
+      (await import("./explain.ts")).runExplain(session, name, options),
+    ),
+  );
 }
 
-export function addCoordinationCommands(program: Command): void {
+export function addCoordinationCommands(program: Command, open: OpenSession): void {
   const parent = program
     .command("coordination")
     .description("what the instances of one database announce to each other in global mode");
   const common = (name: string, description: string): Command =>
-    parent
-      .command(name)
-      .description(description)
-      .argument("<cluster>", "name of a FoundationDBCluster of the database")
-      .option("-n, --namespace <name>", "its namespace (default: the one of the context)")
-      .option("--kubeconfig <file>", "kubeconfig to use (default: KUBECONFIG, then ~/.kube/config)")
-      .option("--context <name>", "context of the kubeconfig")
-      .addOption(
-        new Option("-o, --output <form>", "how to print").choices(["text", "json"]).default("text"),
-      );
+    addOutputFlag(
+      addConnectionFlags(
+        parent
+          .command(name)
+          .description(description)
+          .argument("<cluster>", "name of a FoundationDBCluster of the database"),
+      ),
+      ["text", "json"],
+    );
   common("show", "print every entry of the coordination sets").action(
-    async (name: string, options: CoordinationOptions) =>
-      (await import("./coordination.ts")).runCoordination("show", name, options),
+    inSession(open, async (session, options: CoordinationOptions, name: string) =>
+      (await import("./coordination.ts")).runCoordination(session, "show", name, options),
+    ),
   );
   common(
     "clear",
@@ -64,50 +64,57 @@ export function addCoordinationCommands(program: Command): void {
       "--abandoned",
       "also when its processes live: its operator is gone, and nothing new was announced for ten minutes",
     )
-    .action(async (name: string, options: CoordinationOptions) =>
-      (await import("./coordination.ts")).runCoordination("clear", name, options),
+    .action(
+      inSession(open, async (session, options: CoordinationOptions, name: string) =>
+        (await import("./coordination.ts")).runCoordination(session, "clear", name, options),
+      ),
     );
 }
 
-export function addBackupCommands(program: Command): void {
-  program
+export function addBackupCommands(program: Command, open: OpenSession): void {
+  const command = program
     .command("backup")
     .description("what lies where of a backup")
     .command("describe")
     .description(
       "where a backup lies and what can be restored; -o yaml prints a FoundationDBRestore to keep elsewhere",
     )
-    .argument("<backup>", "name of the FoundationDBBackup")
-    .option("-n, --namespace <name>", "its namespace (default: the one of the context)")
-    .option("--kubeconfig <file>", "kubeconfig to use (default: KUBECONFIG, then ~/.kube/config)")
-    .option("--context <name>", "context of the kubeconfig")
-    .addOption(
-      new Option("-o, --output <form>", "how to print").choices(["text", "yaml"]).default("text"),
-    )
-    .action(async (name: string, options: DescribeOptions) =>
-      (await import("./backup-describe.ts")).runBackupDescribe(name, options),
-    );
+    .argument("<backup>", "name of the FoundationDBBackup");
+  addOutputFlag(addConnectionFlags(command), ["text", "yaml"]).action(
+    inSession(open, async (session, options: DescribeOptions, name: string) =>
+      (await import("./backup-describe.ts")).runBackupDescribe(session, name, options),
+    ),
+  );
 }
 
-/** Runs what the arguments of the process ask for; mistakes are one line and an exit code. */
+/** Runs what the arguments of the process ask for. */
 export async function runProgram(program: Command): Promise<void> {
   // A reader that has seen enough, such as `head`, is no error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
     process.exit(0);
   });
+  const code = await exitCodeOf(program, process.argv.slice(2), (text) =>
+    process.stderr.write(text),
+  );
+  process.exitCode = code;
+}
+
+/** Mistakes are one line and an exit code: 2 for what cannot be meant, 1 for what did not work. */
+export async function exitCodeOf(
+  program: Command,
+  args: readonly string[],
+  note: (text: string) => void,
+): Promise<number> {
   try {
-    await program.parseAsync();
+    await program.parseAsync(args, { from: "user" });
+    return 0;
   } catch (error) {
-    if (error instanceof CommanderError) {
-      // Help and version are no mistakes.
-      process.exitCode = error.exitCode === 0 ? 0 : 2;
-    } else if (error instanceof CommandError) {
-      process.stderr.write(`${program.name()}: ${error.message}\n`);
-      process.exitCode = error.exitCode;
-    } else {
-      throw error;
-    }
+    // Help and version are no mistakes.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (!(error instanceof CommandError)) throw error;
+    note(`${program.name()}: ${error.message}\n`);
+    return error.exitCode;
   }
 }
 

@@ -13,7 +13,7 @@ import { hallSpreadOf } from "../api/hall-spread.ts";
 import { planCluster } from "../plan/chain.ts";
 import { PlanMemory } from "../plan/view/desired.ts";
 import { defaultPlanOptions, nothingRemembered } from "../plan/snapshot.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError } from "../env/command-error.ts";
 import { readDocuments } from "./documents.ts";
 import type { SourceDocument } from "./documents.ts";
 

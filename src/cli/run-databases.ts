@@ -5,7 +5,7 @@ import type { Log } from "../env/log.ts";
 import type { MetricsRegistry } from "../env/metrics.ts";
 import type { AdminClientFactory } from "../fdb/admin.ts";
 import type { PodNetwork } from "../pod/network.ts";
-import { CommandError, UsageError } from "./command-error.ts";
+import { CommandError, UsageError } from "../env/command-error.ts";
 
 /** The way to the databases and to the sidecars of their pods. */
 export interface Databases {

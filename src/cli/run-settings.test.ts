@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { validateCluster } from "../api/validate-cluster.ts";
 import { defaultPlanOptions } from "../plan/snapshot.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError } from "../env/command-error.ts";
 import { flagsPage } from "./flags-page.ts";
 import { flagsWithoutEffect } from "./go-flags.ts";
 import { operatorOptions } from "./run-options.ts";

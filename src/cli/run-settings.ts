@@ -1,7 +1,7 @@
 // Every setting of `fdb-operator run` in one table: flags, environment variables, help and docs/reference/flags.md are
 // made from it. Flags have the Go operator's names where they mean the same. Rules: spec/run.md [RUN1]-[RUN4].
 import { defaultLeaseName } from "../kube/lease.ts";
-import { UsageError } from "./command-error.ts";
+import { UsageError } from "../env/command-error.ts";
 import {
   SettingError,
   address,

@@ -19,7 +19,7 @@ import { LeaderElector } from "../kube/lease.ts";
 import { nodes } from "../kube/resource.ts";
 import type { Operator } from "../operate/operator.ts";
 import { runTerms } from "../operate/terms.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError } from "../env/command-error.ts";
 import { flagsWithoutEffect } from "./go-flags.ts";
 import { serveProbes } from "./probe-server.ts";
 import type { Probes, ProbeServer } from "./probe-server.ts";
@@ -30,7 +30,7 @@ import type { OpenDatabases } from "./run-databases.ts";
 import { operatorOptions } from "./run-options.ts";
 import { readSettings } from "./run-settings.ts";
 import type { RunSettings } from "./run-settings.ts";
-import { version } from "./version.ts";
+import { version } from "../env/program-version.ts";
 
 export type RunFlags = Readonly<Record<string, string | boolean | undefined>>;
 type Environment = Readonly<Record<string, string | undefined>>;

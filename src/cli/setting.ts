@@ -1,5 +1,6 @@
 // One setting of `fdb-operator run`: its flag, its environment variable, its default and how its text is read. Flags,
 // help and the reference page all come from this. Rules: spec/run.md [RUN1]-[RUN3].
+import { parseDurationMs } from "../env/parse-duration.ts";
 
 export interface Setting<T> {
   readonly flag: string;
@@ -114,17 +115,4 @@ export interface ListenAddress {
   /** Empty for all addresses of the machine. */
   readonly host: string;
   readonly port: number;
-}
-
-const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-
-export function parseDurationMs(value: string): number | undefined {
-  const trimmed = value.trim();
-  if (/^\d+(\.\d+)?$/.test(trimmed)) return Math.round(Number(trimmed) * 1000);
-  if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(trimmed)) return undefined;
-  let sumMs = 0;
-  for (const [, number, , unit] of trimmed.matchAll(/(\d+(\.\d+)?)(ms|s|m|h)/g)) {
-    sumMs += Number(number) * (unitsMs[unit ?? ""] ?? 0);
-  }
-  return Math.round(sumMs);
 }

@@ -6,7 +6,7 @@ import { backupFaultNames } from "../sim/workloads/backups/backup-fault-names.ts
 import { idsOf } from "../sim/workloads/life-plan.ts";
 import { planOfLife } from "../sim/workloads/life-walk.ts";
 import type { LifeOptions, LifeResult } from "../sim/workloads/life-walk.ts";
-import { UsageError } from "./command-error.ts";
+import { UsageError } from "../env/command-error.ts";
 import { shrinkLife } from "./life-shrink.ts";
 import { liveAll, liveOnce, serveLives } from "./life-workers.ts";
 import type { LifeRequest, LifeWorkers } from "./life-workers.ts";

@@ -1,7 +1,7 @@
 // `fdb-operator validate`: what the API server and the operator would say of resources, without either.
 import { append } from "../env/long-lists.ts";
 import { validateDocument } from "../api/validate-document.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError } from "../env/command-error.ts";
 import { readDocuments } from "./documents.ts";
 import type { SourceDocument } from "./documents.ts";
 

@@ -128,9 +128,15 @@ async function readRequest(incoming: IncomingMessage): Promise<ServerRequest> {
     contentType,
     accept: incoming.headers.accept ?? "",
     userAgent: incoming.headers["user-agent"] ?? "unknown",
-    userName: "admin",
+    userName: impersonatedUser(incoming) ?? "admin",
     duplicateFields: text.startsWith("{") ? duplicateMembers(text) : [],
   };
+}
+
+/** The one account of this server may speak in the name of everybody. */
+function impersonatedUser(incoming: IncomingMessage): string | undefined {
+  const name = incoming.headers["impersonate-user"];
+  return typeof name === "string" && name !== "" ? name : undefined;
 }
 
 async function readBytes(incoming: IncomingMessage): Promise<Buffer> {

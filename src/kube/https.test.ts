@@ -254,3 +254,21 @@ test("[KUBE14] a caller who aborts inside of the last event harms nobody", async
     await assert.rejects(late, (error) => isKubeError(error, "Aborted"));
   });
 });
+
+test("[KUBE96] requests in the name of another user say so", async () => {
+  const seen: unknown[] = [];
+  const handler: Handler = (request, response) => {
+    seen.push([request.headers["impersonate-user"], request.headers["impersonate-group"]]);
+    response.end("{}");
+  };
+  const impersonate = { user: "eve", groups: ["a", "b"] };
+  const ask = async (transport: ReturnType<typeof httpsTransport>): Promise<void> => {
+    await transport.request({ method: "GET", path: "/api" });
+  };
+  await withServer(handler, ask, { impersonate });
+  await withServer(handler, ask);
+  assert.deepEqual(seen, [
+    ["eve", "a, b"],
+    [undefined, undefined],
+  ]);
+});

@@ -1,6 +1,6 @@
 // The transport to a real API server: HTTP/1.1 over TLS (or plain on loopback) with kept-alive connections.
 // Every request has a time limit; credentials that change under our feet are taken up. Carries rules KUBE10 to KUBE15,
-// KUBE19 and KUBE83 to KUBE86, and WS3 and WS5 of spec/streams.md.
+// KUBE19, KUBE83 to KUBE86 and KUBE96, and WS3 and WS5 of spec/streams.md.
 import * as http from "node:http";
 import * as https from "node:https";
 import type { WebSocket } from "ws";
@@ -265,8 +265,9 @@ class Sender {
     request: KubeRequest,
     body: string | undefined,
     authorization: string | undefined,
-  ): Record<string, string> {
+  ): http.OutgoingHttpHeaders {
     return {
+      ...impersonationHeaders(this.#connection),
       accept: request.accept ?? "application/json",
       "user-agent": request.userAgent ?? this.#options.userAgent,
       ...(authorization === undefined ? {} : { authorization }),
@@ -289,6 +290,17 @@ class Sender {
     }
     return Buffer.concat(chunks).toString("utf8");
   }
+}
+
+/** For every request that carries the credentials of the connection. */
+export function impersonationHeaders({ impersonate }: KubeConnection): http.OutgoingHttpHeaders {
+  if (impersonate === undefined) return {};
+  const { user, groups = [], uid } = impersonate;
+  return {
+    "impersonate-user": user,
+    ...(groups.length === 0 ? {} : { "impersonate-group": [...groups] }),
+    ...(uid === undefined ? {} : { "impersonate-uid": uid }),
+  };
 }
 
 /** A kept connection that the server had already closed. */

@@ -1,5 +1,5 @@
 // Where the API server is and who we are there: from a kubeconfig file, or from the files that Kubernetes
-// mounts into every pod. Carries rules KUBE16 to KUBE18, KUBE81 and KUBE84.
+// mounts into every pod. Carries rules KUBE16 to KUBE18, KUBE81, KUBE84 and KUBE96.
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
@@ -34,6 +34,14 @@ export interface KubeConnection {
   /** When the credentials have to be asked for again. */
   expiresAtMs?: number;
   signInAgain?: () => Promise<ExecCredential>;
+  /** In whose name requests are made. */
+  impersonate?: Impersonation;
+}
+
+export interface Impersonation {
+  readonly user: string;
+  readonly groups?: readonly string[];
+  readonly uid?: string;
 }
 
 /** A kubeconfig that cannot be used; the message says where and what to do. */
@@ -132,8 +140,17 @@ function connectionOf(
     namespace: textOf(context["namespace"]),
     proxyUrl: textOf(cluster.value["proxy-url"]),
     ...(Object.keys(files).length === 0 ? {} : { files }),
+    ...impersonationOf(user.value),
     ...renewalOf(user.value, signedIn, signIn),
   };
+}
+
+function impersonationOf(user: Entry): Pick<KubeConnection, "impersonate"> {
+  const name = textOf(user["as"]);
+  if (name === undefined) return {};
+  const groups = [user["as-groups"] ?? []].flat().filter((each) => typeof each === "string");
+  const uid = textOf(user["as-uid"]);
+  return { impersonate: { user: name, groups, ...(uid === undefined ? {} : { uid }) } };
 }
 
 function credentialOf(user: Found, userName: string, signIn: SignIn | undefined): ExecCredential {

@@ -1,6 +1,6 @@
 // Opens a WebSocket to the API server on the connections, with the credentials and within the time limit of the transport.
 // A refusal is read as any other answer of the server. Rules: spec/streams.md [WS3].
-import type { Agent, IncomingMessage } from "node:http";
+import type { Agent, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { WebSocket } from "ws";
 import { KubeError } from "./error.ts";
 import { errorOfAnswer } from "./status.ts";
@@ -19,7 +19,7 @@ export type SocketOpener = (request: SocketRequest) => Promise<WebSocket>;
 export interface SocketWay {
   readonly url: URL;
   readonly agent: Agent;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: OutgoingHttpHeaders;
   readonly timeoutMs: number;
 }
 

@@ -3,7 +3,7 @@ import { strict as assert } from "node:assert";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import { newProgram } from "../../src/cli/program.ts";
-import { version } from "../../src/cli/version.ts";
+import { version } from "../../src/env/program-version.ts";
 import { nodes, pods } from "../../src/kube/resource.ts";
 import { commandsOf, person, untilSettled } from "../world/removal-harness.ts";
 import { acts, knobs, untilBlocked } from "../world/restart-harness.ts";
