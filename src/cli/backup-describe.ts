@@ -14,7 +14,7 @@ import type { TimePair } from "../model/backup-time-map.ts";
 import { UsageError } from "../env/command-error.ts";
 import { readNamed } from "../plugin/read-named.ts";
 import type { Session } from "../plugin/session.ts";
-import { subjectOf } from "./explain-subject.ts";
+import { subjectOf } from "../plugin/explain/subject.ts";
 
 export interface DescribeOptions {
   output: "text" | "yaml";

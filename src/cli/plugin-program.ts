@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { addPluginCommands } from "../plugin/commands.ts";
 import { addConnectionFlags } from "../plugin/flags.ts";
 import type { OpenSession } from "../plugin/session.ts";
+import { addViewCommands } from "../plugin/view-commands.ts";
 import {
   addBackupCommands,
   addCoordinationCommands,
@@ -18,5 +19,6 @@ export function pluginProgram(open: OpenSession): Command {
   addCoordinationCommands(program, open);
   addBackupCommands(program, open);
   addPluginCommands(program, open);
+  addViewCommands(program, open);
   return program;
 }

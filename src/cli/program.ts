@@ -6,7 +6,7 @@ import { addConnectionFlags, addOutputFlag, inSession } from "../plugin/flags.ts
 import type { OpenSession } from "../plugin/session.ts";
 import type { DescribeOptions } from "./backup-describe.ts";
 import type { CoordinationOptions } from "./coordination.ts";
-import type { ExplainOptions } from "./explain.ts";
+import type { ExplainOptions } from "../plugin/explain/explain.ts";
 
 export function newProgram(name: string, description: string): Command {
   return new Command(name)
@@ -31,7 +31,7 @@ export function addExplainCommand(program: Command, open: OpenSession): void {
     .argument("<name>", "name of the FoundationDBCluster, backup/NAME or restore/NAME");
   addOutputFlag(addConnectionFlags(command), ["text", "json"]).action(
     inSession(open, async (session, options: ExplainOptions, name: string) =>
-      (await import("./explain.ts")).runExplain(session, name, options),
+      (await import("../plugin/explain/explain.ts")).runExplain(session, name, options),
     ),
   );
 }

@@ -24,6 +24,7 @@ export async function openMachineSession(flags: ConnectionFlags): Promise<Opened
   let interruption: AbortController | undefined;
   return {
     client: new KubeClient(measured, { userAgent: "kubectl-fdb", fieldManager: "kubectl-fdb" }),
+    exec: transport.pods,
     namespace: flags.namespace ?? connection.namespace ?? "default",
     isNamespaceGiven: flags.namespace !== undefined,
     server: connection.server,

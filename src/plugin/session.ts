@@ -2,9 +2,12 @@
 // an argument, so that tests run commands in a simulated world. Rules: spec/plugin.md [PL1]-[PL6].
 import type { Clock } from "../env/clock.ts";
 import type { KubeClient } from "../kube/client.ts";
+import type { PodStreams } from "../kube/pod-exec.ts";
 
 export interface Session {
   readonly client: KubeClient;
+  /** Commands in pods, and logs that are followed. */
+  readonly exec: PodStreams;
   /** Of --namespace, else of the context, else "default". */
   readonly namespace: string;
   /** Whether --namespace named it. */

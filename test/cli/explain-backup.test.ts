@@ -2,10 +2,10 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { FoundationDBBackup } from "../../src/api/backup.ts";
-import { backupText, explainBackup } from "../../src/cli/explain-backup.ts";
-import type { BackupPage } from "../../src/cli/explain-backup.ts";
-import { explainText } from "../../src/cli/explain.ts";
-import { renderPage } from "../../src/cli/explain-text.ts";
+import { backupText, explainBackup } from "../../src/plugin/explain/backup.ts";
+import type { BackupPage } from "../../src/plugin/explain/backup.ts";
+import { explainText } from "../../src/plugin/explain/explain.ts";
+import { renderPage } from "../../src/plugin/explain/text.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import { datedPlan } from "../../src/operate/dated-plan.ts";
 import {

@@ -2,9 +2,9 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { FoundationDBRestore } from "../../src/api/restore.ts";
-import { explainRestore } from "../../src/cli/explain-restore.ts";
-import type { RestorePage } from "../../src/cli/explain-restore.ts";
-import { explainText } from "../../src/cli/explain.ts";
+import { explainRestore } from "../../src/plugin/explain/restore.ts";
+import type { RestorePage } from "../../src/plugin/explain/restore.ts";
+import { explainText } from "../../src/plugin/explain/explain.ts";
 import { datedPlan } from "../../src/operate/dated-plan.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import { nowMs } from "../fixtures/backup-scene.ts";

@@ -3,6 +3,8 @@
 import { exitCodeOf } from "../../src/cli/program.ts";
 import { pluginProgram } from "../../src/cli/plugin-program.ts";
 import { KubeClient } from "../../src/kube/client.ts";
+import { KubeError } from "../../src/kube/error.ts";
+import type { PodStreams } from "../../src/kube/pod-exec.ts";
 import type { KubeTransport } from "../../src/kube/transport.ts";
 import type { ConnectionFlags, OpenedSession } from "../../src/plugin/session.ts";
 import type { TestWorld } from "../world/world-harness.ts";
@@ -16,6 +18,10 @@ export interface PluginOptions {
   through?: (transport: KubeTransport) => KubeTransport;
   signal?: AbortSignal;
   limitMs?: number;
+  /** Commands in pods and logs that are followed; nobody answers without it. */
+  exec?: PodStreams;
+  /** Of a terminal; without it the output is a pipe. */
+  screen?: { width: number; height: number };
 }
 
 export interface PluginResult {
@@ -32,27 +38,7 @@ export async function runPlugin(
 ): Promise<PluginResult> {
   let [out, notes] = ["", ""];
   const note = (text: string): void => void (notes += text);
-  const answers = [...(options.answers ?? [])];
-  const open = async (flags: ConnectionFlags): Promise<OpenedSession> => {
-    const plain = world.world.server.transport(flags.as ?? options.userName ?? "person");
-    const transport = options.through?.(plain) ?? plain;
-    return {
-      client: new KubeClient(transport, { userAgent: "kubectl-fdb", fieldManager: "kubectl-fdb" }),
-      namespace: flags.namespace ?? "default",
-      isNamespaceGiven: flags.namespace !== undefined,
-      server: "https://emulated",
-      clock: world.clock,
-      serverNowMs: () => world.clock.nowMs(),
-      out: {
-        ...{ isTerminal: false, hasColor: false, hasNoteColor: false, width: 100, height: 50 },
-        ...{ write: (text) => void (out += text), note },
-        canAsk: options.answers !== undefined,
-        readLine: async () => answers.shift(),
-      },
-      signal: options.signal ?? new AbortController().signal,
-      close: () => {},
-    };
-  };
+  const open = openIn(world, options, (text) => void (out += text), note);
   const program = pluginProgram(open);
   captureOutput(program, (text) => void (out += text), note);
   const ended = exitCodeOf(program, args, note);
@@ -63,6 +49,42 @@ export async function runPlugin(
   );
   return { code, out, notes };
 }
+
+/** A session in the world for each call. */
+export function openIn(
+  world: TestWorld,
+  options: PluginOptions = {},
+  write: (text: string) => void = () => {},
+  note: (text: string) => void = () => {},
+): (flags: ConnectionFlags) => Promise<OpenedSession> {
+  const answers = [...(options.answers ?? [])];
+  return async (flags) => {
+    const plain = world.world.server.transport(flags.as ?? options.userName ?? "person");
+    const transport = options.through?.(plain) ?? plain;
+    return {
+      client: new KubeClient(transport, { userAgent: "kubectl-fdb", fieldManager: "kubectl-fdb" }),
+      exec: options.exec ?? silentPods,
+      namespace: flags.namespace ?? "default",
+      isNamespaceGiven: flags.namespace !== undefined,
+      server: "https://emulated",
+      clock: world.clock,
+      serverNowMs: () => world.clock.nowMs(),
+      out: {
+        ...{ isTerminal: options.screen !== undefined, hasColor: false, hasNoteColor: false },
+        ...{ width: 100, height: 50, ...options.screen },
+        ...{ write, note },
+        canAsk: options.answers !== undefined,
+        readLine: async () => answers.shift(),
+      },
+      signal: options.signal ?? new AbortController().signal,
+      close: () => {},
+    };
+  };
+}
+
+const refused = (): Promise<never> =>
+  Promise.reject(new KubeError(0, "Unreachable", "no node answers"));
+const silentPods: PodStreams = { run: refused, open: refused, followLog: refused };
 
 type Program = ReturnType<typeof pluginProgram>;
 

@@ -3,7 +3,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { BlockedBy, ClusterSpec } from "../../src/api/cluster.ts";
-import { explainText } from "../../src/cli/explain.ts";
+import { explainText } from "../../src/plugin/explain/explain.ts";
 import { minuteMs, TestWorld, tiny } from "./world-harness.ts";
 import type { TestWorldOptions } from "./world-harness.ts";
 

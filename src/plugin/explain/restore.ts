@@ -1,22 +1,22 @@
 // The page about a restore: whether it runs, how far it is, what the destination holds, what waits for what, and what a person
 // can do. From Kubernetes objects alone. Rules: spec/restore.md [RS90].
-import { conditionIn } from "../kube/condition.ts";
-import { foundationDbRestores } from "../api/restore.ts";
-import type { FoundationDBRestore } from "../api/restore.ts";
-import { agentLabel } from "../build/backup-deployment.ts";
-import { restoreDeploymentName } from "../build/restore-agents.ts";
-import type { KubeClient } from "../kube/client.ts";
-import type { Event, Pod } from "../kube/generated/types.ts";
-import type { Stored } from "../kube/resource.ts";
-import { formatTime } from "../kube/time.ts";
-import { conditionFact, firstVerdict, knownFigures } from "./explain-facts.ts";
-import { objectTroubles, recentEvents } from "./explain-objects.ts";
-import { explainedWaits } from "./explain-page.ts";
-import type { ExplainedFact, ExplainedWait, ExplainPage, Verdict } from "./explain-page.ts";
-import { readNamed } from "../plugin/read-named.ts";
-import type { ClusterKey } from "../plugin/read-named.ts";
-import { readSurroundings } from "./explain-read.ts";
-import type { TextPage } from "./explain-text.ts";
+import { conditionIn } from "../../kube/condition.ts";
+import { foundationDbRestores } from "../../api/restore.ts";
+import type { FoundationDBRestore } from "../../api/restore.ts";
+import { agentLabel } from "../../build/backup-deployment.ts";
+import { restoreDeploymentName } from "../../build/restore-agents.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import type { Event, Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { formatTime } from "../../kube/time.ts";
+import { conditionFact, firstVerdict, knownFigures } from "./facts.ts";
+import { objectTroubles, recentEvents } from "./objects.ts";
+import { explainedWaits } from "./page.ts";
+import type { ExplainedFact, ExplainedWait, ExplainPage, Verdict } from "./page.ts";
+import { readNamed } from "../read-named.ts";
+import type { ClusterKey } from "../read-named.ts";
+import { readSurroundings } from "./read.ts";
+import type { TextPage } from "./text.ts";
 
 export interface RestoreInput {
   restore: Stored<FoundationDBRestore>;

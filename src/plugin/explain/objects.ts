@@ -1,13 +1,13 @@
 // What Kubernetes itself says of the pods and volumes of a cluster, whether or not an operator runs: the scheduler's,
 // the kubelet's and the volume controller's own words. Rules: spec/explain.md [E7].
-import { counted } from "../model/counted.ts";
-import { conditionIn } from "../kube/condition.ts";
-import type { ContainerStatus, Event, Node, Pod } from "../kube/generated/types.ts";
-import type { PersistentVolumeClaim } from "../kube/generated/types.ts";
-import type { KubeObject } from "../kube/object.ts";
-import type { Stored } from "../kube/resource.ts";
-import type { ExplainInput } from "./explain-page.ts";
-import { parseTime } from "../kube/time.ts";
+import { counted } from "../../model/counted.ts";
+import { conditionIn } from "../../kube/condition.ts";
+import type { ContainerStatus, Event, Node, Pod } from "../../kube/generated/types.ts";
+import type { PersistentVolumeClaim } from "../../kube/generated/types.ts";
+import type { KubeObject } from "../../kube/object.ts";
+import type { Stored } from "../../kube/resource.ts";
+import type { ExplainInput } from "./page.ts";
+import { parseTime } from "../../kube/time.ts";
 
 export interface ObjectTrouble {
   /** Such as pod/sample-log-1. */

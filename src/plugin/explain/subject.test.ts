@@ -1,7 +1,7 @@
 // How people name a cluster, a backup or a restore. Rules: spec/explain.md [E25].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { subjectOf } from "./explain-subject.ts";
+import { subjectOf } from "./subject.ts";
 
 test("[E25] every name of a kind that kubectl knows or prints is understood", () => {
   const texts = {

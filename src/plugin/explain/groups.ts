@@ -1,9 +1,9 @@
 // Process groups that are not as they should be, gathered by what is wrong and by class, so that fifty groups with
 // one trouble are one line. Rules: spec/explain.md [E5].
-import type { ProcessGroupStatus } from "../api/cluster.ts";
-import { formatTime } from "../kube/time.ts";
-import type { ConditionType } from "../model/process-group.ts";
-import { isMarkedForRemoval } from "../model/process-group.ts";
+import type { ProcessGroupStatus } from "../../api/cluster.ts";
+import { formatTime } from "../../kube/time.ts";
+import type { ConditionType } from "../../model/process-group.ts";
+import { isMarkedForRemoval } from "../../model/process-group.ts";
 
 export interface GroupTrouble {
   condition: string;

@@ -1,5 +1,5 @@
 // What a person names on the command line: a cluster, a backup or a restore, as kubectl writes it. Rules: spec/explain.md [E25].
-import { UsageError } from "../env/command-error.ts";
+import { UsageError } from "../../env/command-error.ts";
 
 export interface Subject {
   readonly kind: "cluster" | "backup" | "restore";

@@ -1,24 +1,24 @@
 // What is to be said about a cluster, as data: whether it serves, what is being done, what waits for what, and what a
 // person can do. A pure function of Kubernetes objects and the time. Rules: spec/explain.md [E1]-[E9].
-import { conditionIn } from "../kube/condition.ts";
-import { deletionProtection } from "../api/cluster.ts";
-import { mostOf } from "../env/long-lists.ts";
-import type { BlockedBy } from "../api/blocked-by.ts";
-import type { Condition, FoundationDBCluster } from "../api/cluster.ts";
-import type { Event, Node, PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
-import type { Stored } from "../kube/resource.ts";
-import { formatTime, parseTime } from "../kube/time.ts";
-import { isDeletionHeld } from "../plan/removal/protect-from-deletion.ts";
-import { podNameOf } from "../model/process-group-id.ts";
-import { nameList } from "../plan/wait.ts";
-import { concernAt } from "../plan/reasons/concern.ts";
-import type { Concern } from "../plan/reasons/reason.ts";
-import { groupTroubles, meaningOf } from "./explain-groups.ts";
-import type { GroupTrouble } from "./explain-groups.ts";
-import { objectTroubles, recentEvents } from "./explain-objects.ts";
-import type { ObjectTrouble, ToldEvent } from "./explain-objects.ts";
-import { staleFacts } from "./explain-staleness.ts";
-import { formatAge } from "./explain-words.ts";
+import { conditionIn } from "../../kube/condition.ts";
+import { deletionProtection } from "../../api/cluster.ts";
+import { mostOf } from "../../env/long-lists.ts";
+import type { BlockedBy } from "../../api/blocked-by.ts";
+import type { Condition, FoundationDBCluster } from "../../api/cluster.ts";
+import type { Event, Node, PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { formatTime, parseTime } from "../../kube/time.ts";
+import { isDeletionHeld } from "../../plan/removal/protect-from-deletion.ts";
+import { podNameOf } from "../../model/process-group-id.ts";
+import { nameList } from "../../plan/wait.ts";
+import { concernAt } from "../../plan/reasons/concern.ts";
+import type { Concern } from "../../plan/reasons/reason.ts";
+import { groupTroubles, meaningOf } from "./groups.ts";
+import type { GroupTrouble } from "./groups.ts";
+import { objectTroubles, recentEvents } from "./objects.ts";
+import type { ObjectTrouble, ToldEvent } from "./objects.ts";
+import { staleFacts } from "./staleness.ts";
+import { formatAge } from "./words.ts";
 
 /** Everything that the page rests on. Lists that could not be read are undefined and named in `unread`. */
 export interface ExplainInput {
@@ -117,7 +117,7 @@ export function explainCluster(input: ExplainInput, nowMs: number): ExplainPage 
     redundancyMode: spec.databaseConfiguration?.redundancy_mode ?? "double",
     ...facts,
     ...warningOf(cluster),
-    doing: doingOf(cluster, verdict),
+    doing: doingFlags(cluster, verdict).map(([, text]) => text),
     waits,
     processGroups: {
       total: groups.length,
@@ -343,10 +343,14 @@ const goals: readonly [string, string][] = [
   ["needsLockConfigurationChanges", "bring the deny list of the lock up to date"],
 ];
 
-function doingOf(cluster: FoundationDBCluster, verdict: Verdict): string[] {
+/** Each with the flag of the status that says so. */
+export function doingFlags(
+  cluster: FoundationDBCluster,
+  verdict: Verdict,
+): (readonly [flag: string, text: string])[] {
   if (["deleting", "unseen", "paused", "invalid", "healthy"].includes(verdict)) return [];
   const flags: Readonly<Record<string, number | undefined>> = cluster.status?.generations ?? {};
-  return goals.filter(([flag]) => flags[flag] !== undefined).map(([, text]) => text);
+  return goals.filter(([flag]) => flags[flag] !== undefined);
 }
 
 function asClause(text: string): string {

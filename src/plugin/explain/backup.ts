@@ -1,22 +1,22 @@
 // The page about a backup: whether it runs, what can be restored and how far that is behind, what waits for what, and what a
 // person can do. From Kubernetes objects alone. Rules: spec/backup.md [BK110].
-import { foundationDbBackups } from "../api/backup.ts";
-import type { BackupSpec, FoundationDBBackup } from "../api/backup.ts";
-import { isContinuous } from "../api/effective-backup.ts";
-import type { KubeClient } from "../kube/client.ts";
-import type { Event, Pod } from "../kube/generated/types.ts";
-import type { Stored } from "../kube/resource.ts";
-import { formatTime, parseTime } from "../kube/time.ts";
-import { agentDeploymentName, agentLabel } from "../build/backup-deployment.ts";
-import { conditionFact, firstVerdict, knownFigures } from "./explain-facts.ts";
-import { objectTroubles, recentEvents } from "./explain-objects.ts";
-import { explainedWaits } from "./explain-page.ts";
-import type { ExplainedFact, ExplainedWait, ExplainPage, Verdict } from "./explain-page.ts";
-import { readNamed } from "../plugin/read-named.ts";
-import type { ClusterKey } from "../plugin/read-named.ts";
-import { readSurroundings } from "./explain-read.ts";
-import type { TextPage } from "./explain-text.ts";
-import { formatAge } from "./explain-words.ts";
+import { foundationDbBackups } from "../../api/backup.ts";
+import type { BackupSpec, FoundationDBBackup } from "../../api/backup.ts";
+import { isContinuous } from "../../api/effective-backup.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import type { Event, Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { formatTime, parseTime } from "../../kube/time.ts";
+import { agentDeploymentName, agentLabel } from "../../build/backup-deployment.ts";
+import { conditionFact, firstVerdict, knownFigures } from "./facts.ts";
+import { objectTroubles, recentEvents } from "./objects.ts";
+import { explainedWaits } from "./page.ts";
+import type { ExplainedFact, ExplainedWait, ExplainPage, Verdict } from "./page.ts";
+import { readNamed } from "../read-named.ts";
+import type { ClusterKey } from "../read-named.ts";
+import { readSurroundings } from "./read.ts";
+import type { TextPage } from "./text.ts";
+import { formatAge } from "./words.ts";
 
 export interface BackupInput {
   backup: Stored<FoundationDBBackup>;

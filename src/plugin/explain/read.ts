@@ -1,17 +1,17 @@
 // Reads what the page rests on from Kubernetes, and turns what goes wrong into one line that says what to do. Only the
 // cluster itself is needed: what else may not be read is left out and named. Rules: spec/explain.md [E13]-[E15].
-import { foundationDbClusters } from "../api/cluster.ts";
-import type { FoundationDBCluster } from "../api/cluster.ts";
-import { labelsOf } from "../api/effective.ts";
-import type { KubeClient } from "../kube/client.ts";
-import { isKubeError } from "../kube/error.ts";
-import type { Event, Pod } from "../kube/generated/types.ts";
-import type { KubeObject } from "../kube/object.ts";
-import { events, nodes, persistentVolumeClaims, pods } from "../kube/resource.ts";
-import type { Resource, Stored } from "../kube/resource.ts";
-import { readNamed } from "../plugin/read-named.ts";
-import type { ClusterKey } from "../plugin/read-named.ts";
-import type { ExplainInput } from "./explain-page.ts";
+import { foundationDbClusters } from "../../api/cluster.ts";
+import type { FoundationDBCluster } from "../../api/cluster.ts";
+import { labelsOf } from "../../api/effective.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import { isKubeError } from "../../kube/error.ts";
+import type { Event, Pod } from "../../kube/generated/types.ts";
+import type { KubeObject } from "../../kube/object.ts";
+import { events, nodes, persistentVolumeClaims, pods } from "../../kube/resource.ts";
+import type { Resource, Stored } from "../../kube/resource.ts";
+import { readNamed } from "../read-named.ts";
+import type { ClusterKey } from "../read-named.ts";
+import type { ExplainInput } from "./page.ts";
 
 export async function readExplainInput(
   client: KubeClient,
@@ -77,7 +77,7 @@ export async function readSurroundings(
 }
 
 /** Objects with the labels of the cluster, and those that it owns whatever their labels say. */
-async function ownObjects<T extends KubeObject>(
+export async function ownObjects<T extends KubeObject>(
   client: KubeClient,
   resource: Resource<T>,
   cluster: Stored<FoundationDBCluster>,

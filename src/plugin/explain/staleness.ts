@@ -1,16 +1,16 @@
 // Whether what a status says can still be believed. A cluster at rest writes nothing, so age alone proves nothing:
 // what counts is a newer spec that nobody read, a wait that nobody looked at again, and pods that the status does not
 // know. Rules: spec/explain.md [E6].
-import { conditionIn } from "../kube/condition.ts";
-import { leastOf, mostOf } from "../env/long-lists.ts";
-import type { FoundationDBCluster } from "../api/cluster.ts";
-import { labelsOf } from "../api/effective.ts";
-import type { Pod } from "../kube/generated/types.ts";
-import type { Stored } from "../kube/resource.ts";
-import { parseTime } from "../kube/time.ts";
-import { nameList } from "../plan/wait.ts";
-import type { ExplainInput } from "./explain-page.ts";
-import { formatAge } from "./explain-words.ts";
+import { conditionIn } from "../../kube/condition.ts";
+import { leastOf, mostOf } from "../../env/long-lists.ts";
+import type { FoundationDBCluster } from "../../api/cluster.ts";
+import { labelsOf } from "../../api/effective.ts";
+import type { Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { parseTime } from "../../kube/time.ts";
+import { nameList } from "../../plan/wait.ts";
+import type { ExplainInput } from "./page.ts";
+import { formatAge } from "./words.ts";
 
 /** An operator that is alive reads a new spec within seconds. */
 const unreadSpecMs = 120_000;

@@ -1,9 +1,9 @@
 // The page as text: the most important sentence first, then what to do. Fits the width of the terminal; colour only
 // where it is asked for. Rules: spec/explain.md [E10]-[E12].
 import { styleText } from "node:util";
-import { ageMs } from "./explain-page.ts";
-import type { ExplainedFact, ExplainedWait, ExplainPage, Verdict } from "./explain-page.ts";
-import { formatAge, wrap } from "./explain-words.ts";
+import { ageMs } from "./page.ts";
+import type { ExplainedFact, ExplainedWait, ExplainPage, Verdict } from "./page.ts";
+import { formatAge, wrap } from "./words.ts";
 
 export interface TextOptions {
   width: number;
@@ -25,36 +25,46 @@ export interface TextPage extends Pick<
   /** Questions with their answers, and rows with what else is to be known; none of a resource that nobody has seen. */
   readonly facts: readonly (readonly [label: string, fact: ExplainedFact])[];
   readonly rows: readonly (readonly [label: string, text: string])[];
-  readonly processGroups?: ExplainPage["processGroups"];
+  readonly processGroups?: ExplainPage["processGroups"] | undefined;
+  /** Lists that only some pages have. */
+  readonly sections?: readonly { readonly title: string; readonly items: readonly string[] }[];
 }
 
 export function renderExplanation(page: ExplainPage, options: TextOptions): string {
-  const { namespace, cluster, version, redundancyMode } = page;
+  return renderPage(clusterText(page), options);
+}
+
+export function subtitleOf({
+  version,
+  redundancyMode,
+}: Pick<ExplainPage, "redundancyMode" | "version">): string {
   const running = version.running ?? version.wanted;
   const upgrade = running === version.wanted ? running : `${running} (wanted: ${version.wanted})`;
-  const { serving, sound, reconciled, warning, doing, verdict } = page;
+  return `FoundationDB ${upgrade}, ${redundancyMode}`;
+}
+
+/** What there is to say of a cluster, in the order in which it is said. */
+export function clusterText(page: ExplainPage): TextPage {
+  const { namespace, cluster, serving, sound, reconciled, warning, doing, verdict } = page;
   const isSeen = verdict !== "unseen";
-  return renderPage(
-    {
-      ...page,
-      title: `${namespace}/${cluster}`,
-      subtitle: `FoundationDB ${upgrade}, ${redundancyMode}`,
-      facts: isSeen
-        ? [
-            ["Serves", serving],
-            ["Sound", sound],
-            ["As specified", reconciled],
-          ]
-        : [],
-      rows: isSeen
-        ? [
-            ...(warning === undefined ? [] : [["Warning", warning] as const]),
-            ...(doing.length > 0 ? [["Still to do", doing.join("; ")] as const] : []),
-          ]
-        : [],
-    },
-    options,
-  );
+  return {
+    ...page,
+    title: `${namespace}/${cluster}`,
+    subtitle: subtitleOf(page),
+    facts: isSeen
+      ? [
+          ["Serves", serving],
+          ["Sound", sound],
+          ["As specified", reconciled],
+        ]
+      : [],
+    rows: isSeen
+      ? [
+          ...(warning === undefined ? [] : [["Warning", warning] as const]),
+          ...(doing.length > 0 ? [["Still to do", doing.join("; ")] as const] : []),
+        ]
+      : [],
+  };
 }
 
 export function renderPage(page: TextPage, options: TextOptions): string {
@@ -62,6 +72,7 @@ export function renderPage(page: TextPage, options: TextOptions): string {
   writer.head();
   writer.facts();
   writer.stale();
+  writer.sections();
   writer.waits();
   writer.groups();
   writer.objects();
@@ -70,7 +81,7 @@ export function renderPage(page: TextPage, options: TextOptions): string {
   return `${writer.lines.join("\n")}\n`;
 }
 
-const colors: Readonly<Record<Verdict, Style>> = {
+export const verdictStyles: Readonly<Record<Verdict, Style>> = {
   deleting: "yellow",
   unseen: "yellow",
   paused: "yellow",
@@ -98,7 +109,7 @@ class Writer {
     const { title, subtitle, verdict, headline, asOf } = this.#page;
     this.lines.push(`${this.#paint("bold", title)}  ${subtitle}  ${asOf}`, "");
     for (const line of wrap(headline, this.#options.width)) {
-      this.lines.push(this.#paint(["bold", colors[verdict]].flat() as Style, line));
+      this.lines.push(this.#paint(["bold", verdictStyles[verdict]].flat() as Style, line));
     }
   }
 
@@ -114,6 +125,13 @@ class Writer {
     if (this.#page.stale.length === 0) return;
     this.#section("Old news");
     for (const text of this.#page.stale) this.#item("!", text, "yellow");
+  }
+
+  sections(): void {
+    for (const { title, items } of this.#page.sections ?? []) {
+      this.#section(title);
+      for (const text of items) this.#item("-", text);
+    }
   }
 
   waits(): void {

@@ -1,8 +1,8 @@
 // What pages about clusters, backups and restores have in common: whether a condition holds, how bad it looks, which
 // figures there are.
-import { conditionIn } from "../kube/condition.ts";
-import type { Condition } from "../api/conditions.ts";
-import type { ExplainedFact, ExplainedWait, Verdict } from "./explain-page.ts";
+import { conditionIn } from "../../kube/condition.ts";
+import type { Condition } from "../../api/conditions.ts";
+import type { ExplainedFact, ExplainedWait, Verdict } from "./page.ts";
 
 interface Conditioned {
   readonly status?: { readonly conditions?: readonly Condition[] };

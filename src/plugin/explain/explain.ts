@@ -1,15 +1,15 @@
 // `fdb-operator explain` and `kubectl fdb explain`: one page about one cluster, backup or restore, from Kubernetes objects alone.
 // Rules: spec/explain.md [E10]-[E15], [E25].
-import type { Clock } from "../env/clock.ts";
-import type { KubeClient } from "../kube/client.ts";
-import type { Session } from "../plugin/session.ts";
-import { explainCluster } from "./explain-page.ts";
-import { readExplainInput } from "./explain-read.ts";
-import { backupText, explainBackup, readBackupInput } from "./explain-backup.ts";
-import { explainRestore, readRestoreInput, restoreText } from "./explain-restore.ts";
-import { subjectOf } from "./explain-subject.ts";
-import { renderExplanation, renderPage } from "./explain-text.ts";
-import type { TextOptions } from "./explain-text.ts";
+import type { Clock } from "../../env/clock.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import type { Session } from "../session.ts";
+import { explainCluster } from "./page.ts";
+import { readExplainInput } from "./read.ts";
+import { backupText, explainBackup, readBackupInput } from "./backup.ts";
+import { explainRestore, readRestoreInput, restoreText } from "./restore.ts";
+import { subjectOf } from "./subject.ts";
+import { renderExplanation, renderPage } from "./text.ts";
+import type { TextOptions } from "./text.ts";
 
 export interface ExplainOptions {
   output: "text" | "json";

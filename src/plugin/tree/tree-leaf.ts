@@ -1,0 +1,111 @@
+// Where each process group of a cluster is and how it is: from the resource, its pods and the status of the database, as far
+// as each of them is known. Rules: spec/plugin.md [VW9].
+import type { FoundationDBCluster, ProcessGroupStatus } from "../../api/cluster.ts";
+import { labelsOf } from "../../api/effective.ts";
+import { hallSpreadOf } from "../../api/hall-spread.ts";
+import { dataCenterOf } from "../../api/localities.ts";
+import type { Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import type { DatabaseStatus } from "../../model/database-status.ts";
+import { hallOf, isMarkedForRemoval } from "../../model/process-group.ts";
+import { byText, processRows } from "../database/process-row.ts";
+import type { ProcessRow } from "../database/process-row.ts";
+
+export interface TreeLeaf {
+  readonly group: string;
+  readonly processClass: string;
+  readonly roles: readonly string[];
+  readonly isCoordinator: boolean;
+  readonly processes: number;
+  readonly pod: string;
+  readonly dataCenter: string;
+  readonly hall: string;
+  readonly zone: string;
+  readonly node: string;
+  /** Its conditions by name, and what the database says of it. */
+  readonly troubles: readonly string[];
+}
+
+export interface TreeInput {
+  readonly cluster: Stored<FoundationDBCluster>;
+  readonly pods: readonly Stored<Pod>[];
+  /** Undefined when the database could not be asked. */
+  readonly status?: DatabaseStatus;
+}
+
+/** Process groups of the resource, and processes of the database that belong to none of them. */
+export function treeLeaves({ cluster, pods, status }: TreeInput): TreeLeaf[] {
+  const rows = Map.groupBy(status === undefined ? [] : processRows(status), ({ group }) => group);
+  const idLabel = labelsOf(cluster).processGroupIdLabels[0] ?? "";
+  const byId = new Map(pods.map((pod) => [pod.metadata.labels?.[idLabel] ?? "", pod]));
+  const groups = cluster.status?.processGroups ?? [];
+  const own = groups.map((group) => {
+    const { processGroupID } = group;
+    return ownLeaf(cluster, group, byId.get(processGroupID), rows.get(processGroupID) ?? []);
+  });
+  const known = new Set(groups.map(({ processGroupID }) => processGroupID));
+  const others = [...rows].filter(([id]) => !known.has(id)).map(([, found]) => otherLeaf(found));
+  return [...own, ...others].toSorted((left, right) => byText(left.group, right.group));
+}
+
+function ownLeaf(
+  { spec }: FoundationDBCluster,
+  group: ProcessGroupStatus,
+  pod: Stored<Pod> | undefined,
+  rows: readonly ProcessRow[],
+): TreeLeaf {
+  const [row] = rows;
+  const chosen = hallOf(group);
+  const isDataCenter = hallSpreadOf(spec)?.key === "dcid";
+  return {
+    group: group.processGroupID,
+    processClass: group.processClass,
+    ...dutiesOf(rows),
+    pod: pod?.metadata.name ?? "",
+    dataCenter: row?.dataCenter || dataCenterOf(spec) || (isDataCenter ? chosen : ""),
+    hall: row?.hall || spec.dataHall || (isDataCenter ? "" : chosen),
+    zone: row?.zone || group.faultDomain || "",
+    node: pod?.spec?.nodeName ?? "",
+    troubles: [
+      ...(isMarkedForRemoval(group) ? [removalText(group)] : []),
+      ...(group.processGroupConditions ?? [])
+        .map(({ type }) => type)
+        .filter((type) => type !== "Ready"),
+      ...notesOf(rows),
+    ],
+  };
+}
+
+function removalText({ exclusionTimestamp, exclusionSkipped }: ProcessGroupStatus): string {
+  if (exclusionSkipped === true) return "leaves without exclusion";
+  return exclusionTimestamp === undefined ? "leaves, not excluded yet" : "leaves, excluded";
+}
+
+function otherLeaf(rows: readonly ProcessRow[]): TreeLeaf {
+  const [row] = rows;
+  return {
+    group: row?.group ?? "",
+    processClass: row?.processClass ?? "",
+    ...dutiesOf(rows),
+    pod: "",
+    dataCenter: row?.dataCenter ?? "",
+    hall: row?.hall ?? "",
+    zone: row?.zone ?? "",
+    node: row?.machine ?? "",
+    troubles: [...notesOf(rows), "not of this resource"],
+  };
+}
+
+function dutiesOf(
+  rows: readonly ProcessRow[],
+): Pick<TreeLeaf, "isCoordinator" | "processes" | "roles"> {
+  return {
+    roles: [...new Set(rows.flatMap(({ roles }) => roles))].toSorted(),
+    isCoordinator: rows.some(({ isCoordinator }) => isCoordinator),
+    processes: rows.length,
+  };
+}
+
+function notesOf(rows: readonly ProcessRow[]): string[] {
+  return [...new Set(rows.flatMap(({ notes }) => notes))];
+}
