@@ -83,6 +83,7 @@ test("[HOUSE4] imports between the rooms go one way", () => {
     images: ["env", "model", "kube", "pod", "emulator"],
     sim: ["env", "model", "api", "kube", "fdb", "pod", "emulator", "images", "operate"],
     plugin: ["env", "model", "api", "build", "plan", "kube", "fdb"],
+    report: ["env", "model", "api", "build", "kube", "plugin", "preview"],
     web: ["env", "model", "api", "kube"],
     preview: [
       ...["env", "model", "api", "build", "plan", "kube", "fdb", "pod"],

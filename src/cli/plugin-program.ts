@@ -4,6 +4,7 @@ import { addPluginCommands } from "../plugin/commands.ts";
 import { addConnectionFlags } from "../plugin/flags.ts";
 import type { OpenSession } from "../plugin/session.ts";
 import { addViewCommands } from "../plugin/view-commands.ts";
+import { addReportCommand } from "../report/command.ts";
 import {
   addBackupCommands,
   addCoordinationCommands,
@@ -20,5 +21,6 @@ export function pluginProgram(open: OpenSession): Command {
   addBackupCommands(program, open);
   addPluginCommands(program, open);
   addViewCommands(program, open);
+  addReportCommand(program, open);
   return program;
 }

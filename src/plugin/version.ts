@@ -57,7 +57,7 @@ export function versionText(form: OutputForm, operators: readonly OperatorVersio
 }
 
 /** In the namespace, else wherever there is one and we may look. */
-async function findOperators(
+export async function findOperators(
   { client, namespace, isNamespaceGiven }: Session,
   operatorName: string | undefined,
 ): Promise<Stored<Deployment>[]> {
