@@ -39,6 +39,54 @@ export function addOutputFlag(
   );
 }
 
+export function addWriteFlags(command: Command): Command {
+  return command
+    .option("--dry-run", "show what would be done, and do nothing")
+    .option("-y, --yes", "do not ask")
+    .addOption(booleanOption("-w, --wait [boolean]", "ask first; --wait=false is --yes", true));
+}
+
+const clusterLabel = "foundationdb.org/fdb-cluster-name";
+
+export function clusterLabelFlags(command: Command): Command {
+  return command
+    .option("-c, --fdb-cluster <name>", "the FoundationDBCluster")
+    .option("-l, --cluster-label <key>", "without -c: the label that names it", clusterLabel);
+}
+
+export function addSelectionFlags(command: Command): Command {
+  return clusterLabelFlags(command)
+    .option("--process-class <class>", "all process groups of this class; needs -c")
+    .option(
+      "--process-condition <condition>",
+      "those with this condition whose pods run (repeatable); needs -c",
+      collectNames,
+    )
+    .option("--match-labels <labels>", "those whose pods have them: a=1,b=2; needs -c", keyValues);
+}
+
+/** a=1,b=2 */
+export function keyValues(text: string): Record<string, string> {
+  const pairs = text.split(",").map((pair) => pair.split("="));
+  if (pairs.some((pair) => pair.length !== 2 || (pair[0] ?? "").trim() === "")) {
+    throw new InvalidArgumentError("It must be labels such as rack=7,zone=a.");
+  }
+  return Object.fromEntries(pairs.map(([key = "", value = ""]) => [key.trim(), value.trim()]));
+}
+
+/** A flag of the Go plugin that is on or off, as Go writes it: --flag, --flag=true, -f=false. */
+export function booleanOption(flags: string, description: string, fallback: boolean): Option {
+  return new Option(flags, description)
+    .default(fallback)
+    .preset("true")
+    .argParser((text) => {
+      const value = text.replace(/^=/, "").toLowerCase();
+      if (["true", "t", "1"].includes(value)) return true;
+      if (["false", "f", "0"].includes(value)) return false;
+      throw new InvalidArgumentError('It must be "=true" or "=false".');
+    });
+}
+
 /** The end of a help page. */
 export function examples(...lines: readonly string[]): string {
   return ["", "Examples:", ...lines.map((line) => `  kubectl fdb ${line}`)].join("\n");
@@ -47,6 +95,11 @@ export function examples(...lines: readonly string[]): string {
 /** For flags that may be given several times. */
 export function collect(value: string, previous: readonly string[] | undefined): string[] {
   return [...(previous ?? []), value];
+}
+
+/** Names may also stand with commas between them. */
+function collectNames(value: string, previous: readonly string[] | undefined): string[] {
+  return [...(previous ?? []), ...value.split(",").map((name) => name.trim())];
 }
 
 export function durationOption(fromMs: number, toMs: number): (text: string) => number {

@@ -1,0 +1,54 @@
+// Asking before something is done. Rules: spec/plugin.md [PL4], [PL5].
+import { CommandError } from "../env/command-error.ts";
+import type { WriteFlags } from "./flags.ts";
+import type { Session } from "./session.ts";
+
+const attemptsMax = 10;
+
+/** Resolves when the person agrees; otherwise says that nothing was done. With --dry-run nobody is asked. */
+export async function confirm(
+  { out }: Pick<Session, "out">,
+  text: string,
+  { dryRun, yes, wait }: WriteFlags,
+): Promise<void> {
+  if (dryRun === true || yes === true || wait === false) return;
+  if (!out.canAsk) throw nobodyThere("give --yes to do it without a question");
+  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+    out.note(`${text} [y/n]: `);
+    const answer = (await out.readLine())?.trim().toLowerCase();
+    if (answer === undefined) break;
+    if (answer === "y" || answer === "yes") return;
+    if (answer === "n" || answer === "no") break;
+  }
+  throw new CommandError("stopped by your answer; nothing was changed");
+}
+
+/**
+ * For what cannot be taken back: the name of the cluster is typed, or given with `flag`. --yes alone is not enough, since
+ * people have it in their fingers and in scripts.
+ */
+export async function confirmByName(
+  { out }: Pick<Session, "out">,
+  text: string,
+  name: string,
+  given: { readonly dryRun?: boolean; readonly name?: string; readonly flag: string },
+): Promise<void> {
+  if (given.dryRun === true) return;
+  if (given.name !== undefined) {
+    if (given.name === name) return;
+    throw new CommandError(
+      `${given.flag} names ${given.name}, but the cluster is ${name}; nothing was changed`,
+    );
+  }
+  if (!out.canAsk) throw nobodyThere(`give ${given.flag} ${name} to do it without a question`);
+  out.note(`${text}\nType the name of the cluster to go on: `);
+  const answer = (await out.readLine())?.trim();
+  if (answer === name) return;
+  throw new CommandError(`that is not ${name}; nothing was changed`);
+}
+
+function nobodyThere(remedy: string): CommandError {
+  return new CommandError(
+    `this has to be confirmed, and standard input is no terminal: ${remedy}; nothing was changed`,
+  );
+}

@@ -1,0 +1,106 @@
+// Two people at once, a cluster that goes away, and removals without exclusion.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
+import type { KubeTransport } from "../../src/kube/transport.ts";
+import { small, TestWorld } from "../world/world-harness.ts";
+import { runPlugin } from "./plugin-harness.ts";
+
+/** Does something between the plugin's reading and its first write. */
+function beforeFirstWrite(
+  act: () => Promise<unknown>,
+): (transport: KubeTransport) => KubeTransport {
+  let isDone = false;
+  return (transport) => ({
+    async request(request) {
+      if (request.method === "PATCH" && !isDone) {
+        isDone = true;
+        await act();
+      }
+      return transport.request(request);
+    },
+    watch: (request, onEvent) => transport.watch(request, onEvent),
+  });
+}
+
+test("[PL30] [PL31] two people at once lose nothing, and a changed change is shown again", async () => {
+  await TestWorld.runWithCluster({ spec: small }, async (world) => {
+    await world.during(world.world.stopOperator(), 600_000, "the end of the operator");
+    const [first, second] = (await world.cluster()).status?.processGroups ?? [];
+    const [one, two] = [first?.processGroupID ?? "", second?.processGroupID ?? ""];
+    const args = (id: string) => ["remove", "process-groups", "-c", "sample", id];
+    const other = () => world.changeSpec({ processGroupsToRemove: [two] });
+    const through = beforeFirstWrite(other);
+    const result = await runPlugin(world, args(one), { through, answers: ["y", "y"] });
+    assert.equal(result.code, 0, result.notes);
+    assert.match(result.notes, /Somebody else has changed it meanwhile\.\n[^]*\[y\/n\]: $/);
+    const { spec } = await world.cluster();
+    assert.deepEqual(spec.processGroupsToRemove, [one, two].toSorted());
+    const again = await runPlugin(world, [...args(one), "--yes"]);
+    assert.equal(again.code, 0);
+    const unrelated = () =>
+      world.changeSpec({ automationOptions: { maxConcurrentReplacements: 3 } });
+    const third = (await world.cluster()).status?.processGroups?.[2]?.processGroupID ?? "";
+    const once = await runPlugin(world, args(third), {
+      through: beforeFirstWrite(unrelated),
+      answers: ["y"],
+    });
+    assert.equal(once.code, 0, once.notes);
+    assert.equal((await world.cluster()).spec.automationOptions?.maxConcurrentReplacements, 3);
+  });
+});
+
+test("[PL32] [PL22] a cluster that is deleted half-way is not changed", async () => {
+  await TestWorld.runWithCluster({ spec: small }, async (world) => {
+    const [pod] = await world.pods("storage");
+    const name = pod?.metadata.name ?? "";
+    const args = ["remove", "process-groups", "-c", "sample", name, "--yes"];
+    const through = beforeFirstWrite(() =>
+      world.client.delete(foundationDbClusters, { namespace: "default", name: "sample" }),
+    );
+    const result = await runPlugin(world, args, { through });
+    assert.equal(result.code, 1);
+    assert.match(
+      result.notes,
+      /kubectl fdb: .*(there is no FoundationDBCluster sample|being deleted|not found)/,
+    );
+  });
+});
+
+test("[PL42] [PL5] without exclusion the name is typed, and what is lost is said first", async () => {
+  await TestWorld.runWithCluster({ spec: small }, async (world) => {
+    await world.during(world.world.stopOperator(), 600_000, "the end of the operator");
+    const args = [
+      "remove",
+      "process-groups",
+      "-c",
+      "sample",
+      "--process-class=storage",
+      "-e=false",
+    ];
+    const no = await runPlugin(world, args, { answers: ["y"] });
+    assert.equal(no.code, 1);
+    assert.match(no.notes, /DATA WILL BE LOST FOR GOOD[^]*Type the name of the cluster/);
+    assert.equal((await world.cluster()).spec.processGroupsToRemoveWithoutExclusion, undefined);
+    const yes = await runPlugin(world, args, { answers: ["sample"] });
+    assert.equal(yes.code, 0, yes.notes);
+    assert.equal((await world.cluster()).spec.processGroupsToRemoveWithoutExclusion?.length, 3);
+  });
+});
+
+test("[PL21] [PL44] a pod tells its cluster, and a node is emptied by the operator", async () => {
+  await TestWorld.runWithCluster({ spec: small, nodes: 8 }, async (world) => {
+    const [pod] = await world.pods("storage");
+    const name = pod?.metadata.name ?? "";
+    const node = pod?.spec?.nodeName ?? "";
+    const removed = await runPlugin(world, ["cordon", node, "--yes"]);
+    assert.equal(removed.code, 0, removed.notes);
+    assert.match(removed.out, /default\/sample: removes .*storage-/);
+    const again = await runPlugin(world, ["remove", "process-groups", name, "--yes"]);
+    assert.equal(again.code, 0, again.notes);
+    const gone = async () => (await world.pods()).every((each) => each.metadata.name !== name);
+    await world.until(gone, "the pod is gone", 30 * 60_000);
+    await world.untilReconciled(30 * 60_000);
+    world.assertDataSafe();
+  });
+});
