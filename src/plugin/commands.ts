@@ -2,10 +2,12 @@
 // Rules: spec/plugin.md [PL1].
 import type { Command } from "commander";
 import { addLookingCommands } from "./commands-looking.ts";
+import { addPodCommands } from "./commands-pods.ts";
 import { addResourceCommands } from "./commands-resource.ts";
 import type { OpenSession } from "./session.ts";
 
 export function addPluginCommands(program: Command, open: OpenSession): void {
   addLookingCommands(program, open);
   addResourceCommands(program, open);
+  addPodCommands(program, open);
 }

@@ -98,7 +98,7 @@ export function collect(value: string, previous: readonly string[] | undefined):
 }
 
 /** Names may also stand with commas between them. */
-function collectNames(value: string, previous: readonly string[] | undefined): string[] {
+export function collectNames(value: string, previous: readonly string[] | undefined): string[] {
   return [...(previous ?? []), ...value.split(",").map((name) => name.trim())];
 }
 

@@ -8,7 +8,7 @@ import { httpsTransport } from "../kube/https.ts";
 import { connectionOfPerson, KubeconfigError } from "../kube/kubeconfig.ts";
 import type { KubeConnection } from "../kube/kubeconfig.ts";
 import { measuredTransport, ServerClock } from "../kube/server-clock.ts";
-import type { ConnectionFlags, OpenedSession, Terminal } from "./session.ts";
+import type { ConnectionFlags, KeyboardReader, OpenedSession, Terminal } from "./session.ts";
 
 const requestTimeoutMs = 15_000;
 
@@ -78,7 +78,36 @@ function machineTerminal(): Terminal & { close(): void } {
       const next = await iterator.next();
       return next.done === true ? undefined : next.value;
     },
+    pass: (stream, bytes) => void (stream === "stdout" ? stdout : stderr).write(bytes),
+    giveKeyboard,
     close: () => lines?.close(),
+  };
+}
+
+function giveKeyboard(isRaw: boolean, reader: KeyboardReader): { takeBack(): void } {
+  const { stdin, stdout } = process;
+  const onData = (bytes: Buffer): void => {
+    stdin.pause();
+    // A command that has ended reads no more, which is told by its exit code.
+    reader.onBytes(bytes).then(
+      () => stdin.resume(),
+      () => {},
+    );
+  };
+  const onEnd = (): void => reader.onEnd();
+  const onResize = (): void => reader.onResize({ columns: stdout.columns, rows: stdout.rows });
+  if (isRaw) {
+    stdin.setRawMode(true);
+    onResize();
+    stdout.on("resize", onResize);
+  }
+  stdin.on("data", onData).on("end", onEnd).resume();
+  return {
+    takeBack() {
+      stdin.off("data", onData).off("end", onEnd).pause();
+      stdout.off("resize", onResize);
+      if (isRaw) stdin.setRawMode(false);
+    },
   };
 }
 

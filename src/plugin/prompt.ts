@@ -1,13 +1,17 @@
 // Asking before something is done. Rules: spec/plugin.md [PL4], [PL5].
 import { CommandError } from "../env/command-error.ts";
 import type { WriteFlags } from "./flags.ts";
-import type { Session } from "./session.ts";
+import type { Terminal } from "./session.ts";
+
+interface Asking {
+  readonly out: Pick<Terminal, "canAsk" | "note" | "readLine">;
+}
 
 const attemptsMax = 10;
 
 /** Resolves when the person agrees; otherwise says that nothing was done. With --dry-run nobody is asked. */
 export async function confirm(
-  { out }: Pick<Session, "out">,
+  { out }: Asking,
   text: string,
   { dryRun, yes, wait }: WriteFlags,
 ): Promise<void> {
@@ -28,7 +32,7 @@ export async function confirm(
  * people have it in their fingers and in scripts.
  */
 export async function confirmByName(
-  { out }: Pick<Session, "out">,
+  { out }: Asking,
   text: string,
   name: string,
   given: { readonly dryRun?: boolean; readonly name?: string; readonly flag: string },

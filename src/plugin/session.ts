@@ -2,7 +2,7 @@
 // an argument, so that tests run commands in a simulated world. Rules: spec/plugin.md [PL1]-[PL6].
 import type { Clock } from "../env/clock.ts";
 import type { KubeClient } from "../kube/client.ts";
-import type { PodStreams } from "../kube/pod-exec.ts";
+import type { OutputStream, PodStreams, TerminalSize } from "../kube/pod-exec.ts";
 
 export interface Session {
   readonly client: KubeClient;
@@ -40,6 +40,17 @@ export interface Terminal {
   readonly canAsk: boolean;
   /** A line of standard input; undefined when there are no more. */
   readLine(): Promise<string | undefined>;
+  /** Hands on what a command in a pod writes, as it is. */
+  pass(stream: OutputStream, bytes: Uint8Array): void;
+  /** What is typed goes to a command in a pod until it is taken back. Raw: key by key, Ctrl-C included. */
+  giveKeyboard(isRaw: boolean, reader: KeyboardReader): { takeBack(): void };
+}
+
+export interface KeyboardReader {
+  /** No more is read until it is done. */
+  onBytes(bytes: Uint8Array): Promise<void>;
+  onEnd(): void;
+  onResize(size: TerminalSize): void;
 }
 
 /** The flags by which kubectl finds a server, as far as they make sense here. */

@@ -104,3 +104,34 @@ test("[PL21] [PL44] a pod tells its cluster, and a node is emptied by the operat
     world.assertDataSafe();
   });
 });
+
+test("[PL46] a fail-over is shown, asked about and written", async () => {
+  await TestWorld.runWithCluster({ spec: small }, async (world) => {
+    await world.during(world.world.stopOperator(), 600_000, "the end of the operator");
+    const region = (id: string, priority: number) => ({ datacenters: [{ id, priority }] });
+    const regions = [region("dc1", 1), region("dc2", 0)];
+    await world.changeSpec({ databaseConfiguration: { usable_regions: 2, regions } });
+    const args = ["get", "configuration", "sample", "--fail-over", "--update"];
+    const rehearsed = await runPlugin(world, [...args, "--dry-run"]);
+    assert.equal(rehearsed.code, 0, rehearsed.notes);
+    assert.match(rehearsed.notes, /- +priority: 1\n\+ +priority: 0\n[^]*would be swapped/);
+    assert.equal((await runPlugin(world, args, { answers: ["n"] })).code, 1);
+    const read = async () => (await world.cluster()).spec.databaseConfiguration?.regions;
+    assert.deepEqual(await read(), regions);
+    assert.equal((await runPlugin(world, args, { answers: ["y"] })).code, 0);
+    assert.deepEqual(await read(), [region("dc1", 0), region("dc2", 1)]);
+  });
+});
+
+test("[PL60] [PL63] [PL24] all pods are restarted one after the other, with pauses", async () => {
+  await TestWorld.runWithCluster({ spec: small }, async (world) => {
+    const beganMs = world.clock.nowMs();
+    const args = ["restart", "-c", "sample", "--all-processes", "--sleep", "10s", "--yes"];
+    const result = await runPlugin(world, args);
+    assert.equal(result.code, 0, result.notes);
+    assert.equal(result.out.match(/^sample-\S+: restarts$/gm)?.length, 9);
+    assert.ok(world.clock.nowMs() - beganMs >= 80_000);
+    await world.clock.advance(60_000);
+    world.assertDataSafe();
+  });
+});

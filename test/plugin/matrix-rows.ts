@@ -19,7 +19,7 @@ const idOf = (pod = ""): string => pod.replace(/^sample-/, "");
 
 export const commandRows: readonly Row[] = [
   {
-    rule: "PL45",
+    rule: "[PL45]",
     args: ["get", "configuration", "sample"],
     works: /^double ssd-2 usable_regions=1 logs=\d/,
     isRead: true,
@@ -31,7 +31,7 @@ export const commandRows: readonly Row[] = [
     ],
   },
   {
-    rule: "PL40",
+    rule: "[PL40]",
     args: ["remove", "process-groups", "-c", "sample", "STORAGE"],
     works:
       /^default\/sample: removes storage-\d+ with exclusion\nAsked the operator to remove 1 process group\.\n$/,
@@ -71,7 +71,7 @@ export const commandRows: readonly Row[] = [
     },
   },
   {
-    rule: "PL44",
+    rule: "[PL44]",
     args: ["cordon", "-c", "sample", "NODE"],
     works:
       /^default\/sample: removes .*with exclusion\n(default.*\n)?node-\d: \d process groups\nAsked for the removal of \d process groups from 1 nodes\.\n$|on its way already/,
@@ -84,7 +84,7 @@ export const commandRows: readonly Row[] = [
     ],
   },
   {
-    rule: "PL50",
+    rule: "[PL50]",
     args: ["buggify", "no-schedule", "-c", "sample", "LOG"],
     works: /^default\/sample: spec\.buggify is changed\n$/,
     isWrite: true,
@@ -98,7 +98,7 @@ export const commandRows: readonly Row[] = [
     },
   },
   {
-    rule: "PL51",
+    rule: "[PL51]",
     args: ["buggify", "crash-loop", "-c", "sample", "STATELESS"],
     works: /^default\/sample: spec\.buggify is changed\n$/,
     isWrite: true,
@@ -110,7 +110,7 @@ export const commandRows: readonly Row[] = [
     },
   },
   {
-    rule: "PL52",
+    rule: "[PL52]",
     args: ["buggify", "empty-monitor-conf", "-c", "sample"],
     works: /^default\/sample: spec\.buggify is changed\n$/,
     isWrite: true,
@@ -128,5 +128,84 @@ export const commandRows: readonly Row[] = [
     check: async (world) => {
       assert.equal((await world.cluster()).spec.buggify?.emptyMonitorConf, true);
     },
+  },
+  {
+    rule: "[PL63]",
+    args: ["restart", "-c", "sample", "STORAGE"],
+    works: /^sample-storage-\d+: restarts\n$/,
+    isWrite: true,
+    refused: [
+      [["restart"], /say which/],
+      [["restart", "--all-processes"], /--all-processes needs a cluster/],
+      [["restart", "-c", "sample", "--sleep", "soon", "a"], /It must be a duration/],
+    ],
+  },
+  {
+    rule: "[PL64]",
+    args: ["exec", "-c", "sample", "--", "echo", "hello"],
+    works: /^hello\n$/,
+    refused: [
+      [["exec"], /required option '-c, --fdb-cluster <name>' not specified/],
+      [["exec", "-c", "sample", "--", "false-command"], /ended with exit code 127/, 127],
+    ],
+  },
+  {
+    rule: "[PL65]",
+    args: ["get", "exclusion-status", "sample"],
+    works: /^(region: .*\n)*All exclusions completed!\n$/,
+    isRead: true,
+    refused: [
+      [["get", "exclusion-status"], /missing required argument 'cluster'/],
+      [["get", "exclusion-status", "sample", "--interval", "0"], /from 1s to 86400s/],
+    ],
+  },
+  {
+    rule: "[PL66]",
+    args: ["analyze", "sample", "--analyze-status"],
+    works: /^Cluster default\/sample\n✔ The database is available\n/,
+    // Its spec was changed meanwhile, and no operator has seen that.
+    code: 1,
+    isRead: true,
+    refused: [
+      [["analyze"], /name the clusters, or give --all-clusters/],
+      [["analyze", "sample", "--all-clusters"], /name the clusters, or give --all-clusters/],
+    ],
+  },
+  {
+    rule: "[PL70]",
+    args: ["fix-coordinator-ips", "-c", "sample"],
+    works: /^Every coordinator of sample is where the connection string says\.\n$/,
+    refused: [[["fix-coordinator-ips"], /required option '-c, --fdb-cluster <name>'/]],
+  },
+  {
+    rule: "[PL72]",
+    args: ["update", "connection-string", "-c", "sample", "CONNECTION"],
+    works: /^sample has this connection string already\.\n$/,
+    refused: [
+      [["update", "connection-string", "-c", "sample", "nonsense"], /is not a connection string/],
+      [
+        ["update", "connection-string", "-c", "sample", "a:b@1.2.3.4;x"],
+        /holds a character that no address has/,
+      ],
+      [
+        ["update", "connection-string", "-c", "sample", "sample:abc@10.1.0.1:4501", "--yes"],
+        /serves \(asked in sample-\S+\): change coordinators through the operator/,
+        1,
+      ],
+    ],
+  },
+  {
+    rule: "[PL73]",
+    args: ["recover-multi-region-cluster", "sample"],
+    works: /^$/,
+    code: 1,
+    refused: [
+      [["recover-multi-region-cluster"], /missing required argument 'cluster'/],
+      [
+        ["recover-multi-region-cluster", "sample", "--confirm", "sample"],
+        /spec\.dataCenter of sample is empty/,
+        1,
+      ],
+    ],
   },
 ];

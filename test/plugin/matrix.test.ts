@@ -10,12 +10,12 @@ import type { Row } from "./matrix-rows.ts";
 
 let world: TestWorld;
 /** Names that are only known when the cluster is up. */
-let names: { STORAGE: string; STATELESS: string; LOG: string; NODE: string };
+let names: { STORAGE: string; STATELESS: string; LOG: string; NODE: string; CONNECTION: string };
 
 function filled(args: readonly string[]): string[] {
   return args.map((arg) =>
     arg.replaceAll(
-      /\b(STORAGE|STATELESS|LOG|NODE)\b/g,
+      /\b(STORAGE|STATELESS|LOG|NODE|CONNECTION)\b/g,
       (name) => names[name as keyof typeof names],
     ),
   );
@@ -48,17 +48,18 @@ before(async () => {
     STATELESS: await name("stateless"),
     LOG: await name("log"),
     NODE: storage?.spec?.nodeName ?? "",
+    CONNECTION: (await world.cluster()).status?.connectionString ?? "",
   };
 });
 
 after(() => world.close());
 
-const title = (row: Row, what: string): string => `[${row.rule}] ${row.args.join(" ")}: ${what}`;
+const title = (row: Row, what: string): string => `${row.rule} ${row.args.join(" ")}: ${what}`;
 
 describe("refusals", () => {
   for (const row of commandRows) {
     for (const [args, reason, code = 2] of row.refused) {
-      test(`[${row.rule}] ${args.join(" ")}: refused`, async () => {
+      test(`${row.rule} ${args.join(" ")}: refused`, async () => {
         const mark = revision();
         const result = await run(args);
         assert.equal(result.code, code, result.notes);
@@ -76,7 +77,7 @@ describe("without rights, without the cluster", () => {
       world.world.server.context.authorize = ({ userName }) => userName !== "eve";
       try {
         const yes = row.isWrite === true ? ["--yes"] : [];
-        const result = await run([...row.args, ...yes, "--as", "eve"]);
+        const result = await run(["--as", "eve", ...row.args, ...yes]);
         assert.equal(result.code, 1, result.notes);
         assert.match(result.notes, /kubectl fdb: (.*: )?not allowed: .*User "eve" cannot/);
       } finally {

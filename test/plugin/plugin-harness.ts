@@ -3,7 +3,6 @@
 import { exitCodeOf } from "../../src/cli/program.ts";
 import { pluginProgram } from "../../src/cli/plugin-program.ts";
 import { KubeClient } from "../../src/kube/client.ts";
-import { KubeError } from "../../src/kube/error.ts";
 import type { PodStreams } from "../../src/kube/pod-exec.ts";
 import type { KubeTransport } from "../../src/kube/transport.ts";
 import type { ConnectionFlags, OpenedSession } from "../../src/plugin/session.ts";
@@ -18,7 +17,7 @@ export interface PluginOptions {
   through?: (transport: KubeTransport) => KubeTransport;
   signal?: AbortSignal;
   limitMs?: number;
-  /** Commands in pods and logs that are followed; nobody answers without it. */
+  /** Commands in pods and logs that are followed: those of the world unless others are given. */
   exec?: PodStreams;
   /** Of a terminal; without it the output is a pipe. */
   screen?: { width: number; height: number };
@@ -63,7 +62,7 @@ export function openIn(
     const transport = options.through?.(plain) ?? plain;
     return {
       client: new KubeClient(transport, { userAgent: "kubectl-fdb", fieldManager: "kubectl-fdb" }),
-      exec: options.exec ?? silentPods,
+      exec: options.exec ?? world.world.server.pods(flags.as ?? options.userName ?? "person"),
       namespace: flags.namespace ?? "default",
       isNamespaceGiven: flags.namespace !== undefined,
       server: "https://emulated",
@@ -75,16 +74,18 @@ export function openIn(
         ...{ write, note },
         canAsk: options.answers !== undefined,
         readLine: async () => answers.shift(),
+        pass: (stream, bytes) =>
+          (stream === "stdout" ? write : note)(Buffer.from(bytes).toString()),
+        giveKeyboard: (_isRaw, reader) => {
+          reader.onEnd();
+          return { takeBack: () => {} };
+        },
       },
       signal: options.signal ?? new AbortController().signal,
       close: () => {},
     };
   };
 }
-
-const refused = (): Promise<never> =>
-  Promise.reject(new KubeError(0, "Unreachable", "no node answers"));
-const silentPods: PodStreams = { run: refused, open: refused, followLog: refused };
 
 type Program = ReturnType<typeof pluginProgram>;
 

@@ -27,6 +27,7 @@ export async function askDatabase(
   exec: PodExec,
   cluster: Stored<FoundationDBCluster>,
   pods: readonly Stored<Pod>[],
+  clusterFile?: string,
 ): Promise<DatabaseAnswer> {
   const candidates = podsToAsk(cluster, pods).slice(0, podsMax);
   if (candidates.length === 0) {
@@ -34,7 +35,7 @@ export async function askDatabase(
   }
   let why = "";
   for (const pod of candidates) {
-    const answer = await askPod(exec, pod);
+    const answer = await askPod(exec, pod, clusterFile);
     if (typeof answer !== "string") return answer;
     why = `${pod.metadata.name ?? ""}: ${answer}`;
   }
@@ -71,12 +72,17 @@ function nameOf({ metadata }: Stored<Pod>): string {
 }
 
 /** The answer, or in one line why there is none. */
-async function askPod(exec: PodExec, pod: Stored<Pod>): Promise<DatabaseAnswer | string> {
+async function askPod(
+  exec: PodExec,
+  pod: Stored<Pod>,
+  clusterFile: string | undefined,
+): Promise<DatabaseAnswer | string> {
+  const at = clusterFile === undefined ? [] : ["-C", clusterFile];
   const { name = "", namespace = "" } = pod.metadata;
   try {
     const { stdout, stderr, exitCode } = await exec.run({
       ...{ namespace, pod: name, container: mainContainerName, timeoutMs: requestMs },
-      command: ["fdbcli", "--timeout", String(toolSeconds), "--exec", "status json"],
+      command: ["fdbcli", ...at, "--timeout", String(toolSeconds), "--exec", "status json"],
     });
     if (exitCode !== 0) {
       return `fdbcli ended with exit code ${exitCode}${firstLine(stderr || stdout)}`;

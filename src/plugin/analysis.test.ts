@@ -1,0 +1,129 @@
+// What is wrong with a cluster, and how far exclusions are.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { FoundationDBCluster } from "../api/cluster.ts";
+import type { Pod } from "../kube/generated/types.ts";
+import type { Stored } from "../kube/resource.ts";
+import { analyse } from "./analysis.ts";
+import { chooseCoordinators, movedCoordinators } from "./coordinator-addresses.ts";
+import { leavingOf, progressOf } from "./exclusions.ts";
+import { oneRegionOf } from "./recover.ts";
+
+const nowMs = Date.parse("2026-01-01T01:00:00Z");
+
+const cluster: FoundationDBCluster = {
+  apiVersion: "apps.foundationdb.org/v1beta2",
+  kind: "FoundationDBCluster",
+  metadata: { name: "sample", namespace: "default", generation: 2 },
+  spec: { version: "7.3.63", databaseConfiguration: { redundancy_mode: "double" } },
+  status: {
+    connectionString: "sample:abc@10.0.0.1:4501,10.0.0.2:4501,10.9.9.9:4501",
+    generations: { reconciled: 2 },
+    health: { available: true, healthy: true, fullReplication: true },
+    processGroups: [
+      {
+        processGroupID: "storage-1",
+        processClass: "storage",
+        faultDomain: "a",
+        addresses: ["10.0.0.1"],
+      },
+      {
+        processGroupID: "storage-2",
+        processClass: "storage",
+        faultDomain: "b",
+        addresses: ["10.0.0.2", "10.0.0.7"],
+        processGroupConditions: [{ type: "MissingProcesses", timestamp: 0 }],
+      },
+      {
+        processGroupID: "storage-3",
+        processClass: "storage",
+        removalTimestamp: "2026-01-01T00:00:00Z",
+      },
+    ],
+  },
+};
+
+const pod = (name: string, podIP: string, more: Partial<Pod["metadata"]> = {}): Stored<Pod> => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name, ...more },
+  spec: { containers: [] },
+  status: { phase: "Running", podIP },
+});
+
+const options = { ignoreConditions: [], ignoreRemovals: true, nowMs };
+
+test("[PL66] [PL67] findings, and what could be removed", () => {
+  const pods = [
+    pod("sample-storage-1", "10.0.0.5", { deletionTimestamp: "2026-01-01T00:50:00Z" }),
+    pod("sample-storage-2", "10.0.0.7"),
+    pod("sample-log-9", "10.0.0.8"),
+  ];
+  const { findings, replaceable } = analyse(cluster, pods, options);
+  const texts = findings.map(({ level, text }) => `${level}: ${text}`);
+  assert.deepEqual(texts, [
+    "good: The database is available",
+    "good: All data has all its copies",
+    "good: The cluster is as its spec says",
+    "error: Process group storage-2 has the condition MissingProcesses since 1970-01-01T00:00:00.000Z",
+    "warning: 1 process groups are being removed",
+    "error: Pod sample-storage-1 is terminating since 2026-01-01T00:50:00Z",
+    "error: Pod sample-log-9 belongs to no process group of the status",
+    "warning: storage: 2 fault domains, 2 process groups",
+  ]);
+  assert.deepEqual(replaceable, ["storage-1", "storage-2"]);
+  const ignored = analyse(cluster, [], { ...options, ignoreConditions: ["MissingProcesses"] });
+  assert.deepEqual(ignored.replaceable, []);
+});
+
+test("[PL65] what is left on excluded processes, and for how long", () => {
+  const status = (bytes: number) => ({
+    cluster: {
+      processes: {
+        a: {
+          excluded: true,
+          locality: { instance_id: "storage-1" },
+          roles: [{ role: "storage", stored_bytes: bytes }, { role: "grv_proxy" }],
+        },
+        b: { roles: [{ role: "storage", stored_bytes: 7 }] },
+      },
+    },
+  });
+  const first = progressOf(leavingOf(status(1000), true), [], 60_000);
+  const known = { id: "storage-1", role: "storage", firstBytes: 1000 };
+  assert.deepEqual(first, [{ ...known, storedBytes: 1000, leftMs: undefined }]);
+  const second = progressOf(leavingOf(status(400), true), first, 60_000);
+  assert.deepEqual(second, [{ ...known, storedBytes: 400, leftMs: 40_000 }]);
+  assert.deepEqual(leavingOf(status(0), true), []);
+  assert.equal(leavingOf(status(0), false).length, 1);
+});
+
+test("[PL70] coordinators follow their process groups; others stay", () => {
+  const pods = [pod("sample-storage-1", "10.0.0.5")];
+  const moved = movedCoordinators(cluster, pods);
+  assert.deepEqual(moved, {
+    ok: true,
+    value: {
+      connectionString: "sample:abc@10.0.0.5:4501,10.0.0.7:4501,10.9.9.9:4501",
+      moves: [
+        { from: "10.0.0.1:4501", to: "10.0.0.5:4501", id: "storage-1" },
+        { from: "10.0.0.2:4501", to: "10.0.0.7:4501", id: "storage-2" },
+      ],
+      unknown: ["10.9.9.9:4501"],
+    },
+  });
+  const named = { ...cluster, status: { connectionString: "a:b@host.example:4501" } };
+  const names = movedCoordinators(named, []);
+  assert.deepEqual(names.ok ? names.value.moves : names, []);
+});
+
+test("[PL75] survivors stay coordinators, others come from zones of their own, and one region is left", () => {
+  const candidate = (id: string, zone: string) => ({ id, pod: id, address: id, zone });
+  const all = [candidate("a", "1"), candidate("b", "1"), candidate("c", "2"), candidate("d", "2")];
+  const chosen = chooseCoordinators(cluster, all, ["b"]).map(({ id }) => id);
+  assert.deepEqual(chosen, ["b", "c", "a"]);
+  const spec = { ...cluster.spec, seedConnectionString: "a:b@1.1.1.1:4501" };
+  const { databaseConfiguration, seedConnectionString } = oneRegionOf(spec, "dc2");
+  assert.equal(seedConnectionString, undefined);
+  assert.deepEqual(databaseConfiguration?.regions, [{ datacenters: [{ id: "dc2", priority: 1 }] }]);
+});

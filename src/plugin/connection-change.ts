@@ -1,0 +1,108 @@
+// Another connection string for a database that nobody reaches: in the status, in the ConfigMap and in the pods. It goes past
+// the operator, which cannot help a database that it does not reach. Rules: spec/plugin.md [PL71], [PL72].
+import { foundationDbClusters } from "../api/cluster.ts";
+import type { FoundationDBCluster } from "../api/cluster.ts";
+import { clusterFileKey, configMapName } from "../build/config-map.ts";
+import { CommandError } from "../env/command-error.ts";
+import { isKubeError } from "../kube/error.ts";
+import { configMaps } from "../kube/resource.ts";
+import type { Stored } from "../kube/resource.ts";
+import { askStatus, clusterFile, podName, runIn, runningPods } from "./pod-commands.ts";
+import { readCluster } from "./read-selection.ts";
+import type { Session } from "./session.ts";
+
+const attemptsMax = 5;
+
+/** Throws when the database serves. Resolves with what was seen instead. */
+export async function mustNotServe(
+  session: Session,
+  cluster: Stored<FoundationDBCluster>,
+  remedy: string,
+): Promise<{ hasQuorum: boolean | undefined; words: string }> {
+  const asked = await askStatus(session, cluster, clusterFile);
+  if (typeof asked === "string") {
+    return { hasQuorum: undefined, words: `nobody could be asked how the database is (${asked})` };
+  }
+  const { client } = asked.status;
+  if (client?.database_status?.available === true) {
+    throw new CommandError(
+      `the database of ${cluster.metadata.name} serves (asked in ${asked.pod}): ${remedy}; nothing was changed`,
+    );
+  }
+  const hasQuorum = client?.coordinators?.quorum_reachable;
+  const quorum = hasQuorum === true ? "a majority answers" : "no majority answers";
+  return { hasQuorum, words: `the database does not serve; of its coordinators ${quorum}` };
+}
+
+/** Status first, so that the operator does not write the old one into the ConfigMap again. */
+export async function storeConnectionString(
+  session: Session,
+  name: string,
+  before: string,
+  connectionString: string,
+): Promise<void> {
+  const { client, namespace } = session;
+  await retried(async () => {
+    const { metadata, status } = await readCluster(session, name);
+    const now = status?.connectionString ?? "";
+    if (now === connectionString) return;
+    if (now !== before) {
+      throw new CommandError(
+        `somebody else has changed status.connectionString of ${name} to ${now} meanwhile; nothing was changed`,
+      );
+    }
+    const body = {
+      metadata: { resourceVersion: metadata.resourceVersion },
+      status: { connectionString },
+    };
+    const options = { type: "merge", subresource: "status" } as const;
+    await client.patch(foundationDbClusters, { namespace, name }, body, options);
+  });
+  await retried(async () => {
+    const key = { namespace, name: configMapName(name) };
+    const map = await client.find(configMaps, key);
+    // The operator makes it when it is missing.
+    if (map === undefined || map.data?.[clusterFileKey] === connectionString) return;
+    const { resourceVersion } = map.metadata;
+    const body = {
+      metadata: { resourceVersion },
+      data: { [clusterFileKey]: connectionString },
+    };
+    await client.patch(configMaps, key, body, { type: "merge" });
+  });
+}
+
+async function retried(write: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isKubeError(error, "Conflict") || attempt === attemptsMax) throw error;
+    }
+  }
+}
+
+/** Gives every running pod the connection string and restarts its servers; pods in which that fails are named. */
+export async function tellPods(
+  session: Session,
+  cluster: Stored<FoundationDBCluster>,
+  connectionString: string,
+): Promise<{ told: string[]; failed: string[] }> {
+  const [told, failed]: [string[], string[]] = [[], []];
+  const text = Buffer.from(`${connectionString}\n`);
+  for (const pod of await runningPods(session, cluster)) {
+    const name = podName(pod);
+    try {
+      const written = await runIn(session, name, ["tee", clusterFile], text);
+      // That no fdbserver runs at the moment is no failure: the next one reads the file.
+      const ended = await runIn(session, name, ["pkill", "fdbserver"]);
+      const isTold = written.exitCode === 0 && ended.exitCode <= 1;
+      if (isTold) told.push(name);
+      else failed.push(`${name}: ${(written.stderr || ended.stderr).trim()}`);
+    } catch (error) {
+      if (!isKubeError(error) || error.reason === "Forbidden") throw error;
+      failed.push(`${name}: ${error.message}`);
+    }
+  }
+  return { told, failed };
+}

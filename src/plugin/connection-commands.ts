@@ -1,0 +1,99 @@
+// `kubectl fdb fix-coordinator-ips` and `kubectl fdb update connection-string`: for a database whose coordinators cannot be
+// found any more. Rules: spec/plugin.md [PL70]-[PL72].
+import type { FoundationDBCluster } from "../api/cluster.ts";
+import { CommandError, UsageError } from "../env/command-error.ts";
+import type { Stored } from "../kube/resource.ts";
+import { formatConnectionString, parseConnectionString } from "../model/connection-string.ts";
+import { mustNotServe, storeConnectionString, tellPods } from "./connection-change.ts";
+import { movedCoordinators } from "./coordinator-addresses.ts";
+import { showDifference } from "./difference.ts";
+import type { WriteFlags } from "./flags.ts";
+import { confirm } from "./prompt.ts";
+import { podsOf, readCluster } from "./read-selection.ts";
+import type { Session } from "./session.ts";
+
+export interface ConnectionFlagsOf extends WriteFlags {
+  fdbCluster: string;
+}
+
+export async function runFixCoordinators(
+  session: Session,
+  flags: ConnectionFlagsOf,
+): Promise<void> {
+  const cluster = await readCluster(session, flags.fdbCluster);
+  const moved = movedCoordinators(cluster, await podsOf(session, cluster));
+  if (!moved.ok) throw new CommandError(`${flags.fdbCluster}: ${moved.error}`);
+  const { connectionString, moves, unknown } = moved.value;
+  if (unknown.length > 0) {
+    session.out.note(`no process group has been at ${unknown.join(", ")}: it stays as it is\n`);
+  }
+  if (moves.length === 0) {
+    session.out.write(
+      `Every coordinator of ${flags.fdbCluster} is where the connection string says.\n`,
+    );
+    return;
+  }
+  for (const { from, to, id } of moves) session.out.note(`${id}: ${from} is now ${to}\n`);
+  await replace(session, flags, cluster, connectionString);
+}
+
+export async function runUpdateConnection(
+  session: Session,
+  flags: ConnectionFlagsOf,
+  given: string,
+): Promise<void> {
+  const wanted = parseConnectionString(given);
+  if (!wanted.ok) throw new UsageError(wanted.error);
+  if (!/^[\w.:@,[\]()-]+$/.test(given.trim())) {
+    throw new UsageError(`"${given}" holds a character that no address has`);
+  }
+  const cluster = await readCluster(session, flags.fdbCluster);
+  const connectionString = formatConnectionString(wanted.value);
+  const before = cluster.status?.connectionString ?? "";
+  if (before === connectionString) {
+    session.out.write(`${flags.fdbCluster} has this connection string already.\n`);
+    return;
+  }
+  const known = parseConnectionString(before);
+  if (known.ok && known.value.description !== wanted.value.description) {
+    session.out.note(
+      `The description was ${known.value.description} and becomes ${wanted.value.description}: is it another database?\n`,
+    );
+  }
+  await replace(session, flags, cluster, connectionString);
+}
+
+async function replace(
+  session: Session,
+  flags: WriteFlags,
+  cluster: Stored<FoundationDBCluster>,
+  connectionString: string,
+): Promise<void> {
+  const { out, namespace } = session;
+  const name = cluster.metadata.name ?? "";
+  const place = `${namespace}/${name}`;
+  const remedy = "change coordinators through the operator, which keeps the data safe";
+  const { words } = await mustNotServe(session, cluster, remedy);
+  const before = cluster.status?.connectionString ?? "";
+  showDifference(
+    session,
+    `${place} status, ConfigMap and every pod`,
+    { connectionString: before },
+    { connectionString },
+  );
+  out.note(`As seen: ${words}. Every fdbserver of the cluster is restarted. No data is changed.\n`);
+  await confirm(session, `Replace the connection string of ${place}`, flags);
+  if (flags.dryRun === true) {
+    out.write(`${place} would get the connection string ${connectionString}\n`);
+    return;
+  }
+  await storeConnectionString(session, name, before, connectionString);
+  out.write(`${place}: status and ConfigMap have the connection string ${connectionString}\n`);
+  const { told, failed } = await tellPods(session, cluster, connectionString);
+  out.write(`${told.length} pods restart with it.\n`);
+  if (failed.length > 0) {
+    throw new CommandError(
+      `these pods could not be told, and take it from the ConfigMap when they restart: ${failed.join("; ")}`,
+    );
+  }
+}

@@ -1,0 +1,105 @@
+// Connection strings whose coordinators are gone: where they are now, and who could take their place. Pure.
+// Rules: spec/plugin.md [PL70], [PL73].
+import type { FoundationDBCluster } from "../api/cluster.ts";
+import { annotationKeys } from "../build/labels.ts";
+import type { Pod } from "../kube/generated/types.ts";
+import type { Stored } from "../kube/resource.ts";
+import { formatAddress, isIpAddress, parseAddress } from "../model/address.ts";
+import { formatConnectionString, parseConnectionString } from "../model/connection-string.ts";
+import type { Parsed } from "../model/parsed.ts";
+import { parsed, unparsed } from "../model/parsed.ts";
+import { isStateful } from "../model/process-class.ts";
+import { podNameOf } from "../model/process-group-id.ts";
+import { redundancyForCounts } from "../model/redundancy.ts";
+
+export interface MovedCoordinators {
+  readonly connectionString: string;
+  /** Each coordinator that has another address now. */
+  readonly moves: readonly { readonly from: string; readonly to: string; readonly id: string }[];
+  /** Coordinators that belong to no process group of this cluster: they stay as they are. */
+  readonly unknown: readonly string[];
+}
+
+/** The address that a pod is reached by: of its service where it has one. */
+export function publicAddressOf(pod: Stored<Pod> | undefined): string | undefined {
+  const given = pod?.metadata.annotations?.[annotationKeys.publicIp];
+  return given || pod?.status?.podIP || undefined;
+}
+
+/** The connection string with the addresses that the process groups of its coordinators have now. */
+export function movedCoordinators(
+  cluster: FoundationDBCluster,
+  pods: readonly Stored<Pod>[],
+): Parsed<MovedCoordinators> {
+  const connection = parseConnectionString(cluster.status?.connectionString ?? "");
+  if (!connection.ok) return unparsed(`status.connectionString: ${connection.error}`);
+  const groups = cluster.status?.processGroups ?? [];
+  const podOf = new Map(pods.map((pod) => [pod.metadata.name ?? "", pod]));
+  const moves: { from: string; to: string; id: string }[] = [];
+  const unknown: string[] = [];
+  const coordinators = connection.value.coordinators.map((text) => {
+    const address = parseAddress(text);
+    if (!address.ok || !isIpAddress(address.value)) return text;
+    const host = address.value.host;
+    const group = groups.find(({ addresses = [] }) => addresses.includes(host));
+    if (group === undefined) {
+      unknown.push(text);
+      return text;
+    }
+    const name = podNameOf(cluster.metadata.name ?? "", group.processClass, group.processGroupID);
+    const now = publicAddressOf(podOf.get(name)) ?? group.addresses?.at(-1) ?? host;
+    const to = formatAddress({ ...address.value, host: now });
+    if (to !== text) moves.push({ from: text, to, id: group.processGroupID });
+    return to;
+  });
+  return parsed({
+    connectionString: formatConnectionString({ ...connection.value, coordinators }),
+    moves,
+    unknown,
+  });
+}
+
+export interface Candidate {
+  readonly id: string;
+  readonly pod: string;
+  readonly address: string;
+  readonly zone: string;
+}
+
+/** Process groups that hold data and whose pods run, in the order of their ids. */
+export function candidatesOf(
+  cluster: FoundationDBCluster,
+  running: readonly Stored<Pod>[],
+): Candidate[] {
+  const name = cluster.metadata.name ?? "";
+  return (cluster.status?.processGroups ?? [])
+    .filter(({ processClass }) => isStateful(processClass))
+    .flatMap((group): Candidate[] => {
+      const podName = podNameOf(name, group.processClass, group.processGroupID);
+      const pod = running.find(({ metadata }) => metadata.name === podName);
+      const address = publicAddressOf(pod);
+      if (pod === undefined || address === undefined) return [];
+      const zone = group.faultDomain ?? pod.spec?.nodeName ?? podName;
+      return [{ id: group.processGroupID, pod: podName, address, zone }];
+    })
+    .toSorted((left, right) => (left.id < right.id ? -1 : 1));
+}
+
+/** As many as the redundancy wants, those that live first, then one a zone as long as there are zones. */
+export function chooseCoordinators(
+  cluster: FoundationDBCluster,
+  candidates: readonly Candidate[],
+  survivors: readonly string[],
+): Candidate[] {
+  const { coordinators } = redundancyForCounts(cluster.spec.databaseConfiguration?.redundancy_mode);
+  const chosen = candidates.filter(({ pod }) => survivors.includes(pod)).slice(0, coordinators);
+  const rest = candidates.filter(({ pod }) => !survivors.includes(pod));
+  for (const isZoneFree of [true, false]) {
+    for (const each of rest) {
+      if (chosen.length >= coordinators) break;
+      const isTaken = chosen.some(({ zone }) => zone === each.zone);
+      if (!chosen.includes(each) && !(isZoneFree && isTaken)) chosen.push(each);
+    }
+  }
+  return chosen;
+}

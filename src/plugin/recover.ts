@@ -1,0 +1,250 @@
+// `kubectl fdb recover-multi-region-cluster`: makes a database serve again from one region after the others, and with them the
+// majority of the coordinators, are lost for good. Rules: spec/plugin.md [PL73]-[PL76].
+import type { ClusterSpec, FoundationDBCluster } from "../api/cluster.ts";
+import { sleep } from "../env/clock.ts";
+import { CommandError } from "../env/command-error.ts";
+import type { Stored } from "../kube/resource.ts";
+import { parseAddress, processPort } from "../model/address.ts";
+import { formatConnectionString, parseConnectionString } from "../model/connection-string.ts";
+import type { DatabaseStatus } from "../model/database-status.ts";
+import { changeCluster } from "./change-cluster.ts";
+import { mustNotServe, storeConnectionString, tellPods } from "./connection-change.ts";
+import { candidatesOf, chooseCoordinators } from "./coordinator-addresses.ts";
+import type { Candidate } from "./coordinator-addresses.ts";
+import type { WriteFlags } from "./flags.ts";
+import { askStatus, clusterFile, mustRunIn, podName, runIn, runningPods } from "./pod-commands.ts";
+import { confirmByName } from "./prompt.ts";
+import { readCluster } from "./read-selection.ts";
+import type { Session } from "./session.ts";
+
+export interface RecoverFlags extends WriteFlags {
+  confirm?: string;
+}
+
+const dataFolder = "/var/fdb/data";
+const files = ["coordination-0.fdq", "coordination-1.fdq"] as const;
+const lookEveryMs = 5_000;
+const patienceMs = 5 * 60_000;
+/** A database that cannot recover may tell no status, although its coordinators answer. */
+const silenceMs = 60_000;
+
+interface Way {
+  readonly cluster: Stored<FoundationDBCluster>;
+  readonly dataCenter: string;
+  /** A coordinator that lives, and where it keeps its state. */
+  readonly source: { readonly pod: string; readonly folder: string };
+  readonly survivors: readonly string[];
+  readonly chosen: readonly Candidate[];
+  readonly connectionString: string;
+}
+
+export async function runRecover(
+  session: Session,
+  flags: RecoverFlags,
+  name: string,
+): Promise<void> {
+  const { out, namespace } = session;
+  const way = await findWay(session, name);
+  const { cluster, dataCenter, chosen, connectionString, source } = way;
+  const place = `${namespace}/${name}`;
+  out.note(
+    `${stepsOf(way)
+      .map((step, index) => `${index + 1}. ${step}`)
+      .join("\n")}\n`,
+  );
+  out.note(`${lossOf(dataCenter).join("\n")}\n`);
+  if (flags.dryRun === true) {
+    out.write(
+      `${place} would be recovered from ${dataCenter} with the connection string ${connectionString}\n`,
+    );
+    return;
+  }
+  await confirmByName(session, "This cannot be taken back.", name, {
+    ...(flags.confirm === undefined ? {} : { name: flags.confirm }),
+    flag: "--confirm",
+  });
+  const yes = { yes: true };
+  const change = (next: (spec: ClusterSpec) => ClusterSpec) =>
+    changeCluster(session, { name, text: "", change: ({ spec }) => next(spec) }, yes);
+  await change((spec) => oneRegionOf({ ...spec, skip: true }, dataCenter));
+  out.write(`${place}: the operator is held off (spec.skip), and one region is left in the spec\n`);
+  for (const { pod } of chosen) {
+    if (way.survivors.includes(pod)) continue;
+    await copyState(session, source, pod);
+    out.write(`${pod}: has the coordination state of ${source.pod}\n`);
+  }
+  const before = cluster.status?.connectionString ?? "";
+  await storeConnectionString(session, name, before, connectionString);
+  const { told, failed } = await tellPods(session, cluster, connectionString);
+  out.write(`${told.length} pods restart with the connection string ${connectionString}\n`);
+  for (const each of failed) out.note(`could not be told: ${each}\n`);
+  const again = `run the command again, which goes on from here; spec.skip of ${name} is still true`;
+  const coordinated = await untilStatus(
+    session,
+    cluster,
+    (status) => status.client?.coordinators?.quorum_reachable === true,
+    `the coordinators do not answer: ${again}`,
+    silenceMs,
+  );
+  if (coordinated === undefined) out.note("fdbcli gets no status at the moment.\n");
+  else out.write("A majority of the coordinators answers.\n");
+  const force = `force_recovery_with_data_loss ${dataCenter}`;
+  const command = ["fdbcli", "-C", clusterFile, "--timeout", "40", "--exec", force];
+  const { exitCode, stdout, stderr } = await runIn(session, source.pod, command);
+  // Whether the database serves in the end is what counts: the tool gives up before a slow recovery does.
+  if (exitCode !== 0) out.note(`fdbcli: ${(stderr || stdout).trim()}\n`);
+  const after = await untilStatus(
+    session,
+    cluster,
+    (status) => status.client?.database_status?.available === true,
+    `the database does not serve: ${again}`,
+  );
+  await change((spec) => ({ ...spec, skip: false }));
+  out.write(`${servingText(place, dataCenter, after)}\n`);
+}
+
+function stepsOf({
+  cluster,
+  dataCenter,
+  source,
+  survivors,
+  chosen,
+  connectionString,
+}: Way): string[] {
+  const name = cluster.metadata.name ?? "";
+  const copied = chosen.filter(({ pod }) => !survivors.includes(pod)).map(({ pod }) => pod);
+  return [
+    `spec.skip of ${name} becomes true, so that its operator does nothing meanwhile`,
+    `spec.databaseConfiguration becomes one region, ${dataCenter}; spec.seedConnectionString is taken out`,
+    copied.length === 0
+      ? "no coordination state has to be copied"
+      : `the coordination state of ${source.pod} is copied to ${copied.join(", ")}`,
+    `the connection string becomes ${connectionString}, and every fdbserver of ${name} is restarted`,
+    `force_recovery_with_data_loss ${dataCenter}`,
+    "spec.skip becomes false",
+  ];
+}
+
+export function lossOf(dataCenter: string): string[] {
+  return [
+    `LOST FOR GOOD: every transaction that was committed and had not reached ${dataCenter} yet, the last seconds before the others went down as a rule.`,
+    "No process of another region may run any more, and none may come back with its data: it would be a second database of the same name.",
+  ];
+}
+
+/** Everything that is looked at before something is done. */
+async function findWay(session: Session, name: string): Promise<Way> {
+  const cluster = await readCluster(session, name);
+  const { dataCenter, skip } = cluster.spec;
+  const refuse = (why: string): CommandError => new CommandError(`${why}; nothing was changed`);
+  if (dataCenter === undefined || dataCenter === "") {
+    throw refuse(`spec.dataCenter of ${name} is empty, so that no region can be named`);
+  }
+  const known = parseConnectionString(cluster.status?.connectionString ?? "");
+  if (!known.ok) throw refuse(`status.connectionString of ${name}: ${known.error}`);
+  const seen = await mustNotServe(session, cluster, "there is nothing to recover");
+  if (seen.hasQuorum === undefined) throw refuse(seen.words);
+  if (seen.hasQuorum && skip !== true) {
+    throw refuse(
+      `a majority of the coordinators of ${name} answers: the database may come back by itself (kubectl fdb explain ${name})`,
+    );
+  }
+  const running = await runningPods(session, cluster);
+  const found: { pod: string; folder: string }[] = [];
+  for (const pod of running.map(podName)) {
+    const command = ["find", dataFolder, "-type", "f", "-name", files[0]];
+    const [file] = (await mustRunIn(session, pod, command)).stdout.trim().split("\n");
+    if (file !== undefined && file !== "")
+      found.push({ pod, folder: file.slice(0, file.lastIndexOf("/")) });
+  }
+  const [source] = found;
+  if (source === undefined) {
+    throw refuse(
+      `no coordinator of the database runs in ${name}: its state is lost here, restore a backup`,
+    );
+  }
+  const survivors = found.map(({ pod }) => pod);
+  const chosen = chooseCoordinators(cluster, candidatesOf(cluster, running), survivors);
+  const tls = known.value.coordinators.some((text) => {
+    const address = parseAddress(text);
+    return address.ok && address.value.flags.includes("tls");
+  });
+  const coordinators = chosen.map(
+    ({ address }) =>
+      `${address.includes(":") ? `[${address}]` : address}:${processPort(1, tls)}${tls ? ":tls" : ""}`,
+  );
+  const connectionString = formatConnectionString({ ...known.value, coordinators });
+  return { cluster, dataCenter, source, survivors, chosen, connectionString };
+}
+
+/** What is left of the configuration when one datacenter is. */
+export function oneRegionOf(spec: ClusterSpec, dataCenter: string): ClusterSpec {
+  const { seedConnectionString: _seed, ...rest } = spec;
+  return {
+    ...rest,
+    databaseConfiguration: {
+      ...spec.databaseConfiguration,
+      usable_regions: 1,
+      regions: [{ datacenters: [{ id: dataCenter, priority: 1 }] }],
+    },
+  };
+}
+
+/** Into the folder in which the first server of the pod keeps its data. */
+async function copyState(session: Session, source: Way["source"], pod: string): Promise<void> {
+  const { stdout } = await mustRunIn(session, pod, [
+    "find",
+    dataFolder,
+    "-type",
+    "f",
+    "-name",
+    "processId",
+  ]);
+  const [own] = stdout.trim().split("\n").toSorted();
+  const folder =
+    own === undefined || own === "" ? source.folder : own.slice(0, own.lastIndexOf("/"));
+  for (const file of files) {
+    const { stdoutBytes } = await mustRunIn(session, source.pod, [
+      "cat",
+      `${source.folder}/${file}`,
+    ]);
+    await mustRunIn(session, pod, ["tee", `${folder}/${file}`], stdoutBytes);
+  }
+}
+
+/** Undefined when nothing was told for so long that it is no use to wait on. */
+async function untilStatus(
+  session: Session,
+  cluster: Stored<FoundationDBCluster>,
+  isSo: (status: DatabaseStatus) => boolean,
+  otherwise: string,
+  silenceMaxMs = patienceMs,
+): Promise<DatabaseStatus | undefined> {
+  const { clock } = session;
+  const beganMs = clock.nowMs();
+  let toldMs = beganMs;
+  let why = "";
+  while (clock.nowMs() - beganMs < patienceMs) {
+    const asked = await askStatus(session, cluster, clusterFile);
+    if (typeof asked !== "string" && isSo(asked.status)) return asked.status;
+    if (typeof asked !== "string") toldMs = clock.nowMs();
+    why = typeof asked === "string" ? ` (${asked})` : "";
+    if (clock.nowMs() - toldMs >= silenceMaxMs) return undefined;
+    await sleep(clock, lookEveryMs);
+  }
+  throw new CommandError(`after ${patienceMs / 60_000} minutes ${otherwise}${why}`);
+}
+
+function servingText(
+  place: string,
+  dataCenter: string,
+  status: DatabaseStatus | undefined,
+): string {
+  const cluster = status?.cluster;
+  const generation = cluster?.generation === undefined ? "" : `, generation ${cluster.generation}`;
+  return [
+    `${place} serves from ${dataCenter}${generation}.`,
+    `Lost is what was committed and had not reached ${dataCenter}. Applications have to be told; a backup has it if it was written before.`,
+    "Delete what is left of the other regions, volumes included, before their nodes come back.",
+  ].join("\n");
+}

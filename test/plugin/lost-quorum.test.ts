@@ -1,0 +1,100 @@
+// A database whose coordinators are lost, brought back by the plugin in the simulated world.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { configMaps, pods } from "../../src/kube/resource.ts";
+import { MultiTestWorld } from "../world/multi-harness.ts";
+import { createRegions, threeClusters } from "../world/multi-regions.ts";
+import { keyOfObject, minuteMs, small, TestWorld } from "../world/world-harness.ts";
+import { runPlugin } from "./plugin-harness.ts";
+
+const routing = { useDNSInClusterFile: false };
+
+async function loseAddresses(world: TestWorld): Promise<void> {
+  for (const pod of await world.pods()) await world.client.delete(pods, keyOfObject(pod));
+  const isBack = async () => {
+    const all = await world.pods();
+    return all.length === 9 && all.every(({ status }) => status?.phase === "Running");
+  };
+  await world.until(isBack, "all pods are back under other addresses", 15 * minuteMs);
+  await world.clock.advance(2 * minuteMs);
+  assert.equal(world.world.fdb.truth.databases()[0]?.isAvailable, false);
+}
+
+test("[PL70] [PL71] [PL72] coordinators that moved are found, and the database serves again", async () => {
+  await TestWorld.runWithCluster({ spec: { ...small, routing }, nodes: 9 }, async (world) => {
+    const args = ["fix-coordinator-ips", "-c", "sample"];
+    const before = (await world.cluster()).status?.connectionString ?? "";
+    await loseAddresses(world);
+    const rehearsed = await runPlugin(world, [...args, "--dry-run"]);
+    assert.equal(rehearsed.code, 0, rehearsed.notes);
+    assert.match(rehearsed.notes, /no majority answers/);
+    assert.equal((await world.cluster()).status?.connectionString, before);
+    const done = await runPlugin(world, args, { answers: ["y"] });
+    assert.equal(done.code, 0, done.notes);
+    assert.match(done.out, /9 pods restart with it\.\n$/);
+    const after = (await world.cluster()).status?.connectionString ?? "";
+    assert.notEqual(after, before);
+    assert.equal(after.split("@")[0], before.split("@")[0]);
+    const map = await world.client.get(configMaps, { namespace: "default", name: "sample-config" });
+    assert.equal(map.data?.["cluster-file"], after);
+    await world.untilReconciled(15 * minuteMs);
+    world.assertDataSafe();
+    const again = await runPlugin(world, [
+      "update",
+      "connection-string",
+      "-c",
+      "sample",
+      before,
+      "--yes",
+    ]);
+    assert.equal(again.code, 1);
+    assert.match(again.notes, /serves \(asked in/);
+  });
+});
+
+test("[PL71] [PL72] a connection string that is given brings the database back", async () => {
+  await TestWorld.runWithCluster({ spec: { ...small, routing }, nodes: 9 }, async (world) => {
+    await loseAddresses(world);
+    const rehearsed = await runPlugin(world, ["fix-coordinator-ips", "-c", "sample", "--dry-run"]);
+    const [, wanted = ""] = /would get the connection string (\S+)/.exec(rehearsed.out) ?? [];
+    const args = ["update", "connection-string", "-c", "sample", wanted];
+    const refused = await runPlugin(world, args);
+    assert.match(refused.notes, /has to be confirmed/);
+    const done = await runPlugin(world, [...args, "--yes"]);
+    assert.equal(done.code, 0, done.notes);
+    await world.untilReconciled(15 * minuteMs);
+    world.assertDataSafe();
+  });
+});
+
+test("[PL73] [PL74] [PL75] [PL76] a region that is left serves again, and what was lost is said", async () => {
+  await MultiTestWorld.run({ names: threeClusters.names }, async (world) => {
+    await createRegions(world, threeClusters);
+    const left = world.at("remote");
+    const args = ["recover-multi-region-cluster", "remote"];
+    const serving = await runPlugin(left, [...args, "--confirm", "remote"]);
+    assert.deepEqual([serving.code, serving.out], [1, ""]);
+    assert.match(
+      serving.notes,
+      /the database of remote serves \(asked in .*there is nothing to recover/,
+    );
+    for (const name of ["main", "satellite"]) {
+      const lost = world.at(name);
+      await lost.world.stopOperator();
+      for (const { status } of await lost.pods()) {
+        for (const { ip = "" } of status?.podIPs ?? []) lost.world.fdb.faults.cutAddress(ip);
+      }
+    }
+    await world.clock.advance(3 * minuteMs);
+    const rehearsed = await runPlugin(left, [...args, "--dry-run"]);
+    assert.equal(rehearsed.code, 0, rehearsed.notes);
+    assert.match(rehearsed.notes, /1\. spec\.skip of remote becomes true[^]*LOST FOR GOOD/);
+    const wrong = await runPlugin(left, args, { answers: ["y"] });
+    assert.equal(wrong.code, 1);
+    const done = await runPlugin(left, args, { answers: ["remote"] });
+    assert.equal(done.code, 0, done.out + done.notes);
+    assert.match(done.out, /default\/remote serves from remote, generation \d+\.\nLost is what/);
+    const { spec } = await left.cluster({ name: "remote" });
+    assert.deepEqual([spec.skip, spec.databaseConfiguration?.usable_regions], [false, 1]);
+  });
+});
