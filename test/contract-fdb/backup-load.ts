@@ -3,11 +3,13 @@
 import assert from "node:assert/strict";
 import { randomInteger, randomPick, seededRandom } from "../../src/env/random.ts";
 import type { AdminClient, KeyValue } from "../../src/fdb/admin.ts";
-import { bytesOfText, textOfBytes } from "../../src/fdb/bytes.ts";
+import { bytesOfBinary, bytesOfText, textOfBytes } from "../../src/fdb/bytes.ts";
 import type { DatabaseTarget } from "./database-case.ts";
 
 /** Everything that the load writes. */
 export const loadRange = { begin: "bk/", end: "bk0" };
+/** Of users. */
+const everything = { begin: "", end: "\xff" };
 const numberKey = "bk/number";
 const transaction = { timeoutMs: 60_000 };
 const keyCount = 400;
@@ -17,12 +19,15 @@ type Change =
   | { readonly set: string; readonly value: string }
   | { readonly from: string; readonly to: string };
 
+/** What is written to. */
+type LoadTarget = Pick<DatabaseTarget, "admin" | "finish">;
+
 export class BackupLoad {
-  readonly #target: DatabaseTarget;
+  readonly #target: LoadTarget;
   readonly #random;
   readonly #transactions: (readonly Change[])[] = [];
 
-  constructor(target: DatabaseTarget, seed: number) {
+  constructor(target: LoadTarget, seed: number) {
     this.#target = target;
     this.#random = seededRandom(seed);
   }
@@ -48,9 +53,9 @@ export class BackupLoad {
     }
   }
 
-  /** Checks every key of a database that was restored; gives the number of the transaction that it is at. */
-  async verify(restored: AdminClient): Promise<number> {
-    const items = await this.#target.finish(everyKey(restored));
+  /** Checks every key of a database that was restored, or of a range; gives the number of the transaction that it is at. */
+  async verify(restored: AdminClient, range = everything): Promise<number> {
+    const items = await this.#target.finish(everyKey(restored, range));
     const content = new Map(items.map(({ key, value }) => [textOfBytes(key), textOfBytes(value)]));
     const number = Number(content.get(numberKey) ?? 0);
     assert.ok(number > 0 && number <= this.number, `transaction ${number} of ${this.number}`);
@@ -104,13 +109,14 @@ function byKey([left]: readonly [string, string], [right]: readonly [string, str
 }
 
 /** Of users, page by page. */
-async function everyKey(admin: AdminClient): Promise<KeyValue[]> {
+async function everyKey(admin: AdminClient, range: typeof everything): Promise<KeyValue[]> {
   const items: KeyValue[] = [];
-  let begin = new Uint8Array();
+  const end = bytesOfBinary(range.end);
+  let begin = bytesOfBinary(range.begin);
   for (;;) {
     const from = begin;
     const some = await admin.transact(
-      (each) => each.getRange(from, Uint8Array.of(0xff), { limit: page }),
+      (each) => each.getRange(from, end, { limit: page }),
       transaction,
     );
     items.push(...some);
@@ -121,7 +127,7 @@ async function everyKey(admin: AdminClient): Promise<KeyValue[]> {
 }
 
 /** Removes every key of users. */
-export async function empty(target: DatabaseTarget, admin: AdminClient): Promise<void> {
+export async function empty(target: Pick<LoadTarget, "finish">, admin: AdminClient): Promise<void> {
   await target.finish(
     admin.transact(
       async (each) => each.clearRange(new Uint8Array(), Uint8Array.of(0xff)),

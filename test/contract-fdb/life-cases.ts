@@ -1,13 +1,15 @@
 // The life of a database cluster under its operator, in the order in which it happens. Each case starts from a cluster at
-// rest with data in it, and ends so, with all data read back. Rules: spec/real-database.md [DB70]-[DB78].
+// rest with data in it, and ends so, with all data read back. Rules: spec/real-database.md [DB70]-[DB79].
 import { lifeBackupCases } from "./life-backup-cases.ts";
 import { lifeChangeCases } from "./life-change-cases.ts";
+import { lifeProofCases } from "./life-proof-cases.ts";
 import { lifeTroubleCases } from "./life-trouble-cases.ts";
 import type { LifeCase, LifeTarget } from "./life-target.ts";
 import { untilAtRest } from "./life-target.ts";
 
 export const allLifeCases: readonly LifeCase[] = [
   ...lifeBackupCases,
+  ...lifeProofCases,
   ...lifeChangeCases,
   ...lifeTroubleCases,
 ];

@@ -2,7 +2,7 @@
 // it, so that a lost or changed value is seen.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import type { AdminClient } from "../../src/fdb/admin.ts";
+import type { AdminClient, KeyValue } from "../../src/fdb/admin.ts";
 import { bytesOfText, prefixEnd, textOfBytes } from "../../src/fdb/bytes.ts";
 
 export const lifePrefix = "life/";
@@ -13,8 +13,8 @@ const transaction = { timeoutMs: 120_000 };
 export interface LifeData {
   /** Stores another batch. */
   write(): Promise<void>;
-  /** Everything that was ever stored is there, and nothing else; or in a copy that lies below a prefix. */
-  verify(copyPrefix?: string): Promise<void>;
+  /** Everything that was ever stored is there, and nothing else; or in a copy that lies below a prefix or elsewhere. */
+  verify(copyPrefix?: string, where?: AdminClient): Promise<void>;
 }
 
 export function lifeData(
@@ -37,12 +37,12 @@ export function lifeData(
         written += keysInTransaction;
       }
     },
-    async verify(copyPrefix = "") {
+    async verify(copyPrefix = "", where = admin) {
       let begin = bytesOfText(`${copyPrefix}${lifePrefix}`);
       const end = prefixEnd(begin);
       for (let number = 0; number < written; number += keysInTransaction) {
-        const found = await finish(
-          admin.transact(
+        const found: KeyValue[] = await finish(
+          where.transact(
             (each) => each.getRange(begin, end, { limit: keysInTransaction }),
             transaction,
           ),
@@ -55,7 +55,7 @@ export function lifeData(
         assert.equal(found.length, keysInTransaction, `keys from ${keyOf(number)} on`);
       }
       const rest = await finish(
-        admin.transact((each) => each.getRange(begin, end, { limit: 1 }), transaction),
+        where.transact((each) => each.getRange(begin, end, { limit: 1 }), transaction),
       );
       assert.deepEqual(rest, []);
     },

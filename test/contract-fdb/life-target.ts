@@ -20,6 +20,8 @@ export interface LifeStore {
   readonly urlParameters: readonly string[];
   /** The file with the account's secret. */
   readonly credentials: string;
+  /** Objects whose keys are so are gone; gives how many. */
+  lose(isLost: (key: string) => boolean): number;
 }
 
 export interface LifeTarget {
@@ -28,6 +30,8 @@ export interface LifeTarget {
   readonly store: LifeStore | undefined;
   /** Of a person who looks at the database, not of the operator. */
   readonly admin: AdminClient;
+  /** The same of another cluster, once that was created. */
+  readonly open: (clusterName: string) => Promise<AdminClient>;
   readonly data: LifeData;
   readonly activities: readonly Activity[];
   /** The fdbservers of a pod die at once; the pod itself stays. */

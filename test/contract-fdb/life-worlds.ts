@@ -3,14 +3,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
 import { createResources } from "../../src/cli/create-resources.ts";
 import { openProcesses } from "../../src/cli/dev-processes.ts";
 import { readDocuments } from "../../src/cli/documents.ts";
 import type { SourceDocument } from "../../src/cli/documents.ts";
 import { machineClock, sleep } from "../../src/env/clock.ts";
-import type { Clock } from "../../src/env/clock.ts";
 import { silentLog } from "../../src/env/log.ts";
-import type { AdminClientFactory } from "../../src/fdb/admin.ts";
+import type { AdminClient, AdminClientFactory } from "../../src/fdb/admin.ts";
 import { forkStarter } from "../../src/fdb/client/child-handle.ts";
 import type { ChildHandle } from "../../src/fdb/client/child-handle.ts";
 import { clientProgramPath } from "../../src/fdb/client/client-program.ts";
@@ -18,13 +18,14 @@ import type { Activity } from "../../src/operate/activity.ts";
 import type { ProcessRuntime, ServerProcess } from "../../src/pod/process-runtime.ts";
 import { loopbackAddress } from "../../src/pod/loopback-address.ts";
 import { createGround } from "../../src/sim/ground.ts";
+import type { Ground } from "../../src/sim/ground.ts";
 import { VirtualClock } from "../../src/env/virtual-clock.ts";
 import { startWorldOn } from "../../src/sim/world.ts";
 import type { SiteOptions, World } from "../../src/sim/world.ts";
 import { startObjectStore } from "../object-store.ts";
 import type { ObjectStoreServer } from "../object-store.ts";
 import { lifeData } from "./life-data.ts";
-import { clusterOf, lifeKey, untilAtRest } from "./life-target.ts";
+import { lifeKey, untilAtRest } from "./life-target.ts";
 import type { LifeStore, LifeTarget } from "./life-target.ts";
 
 /** Far behind the addresses of the pods. */
@@ -74,7 +75,10 @@ export async function realLife(
   });
   const store = objectStore === undefined ? undefined : await startStore(objectStore);
   const passing: Passing = {
-    store: store && lifeStore(`${store.host}:${store.port}`, store.host),
+    store: store && {
+      ...lifeStore(`${store.host}:${store.port}`, store.host),
+      lose: (isLost) => store.lose(isLost),
+    },
     finish: (operation) => operation,
     pass: (seconds) => sleep(clock, seconds * 1000),
     crashClients: () => {
@@ -84,7 +88,7 @@ export async function realLife(
     mostRecoveriesOfOneKill: 3,
   };
   const documents = await processes.sample();
-  const life = await live(clock, processes.site, documents, passing);
+  const life = await live(createGround({ clock, seed: 1 }), processes.site, documents, passing);
   return {
     target: life.target,
     async stop() {
@@ -112,13 +116,21 @@ export async function simulatedLife(sample: string): Promise<Life> {
   };
   const documents = await readDocuments(sample);
   const kind = { crashClients: undefined, mostRecoveriesOfOneKill: 1 };
-  const store = lifeStore("store.example.com:7070", "store.example.com");
-  return live(clock, {}, documents, { finish, pass, store, ...kind });
+  const ground = createGround({ clock, seed: 1 });
+  const { bucket, key, region, secret } = account;
+  const objects = ground.fdb.objectStores.add("store.example.com:7070", {
+    ...{ accounts: { [key]: secret }, buckets: [bucket], region },
+  });
+  const store = {
+    ...lifeStore("store.example.com:7070", "store.example.com"),
+    lose: (isLost: (key: string) => boolean) => objects.lose(bucket, (each) => isLost(each.key)),
+  };
+  return live(ground, {}, documents, { finish, pass, store, ...kind });
 }
 
 const account = { key: "BKKEY", secret: "BKSECRET", region: "us-east-1", bucket: "fdb-backups" };
 
-function lifeStore(address: string, host: string): LifeStore {
+function lifeStore(address: string, host: string): Omit<LifeStore, "lose"> {
   const { key, secret, region, bucket } = account;
   return {
     ...{ accountName: `${key}@${address}`, bucket },
@@ -141,16 +153,11 @@ async function startStore(binary: string): Promise<ObjectStoreServer> {
 }
 
 async function live(
-  clock: Clock,
+  ground: Ground,
   site: Pick<SiteOptions, "runtime" | "wrapAdmin" | "kubelet">,
   documents: readonly SourceDocument[],
   passing: Passing,
 ): Promise<Life> {
-  const ground = createGround({ clock, seed: 1 });
-  const { bucket, key, region, secret } = account;
-  ground.fdb.objectStores.add("store.example.com:7070", {
-    ...{ accounts: { [key]: secret }, buckets: [bucket], region },
-  });
   const activities: Activity[] = [];
   const servers = new Map<string, Set<ServerProcess>>();
   const heldDown = new Set<string>();
@@ -163,12 +170,14 @@ async function live(
   await passing.finish(world.started);
   await passing.finish(createResources(world.client, world.transport, documents.map(hurried)));
   const factory = site.wrapAdmin?.(ground.fdb.admin) ?? ground.fdb.admin;
-  const admin = await openWhenCreated(world, factory, passing);
+  const open = (name: string): Promise<AdminClient> =>
+    openWhenCreated(world, factory, passing, name);
+  const admin = await open(lifeKey.name);
   const killServers = (podName: string): void => {
     for (const server of servers.get(podName) ?? []) server.kill();
   };
   const target: LifeTarget = {
-    ...{ world, admin, activities, data: lifeData(admin, passing.finish), ...passing },
+    ...{ world, admin, open, activities, data: lifeData(admin, passing.finish), ...passing },
     killServers,
     holdDown(podNames) {
       for (const name of podNames) {
@@ -211,18 +220,18 @@ async function openWhenCreated(
   world: World,
   factory: AdminClientFactory,
   { pass }: Passing,
-): ReturnType<typeof opened> {
+  clusterName: string,
+): Promise<AdminClient> {
+  const key = { ...lifeKey, name: clusterName };
   for (;;) {
-    const { spec, status } = await clusterOf({ world } as LifeTarget);
+    const { spec, status } = await world.client.get(foundationDbClusters, key);
     const { connectionString = "" } = status ?? {};
-    if (connectionString !== "") return opened(factory, connectionString, spec.version);
+    const name = `${lifeKey.namespace}/person`;
+    if (connectionString !== "") {
+      return factory.open({ name, connectionString, version: spec.version });
+    }
     await pass(1);
   }
-}
-
-async function opened(factory: AdminClientFactory, connectionString: string, version: string) {
-  const name = `${lifeKey.namespace}/person`;
-  return factory.open({ name, connectionString, version });
 }
 
 /** Keeps at hand what runs in each pod. */

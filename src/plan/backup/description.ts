@@ -1,5 +1,5 @@
 // What `fdbbackup describe --json` says of a container. The log has both streams in one, so the JSON is looked for.
-// Rules: spec/backup.md [BK101].
+// Rules: spec/backup.md [BK101], [BK108].
 import type { NewWait } from "../wait.ts";
 
 export interface DescribedSnapshot {
@@ -27,11 +27,28 @@ export function parseDescription(text: string): Description | undefined {
     return [{ begin, end, isRestorable: each["Restorable"] === true }];
   });
   const byEnd = snapshots.toSorted((left, right) => left.end - right.end);
+  const from = versionOf(parsed["MinRestorablePoint"]);
   return {
     snapshots: byEnd,
-    restorableFrom: versionOf(parsed["MinRestorablePoint"]),
+    restorableFrom: firstBefore(parsed, byEnd, from) ?? from,
     restorableTo: versionOf(parsed["MaxRestorablePoint"]),
   };
+}
+
+/**
+ * The first version of the logs that a snapshot leads into, when the window is only a newest snapshot that is ahead of them:
+ * FoundationDB then takes what the logs have not reached yet for a gap.
+ */
+function firstBefore(
+  parsed: Fields,
+  snapshots: readonly DescribedSnapshot[],
+  from = 0,
+): number | undefined {
+  const begin = versionOf(parsed["MinLogBegin"]);
+  const end = versionOf(parsed["ContiguousLogEnd"]);
+  const isWhole = end !== undefined && end === versionOf(parsed["MaxLogEnd"]);
+  if (!isWhole || begin === undefined || from < end) return undefined;
+  return snapshots.find((each) => each.isRestorable && each.begin >= begin && each.end < end)?.end;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -193,3 +193,22 @@ test("[BK100] what a retention has to be", () => {
   assert.equal(warnings({}), 1, "ten days between snapshots, seven to keep");
   assert.equal(warnings({ snapshotPeriodSeconds: 60, backupMode: "oneTime" }), 1);
 });
+
+test("[BK108] a snapshot that is ahead of the logs does not end what could be restored before", () => {
+  const point = (version: number): object => ({ Version: version });
+  const shown = (logEnds: readonly [number, number]): unknown[] => {
+    const [contiguous, last] = logEnds;
+    const text = JSON.stringify({
+      Snapshots: [10, 30, 55].map((version) => ({
+        ...{ Start: point(version), End: point(version), Restorable: true },
+      })),
+      ...{ MinLogBegin: point(5), ContiguousLogEnd: point(contiguous), MaxLogEnd: point(last) },
+      ...{ MinRestorablePoint: point(55), MaxRestorablePoint: point(55) },
+    });
+    const { restorableFrom, restorableTo } = parseDescription(text) ?? {};
+    return [restorableFrom, restorableTo];
+  };
+  assert.deepEqual(shown([40, 40]), [10, 55]);
+  assert.deepEqual(shown([20, 40]), [55, 55], "a log between is lost");
+  assert.deepEqual(shown([20, 70]), [55, 55], "the snapshot lies behind a gap");
+});
