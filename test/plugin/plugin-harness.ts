@@ -3,6 +3,7 @@
 import { exitCodeOf } from "../../src/cli/program.ts";
 import { pluginProgram } from "../../src/cli/plugin-program.ts";
 import { KubeClient } from "../../src/kube/client.ts";
+import { KubeError } from "../../src/kube/error.ts";
 import type { PodStreams } from "../../src/kube/pod-exec.ts";
 import type { KubeTransport } from "../../src/kube/transport.ts";
 import type { ConnectionFlags, OpenedSession } from "../../src/plugin/session.ts";
@@ -86,6 +87,12 @@ export function openIn(
     };
   };
 }
+
+const refused = (): Promise<never> =>
+  Promise.reject(new KubeError(0, "Unreachable", "no node answers"));
+
+/** Pods in which nobody answers. */
+export const silentPods: PodStreams = { run: refused, open: refused, followLog: refused };
 
 type Program = ReturnType<typeof pluginProgram>;
 

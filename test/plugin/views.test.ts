@@ -6,7 +6,7 @@ import { pods } from "../../src/kube/resource.ts";
 import type { KubeTransport } from "../../src/kube/transport.ts";
 import { minuteMs, small, TestWorld, tiny } from "../world/world-harness.ts";
 import { databaseExec } from "./database-exec.ts";
-import { runPlugin } from "./plugin-harness.ts";
+import { runPlugin, silentPods } from "./plugin-harness.ts";
 import type { PluginOptions, PluginResult } from "./plugin-harness.ts";
 
 type Run = (...args: string[]) => Promise<PluginResult>;
@@ -65,7 +65,7 @@ test("[VW7] [VW9] [VW11] [VW12] [VW13] [VW17] a healthy cluster, looked at from 
 
 test("[VW4] [VW12] a database that cannot be asked is said, and the rest is shown", async () => {
   await TestWorld.runWithCluster({ spec: tiny }, async (world) => {
-    const run: Run = (...args) => runPlugin(world, args);
+    const run: Run = (...args) => runPlugin(world, args, { exec: silentPods });
     const page = await run("status", "sample");
     assert.equal(page.code, 0);
     assert.match(page.out, /\n {2}Database +could not be asked: sample-\S+: no node answers/);
