@@ -9,6 +9,7 @@ import type { Kind } from "./kind.ts";
 import { isSelected, listObjects, readSelection, type Query } from "./list.ts";
 import { applyTypes, patchObject } from "./patch.ts";
 import { answerPath } from "./plain-paths.ts";
+import { connectToPod, streamOfPath } from "./pod-connect.ts";
 import { answerLog } from "./pod-log.ts";
 import { parseResourcePath, type ResourcePath } from "./request-path.ts";
 import { inRequestedForm } from "./representation.ts";
@@ -16,6 +17,7 @@ import { answerReview } from "./reviews.ts";
 import { answerScale, isScalable } from "./scale.ts";
 import { present, type ServerContext, type Target, type WriteOptions } from "./server-context.ts";
 import {
+  badRequest,
   fieldNotSupported,
   invalid,
   methodNotAllowed,
@@ -258,6 +260,11 @@ function answerSubresource(
   }
   if (kind.kind === "Pod" && subresource === "log" && request.method === "GET") {
     return answerLog(server, target, request.query ?? {});
+  }
+  const stream = kind.kind === "Pod" ? streamOfPath(request.path) : undefined;
+  if (stream !== undefined && (isPost || request.method === "GET")) {
+    connectToPod(server, request, stream);
+    throw badRequest("Upgrade request required");
   }
   if (kind.kind === "Pod" && subresource === "eviction" && isPost) {
     return { status: 201, body: evictPod(server, target, request.body, options) };

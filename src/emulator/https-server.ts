@@ -11,8 +11,10 @@ import { selfSignedCertificate } from "./certificate.ts";
 import { aggregatedType } from "./discovery.ts";
 import type { ServerRequest } from "./handler.ts";
 import { duplicateMembers } from "./json-duplicates.ts";
+import { followLog, isFollowedLog } from "./pod-log.ts";
 import { decodeProtobuf } from "./protobuf.ts";
 import { badRequest, StatusError, unsupportedMediaType } from "./status.ts";
+import { createStreamServer } from "./stream-server.ts";
 
 export { kubeconfigText } from "./kubeconfig.ts";
 
@@ -41,6 +43,8 @@ export async function serveHttps(api: ApiServer, options: ServeOptions): Promise
   const server = createServer({ cert: certificatePem, key: keyPem }, (request, response) => {
     answer(api, token, request, response).catch((error: unknown) => fail(api, response, error));
   });
+  const streams = createStreamServer(api, (incoming) => isAuthorized(incoming, token));
+  server.on("upgrade", (request, socket, head) => streams.upgrade(request, socket, head));
   await listen(server, port, host);
   const bound = (server.address() as AddressInfo).port;
   const shownHost = host.includes(":") ? `[${host}]` : host;
@@ -49,7 +53,10 @@ export async function serveHttps(api: ApiServer, options: ServeOptions): Promise
     caPem: certificatePem,
     token,
     port: bound,
-    close: () => close(server),
+    close: () => {
+      streams.close();
+      return close(server);
+    },
   };
 }
 
@@ -85,6 +92,7 @@ async function answer(
     const request = await readRequest(incoming);
     const isWatch = isTrue(request.query?.["watch"]) && request.method === "GET";
     if (isWatch) streamWatch(api, request, incoming, response);
+    else if (isFollowedLog(request)) streamLog(api, request, response);
     else answerOnce(api, request, response);
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
@@ -226,6 +234,32 @@ function streamWatch(
   const abort = (): void => watch.abort();
   incoming.once("close", abort);
   response.once("close", abort);
+}
+
+/** A reader that takes nothing for so much is let go. */
+const unreadLogBytesMax = 16 * 2 ** 20;
+
+function streamLog(api: ApiServer, request: ServerRequest, response: ServerResponse): void {
+  const { requests, context } = api;
+  requests.count(request);
+  const first: string[] = [];
+  let isOver = false;
+  const followed = followLog(context, request, {
+    onText: (text) => {
+      if (!response.headersSent) return void first.push(text);
+      if (response.writableLength > unreadLogBytesMax) response.destroy();
+      else response.write(text);
+    },
+    onEnd: () => {
+      isOver = true;
+      if (response.headersSent) response.end();
+    },
+  });
+  response.writeHead(200, { "Content-Type": "text/plain", "Cache-Control": "no-cache, private" });
+  response.flushHeaders();
+  response.once("close", () => followed.stop());
+  if (first.length > 0) response.write(first.join(""));
+  if (isOver) response.end();
 }
 
 function sendJson(

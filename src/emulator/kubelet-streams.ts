@@ -1,9 +1,12 @@
 // What the nodes offer to whoever wants into a pod: commands beside a container's program, its output as it comes, and
 // connections to its ports. Rules: spec/streams.md [WS10] [WS17] [WS18].
 import type { RunningCommand } from "../pod/container-command.ts";
+import type { PodNetwork } from "../pod/network.ts";
 import type { ContainerRunner } from "./kubelet-container.ts";
 import type { LogLine } from "./kubelet-log-ring.ts";
 import type { PodWorker } from "./kubelet-pod.ts";
+import { openPort } from "./port-connection.ts";
+import type { PortConnection, PortListener } from "./port-connection.ts";
 
 export interface ContainerPlace {
   readonly namespace: string;
@@ -41,14 +44,19 @@ export interface NodeStreams {
     onLine: (line: LogLine) => void,
     onEnd: () => void,
   ): FollowedLog | undefined;
-  /** The addresses of a running pod. */
-  addresses(namespace: string, pod: string): readonly string[] | StreamProblem;
+  openPort(
+    namespace: string,
+    pod: string,
+    port: number,
+    listener: PortListener,
+  ): PortConnection | StreamProblem;
   /** Calls back when the pod's containers have all ended or its node is gone; returns what forgets it. */
   onPodEnd(namespace: string, pod: string, ended: () => void): () => void;
 }
 
 export function kubeletStreams(
   find: (namespace: string, pod: string) => PodWorker | undefined,
+  network: PodNetwork,
 ): NodeStreams {
   const reach = ({
     namespace,
@@ -72,9 +80,12 @@ export function kubeletStreams(
       const runner = "problem" in reached ? undefined : reached.worker.container(place.container);
       return runner === undefined ? undefined : follow(runner, onLine, onEnd);
     },
-    addresses(namespace, pod) {
+    openPort(namespace, pod, port, listener) {
       const reached = reach({ namespace, pod });
-      return "problem" in reached ? reached : reached.worker.ips;
+      if ("problem" in reached) return reached;
+      const [ip] = reached.worker.ips;
+      if (ip === undefined) return { problem: `pod "${pod}" has no address yet` };
+      return openPort({ ip, port, network }, listener);
     },
     onPodEnd(namespace, pod, ended) {
       return find(namespace, pod)?.onEnd(ended) ?? (() => {});

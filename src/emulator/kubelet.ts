@@ -107,7 +107,7 @@ export function startKubelet(start: StartKubeletOptions): RunningKubelet {
 
 class Kubelet implements RunningKubelet {
   readonly started: Promise<void>;
-  readonly streams = kubeletStreams((namespace, pod) => this.#workers.get(`${namespace}/${pod}`));
+  readonly streams: NodeStreams;
   readonly #core: KubeletCore;
   readonly #signal: AbortSignal;
   readonly #nodes = new Map<string, NodeState>();
@@ -120,6 +120,10 @@ class Kubelet implements RunningKubelet {
   constructor(core: KubeletCore, signal: AbortSignal) {
     this.#core = core;
     this.#signal = signal;
+    this.streams = kubeletStreams(
+      (namespace, pod) => this.#workers.get(`${namespace}/${pod}`),
+      core.network,
+    );
     this.started = this.#start();
   }
 

@@ -10,7 +10,15 @@ import type { ServerContext } from "./server-context.ts";
 import { badRequest } from "./status.ts";
 import { existing } from "./write.ts";
 
-export type StreamSubresource = "exec" | "attach" | "portforward";
+const streamSubresources = ["exec", "attach", "portforward"] as const;
+export type StreamSubresource = (typeof streamSubresources)[number];
+
+/** Undefined when the path is none of a stream into a pod. */
+export function streamOfPath(path: string): StreamSubresource | undefined {
+  const parsed = parseResourcePath(path);
+  if (parsed === undefined || parsed.group !== "" || parsed.plural !== "pods") return undefined;
+  return streamSubresources.find((one) => one === parsed.subresource);
+}
 
 /** The container that is meant; throws the server's refusal. A pod's ports belong to no container. */
 export function connectToPod(

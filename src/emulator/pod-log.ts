@@ -33,6 +33,13 @@ function notThere(pod: string, container: string, previous: boolean): StatusErro
   return badRequest(`${what} "${container}" in pod "${pod}" ${why}`);
 }
 
+/** Whether the request is for a log that goes on. */
+export function isFollowedLog({ method, path, query = {} }: ServerRequest): boolean {
+  if (method !== "GET" || !isOn(query["follow"])) return false;
+  const parsed = parseResourcePath(path);
+  return parsed?.plural === "pods" && parsed.subresource === "log";
+}
+
 /** Calls back with text as it comes, first with what is there; throws the server's refusal. */
 export function followLog(
   server: ServerContext,

@@ -28,6 +28,18 @@ export function textFrame(channel: number, text: string): Buffer {
   return frame(channel, Buffer.from(text));
 }
 
+/** The last word of a command that ended by itself. */
+export function exitStatus(exitCode: number): unknown {
+  if (exitCode === 0) return { metadata: {}, status: "Success" };
+  return {
+    metadata: {},
+    status: "Failure",
+    message: `command terminated with non-zero exit code: command terminated with exit code ${exitCode}`,
+    reason: "NonZeroExitCode",
+    details: { causes: [{ reason: "ExitCode", message: String(exitCode) }] },
+  };
+}
+
 /** The exit code, or the error that kept the command from running to its end. */
 export function readExitStatus(text: string): number | KubeError {
   let status: unknown;

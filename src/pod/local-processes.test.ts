@@ -202,3 +202,21 @@ test("[DB67] [DB64] a tool is ended by signals and with the runtime, and one tha
     assert.deepEqual(printed, ["stderr: there is no fdbrestore of version 7.3.79\n"]);
   });
 });
+
+test("[WS11] what processes keep on a volume is read, written and removed on the disk", async () => {
+  await onStage(
+    "echo data > $(echo \"$*\" | sed 's/.*--datadir=\\([^ ]*\\).*/\\1/')/store",
+    async (stage) => {
+      const { runtime, spec } = stage;
+      assert.deepEqual(runtime.volumeFiles?.("pvc/1").paths(), []);
+      assert.equal(runtime.volumeFiles?.("pvc/1").write("x", Buffer.from("y")), false);
+      await runtime.start(spec).exited;
+      const files = runtime.volumeFiles?.("pvc/1");
+      assert.deepEqual(files?.paths().toSorted(), ["1/store"]);
+      assert.equal(String(files?.read("1/store")), "data\n");
+      assert.equal(files?.write("1/coordination-0.fdq", Buffer.from([1, 255])), true);
+      assert.deepEqual(files?.read("1/coordination-0.fdq"), Buffer.from([1, 255]));
+      assert.deepEqual([files?.remove("1/store"), files?.remove("1/store")], [true, false]);
+    },
+  );
+});

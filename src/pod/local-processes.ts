@@ -3,7 +3,15 @@
 // spec/real-database.md [DB60]-[DB64], [DB66], [DB67].
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import type {
   ProcessRuntime,
@@ -12,6 +20,7 @@ import type {
   ServerProcessSpec,
   ToolProcess,
   ToolSpec,
+  VolumeFiles,
 } from "./process-runtime.ts";
 import { startLocalTool } from "./local-tools.ts";
 
@@ -77,6 +86,7 @@ export function localProcesses(options: LocalProcessOptions): LocalProcesses {
     volumeRemoved(volumeId) {
       rmSync(volumeFolder(options.folder, volumeId), { recursive: true, force: true });
     },
+    volumeFiles: (volumeId) => filesBelow(volumeFolder(options.folder, volumeId)),
     commandLineInside: (local) => insides.get(local) ?? local,
     async stop() {
       for (const child of running.keys()) child.kill("SIGKILL");
@@ -138,6 +148,31 @@ function onVolume(folder: string, spec: ServerProcessSpec, inside: string): stri
 
 function volumeFolder(folder: string, volumeId: string): string {
   return join(folder, "volumes", encodeURIComponent(volumeId));
+}
+
+/** What lies on the disk; a volume that no process has used is none. */
+function filesBelow(folder: string): VolumeFiles {
+  const isFile = (path: string): boolean =>
+    statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  return {
+    paths() {
+      if (!existsSync(folder)) return [];
+      const found = readdirSync(folder, { recursive: true, encoding: "utf8" });
+      return found.filter((path) => isFile(join(folder, path)));
+    },
+    read: (path) => (isFile(join(folder, path)) ? readFileSync(join(folder, path)) : undefined),
+    write(path, bytes) {
+      if (!existsSync(folder)) return false;
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), bytes, { mode: 0o600 });
+      return true;
+    },
+    remove(path) {
+      if (!isFile(join(folder, path))) return false;
+      rmSync(join(folder, path));
+      return true;
+    },
+  };
 }
 
 function put(path: string, text: string): void {

@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Writable } from "node:stream";
 import type { ToolProcess, ToolSpec } from "./process-runtime.ts";
 
 export interface LocalToolOptions {
@@ -25,10 +26,11 @@ export function startLocalTool(options: LocalToolOptions, spec: ToolSpec): Local
   const child = spawn(options.path, layout.args(), {
     env: { ...options.environment, ...layout.environment() },
     cwd: layout.folder,
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [spec.readInput === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
-  child.stdout.setEncoding("utf8").on("data", (text: string) => spec.write("stdout", text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => spec.write("stderr", text));
+  if (child.stdin !== null) void feed(child.stdin, spec);
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => spec.write("stdout", text));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => spec.write("stderr", text));
   const exited = new Promise<{ code: number }>((resolve) => {
     child.once("error", (error) => {
       spec.write("stderr", `it could not be started: ${error.message}\n`);
@@ -44,6 +46,22 @@ export function startLocalTool(options: LocalToolOptions, spec: ToolSpec): Local
     terminate: () => void child.kill("SIGTERM"),
     kill: () => void child.kill("SIGKILL"),
   };
+}
+
+/** A program that ends before its input does not want the rest. */
+async function feed(input: Writable, { readInput }: ToolSpec): Promise<void> {
+  input.on("error", () => input.destroy());
+  for (;;) {
+    const bytes = await readInput?.();
+    if (bytes === undefined || input.destroyed) break;
+    if (!input.write(bytes)) {
+      await new Promise<void>((resolve) => {
+        input.once("drain", resolve);
+        input.once("close", resolve);
+      });
+    }
+  }
+  input.end();
 }
 
 /** Paths of the container that name a file or a folder become paths of this machine. */

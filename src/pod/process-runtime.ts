@@ -49,7 +49,7 @@ export interface ToolSpec extends ServerProcessSpec {
   /** What it prints; the text may hold several lines, and parts of one. */
   write(stream: "stdout" | "stderr", text: string): void;
   /** What it reads from its standard input; undefined at the end. It has none when absent. */
-  readInput?(): Promise<Uint8Array | undefined>;
+  readonly readInput?: () => Promise<Uint8Array | undefined>;
 }
 
 export interface ToolProcess {

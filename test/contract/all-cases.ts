@@ -9,6 +9,7 @@ import { bindingCases, namespaceCases, nodeCases, serviceCases } from "./core-ki
 import { deploymentMistakeCases, otherMistakeCases, serviceMistakeCases } from "./mistakes.ts";
 import { podMistakeCases } from "./pod-mistakes.ts";
 import { podCases } from "./pods.ts";
+import { streamCases } from "./streams.ts";
 import { printerColumnCases } from "./printer-columns.ts";
 import { dryRunCases, fieldValidationCases, generateNameCases } from "./request-options.ts";
 import { leaseCases, rbacCases } from "./small-kinds.ts";
@@ -79,6 +80,7 @@ export const allCases: readonly ContractCase[] = [
   ...namespaceCases,
   ...nodeCases,
   ...podCases,
+  ...streamCases,
   ...podMistakeCases,
   ...serviceMistakeCases,
   ...deploymentMistakeCases,

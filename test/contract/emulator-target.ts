@@ -9,6 +9,7 @@ import type { StartSchedulerOptions } from "../../src/emulator/scheduler.ts";
 import { serveHttps } from "../../src/emulator/https-server.ts";
 import { KubeClient } from "../../src/kube/client.ts";
 import { httpsTransport } from "../../src/kube/https.ts";
+import type { PodStreams } from "../../src/kube/pod-exec.ts";
 import type { KubeTransport } from "../../src/kube/transport.ts";
 import { VirtualClock } from "../../src/env/virtual-clock.ts";
 import type { ContractCase, Need } from "./case.ts";
@@ -20,6 +21,7 @@ export function emulatorTargets(): MakeTarget {
   return (index, contractCase) =>
     emulatorTarget(index, contractCase, async (server) => ({
       transport: server.transport("admin"),
+      pods: server.pods("admin"),
       close: async () => {},
     }));
 }
@@ -36,6 +38,7 @@ export function emulatorHttpsTargets(): MakeTarget {
       });
       return {
         transport,
+        pods: transport.pods,
         close: async () => {
           transport.close();
           await served.close();
@@ -46,6 +49,7 @@ export function emulatorHttpsTargets(): MakeTarget {
 
 interface Connection {
   readonly transport: KubeTransport;
+  readonly pods: PodStreams;
   close(): Promise<void>;
 }
 
@@ -62,6 +66,7 @@ async function emulatorTarget(
   const base: TargetBase = {
     kind: "emulator",
     transport: connection.transport,
+    pods: connection.pods,
     pause: async () => {
       await clock.advance(100);
     },

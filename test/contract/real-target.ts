@@ -1,6 +1,6 @@
 // Contract targets on a real control plane: each case gets a fresh namespace of the same server.
 import { machineClock, sleep } from "../../src/env/clock.ts";
-import type { KubeTransport } from "../../src/kube/transport.ts";
+import type { HttpsTransport } from "../../src/kube/https.ts";
 import type { ControlPlane } from "../control-plane.ts";
 import type { MakeTarget } from "./run-cases.ts";
 import { Target } from "./target.ts";
@@ -10,12 +10,13 @@ const clock = machineClock();
 
 export function realTargets(
   controlPlane: ControlPlane,
-  transport: KubeTransport,
+  transport: HttpsTransport,
   namespacePrefix = "case",
 ): MakeTarget {
   const base: Omit<TargetBase, "pausesMax"> = {
     kind: "real",
     transport,
+    pods: transport.pods,
     pause: () => sleep(clock, 50),
     compact: () => controlPlane.compact(),
     end: async () => {},

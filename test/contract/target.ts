@@ -1,6 +1,7 @@
 // What a contract case works with: one Kubernetes API server, real or emulated, seen through the same
 // transport, and a namespace of its own. Expectations are literal values, so both servers must agree.
 import assert from "node:assert/strict";
+import type { PodStreams } from "../../src/kube/pod-exec.ts";
 import type { KubeResponse, KubeTransport, WatchEvent } from "../../src/kube/transport.ts";
 import { resourcePath } from "./resource-path.ts";
 
@@ -8,6 +9,7 @@ import { resourcePath } from "./resource-path.ts";
 export interface TargetBase {
   readonly kind: "emulator" | "real";
   readonly transport: KubeTransport;
+  readonly pods: PodStreams;
   /** Lets some time pass: real time on a real server, virtual time on the emulator. */
   pause(): Promise<void>;
   /** How many pauses are made before something is taken to never happen. */
@@ -68,6 +70,10 @@ export class Target {
     this.kind = base.kind;
     this.namespace = namespace;
     this.#base = base;
+  }
+
+  get pods(): PodStreams {
+    return this.#base.pods;
   }
 
   get transport(): KubeTransport {

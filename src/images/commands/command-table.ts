@@ -1,12 +1,13 @@
 // The programs that a command inside of a container can be: a small table, and FoundationDB's own programs where the
 // image has them. Anything else is not found. Carries rule WS10 of spec/streams.md.
 import { binaryVersion } from "../../pod/container-program.ts";
-import type { CommandContext, RunningCommand } from "../../pod/container-command.ts";
+import type { Command, CommandContext, RunningCommand } from "../../pod/container-command.ts";
 import { startCommand } from "./command-life.ts";
 import type { CommandProgram } from "./command-life.ts";
 import { filePrograms } from "./file-programs.ts";
 import { processPrograms } from "./process-programs.ts";
 import { shellProgram } from "./shell.ts";
+import { onTerminal } from "./terminal.ts";
 import { tar } from "./tar-program.ts";
 import { textPrograms } from "./text-programs.ts";
 import { toolProgram } from "./tool-programs.ts";
@@ -19,7 +20,9 @@ const plain: Readonly<Record<string, CommandProgram>> = {
 /** Runs the words as a program of their own: no shell is put between. */
 export function runInContainer(context: CommandContext): RunningCommand {
   const [name = ""] = context.words;
-  return startCommand(context, findProgram(context, name) ?? notFound);
+  const program = findProgram(context, name) ?? notFound;
+  const start: Command = (around) => startCommand(around, program);
+  return context.hasTerminal ? onTerminal(context, start) : start(context);
 }
 
 function findProgram(context: CommandContext, called: string): CommandProgram | undefined {
