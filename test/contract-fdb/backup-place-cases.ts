@@ -210,13 +210,14 @@ function isLogLater(from: number, to: number): boolean {
   return to > from + 25_000_000;
 }
 
-/** Describes until two snapshots that one can go back to are a log apart. */
+/** Describes until two snapshots that one can go back to are a log apart, and the logs have reached beyond them. */
 async function untilSnapshots(running: RunningBackup): Promise<Described> {
   for (let look = 0; look < 60; look += 1) {
     const shown = await running.describe();
     const whole = shown.Snapshots.filter(({ Restorable }) => Restorable);
     const isApart = isLogLater(versionOf(whole[0]?.End), versionOf(whole.at(-1)?.Start));
-    if (isApart && whole.length === shown.Snapshots.length) return shown;
+    const isReached = versionOf(shown.MaxLogEnd) > versionOf(shown.Snapshots.at(-1)?.End);
+    if (isApart && isReached && whole.length === shown.Snapshots.length) return shown;
     await running.load.write(pace);
     await running.target.pass(2);
   }
