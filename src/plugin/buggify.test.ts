@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { withCrashLoop, withNoSchedule } from "./buggify.ts";
 import type { FaultFlags } from "./buggify.ts";
 import { failedOver } from "./configuration.ts";
+import { modernSpec } from "./deprecation.ts";
 
 const flags: FaultFlags = { clusterLabel: "", containerName: "foundationdb" };
 const clear = { ...flags, clear: true };
@@ -38,4 +39,27 @@ test("[PL45] two regions swap the priorities of their main datacenters", () => {
   assert.deepEqual(after, { usable_regions: 2, regions: [region("dc1", 0), region("dc2", 1)] });
   assert.deepEqual(failedOver(after, "sample"), before);
   assert.throws(() => failedOver({}, "sample"), /sample has no two regions to swap/);
+});
+
+test("[PL80] [PL81] a spec says the same without deprecated fields", () => {
+  const version = "7.3.63";
+  const modern = { version, buggify: { noSchedule: ["a"] } };
+  assert.equal(modernSpec(modern, true), modern);
+  const old = {
+    version,
+    imageType: "split" as const,
+    buggify: {
+      crashLoop: ["b"],
+      crashLoopContainers: [{ containerName: "foundationdb", targets: ["a"] }],
+    },
+    automationOptions: { synronizationMode: "global" as const, useManagementAPI: true },
+  };
+  const next = {
+    version,
+    imageType: "split",
+    buggify: { crashLoopContainers: [{ containerName: "foundationdb", targets: ["a", "b"] }] },
+    automationOptions: { synchronizationMode: "global" },
+  };
+  assert.deepEqual(modernSpec(old, false), next);
+  assert.deepEqual(modernSpec(old, true), { ...next, imageType: "unified" });
 });

@@ -208,4 +208,11 @@ export const commandRows: readonly Row[] = [
       ],
     ],
   },
+  {
+    rule: "[PL80]",
+    args: ["deprecation", "sample"],
+    works: /^$/,
+    isRead: true,
+    refused: [[["deprecation", "--only-show-changes=maybe"], /It must be "=true" or "=false"/]],
+  },
 ];
