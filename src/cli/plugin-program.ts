@@ -5,6 +5,7 @@ import { addConnectionFlags } from "../plugin/flags.ts";
 import type { OpenSession } from "../plugin/session.ts";
 import { addViewCommands } from "../plugin/view-commands.ts";
 import { addReportCommand } from "../report/command.ts";
+import { addPreviewCommand } from "./preview-command.ts";
 import {
   addBackupCommands,
   addCoordinationCommands,
@@ -22,5 +23,6 @@ export function pluginProgram(open: OpenSession): Command {
   addPluginCommands(program, open);
   addViewCommands(program, open);
   addReportCommand(program, open);
+  addPreviewCommand(program, open);
   return program;
 }

@@ -50,3 +50,6 @@ function combine(
     volumeBytes: by(left.volumeBytes, right.volumeBytes),
   };
 }
+export function lessAmounts(left: Amounts, right: Amounts): Amounts {
+  return combine(left, right, (from, taken) => from - taken);
+}

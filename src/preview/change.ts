@@ -11,7 +11,6 @@ import type { World } from "../sim/world.ts";
 import { during } from "./wake.ts";
 
 export type Change =
-  | { readonly type: "none" }
   /** The cluster gets this spec, and these labels and annotations when they are given. */
   | {
       readonly type: "apply";
@@ -39,8 +38,6 @@ export async function applyChange(
 ): Promise<string | undefined> {
   const { world, clock } = target;
   switch (change.type) {
-    case "none":
-      return undefined;
     case "apply":
       return applySpec(change, target);
     case "loseNode": {

@@ -33,6 +33,8 @@ export interface Tolerance {
 export interface ClusterFacts {
   /** Process groups that stay, by id: their class. */
   readonly processGroups: Readonly<Record<string, string>>;
+  /** Process groups that are on their way out. */
+  readonly leaving: readonly string[];
   readonly coordinators: readonly string[];
   readonly runningVersion: string;
 }
@@ -242,6 +244,10 @@ function factsOf(status: ClusterStatus | undefined): ClusterFacts {
     processGroups: Object.fromEntries(
       sorted.map(({ processGroupID, processClass }) => [processGroupID, processClass]),
     ),
+    leaving: (status?.processGroups ?? [])
+      .filter(isMarkedForRemoval)
+      .map(({ processGroupID }) => processGroupID)
+      .toSorted(),
     coordinators: coordinatorsOf(status?.connectionString ?? "").toSorted(),
     runningVersion: status?.runningVersion ?? "",
   };

@@ -4,9 +4,10 @@
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import type { Activity } from "../operate/activity.ts";
 import type { VirtualClock } from "../env/virtual-clock.ts";
+import { isMarkedForRemoval } from "../model/process-group.ts";
 import { isReconciled } from "../sim/world.ts";
 import { applyChange } from "./change.ts";
-import type { Change } from "./change.ts";
+import type { Change, ChangeTarget } from "./change.ts";
 import type { Picture, PictureProblem } from "./picture.ts";
 import { Recorder } from "./recorder.ts";
 import type { RunEnd, RunRecord } from "./recorder.ts";
@@ -14,30 +15,62 @@ import { during, stopCopy, wake } from "./wake.ts";
 
 export interface RunOptions {
   readonly seed: number;
-  /** In virtual time, of each of the two parts. */
+  /** In virtual time, from the start of the operator or from the change. */
   readonly limitMs: number;
   /** In CPU time of this process, asked now and then; without it there is no such limit. */
   readonly isOutOfCpu?: () => boolean;
   readonly moveBytesPerSecond?: number;
 }
 
+export interface ChangeRunOptions extends RunOptions {
+  /** There is something to do without the change: the change comes when that is done. */
+  readonly restsFirst: boolean;
+}
+
 export interface Run {
-  /** What the operator does without the change. */
-  readonly pending: RunRecord;
-  /** Undefined when the change was refused. */
-  readonly changed: RunRecord | undefined;
-  readonly refusal: string | undefined;
+  readonly record: RunRecord;
   readonly notes: readonly string[];
 }
 
-export type RunResult = { readonly run: Run } | { readonly problems: readonly PictureProblem[] };
+export type RunResult =
+  | { readonly run: Run }
+  | { readonly problems: readonly PictureProblem[] }
+  /** The change is not taken, and why. */
+  | { readonly refusal: string };
 
-export async function runPreview(
+interface Scene {
+  readonly clock: VirtualClock;
+  readonly recorder: Recorder;
+  readonly target: ChangeTarget;
+}
+
+/** What the operator does without any change, to rest. */
+export function runPending(picture: Picture, options: RunOptions): Promise<RunResult> {
+  return inCopy(picture, options, ({ clock, recorder }) => untilRest(clock, recorder, options));
+}
+
+export function runChange(
   picture: Picture,
   change: Change,
-  options: RunOptions,
+  options: ChangeRunOptions,
 ): Promise<RunResult> {
-  const { seed, moveBytesPerSecond } = options;
+  return inCopy(picture, options, async ({ clock, recorder, target }) => {
+    if (options.restsFirst) await untilRest(clock, recorder, options);
+    else await clock.advance(lookMs);
+    recorder.begin();
+    const refusal = await applyChange(change, target);
+    return refusal === undefined ? untilRest(clock, recorder, options) : { refusal };
+  });
+}
+
+/** The operator has looked at the cluster by then. */
+const lookMs = 10_000;
+
+async function inCopy(
+  picture: Picture,
+  { seed, moveBytesPerSecond }: RunOptions,
+  work: (scene: Scene) => Promise<RunEnd | { readonly refusal: string }>,
+): Promise<RunResult> {
   const { namespace = "default", name = "" } = picture.cluster.metadata;
   let recorder: Recorder | undefined;
   const waking = await wake(picture, {
@@ -50,15 +83,11 @@ export async function runPreview(
   const { clock, world, notes } = waking.copy;
   recorder = new Recorder({ world, namespace, name });
   await during(clock, world.startOperator().started);
-  const pending = recorder.record(seed, await untilRest(clock, recorder, options));
-  recorder.begin();
-  const refusal = await applyChange(change, { world, clock, namespace, name });
-  const changed =
-    refusal === undefined
-      ? recorder.record(seed, await untilRest(clock, recorder, options))
-      : undefined;
+  const end = await work({ clock, recorder, target: { world, clock, namespace, name } });
+  const result =
+    typeof end === "string" ? { run: { record: recorder.record(seed, end), notes } } : end;
   await stopCopy(clock, world);
-  return { run: { pending, changed, refusal, notes } };
+  return result;
 }
 
 const sampleMs = 1_000;
@@ -93,10 +122,14 @@ export async function untilRest(
   return end ?? "time";
 }
 
+/** Nothing is left to do, and nothing is wrong with those that stay. */
 function isAtRest(cluster: FoundationDBCluster): boolean {
   const groups = cluster.status?.processGroups ?? [];
   return (
-    isReconciled(cluster) && groups.every(({ removalTimestamp }) => removalTimestamp === undefined)
+    isReconciled(cluster) &&
+    groups.every(
+      (group) => isMarkedForRemoval(group) || (group.processGroupConditions ?? []).length === 0,
+    )
   );
 }
 

@@ -78,6 +78,7 @@ const runs: readonly (readonly [documented: string, typed?: string])[] = [
 const named = "names a command in a sentence, without what it is about";
 const backup = "needs a backup: test/world/backup.test.ts does what it is for";
 const restore = "needs a backup: test/world/restore.test.ts does what it is for";
+const previewed = "asks for the status in a pod: test/cli/preview.test.ts does it from a picture";
 const otherTest = (where: string) => `run by ${where}`;
 const needsHelm = "needs helm, which npm run packaging builds: test/packaging/chart.test.ts";
 const global = "needs several operators in global mode: test/cli/coordination.test.ts";
@@ -115,6 +116,13 @@ const leftOut: Readonly<Record<string, string>> = {
   "kubectl fdb explain dc1": global,
   "kubectl fdb explain restore/NAME": restore,
   "kubectl fdb explain restore/yesterday": restore,
+  "kubectl fdb preview": named,
+  "kubectl fdb preview sample --lose-node node-3": previewed,
+  "kubectl fdb preview sample --set spec.processCounts.storage=5": previewed,
+  "kubectl fdb preview sample --upgrade 7.3.79": previewed,
+  "kubectl fdb preview sample -f changed.yaml": previewed,
+  "kubectl fdb report": named,
+  "npm run previews": "takes half an hour; test/preview does a few of its cases",
   "kubectl get fdbbackup": backup,
   "kubectl get fdbrestore": restore,
   "kubectl get pods": named,

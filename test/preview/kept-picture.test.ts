@@ -8,7 +8,7 @@ import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { problemText } from "../../src/preview/picture.ts";
 import type { Picture } from "../../src/preview/picture.ts";
-import { runPreview } from "../../src/preview/run.ts";
+import { runPending } from "../../src/preview/run.ts";
 import type { Run } from "../../src/preview/run.ts";
 import { loadPicture, savePicture } from "../../src/preview/save-picture.ts";
 import { takePicture } from "../../src/preview/take-picture.ts";
@@ -33,7 +33,7 @@ async function keptPicture(world: TestWorld): Promise<Picture> {
 }
 
 async function preview(picture: Picture): Promise<Run> {
-  const result = await runPreview(picture, { type: "none" }, { seed: 7, limitMs: hourMs });
+  const result = await runPending(picture, { seed: 7, limitMs: hourMs });
   assert.ok("run" in result, "problems" in result ? result.problems.map(problemText).join() : "");
   return result.run;
 }
@@ -54,7 +54,7 @@ for (const [title, spec, options] of shapes) {
   test(`[PIC14] a copy of a kept picture rests without a write (${title})`, async () => {
     await TestWorld.runWithCluster({ ...options, spec }, async (world) => {
       await world.clock.advance(3 * minuteMs);
-      const { pending } = await preview(await keptPicture(world));
+      const { record: pending } = await preview(await keptPicture(world));
       assert.deepEqual(pending.writes, []);
       assert.deepEqual(pending.acts, []);
       assert.equal(pending.statusWrites, 0);

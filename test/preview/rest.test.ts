@@ -11,7 +11,7 @@ import type { Picture } from "../../src/preview/picture.ts";
 import { problemText } from "../../src/preview/picture.ts";
 import { resourceOfObject } from "../../src/preview/stage.ts";
 import { stopCopy, wake } from "../../src/preview/wake.ts";
-import { runPreview } from "../../src/preview/run.ts";
+import { runPending } from "../../src/preview/run.ts";
 import type { Run } from "../../src/preview/run.ts";
 import { threeHalls } from "../world/hall-harness.ts";
 import {
@@ -27,7 +27,7 @@ import { abandonedCluster, name as goCluster } from "../world/go-cluster.ts";
 import { pictureOf } from "./world-picture.ts";
 
 async function run(picture: Picture): Promise<Run> {
-  const result = await runPreview(picture, { type: "none" }, { seed: 7, limitMs: hourMs });
+  const result = await runPending(picture, { seed: 7, limitMs: hourMs });
   assert.ok("run" in result, "problems" in result ? result.problems.map(problemText).join() : "");
   return result.run;
 }
@@ -62,7 +62,7 @@ for (const [title, spec, options] of shapes) {
     await TestWorld.runWithCluster({ ...options, spec }, async (world) => {
       await world.clock.advance(3 * minuteMs);
       const picture = await pictureOf(world);
-      const { pending, notes } = await run(picture);
+      const { record: pending, notes } = await run(picture);
       assert.deepEqual(pending.writes, []);
       assert.deepEqual(pending.acts, []);
       assert.equal(pending.statusWrites, 0);
@@ -76,7 +76,7 @@ for (const [title, spec, options] of shapes) {
 
 test("[PV3] a copy of a cluster of the Go operator is taken over: nothing but its own status is written", async () => {
   const world = await abandonedCluster();
-  const { pending } = await run(await pictureOf(world, goCluster));
+  const { record: pending } = await run(await pictureOf(world, goCluster));
   assert.deepEqual(pending.writes, []);
   assert.deepEqual(pending.acts, []);
   assert.ok(pending.statusWrites <= 2, `${pending.statusWrites} writes of the status`);

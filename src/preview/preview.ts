@@ -1,0 +1,49 @@
+// A whole preview: what is pending, then the change with several seeds, and what it comes to. Rules PV4 and PV7.
+import type { Change } from "./change.ts";
+import type { Picture, PictureProblem } from "./picture.ts";
+import { reportOf } from "./report.ts";
+import type { PreviewReport } from "./report.ts";
+import { runChange, runPending } from "./run.ts";
+import type { Run, RunOptions } from "./run.ts";
+import { simulatedRate } from "./movement.ts";
+
+export interface PreviewInput {
+  readonly picture: Picture;
+  readonly change: Change;
+  /** In words, for the page. */
+  readonly changeText: string;
+  readonly seeds: number;
+  readonly limitMs: number;
+  readonly isOutOfCpu?: () => boolean;
+  /** For the estimate of how long the movement of data takes. */
+  readonly bytesPerSecond: number;
+}
+
+export type PreviewResult =
+  | { readonly report: PreviewReport }
+  | { readonly problems: readonly PictureProblem[] };
+
+export async function preview(input: PreviewInput): Promise<PreviewResult> {
+  const { picture, change, limitMs, isOutOfCpu, bytesPerSecond } = input;
+  const optionsOf = (seed: number): RunOptions => ({
+    ...{ seed, limitMs, moveBytesPerSecond: simulatedRate(picture) },
+    ...(isOutOfCpu === undefined ? {} : { isOutOfCpu }),
+  });
+  const waiting = await runPending(picture, optionsOf(1));
+  if (!("run" in waiting)) return { problems: "problems" in waiting ? waiting.problems : [] };
+  const { run: pending } = waiting;
+  const { acts, writes } = pending.record;
+  const restsFirst = acts.length + writes.length > 0;
+  const runs: Run[] = [];
+  let refusal: string | undefined;
+  for (let seed = 1; seed <= input.seeds && refusal === undefined; seed += 1) {
+    // One run is better than none, however slow the machine is.
+    if (seed > 1 && isOutOfCpu?.() === true) break;
+    const result = await runChange(picture, change, { ...optionsOf(seed), restsFirst });
+    if ("problems" in result) return result;
+    if ("refusal" in result) ({ refusal } = result);
+    else runs.push(result.run);
+  }
+  const told = { picture, change: input.changeText, pending, runs, bytesPerSecond };
+  return { report: reportOf(refusal === undefined ? told : { ...told, refusal }) };
+}

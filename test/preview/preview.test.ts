@@ -1,0 +1,87 @@
+// A whole preview: the copy, several runs, and what they come to. Rules: spec/preview.md [PV4]-[PV7].
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { ClusterSpec } from "../../src/api/cluster.ts";
+import { preview } from "../../src/preview/preview.ts";
+import type { Picture } from "../../src/preview/picture.ts";
+import type { PreviewReport } from "../../src/preview/report.ts";
+import type { Change } from "../../src/preview/change.ts";
+import { hourMs, small, TestWorld } from "../world/world-harness.ts";
+import { pictureOf } from "./world-picture.ts";
+
+async function reportOf(picture: Picture, change: Change, seeds = 1): Promise<PreviewReport> {
+  const result = await preview({
+    ...{ picture, change, changeText: "a test", seeds, limitMs: hourMs, bytesPerSecond: 1e6 },
+  });
+  assert.ok("report" in result, JSON.stringify(result));
+  return result.report;
+}
+
+test("[PV4] [PV5] [PV7] a growth is previewed with its pods, volumes and data, and the world is left alone", async () => {
+  await TestWorld.runWithCluster({ spec: small, nodes: 9 }, async (world) => {
+    const picture = await pictureOf(world);
+    const before = JSON.stringify(picture);
+    const written = world.requests.length;
+    const spec: ClusterSpec = {
+      ...picture.cluster.spec,
+      processCounts: { storage: 5, log: 3, stateless: 3 },
+    };
+    const report = await reportOf(picture, { type: "apply", spec }, 2);
+    assert.equal(report.outcome, "done");
+    assert.deepEqual(report.seeds, [1, 2]);
+    assert.deepEqual(report.pending, []);
+    assert.deepEqual(report.processGroups, {
+      added: { storage: { least: 2, most: 2 } },
+      removed: {},
+    });
+    assert.deepEqual(report.recoveries, { least: 0, most: 0 });
+    assert.equal(report.extra.pods, 2);
+    assert.equal(report.extra.volumeBytes, 2 * 128_000_000_000);
+    assert.ok(report.bytesMoved.most > 0);
+    assert.equal(report.movementSeconds.most, Math.ceil(report.bytesMoved.most / 1e6));
+    assert.deepEqual(report.withoutNode, {});
+    assert.equal(JSON.stringify(picture), before);
+    assert.equal(world.requests.length, written);
+  });
+});
+
+test("[PV6] what the API server refuses is told in its words; so is a node that is not there", async () => {
+  await TestWorld.runWithCluster({}, async (world) => {
+    const picture = await pictureOf(world);
+    const { spec } = picture.cluster;
+    const wrong = { ...spec, databaseConfiguration: { redundancy_mode: "quintuple" } };
+    const refused = await reportOf(picture, { type: "apply", spec: wrong as ClusterSpec });
+    assert.equal(refused.outcome, "refused");
+    assert.match(refused.refusal ?? "", /redundancy_mode/);
+    const gone = await reportOf(picture, { type: "loseNode", node: "node-99" });
+    assert.match(gone.refusal ?? "", /there is no running node node-99: it is one of node-1/);
+    const nowhere = await reportOf(picture, { type: "loseZone", zone: "zone-9" });
+    assert.match(nowhere.refusal ?? "", /the zones are zone-1, zone-2, zone-3/);
+  });
+});
+
+test("[PV4] [PV8] pods without room are blocked, with what the scheduler says and what to do", async () => {
+  await TestWorld.runWithCluster({ spec: small }, async (world) => {
+    const picture = await pictureOf(world);
+    const { spec } = picture.cluster;
+    const otherRequests = Array.from({ length: 6 }, (_, index) => ({
+      ...{ node: `node-${index + 1}`, cpu: "16", memory: "1Gi", pods: 1 },
+    }));
+    const quick = { replacements: { failureDetectionTimeSeconds: 60, enabled: false } };
+    const report = await reportOf(
+      { ...picture, otherRequests },
+      {
+        type: "apply",
+        spec: {
+          ...spec,
+          automationOptions: { ...spec.automationOptions, ...quick },
+          processCounts: { storage: 4, log: 3, stateless: 3 },
+        },
+      },
+    );
+    assert.notEqual(report.outcome, "done");
+    assert.ok(Object.keys(report.withoutNode).length > 0);
+    assert.ok(report.waits.length > 0);
+    assert.ok(report.waits.every(({ remedy }) => remedy !== ""));
+  });
+});
