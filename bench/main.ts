@@ -28,6 +28,7 @@ import {
   restartTable,
 } from "./report.ts";
 import type { Aim } from "./report.ts";
+import { pluginStartAims, pluginStartTable, runPluginStarts } from "./plugin-start.ts";
 import { rolloutAims, rolloutTable, runRollouts } from "./rollout.ts";
 
 const usage = `usage: npm run bench -- [--sizes 20,100] [--quick] [--operations] [--json] [--no-memory]
@@ -99,13 +100,15 @@ async function main(options: Options): Promise<void> {
   const backups = await runBackups(options.isQuick ? fewBackups : allBackups, progress);
   const decisions = runDecisions();
   const updates = options.isQuick ? [] : await runPackedUpdates(progress);
+  const starts = await runPluginStarts();
   progress("");
   const judged = [
     ...[...allAims(runs, memory), ...operationAims(operations), ...rolloutAims(rollouts)],
     ...[...decisionAims(decisions), ...packedUpdateAims(updates), ...backupsAims(backups)],
+    ...pluginStartAims(starts),
   ];
   if (options.isJson) {
-    const measured = { runs, memory, operations, rollouts, backups, decisions, updates };
+    const measured = { runs, memory, operations, rollouts, backups, decisions, updates, starts };
     const figures = { seed, ...measured, aims: judged };
     process.stdout.write(`${JSON.stringify(figures, undefined, 2)}\n`);
     return;
@@ -122,6 +125,7 @@ async function main(options: Options): Promise<void> {
     backupsTable(backups),
     decisionTable(decisions),
     updates.length === 0 ? "" : packedUpdateTable(updates),
+    pluginStartTable(starts),
     runs.length === 0 ? "" : `${footnotes}\n`,
     operationFootnotes,
     missed.length === 0

@@ -33,6 +33,8 @@ const runs: readonly (readonly [documented: string, typed?: string])[] = [
     "kubectl fdb explain NAME [-n NAMESPACE] [--context NAME] [--kubeconfig FILE] [-o text|json]",
     "kubectl fdb explain sample -n default --kubeconfig $KUBECONFIG -o json",
   ],
+  ["kubectl fdb logs CLUSTER", "kubectl fdb logs sample"],
+  ["kubectl fdb completion bash"],
   ["fdb-operator explain CLUSTER", "fdb-operator explain sample"],
   ["fdb-operator explain sample"],
   ["npx fdb-operator explain sample"],
@@ -82,6 +84,8 @@ const previewed = "asks for the status in a pod: test/cli/preview.test.ts does i
 const otherTest = (where: string) => `run by ${where}`;
 const needsHelm = "needs helm, which npm run packaging builds: test/packaging/chart.test.ts";
 const global = "needs several operators in global mode: test/cli/coordination.test.ts";
+const report = otherTest("test/plugin/report.test.ts");
+const executable = "builds for minutes: npm run packaging and test/packaging/executable.test.ts";
 const demo = "the same world as --once in test/cli/dev.test.ts, which ends by itself";
 
 const leftOut: Readonly<Record<string, string>> = {
@@ -97,11 +101,15 @@ const leftOut: Readonly<Record<string, string>> = {
   "helm show crds deploy/chart | kubectl apply --server-side --force-conflicts -f -": needsHelm,
   "helm uninstall": named,
   "kubectl annotate fdbbackup nightly foundationdb.org/delete-last-backup=nightly": backup,
+  "kubectl completion bash": named,
   "kubectl create secret tls": named,
   "kubectl delete --cascade=foreground": named,
   "kubectl describe": named,
   "kubectl describe deployment": named,
   "kubectl describe pvc": named,
+  "kubectl fdb": named,
+  "kubectl fdb completion kubectl > ~/.local/bin/kubectl_complete-fdb && chmod +x ~/.local/bin/kubectl_complete-fdb":
+    otherTest("test/plugin/completion.test.ts"),
   "kubectl fdb coordination clear": named,
   "kubectl fdb coordination clear CLUSTER --prefix PREFIX": global,
   "kubectl fdb coordination clear dc1 --prefix dc2": global,
@@ -150,6 +158,16 @@ const leftOut: Readonly<Record<string, string>> = {
   "npm start -- --example backup": otherTest("test/cli/dev.test.ts"),
   "npm start -- -f my-cluster.yaml": demo,
   "npm test": "is this suite",
+  "kubectl krew install --manifest=fdb.yaml --archive=kubectl-fdb-0.1.0-linux-x64.tar.gz":
+    "needs krew; test/packaging/executable.test.ts reads the manifest",
+  "npm run executable": executable,
+  "kubectl fdb preview --from BUNDLE.tar.gz": named,
+  "kubectl fdb report": report,
+  "kubectl fdb report CLUSTER [-f FILE] [--log-lines N] [--timeout DURATION] [--status FILE]":
+    report,
+  "kubectl fdb report sample": report,
+  "kubectl fdb report sample --log-lines 0 --timeout 1m": report,
+  "kubectl fdb report sample -n databases -f sample.tar.gz": report,
 };
 
 test("[DEP19] commands are read from code blocks and from sentences", () => {
