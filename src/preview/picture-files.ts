@@ -110,7 +110,7 @@ function needed(text: string | undefined, name: string, place: string): string {
 }
 
 function documentsOf(text: string, place: string): unknown[] {
-  const documents = parseAllDocuments(text, { uniqueKeys: true, logLevel: "error" });
+  const documents = parsedYaml(text, place);
   if (!Array.isArray(documents)) return [];
   return documents.map((document) => {
     const [problem] = document.errors;
@@ -125,6 +125,15 @@ function documentsOf(text: string, place: string): unknown[] {
       throw new CommandError(`${place}: ${(error as Error).message}`);
     }
   });
+}
+
+/** A document that is nested without end exhausts the parser. */
+function parsedYaml(text: string, place: string): ReturnType<typeof parseAllDocuments> {
+  try {
+    return parseAllDocuments(text, { uniqueKeys: true, logLevel: "error" });
+  } catch (error) {
+    throw new CommandError(`${place} cannot be read: ${(error as Error).message}`);
+  }
 }
 
 function jsonOf(text: string, place: string): unknown {

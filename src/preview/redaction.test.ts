@@ -55,6 +55,16 @@ const cases: [string, string, string][] = [
     "x\nREDACTED1\ny",
   ],
   ["a key that was cut", "-----BEGIN PRIVATE KEY-----\\nabc\\ndef", "REDACTED1"],
+  [
+    "a key whose lines have times, cut at its end",
+    "T1 -----BEGIN PRIVATE KEY-----\nT2 MIIEabcdefghijklmnopqrstuvwx\nT3 abc",
+    "T1 REDACTED1",
+  ],
+  [
+    "a key that was cut at its beginning",
+    "said so.\nMIIEabcdefghijklmnop\n2026-01-01T00:00:00Z MIIEabcdefghijk\nabc=\n-----END PRIVATE KEY-----\nx",
+    "said so.\nREDACTED1\nx",
+  ],
   ["a certificate", "-----BEGIN CERTIFICATE-----\nabc", "-----BEGIN CERTIFICATE-----\nabc"],
 ];
 
@@ -69,6 +79,16 @@ test("[PIC12] a value that is secret in one place is found in every form", () =>
   const base64 = Buffer.from(secret).toString("base64");
   const text = `${secret}|${JSON.stringify(secret)}|${encodeURIComponent(secret)}|${base64}`;
   assert.equal(redact(text, [secret]), 'REDACTED1|"REDACTED1"|REDACTED1|REDACTED1');
+});
+
+test("[PIC12] values of any size and number are found, the longest first", () => {
+  const large = `large${"x-".repeat(200_000)}`;
+  const many = Array.from({ length: 2_000 }, (_, index) => `value-${index}-of-many`);
+  const text = `${large} ${many[7]} ${many[1999]} prefix-and-more prefix`;
+  const result = redact(text, [...many, large, "prefix", "prefix-and-more"]);
+  assert.match(result, /^REDACTED\d+ REDACTED8 REDACTED2000 (REDACTED\d+) (REDACTED\d+)$/);
+  const [, longer, shorter] = /(\w+) (\w+)$/.exec(result) ?? [];
+  assert.notEqual(longer, shorter);
 });
 
 test("[PIC13] a value that is part of a name stays in texts", () => {
@@ -105,4 +125,32 @@ test("[PIC15] what was replaced is not replaced again", () => {
     }),
     { numRuns: 200 },
   );
+});
+
+test("[PIC12] no text takes longer than its length", () => {
+  const size = 30_000;
+  const hostile = [
+    "a",
+    "-",
+    "a.",
+    "--password",
+    "password",
+    ":a",
+    "eyJ-",
+    "x://",
+    "blobstore://",
+    " -u ",
+  ];
+  const lines = [
+    "-----BEGIN PRIVATE KEY-----\n",
+    "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=\n",
+    "a=b\n",
+  ];
+  for (const part of [...hostile, ...lines]) {
+    const text = `token: ${part.repeat(Math.ceil(size / part.length))} PRIVATE KEY-----`;
+    const startedMs = process.cpuUsage().user / 1000;
+    redact(text);
+    const tookMs = process.cpuUsage().user / 1000 - startedMs;
+    assert.ok(tookMs < 5_000, `${part}: ${tookMs} ms`);
+  }
 });

@@ -12,7 +12,7 @@ export class Redaction {
   readonly #forced = new Set<string>();
   #isCollecting = true;
   #next = 1;
-  #search: { expression: RegExp; values: ReadonlyMap<string, string> } | undefined;
+  #searches: readonly Search[] = [];
 
   /** A value in a place that is secret, whatever it looks like. */
   secret(value: string): string {
@@ -35,9 +35,7 @@ export class Redaction {
   /** A text that people or programs wrote: what looks like a secret or is known as one is replaced. */
   text(text: string): string {
     const replaced = replaceSecrets(this.#seen(text), (found) => this.#found(found));
-    if (this.#search === undefined) return replaced;
-    const { expression, values } = this.#search;
-    return replaced.replace(expression, (found) => values.get(found) ?? found);
+    return this.#searches.reduce(replaceKnown, replaced);
   }
 
   /** The same in a name or an identifier, of which only the form is looked at. */
@@ -70,9 +68,7 @@ export class Redaction {
       const placeholder = this.#placeholder(value);
       for (const form of formsOf(value)) if (!values.has(form)) values.set(form, placeholder);
     }
-    const forms = [...values.keys()].toSorted((one, other) => other.length - one.length);
-    if (forms.length === 0) return;
-    this.#search = { expression: new RegExp(forms.map(escaped).join("|"), "g"), values };
+    this.#searches = searchesFor(values);
   }
 
   /** How many different values were replaced. */
@@ -107,6 +103,47 @@ export class Redaction {
     }
     return text;
   }
+}
+
+/** Values are looked for by their first letters, all of the same number: an expression of whole values could be too large. */
+interface Search {
+  readonly expression: RegExp;
+  /** With the placeholder of each, the longest first. */
+  readonly byHead: ReadonlyMap<string, readonly (readonly [string, string])[]>;
+}
+
+const headsAtOnce = 500;
+
+function searchesFor(values: ReadonlyMap<string, string>): Search[] {
+  const byHead = new Map<string, [string, string][]>();
+  for (const entry of [...values].toSorted(([one], [other]) => other.length - one.length)) {
+    const head = entry[0].slice(0, shortestKnown);
+    const known = byHead.get(head);
+    if (known === undefined) byHead.set(head, [entry]);
+    else known.push(entry);
+  }
+  const heads = [...byHead.keys()];
+  const searches: Search[] = [];
+  for (let at = 0; at < heads.length; at += headsAtOnce) {
+    const some = heads.slice(at, at + headsAtOnce);
+    searches.push({ expression: new RegExp(some.map(escaped).join("|"), "g"), byHead });
+  }
+  return searches;
+}
+
+function replaceKnown(text: string, { expression, byHead }: Search): string {
+  const parts: string[] = [];
+  let from = 0;
+  expression.lastIndex = 0;
+  for (let match = expression.exec(text); match !== null; match = expression.exec(text)) {
+    const { index } = match;
+    const found = byHead.get(match[0])?.find(([value]) => text.startsWith(value, index));
+    expression.lastIndex = index + (found?.[0].length ?? 1);
+    if (found === undefined) continue;
+    parts.push(text.slice(from, index), found[1]);
+    from = expression.lastIndex;
+  }
+  return from === 0 ? text : parts.join("") + text.slice(from);
 }
 
 /** How a value may be written elsewhere: in JSON, in a URL, in base64, indented. */

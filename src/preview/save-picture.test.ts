@@ -66,6 +66,7 @@ const cases: [string, Record<string, string | undefined>, RegExp][] = [
     /names the file "\.\.\/\.\.\/x\.yaml"/,
   ],
   ["broken YAML", { "nodes.yaml": "a: [1" }, /nodes\.yaml:\d+: /],
+  ["YAML without end", { "nodes.yaml": "[".repeat(2_000) }, /nodes\.yaml/],
   ["a broken status", { "status.json": '{"a"' }, /status\.json is no JSON/],
   ["aliases", { "nodes.yaml": "a: &a [1]\nb: *a" }, /nodes\.yaml: /],
   ["another object", { "nodes.yaml": "a: 1" }, /no usable picture: objects\[0\]\.apiVersion/],

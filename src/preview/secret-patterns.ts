@@ -19,10 +19,17 @@ export function isPlainSetting(value: string): boolean {
   return /^(?:true|false|[-+]?\d{1,9}(?:\.\d+)?(?:[KMGT]i?B?|ms|[smhd])?)$/i.test(value);
 }
 
+/*
+ * Every part of an expression has a limit, and names begin where a word begins: a megabyte of one letter must not take
+ * longer than a megabyte of text.
+ */
+
 /** `replace` gets each secret and gives the text that stands in its place. */
 type Replace = (secret: string) => string;
 
 interface Pattern {
+  /** Without it the expression cannot match. */
+  readonly hint?: string;
   readonly expression: RegExp;
   readonly replaced: (match: readonly string[], replace: Replace) => string;
 }
@@ -31,24 +38,25 @@ const value = `[^\\s"'\\\\,;&)}\\]]+`;
 
 const patterns: readonly Pattern[] = [
   {
-    // A log that was cut may end within a key.
+    // A log that was cut may end within a key; its lines may begin with times.
+    hint: "PRIVATE KEY-----",
     expression:
-      /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----(?:[\s\S]*?-----END [A-Z0-9 ]*PRIVATE KEY-----|[A-Za-z0-9+/=\s\\]*)/g,
+      /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?:[\s\S]{0,20000}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|[\s\S]{0,4000})/g,
     replaced: ([whole = ""], replace) => replace(whole),
   },
   {
     // The secret of an account of an object store may hold slashes.
-    expression: /(blobstore:\/\/)([^\s"'<>?]*)@/gi,
+    expression: /(blobstore:\/\/)([^\s"'<>?]{0,1000})@/gi,
     replaced: ([, scheme = "", user = ""], replace) => `${scheme}${userInfo(user, replace)}@`,
   },
   {
-    expression: /\b([a-z][a-z0-9+.-]*:\/\/)([^\s/"'<>?#]+)@(?!sha256:)/gi,
+    expression: /\b([a-z][a-z0-9+.-]{0,30}:\/\/)([^\s/"'<>?#]{1,1000})@(?!sha256:)/gi,
     replaced: ([, scheme = "", user = ""], replace) => `${scheme}${userInfo(user, replace)}@`,
   },
   {
     // A connection string, or an account and its password; the digest of an image is neither.
     expression:
-      /(^|[^A-Za-z0-9_./-])([A-Za-z0-9_.-]+):([^\s@:/"'<>,]+)@(?!sha256:)(?=[A-Za-z0-9[])/g,
+      /(^|[^A-Za-z0-9_./-])([A-Za-z0-9_.-]{1,200}):([^\s@:/"'<>,]{1,1000})@(?!sha256:)(?=[A-Za-z0-9[])/g,
     replaced: ([, before = "", name = "", secret = ""], replace) =>
       `${before}${name}:${kept(secret) ? secret : replace(secret)}@`,
   },
@@ -70,7 +78,7 @@ const patterns: readonly Pattern[] = [
       before + (/[A-Z0-9=]/.test(secret.slice(1)) ? replace(secret) : secret),
   },
   {
-    expression: /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?/g,
+    expression: /\beyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?/g,
     replaced: ([whole = ""], replace) => replace(whole),
   },
   {
@@ -82,7 +90,7 @@ const patterns: readonly Pattern[] = [
   {
     // password=…, "token": "…", --secret …, also where the quotes are escaped.
     expression: new RegExp(
-      `([A-Za-z0-9_.-]*(?:${secretWords})[A-Za-z0-9_.-]*)(\\\\?["']?\\s*[=:]\\s*\\\\?["']?)(${value})`,
+      `(?<![A-Za-z0-9_.-])([A-Za-z0-9_.-]{0,80}?(?:${secretWords})[A-Za-z0-9_.-]{0,80})(\\\\?["']?\\s*[=:]\\s*\\\\?["']?)(${value})`,
       "gi",
     ),
     replaced: ([whole = "", name = "", between = "", secret = ""], replace) =>
@@ -90,7 +98,7 @@ const patterns: readonly Pattern[] = [
   },
   {
     expression: new RegExp(
-      `(--?[A-Za-z0-9_-]*(?:${secretWords})[A-Za-z0-9_-]*)(\\s+)(${value})`,
+      `(?<![A-Za-z0-9_-])(--?[A-Za-z0-9_-]{0,80}?(?:${secretWords})[A-Za-z0-9_-]{0,80})(\\s+)(${value})`,
       "gi",
     ),
     replaced: ([whole = "", name = "", between = "", secret = ""], replace) =>
@@ -115,12 +123,26 @@ export function replaceSecrets(text: string, replace: Replace): string {
     return text;
   }
   let result = text;
-  for (const { expression, replaced } of patterns) {
+  for (const { hint, expression, replaced } of patterns) {
+    if (hint !== undefined && !result.includes(hint)) continue;
     result = result.replace(expression, (...match: unknown[]) =>
       replaced(match as readonly string[], replace),
     );
   }
-  return result;
+  return withoutKeyEnd(result, replace);
+}
+
+/** A log may begin within a key: the lines before its end that look like parts of it belong to it. */
+function withoutKeyEnd(text: string, replace: Replace): string {
+  if (!text.includes("PRIVATE KEY-----")) return text;
+  const end = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----/.exec(text);
+  if (end === null) return text;
+  const lines = text.slice(0, end.index).split("\n");
+  let first = lines.length - 1;
+  while (first > 0 && /[A-Za-z0-9+/=]{2,80}\s?$/.test(lines[first - 1]?.slice(-82) ?? ""))
+    first -= 1;
+  const before = lines.slice(0, first).map((line) => `${line}\n`);
+  return before.join("") + replace("a private key") + text.slice(end.index + end[0].length);
 }
 
 function isNamedSecret(name: string, secret: string): boolean {

@@ -262,7 +262,8 @@ class Taking {
     if (this.#options.databaseStatus !== undefined) return this.#options.databaseStatus;
     this.#progress("status of the database");
     const { exec, clock } = this.#source;
-    const deadline = { leftMs: () => this.#endMs - clock.nowMs() };
+    const isOver = (): boolean => this.#ending.signal.aborted;
+    const deadline = { leftMs: () => (isOver() ? 0 : this.#endMs - clock.nowMs()) };
     const answer: StatusAnswer = await takeStatus(exec, own, deadline);
     if (answer.status === undefined) {
       this.#left.push({ what: "status of the database", why: answer.why });

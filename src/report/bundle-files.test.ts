@@ -160,7 +160,7 @@ test("[PIC36] [PIC11] random secrets in every place are in no file", () => {
       fc.uniqueArray(letters, { minLength: places.length, maxLength: places.length }),
       (values) => {
         const secret = (place: string): string => `s${values[places.indexOf(place)]}9`;
-        const files = bundleFiles(spoiled(secret), "bundle");
+        const { files } = bundleFiles(spoiled(secret), "bundle");
         for (const place of places) {
           const value = secret(place);
           const plain = value.replaceAll(/[^A-Za-z0-9]/g, "");
@@ -183,7 +183,7 @@ test("[PIC36] [PIC11] random secrets in every place are in no file", () => {
 });
 
 test("[PIC30] [PIC34] the index comes first and names every file and gap", () => {
-  const files = bundleFiles(
+  const { files } = bundleFiles(
     spoiled((place) => `Secret-${place.replaceAll(" ", "-")}-1`),
     "bundle",
   );
@@ -211,7 +211,7 @@ test("[PIC31] names that clash are told apart, and the folder has the time", () 
   const gathered = spoiled(() => "Secret-1234");
   const [log] = gathered.logs;
   assert.ok(log !== undefined);
-  const files = bundleFiles({ ...gathered, logs: [log, log] }, "b").map(({ path }) => path);
+  const files = bundleFiles({ ...gathered, logs: [log, log] }, "b").files.map(({ path }) => path);
   assert.equal(new Set(files).size, files.length);
   assert.ok(files.includes("b/logs/pods/sample-storage-1/exporter-2.log"));
   assert.equal(folderName(gathered.picture), "fdb-report-default-sample-20261115T090000Z");

@@ -16,12 +16,18 @@ export interface BundleFile {
   readonly text: string;
 }
 
+export interface Bundle {
+  readonly files: readonly BundleFile[];
+  /** What was left out, as people may see it. */
+  readonly left: readonly LeftOut[];
+}
+
 /** `folder` is the one that the archive unpacks to. */
 export function bundleFiles(
   gathered: Gathered,
   folder: string,
   secrets: readonly string[] = [],
-): BundleFile[] {
+): Bundle {
   const { explanation = "", logs } = gathered;
   const { picture, redactor } = redactPicture(gathered.picture, {
     objects: [...gathered.objects, ...gathered.events],
@@ -49,10 +55,8 @@ export function bundleFiles(
     files: named,
     count: redactor.count(),
   });
-  return [{ path: "index.md", text: index }, ...named].map(({ path, text }) => ({
-    path: `${folder}/${path}`,
-    text,
-  }));
+  const all = [{ path: "index.md", text: index }, ...named];
+  return { files: all.map(({ path, text }) => ({ path: `${folder}/${path}`, text })), left };
 }
 
 function resourceFiles(objects: readonly KubeObject[]): BundleFile[] {

@@ -4,6 +4,7 @@ import { foundationDbBackups } from "../api/backup.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { foundationDbRestores } from "../api/restore.ts";
 import { agentDeploymentName, agentLabel } from "../build/backup-deployment.ts";
+import { CommandError } from "../env/command-error.ts";
 import { isKubeError } from "../kube/error.ts";
 import type { Deployment, Event, Pod } from "../kube/generated/types.ts";
 import type { KubeObject } from "../kube/object.ts";
@@ -53,6 +54,9 @@ export async function gather(
   source.signal?.addEventListener("abort", abort, { once: true });
   try {
     return await new Gathering(source, cluster, options, ending.signal).everything();
+  } catch (error) {
+    if (source.signal?.aborted !== true) throw error;
+    throw new CommandError("interrupted: no bundle was written");
   } finally {
     timer.cancel();
     source.signal?.removeEventListener("abort", abort);
@@ -206,8 +210,7 @@ class Gathering {
       return await read();
     } catch (error) {
       // A mistake of ours is not a gap; a page that cannot be made is one.
-      if (!isKubeError(error) && !(error instanceof Error && error.name === "CommandError"))
-        throw error;
+      if (!isKubeError(error) && !(error instanceof CommandError)) throw error;
       if (this.#source.signal?.aborted === true) throw error;
       const isForbidden = isKubeError(error, "Forbidden");
       const isLate = this.#signal.aborted;

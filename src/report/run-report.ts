@@ -35,13 +35,14 @@ export async function runReport(session: Session, name: string, flags: ReportFla
     explain: () => explainPage(session, name),
     onProgress: (text) => out.note(`reading ${text}\n`),
   });
+  if (signal.aborted) throw new CommandError("interrupted: no bundle was written");
   const folder = folderName(gathered.picture);
   const file = flags.file ?? `${folder}.tar.gz`;
-  const files = bundleFiles(gathered, folder);
+  const { files, left } = bundleFiles(gathered, folder);
   const takenAtMs = parseTime(gathered.picture.takenAt) ?? clock.nowMs();
   const bytes = await writeBundle(file, files, takenAtMs / 1000);
   out.write(`${file}: ${files.length} files, ${Math.ceil(bytes / 1024)} KiB\n`);
-  for (const { what, why } of gathered.left) out.note(`left out: ${what} (${why})\n`);
+  for (const { what, why } of left) out.note(`left out: ${what} (${why})\n`);
   out.note(`${folder}/index.md says what lies where. Look through it before you hand it on.\n`);
 }
 

@@ -1,7 +1,7 @@
 // Rules PIC30 to PIC36: `kubectl fdb report` in a world, with secrets in all places, without rights, and while things go wrong.
 import { strict as assert } from "node:assert";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -97,9 +97,10 @@ const logs = [
   JSON.stringify({ message: pem, token: planted.token, data: planted.data }),
 ].join("\n");
 
-const withLogs = answering(({ path }) =>
-  path.endsWith("/log") ? { status: 200, body: logs } : undefined,
-);
+const withLogs = answering(({ path }) => {
+  assert.ok(!path.includes("/secrets"), path);
+  return path.endsWith("/log") ? { status: 200, body: logs } : undefined;
+});
 
 async function plant(world: TestWorld): Promise<void> {
   const { client } = world;
@@ -215,6 +216,22 @@ test("[PIC36] [PIC30] secrets that were put everywhere are in no byte of a bundl
     assert.ok(picture.databaseStatus !== undefined);
     const listed = execFileSync("tar", ["-tzf", file], { encoding: "utf8" });
     assert.equal(listed.trim().split("\n").length, files.size);
+  });
+});
+
+test("[PIC35] whoever is interrupted writes nothing", async () => {
+  await TestWorld.runWithCluster({}, async (world) => {
+    const file = newFile();
+    const interruption = new AbortController();
+    const through = answering(({ path }) => {
+      if (path.endsWith("/log")) interruption.abort();
+      return undefined;
+    });
+    const { signal } = interruption;
+    const { code, notes } = await report(world, ["sample", "-f", file], { through, signal });
+    assert.equal(code, 1);
+    assert.match(notes, /interrupted: no bundle was written/);
+    assert.equal(existsSync(file), false);
   });
 });
 
