@@ -39,7 +39,7 @@ const runs: readonly (readonly [documented: string, typed?: string])[] = [
   ["fdb-operator explain sample"],
   ["npx fdb-operator explain sample"],
   [
-    "kubectl logs POD -c foundationdb",
+    "kubectl logs -f POD -c foundationdb",
     "kubectl logs $(kubectl get pod -l foundationdb.org/fdb-cluster-name=sample -o name | head -1) -c foundationdb",
   ],
   ["kubectl describe foundationdbcluster CLUSTER", "kubectl describe foundationdbcluster sample"],
@@ -168,6 +168,9 @@ const leftOut: Readonly<Record<string, string>> = {
   "kubectl fdb report sample": report,
   "kubectl fdb report sample --log-lines 0 --timeout 1m": report,
   "kubectl fdb report sample -n databases -f sample.tar.gz": report,
+  "kubectl exec -it POD -c foundationdb -- bash": "needs a terminal",
+  "kubectl exec POD -c foundationdb -- fdbcli ...": named,
+  "kubectl port-forward": named,
 };
 
 test("[DEP19] commands are read from code blocks and from sentences", () => {
