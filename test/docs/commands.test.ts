@@ -129,7 +129,6 @@ const leftOut: Readonly<Record<string, string>> = {
   "kubectl fdb preview sample --set spec.processCounts.storage=5": previewed,
   "kubectl fdb preview sample --upgrade 7.3.79": previewed,
   "kubectl fdb preview sample -f changed.yaml": previewed,
-  "kubectl fdb report": named,
   "npm run previews": "takes half an hour; test/preview does a few of its cases",
   "kubectl get fdbbackup": backup,
   "kubectl get fdbrestore": restore,
