@@ -1,4 +1,5 @@
 // All end-to-end scenarios, in the order in which they run.
+import { backUpAndRestore } from "./backups.ts";
 import { takeOverDefinitions } from "./crd-takeover.ts";
 import { liveThroughKills } from "./life.ts";
 import type { Scenario } from "./scenario.ts";
@@ -10,6 +11,10 @@ export const scenarios: readonly Scenario[] = [
   {
     title: "[DEP16] [DEP17] a cluster lives on while its operator is killed in every change",
     run: liveThroughKills,
+  },
+  {
+    title: "[DEP21] a backup, a restore and a drill need every right they have, and no Secret",
+    run: backUpAndRestore,
   },
   {
     title:

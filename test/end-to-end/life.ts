@@ -6,10 +6,10 @@ import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { FoundationDBCluster } from "../../src/api/cluster.ts";
 import { machineClock, sleep } from "../../src/env/clock.ts";
 import { leaseRules, namespacedRules, nodeRules } from "../../src/operate/permissions.ts";
-import type { AuditedRequest } from "../control-plane.ts";
 import { install, operatorNamespace as namespace, operatorUser } from "./installation.ts";
 import { startNodes, startOperator } from "./programs.ts";
 import type { Program } from "./programs.ts";
+import { forbiddenRights, rightsOf, usedRights } from "./rights.ts";
 import {
   assertSameVolumes,
   haste,
@@ -104,16 +104,9 @@ async function replaceOperator(old: Program, startNew: () => Program): Promise<P
 async function checkRights({ controlPlane, say }: EndToEnd): Promise<void> {
   const requests = controlPlane.audited(operatorUser);
   assert.ok(requests.length > 100, `only ${requests.length} requests were audited`);
-  const rightOf = (each: AuditedRequest): string =>
-    `${each.verb} ${each.apiGroup}/${each.resource}`;
-  const forbidden = new Set(requests.filter(({ code }) => code === 403).map(rightOf));
-  assert.deepEqual([...forbidden], []);
-  const used = new Set(requests.map(rightOf));
-  const granted = [...namespacedRules, ...leaseRules, ...nodeRules].flatMap((rule) =>
-    rule.resources.flatMap((resource) =>
-      rule.verbs.map((verb) => `${verb} ${rule.apiGroups[0] ?? ""}/${resource}`),
-    ),
-  );
+  assert.deepEqual(forbiddenRights(controlPlane), []);
+  const used = usedRights(controlPlane);
+  const granted = rightsOf([...namespacedRules, ...leaseRules, ...nodeRules]);
   const unused = granted.filter((right) => !used.has(right));
   say(`${granted.length} rights granted, ${requests.length} requests, none forbidden`);
   say(`granted and not used in this life: ${unused.join(", ")}`);
