@@ -13,7 +13,7 @@ export const scenarios: readonly Scenario[] = [
     run: liveThroughKills,
   },
   {
-    title: "[DEP21] a backup, a restore and a drill need every right they have, and no Secret",
+    title: "[DEP25] a backup, a restore and a drill need every right they have, and no Secret",
     run: backUpAndRestore,
   },
   {

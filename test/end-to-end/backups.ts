@@ -1,6 +1,6 @@
 // A backup, a restore and a drill with every part a process of its own: a real API server, the rendered chart with the right
 // to make drills, the operator with exactly its service account. Every right that backups are the reason for is used, none is
-// missing, and no Secret can be read. Rules: spec/deploy.md [DEP21].
+// missing, and no Secret can be read. Rules: spec/deploy.md [DEP25].
 import assert from "node:assert/strict";
 import path from "node:path";
 import { foundationDbBackups } from "../../src/api/backup.ts";
