@@ -2,6 +2,7 @@
 // Rules: spec/preview.md [PV11].
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
+import { UsageError } from "../env/command-error.ts";
 import {
   addConnectionFlags,
   addOutputFlag,
@@ -21,7 +22,7 @@ export function addPreviewCommand(program: Command, open: OpenSession): void {
     .description(
       "say what a change or a fault would lead to, by letting the operator do it in a simulated copy; changes nothing",
     )
-    .argument("<cluster>", "name of the FoundationDBCluster")
+    .argument("[cluster]", "name of the FoundationDBCluster; may be left out with --from")
     .option("-f, --file <file>", "the changed FoundationDBCluster, as for kubectl apply")
     .option(
       "--set <path=value>",
@@ -64,12 +65,15 @@ export function addPreviewCommand(program: Command, open: OpenSession): void {
         "preview sample --upgrade 7.3.79 --fail-on recoveries>1,blocked",
         "preview sample --lose-node node-3",
         "preview sample --save picture",
-        "preview sample --from picture -f changed.yaml -o json",
+        "preview --from picture -f changed.yaml -o json",
       ),
     )
-    .action(async (name: string, flags: PreviewFlags, self: Command) => {
+    .action(async (name: string | undefined, flags: PreviewFlags, self: Command) => {
+      if (name === undefined && flags.from === undefined) {
+        throw new UsageError("preview needs the name of a cluster, or --from PLACE");
+      }
       const { previewOffline, runPreviewCommand } = await import("./preview.ts");
-      if (flags.from === undefined) {
+      if (name !== undefined && flags.from === undefined) {
         return inSession(open, (session: Session, all: PreviewFlags) =>
           runPreviewCommand(session, name, all),
         )(name, flags, self);

@@ -66,7 +66,7 @@ export async function runPreviewCommand(
 
 /** Without a server: of a picture that was saved. */
 export async function previewOffline(
-  name: string,
+  name: string | undefined,
   flags: PreviewFlags,
   write: Write,
 ): Promise<void> {
@@ -76,7 +76,7 @@ export async function previewOffline(
     flags.status === undefined ? loaded : { ...loaded, databaseStatus: statusOf(flags.status) };
   const found = picture.cluster.metadata;
   const isOther = flags.namespace !== undefined && flags.namespace !== found.namespace;
-  if (found.name !== name || isOther) {
+  if ((name !== undefined && found.name !== name) || isOther) {
     throw new CommandError(`${flags.from} is a picture of ${found.namespace}/${found.name}`);
   }
   if (flags.save !== undefined) savePicture(flags.save, picture);

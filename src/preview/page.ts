@@ -16,7 +16,7 @@ export function pageOf(report: PreviewReport): string {
   const { cluster, takenAt, change, outcome, refusal, seeds } = report;
   const lines = [
     `Preview of ${cluster.namespace}/${cluster.name} as of ${takenAt}: ${change}`,
-    `${outcomes[outcome]}${refusal === undefined ? "" : ` ${refusal}`}`,
+    `${outcomeText(report)}${refusal === undefined ? "" : ` ${refusal}`}`,
     "",
     ...section("Already pending, without the change", pendingLines(report)),
     ...(outcome === "refused" ? [] : runSections(report)),
@@ -25,6 +25,13 @@ export function pageOf(report: PreviewReport): string {
     `Times are estimates of a simulation, from ${count(seeds.length, "run")} with ${count(seeds.length, "seed")}.`,
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** Pods on machines that do not answer go only when somebody says that these are gone for good. */
+function outcomeText({ outcome, processGroupsLeaving }: PreviewReport): string {
+  if (outcome !== "done" || processGroupsLeaving.most === 0) return outcomes[outcome];
+  const many = rangeText(processGroupsLeaving);
+  return `It would be done, but some process groups are not gone at the end (${many}): their pods go when their machines answer again or their Node objects are deleted.`;
 }
 
 function runSections(report: PreviewReport): string[] {
@@ -46,10 +53,7 @@ function pendingLines({ pending }: PreviewReport): string[] {
 }
 
 function phaseLine({ what, count: things, acts, fromSeconds, toSeconds }: Phase): string {
-  const times =
-    fromSeconds === toSeconds
-      ? duration(fromSeconds)
-      : `${duration(fromSeconds)} to ${duration(toSeconds)}`;
+  const times = durations({ least: fromSeconds, most: toSeconds });
   const many =
     things > 1 ? ` (${things}${acts > 1 && acts < things ? `, in ${acts} steps` : ""})` : "";
   return `${what}${many}: after ${times}`;
@@ -71,7 +75,7 @@ function factLines(report: PreviewReport): string[] {
   return [
     ...groups("added", report.processGroups.added),
     ...groups("removed", report.processGroups.removed),
-    ...counted("process groups still on their way out at the end", report.processGroupsLeaving),
+    ...counted("of these not gone at the end", report.processGroupsLeaving),
     ...counted("pods made again", report.podsMadeAgain),
     ...counted("processes restarted in place", report.processesRestarted),
     ...counted("changes of coordinators", report.coordinatorChanges),

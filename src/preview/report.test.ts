@@ -108,7 +108,7 @@ test("[PV7] several runs are ranges of figures", () => {
   assert.deepEqual(rest.podsMadeAgain, { least: 0, most: 0 });
   assert.deepEqual(rest.faultTolerance.lowest, { data: 1, availability: 0 });
   assert.deepEqual(rest.irreversible, [
-    "1 volume claims are deleted, after their data was moved elsewhere",
+    "volume claims deleted, after their data was moved elsewhere: 1",
   ]);
 });
 
@@ -153,12 +153,21 @@ What it comes to:
   every pod finds a node
 
 What cannot be undone:
-  1 volume claims are deleted, after their data was moved elsewhere
+  volume claims deleted, after their data was moved elsewhere: 1
 
 `,
   );
   assert.match(page, /quotas, admission webhooks/);
   assert.match(page, /Times are estimates of a simulation, from 2 runs with 2 seeds\.\n$/);
+});
+
+test("[PV8] process groups whose machines do not answer are no end", () => {
+  const page = pageOf(report({ ...busy, after: { ...busy.after, leaving: ["storage-1"] } }));
+  assert.match(
+    page,
+    /\nIt would be done, but some process groups are not gone at the end \(1\): their pods go when/,
+  );
+  assert.match(page, /\n {2}of these not gone at the end: 1\n/);
 });
 
 test("[PV8] what waits is said with its remedy", () => {

@@ -251,7 +251,7 @@ function irreversibleOf(
   return [
     ...(claims.most === 0
       ? []
-      : [`${rangeText(claims)} volume claims are deleted, after their data was moved elsewhere`]),
+      : [`volume claims deleted, after their data was moved elsewhere: ${rangeText(claims)}`]),
     ...(isOtherLine && version !== undefined
       ? [
           `the database goes from ${version.from} to ${version.to}: clients need a library of the new version, and the way back is a downgrade`,

@@ -23,6 +23,7 @@ import type { Ground } from "../../src/sim/ground.ts";
 import { serveDatabases } from "../../src/sim/remote/database-server.ts";
 import { Trace } from "../../src/sim/trace.ts";
 import { dnsDomainOf, siteNodes } from "../../src/sim/world.ts";
+import { serveLogs } from "./kubelet-logs.ts";
 
 export interface NodesSettings {
   /** In the order of their address blocks. */
@@ -107,6 +108,7 @@ async function startSite(
   const scheduler = startScheduler(part("kube-scheduler"));
   await startVolumes(part("volumes"));
   await Promise.all([kubelet.started, scheduler.started]);
+  await serveLogs(kubelet, part("kubelet").client);
 }
 
 /** The real controller manager binds volumes, but nobody makes them. */

@@ -69,6 +69,7 @@ export function observeBackup(input: ObserveBackupInput): BackupSnapshot {
     others: otherBackups(caches, backup),
     restores: caches.restores.list().toSorted(byKey),
     outputs: state.outputs,
+    unread: state.unread,
     timeMap: timeMap && backupOfTimeMap(timeMap) === name ? timeMap : undefined,
     times: state.times.latest,
     drillObjects: drillObjectsOf(caches, backup),

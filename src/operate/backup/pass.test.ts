@@ -1,10 +1,12 @@
-// What a pass tells of an action that failed, and when the next one comes. Rules: spec/backup.md [BK2], [BK98].
+// What a pass tells of an action that failed, and when the next one comes. Rules: spec/backup.md [BK2], [BK98], [BK109].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbBackups } from "../../api/backup.ts";
 import { machineClock } from "../../env/clock.ts";
 import { silentLog } from "../../env/log.ts";
 import { backupWith } from "../../../test/fixtures/backup-scene.ts";
+import { KubeError } from "../../kube/error.ts";
+import { readingWait } from "../../plan/backup/description.ts";
 import { againAfter, performAll, readOutputs } from "./pass.ts";
 import type { PassSubject } from "./pass.ts";
 import { newResourceState } from "./state.ts";
@@ -52,4 +54,30 @@ test("[BK98] what a command has printed is read once, and only then another pass
   assert.equal(await pass(), 3_000);
   assert.equal(await pass(), 3_000);
   assert.equal(reads, 1);
+});
+
+test("[BK109] an output that cannot be read is a wait with the words of Kubernetes, and is tried again", async () => {
+  const state = { ...newResourceState(), intervalMs: 3_000 };
+  const object = backupWith();
+  let isThere = false;
+  const client = {
+    podLog: () =>
+      isThere
+        ? Promise.resolve("text")
+        : Promise.reject(new KubeError(500, "InternalError", "dial tcp: no such host")),
+  };
+  const tools = { client, clock: machineClock() } as unknown as Parameters<typeof readOutputs>[0];
+  const place = { resource: foundationDbBackups, object, state, figuresMs: 0 };
+  const read = (): Promise<boolean> =>
+    readOutputs(tools, place as unknown as PassSubject<typeof object>, ["describe-1"]);
+  assert.equal(readingWait(state, "expireBackup", "describe-1").reason, "BackupCommandRunning");
+  assert.equal(await read(), true);
+  const wait = readingWait(state, "expireBackup", "describe-1");
+  assert.equal(wait.reason, "BackupOutputUnreadable");
+  assert.match(wait.message, /cannot be read: .*no such host/);
+  assert.equal(await read(), false, "the same trouble is no news");
+  isThere = true;
+  assert.equal(await read(), true);
+  assert.equal(state.outputs.get("describe-1"), "text");
+  assert.equal(state.unread.size, 0);
 });

@@ -137,12 +137,19 @@ export async function readOutputs<T extends Reconciled>(
   for (const name of names) {
     if (state.outputs.has(name)) continue;
     const options = { container: mainContainerName, limitBytes: outputBytesMax };
-    const text = await client.podLog({ namespace, name }, options);
-    state.outputs.set(name, text);
-    isNews = true;
+    try {
+      state.outputs.set(name, await client.podLog({ namespace, name }, options));
+      state.unread.delete(name);
+      isNews = true;
+    } catch (error) {
+      if (!isKubeError(error)) throw error;
+      // The node of the pod may be gone: the next pass says so and tries again.
+      isNews ||= !state.unread.has(name);
+      state.unread.set(name, withoutSecrets(error.message));
+    }
   }
-  for (const name of state.outputs.keys()) {
-    if (!names.includes(name)) state.outputs.delete(name);
+  for (const known of [state.outputs, state.unread]) {
+    for (const name of known.keys()) if (!names.includes(name)) known.delete(name);
   }
   return isNews;
 }

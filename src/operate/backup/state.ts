@@ -28,6 +28,8 @@ export interface ResourceState {
   readonly failures: Map<string, FailureRecord>;
   /** What commands printed, by the name of their pod. */
   readonly outputs: Map<string, string>;
+  /** Why that of others could not be read. */
+  readonly unread: Map<string, string>;
   /** Of the pass before; undefined before the first one. */
   waits: readonly Wait[] | undefined;
   toldWaits: ToldWaits;
@@ -75,6 +77,7 @@ export function newResourceState(): ResourceState {
     ownWrites: new OwnWrites(),
     failures: new Map(),
     outputs: new Map(),
+    unread: new Map(),
     waits: undefined,
     toldWaits: undefined,
     statusWrittenMs: 0,

@@ -55,6 +55,7 @@ export function observeRestore(input: ObserveRestoreInput): RestoreSnapshot {
       .toSorted((a, b) => (keyText(keyOf(a)) < keyText(keyOf(b)) ? -1 : 1)),
     facts: state.facts,
     outputs: state.outputs,
+    unread: state.unread,
     failures: [...state.failures.values()],
     terminalPodMinimumAgeMs: input.terminalPodMinimumAgeMs,
   };

@@ -1,6 +1,7 @@
 // What `fdbbackup describe --json` says of a container. The log has both streams in one, so the JSON is looked for.
 // Rules: spec/backup.md [BK101], [BK108].
 import type { NewWait } from "../wait.ts";
+import type { BackupSnapshot } from "./snapshot.ts";
 
 export interface DescribedSnapshot {
   readonly begin: number;
@@ -76,15 +77,27 @@ function versionOf(value: unknown): number | undefined {
   return typeof version === "number" ? version : undefined;
 }
 
-/** The command has ended, and its log is on its way. */
-export function readingWait(step: string, podName: string): NewWait {
+/** The command has ended, and its log is on its way, or cannot be had at the moment. */
+export function readingWait(
+  { unread }: Pick<BackupSnapshot, "unread">,
+  step: string,
+  podName: string,
+): NewWait {
+  const shared = { step, object: `pod/${podName}`, retryAfterMs: 5_000 };
+  const problem = unread.get(podName);
+  if (problem === undefined) {
+    return {
+      ...shared,
+      reason: "BackupCommandRunning",
+      message: `The output of pod ${podName} is being read`,
+      remedy: "Nothing: it passes by itself.",
+    };
+  }
   return {
-    step,
-    reason: "BackupCommandRunning",
-    message: `The output of pod ${podName} is being read`,
-    object: `pod/${podName}`,
-    remedy: "Nothing: it passes by itself.",
-    retryAfterMs: 5_000,
+    ...shared,
+    reason: "BackupOutputUnreadable",
+    message: `The output of pod ${podName} cannot be read: ${problem}`,
+    remedy: `Look at the node of the pod. Ten minutes after its end, or when you delete it, the command runs again in another pod.`,
   };
 }
 

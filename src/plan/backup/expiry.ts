@@ -33,7 +33,7 @@ export function expireBackup(snapshot: BackupSnapshot): BackupStepResult {
   if (looked?.isSuccess !== true) return runCommand(snapshot, step, look);
   const name = looked.pod.metadata.name ?? "";
   const output = snapshot.outputs.get(name);
-  if (output === undefined) return { reads: [name], waits: [readingWait(step, name)] };
+  if (output === undefined) return { reads: [name], waits: [readingWait(snapshot, step, name)] };
   const description = parseDescription(output);
   if (description === undefined)
     return { reads: [name], waits: [noDescriptionWait(step, name, "nothing is expired")] };
@@ -129,7 +129,7 @@ function concluded(
   const name = looked.pod.metadata.name ?? "";
   const output = snapshot.outputs.get(name);
   const reads = [firstLook, name];
-  if (output === undefined) return { reads, waits: [readingWait(step, name)] };
+  if (output === undefined) return { reads, waits: [readingWait(snapshot, step, name)] };
   const description = parseDescription(output);
   if (description === undefined)
     return { reads, waits: [noDescriptionWait(step, name, "nothing is expired")] };

@@ -110,6 +110,8 @@ export interface BackupSnapshot {
   readonly restores: readonly FoundationDBRestore[];
   /** What commands printed that a plan asked for, by the name of their pod. */
   readonly outputs: ReadonlyMap<string, string>;
+  /** Why that of others could not be read. */
+  readonly unread: ReadonlyMap<string, string>;
   /** The map of times and versions, and what the database has noted since, when a plan asked for it. */
   readonly timeMap: Stored<ConfigMap> | undefined;
   readonly times: TimesRead | undefined;

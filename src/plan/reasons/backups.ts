@@ -117,6 +117,13 @@ export const backupReasons = {
       "a fresh look at the store. When it lasts, `fdbbackup describe --deep` shows what is missing there: a " +
       "snapshot or a log that was lost.",
   },
+  BackupOutputUnreadable: {
+    concern: "look",
+    meaning:
+      "A command has ended well, and what it printed cannot be read: most of the time the node of its pod does not " +
+      "answer, and the message has the words of Kubernetes. Nothing is decided without it. It is tried again; ten " +
+      "minutes after its end the pod goes, and the command runs again in another one.",
+  },
   BackupIsLast: {
     concern: "person",
     meaning:

@@ -23,6 +23,7 @@ type Shared = Pick<
   | "outputs"
   | "serverAheadMs"
   | "terminalPodMinimumAgeMs"
+  | "unread"
 >;
 
 /** A backup of the destination, whose agents take the tasks of a restore, too. */

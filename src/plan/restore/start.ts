@@ -86,7 +86,8 @@ function lookAtStore(snapshot: RestoreSnapshot, context: string): Look {
   }
   const output = snapshot.outputs.get(name);
   const reads = [name];
-  if (output === undefined) return { result: { reads, waits: [readingWait(step, name)] } };
+  if (output === undefined)
+    return { result: { reads, waits: [readingWait(snapshot, step, name)] } };
   const description = parseDescription(output);
   if (description === undefined)
     return { result: { reads, waits: [noDescriptionWait(step, name, "nothing is restored")] } };
