@@ -97,7 +97,8 @@ export async function runProgram(program: Command): Promise<void> {
   const code = await exitCodeOf(program, process.argv.slice(2), (text) =>
     process.stderr.write(text),
   );
-  process.exitCode = code;
+  // A command that has set one itself, such as `validate`, has ended without an error of its own.
+  if (code !== 0) process.exitCode = code;
 }
 
 /** Mistakes are one line and an exit code: 2 for what cannot be meant, 1 for what did not work. */

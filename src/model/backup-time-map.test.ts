@@ -150,7 +150,7 @@ test("[BK131][BK132] whatever a database does, no answer is later than asked for
         assert.ok(found.version >= earliest, `too early at ${second}`);
       }
     }),
-    { numRuns: 300 },
+    { seed: 1, numRuns: 300 },
   );
 });
 

@@ -110,6 +110,6 @@ test("[BK140][BK141] the instant before and the one after agree, and none is lef
       assert.ok(second !== undefined && second > next);
       assert.equal(lastFire(cron, zone, fromMs, second), second);
     }),
-    { numRuns: 200 },
+    { seed: 1, numRuns: 200 },
   );
 });

@@ -52,6 +52,7 @@ test("[PL3] the shown lines lead from one text to the other", () => {
       };
       assert.deepEqual(without(before, of("-")), without(after, of("+")));
     }),
+    { seed: 1 },
   );
 });
 

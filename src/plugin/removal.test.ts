@@ -89,5 +89,6 @@ test("[PL31] a patch leads from one object to the other", () => {
     fc.property(node, node, (before, after) => {
       assert.deepEqual(applied(before, mergePatchOf(before, after) ?? {}), after);
     }),
+    { seed: 1 },
   );
 });

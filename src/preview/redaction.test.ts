@@ -113,8 +113,16 @@ test("[PIC11] [PIC12] no secret is in a text, and equal ones have equal placehol
         if (!words.includes(value)) assert.ok(!result.includes(value), `${value} in ${result}`);
       }
     }),
-    { numRuns: 300 },
+    { seed: 1, numRuns: 300 },
   );
+});
+
+test("[PIC12] of several keys that were cut at their beginning none is left", () => {
+  const part = (letter: string): string =>
+    `said so.\n${letter.repeat(40)}\n${letter}=\n-----END PRIVATE KEY-----\n`;
+  const result = redact(part("M") + part("N") + part("O"));
+  assert.doesNotMatch(result, /MM|NN|OO|END/);
+  assert.equal(result.match(/said so\./g)?.length, 3);
 });
 
 test("[PIC15] what was replaced is not replaced again", () => {
@@ -123,7 +131,7 @@ test("[PIC15] what was replaced is not replaced again", () => {
       const once = redact(`${one}\n${other}`);
       assert.equal(redact(once), once);
     }),
-    { numRuns: 200 },
+    { seed: 1, numRuns: 200 },
   );
 });
 

@@ -129,21 +129,28 @@ export function replaceSecrets(text: string, replace: Replace): string {
       replaced(match as readonly string[], replace),
     );
   }
-  return withoutKeyEnd(result, replace);
+  return withoutKeyEnds(result, replace);
 }
 
 /** A log may begin within a key: the lines before its end that look like parts of it belong to it. */
-function withoutKeyEnd(text: string, replace: Replace): string {
-  if (!text.includes("PRIVATE KEY-----")) return text;
-  const end = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----/.exec(text);
-  if (end === null) return text;
-  const lines = text.slice(0, end.index).split("\n");
-  let first = lines.length - 1;
-  while (first > 0 && /[A-Za-z0-9+/=]{2,80}\s?$/.test(lines[first - 1]?.slice(-82) ?? ""))
-    first -= 1;
-  const before = lines.slice(0, first).map((line) => `${line}\n`);
-  return before.join("") + replace("a private key") + text.slice(end.index + end[0].length);
+function withoutKeyEnds(text: string, replace: Replace): string {
+  const parts: string[] = [];
+  let rest = text;
+  for (;;) {
+    const end = rest.includes(keyEnd) ? keyEndLine.exec(rest) : null;
+    if (end === null) return parts.join("") + rest;
+    const lines = rest.slice(0, end.index).split("\n");
+    let first = lines.length - 1;
+    while (first > 0 && /[A-Za-z0-9+/=]{2,80}\s?$/.test(lines[first - 1]?.slice(-82) ?? ""))
+      first -= 1;
+    for (const line of lines.slice(0, first)) parts.push(`${line}\n`);
+    parts.push(replace("a private key"));
+    rest = rest.slice(end.index + end[0].length);
+  }
 }
+
+const keyEnd = "PRIVATE KEY-----";
+const keyEndLine = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----/;
 
 function isNamedSecret(name: string, secret: string): boolean {
   if (!isSecretName(name) || kept(secret)) return false;

@@ -178,7 +178,7 @@ test("[PIC36] [PIC11] random secrets in every place are in no file", () => {
         }
       },
     ),
-    { numRuns: 60, examples: [[places.map((_, index) => `likeness${10 + index}x`)]] },
+    { seed: 1, numRuns: 60, examples: [[places.map((_, index) => `likeness${10 + index}x`)]] },
   );
 });
 
