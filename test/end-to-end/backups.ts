@@ -79,6 +79,9 @@ export async function backUpAndRestore(world: EndToEnd): Promise<void> {
     const { metadata } = await client.get(foundationDbBackups, backup);
     return (metadata.finalizers ?? []).length > 0 ? true : undefined;
   });
+  // It is the last backup of its database: somebody has to mean it.
+  const annotations = { "foundationdb.org/delete-last-backup": backup.name };
+  await client.patch(foundationDbBackups, backup, { metadata: { annotations } }, { type: "merge" });
   await client.delete(foundationDbRestores, { namespace, name: "into-copy" });
   await client.delete(foundationDbBackups, backup);
   await eventually("the backup is gone with its data and its agents", async () => {
