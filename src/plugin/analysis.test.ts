@@ -5,7 +5,11 @@ import type { FoundationDBCluster } from "../api/cluster.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { analyse } from "./analysis.ts";
-import { chooseCoordinators, movedCoordinators } from "./coordinator-addresses.ts";
+import {
+  chooseCoordinators,
+  livingCoordinators,
+  movedCoordinators,
+} from "./coordinator-addresses.ts";
 import { leavingOf, progressOf } from "./exclusions.ts";
 import { oneRegionOf } from "./recover.ts";
 
@@ -115,6 +119,32 @@ test("[PL70] coordinators follow their process groups; others stay", () => {
   const named = { ...cluster, status: { connectionString: "a:b@host.example:4501" } };
   const names = movedCoordinators(named, []);
   assert.deepEqual(names.ok ? names.value.moves : names, []);
+});
+
+test("[PL70] an address that two process groups have had is refused", () => {
+  const shared = (cluster.status?.processGroups ?? []).map((group) => ({
+    ...group,
+    addresses: ["10.0.0.1", ...(group.addresses ?? [])],
+  }));
+  const unclear = { ...cluster, status: { ...cluster.status, processGroups: shared } };
+  const moved = movedCoordinators(unclear, []);
+  assert.match(moved.ok ? "" : moved.error, /^10\.0\.0\.1 was the address of \S+ and of /);
+});
+
+test("[PL73] only the coordinators of the present connection string live, by address or by name", () => {
+  const running = [
+    pod("sample-log-1", "10.0.0.1"),
+    pod("sample-log-2", "10.0.0.8"),
+    pod("sample-log-3", "10.0.0.9"),
+  ];
+  const living = livingCoordinators(
+    ["10.0.0.1:4501", "sample-log-3.sample.default.svc.cluster.local:4501", "10.9.9.9:4501"],
+    running,
+  );
+  assert.deepEqual(
+    living.map(({ metadata }) => metadata.name),
+    ["sample-log-1", "sample-log-3"],
+  );
 });
 
 test("[PL75] survivors stay coordinators, others come from zones of their own, and one region is left", () => {

@@ -30,6 +30,9 @@ export function addPodCommands(program: Command, open: OpenSession): void {
   addRecoverCommand(program, open);
 }
 
+const confirmFlag = "--confirm <cluster>";
+const confirmMeaning =
+  "where it cannot be told that the coordinators are lost: the name of the cluster, instead of typing it";
 const clusterFlag = "-c, --fdb-cluster <name>";
 
 function addExecCommand(program: Command, open: OpenSession): void {
@@ -119,7 +122,8 @@ function addFixCommand(program: Command, open: OpenSession): void {
   const command = program
     .command("fix-coordinator-ips")
     .description("give a lost database the addresses that its coordinators have now")
-    .requiredOption(clusterFlag, "the FoundationDBCluster");
+    .requiredOption(clusterFlag, "the FoundationDBCluster")
+    .option(confirmFlag, confirmMeaning);
   addWriteFlags(addConnectionFlags(command))
     .addHelpText("after", examples("fix-coordinator-ips -c sample --dry-run"))
     .action(
@@ -134,6 +138,7 @@ function addUpdateCommand(parent: Command, open: OpenSession): void {
     .command("connection-string")
     .description("give a lost database another connection string")
     .requiredOption(clusterFlag, "the FoundationDBCluster")
+    .option(confirmFlag, confirmMeaning)
     .argument("<connection-string>", "as in a cluster file: description:id@address,address");
   addWriteFlags(addConnectionFlags(command))
     .addHelpText(

@@ -8,12 +8,13 @@ import { mustNotServe, storeConnectionString, tellPods } from "./connection-chan
 import { movedCoordinators } from "./coordinator-addresses.ts";
 import { showDifference } from "./difference.ts";
 import type { WriteFlags } from "./flags.ts";
-import { confirm } from "./prompt.ts";
+import { confirm, confirmByName } from "./prompt.ts";
 import { podsOf, readCluster } from "./read-selection.ts";
 import type { Session } from "./session.ts";
 
 export interface ConnectionFlagsOf extends WriteFlags {
   fdbCluster: string;
+  confirm?: string;
 }
 
 export async function runFixCoordinators(
@@ -65,7 +66,7 @@ export async function runUpdateConnection(
 
 async function replace(
   session: Session,
-  flags: WriteFlags,
+  flags: ConnectionFlagsOf,
   cluster: Stored<FoundationDBCluster>,
   connectionString: string,
 ): Promise<void> {
@@ -73,7 +74,7 @@ async function replace(
   const name = cluster.metadata.name ?? "";
   const place = `${namespace}/${name}`;
   const remedy = "change coordinators through the operator, which keeps the data safe";
-  const { words } = await mustNotServe(session, cluster, remedy);
+  const { hasQuorum, words } = await mustNotServe(session, cluster, remedy);
   const before = cluster.status?.connectionString ?? "";
   showDifference(
     session,
@@ -82,7 +83,16 @@ async function replace(
     { connectionString },
   );
   out.note(`As seen: ${words}. Every fdbserver of the cluster is restarted. No data is changed.\n`);
-  await confirm(session, `Replace the connection string of ${place}`, flags);
+  if (hasQuorum === false) {
+    await confirm(session, `Replace the connection string of ${place}`, flags);
+  } else {
+    // The database may be well, or come back by itself: that is not for a quick yes.
+    await confirmByName(session, `Replace the connection string of ${place}.`, name, {
+      dryRun: flags.dryRun === true,
+      ...(flags.confirm === undefined ? {} : { name: flags.confirm }),
+      flag: "--confirm",
+    });
+  }
   if (flags.dryRun === true) {
     out.write(`${place} would get the connection string ${connectionString}\n`);
     return;

@@ -37,11 +37,18 @@ export function movedCoordinators(
   const podOf = new Map(pods.map((pod) => [pod.metadata.name ?? "", pod]));
   const moves: { from: string; to: string; id: string }[] = [];
   const unknown: string[] = [];
+  const unclear: string[] = [];
   const coordinators = connection.value.coordinators.map((text) => {
     const address = parseAddress(text);
     if (!address.ok || !isIpAddress(address.value)) return text;
     const host = address.value.host;
-    const group = groups.find(({ addresses = [] }) => addresses.includes(host));
+    const [group, ...others] = groups.filter(({ addresses = [] }) => addresses.includes(host));
+    if (others.length > 0) {
+      // Addresses are given to other pods again: whose coordinator it was cannot be told.
+      const ids = [group, ...others].map((each) => each?.processGroupID ?? "");
+      unclear.push(`${host} was the address of ${ids.join(" and of ")}`);
+      return text;
+    }
     if (group === undefined) {
       unknown.push(text);
       return text;
@@ -52,10 +59,35 @@ export function movedCoordinators(
     if (to !== text) moves.push({ from: text, to, id: group.processGroupID });
     return to;
   });
+  if (unclear.length > 0) {
+    return unparsed(
+      `${unclear.join("; ")}: find the coordinators by their data (coordination-0.fdq) and name them with update connection-string; nothing was changed`,
+    );
+  }
   return parsed({
     connectionString: formatConnectionString({ ...connection.value, coordinators }),
     moves,
     unknown,
+  });
+}
+
+/**
+ * The pods that are coordinators by this connection string. Others may hold the state of an earlier time, when they were
+ * coordinators: to go on with it would take back what happened since.
+ */
+export function livingCoordinators(
+  coordinators: readonly string[],
+  running: readonly Stored<Pod>[],
+): Stored<Pod>[] {
+  const hosts = coordinators.flatMap((text) => {
+    const address = parseAddress(text);
+    return address.ok ? [address.value.host] : [];
+  });
+  const names = new Set(hosts.map((host) => host.split(".")[0]));
+  return running.filter((pod) => {
+    const address = publicAddressOf(pod);
+    const isAt = address !== undefined && hosts.includes(address);
+    return isAt || names.has(pod.metadata.name ?? "");
   });
 }
 

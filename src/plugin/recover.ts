@@ -9,7 +9,7 @@ import { formatConnectionString, parseConnectionString } from "../model/connecti
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { changeCluster } from "./change-cluster.ts";
 import { mustNotServe, storeConnectionString, tellPods } from "./connection-change.ts";
-import { candidatesOf, chooseCoordinators } from "./coordinator-addresses.ts";
+import { candidatesOf, chooseCoordinators, livingCoordinators } from "./coordinator-addresses.ts";
 import type { Candidate } from "./coordinator-addresses.ts";
 import type { WriteFlags } from "./flags.ts";
 import { askStatus, clusterFile, mustRunIn, podName, runIn, runningPods } from "./pod-commands.ts";
@@ -151,7 +151,7 @@ async function findWay(session: Session, name: string): Promise<Way> {
   }
   const running = await runningPods(session, cluster);
   const found: { pod: string; folder: string }[] = [];
-  for (const pod of running.map(podName)) {
+  for (const pod of livingCoordinators(known.value.coordinators, running).map(podName)) {
     const command = ["find", dataFolder, "-type", "f", "-name", files[0]];
     const [file] = (await mustRunIn(session, pod, command)).stdout.trim().split("\n");
     if (file !== undefined && file !== "")
