@@ -23,7 +23,10 @@ export function addPreviewCommand(program: Command, open: OpenSession): void {
       "say what a change or a fault would lead to, by letting the operator do it in a simulated copy; changes nothing",
     )
     .argument("[cluster]", "name of the FoundationDBCluster; may be left out with --from")
-    .option("-f, --file <file>", "the changed FoundationDBCluster, as for kubectl apply")
+    .option(
+      "-f, --file <file>",
+      "the whole changed FoundationDBCluster: what is not in it is taken out, as by kubectl replace",
+    )
     .option(
       "--set <path=value>",
       "one value of it, as spec.processCounts.storage=5 (repeatable)",

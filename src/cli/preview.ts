@@ -10,6 +10,7 @@ import { nanosOf, parseQuantity } from "../model/quantity.ts";
 import type { OutputForm } from "../plugin/flags.ts";
 import { formatted } from "../plugin/print.ts";
 import { readNamed } from "../plugin/read-named.ts";
+import { serverClockOf } from "../plugin/session.ts";
 import type { Session } from "../plugin/session.ts";
 import type { Change } from "../preview/change.ts";
 import { readFailConditions } from "../preview/fail-on.ts";
@@ -53,13 +54,17 @@ export async function runPreviewCommand(
   flags: PreviewFlags,
 ): Promise<void> {
   const conditions = conditionsOf(flags);
-  const { client, exec, clock, signal, namespace, server } = session;
+  const { client, exec, signal, namespace, server } = session;
   const cluster = await readNamed(client, foundationDbClusters, { namespace, name }, server);
-  const picture = await takePicture({ client, exec, clock, signal }, cluster, {
-    versions: { plugin: version },
-    ...(flags.status === undefined ? {} : { databaseStatus: statusOf(flags.status) }),
-    onProgress: (what) => session.out.note(`reading ${what}\n`),
-  });
+  const picture = await takePicture(
+    { client, exec, clock: serverClockOf(session), signal },
+    cluster,
+    {
+      versions: { plugin: version },
+      ...(flags.status === undefined ? {} : { databaseStatus: statusOf(flags.status) }),
+      onProgress: (what) => session.out.note(`reading ${what}\n`),
+    },
+  );
   if (flags.save !== undefined) savePicture(flags.save, picture);
   await tell(picture, flags, conditions, (text) => session.out.write(text));
 }
@@ -121,6 +126,10 @@ async function tell(
   write(formatted(flags.output, result.report, () => pageOf(result.report)));
   const met = conditions.filter(({ isMet }) => isMet(result.report)).map(({ text }) => text);
   if (met.length > 0) throw new CommandError(`--fail-on: ${met.join(", ")}`, metExitCode);
+  if (result.report.outcome !== "refused") return;
+  // A pipeline must not take a change for harmless that nobody would accept.
+  const code = conditions.length > 0 ? metExitCode : 1;
+  throw new CommandError("the change would be refused", code);
 }
 
 function unusable(problems: readonly string[]): CommandError {

@@ -49,7 +49,7 @@ export async function runGetConfiguration(
   );
   if (flags.update !== true) return;
   const [name = ""] = names;
-  await changeCluster(
+  const isChanged = await changeCluster(
     session,
     {
       ...{ name, text: `Make the other region of ${session.namespace}/${name} the primary one` },
@@ -60,6 +60,9 @@ export async function runGetConfiguration(
     },
     flags,
   );
+  if (!isChanged) {
+    throw new CommandError(`${name}: both regions have the same priority: nothing was swapped`);
+  }
   const verb = flags.dryRun === true ? "would be" : "are";
   session.out.note(`${session.namespace}/${name}: the priorities ${verb} swapped\n`);
 }

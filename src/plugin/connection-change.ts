@@ -13,25 +13,44 @@ import type { Session } from "./session.ts";
 
 const attemptsMax = 5;
 
+interface Seen {
+  readonly isServing: boolean;
+  /** Whether a majority of the coordinators answers; undefined when nobody could be asked. */
+  readonly hasQuorum: boolean | undefined;
+  /** For people. */
+  readonly words: string;
+}
+
+/** How the database is, as far as somebody can be asked. */
+export async function seenOf(
+  session: Session,
+  cluster: Stored<FoundationDBCluster>,
+): Promise<Seen> {
+  const asked = await askStatus(session, cluster, clusterFile);
+  if (typeof asked === "string") {
+    const words = `nobody could be asked how the database is (${asked})`;
+    return { isServing: false, hasQuorum: undefined, words };
+  }
+  const { client } = asked.status;
+  const hasQuorum = client?.coordinators?.quorum_reachable;
+  if (client?.database_status?.available === true) {
+    const words = `the database of ${cluster.metadata.name} serves (asked in ${asked.pod})`;
+    return { isServing: true, hasQuorum, words };
+  }
+  const quorum = hasQuorum === true ? "a majority answers" : "no majority answers";
+  const words = `the database does not serve; of its coordinators ${quorum}`;
+  return { isServing: false, hasQuorum: hasQuorum === true, words };
+}
+
 /** Throws when the database serves. Resolves with what was seen instead. */
 export async function mustNotServe(
   session: Session,
   cluster: Stored<FoundationDBCluster>,
   remedy: string,
-): Promise<{ hasQuorum: boolean | undefined; words: string }> {
-  const asked = await askStatus(session, cluster, clusterFile);
-  if (typeof asked === "string") {
-    return { hasQuorum: undefined, words: `nobody could be asked how the database is (${asked})` };
-  }
-  const { client } = asked.status;
-  if (client?.database_status?.available === true) {
-    throw new CommandError(
-      `the database of ${cluster.metadata.name} serves (asked in ${asked.pod}): ${remedy}; nothing was changed`,
-    );
-  }
-  const hasQuorum = client?.coordinators?.quorum_reachable;
-  const quorum = hasQuorum === true ? "a majority answers" : "no majority answers";
-  return { hasQuorum, words: `the database does not serve; of its coordinators ${quorum}` };
+): Promise<Seen> {
+  const seen = await seenOf(session, cluster);
+  if (!seen.isServing) return seen;
+  throw new CommandError(`${seen.words}: ${remedy}; nothing was changed`);
 }
 
 /** Status first, so that the operator does not write the old one into the ConfigMap again. */

@@ -4,7 +4,7 @@ import type { FoundationDBCluster } from "../api/cluster.ts";
 import { CommandError, UsageError } from "../env/command-error.ts";
 import type { Stored } from "../kube/resource.ts";
 import { formatConnectionString, parseConnectionString } from "../model/connection-string.ts";
-import { mustNotServe, storeConnectionString, tellPods } from "./connection-change.ts";
+import { mustNotServe, seenOf, storeConnectionString, tellPods } from "./connection-change.ts";
 import { movedCoordinators } from "./coordinator-addresses.ts";
 import { showDifference } from "./difference.ts";
 import type { WriteFlags } from "./flags.ts";
@@ -28,7 +28,12 @@ export async function runFixCoordinators(
   if (unknown.length > 0) {
     session.out.note(`no process group has been at ${unknown.join(", ")}: it stays as it is\n`);
   }
-  if (moves.length === 0) {
+  if (moves.length === 0 && unknown.length > 0) {
+    throw new CommandError(
+      `where ${unknown.join(", ")} ${unknown.length === 1 ? "is" : "are"} now cannot be told: name the coordinators with update connection-string; nothing was changed`,
+    );
+  }
+  if (moves.length === 0 && (await isServing(session, cluster))) {
     session.out.write(
       `Every coordinator of ${flags.fdbCluster} is where the connection string says.\n`,
     );
@@ -51,17 +56,27 @@ export async function runUpdateConnection(
   const cluster = await readCluster(session, flags.fdbCluster);
   const connectionString = formatConnectionString(wanted.value);
   const before = cluster.status?.connectionString ?? "";
-  if (before === connectionString) {
+  if (new Set(wanted.value.coordinators).size < wanted.value.coordinators.length) {
+    throw new UsageError(`"${given}" names a coordinator twice`);
+  }
+  if (before === connectionString && (await isServing(session, cluster))) {
     session.out.write(`${flags.fdbCluster} has this connection string already.\n`);
     return;
   }
   const known = parseConnectionString(before);
-  if (known.ok && known.value.description !== wanted.value.description) {
+  const isOther = known.ok && known.value.description !== wanted.value.description;
+  if (known.ok && isOther) {
     session.out.note(
       `The description was ${known.value.description} and becomes ${wanted.value.description}: is it another database?\n`,
     );
   }
-  await replace(session, flags, cluster, connectionString);
+  await replace(session, flags, cluster, connectionString, isOther);
+}
+
+/** A run that ended half-way left pods that were not told: while the database does not serve they are told again. */
+async function isServing(session: Session, cluster: Stored<FoundationDBCluster>): Promise<boolean> {
+  const { isServing: serves } = await seenOf(session, cluster);
+  return serves;
 }
 
 async function replace(
@@ -69,6 +84,7 @@ async function replace(
   flags: ConnectionFlagsOf,
   cluster: Stored<FoundationDBCluster>,
   connectionString: string,
+  isOtherDatabase = false,
 ): Promise<void> {
   const { out, namespace } = session;
   const name = cluster.metadata.name ?? "";
@@ -83,7 +99,7 @@ async function replace(
     { connectionString },
   );
   out.note(`As seen: ${words}. Every fdbserver of the cluster is restarted. No data is changed.\n`);
-  if (hasQuorum === false) {
+  if (hasQuorum === false && !isOtherDatabase) {
     await confirm(session, `Replace the connection string of ${place}`, flags);
   } else {
     // The database may be well, or come back by itself: that is not for a quick yes.

@@ -36,6 +36,7 @@ export async function runCordon(
   }
   const wanted = names.length > 0 ? [...new Set(names)].toSorted() : await selected(session, flags);
   const tenants = await tenantsOf(session, flags);
+  await mustBeKnown(session, wanted, tenants);
   const problems: string[] = [];
   let total = 0;
   for (const node of wanted) {
@@ -59,6 +60,21 @@ export async function runCordon(
     `${flags.dryRun === true ? "Would remove" : "Asked for the removal of"} ${total} process groups from ${wanted.length} nodes.\n`,
   );
   if (problems.length > 0) throw new CommandError(problems.join("; "));
+}
+
+/** A mistyped name must not look like a node that is empty. One that is gone counts while pods still name it. */
+async function mustBeKnown(
+  { client }: Session,
+  wanted: readonly string[],
+  tenants: readonly Tenant[],
+): Promise<void> {
+  const named = new Set(
+    tenants.flatMap(({ pods: own }) => own.map(({ spec }) => spec?.nodeName ?? "")),
+  );
+  for (const name of wanted) {
+    if (named.has(name) || (await client.find(nodes, { name })) !== undefined) continue;
+    throw new CommandError(`there is no node ${name}; nothing was changed`);
+  }
 }
 
 async function selected(session: Session, { nodeSelector = {} }: CordonFlags): Promise<string[]> {

@@ -68,4 +68,12 @@ export interface OpenedSession extends Session {
   close(): void;
 }
 
+/** The time of the API server, by which its objects are dated: ours may be wrong. */
+export function serverClockOf({
+  clock,
+  serverNowMs,
+}: Pick<Session, "clock" | "serverNowMs">): Clock {
+  return { nowMs: serverNowMs, setTimer: (delayMs, run) => clock.setTimer(delayMs, run) };
+}
+
 export type OpenSession = (flags: ConnectionFlags) => Promise<OpenedSession>;

@@ -32,7 +32,8 @@ const figures: Readonly<Record<string, (report: PreviewReport) => number>> = {
 
 /** Here it is the lower value that is bad. */
 const floors: Readonly<Record<string, (report: PreviewReport) => number | undefined>> = {
-  "fault-tolerance": ({ faultTolerance }) => faultTolerance.lowest?.data,
+  "fault-tolerance": ({ faultTolerance: { lowest } }) =>
+    lowest && (lowest.availability < 0 ? -1 : lowest.data),
 };
 
 export function readFailConditions(text: string): FailReading {
@@ -46,17 +47,25 @@ export function readFailConditions(text: string): FailReading {
 }
 
 function readOne(text: string): FailCondition | undefined {
-  const word = words[text];
-  if (word !== undefined) return { text, isMet: word };
+  if (Object.hasOwn(words, text)) {
+    const isMet = words[text];
+    return isMet && { text, isMet };
+  }
   const [, name = "", sign, amount = ""] = /^([a-z-]+)([<>])(.+)$/.exec(text) ?? [];
   const limit = readAmount(amount);
-  const [figure, floor] = [figures[name], floors[name]];
+  const figure = Object.hasOwn(figures, name) ? figures[name] : undefined;
+  const floor = Object.hasOwn(floors, name) ? floors[name] : undefined;
   if (limit === undefined) return undefined;
   if (sign === ">" && figure !== undefined) {
-    return { text, isMet: (report) => report.outcome !== "refused" && figure(report) > limit };
+    return { text, isMet: (report) => figure(report) > limit };
   }
   if (sign !== "<" || floor === undefined) return undefined;
-  return { text, isMet: (report) => (floor(report) ?? limit) < limit };
+  // What is not known is not promised.
+  return { text, isMet: (report) => isChanging(report) && (floor(report) ?? -1) < limit };
+}
+
+function isChanging({ outcome }: PreviewReport): boolean {
+  return outcome !== "nothing" && outcome !== "refused";
 }
 
 /** A number, or an amount of bytes such as 100GB, 100G or 100Gi. */

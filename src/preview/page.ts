@@ -1,4 +1,4 @@
-// A preview as a person reads it: one page. Pure. Rule PV8.
+// A preview as a person reads it: one page. Pure. Rules PV8 and PV12.
 import type { Amounts } from "./amounts.ts";
 import type { Phase } from "./phases.ts";
 import { rangeText } from "./report.ts";
@@ -17,6 +17,7 @@ export function pageOf(report: PreviewReport): string {
   const lines = [
     `Preview of ${cluster.namespace}/${cluster.name} as of ${takenAt}: ${change}`,
     `${outcomeText(report)}${refusal === undefined ? "" : ` ${refusal}`}`,
+    ...alarmLines(report),
     "",
     ...section("Already pending, without the change", pendingLines(report)),
     ...(outcome === "refused" ? [] : runSections(report)),
@@ -25,6 +26,15 @@ export function pageOf(report: PreviewReport): string {
     `Times are estimates of a simulation, from ${count(seeds.length, "run")} with ${count(seeds.length, "seed")}.`,
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** What nobody may overlook. */
+function alarmLines({ faultTolerance: { lowest } }: PreviewReport): string[] {
+  if (lowest === undefined) return [];
+  return [
+    ...(lowest.data < 0 ? ["SOME DATA WOULD HAVE NO LIVING COPY."] : []),
+    ...(lowest.availability < 0 ? ["THE DATABASE WOULD NOT SERVE, for a time or for good."] : []),
+  ];
 }
 
 /** Pods on machines that do not answer go only when somebody says that these are gone for good. */

@@ -78,6 +78,9 @@ export interface RecorderOptions {
   readonly name: string;
 }
 
+/** A database that does not serve for longer is not in a recovery: it is down. */
+const outageMs = 60_000;
+
 export class Recorder {
   readonly #options: RecorderOptions;
   readonly #pods = new Map<string, Amounts>();
@@ -94,6 +97,7 @@ export class Recorder {
   #amountsBefore: Amounts = noAmounts;
   #amountsMost: Amounts = noAmounts;
   #toleranceBefore: Tolerance | undefined;
+  #downSinceMs: number | undefined;
   #toleranceLowest: Tolerance | undefined;
   #recoveriesBefore = 0;
   #copiedBefore = 0;
@@ -154,12 +158,18 @@ export class Recorder {
     const measures = this.#measures();
     if (measures === undefined) return;
     const { faultTolerance, isMoving, isServing } = measures;
-    if (isMoving || !isServing) this.#changedMs = this.#options.world.clock.nowMs();
-    if (faultTolerance === undefined) return;
-    const lowest = this.#toleranceLowest ?? faultTolerance;
+    const nowMs = this.#options.world.clock.nowMs();
+    if (isMoving || !isServing) this.#changedMs = nowMs;
+    if (isServing) this.#downSinceMs = undefined;
+    else this.#downSinceMs ??= nowMs;
+    const isDown = this.#downSinceMs !== undefined && nowMs - this.#downSinceMs >= outageMs;
+    const before = this.#toleranceLowest;
+    // What a database that does not serve still holds, nobody can say.
+    const found = isDown ? { data: before?.data ?? 0, availability: -1 } : faultTolerance;
+    if (found === undefined) return;
     this.#toleranceLowest = {
-      data: Math.min(lowest.data, faultTolerance.data),
-      availability: Math.min(lowest.availability, faultTolerance.availability),
+      data: Math.min(before?.data ?? found.data, found.data),
+      availability: Math.min(before?.availability ?? found.availability, found.availability),
     };
   }
 

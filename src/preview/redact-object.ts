@@ -94,7 +94,12 @@ function redactedField(
   const { redaction } = context;
   if (key === "annotations" && isFields(value)) return redactedAnnotations(context, value);
   if ((key === "args" || key === "command") && isTextList(value)) {
-    return isOwn ? value.map((text) => redaction.text(text)) : redactedArguments(redaction, value);
+    if (isOwn) return value.map((text) => redaction.text(text));
+    const [program = "", ...rest] = value;
+    if (key === "args" || !/^[\w./-]*\/[\w./-]+$|^[a-z][\w-]{0,20}$/.test(program)) {
+      return redactedArguments(redaction, value);
+    }
+    return [program, ...redactedArguments(redaction, rest)];
   }
   if (key === "accountName" && typeof value === "string") return redactedAccount(redaction, value);
   if (isFields(value)) {
@@ -145,10 +150,11 @@ function redactedParameter({ redaction }: RedactionContext, entry: Json): Json {
 
 /** What a program of somebody else is told: its flags stay, their values do not. */
 function redactedArguments(redaction: Redaction, texts: readonly string[]): string[] {
-  return texts.map((text, index) => {
-    const [, flag = "", value = ""] = /^(--?[\w.-]+=?)([\s\S]*)$/.exec(text) ?? [];
-    if (flag === "") return index === 0 && /^[\w./-]+$/.test(text) ? text : redaction.unknown(text);
-    return flag + redaction.unknown(value);
+  return texts.map((text) => {
+    // A short flag may have its value right behind it, as -pPASSWORD.
+    const [, flag = "", value = ""] = /^(--[\w.-]+=?|-\w)([\s\S]*)$/.exec(text) ?? [];
+    if (flag === "") return redaction.unknown(text);
+    return value === "" ? flag : flag + redaction.unknown(value);
   });
 }
 

@@ -84,3 +84,32 @@ test("[PIC10] a variable, an argument and an annotation of a person are replaced
   assert.equal(after.metadata.annotations?.["example.com/note"], "REDACTED1");
   assert.equal(after.metadata.annotations?.["k8s.io/kept"], "kept note");
 });
+
+test("[PIC12] of what other programs are told, only the program and the names of flags stay", () => {
+  const { after } = redactedPod(
+    clusterWith({
+      processes: {
+        general: {
+          podTemplate: {
+            spec: {
+              containers: [
+                {
+                  name: "x",
+                  command: ["/bin/tool", "first-secret"],
+                  args: ["second-secret", "-pthird-secret", "--flag=fourth-secret", "--on", "-v"],
+                },
+              ],
+            },
+          },
+        },
+      },
+    }),
+  );
+  const { command = [], args = [] } = after.spec?.containers.find(({ name }) => name === "x") ?? {};
+  assert.equal(command[0], "/bin/tool");
+  assert.doesNotMatch(JSON.stringify([command, args]), /secret/);
+  assert.deepEqual(
+    args.map((text) => text.replace(/REDACTED\d+/, "")),
+    ["", "-p", "--flag=", "--on", "-v"],
+  );
+});

@@ -108,7 +108,7 @@ test("[PV7] several runs are ranges of figures", () => {
   assert.deepEqual(rest.podsMadeAgain, { least: 0, most: 0 });
   assert.deepEqual(rest.faultTolerance.lowest, { data: 1, availability: 0 });
   assert.deepEqual(rest.irreversible, [
-    "volume claims deleted, after their data was moved elsewhere: 1",
+    "volume claims deleted: 1; those of excluded processes after their data was moved elsewhere, those removed without exclusion with all that they hold",
   ]);
 });
 
@@ -153,7 +153,7 @@ What it comes to:
   every pod finds a node
 
 What cannot be undone:
-  volume claims deleted, after their data was moved elsewhere: 1
+  volume claims deleted: 1; those of excluded processes after their data was moved elsewhere, those removed without exclusion with all that they hold
 
 `,
   );
@@ -182,6 +182,22 @@ test("[PV8] what waits is said with its remedy", () => {
   } as RunRecord["waits"][number];
   const page = pageOf(report({ ...busy, end: "blocked", waits: [wait] }));
   assert.match(page, /What waits:\n {2}PodUnschedulable: Pod a has no node\n {4}Add a node\./);
+});
+
+test("[PV12] [PV9] a database that would not serve, and data without a copy, are said first and meet a condition", () => {
+  const tolerance = { before: { data: 1, availability: 1 }, lowest: { data: 1, availability: -1 } };
+  const down = report({ ...busy, tolerance });
+  assert.match(pageOf(down), /\nTHE DATABASE WOULD NOT SERVE, for a time or for good\.\n/);
+  const lost = report({
+    ...busy,
+    tolerance: { ...tolerance, lowest: { data: -1, availability: -1 } },
+  });
+  assert.match(pageOf(lost), /\nSOME DATA WOULD HAVE NO LIVING COPY\.\n/);
+  for (const each of [down, lost]) {
+    const reading = readFailConditions("fault-tolerance<0");
+    assert.ok("conditions" in reading && reading.conditions[0]?.isMet(each) === true);
+  }
+  assert.ok("problem" in readFailConditions("constructor"));
 });
 
 const conditions: [string, boolean][] = [

@@ -251,7 +251,9 @@ function irreversibleOf(
   return [
     ...(claims.most === 0
       ? []
-      : [`volume claims deleted, after their data was moved elsewhere: ${rangeText(claims)}`]),
+      : [
+          `volume claims deleted: ${rangeText(claims)}; those of excluded processes after their data was moved elsewhere, those removed without exclusion with all that they hold`,
+        ]),
     ...(isOtherLine && version !== undefined
       ? [
           `the database goes from ${version.from} to ${version.to}: clients need a library of the new version, and the way back is a downgrade`,

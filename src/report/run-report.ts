@@ -2,13 +2,13 @@
 // Rules: spec/report.md [PIC30]-[PIC36].
 import { readFileSync } from "node:fs";
 import { foundationDbClusters } from "../api/cluster.ts";
-import type { Clock } from "../env/clock.ts";
 import { CommandError } from "../env/command-error.ts";
 import { version } from "../env/program-version.ts";
 import { parseTime } from "../kube/time.ts";
 import { findOperators } from "../plugin/version.ts";
 import { explainText } from "../plugin/explain/explain.ts";
 import { readNamed } from "../plugin/read-named.ts";
+import { serverClockOf } from "../plugin/session.ts";
 import type { Session } from "../plugin/session.ts";
 import { statusIn } from "../preview/take-status.ts";
 import { bundleFiles, folderName } from "./bundle-files.ts";
@@ -27,7 +27,7 @@ export async function runReport(session: Session, name: string, flags: ReportFla
   if (flags.file !== undefined) await refuseExisting(flags.file);
   const databaseStatus = flags.status === undefined ? undefined : statusOfFile(flags.status);
   const cluster = await readNamed(client, foundationDbClusters, { namespace, name }, server);
-  const gathered = await gather({ client, exec, clock: serverClock(session), signal }, cluster, {
+  const gathered = await gather({ client, exec, clock: serverClockOf(session), signal }, cluster, {
     ...{ logLines: flags.logLines, timeoutMs: flags.timeout, versions: { plugin: version } },
     ...(databaseStatus === undefined ? {} : { databaseStatus }),
     // The namespace is that of the cluster; the operator may work from another one.
@@ -53,10 +53,6 @@ function explainPage(
 ): Promise<string> {
   const form = { width: 100, hasColor: false };
   return explainText(client, { name, namespace }, server, { nowMs: serverNowMs }, "text", form);
-}
-
-function serverClock({ clock, serverNowMs }: Pick<Session, "clock" | "serverNowMs">): Clock {
-  return { nowMs: serverNowMs, setTimer: (delayMs, run) => clock.setTimer(delayMs, run) };
 }
 
 /** What `fdbcli --exec "status json"` wrote into a file. */

@@ -81,6 +81,7 @@ export const commandRows: readonly Row[] = [
       [["cordon", "node-1", "--node-selector", "a=b"], /not both/],
       [["cordon", "--node-selector", "a"], /It must be labels such as rack=7/],
       [["cordon", "--node-selector", "rack=none"], /no node has the labels rack=none/, 1],
+      [["cordon", "no-such-node", "--yes"], /there is no node no-such-node; nothing/, 1],
     ],
   },
   {
@@ -183,6 +184,10 @@ export const commandRows: readonly Row[] = [
     works: /^sample has this connection string already\.\n$/,
     refused: [
       [["update", "connection-string", "-c", "sample", "nonsense"], /is not a connection string/],
+      [
+        ["update", "connection-string", "-c", "sample", "a:b@1.1.1.1:4500,1.1.1.1:4500"],
+        /names a coordinator twice/,
+      ],
       [
         ["update", "connection-string", "-c", "sample", "a:b@1.2.3.4;x"],
         /holds a character that no address has/,
