@@ -5,7 +5,9 @@ import { parseArgs } from "node:util";
 import { backupsAims, backupsTable, runBackups } from "./backups.ts";
 import { runCluster } from "./cluster-run.ts";
 import type { ClusterRun } from "./cluster-run.ts";
+import { dashboardAims, dashboardTable, runDashboard } from "./dashboard.ts";
 import { decisionAims, decisionTable, runDecisions } from "./decisions.ts";
+import { metricsAims, metricsTable, runMetrics } from "./metrics.ts";
 import { runMemory } from "./memory.ts";
 import type { MemoryRun } from "./memory.ts";
 import {
@@ -28,6 +30,8 @@ import {
   restartTable,
 } from "./report.ts";
 import type { Aim } from "./report.ts";
+import { pageAims, pageTable, runPage } from "./page.ts";
+import { previewAims, previewTable, runPreviews } from "./previews.ts";
 import { pluginStartAims, pluginStartTable, runPluginStarts } from "./plugin-start.ts";
 import { rolloutAims, rolloutTable, runRollouts } from "./rollout.ts";
 
@@ -100,16 +104,21 @@ async function main(options: Options): Promise<void> {
   const backups = await runBackups(options.isQuick ? fewBackups : allBackups, progress);
   const decisions = runDecisions();
   const updates = options.isQuick ? [] : await runPackedUpdates(progress);
+  const previews = await runPreviews(progress);
   const starts = await runPluginStarts();
+  const dashboard = runDashboard();
+  const pages = await runPage(progress);
+  const scrapes = await runMetrics();
   progress("");
   const judged = [
     ...[...allAims(runs, memory), ...operationAims(operations), ...rolloutAims(rollouts)],
     ...[...decisionAims(decisions), ...packedUpdateAims(updates), ...backupsAims(backups)],
-    ...pluginStartAims(starts),
+    ...[...previewAims(previews), ...pluginStartAims(starts), ...metricsAims(scrapes)],
+    ...[...dashboardAims(dashboard), ...pageAims(pages)],
   ];
   if (options.isJson) {
     const measured = { runs, memory, operations, rollouts, backups, decisions, updates, starts };
-    const figures = { seed, ...measured, aims: judged };
+    const figures = { seed, ...measured, previews, dashboard, pages, scrapes, aims: judged };
     process.stdout.write(`${JSON.stringify(figures, undefined, 2)}\n`);
     return;
   }
@@ -125,7 +134,11 @@ async function main(options: Options): Promise<void> {
     backupsTable(backups),
     decisionTable(decisions),
     updates.length === 0 ? "" : packedUpdateTable(updates),
+    previewTable(previews),
     pluginStartTable(starts),
+    dashboardTable(dashboard),
+    pageTable(pages),
+    metricsTable(scrapes),
     runs.length === 0 ? "" : `${footnotes}\n`,
     operationFootnotes,
     missed.length === 0

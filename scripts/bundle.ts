@@ -3,6 +3,7 @@
 import { statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { build } from "esbuild";
+import { buildPage } from "../src/web/build-page.ts";
 
 const root = dirname(import.meta.dirname);
 
@@ -14,6 +15,11 @@ const banner = `import { createRequire as bundleCreateRequire } from "node:modul
 import { join as bundleJoin } from "node:path";
 const require = bundleCreateRequire(import.meta.url);
 const bundleSourceFolder = bundleJoin(import.meta.dirname, "..", "src", "cli");`;
+
+/** The page of the dashboard as an expression, for programs that have no sources beside them. */
+export async function bundledPage(): Promise<string> {
+  return JSON.stringify(await buildPage(true));
+}
 
 /** Puts an entry point and all that it imports into one readable ES module; gives its size. */
 export async function bundle(entry: string, outfile: string): Promise<number> {
@@ -27,11 +33,11 @@ export async function bundle(entry: string, outfile: string): Promise<number> {
     format: "esm",
     sourcemap: "external",
     legalComments: "eof",
-    // Native code stays a package beside the bundle.
-    external: ["koffi"],
+    // Native code stays a package beside the bundle; the bundler itself is never asked, since the page is in it.
+    external: ["koffi", "esbuild"],
     logLevel: "warning",
     banner: { js: banner },
-    define: { "import.meta.dirname": "bundleSourceFolder" },
+    define: { "import.meta.dirname": "bundleSourceFolder", bundledPage: await bundledPage() },
   });
   return statSync(outfile).size;
 }

@@ -6,6 +6,9 @@ const root = dirname(import.meta.dirname);
 const binaries = join(root, "node_modules", ".bin");
 const checks: [name: string, command: string, ...rest: string[]][] = [
   ["types", join(binaries, "tsc"), "--noEmit"],
+  // They know a browser.
+  ["types of the page", join(binaries, "tsc"), "--noEmit", "-p", "src/web/page"],
+  ["types of the browser tests", join(binaries, "tsc"), "--noEmit", "-p", "test/browser"],
   ["lint", join(binaries, "oxlint"), "--type-aware", "--deny-warnings"],
   ["format", join(binaries, "oxfmt"), "--check"],
   ["unused code", join(binaries, "knip"), "--no-progress"],

@@ -18,6 +18,7 @@ import { dirname, join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
 import manifest from "../package.json" with { type: "json" };
+import { bundledPage } from "./bundle.ts";
 import { filledManifest } from "./krew-manifest.ts";
 import type { Archive } from "./krew-manifest.ts";
 import { nodeOf, ownNodeOfVersion, ownTarget, targets } from "./node-binary.ts";
@@ -43,10 +44,10 @@ async function bundleCommonJs(outfile: string): Promise<void> {
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: "eof",
-    external: ["koffi"],
+    external: ["koffi", "esbuild"],
     logLevel: "warning",
     banner: { js: banner },
-    define: { "import.meta.dirname": "bundleSourceFolder" },
+    define: { "import.meta.dirname": "bundleSourceFolder", bundledPage: await bundledPage() },
   });
 }
 

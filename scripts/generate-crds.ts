@@ -1,10 +1,16 @@
-// Writes the CRDs to deploy/crds, the reference pages, that of the flags included, to docs/reference, and the page of reasons.
+// Writes the CRDs to deploy/crds, the reference pages, those of flags and metrics included, to docs/reference, the page of reasons,
+// and the table of the manual in the README.
 // With --check it writes nothing and fails when a file is not what it would write.
+import { readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { stringify } from "yaml";
 import { customResourceDefinitions, customResources } from "../src/api/crd.ts";
 import { referencePage } from "../src/api/reference.ts";
 import { flagsPage } from "../src/cli/flags-page.ts";
+import { readContents } from "../tools/manual/contents.ts";
+import { withTable } from "../tools/manual/readme-table.ts";
+import { metricsPage } from "./monitoring/metrics-page.ts";
 import { errorsPage } from "./errors-page.ts";
 
 const root = new URL("../", import.meta.url);
@@ -22,7 +28,10 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     files.set(`docs/reference/${page}.md`, referencePage(custom));
   }
   files.set("docs/reference/flags.md", flagsPage());
+  files.set("docs/reference/metrics.md", metricsPage());
   files.set("docs/errors.md", errorsPage());
+  const readme = readFileSync(new URL("README.md", root), "utf8");
+  files.set("README.md", withTable(readme, readContents(fileURLToPath(root))));
   return files;
 }
 

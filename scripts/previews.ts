@@ -1,13 +1,27 @@
-// Preview against the world, at length: for every change and fault of the list, what the preview stated and what then
-// happened, with a table of how often and how far it was off. `-- TEXT` takes only the cases whose titles have the text.
-import { compare, missesOf, missOf } from "../test/preview/against-world.ts";
+// Preview against the world, at length: for every change and fault of the list and for random clusters, what the preview
+// stated and what then happened, with a table of how often and how far it was off. `-- TEXT` takes only the cases whose
+// titles have the text, `--random N` more or fewer random clusters (20), `--write` puts the table into the manual.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { compare, missesOf } from "../test/preview/against-world.ts";
 import type { Comparison } from "../test/preview/against-world.ts";
 import { previewCases } from "../test/preview/cases.ts";
+import { figuresTable } from "../test/preview/figures-table.ts";
+import { randomCase } from "../test/preview/random-cases.ts";
 
-const seeds = [11, 12, 13];
-const wanted = process.argv.slice(2);
-const cases = previewCases.filter(
-  ({ title }) => wanted.length === 0 || wanted.some((text) => title.includes(text)),
+const seeds = [1, 2, 3];
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { random: { type: "string", default: "20" }, write: { type: "boolean" } },
+});
+const count = Number(values.random);
+if (!Number.isInteger(count) || count < 0 || count > 1000) {
+  throw new Error(`--random ${values.random}: it must be a number from 0 to 1000`);
+}
+const random = Array.from({ length: count }, (_, index) => randomCase(index + 1));
+const cases = [...previewCases, ...random].filter(
+  ({ title }) => positionals.length === 0 || positionals.some((text) => title.includes(text)),
 );
 const all: Comparison[] = [];
 let failed = 0;
@@ -25,21 +39,17 @@ for (const one of cases) {
     process.stdout.write(`FAILED     ${one.title}: ${text.split("\n")[0]}\n`);
   }
 }
-process.stdout.write(
-  "\nfigure                                    compared  inside  furthest outside\n",
-);
-const names = new Set(
-  all.flatMap(({ figures }) => figures.map(({ what }) => what.replace(/^act: .*/, "acts"))),
-);
-for (const name of names) {
-  const figures = all.flatMap((comparison) =>
-    comparison.figures.filter(({ what }) => what.replace(/^act: .*/, "acts") === name),
-  );
-  const exact = figures.map((figure) => missOf({ ...figure, share: 0, amount: 0 }));
-  const inside = exact.filter((miss) => miss === 0).length;
-  const furthest = exact.reduce((most, miss) => Math.max(most, miss), 0);
-  const columns = [name.padEnd(40), String(figures.length).padStart(9), String(inside).padStart(7)];
-  process.stdout.write(`${columns.join(" ")} ${String(Math.round(furthest)).padStart(17)}\n`);
-}
-process.stdout.write(`\n${cases.length - failed} of ${cases.length} as stated\n`);
+const summary = `${cases.length - failed} of ${cases.length} comparisons as stated, ${count} of them with random clusters, three runs for each preview.`;
+const table = figuresTable(all);
+process.stdout.write(`\n${table}\n\n${summary}\n`);
+if (values.write === true) writeTable(`${summary}\n\n${table}`);
 process.exitCode = failed === 0 ? 0 : 1;
+
+function writeTable(text: string): void {
+  const file = join(import.meta.dirname, "..", "docs", "preview.md");
+  const [begin, end] = ["<!-- begin of the table -->", "<!-- end of the table -->"];
+  const page = readFileSync(file, "utf8");
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`${file} has no place for the table`);
+  writeFileSync(file, `${page.slice(0, from + begin.length)}\n\n${text}\n\n${page.slice(to)}`);
+}

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestEvent } from "node:test/reporters";
-import report from "./test-reporter.ts";
+import { reportOf } from "./test-reporter.ts";
 
 async function* eventsOf(events: readonly object[]): AsyncGenerator<TestEvent> {
   for (const event of events) yield event as TestEvent;
@@ -25,10 +25,11 @@ test("[HOUSE9] a batch tells failures and skips, counts by file and names the sl
     finished("test:pass", "a suite", { details: { type: "suite", duration_ms: 50 } }),
     { type: "test:diagnostic", data: {} },
   ]);
-  for await (const line of report(events)) lines.push(line);
+  for await (const line of reportOf(events, () => 1234)) lines.push(line);
   assert.equal(lines[0], "skipped: left out: no kubectl\n");
   assert.match(lines[1] ?? "", /FAILED: wrong\n {2}in src\/one\.test\.ts\n.*it is not so/);
   assert.deepEqual(JSON.parse(lines.at(-1) ?? ""), {
+    cpuMs: 1234,
     files: [{ file: "src/one.test.ts", passed: 2, failed: 1, skipped: 1, tookMs: 1000 }],
     slowest: [
       { name: "slow", file: "src/one.test.ts", tookMs: 900 },

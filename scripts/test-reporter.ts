@@ -19,6 +19,8 @@ export interface SlowTest {
 }
 
 export interface BatchReport {
+  /** Processor time of the whole batch: what it costs, whatever else the machine does. */
+  cpuMs: number;
   files: FileCounts[];
   slowest: SlowTest[];
 }
@@ -35,6 +37,13 @@ interface Finished {
 export const slowestCount = 5;
 
 export default async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  yield* reportOf(source, machineCpuMs);
+}
+
+export async function* reportOf(
+  source: AsyncIterable<TestEvent>,
+  usedCpuMs: () => number,
+): AsyncGenerator<string> {
   const files = new Map<string, FileCounts>();
   const slow: SlowTest[] = [];
   for await (const event of source) {
@@ -59,7 +68,13 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
     }
   }
   const slowest = slow.toSorted((a, b) => b.tookMs - a.tookMs).slice(0, slowestCount);
-  yield `${JSON.stringify({ files: [...files.values()], slowest } satisfies BatchReport)}\n`;
+  const batch: BatchReport = { cpuMs: usedCpuMs(), files: [...files.values()], slowest };
+  yield `${JSON.stringify(batch)}\n`;
+}
+
+function machineCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return Math.round((user + system) / 1000);
 }
 
 function describe(test: Finished, file: string): string {

@@ -21,7 +21,7 @@ if (files.length === 0) {
 const batches = batchesOf(files);
 const done: FileCounts[] = [];
 const slow: SlowTest[] = [];
-let isBroken = false;
+let [isBroken, cpuMs] = [false, 0];
 const startedMs = performance.now();
 await Promise.all(Array.from({ length: Math.min(4, availableParallelism()) }, runBatches));
 process.stdout.write(closingText());
@@ -35,7 +35,8 @@ function closingText(): string {
   return (
     `\nThe slowest tests:\n${lines.join("\n")}\n` +
     (failed.length === 0 ? "" : `\nFiles with failed tests:\n${failed.join("")}`) +
-    `\n${totals} in ${done.length} of ${files.length} files, ${seconds(performance.now() - startedMs).trim()}\n`
+    `\n${totals} in ${done.length} of ${files.length} files, ` +
+    `${seconds(performance.now() - startedMs).trim()} (${(cpuMs / 60_000).toFixed(1)} CPU minutes)\n`
   );
 }
 
@@ -54,9 +55,15 @@ function seconds(tookMs: number): string {
 function batchesOf(all: readonly string[]): string[][] {
   const isLong = (file: string): boolean =>
     /^test\/(world|simulation|acceptance|crash)\//.test(file);
+  // They share one browser.
+  const browser = all.filter((file) => file.startsWith("test/browser/"));
   const long = all.filter(isLong);
-  const short = all.filter((file) => !isLong(file));
-  return [...chunks(long, 3), ...chunks(short, Math.max(20, Math.ceil(short.length / 6)))];
+  const short = all.filter((file) => !isLong(file) && !browser.includes(file));
+  return [
+    ...(browser.length === 0 ? [] : [browser]),
+    ...chunks(long, 8),
+    ...chunks(short, Math.max(20, Math.ceil(short.length / 6))),
+  ];
 }
 
 function chunks<T>(items: readonly T[], size: number): T[][] {
@@ -93,12 +100,13 @@ function runBatch(batch: readonly string[]): Promise<void> {
 
 /** Takes the closing line of a batch into the totals; a line for each file, and what else the batch said. */
 function shownOf(output: string, code: number | null): string {
-  const end = output.lastIndexOf('{"files":');
+  const end = output.lastIndexOf('{"cpuMs":');
   if (end < 0 || code === null || code > 1) {
     isBroken = true;
     return `${output}\na batch of tests ended with ${code ?? "a signal"} before its end\n`;
   }
   const report = JSON.parse(output.slice(end)) as BatchReport;
+  cpuMs += report.cpuMs;
   done.push(...report.files);
   slow.push(...report.slowest);
   return report.files.map(lineOf).join("") + output.slice(0, end);

@@ -17,6 +17,8 @@ export interface GoProgram {
   readonly module: string;
   /** What to build: a package of the module, or one that its go.mod names as a tool. */
   readonly package: string;
+  /** Build tags: what a program is built without. */
+  readonly tags?: readonly string[];
   /** A package of the Go world, and the variable in it that gets that package's version. */
   readonly stamp?: { readonly of: string; readonly variable: string };
   /** Said when there is no Go: what to do instead. */
@@ -50,7 +52,8 @@ export async function goProgram(
   say(`building ${program.title} from source, once (${program.duration} cold)`);
   mkdirSync(path.dirname(binary), { recursive: true });
   const partial = `${binary}.${process.pid}`;
-  const flags = ["-trimpath", "-buildvcs=false", ...linkFlags(program)];
+  const tags = program.tags === undefined ? [] : ["-tags", program.tags.join(",")];
+  const flags = ["-trimpath", "-buildvcs=false", ...tags, ...linkFlags(program)];
   const startedAt = performance.now();
   const seconds = (): string => `${Math.round((performance.now() - startedAt) / 1000)} s`;
   const progress = setInterval(() => say(`still building, ${seconds()}`), 30_000);

@@ -176,6 +176,12 @@ export const automationOptionsSchema = object(
       "Whether a changed pod is replaced by a new process group or recreated in place.",
       { default: "ReplaceTransactionSystem" },
     ),
+    volumeSizeChange: enumeration(
+      ["Expand", "Replace"],
+      "What a larger `resources.requests.storage` does: Expand makes volumes larger in place where their storage class can, " +
+        "and refuses a smaller size; Replace gives every process group a new volume and moves its data.",
+      { effective: "Expand" },
+    ),
     useManagementAPI: boolean("Deprecated and without effect; see databaseInteractionMode.", {
       effective: "false",
     }),

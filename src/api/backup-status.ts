@@ -138,6 +138,16 @@ export const backupStatusSchema = object(
       },
       "What can be restored. Renewed with other news, and every ten minutes.",
     ),
+    gap: object(
+      {
+        backupUID: required(string("The backup that was started again.", { maxLength: 32 })),
+        before: required(bytesOf("The last version before the gap that could be restored.")),
+        after: bytesOf("The first version behind it that the database takes for restorable."),
+        looked: string("When the store was last looked at.", { format: "date-time" }),
+        closed: boolean("The store was seen to be restorable behind the gap."),
+      },
+      "The backup was started again where an earlier one lies, which leaves a gap in the logs of the store.",
+    ),
     lag: string("How far the last point that can be restored is behind, as of the last renewal."),
     bytes: object(
       {

@@ -87,7 +87,7 @@ export const backupSpecSchema = object(
       {
         restorableFor: required(
           string(
-            "Every moment of the last so long stays restorable; what only older moments need is expired. A number with the unit s, m, h or d.",
+            "How far back every moment stays restorable; what only older moments need is expired. A number with the unit s, m, h or d.",
             { maxLength: 16, pattern: durationPattern },
           ),
         ),

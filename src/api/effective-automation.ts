@@ -44,6 +44,7 @@ export interface Automation {
   readonly removalMode: PodDeletionMode;
   readonly waitBetweenRemovalsSeconds: number;
   readonly podUpdateStrategy: PodUpdateStrategy;
+  readonly volumeSizeChange: "Expand" | "Replace";
   readonly maintenanceMode: {
     readonly usesChecker: boolean;
     readonly resets: boolean;
@@ -78,6 +79,7 @@ export function automationOf(spec: ClusterSpec): Automation {
     removalMode: options.removalMode ?? "Zone",
     waitBetweenRemovalsSeconds: wait < 0 ? 60 : wait,
     podUpdateStrategy: options.podUpdateStrategy ?? "ReplaceTransactionSystem",
+    volumeSizeChange: options.volumeSizeChange ?? "Expand",
     maintenanceMode: maintenanceModeOf(spec),
     ignoreLogGroupsForUpgrade: options.ignoreLogGroupsForUpgrade?.length
       ? options.ignoreLogGroupsForUpgrade

@@ -78,6 +78,7 @@ test("[API12] automation has these values when the spec is silent", () => {
     removalMode: "Zone",
     waitBetweenRemovalsSeconds: 60,
     podUpdateStrategy: "ReplaceTransactionSystem",
+    volumeSizeChange: "Expand",
     maintenanceMode: { usesChecker: false, resets: false, timeSeconds: 600 },
     ignoreLogGroupsForUpgrade: ["fdb-kubernetes-operator"],
     synchronizationMode: "local",

@@ -117,9 +117,9 @@ export function blobStoreProblems(
     );
   }
   const { bucket = "" } = store;
-  if (/[\s?&#]/.test(bucket)) {
+  if (/[^\w./:-]/.test(bucket)) {
     const message = `no bucket can be called "${bucket}"`;
-    const remedy = "use the name of the bucket alone, without spaces and without ? & #";
+    const remedy = "use the name of the bucket alone: letters, digits, dots and hyphens";
     problems.push(problem(`${field}.bucket`, bucket, message, remedy));
   }
   for (const [index, parameter] of (store.urlParameters ?? []).entries()) {

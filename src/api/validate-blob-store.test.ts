@@ -12,7 +12,18 @@ test("[BK6] a bucket that no store can have is refused, and usual names are not"
   for (const bucket of [undefined, "fdb-backups", "my.bucket_2", "Team-A", "a/b"]) {
     assert.deepEqual(problemsOf(bucket), []);
   }
-  for (const bucket of ["my bucket", "a?b", "a&b", "a#b", "tab\t"]) {
+  for (const bucket of [
+    "my bucket",
+    "a?b",
+    "a&b",
+    "a#b",
+    "tab\t",
+    "a%20b",
+    "a@b",
+    'a"b',
+    "bücket",
+    "a\\b",
+  ]) {
     const [first = ""] = problemsOf(bucket);
     assert.match(first, /^spec\.blobStoreConfiguration\.bucket: no bucket can be called/);
   }

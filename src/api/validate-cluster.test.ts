@@ -327,6 +327,29 @@ test("[API38] labels and annotations are those that Kubernetes takes", () => {
   assert.deepEqual(named({ matchLabels: { a: "b" }, resourceLabels: { a: "b" } }), []);
 });
 
+test("[API47] a volume has a size above zero that can be read", () => {
+  const asked = (storage: string | number, processClass = "general"): Partial<ClusterSpec> => ({
+    processes: {
+      [processClass]: {
+        volumeClaimTemplate: { metadata: {}, spec: { resources: { requests: { storage } } } },
+      },
+    },
+  });
+  const field = (processClass: string): string =>
+    `spec.processes.${processClass}.volumeClaimTemplate.spec.resources.requests.storage`;
+  check([
+    [asked("16G")],
+    [asked(1)],
+    [asked("0"), field("general")],
+    [asked(0, "log"), field("log")],
+    [asked("-1", "storage"), field("storage")],
+    [asked("1E1.5"), field("general")],
+    [asked("1e99999"), field("general")],
+    [asked("0", "stateless")],
+    [{ processes: { general: { volumeClaimTemplate: { metadata: {} } } } }],
+  ]);
+});
+
 test("[API39] a parameter has a name that a command line takes, and a value in one line", () => {
   const at = "spec.processes.storage.customParameters[0]";
   const parameter = (text: string): Partial<ClusterSpec> => ({
@@ -370,4 +393,20 @@ test("[API29] a share of fault domains is a number or a percentage", () => {
     automationOptions: { replacements: { maxFaultDomainsWithTaintedProcessGroups } },
   });
   check([[share(2)], [share("10%")], [share(-1), field], [share("many"), field]]);
+});
+
+test("[API46] numbers of process groups that are hardly ever meant are warned of", () => {
+  const warned = (fields: Partial<ClusterSpec>): string[] =>
+    clusterWarnings(cluster(fields)).map(({ field, remedy }) => `${field}: ${remedy}`);
+  const storage = "spec.processCounts.storage: give a number, or 0 to let the operator choose";
+  assert.deepEqual(warned({ processCounts: { storage: -5 } }), [storage]);
+  assert.deepEqual(warned({ processCounts: { storage: -1 } }), [storage]);
+  assert.deepEqual(warned({ processCounts: { storage: 3, stateless: -1 } }), []);
+  assert.deepEqual(warned({ processCounts: { log: -1, transaction: 3 } }), []);
+  assert.deepEqual(warned({ processCounts: { stateless: -7 } }), [
+    "spec.processCounts.stateless: write -1 for none",
+  ]);
+  // A satellite of a database over several clusters has logs alone.
+  const satellite = { processGroupIDPrefix: "dc3", processCounts: { storage: -1, log: 3 } };
+  assert.deepEqual(warned(satellite), []);
 });

@@ -2,6 +2,7 @@
 // cluster with such a problem is changed. Carries the rules API20 to API29 and API40.
 import { isProcessClass, isStateful, generalClass } from "../model/process-class.ts";
 import { parseConnectionString } from "../model/connection-string.ts";
+import { compareQuantities } from "../model/quantity.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import {
   formatVersion,
@@ -16,6 +17,7 @@ import type { NamedCluster } from "./effective.ts";
 import type { ClusterSpec } from "./cluster-spec.ts";
 import { isGivenByValue, localityOf, parameterValue } from "./localities.ts";
 import { problem, type ValidationProblem } from "./problem.ts";
+import { countWarnings } from "./validate-counts.ts";
 import { labelProblems } from "./validate-labels.ts";
 import { limitProblems } from "./validate-limits.ts";
 import { localityProblems } from "./validate-localities.ts";
@@ -60,6 +62,7 @@ export function clusterWarnings(cluster: NamedCluster): readonly ValidationProbl
   const { spec } = cluster;
   return [
     ...versionWarnings(spec.version, "spec.version"),
+    ...countWarnings(spec),
     ...unknownClassWarnings(spec),
     ...hallWarnings(spec),
     ...packingWarnings(spec),
@@ -195,8 +198,23 @@ function processProblems(
         `${path}.customParameters`,
         serverParameterOwners,
       ),
+      ...volumeSizeProblems(processClass, settings, path),
     ];
   });
+}
+
+/** Elsewhere zero means "no volume", and a text that cannot be read counts as zero: neither may become 128G. */
+function volumeSizeProblems(
+  processClass: string,
+  { volumeClaimTemplate }: NonNullable<ClusterSpec["processes"]>[string],
+  path: string,
+): readonly ValidationProblem[] {
+  const size = volumeClaimTemplate?.spec?.resources?.requests?.["storage"];
+  const isUsed = processClass === generalClass || isStateful(processClass);
+  if (size === undefined || !isUsed || compareQuantities(size, 0) > 0) return [];
+  const field = `${path}.volumeClaimTemplate.spec.resources.requests.storage`;
+  const message = `a volume cannot have the size ${size}`;
+  return [problem(field, size, message, "give a size such as 128G, or none for 128G")];
 }
 
 function unknownClassWarnings(spec: ClusterSpec): readonly ValidationProblem[] {

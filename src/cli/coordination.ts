@@ -8,7 +8,7 @@ import type { Clock } from "../env/clock.ts";
 import { CommandError } from "../env/command-error.ts";
 import { machineRandom, randomUuid } from "../env/random.ts";
 import type { KubeClient } from "../kube/client.ts";
-import { isKubeError } from "../kube/error.ts";
+import { readNamed } from "../plugin/read-named.ts";
 import type { Session } from "../plugin/session.ts";
 
 export interface CoordinationOptions {
@@ -20,7 +20,7 @@ export interface CoordinationOptions {
 const answerMs = 30_000;
 
 export async function runCoordination(
-  { client, clock, namespace, out }: Session,
+  { client, clock, namespace, server, out }: Session,
   verb: CoordinationRequest["verb"],
   name: string,
   options: CoordinationOptions,
@@ -31,6 +31,7 @@ export async function runCoordination(
     ...(prefix === undefined ? {} : { prefix }),
     ...(abandoned === true ? { isAbandoned: true } : {}),
   };
+  await readNamed(client, foundationDbClusters, { namespace, name }, server);
   const answer = await askOperator(client, clock, { name, namespace }, request);
   if (answer.problem !== undefined) throw new CommandError(refusalText(answer, answer.problem));
   out.write(answerText(verb, answer, options));
@@ -47,12 +48,7 @@ export async function askOperator(
     await client.patch(foundationDbClusters, key, { metadata: { annotations } }, { type: "merge" });
   };
   const beganMs = clock.nowMs();
-  try {
-    await annotate({ [requestAnnotation]: JSON.stringify(request) });
-  } catch (error) {
-    if (!isKubeError(error, "NotFound")) throw error;
-    throw new CommandError(`there is no FoundationDBCluster ${key.name} in ${key.namespace}`);
-  }
+  await annotate({ [requestAnnotation]: JSON.stringify(request) });
   try {
     while (clock.nowMs() - beganMs < answerMs) {
       await sleep(clock, 200);

@@ -27,6 +27,8 @@ import type { DevHost } from "./dev-watching.ts";
 import { followChanges } from "./dev-following.ts";
 import { openProcesses } from "./dev-processes.ts";
 import type { DevProcesses } from "./dev-processes.ts";
+import { openDashboard } from "./dev-dashboard.ts";
+import type { DevDashboard } from "./dev-dashboard.ts";
 import { defaultPort, serve, writeKubeconfig } from "./dev-serving.ts";
 import { readDocuments } from "./documents.ts";
 import type { SourceDocument } from "./documents.ts";
@@ -35,7 +37,6 @@ import { exampleOf } from "./examples.ts";
 import type { Example, ExampleName } from "./examples.ts";
 import { takeStage, tellStage } from "./take-stage.ts";
 import { openOutput } from "./terminal.ts";
-import type { Output } from "./terminal.ts";
 
 export interface DevOptions {
   file?: string[];
@@ -50,6 +51,9 @@ export interface DevOptions {
   timeout?: number;
   port?: number;
   kubeconfig?: string;
+  /** False: there is none. */
+  dashboard?: boolean;
+  dashboardPort?: number;
   log?: string;
   /** Of this process; where FoundationDB is looked for. */
   environment?: Readonly<Record<string, string | undefined>>;
@@ -72,6 +76,7 @@ interface Site {
   recent: string[];
   counts: { kills: number };
   served?: ServedApi;
+  dashboard?: DevDashboard;
   kubeconfig?: string;
 }
 
@@ -89,7 +94,7 @@ export async function runDevOn(given: DevOptions, host: DevHost): Promise<void> 
   const around = { ...{ clock, startedMs, host, processes }, log: log?.log };
   const sites = startSites(options, example, around);
   try {
-    await openSites(sites, options, host.output);
+    await openSites(sites, options, host, log?.log);
     const deadlineMs = host.realClock.nowMs() + options.timeout * 1000;
     const tellers = {
       backup: backupTeller(host.output, startedMs),
@@ -122,6 +127,7 @@ export async function runDevOn(given: DevOptions, host: DevHost): Promise<void> 
     await followChanges(sites, host, startedMs, tellers);
     host.output.line("Stopping.");
   } finally {
+    for (const { dashboard } of sites) await dashboard?.close();
     for (const { world } of sites) await world.stop();
     for (const { served } of sites) await served?.close();
     await processes?.stop();
@@ -234,7 +240,12 @@ function costText(before: Figures, after: Figures): string {
 }
 
 /** Each on a port of its own, one after the other from the first. */
-async function openSites(sites: Site[], options: Wanted, output: Output): Promise<void> {
+async function openSites(
+  sites: Site[],
+  options: Wanted,
+  { output, realClock }: DevHost,
+  log: Log | undefined,
+): Promise<void> {
   const firstPort = options.port ?? (options.once ? 0 : defaultPort);
   for (const [index, site] of sites.entries()) {
     const { world } = site;
@@ -252,7 +263,13 @@ async function openSites(sites: Site[], options: Wanted, output: Output): Promis
       options.runtime === "process" ? "real fdbservers" : `${options.speed} times real time`;
     output.line(`${title} on ${url}: ${size}, seed ${options.seed}, ${pace}`);
     // A cluster that does not come up is looked at, and corrected, with kubectl too.
-    if (!options.once) output.line(kubeconfigLine(site));
+    if (options.once) continue;
+    output.line(kubeconfigLine(site));
+    if (options.dashboard === false) continue;
+    site.dashboard = await openDashboard(world, {
+      ...{ port: options.dashboardPort, index, speed: options.speed, realClock, log, where: url },
+    });
+    output.line(dashboardLine(site));
   }
 }
 
@@ -285,14 +302,21 @@ function kubeconfigLine({ world, kubeconfig = "" }: Site): string {
     : `kubeconfig of ${world.name}: ${kubeconfig}`;
 }
 
+function dashboardLine({ world, dashboard }: Site): string {
+  const title = world.name === "" ? "Dashboard" : `Dashboard of ${world.name}`;
+  return `${title}: ${dashboard?.url ?? ""}`;
+}
+
 async function invitation(sites: readonly Site[], speed: number): Promise<string[]> {
   const [first] = sites;
   const [cluster] = first === undefined ? [] : await clustersOf(first.world);
   const [backup] = first === undefined ? [] : await backupsOf(first.world);
   const files = sites.map(kubeconfigLine);
+  const pages = sites.filter(({ dashboard }) => dashboard !== undefined).map(dashboardLine);
   return [
     "",
     ...files,
+    ...pages,
     `${backup === undefined ? "Four" : "Six"} things to try in another terminal:`,
     `  export KUBECONFIG=${shellWord(first?.kubeconfig ?? "")}`,
     ...thingsToTry(cluster),

@@ -85,6 +85,13 @@ program
     ).argParser(integer(0, 65535)),
   )
   .option("--kubeconfig <file>", "where to write the kubeconfig")
+  .option("--no-dashboard", "serve no page that shows the clusters")
+  .addOption(
+    new Option(
+      "--dashboard-port <port>",
+      "port of that page on 127.0.0.1; 0 picks a free one (default: 7480, or a free one)",
+    ).argParser(integer(0, 65535)),
+  )
   .option("--log <file>", "write the structured log of all parts to this file, as JSON lines")
   .action(async (options: DevOptions) =>
     (await import("./dev.ts")).runDev({ ...options, environment: process.env }),

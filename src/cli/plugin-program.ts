@@ -5,6 +5,8 @@ import { addConnectionFlags } from "../plugin/flags.ts";
 import type { OpenSession } from "../plugin/session.ts";
 import { addViewCommands } from "../plugin/view-commands.ts";
 import { addReportCommand } from "../report/command.ts";
+import { addDashboardCommand } from "../web/command.ts";
+import { pluginProgramOf } from "./plugin-path.ts";
 import { addPreviewCommand } from "./preview-command.ts";
 import {
   addBackupCommands,
@@ -24,5 +26,6 @@ export function pluginProgram(open: OpenSession): Command {
   addViewCommands(program, open);
   addReportCommand(program, open);
   addPreviewCommand(program, open);
+  addDashboardCommand(program, open, pluginProgramOf(process.argv[1] ?? "", process));
   return program;
 }

@@ -16,6 +16,15 @@ import type { PreviewFlags } from "./preview.ts";
 
 const hourMs = 3_600_000;
 
+const previewExamples = [
+  "preview sample -f changed.yaml",
+  "preview sample --set spec.processCounts.storage=5",
+  "preview sample --upgrade 7.3.79 --fail-on recoveries>1,blocked",
+  "preview sample --lose-node node-3",
+  "preview sample --save picture",
+  "preview --from picture -f changed.yaml -o json",
+];
+
 export function addPreviewCommand(program: Command, open: OpenSession): void {
   const command = program
     .command("preview")
@@ -25,8 +34,11 @@ export function addPreviewCommand(program: Command, open: OpenSession): void {
     .argument("[cluster]", "name of the FoundationDBCluster; may be left out with --from")
     .option(
       "-f, --file <file>",
-      "the whole changed FoundationDBCluster: what is not in it is taken out, as by kubectl replace",
+      "the changed FoundationDBCluster, as kubectl apply takes it: what others have set stays",
     )
+    .option("--server-side", "apply the file as kubectl apply --server-side does")
+    .option("--field-manager <name>", 'with --server-side: who applies it (default: "kubectl")')
+    .option("--force-conflicts", "with --server-side: take over fields of others")
     .option(
       "--set <path=value>",
       "one value of it, as spec.processCounts.storage=5 (repeatable)",
@@ -43,11 +55,7 @@ export function addPreviewCommand(program: Command, open: OpenSession): void {
       'take the status of the database from a file (fdbcli --exec "status json")',
     )
     .option("--seeds <number>", "how many times, with other chances each time", seeds, 3)
-    .option(
-      "--move-rate <bytes>",
-      "bytes that the database moves in a second, such as 50MB",
-      "50MB",
-    )
+    .option("--move-rate <bytes>", "bytes that the database moves in a second", "50MB")
     .option(
       "--limit <duration>",
       "how long the copy may take, in its own time",
@@ -60,17 +68,7 @@ export function addPreviewCommand(program: Command, open: OpenSession): void {
       "exit code 3 when one is met, as recoveries>1,data-moved>100GB,blocked",
     );
   addOutputFlag(addConnectionFlags(command))
-    .addHelpText(
-      "after",
-      examples(
-        "preview sample -f changed.yaml",
-        "preview sample --set spec.processCounts.storage=5",
-        "preview sample --upgrade 7.3.79 --fail-on recoveries>1,blocked",
-        "preview sample --lose-node node-3",
-        "preview sample --save picture",
-        "preview --from picture -f changed.yaml -o json",
-      ),
-    )
+    .addHelpText("after", examples(...previewExamples))
     .action(async (name: string | undefined, flags: PreviewFlags, self: Command) => {
       if (name === undefined && flags.from === undefined) {
         throw new UsageError("preview needs the name of a cluster, or --from PLACE");

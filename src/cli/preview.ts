@@ -1,9 +1,7 @@
 // `kubectl fdb preview`: takes or loads a picture, lets the operator work in copies of it, and prints the page.
 // Rules: spec/preview.md [PV11].
 import { readFileSync } from "node:fs";
-import { customResourceOf } from "../api/crd.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
-import type { FoundationDBCluster } from "../api/cluster.ts";
 import { CommandError, UsageError } from "../env/command-error.ts";
 import { version } from "../env/program-version.ts";
 import { nanosOf, parseQuantity } from "../model/quantity.ts";
@@ -12,7 +10,6 @@ import { formatted } from "../plugin/print.ts";
 import { readNamed } from "../plugin/read-named.ts";
 import { serverClockOf } from "../plugin/session.ts";
 import type { Session } from "../plugin/session.ts";
-import type { Change } from "../preview/change.ts";
 import { readFailConditions } from "../preview/fail-on.ts";
 import type { FailCondition } from "../preview/fail-on.ts";
 import { pageOf } from "../preview/page.ts";
@@ -20,19 +17,12 @@ import { problemText, readPicture } from "../preview/picture.ts";
 import type { Picture } from "../preview/picture.ts";
 import { preview } from "../preview/preview.ts";
 import { loadPicture, savePicture } from "../preview/save-picture.ts";
-import { setValue } from "../preview/set.ts";
 import { takePicture } from "../preview/take-picture.ts";
-import { readDocuments } from "./documents.ts";
+import { changeOf } from "./preview-change.ts";
+import type { ChangeFlags } from "./preview-change.ts";
 
-export interface PreviewFlags {
+export interface PreviewFlags extends ChangeFlags {
   output: OutputForm;
-  file?: string;
-  set?: string[];
-  upgrade?: string;
-  loseNode?: string;
-  loseZone?: string;
-  drain?: string;
-  from?: string;
   save?: string;
   status?: string;
   seeds: number;
@@ -112,14 +102,15 @@ async function tell(
   const reading = readPicture(given);
   if ("problems" in reading) throw unusable(reading.problems.map(problemText));
   const { picture } = reading;
-  const { change, changeText } = await changeOf(picture.cluster, flags);
+  const { change, text: changeText, warnings } = await changeOf(picture.cluster, flags);
   const usage = process.cpuUsage();
   const isOutOfCpu = (): boolean => {
     const { user, system } = process.cpuUsage(usage);
     return (user + system) / 1000 > flags.cpu;
   };
   const result = await preview({
-    ...{ picture, change, changeText, isOutOfCpu, limitMs: flags.limit, seeds: flags.seeds },
+    ...{ picture, change, changeText, warnings, isOutOfCpu },
+    ...{ limitMs: flags.limit, seeds: flags.seeds },
     bytesPerSecond: rateOf(flags.moveRate),
   });
   if ("problems" in result) throw unusable(result.problems.map(problemText));
@@ -141,75 +132,4 @@ function rateOf(text: string): number {
   const bytes = parseQuantity(quantity).ok ? Number(nanosOf(quantity)) / 1e9 : 0;
   if (bytes >= 1) return bytes;
   throw new UsageError(`--move-rate ${text}: write bytes in a second, such as 50MB`);
-}
-
-async function changeOf(
-  cluster: FoundationDBCluster,
-  flags: PreviewFlags,
-): Promise<{ change: Change; changeText: string }> {
-  const { file, set = [], upgrade, loseNode, loseZone, drain } = flags;
-  const faults: [Change, string][] = [
-    ...(loseNode === undefined
-      ? []
-      : [fault({ type: "loseNode", node: loseNode }, `node ${loseNode} is lost`)]),
-    ...(loseZone === undefined
-      ? []
-      : [fault({ type: "loseZone", zone: loseZone }, `zone ${loseZone} is lost`)]),
-    ...(drain === undefined
-      ? []
-      : [fault({ type: "drain", node: drain }, `node ${drain} is drained`)]),
-  ];
-  const isEdit = file !== undefined || set.length > 0 || upgrade !== undefined;
-  const [first, ...more] = faults;
-  if (more.length > 0 || (isEdit && first !== undefined)) {
-    throw new UsageError("one fault, or one change of the resource, at a time");
-  }
-  if (first !== undefined) return { change: first[0], changeText: first[1] };
-  const edits = [...set, ...(upgrade === undefined ? [] : [`spec.version=${upgrade}`])];
-  let changed = file === undefined ? cluster : await fromFile(file, cluster);
-  const { schema = {} } = customResourceOf(cluster.apiVersion, cluster.kind) ?? {};
-  for (const edit of edits) {
-    const reading = setValue(changed, edit, schema);
-    if ("problem" in reading) throw new UsageError(reading.problem);
-    changed = reading.cluster;
-  }
-  const { labels, annotations } = changed.metadata;
-  const told = [
-    ...(file === undefined ? [] : [`apply ${file}`]),
-    ...edits.map((edit) => `set ${edit}`),
-  ];
-  return {
-    change: {
-      ...{ type: "apply", spec: changed.spec },
-      ...(labels === undefined ? {} : { labels }),
-      ...(annotations === undefined ? {} : { annotations }),
-    },
-    changeText: told.length === 0 ? "no change" : told.join(", "),
-  };
-}
-
-function fault(change: Change, text: string): [Change, string] {
-  return [change, text];
-}
-
-/** As kubectl applies it: labels and annotations that the file has not are kept. */
-async function fromFile(file: string, cluster: FoundationDBCluster): Promise<FoundationDBCluster> {
-  const documents = await readDocuments(file);
-  const { name, namespace } = cluster.metadata;
-  const found = documents.find(
-    ({ object: { kind, metadata } }) =>
-      kind === cluster.kind &&
-      metadata.name === name &&
-      (metadata.namespace ?? namespace) === namespace,
-  );
-  if (found === undefined) {
-    throw new CommandError(`${file} has no FoundationDBCluster ${namespace}/${name}`);
-  }
-  const { metadata, spec } = found.object as unknown as FoundationDBCluster;
-  const merged = {
-    ...cluster.metadata,
-    labels: { ...cluster.metadata.labels, ...metadata.labels },
-    annotations: { ...cluster.metadata.annotations, ...metadata.annotations },
-  };
-  return { ...cluster, metadata: merged, spec };
 }

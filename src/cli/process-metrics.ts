@@ -2,6 +2,7 @@
 // Rules: spec/run.md [RUN32].
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { MetricsRegistry } from "../env/metrics.ts";
+import { processMetrics } from "../model/metrics/operator.ts";
 
 export interface ProcessMetricsSource {
   startedMs: number;
@@ -16,23 +17,15 @@ export function registerProcessMetrics(
   registry: MetricsRegistry,
   source: ProcessMetricsSource,
 ): () => void {
-  const gauge = (name: string, help: string) => registry.gauge(name, help);
-  const resident = gauge("process_resident_memory_bytes", "Resident memory.");
-  const heap = gauge("nodejs_heap_size_used_bytes", "Memory in use by JavaScript objects.");
-  const processor = registry.counter("process_cpu_seconds_total", "Processor time used.");
-  const started = gauge("process_start_time_seconds", "Unix time of the start.");
-  const resources = gauge("nodejs_active_resources", "Open sockets, timers, processes and files.");
-  const lag = gauge(
-    "nodejs_eventloop_lag_p99_seconds",
-    "How late the event loop was, 99 of 100 times.",
-  );
-  const leading = gauge("fdb_operator_leading", "1 when this instance holds the Lease.");
-  const feature = registry.gauge("fdb_operator_feature_enabled", "1 when a feature is on.", {
-    feature: Object.keys(source.features),
-  });
-  const build = registry.gauge("fdb_operator_build_info", "Always 1, with the version.", {
-    version: [source.version],
-  });
+  const resident = registry.gauge(processMetrics.resident);
+  const heap = registry.gauge(processMetrics.heap);
+  const processor = registry.counter(processMetrics.processor);
+  const started = registry.gauge(processMetrics.started);
+  const resources = registry.gauge(processMetrics.resources);
+  const lag = registry.gauge(processMetrics.lag);
+  const leading = registry.gauge(processMetrics.leading);
+  const feature = registry.gauge(processMetrics.feature, { feature: Object.keys(source.features) });
+  const build = registry.gauge(processMetrics.build, { version: [source.version] });
   build.set({ version: source.version }, 1);
   started.set({}, source.startedMs / 1000);
   const delay = monitorEventLoopDelay({ resolution: 20 });

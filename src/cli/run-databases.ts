@@ -4,6 +4,7 @@ import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import type { MetricsRegistry } from "../env/metrics.ts";
 import type { AdminClientFactory } from "../fdb/admin.ts";
+import { runtimeMetrics } from "../model/metrics/operator.ts";
 import type { PodNetwork } from "../pod/network.ts";
 import { CommandError, UsageError } from "../env/command-error.ts";
 
@@ -66,11 +67,7 @@ export function lossReporter(
   log: Log,
   registry: MetricsRegistry,
 ): (database: string, reason: string) => void {
-  const lost = registry.counter(
-    "fdb_operator_client_restarts_total",
-    "Client processes of a database that were lost and started again.",
-    { namespace: [], name: [] },
-  );
+  const lost = registry.counter(runtimeMetrics.clientsLost);
   return (database, reason) => {
     const [namespace = "", name = ""] = database.split("/");
     lost.add({ namespace, name });

@@ -15,6 +15,10 @@ export function operatorOptions(settings: RunSettings): OperatorOptions {
     commandTimeoutMs: settings.cliTimeout,
     sidecarTimeoutMs: settings.getTimeout,
     sidecarOrderTimeoutMs: settings.postTimeout,
+    databaseMetrics: {
+      detail: settings.databaseMetrics,
+      processSeriesMax: settings.processSeriesMax,
+    },
     podTemplateLimits: {
       allowsAutomountServiceAccountToken: settings.allowAutomountServiceAccountToken,
       allowsHostNetwork: settings.allowHostNetwork,

@@ -1,6 +1,7 @@
 // Every setting of `fdb-operator run` in one table: flags, environment variables, help and docs/reference/flags.md are
 // made from it. Flags have the Go operator's names where they mean the same. Rules: spec/run.md [RUN1]-[RUN4].
 import { defaultLeaseName } from "../kube/lease.ts";
+import { databaseMetricsDetails } from "../operate/database-metrics/collect.ts";
 import { UsageError } from "../env/command-error.ts";
 import {
   SettingError,
@@ -100,7 +101,7 @@ export const leaderSettings = {
     {
       flag: "leader-election-lease-duration",
       fallback: "15s",
-      meaning: "Others take over when the Lease was not renewed for so long. Whole seconds.",
+      meaning: "How long after its last renewal others may take the Lease. Whole seconds.",
     },
     1000,
   ),
@@ -108,7 +109,7 @@ export const leaderSettings = {
     {
       flag: "leader-election-renew-deadline",
       fallback: "10s",
-      meaning: "The leader gives up when no renewal succeeded for so long.",
+      meaning: "How long the leader goes on without a successful renewal.",
     },
     500,
   ),
@@ -133,6 +134,28 @@ export const serverSettings = {
     fallback: "127.0.0.1:9443",
     meaning: "Where `/healthz` and `/readyz` are served. 0 for nowhere.",
   }),
+} as const;
+
+const metricsSettings = {
+  databaseMetrics: choice(
+    {
+      flag: "database-metrics",
+      fallback: "cluster",
+      meaning:
+        "What `/metrics` tells of the databases: nothing, each database as a whole, or each of its processes as well.",
+    },
+    databaseMetricsDetails,
+  ),
+  processSeriesMax: count(
+    {
+      flag: "process-series-max",
+      fallback: "10000",
+      meaning:
+        "Series of single processes that `/metrics` has at most, with `--database-metrics process`. A process has 22 at most.",
+    },
+    100,
+    1_000_000,
+  ),
 } as const;
 
 export const logSettings = {
@@ -329,12 +352,12 @@ export const thresholdSettings = {
   maintenanceListStaleDuration: duration({
     flag: "maintenance-list-stale-duration",
     fallback: "4h",
-    meaning: "An entry of the maintenance list is forgotten after so long.",
+    meaning: "How long an entry of the maintenance list counts.",
   }),
   maintenanceListWaitDuration: duration({
     flag: "maintenance-list-wait-duration",
     fallback: "5m",
-    meaning: "An entry of the maintenance list for another zone is left to its owner for so long.",
+    meaning: "How long an entry of the maintenance list for another zone is left to its owner.",
   }),
 } as const;
 
@@ -345,7 +368,7 @@ export const settingGroups: readonly (readonly [
 ])[] = [
   ["Kubernetes", kubernetesSettings],
   ["Leader election", leaderSettings],
-  ["Metrics and health", serverSettings],
+  ["Metrics and health", { ...serverSettings, ...metricsSettings }],
   ["Logs", logSettings],
   ["Work", workSettings],
   ["Pod templates", podTemplateSettings],
@@ -357,6 +380,7 @@ export const allSettings = {
   ...kubernetesSettings,
   ...leaderSettings,
   ...serverSettings,
+  ...metricsSettings,
   ...logSettings,
   ...workSettings,
   ...podTemplateSettings,

@@ -105,6 +105,19 @@ test("[KAS30] a write takes over what it changes, and a status write is recorded
   assert.deepEqual(owners(status)["tester Update status"], { "f:status": { "f:phase": {} } });
 });
 
+test("[KAS30] a new value of an owned field renews the time of its owner, and nothing new does not", async () => {
+  const server = new TestServer();
+  const times = (object: JsonObject): string[] =>
+    arrayAt(object, "metadata", "managedFields").map((entry) => stringAt(entry, "time"));
+  const made = await server.ask("POST", maps, configMap("a", { x: "1" }));
+  const write = (x: string): Promise<JsonObject> =>
+    server.ask("PATCH", `${maps}/a`, { data: { x } }, { patch: "merge" });
+  await server.clock.advance(60_000);
+  assert.deepEqual(times(await write("1")), times(made));
+  const [renewed = ""] = times(await write("2"));
+  assert.equal(Date.parse(renewed) - Date.parse(times(made)[0] ?? ""), 60_000);
+});
+
 test("[KAS31] atomic parts count as one field, sets and keyed lists item by item", () => {
   const node = builtInNode("io.k8s.api.core.v1.Pod");
   const body = {

@@ -18,6 +18,7 @@ import { startDeploymentController } from "./controller-deployment.ts";
 import { startDisruptionController } from "./controller-disruption.ts";
 import { NodeLifecycleController } from "./controller-node-lifecycle.ts";
 import { startReplicaSetController } from "./controller-replica-set.ts";
+import { VolumeResizer } from "./controller-resize.ts";
 import { VolumeController } from "./controller-volumes.ts";
 import type { VolumeControllerOptions } from "./controller-volumes.ts";
 import { Informers } from "./node-informers.ts";
@@ -52,6 +53,7 @@ export function startControllers(start: StartControllersOptions): {
   const run = async (): Promise<void> => {
     await informers.synced(...kinds);
     new VolumeController(parts, { provisionMs: { min: 500, max: 2000 }, ...start.options }).start();
+    new VolumeResizer(parts, { min: 1000, max: 10_000 }).start();
     new NodeLifecycleController(parts).start();
     startReplicaSetController(parts);
     startDeploymentController(parts);

@@ -258,11 +258,13 @@ function answerSubresource(
   if (kind.kind === "Pod" && subresource === "binding" && isPost) {
     return { status: 201, body: bindPod(server, target, request.body, options) };
   }
-  if (kind.kind === "Pod" && subresource === "log" && request.method === "GET") {
+  if (kind.kind === "Pod" && subresource === "log") {
+    if (request.method !== "GET") throw methodNotAllowed();
     return answerLog(server, target, request.query ?? {});
   }
   const stream = kind.kind === "Pod" ? streamOfPath(request.path) : undefined;
-  if (stream !== undefined && (isPost || request.method === "GET")) {
+  if (stream !== undefined) {
+    if (!isPost && request.method !== "GET") throw methodNotAllowed();
     connectToPod(server, request, stream);
     throw badRequest("Upgrade request required");
   }

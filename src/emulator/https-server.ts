@@ -206,6 +206,10 @@ function answerOnce(api: ApiServer, request: ServerRequest, response: ServerResp
   for (const warning of warnings ?? []) {
     response.appendHeader("Warning", `299 - ${JSON.stringify(warning)}`);
   }
+  if (body === undefined) {
+    response.writeHead(status).end();
+    return;
+  }
   if (typeof body === "string") {
     response.writeHead(status, { "Content-Type": "text/plain; charset=utf-8" });
     response.end(body);

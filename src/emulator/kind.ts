@@ -30,6 +30,8 @@ export interface KindRules {
   /** Rules for new objects only. */
   validateCreate?(object: JsonObject): FieldError[];
   validateUpdate?(object: JsonObject, old: JsonObject): FieldError[];
+  /** What admission says to a change that is valid; refuses with a StatusError. */
+  admitUpdate?(object: JsonObject, old: JsonObject, context: RuleContext): void;
   /** Set when an object is deleted, so that its controller can clean up first. */
   finalizersOnDelete?: readonly string[];
 }

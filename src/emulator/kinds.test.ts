@@ -102,7 +102,13 @@ test("[KAS41] a claim stays while a pod uses it", async () => {
 
 test("[KAS41] only a bound claim may grow, and nothing else of it may change", async () => {
   const server = new TestServer();
-  await server.ask("POST", claims, claim("c"));
+  const elastic = {
+    metadata: { name: "elastic" },
+    provisioner: "example.com/disk",
+    allowVolumeExpansion: true,
+  };
+  await server.ask("POST", "/apis/storage.k8s.io/v1/storageclasses", elastic);
+  await server.ask("POST", claims, claim("c", { storageClassName: "elastic" }));
   const grow = { spec: { resources: { requests: { storage: "2Gi" } } } };
   await server.ask("PATCH", `${claims}/c`, grow, { patch: "merge", status: 422 });
   const bound = { status: { phase: "Bound", capacity: { storage: "1Gi" } } };

@@ -39,6 +39,8 @@ export interface ContainerHost {
   readonly restartPolicy: string;
   readonly network: PodNetwork;
   pull(reference: string): ImagePull;
+  /** It is on the node already. */
+  keepImage(reference: string): void;
   findImage(reference: string): ContainerImage | undefined;
   environment(container: Container): { value: Environment } | { problem: string };
   files(container: Container, image: ContainerImage): ContainerFileView;
@@ -162,7 +164,10 @@ export class ContainerRunner {
     const image = this.#host.findImage(reference);
     if (image === undefined) return this.#failPull(reference);
     // What runs already is only found again: without a pull, without a pause and without an event.
-    if (this.#recorded !== undefined) return this.#later(0, () => this.#start(image));
+    if (this.#recorded !== undefined) {
+      this.#host.keepImage(reference);
+      return this.#later(0, () => this.#start(image));
+    }
     const { leftMs, isNew } = this.#host.pull(reference);
     if (isNew) this.#host.emit("Normal", "Pulling", `Pulling image "${reference}"`);
     const { random, startMs } = this.#host;

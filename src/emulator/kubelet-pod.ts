@@ -327,6 +327,7 @@ export class PodWorker {
       restartPolicy: this.#pod.spec?.restartPolicy ?? "Always",
       network: core.network,
       pull: (reference) => core.pull(this.node, reference),
+      keepImage: (reference) => void this.node.images.set(reference, 0),
       findImage: (reference) => core.images.find(reference),
       environment: (container) =>
         resolveEnvironment(container, {

@@ -139,7 +139,11 @@ export function trackUpdate(
   const managers = before.map((manager) => {
     if (isSameManager(manager, kind, options, "Update")) {
       const fields = unionOf(differenceOf(manager.fields, removed), changed);
-      return withFields(manager, fields, now);
+      const own = withFields(manager, fields, now);
+      // A new value of a field that it owns already counts as a write, too.
+      return own.recorded === undefined || isEmptySet(changed)
+        ? own
+        : { ...own, time: now, recorded: { ...own.recorded, time: now } };
     }
     if (isEmptySet(intersectionOf(manager.fields, lost))) return manager;
     return withFields(manager, differenceOf(manager.fields, lost), manager.time);

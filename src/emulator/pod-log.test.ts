@@ -9,7 +9,7 @@ async function serverWithLogs(): Promise<TestServer> {
   const server = new TestServer();
   const names = ["foundationdb", "sidecar", "waiting"];
   const containers = names.map((name) => ({ name, image: "example.org/a:1" }));
-  await server.ask("POST", inDefault("pods"), pod("a", { containers }));
+  await server.ask("POST", inDefault("pods"), pod("a", { containers, nodeName: "n" }));
   const nowMs = server.clock.nowMs();
   const lines = [
     { atMs: nowMs - 60_000, text: "starting" },
@@ -76,4 +76,24 @@ test("[KAS66] a pod that does not exist has no logs", async () => {
   const server = new TestServer();
   const body = await server.ask("GET", log, undefined, { status: 404 });
   assert.equal(body["message"], 'pods "a" not found');
+});
+
+test("[KAS97] a pod that is on no node has no log, and options that cannot be are refused", async () => {
+  const server = await serverWithLogs();
+  await server.ask("POST", inDefault("pods"), pod("b"));
+  const other = `${inDefault("pods")}/b/log`;
+  assert.equal(await server.ask("GET", other, undefined, { status: 204 }), undefined);
+  const place = { namespace: "default", pod: "b", container: "main" };
+  const lines: string[] = [];
+  const onLines = (more: readonly string[]): void => void lines.push(...more);
+  await server.api.pods().followLog({ ...place, onLines });
+  assert.deepEqual(lines, []);
+  for (const tailLines of ["-1", "many", "1e3", "9".repeat(30)]) {
+    const query = { container, tailLines };
+    const { code } = await server.ask("GET", log, undefined, {
+      query,
+      status: tailLines === "-1" ? 422 : 400,
+    });
+    assert.equal(code, tailLines === "-1" ? 422 : 400);
+  }
 });

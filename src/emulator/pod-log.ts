@@ -6,6 +6,7 @@ import { checkAccess } from "./authorization.ts";
 import type { ServerRequest } from "./handler.ts";
 import { arrayAt, stringAt, type JsonObject } from "./json.ts";
 import type { LogLine } from "./kubelet-log-ring.ts";
+import { checkLogOptions } from "./pod-log-options.ts";
 import { parseResourcePath } from "./request-path.ts";
 import type { ServerContext, Target } from "./server-context.ts";
 import { badRequest, pathNotFound, type StatusError } from "./status.ts";
@@ -14,8 +15,10 @@ import { existing } from "./write.ts";
 type Query = Readonly<Record<string, string>>;
 
 export function answerLog(server: ServerContext, target: Target, query: Query): KubeResponse {
+  checkLogOptions(target.name, query);
   const pod = existing(server, target);
   const container = chosenContainer(pod, target.name, query["container"] ?? "");
+  if (!isOnNode(pod)) return { status: 204, body: undefined };
   if (isOn(query["follow"])) {
     throw badRequest("a log is followed over HTTPS, or in process by PodStreams.followLog");
   }
@@ -25,6 +28,11 @@ export function answerLog(server: ServerContext, target: Target, query: Query): 
   const shown = selected(lines, query, server.clock.nowMs());
   const text = shown.map((line) => shownLine(line, query)).join("");
   return { status: 200, body: cut(text, query) };
+}
+
+/** Nobody has a log of a pod that is on no node, and nobody calls that a mistake. */
+function isOnNode(pod: JsonObject): boolean {
+  return stringAt(pod, "spec", "nodeName") !== "";
 }
 
 function notThere(pod: string, container: string, previous: boolean): StatusError {
@@ -52,8 +60,13 @@ export function followLog(
   checkAccess(server, request, path, kind);
   const { namespace, name } = path;
   const query = request.query ?? {};
+  checkLogOptions(name, query);
   const pod = existing(server, { kind, namespace, name });
   const container = chosenContainer(pod, name, query["container"] ?? "");
+  if (!isOnNode(pod)) {
+    listener.onEnd();
+    return { stop: () => {} };
+  }
   const place = { namespace, pod: name, container };
   const tell = (line: LogLine): void => listener.onText(shownLine(line, query));
   const followed = server.streams?.followLog(place, tell, listener.onEnd);

@@ -12,7 +12,7 @@ import {
   stringAt,
   type JsonObject,
 } from "./json.ts";
-import type { KindRules } from "./kind.ts";
+import type { KindRules, RuleContext } from "./kind.ts";
 import { nameProblems } from "./object-metadata.ts";
 import { compareQuantities } from "../model/quantity.ts";
 import {
@@ -20,6 +20,7 @@ import {
   fieldInvalid,
   fieldNotSupported,
   fieldRequired,
+  forbidden,
   type FieldError,
 } from "./status.ts";
 
@@ -44,6 +45,7 @@ export const volumeClaimRules: KindRules = {
   },
   validate: validateClaim,
   validateUpdate: validateClaimUpdate,
+  admitUpdate: admitGrowth,
 };
 
 const defaultClassAnnotation = "storageclass.kubernetes.io/is-default-class";
@@ -127,6 +129,22 @@ function validateClaimUpdate(claim: JsonObject, old: JsonObject): FieldError[] {
     }
   }
   return errors;
+}
+
+/** A claim grows only where its class says that its volumes can. [KAS68] */
+function admitGrowth(claim: JsonObject, old: JsonObject, context: RuleContext): void {
+  const sizeOf = (object: JsonObject): string =>
+    String(objectAt(object, "spec", "resources", "requests")["storage"] ?? "0");
+  if (compareQuantities(sizeOf(claim), sizeOf(old)) <= 0) return;
+  const name = stringAt(claim, "spec", "storageClassName");
+  const storageClass = context.store.get("storage.k8s.io/storageclasses", "", name);
+  if (name !== "" && objectAt(storageClass)["allowVolumeExpansion"] === true) return;
+  throw forbidden(
+    { group: "", plural: "persistentvolumeclaims" },
+    stringAt(claim, "metadata", "name"),
+    "only dynamically provisioned pvc can be resized and " +
+      "the storageclass that provisions the pvc must support resize",
+  );
 }
 
 /** Members of a volume's spec that are no source. */

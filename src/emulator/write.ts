@@ -226,6 +226,7 @@ export function storeChanged(
     ...(kind.custom?.validate(object, live) ?? []),
   ];
   if (errors.length > 0) throw invalid(kind.group, kind.kind, name, errors);
+  if (!isStatus) kind.rules.admitUpdate?.(object, live, ruleContext(server, options));
   const metadata = ensureObject(object, "metadata");
   metadata["resourceVersion"] = stringAt(live, "metadata", "resourceVersion");
   shareUnchanged(object, live);

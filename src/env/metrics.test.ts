@@ -1,16 +1,17 @@
 // Metrics in Prometheus' text form.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { counterOf, gaugeOf, histogramOf } from "./metric-description.ts";
 import { MetricsRegistry } from "./metrics.ts";
 
 test("[KUBE72] known label values exist at 0 from the start", () => {
   const metrics = new MetricsRegistry();
-  const requests = metrics.counter("requests_total", "Requests.", {
+  const requests = metrics.counter(counterOf("requests_total", "Requests.", ["verb", "code"]), {
     verb: ["get", "list"],
     code: ["ok", "failed"],
   });
-  metrics.counter("plain_total", "Without labels.");
-  metrics.counter("by_cluster_total", "By cluster.", { cluster: [] });
+  metrics.counter(counterOf("plain_total", "Without labels."));
+  metrics.counter(counterOf("by_cluster_total", "By cluster.", ["cluster"]));
   requests.add({ verb: "get", code: "ok" });
   requests.add({ verb: "get", code: "ok" }, 2);
   assert.equal(
@@ -32,7 +33,9 @@ plain_total 0
 
 test("[KUBE73] a histogram counts into all buckets from its value on", () => {
   const metrics = new MetricsRegistry();
-  const seconds = metrics.histogram("reconcile_seconds", "Duration.", [0.1, 1], { cluster: [] });
+  const seconds = metrics.histogram(
+    histogramOf("reconcile_seconds", "Duration.", [0.1, 1], ["cluster"]),
+  );
   for (const value of [0.0625, 0.5, 4]) seconds.observe({ cluster: "a" }, value);
   assert.deepEqual(metrics.text().trim().split("\n").slice(2), [
     'reconcile_seconds_bucket{cluster="a",le="0.1"} 1',
@@ -45,7 +48,7 @@ test("[KUBE73] a histogram counts into all buckets from its value on", () => {
 
 test("[KUBE74] gauges are set when they are asked for, and the series of a deleted object vanish", () => {
   const metrics = new MetricsRegistry();
-  const depth = metrics.gauge("depth", "Depth.", { queue: [] });
+  const depth = metrics.gauge(gaugeOf("depth", "Depth.", ["queue"]));
   let value = 5;
   metrics.onCollect(() => depth.set({ queue: "a" }, value));
   depth.set({ queue: "b" }, 1);
@@ -57,7 +60,7 @@ test("[KUBE74] gauges are set when they are asked for, and the series of a delet
 
 test("[KUBE75] label values are escaped", () => {
   const metrics = new MetricsRegistry();
-  metrics.gauge("x", "A \\ and\na line.", { text: [] }).set({ text: 'a"\\\n' }, 1);
+  metrics.gauge(gaugeOf("x", "A \\ and\na line.", ["text"])).set({ text: 'a"\\\n' }, 1);
   assert.equal(
     metrics.text(),
     '# HELP x A \\\\ and\\na line.\n# TYPE x gauge\nx{text="a\\"\\\\\\n"} 1\n',
@@ -66,9 +69,11 @@ test("[KUBE75] label values are escaped", () => {
 
 test("[KUBE76] a metric has one owner, and a counter only goes up", () => {
   const metrics = new MetricsRegistry();
-  const counter = metrics.counter("a_total", "A.", { verb: ["get"] });
-  assert.throws(() => metrics.gauge("a_total", "A."), /registered already/);
-  assert.throws(() => metrics.gauge("a-b", "A."), /no name/);
+  const counter = metrics.counter(counterOf("a_total", "A.", ["verb"]), { verb: ["get"] });
+  assert.throws(() => metrics.gauge(gaugeOf("a_total", "A.")), /registered already/);
+  assert.throws(() => metrics.gauge(gaugeOf("a-b", "A.")), /no name/);
   assert.throws(() => counter.add({ verb: "get" }, -1), RangeError);
   assert.throws(() => counter.add({ node: "n1" }), /has no label node/);
+  assert.throws(() => metrics.gauge(counterOf("b_total", "B.")), /is a counter, not a gauge/);
+  assert.throws(() => metrics.gauge(gaugeOf("c", "C."), { d: [] }), /has no label d/);
 });

@@ -1,8 +1,9 @@
 // Numbers about the running operator in Prometheus' text form. A series whose label values are known exists
 // with 0 from the start, so that rates and alerts work before the first event. Carries rules KUBE72 to KUBE76.
+import type { MetricDescription } from "./metric-description.ts";
 
 export type Labels = Readonly<Record<string, string>>;
-/** The values that each label can have; an empty list means that they come with the work. */
+/** The values that labels can have; those of a label that is not here, or has none here, come with the work. */
 export type LabelValues = Readonly<Record<string, readonly string[]>>;
 
 export interface Metric {
@@ -12,33 +13,37 @@ export interface Metric {
 
 /** What the three kinds of metric share: a number of series, told apart by their labels. */
 class Series<T> {
-  readonly name: string;
-  readonly help: string;
-  readonly type: string;
-  readonly #labelNames: readonly string[];
+  readonly description: MetricDescription;
   readonly #make: () => T;
   readonly #series = new Map<string, { labels: Labels; state: T }>();
 
-  constructor(name: string, help: string, type: string, labels: LabelValues, make: () => T) {
-    this.name = name;
-    this.help = help;
-    this.type = type;
-    this.#labelNames = Object.keys(labels);
+  constructor(description: MetricDescription, values: LabelValues, make: () => T) {
+    this.description = description;
     this.#make = make;
-    for (const combination of combinations(labels)) this.of(combination);
+    for (const name of Object.keys(values)) this.#demand(name);
+    for (const combination of combinations(description.labels, values)) this.of(combination);
+  }
+
+  get name(): string {
+    return this.description.name;
   }
 
   of(labels: Labels): T {
-    const key = JSON.stringify(this.#labelNames.map((name) => labels[name] ?? ""));
+    const { labels: names } = this.description;
+    let key = "";
+    for (const name of names) key += `${labels[name] ?? ""}\0`;
     const known = this.#series.get(key);
     if (known !== undefined) return known.state;
-    for (const name of Object.keys(labels)) {
-      if (!this.#labelNames.includes(name)) throw new Error(`${this.name} has no label ${name}`);
-    }
-    const whole = Object.fromEntries(this.#labelNames.map((name) => [name, labels[name] ?? ""]));
+    for (const name of Object.keys(labels)) this.#demand(name);
+    const whole = Object.fromEntries(names.map((name) => [name, labels[name] ?? ""]));
     const state = this.#make();
     this.#series.set(key, { labels: whole, state });
     return state;
+  }
+
+  #demand(label: string): void {
+    if (this.description.labels.includes(label)) return;
+    throw new Error(`${this.name} has no label ${label}`);
   }
 
   /** Drops all series with these label values, for example those of a deleted cluster. */
@@ -60,10 +65,7 @@ class Series<T> {
   }
 
   lines(print: (labels: Labels, state: T) => string[]): string[] {
-    const head = [
-      `# HELP ${this.name} ${escapeHelp(this.help)}`,
-      `# TYPE ${this.name} ${this.type}`,
-    ];
+    const head = headOf(this.description);
     const body = [...this.#series.values()].flatMap(({ labels, state }) => print(labels, state));
     return [...head, ...body];
   }
@@ -72,8 +74,8 @@ class Series<T> {
 export class Counter implements Metric {
   readonly #series: Series<{ value: number }>;
 
-  constructor(name: string, help: string, labels: LabelValues) {
-    this.#series = new Series(name, help, "counter", labels, () => ({ value: 0 }));
+  constructor(description: MetricDescription, values: LabelValues) {
+    this.#series = new Series(description, values, () => ({ value: 0 }));
   }
 
   get name(): string {
@@ -102,8 +104,8 @@ export class Counter implements Metric {
 export class Gauge implements Metric {
   readonly #series: Series<{ value: number }>;
 
-  constructor(name: string, help: string, labels: LabelValues) {
-    this.#series = new Series(name, help, "gauge", labels, () => ({ value: 0 }));
+  constructor(description: MetricDescription, values: LabelValues) {
+    this.#series = new Series(description, values, () => ({ value: 0 }));
   }
 
   get name(): string {
@@ -133,10 +135,11 @@ export class Histogram implements Metric {
   readonly #series: Series<HistogramState>;
   readonly #bounds: readonly number[];
 
-  constructor(name: string, help: string, bounds: readonly number[], labels: LabelValues) {
+  constructor(description: MetricDescription, values: LabelValues) {
+    const { bounds = [] } = description;
     this.#bounds = bounds;
     const make = (): HistogramState => ({ counts: bounds.map(() => 0), sum: 0, count: 0 });
-    this.#series = new Series(name, help, "histogram", labels, make);
+    this.#series = new Series(description, values, make);
   }
 
   get name(): string {
@@ -168,25 +171,50 @@ export class Histogram implements Metric {
   }
 }
 
+export interface Sample {
+  readonly labels: Labels;
+  readonly value: number;
+}
+
+class SampledGauge implements Metric {
+  readonly #description: MetricDescription;
+  readonly #samples: () => Iterable<Sample>;
+
+  constructor(description: MetricDescription, samples: () => Iterable<Sample>) {
+    this.#description = description;
+    this.#samples = samples;
+  }
+
+  get name(): string {
+    return this.#description.name;
+  }
+
+  text(): string[] {
+    const lines = headOf(this.#description);
+    for (const { labels, value } of this.#samples()) lines.push(sample(this.name, labels, value));
+    return lines;
+  }
+}
+
 export class MetricsRegistry {
   readonly #metrics = new Map<string, Metric>();
   readonly #collectors: (() => void)[] = [];
 
-  counter(name: string, help: string, labels: LabelValues = {}): Counter {
-    return this.#add(new Counter(name, help, labels));
+  counter(description: MetricDescription, values: LabelValues = {}): Counter {
+    return this.#add(new Counter(ofType(description, "counter"), values));
   }
 
-  gauge(name: string, help: string, labels: LabelValues = {}): Gauge {
-    return this.#add(new Gauge(name, help, labels));
+  gauge(description: MetricDescription, values: LabelValues = {}): Gauge {
+    return this.#add(new Gauge(ofType(description, "gauge"), values));
   }
 
-  histogram(
-    name: string,
-    help: string,
-    bounds: readonly number[],
-    labels: LabelValues = {},
-  ): Histogram {
-    return this.#add(new Histogram(name, help, bounds, labels));
+  histogram(description: MetricDescription, values: LabelValues = {}): Histogram {
+    return this.#add(new Histogram(ofType(description, "histogram"), values));
+  }
+
+  /** A gauge that remembers nothing: its samples are made whenever they are asked for. */
+  sampled(description: MetricDescription, samples: () => Iterable<Sample>): void {
+    this.#add(new SampledGauge(ofType(description, "gauge"), samples));
   }
 
   /** Called before each exposition, to set gauges from the present state. */
@@ -210,21 +238,40 @@ export class MetricsRegistry {
   }
 }
 
+function ofType(
+  description: MetricDescription,
+  type: MetricDescription["type"],
+): MetricDescription {
+  if (description.type === type) return description;
+  throw new Error(`${description.name} is a ${description.type}, not a ${type}`);
+}
+
+function headOf({ name, help, type }: MetricDescription): string[] {
+  return [`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${type}`];
+}
+
 /** All combinations of the known label values; none when a label's values are not known. */
-function combinations(labels: LabelValues): Labels[] {
+function combinations(names: readonly string[], values: LabelValues): Labels[] {
   let found: Labels[] = [{}];
-  for (const [name, values] of Object.entries(labels)) {
-    found = found.flatMap((labelled) => values.map((value) => ({ ...labelled, [name]: value })));
+  for (const name of names) {
+    const known = values[name] ?? [];
+    found = found.flatMap((labelled) => known.map((value) => ({ ...labelled, [name]: value })));
   }
   return found;
 }
 
+/** There are thousands of these in one look, so nothing is made that is not needed. */
 function sample(name: string, labels: Labels, value: number): string {
-  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`);
-  return `${name}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${value}`;
+  let pairs = "";
+  for (const label in labels) {
+    const pair = `${label}="${escapeLabel(labels[label] ?? "")}"`;
+    pairs = pairs === "" ? pair : `${pairs},${pair}`;
+  }
+  return pairs === "" ? `${name} ${value}` : `${name}{${pairs}} ${value}`;
 }
 
 function escapeLabel(text: string): string {
+  if (!/["\\\n]/.test(text)) return text;
   return text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }
 

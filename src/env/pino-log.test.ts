@@ -47,7 +47,7 @@ test("[KUBE70] a field called message keeps its value beside the line's own mess
   });
 });
 
-test("[KUBE71] an error in a log line is data with its codes", () => {
+test("[KUBE71] an error in a log line is a text, with stack and codes beside it", () => {
   const lines: string[] = [];
   const log = pinoLog({ clock, destination: { write: (line) => lines.push(line) } });
   const failure = Object.assign(new Error("lost the race"), {
@@ -56,13 +56,16 @@ test("[KUBE71] an error in a log line is data with its codes", () => {
     token: "secret",
   });
   log.error("failed", { error: failure });
-  const { error } = JSON.parse(lines[0] ?? "") as { error: Record<string, unknown> };
-  const { stack, ...rest } = error;
+  log.error("failed", { error: "text", reason: "own" });
+  const [first, second] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  const { stack, level: _level, time: _time, ...rest } = first ?? {};
   assert.deepEqual(rest, {
-    name: "Error",
-    message: "lost the race",
-    status: 409,
-    reason: "Conflict",
+    error: "Error: lost the race",
+    errorStatus: 409,
+    errorReason: "Conflict",
+    message: "failed",
   });
   assert.equal(typeof stack, "string");
+  assert.equal(second?.["error"], "text");
+  assert.equal(second?.["reason"], "own");
 });

@@ -21,7 +21,6 @@ export function pinoLog(options: PinoLogOptions): Log {
     messageKey: "message",
     timestamp: () => `,"time":"${new Date(options.clock.nowMs()).toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { error: serializeError },
   };
   const { destination } = options;
   return logOver(destination === undefined ? pino(settings) : pino(settings, destination));
@@ -30,32 +29,34 @@ export function pinoLog(options: PinoLogOptions): Log {
 function logOver(logger: Logger): Log {
   const write = (level: LogLevel) => (message: string, fields?: LogFields) => {
     if (fields === undefined) logger[level](message);
-    else logger[level](distinct(fields), message);
+    else logger[level](steady(fields), message);
   };
   return {
     debug: write("debug"),
     info: write("info"),
     warn: write("warn"),
     error: write("error"),
-    with: (fields) => logOver(logger.child(distinct(fields))),
+    with: (fields) => logOver(logger.child(steady(fields))),
   };
 }
 
-/** A field with the name of the line's own text would stand beside it, and readers would keep only one of them. */
-function distinct(fields: LogFields): LogFields {
-  if (!("message" in fields)) return fields;
-  const { message: detail, ...rest } = fields;
-  return { ...rest, detail };
+/**
+ * Fields whose kind never changes. One with the name of the line's own text would stand beside it, and readers would keep only one
+ * of them. An error becomes its text, with stack and codes beside it, and nothing else that hangs on it: what searches logs
+ * cannot keep texts and objects under one name.
+ */
+function steady({ message: detail, error, ...rest }: LogFields): LogFields {
+  return {
+    ...rest,
+    ...(detail === undefined ? {} : { detail }),
+    ...(error === undefined ? {} : errorFields(error)),
+  };
 }
 
-/** An error as data: name, message, stack and its own codes, but nothing else that hangs on it. */
-function serializeError(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  const { name, message, stack } = error;
-  const codes = Object.entries(error).filter(
-    ([field, value]) =>
-      ["code", "status", "reason"].includes(field) &&
-      (typeof value === "string" || typeof value === "number"),
-  );
-  return { name, message, ...Object.fromEntries(codes), stack };
+function errorFields(error: unknown): LogFields {
+  if (!(error instanceof Error)) return { error: String(error) };
+  const { code, status, reason } = error as { code?: unknown; status?: unknown; reason?: unknown };
+  const codes = { errorCode: code, errorStatus: status, errorReason: reason };
+  const plain = Object.entries(codes).filter(([, value]) => /string|number/.test(typeof value));
+  return { error: String(error), ...Object.fromEntries(plain), stack: error.stack };
 }

@@ -1,5 +1,7 @@
 // What the database alone says about a backup, read in one transaction of a few keys, and pausing all agents of a database
 // in another. Carries the rules BK20 to BK23 of spec/backup.md.
+import { leastOf } from "../env/long-lists.ts";
+import { aheadSecondsMax } from "../model/backup-time-map.ts";
 import type { TimedVersion } from "../model/backup-time-map.ts";
 import type { AdminClient, FdbTransaction } from "./admin.ts";
 import {
@@ -127,7 +129,7 @@ export function readBackupLayer(
           : await pairBefore(transaction, times, record?.restorableFrom);
       const toTime = await pairBefore(transaction, times, record?.restorableTo);
       const newestSeconds = times[0] && Math.min(times[0].seconds, nowSeconds);
-      const retainedFrom = await versionBefore(transaction, newestSeconds, retainedSeconds);
+      const retainedFrom = await versionBefore(transaction, times, newestSeconds, retainedSeconds);
       const otherWriters = isRunningState(record?.state) ? [] : await readWriters(transaction, tag);
       return {
         isPaused: paused !== undefined,
@@ -142,9 +144,6 @@ export function readBackupLayer(
     { timeoutMs, readSystemKeys: true, lockAware: true },
   );
 }
-
-/** Two clocks that are right differ by less. */
-const aheadSecondsMax = 3_600;
 
 /** Pairs that a clock wrote which was far ahead stay the newest until that time comes: they are no measure of what is new. */
 function timesEnd(nowSeconds: number): Uint8Array {
@@ -266,16 +265,32 @@ function withoutExpired(record: BackupRecord, expiredTo: number): BackupRecord {
   return { ...record, restorableFrom: expiredTo };
 }
 
+/** Two minutes of pairs. */
+const neighbours = 12;
+
+/**
+ * A clock that was put back notes new versions at times that were noted before: where versions go back, the lowest one about that
+ * time counts, and none that is above the versions of later times.
+ */
 async function versionBefore(
   transaction: FdbTransaction,
+  recent: readonly TimedVersion[],
   newestSeconds: number | undefined,
   agoSeconds: number | undefined,
 ): Promise<number | undefined> {
   if (newestSeconds === undefined || agoSeconds === undefined) return undefined;
-  const options = { limit: 1, reverse: true, snapshot: true };
+  const options = { limit: neighbours, reverse: true, snapshot: true };
   const end = timeKey(Math.max(0, newestSeconds - agoSeconds) + 1);
-  const [entry] = await transaction.getRange(timeBounds.begin, end, options);
-  return entry && decodeTimedVersion(entry.key, entry.value)?.version;
+  const entries = await transaction.getRange(timeBounds.begin, end, options);
+  const pairs = entries.flatMap(({ key, value }) => decodeTimedVersion(key, value) ?? []);
+  const [last] = pairs;
+  if (last === undefined) return undefined;
+  const isMixed = pairs.some(
+    ({ version }, index) => version > (pairs[index - 1]?.version ?? version),
+  );
+  const version = isMixed ? leastOf(pairs.map((pair) => pair.version)) : last.version;
+  const isTooNew = recent.some((pair) => pair.seconds > last.seconds && pair.version < version);
+  return isTooNew ? undefined : version;
 }
 
 /** Both keys change together, as the tools do it: the one is for agents, the other for workers of partitioned logs. */

@@ -168,7 +168,7 @@ export class LeaderElector {
     } catch (error) {
       const isRace = isKubeError(error, "Conflict") || isKubeError(error, "AlreadyExists");
       const message = error instanceof Error ? error.message : String(error);
-      this.#log[isRace ? "debug" : "warn"]("the lease could not be written", { message });
+      this.#log[isRace ? "debug" : "warn"]("the lease could not be written", { error: message });
       return false;
     } finally {
       timer.cancel();

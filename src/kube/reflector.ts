@@ -56,7 +56,10 @@ export class Reflector<T extends KubeObject> {
   readonly #log: Log;
   readonly #waiting = new Set<() => boolean>();
   readonly synced: Promise<void>;
+  /** Resolves when the server has answered for the first time, whatever it said. */
+  readonly attempted: Promise<void>;
   #markSynced: () => void = () => {};
+  #markAttempted: () => void = () => {};
   #hasSynced = false;
   #isStarted = false;
   #failures = 0;
@@ -64,6 +67,7 @@ export class Reflector<T extends KubeObject> {
   #contactAtMs: number | undefined;
   #activeAtMs: number | undefined;
   #problem: string | undefined;
+  #problemReason: string | undefined;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -72,6 +76,7 @@ export class Reflector<T extends KubeObject> {
       this.#log.error("a listener of the cache failed", { error: String(error) });
     });
     this.synced = new Promise((resolve) => (this.#markSynced = resolve));
+    this.attempted = new Promise((resolve) => (this.#markAttempted = resolve));
   }
 
   get kind(): string {
@@ -95,6 +100,11 @@ export class Reflector<T extends KubeObject> {
   /** What interrupted list and watch, until the server answers again. */
   get problem(): string | undefined {
     return this.#problem;
+  }
+
+  /** Of the problem, in one word, such as Forbidden. */
+  get problemReason(): string | undefined {
+    return this.#problemReason;
   }
 
   /** Everything up to this version is in the copy. */
@@ -210,6 +220,7 @@ export class Reflector<T extends KubeObject> {
     this.#wake();
     this.#hasSynced = true;
     this.#markSynced();
+    this.#markAttempted();
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
@@ -289,6 +300,7 @@ export class Reflector<T extends KubeObject> {
     this.#contactAtMs = this.#options.clock.nowMs();
     this.#activeAtMs = this.#contactAtMs;
     this.#problem = undefined;
+    this.#problemReason = undefined;
   }
 
   #trim(object: T): T {
@@ -308,6 +320,8 @@ export class Reflector<T extends KubeObject> {
     const message = error instanceof Error ? error.message : String(error);
     const reason = error instanceof KubeError ? error.reason : "Unknown";
     this.#problem = message;
+    this.#problemReason = reason;
+    this.#markAttempted();
     // A forgotten history is the server's ordinary business; anything else deserves a look.
     const level = isHistoryGone(error) ? "info" : "warn";
     this.#log[level]("list and watch interrupted", { reason, error: message, pauseMs });

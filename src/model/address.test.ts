@@ -147,3 +147,27 @@ test("[M20] ill-formed connection strings are refused", () => {
 test("[M21] a database is described by the name of its cluster", () => {
   assert.equal(defaultDescription("my-cluster-1"), "my_cluster_1");
 });
+
+test("[M14] the host of any text is that of its address, however usual it looks", () => {
+  const beginnings = fc.constantFrom(
+    "",
+    "10.2.3.4",
+    "10.2.3.4:4501",
+    "255.0.0.1:4500:tls",
+    "[fd00::1]",
+  );
+  const pieces = fc.array(
+    fc.constantFrom(..."0123459.:[] tlsx".split(""), ":tls", "(fromHostname)", "256"),
+    {
+      maxLength: 6,
+    },
+  );
+  fc.assert(
+    fc.property(beginnings, pieces, (beginning, more) => {
+      const text = beginning + more.join("");
+      const read = parseAddress(text);
+      assert.equal(hostOf(text), read.ok ? read.value.host : text);
+    }),
+    { seed: 1, numRuns: 5_000 },
+  );
+});

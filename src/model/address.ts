@@ -74,8 +74,42 @@ export function withoutFlags(address: ProcessAddress): string {
 
 /** The host of an address without port and brackets; the text itself when it cannot be read. */
 export function hostOf(text: string): string {
+  const end = endOfPlainIp(text);
+  if (end > 0) return text.slice(0, end);
   const address = parseAddress(text);
   return address.ok ? address.value.host : text;
+}
+
+const [dot, colon, zero, nine] = [46, 58, 48, 57];
+
+/**
+ * Where the host ends in an IPv4 address, alone or with a port of up to four digits and perhaps the flag of TLS; 0 for any other
+ * text. Character by character: hosts are compared in every step for every process, and nearly all look like this.
+ */
+function endOfPlainIp(text: string): number {
+  let [index, dots, value] = [0, 0, -1];
+  for (; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === colon) break;
+    if (code === dot) {
+      if (value < 0) return 0;
+      dots += 1;
+      value = -1;
+      continue;
+    }
+    if (code < zero || code > nine || value === 0) return 0;
+    value = Math.max(value, 0) * 10 + code - zero;
+    if (value > 255) return 0;
+  }
+  if (dots !== 3 || value < 0) return 0;
+  return index === text.length || isPlainPort(text, index + 1) ? index : 0;
+}
+
+function isPlainPort(text: string, from: number): boolean {
+  let index = from;
+  while (text.charCodeAt(index) >= zero && text.charCodeAt(index) <= nine) index += 1;
+  if (index === from || index > from + 4) return false;
+  return index === text.length || (text.endsWith(":tls") && index === text.length - 4);
 }
 
 export function isTls(address: ProcessAddress): boolean {

@@ -68,6 +68,14 @@ export function parseTimeLine(line: string): TimePair | undefined {
   return gap === undefined ? pair : { ...pair, isAfterGap: true };
 }
 
+/** Two clocks that are right differ by less. */
+export const aheadSecondsMax = 3_600;
+
+/** A clock that was far ahead for a moment noted a time that has not come: nothing after it would count until then. */
+export function isAhead({ seconds }: TimedVersion, nowMs: number): boolean {
+  return seconds > nowMs / 1000 + aheadSecondsMax;
+}
+
 /** The newest pair of a map that may be long. */
 export function newestPair(
   data: Readonly<Record<string, string>> | undefined,

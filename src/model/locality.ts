@@ -108,7 +108,10 @@ export function processesOfServer(
   return exact ?? byGroup.get(makeProcessId(processGroupId, processNumber)) ?? [];
 }
 
-/** All processes of a status in the order of their keys, so that a choice never depends on the sender. */
+/**
+ * All processes of a status in the order of their keys, so that a choice never depends on the sender. Of a large database that
+ * is a long list: who has a memory keeps it there.
+ */
 export function processesOf(status: DatabaseStatus): readonly StatusProcess[] {
   const listed = status.cluster?.processes;
   if (listed === undefined) return [];

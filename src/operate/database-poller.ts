@@ -33,6 +33,8 @@ export class DatabasePoller {
   readonly #open = new Set<object>();
   /** Nothing that was asked before this time is recent enough. */
   #wantedMs = 0;
+  /** When the newest status was asked for. */
+  #observedMs: number | undefined;
   /** When the last answer came, and how long it took. */
   #heardMs = -1;
   #answerTookMs = 0;
@@ -52,6 +54,11 @@ export class DatabasePoller {
   /** The newest observation; never older than the last call that ended. */
   get latest(): DatabaseObservation {
     return this.#latest;
+  }
+
+  /** When the newest status was asked for, also when nobody has answered since; undefined when there was none. */
+  get observedMs(): number | undefined {
+    return this.#observedMs;
   }
 
   /** The client of the current target, for the guard; undefined while there is no connection string. */
@@ -90,6 +97,7 @@ export class DatabasePoller {
     this.#impatience?.cancel();
     if (target === undefined) {
       this.#latest = notAsked;
+      this.#observedMs = undefined;
       return;
     }
     const sinceMs = this.#options.clock.nowMs();
@@ -189,6 +197,7 @@ export class DatabasePoller {
   #note(answer: DatabaseObservation): void {
     this.#latest = answer;
     if (answer.kind === "missing") return;
+    this.#observedMs = answer.observedMs;
     this.#heardMs = this.#options.clock.nowMs();
     this.#answerTookMs = this.#heardMs - answer.observedMs;
   }

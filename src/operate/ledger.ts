@@ -112,7 +112,7 @@ function processesHit(
   if (action.type !== "killProcesses")
     return ids.flatMap((id) => processesOfInstance(view, status, id));
   const killed = new Set(action.addresses);
-  return processesOf(status).filter((process) => {
+  return view.memory.once(processesOf, status).filter((process) => {
     const address = parseAddress(process.address ?? "");
     return address.ok && killed.has(withoutFlags(address.value));
   });

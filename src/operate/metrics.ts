@@ -2,8 +2,10 @@
 // be read off the resources themselves is in metrics-cluster.ts. Rules: spec/explain.md [E30]-[E34].
 import { MetricsRegistry } from "../env/metrics.ts";
 import type { Counter, Histogram } from "../env/metrics.ts";
+import { workMetrics } from "../model/metrics/operator.ts";
 import type { Action } from "../plan/action.ts";
 import { chain } from "../plan/chain.ts";
+import { ProcessRestarts } from "./database-metrics/restarts.ts";
 import type { DatedClusterPlan } from "./dated-plan.ts";
 import type { DatabaseObservation } from "../plan/snapshot.ts";
 
@@ -19,6 +21,7 @@ const actionTypes: Readonly<Record<Action["type"], true>> = {
   deletePods: true,
   deleteService: true,
   excludeProcesses: true,
+  growPvc: true,
   includeProcesses: true,
   killProcesses: true,
   migrateCoordination: true,
@@ -46,8 +49,6 @@ export type ActionResult = (typeof actionOutcomes)[number];
 const stepNames = [...new Set(chain.map((step) => step.name))];
 const stepOutcomes = ["acted", "waited", "passed"] as const;
 
-const durationBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-
 /** The queues of the operator, by what is in them. */
 const queueNames = ["clusters", "backups", "restores"] as const;
 export type QueueName = (typeof queueNames)[number];
@@ -68,6 +69,8 @@ export type Counters = Readonly<
   >
 >;
 
+type SeenDatabase = Extract<DatabaseObservation, { kind: "seen" }>;
+
 export class OperatorMetrics {
   readonly registry = new MetricsRegistry();
   readonly #passes: Counter;
@@ -82,53 +85,26 @@ export class OperatorMetrics {
   readonly #coordinatorChanges: Counter;
   /** By cluster: the generation of the last status. */
   readonly #generations = new Map<string, number>();
+  /** By cluster. */
+  readonly #restarts = new Map<string, ProcessRestarts>();
 
   constructor() {
     const { registry } = this;
-    this.#passes = registry.counter("fdb_operator_reconciles_total", "Passes over a cluster.");
-    this.#passesFailed = registry.counter(
-      "fdb_operator_reconcile_errors_total",
-      "Passes that ended with an error.",
-    );
-    this.#looks = registry.counter(
-      "fdb_operator_queue_looks_total",
-      "Looks at a resource: passes, and those that found nothing to look after.",
-      { queue: queueNames },
-    );
-    this.#duration = registry.histogram(
-      "fdb_operator_reconcile_duration_seconds",
-      "Time from the start of a pass to its end.",
-      durationBounds,
-    );
-    this.#actions = registry.counter("fdb_operator_actions_total", "Actions and how they ended.", {
+    this.#passes = registry.counter(workMetrics.passes);
+    this.#passesFailed = registry.counter(workMetrics.passesFailed);
+    this.#looks = registry.counter(workMetrics.looks, { queue: queueNames });
+    this.#duration = registry.histogram(workMetrics.duration);
+    this.#actions = registry.counter(workMetrics.actions, {
       type: Object.keys(actionTypes),
       outcome: actionOutcomes,
     });
-    this.#steps = registry.counter(
-      "fdb_operator_steps_total",
-      "What the steps of passes came to: an action, a wait, or neither.",
-      { step: stepNames, outcome: stepOutcomes },
-    );
-    this.#statusWrites = registry.counter(
-      "fdb_operator_status_writes_total",
-      "Writes of the status of a cluster.",
-      { outcome: ["written", "conflict"] },
-    );
-    this.#invalidSpecs = registry.counter(
-      "fdb_operator_invalid_specs_total",
-      "Generations of resources that were refused.",
-    );
-    const cluster = { namespace: [], name: [] };
-    this.#recoveries = registry.counter(
-      "fdb_operator_recoveries_total",
-      "Recoveries of the database that were seen.",
-      cluster,
-    );
-    this.#coordinatorChanges = registry.counter(
-      "fdb_operator_coordinator_changes_total",
-      "Changes of coordinators that were carried out.",
-      cluster,
-    );
+    this.#steps = registry.counter(workMetrics.steps, { step: stepNames, outcome: stepOutcomes });
+    this.#statusWrites = registry.counter(workMetrics.statusWrites, {
+      outcome: ["written", "conflict"],
+    });
+    this.#invalidSpecs = registry.counter(workMetrics.invalidSpecs);
+    this.#recoveries = registry.counter(workMetrics.recoveries);
+    this.#coordinatorChanges = registry.counter(workMetrics.coordinatorChanges);
   }
 
   passBegan(): void {
@@ -177,6 +153,7 @@ export class OperatorMetrics {
   observed(cluster: string, database: DatabaseObservation): void {
     const known = this.#generations.get(cluster);
     if (known === undefined) this.#begin(cluster);
+    if (database.kind === "seen") this.#noteRestarts(cluster, database);
     const generation =
       database.kind === "seen" ? (database.status.cluster?.generation ?? 0) : (known ?? 0);
     if (known !== undefined && known > 0 && generation > known) {
@@ -185,8 +162,14 @@ export class OperatorMetrics {
     this.#generations.set(cluster, Math.max(generation, known ?? 0));
   }
 
+  /** Most restarts of one process of its database lately. */
+  restartsOf(cluster: string, nowMs: number): number {
+    return this.#restarts.get(cluster)?.most(nowMs) ?? 0;
+  }
+
   forget(cluster: string): void {
     this.#generations.delete(cluster);
+    this.#restarts.delete(cluster);
     this.#recoveries.remove(labelsOf(cluster));
     this.#coordinatorChanges.remove(labelsOf(cluster));
   }
@@ -203,6 +186,12 @@ export class OperatorMetrics {
       statusConflicts: this.#statusWrites.total({ outcome: "conflict" }),
       invalidSpecs: this.#invalidSpecs.total(),
     };
+  }
+
+  #noteRestarts(cluster: string, { status, observedMs }: SeenDatabase): void {
+    const restarts = this.#restarts.get(cluster) ?? new ProcessRestarts();
+    restarts.note(status, observedMs);
+    this.#restarts.set(cluster, restarts);
   }
 
   /** The series of a cluster exist from its first pass. */

@@ -15,7 +15,7 @@ import { ownObservation } from "../plan/safety/foreign-database.ts";
 import type { SafetyChecks } from "../plan/safety/checks.ts";
 import { withSpecInForce } from "../plan/status/spec-in-force.ts";
 import type { DatabaseObservation, PlanOptions, Snapshot } from "../plan/snapshot.ts";
-import { clusterIndex } from "./caches.ts";
+import { backupIndex, clusterIndex, restoreIndex } from "./caches.ts";
 import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import { storedFacts } from "./stored-facts.ts";
@@ -47,6 +47,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     // By name alone it could be somebody else's, whose data must not be overwritten.
     configMap: objectsOf(caches.configMaps, cluster).get(name),
     nodes: nodesOf(caches, pods),
+    ...agentHostsOf(caches, cluster),
     // A new process group may go to a node that has none yet.
     placementNodes: isPlacing(cluster) ? caches.nodes?.list() : undefined,
     database: ownObservation(
@@ -72,6 +73,27 @@ export function observeCluster(input: ObserveInput): Snapshot {
     checks: input.checks,
     memory: state.memory,
   });
+}
+
+/** Only a change of version asks for them. */
+function agentHostsOf(
+  caches: Caches,
+  { metadata, spec, status }: FoundationDBCluster,
+): Pick<Snapshot, "agentHosts"> {
+  if (status?.runningVersion === undefined || status.runningVersion === spec.version) return {};
+  const key = `${metadata.namespace ?? ""}/${metadata.name ?? ""}`;
+  const podsOf = (objects: readonly KubeObject[], index: string): Stored<Pod>[] =>
+    objects.flatMap((object) => caches.pods.byIndex(index, keyText(keyOf(object))));
+  const found = [
+    ...podsOf(caches.backups.byIndex(clusterIndex, key), backupIndex),
+    ...podsOf(caches.restores.byIndex(clusterIndex, key), restoreIndex),
+  ];
+  return { agentHosts: new Set(found.flatMap((pod) => podIpsOf(pod))) };
+}
+
+function podIpsOf({ status }: Stored<Pod>): string[] {
+  const all = [status?.podIP, ...(status?.podIPs ?? []).map(({ ip }) => ip)];
+  return all.flatMap((ip) => ip ?? []);
 }
 
 /**

@@ -50,6 +50,8 @@ import { isLeftAlone } from "../plan/removal/protect-from-deletion.ts";
 import { fencedAdmin, fencedTransport } from "./fence.ts";
 import { Guard } from "./guard.ts";
 import type { GuardedDatabase } from "./guard.ts";
+import { registerDatabaseMetrics } from "./database-metrics/collect.ts";
+import type { DatabaseMetricsSource, HeardDatabase } from "./database-metrics/collect.ts";
 import { registerClusterMetrics } from "./metrics-cluster.ts";
 import { OperatorMetrics } from "./metrics.ts";
 import type { Counters, QueueName } from "./metrics.ts";
@@ -83,6 +85,8 @@ export interface OperatorOptions {
   watchesNodes?: boolean;
   /** What pod templates may ask for; everything when absent. */
   podTemplateLimits?: PodTemplateLimits;
+  /** What is served of each database. */
+  databaseMetrics?: Partial<Pick<DatabaseMetricsSource, "detail" | "processSeriesMax">>;
   plan?: Partial<PlanOptions>;
 }
 
@@ -212,6 +216,12 @@ class RunningOperator implements Operator {
       backups: () => this.#caches.backups.list(),
       lagMs: (backup) => this.#backups.lagMs(backup),
     });
+    registerDatabaseMetrics(this.#metrics.registry, {
+      ...{ detail: "cluster", processSeriesMax: 10_000, ...this.#input.options?.databaseMetrics },
+      maximumAgeMs: this.#reconcile.plan.statusMaximumAgeMs,
+      databases: () => this.#heardDatabases(),
+      nowMs: () => clock.nowMs(),
+    });
     registerRuntimeMetrics(this.#metrics.registry, {
       clockAheadMs: () => serverClock.aheadMs,
       reflectors: this.#reflectors(),
@@ -221,6 +231,16 @@ class RunningOperator implements Operator {
         restores: this.#restores.queue,
       },
       nowMs: () => clock.nowMs(),
+    });
+  }
+
+  #heardDatabases(): HeardDatabase[] {
+    const nowMs = this.#input.clock.nowMs();
+    return [...this.#states].map(([key, { poller }]) => {
+      const [namespace = "", name = ""] = key.split("/");
+      const { latest, observedMs } = poller;
+      const restarts = this.#metrics.restartsOf(key, nowMs);
+      return { namespace, name, latest, observedMs, restarts };
     });
   }
 
@@ -412,7 +432,7 @@ class RunningOperator implements Operator {
     this.#metrics.passFailed();
     const text = error instanceof Error ? error.message : String(error);
     const stack = error instanceof Error ? error.stack : undefined;
-    this.#input.log.error("a pass failed", { key, error: text, stack });
+    this.#input.log.error("a pass failed", { [logField[queue]]: key, error: text, stack });
   }
 }
 
@@ -475,14 +495,16 @@ function fencedInput(input: OperatorInput): OperatorInput {
   return { ...input, transport, admin: fencedAdmin(admin, term) };
 }
 
+/** Under which name the log has the key of a queue. */
+const logField = { clusters: "cluster", backups: "backup", restores: "restore" } as const;
+
 /** Differences of a few seconds do no harm and are nobody's business. */
 const clockDifferenceMs = 5_000;
 
 function noteDifference(log: Log, aheadMs: number): void {
   if (Math.abs(aheadMs) < clockDifferenceMs) return;
-  const seconds = Math.round(Math.abs(aheadMs) / 1000);
-  const direction = aheadMs > 0 ? "behind" : "ahead of";
-  log.warn(`our clock is ${seconds} s ${direction} the API server's; it is allowed for`, {
+  log.warn("our clock differs from the API server's; it is allowed for", {
+    secondsAhead: -Math.round(aheadMs / 1000),
     remedy: "set the clocks of the nodes: times in status and logs are ours",
   });
 }

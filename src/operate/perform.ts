@@ -8,6 +8,7 @@ import { releaseLock } from "../fdb/lock.ts";
 import { removeFromMaintenanceList } from "../fdb/maintenance-list.ts";
 import { registerPendingUpgrades, withdrawPendingUpgrades } from "../fdb/pending-upgrades.ts";
 import { migratePrefix } from "../fdb/prefix-migration.ts";
+import { annotationKeys } from "../build/labels.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/error.ts";
 import type { KubeObject } from "../kube/object.ts";
@@ -151,6 +152,8 @@ async function write(
       return patch(options, target, pods, caches.pods, action);
     case "patchPvc":
       return patch(options, target, persistentVolumeClaims, caches.pvcs, action);
+    case "growPvc":
+      return growPvc(options, target, action);
     case "copyToPod":
       return copyToPod(options, action);
     case "updatePodImage":
@@ -177,6 +180,24 @@ async function patch<T extends KubeObject>(
   cache.observeWrite(
     await target.database.doubts.during({ resource, cache, key }, () =>
       options.client.patch(resource, key, body, { type: "merge" }),
+    ),
+  );
+}
+
+/** Size and note change together, so that nobody sees a claim of another specification in between. */
+async function growPvc(
+  options: PerformOptions,
+  target: PerformTarget,
+  { basis, size, specHash }: Action & { type: "growPvc" },
+): Promise<void> {
+  const annotations = { [annotationKeys.lastAppliedSpec]: specHash };
+  const spec = { resources: { requests: { storage: size } } };
+  const body = { metadata: { uid: basis.uid, annotations }, spec };
+  const key = { namespace: target.database.namespace, name: basis.name };
+  const place = { resource: persistentVolumeClaims, cache: options.caches.pvcs, key };
+  place.cache.observeWrite(
+    await target.database.doubts.during(place, () =>
+      options.client.patch(persistentVolumeClaims, key, body, { type: "merge" }),
     ),
   );
 }

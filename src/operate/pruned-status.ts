@@ -3,6 +3,7 @@
 import type { ClusterStatus, FoundationDBCluster } from "../api/cluster.ts";
 import type { Log } from "../env/log.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
+import { keyOf, keyText } from "../kube/path.ts";
 import type { Stored } from "../kube/resource.ts";
 
 /** Paths of what is missing, each once however many items of a list lack it, sorted. */
@@ -44,9 +45,11 @@ export function tellPruned(
   const isKnown = state.isStatusPruned;
   state.isStatusPruned = fields.length > 0;
   if (isKnown || fields.length === 0) return;
-  const { name, namespace } = cluster.metadata;
   recorder.record(cluster, "Warning", "StatusFieldsUnknown", prunedText(fields));
-  log.error("the API server drops parts of the status", { name, namespace, fields });
+  log.error("the API server drops parts of the status", {
+    cluster: keyText(keyOf(cluster)),
+    fields,
+  });
 }
 
 function prunedText([first, ...rest]: readonly string[]): string {

@@ -14,7 +14,7 @@ import { randomInteger } from "../env/random.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/error.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
-import { keyOf, parseKeyText } from "../kube/path.ts";
+import { keyOf, keyText, parseKeyText } from "../kube/path.ts";
 import type { WorkOutcome } from "../kube/queue.ts";
 import type { Stored } from "../kube/resource.ts";
 import { actionKey } from "../plan/action-key.ts";
@@ -176,15 +176,20 @@ function answerPerson(
   if (request === undefined || request.id === state.answeredRequest) return;
   state.answeredRequest = request.id;
   const { processGroupIDPrefix: ownPrefix = "" } = cluster.spec;
+  const question = { cluster: keyText(keyOf(cluster)), verb: request.verb, prefix: request.prefix };
   const tools = {
     ...{ client: options.client, database: state.database, timeoutMs: 10_000, ownPrefix },
     known: isGlobalMode(cluster.spec) ? state.reader.knowledge.coordination : undefined,
   };
   answerRequest(tools, cluster, request).then(
-    () => options.log.info("answered a question about the coordination sets", { ...request }),
+    () => options.log.info("answered a question about the coordination sets", question),
     (error: unknown) => {
       // The resource could not be written; the person asks again.
-      options.log.warn("could not answer", { ...request, error: String(error) });
+      const text = String(error);
+      options.log.warn("could not answer a question about the coordination sets", {
+        ...question,
+        error: text,
+      });
     },
   );
 }
@@ -449,7 +454,8 @@ function note(
   const { message } = outcome;
   const { step } = action;
   const failure = { key, step, what: text, message, atMs, retryAtMs, count };
-  state.failures.set(key, { ...failure, isCommand: isDatabaseCommand(action) });
+  const claim = action.type === "growPvc" ? { claimName: action.basis.name } : {};
+  state.failures.set(key, { ...failure, ...claim, isCommand: isDatabaseCommand(action) });
   options.metrics.actionEnded(cluster, action, "failed");
   options.log.warn("action failed", { ...fields, error: message });
   options.onActivity({ type: "action", cluster, atMs, action, text, error: message });
@@ -520,7 +526,7 @@ function noteReconciled(
 ): void {
   const generation = plan.status.generations?.reconciled;
   if (cluster.status?.generations?.reconciled === generation) return;
-  options.log.info("reconciled", { cluster: cluster.metadata.name, generation });
+  options.log.info("reconciled", { cluster: keyText(keyOf(cluster)), generation });
 }
 
 /** A cluster that is left alone says so; everything else of its status stays as it was last known. */

@@ -3,6 +3,7 @@
 import type { MetricsRegistry } from "../env/metrics.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { WorkQueue } from "../kube/queue.ts";
+import { runtimeMetrics } from "../model/metrics/operator.ts";
 
 export interface CopyHealth {
   readonly kind: string;
@@ -68,23 +69,12 @@ export function registerRuntimeMetrics(
 ): void {
   const queue = { queue: Object.keys(source.queues) };
   const kind = { kind: source.reflectors.map((reflector) => reflector.kind) };
-  const depth = registry.gauge("fdb_operator_queue_depth", "Keys that wait for a worker.", queue);
-  const running = registry.gauge("fdb_operator_queue_running", "Keys that are worked on.", queue);
-  const known = registry.gauge("fdb_operator_queue_keys", "Keys that are remembered.", queue);
-  const age = registry.gauge(
-    "fdb_operator_watch_age_seconds",
-    "Time since the API server last told anything of a kind.",
-    kind,
-  );
-  const filled = registry.gauge(
-    "fdb_operator_watch_synced",
-    "1 when the local copy of a kind is filled.",
-    kind,
-  );
-  const ahead = registry.gauge(
-    "fdb_operator_api_server_clock_ahead_seconds",
-    "By how much the clock of the API server is ahead of the operator's.",
-  );
+  const depth = registry.gauge(runtimeMetrics.depth, queue);
+  const running = registry.gauge(runtimeMetrics.running, queue);
+  const known = registry.gauge(runtimeMetrics.known, queue);
+  const age = registry.gauge(runtimeMetrics.watchAge, kind);
+  const filled = registry.gauge(runtimeMetrics.watchSynced, kind);
+  const ahead = registry.gauge(runtimeMetrics.clockAhead);
   registry.onCollect(() => {
     ahead.set({}, source.clockAheadMs() / 1000);
     for (const [name, state] of Object.entries(source.queues)) {

@@ -45,7 +45,8 @@ export class StatusMemory {
     if (latest.kind !== "seen" || latest.observedMs === this.#statuses[0]?.observedMs) return;
     const { kind: _kind, ...seen } = latest;
     this.#noteCoordinators(seen, view);
-    const isComplete = statusGap(seen.status, knownDeadAddresses(view)) === undefined;
+    const gap = statusGap(seen.status, knownDeadAddresses(view), view.memory);
+    const isComplete = gap === undefined;
     this.#histories = noteRoles(this.#histories, { ...seen, isComplete }, view);
     if (!isComplete) return;
     this.#statuses = [seen, ...this.#statuses].slice(0, 2);
@@ -77,9 +78,9 @@ export class StatusMemory {
     );
   }
 
-  #noteForeign(seen: SeenStatus, view: Pick<SafetyView, "cluster">): void {
+  #noteForeign(seen: SeenStatus, view: Pick<SafetyView, "cluster" | "memory">): void {
     const own = new Set(groupsOf(view).map((group) => group.processGroupID));
-    for (const process of processesOf(seen.status)) {
+    for (const process of view.memory.once(processesOf, seen.status)) {
       const key = processKey(process);
       const isOwn = own.has(localityOf(process, localityKeys.instance));
       if (isOwn || process.excluded === true || isTest(process.class_type ?? "")) {

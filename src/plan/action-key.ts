@@ -24,6 +24,8 @@ function partsOf(action: Action): readonly Part[] {
     case "patchPvc":
     case "deleteService":
       return [action.basis.name];
+    case "growPvc":
+      return [action.basis.name, action.size];
     case "copyToPod":
       return [action.podName];
     case "updatePodImage":

@@ -45,6 +45,14 @@ export type Action =
       processGroupId: string;
     })
   | (ActionBase & {
+      /** Asks for a larger volume, and notes the specification that the claim then has. Pod and data stay. */
+      type: "growPvc";
+      basis: ObjectBasis;
+      size: string;
+      specHash: string;
+      processGroupId: string;
+    })
+  | (ActionBase & {
       /** Asks the sidecar of a split pod to copy the files of the mounted ConfigMap. */
       type: "copyToPod";
       podName: string;
@@ -225,6 +233,8 @@ export function describeAction(action: Action): string {
     case "patchPod":
     case "patchPvc":
       return `update metadata of ${kindOf(action.type)} ${action.basis.name}`;
+    case "growPvc":
+      return `ask for ${action.size} in volume claim ${action.basis.name}`;
     case "copyToPod":
       return `copy configuration into pod ${action.podName}`;
     case "updatePodImage":

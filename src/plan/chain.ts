@@ -6,6 +6,7 @@ import { addProcessGroups } from "./process-groups/add-process-groups.ts";
 import { addPods } from "./pods/add-pods.ts";
 import { addServices } from "./services/add-services.ts";
 import { addPVCs } from "./volumes/add-pvcs.ts";
+import { growVolumes } from "./volumes/grow-volumes.ts";
 import { bounceProcesses } from "./restart/bounce-processes.ts";
 import { upgradeBounce } from "./upgrade/upgrade-bounce.ts";
 import { isUpgradingIncompatibly } from "./view/running-version.ts";
@@ -65,6 +66,8 @@ export const chain: readonly Step[] = [
   { name: "deleteTerminalPods", run: deleteTerminalPods },
   // Pods of an older specification that have not started lose nothing by being made again.
   { name: "updatePods", run: updateIdlePods },
+  // Volumes that are too small become larger in place, where they can.
+  { name: "growVolumes", run: growVolumes },
   // Process groups that cannot be made right in place, and those that have failed for long, are replaced.
   { name: "replaceMisconfiguredProcessGroups", run: replaceMisconfiguredProcessGroups },
   { name: "replaceFailedProcessGroups", run: replaceFailedProcessGroups },

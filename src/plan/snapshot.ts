@@ -56,6 +56,8 @@ export interface ActionFailure {
   retryAtMs: number;
   /** A command to the database, not a write to the API server. */
   isCommand: boolean;
+  /** Of the volume claim that was to grow. */
+  claimName?: string;
 }
 
 /** An action of the pass before that the guard refused: a wait, until it is allowed or not wanted any more. */
@@ -170,6 +172,8 @@ export interface Snapshot {
   readonly nodes: ReadonlyMap<string, Stored<Node>> | undefined;
   /** All nodes, where a decision may rest on those without pods; undefined elsewhere, and when the operator may not look at nodes. */
   readonly placementNodes?: readonly Stored<Node>[] | undefined;
+  /** Addresses of agents and commands of backups and restores, while the version changes. */
+  readonly agentHosts?: ReadonlySet<string>;
   readonly database: DatabaseObservation;
   /** The last two complete statuses, the newest first. */
   readonly statuses: readonly SeenStatus[];

@@ -35,10 +35,17 @@ test("[PL45] two regions swap the priorities of their main datacenters", () => {
     ],
   });
   const before = { usable_regions: 2, regions: [region("dc1", 1), region("dc2", 0)] };
-  const after = failedOver(before, "sample");
+  const after = failedOver(before, "sample", "dc2");
   assert.deepEqual(after, { usable_regions: 2, regions: [region("dc1", 0), region("dc2", 1)] });
-  assert.deepEqual(failedOver(after, "sample"), before);
-  assert.throws(() => failedOver({}, "sample"), /sample has no two regions to swap/);
+  assert.deepEqual(failedOver(after, "sample", "dc1"), before);
+  assert.deepEqual(failedOver(after, "sample", "dc2"), after);
+  assert.throws(
+    () => failedOver(after, "sample", "dc3"),
+    /sample has no main datacenter dc3: there are dc2 and dc1/,
+  );
+  const equal = { usable_regions: 2, regions: [region("dc1", 1), region("dc2", 1)] };
+  assert.throws(() => failedOver(equal, "sample", "dc2"), /both regions have the priority 1/);
+  assert.throws(() => failedOver({}, "sample", "dc2"), /sample has no two regions to swap/);
 });
 
 test("[PL80] [PL81] a spec says the same without deprecated fields", () => {

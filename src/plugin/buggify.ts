@@ -1,5 +1,6 @@
 // `kubectl fdb buggify`: faults for tests, set and taken back in spec.buggify. Rules: spec/plugin.md [PL50]-[PL52].
 import type { ClusterSpec } from "../api/cluster.ts";
+import { imageTypeOf } from "../api/effective.ts";
 import { CommandError, UsageError } from "../env/command-error.ts";
 import { changeCluster } from "./change-cluster.ts";
 import type { WriteFlags } from "./flags.ts";
@@ -97,10 +98,14 @@ export async function runEmptyMonitorConf(
   const text = setValue
     ? "Take the configuration of the processes away, so that every process stops: the database goes down. Of"
     : "Give the processes their configuration back, of";
-  await write(session, fdbCluster, flags, text, (buggify) => ({
-    ...buggify,
-    emptyMonitorConf: setValue,
-  }));
+  await write(session, fdbCluster, flags, text, (buggify, spec) => {
+    if (setValue && imageTypeOf(spec) === "unified") {
+      throw new CommandError(
+        `${fdbCluster} runs the unified image, on which this has no effect: buggify crash-loop stops its processes; nothing was changed`,
+      );
+    }
+    return { ...buggify, emptyMonitorConf: setValue };
+  });
 }
 
 async function write(
@@ -108,14 +113,14 @@ async function write(
   name: string,
   flags: WriteFlags,
   text: string,
-  change: (buggify: Buggify) => Buggify,
+  change: (buggify: Buggify, spec: ClusterSpec) => Buggify,
 ): Promise<void> {
   const place = `${session.namespace}/${name}`;
   const isChanged = await changeCluster(
     session,
     {
       ...{ name, text: `${text} ${place}` },
-      change: ({ spec }) => withBuggify(spec, change(spec.buggify ?? {})),
+      change: ({ spec }) => withBuggify(spec, change(spec.buggify ?? {}, spec)),
     },
     flags,
   );

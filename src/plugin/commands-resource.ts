@@ -41,6 +41,10 @@ function addConfigurationCommand(parent: Command, open: OpenSession): void {
     .description("print the configuration of the database as `configure` of fdbcli takes it")
     .argument("<cluster...>", "names of FoundationDBClusters")
     .option("--fail-over", "with the priorities of the two regions swapped")
+    .option(
+      "--to <datacenter>",
+      "with --fail-over: the one that comes first; swaps nothing if it does",
+    )
     .option("--update", "write that to the resource, so that the operator fails over");
   addWriteFlags(addOutputFlag(addConnectionFlags(command)))
     .addHelpText(
@@ -49,6 +53,7 @@ function addConfigurationCommand(parent: Command, open: OpenSession): void {
         "get configuration sample",
         "get configuration sample --fail-over",
         "get configuration sample --fail-over --update --dry-run",
+        "get configuration sample --fail-over --to dc2 --update --yes",
       ),
     )
     .action(
@@ -143,7 +148,9 @@ function addBuggifyCommands(parent: Command, open: OpenSession): void {
   fault("no-schedule", "make pods that find no node");
   const command = parent
     .command("empty-monitor-conf")
-    .description("give all pods a configuration without processes: the database stops")
+    .description(
+      "split image: give all pods a configuration without processes, so that the database stops",
+    )
     .requiredOption("-c, --fdb-cluster <name>", "the FoundationDBCluster")
     .addOption(booleanOption("--set-value [boolean]", "=false gives it back", true));
   addWriteFlags(addConnectionFlags(command))

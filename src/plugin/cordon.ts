@@ -71,10 +71,13 @@ async function mustBeKnown(
   const named = new Set(
     tenants.flatMap(({ pods: own }) => own.map(({ spec }) => spec?.nodeName ?? "")),
   );
+  const unknown: string[] = [];
   for (const name of wanted) {
     if (named.has(name) || (await client.find(nodes, { name })) !== undefined) continue;
-    throw new CommandError(`there is no node ${name}; nothing was changed`);
+    unknown.push(name);
   }
+  if (unknown.length === 0) return;
+  throw new CommandError(`there is no node ${unknown.join(", ")}; nothing was changed`);
 }
 
 async function selected(session: Session, { nodeSelector = {} }: CordonFlags): Promise<string[]> {

@@ -9,13 +9,14 @@ interface Asking {
 
 const attemptsMax = 10;
 
+/** A flag has answered already. */
+export function isAgreed({ yes, wait }: WriteFlags): boolean {
+  return yes === true || wait === false;
+}
+
 /** Resolves when the person agrees; otherwise says that nothing was done. With --dry-run nobody is asked. */
-export async function confirm(
-  { out }: Asking,
-  text: string,
-  { dryRun, yes, wait }: WriteFlags,
-): Promise<void> {
-  if (dryRun === true || yes === true || wait === false) return;
+export async function confirm({ out }: Asking, text: string, flags: WriteFlags): Promise<void> {
+  if (flags.dryRun === true || isAgreed(flags)) return;
   if (!out.canAsk) throw nobodyThere("give --yes to do it without a question");
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     out.note(`${text} [y/n]: `);

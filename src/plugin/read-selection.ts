@@ -3,11 +3,12 @@ import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { labelsOf } from "../api/effective.ts";
 import { CommandError, UsageError } from "../env/command-error.ts";
+import { append } from "../env/long-lists.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import { pods } from "../kube/resource.ts";
 import type { Stored } from "../kube/resource.ts";
-import { readNamed } from "./read-named.ts";
-import { labelConflict, selectGroups, selectionMistake } from "./selection.ts";
+import { readNamed, similarNames } from "./read-named.ts";
+import { labelConflict, podNamesOf, selectGroups, selectionMistake } from "./selection.ts";
 import type { SelectionFlags } from "./selection.ts";
 import type { Session } from "./session.ts";
 
@@ -38,7 +39,7 @@ export async function podsOf(
   return items.filter(isServer).toSorted((left, right) => (name(left) < name(right) ? -1 : 1));
 }
 
-/** At least one process group; what cannot be found is noted, and nothing at all is an error. */
+/** At least one process group. A name that means none is a mistake, and nothing is done for the others either. */
 export async function readSelection(
   session: Session,
   flags: SelectionFlags,
@@ -47,20 +48,30 @@ export async function readSelection(
   const mistake = selectionMistake(flags, names);
   if (mistake !== undefined) throw new UsageError(mistake);
   const selected: SelectedGroups[] = [];
+  const problems: string[] = [];
   for (const [name, meant] of await namesByCluster(session, flags, names)) {
     const cluster = await readCluster(session, name);
     const conflict = labelConflict(cluster, flags.matchLabels);
     if (conflict !== undefined) throw new UsageError(conflict);
     const { ids, unknown } = selectGroups(cluster, await podsOf(session, cluster), flags, meant);
-    for (const each of unknown) {
-      session.out.note(`${each} is no process group of ${name}, and is left out\n`);
-    }
+    append(
+      problems,
+      unknown.map((each) => unknownText(each, cluster)),
+    );
     if (ids.length > 0) selected.push({ cluster, ids });
   }
+  if (problems.length > 0) throw new CommandError(`${problems.join("; ")}; nothing was changed`);
   if (selected.length === 0) {
     throw new CommandError("no process group is meant by this; nothing was changed");
   }
   return selected;
+}
+
+function unknownText(given: string, cluster: FoundationDBCluster): string {
+  const ids = (cluster.status?.processGroups ?? []).map(({ processGroupID }) => processGroupID);
+  const similar = similarNames(given, [...ids, ...podNamesOf(cluster, ids)]);
+  const hint = similar.length === 0 ? "" : ` (did you mean ${similar.join(", ")}?)`;
+  return `${given} is no process group of ${cluster.metadata.name}${hint}`;
 }
 
 /** Without a named cluster each pod tells its own by a label. */
@@ -71,12 +82,12 @@ async function namesByCluster(
 ): Promise<[string, string[]][]> {
   if (fdbCluster !== undefined) return [[fdbCluster, [...names]]];
   const found = new Map<string, string[]>();
+  const unknown: string[] = [];
   for (const name of [...new Set(names)].toSorted()) {
     const pod = await client.find(pods, { namespace, name });
     if (pod === undefined) {
-      throw new CommandError(
-        `there is no pod ${name} in namespace ${namespace}: name the cluster with -c to give process groups without pods`,
-      );
+      unknown.push(name);
+      continue;
     }
     const cluster = pod.metadata.labels?.[clusterLabel];
     if (cluster === undefined || cluster === "") {
@@ -85,6 +96,11 @@ async function namesByCluster(
       );
     }
     found.set(cluster, [...(found.get(cluster) ?? []), name]);
+  }
+  if (unknown.length > 0) {
+    throw new CommandError(
+      `there is no pod ${unknown.join(", ")} in namespace ${namespace}: name the cluster with -c to give process groups without pods`,
+    );
   }
   return [...found].toSorted(([left], [right]) => (left < right ? -1 : 1));
 }

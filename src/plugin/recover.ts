@@ -212,13 +212,13 @@ async function copyState(session: Session, source: Way["source"], pod: string): 
   }
 }
 
-/** Undefined when nothing was told for so long that it is no use to wait on. */
+/** Undefined when nothing was told for so long that it is no use to wait on; silence never means that it is so. */
 async function untilStatus(
   session: Session,
   cluster: Stored<FoundationDBCluster>,
   isSo: (status: DatabaseStatus) => boolean,
   otherwise: string,
-  silenceMaxMs = patienceMs,
+  silenceMaxMs = Infinity,
 ): Promise<DatabaseStatus | undefined> {
   const { clock } = session;
   const beganMs = clock.nowMs();

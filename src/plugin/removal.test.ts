@@ -59,6 +59,29 @@ test("[PL42] what is lost is said", () => {
   assert.match(lossText(cluster, ["storage-1", "storage-2"]).join(" "), /DATA WILL BE LOST/);
 });
 
+test("[PL42] those that go in the same way since earlier, and those that are down, count", () => {
+  const { spec, status } = cluster;
+  const before = {
+    ...cluster,
+    spec: { ...spec, processGroupsToRemoveWithoutExclusion: ["storage-2"] },
+  };
+  const earlier = lossText(before, ["storage-1"]).join(" ");
+  assert.match(earlier, /Besides, storage-2: asked to go in the same way earlier\./);
+  assert.match(earlier, /Together they lie in 2 fault domains; .*DATA WILL BE LOST/);
+  const [first, second, third, fourth] = status?.processGroups ?? [];
+  assert.ok(first && second && third && fourth);
+  const down = [{ type: "MissingProcesses" as const, timestamp: 1 }];
+  const withGroups = (...processGroups: NonNullable<typeof status>["processGroups"] & object) =>
+    lossText({ ...cluster, status: { processGroups } }, ["storage-1"]).join(" ");
+  const sick = withGroups(first, { ...second, processGroupConditions: down });
+  assert.match(sick, /Besides, storage-2: not well now\. .*DATA WILL BE LOST/);
+  // Its data was moved away before, so it does not count however it is.
+  const emptied = withGroups(first, { ...fourth, processGroupConditions: down });
+  assert.match(emptied, /They lie in 1 fault domain;/);
+  const skipped = withGroups(first, { ...fourth, exclusionSkipped: true });
+  assert.match(skipped, /storage-4: asked to go .*DATA WILL BE LOST/);
+});
+
 test("[PL31] a patch changes what differs and nothing else", () => {
   assert.equal(mergePatchOf({ a: 1, b: [1] }, { b: [1], a: 1 }), undefined);
   const before = { a: 1, b: { c: 1, d: 2 }, e: [1, 2], f: 0 };

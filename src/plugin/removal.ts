@@ -34,28 +34,71 @@ export function removalOf(
   return { ids, spec: isSame ? spec : { ...spec, [field]: list } };
 }
 
-/** What is lost, in sentences, when these go without their data being moved away first. */
+type Group = NonNullable<NonNullable<FoundationDBCluster["status"]>["processGroups"]>[number];
+
+/** With one of these nobody can count on the copies that a process group holds. */
+const downConditions: ReadonlySet<string | undefined> = new Set([
+  ...["MissingProcesses", "MissingPod", "MissingPVC", "PodFailing", "PodPending"],
+  "ProcessHasIOError",
+]);
+
+/**
+ * What is lost, in sentences, when these go without their data being moved away first. Those that go in the same way since
+ * earlier, and those that are down, have lost their copies, too: only together do they tell what is left.
+ */
 export function lossText(
   { spec, status }: FoundationDBCluster,
   asked: readonly string[],
 ): readonly string[] {
-  const ids = new Set(asked);
-  const leaving = (status?.processGroups ?? []).filter(
-    ({ processGroupID, processClass }) => ids.has(processGroupID) && isStateful(processClass),
+  const now = new Set(asked);
+  const listed = new Set<string>(spec.processGroupsToRemoveWithoutExclusion ?? []);
+  const keepers = (status?.processGroups ?? []).filter(({ processClass }) =>
+    isStateful(processClass),
   );
+  const leaving = keepers.filter(({ processGroupID }) => now.has(processGroupID));
   if (leaving.length === 0) {
     return ["None of them holds data. Their processes end at once, which is a recovery."];
   }
-  const domains = new Set(leaving.map((group) => group.faultDomain ?? group.processGroupID));
+  const others = keepers.filter((group) => !leaving.includes(group) && !isEmptied(group));
+  const earlier = others.filter(
+    (group) => listed.has(group.processGroupID) || group.exclusionSkipped === true,
+  );
+  const down = others.filter(
+    (group) =>
+      !earlier.includes(group) &&
+      (group.processGroupConditions ?? []).some(({ type }) => downConditions.has(type)),
+  );
   const { mode, faultTolerance } = redundancyOf(spec.databaseConfiguration?.redundancy_mode);
-  const counted = (count: number, what: string): string =>
-    `${count} ${what}${count === 1 ? "" : "s"}`;
-  const names = leaving.map(({ processGroupID }) => processGroupID).toSorted();
+  const domains = domainCount([...leaving, ...earlier, ...down]);
+  const also = (groups: readonly Group[], why: string): string[] =>
+    groups.length === 0 ? [] : [`Besides, ${namesOf(groups)}: ${why}.`];
   return [
-    `Their volumes are deleted without a copy of the data being made: ${names.join(", ")}.`,
-    `They lie in ${counted(domains.size, "fault domain")}; ${mode} keeps the data when ${counted(faultTolerance, "fault domain")} at a time ${faultTolerance === 1 ? "is" : "are"} lost, those that are down already included.`,
-    domains.size > faultTolerance
+    `Their volumes are deleted without a copy of the data being made: ${namesOf(leaving)}.`,
+    ...also(earlier, "asked to go in the same way earlier"),
+    ...also(down, "not well now"),
+    `${earlier.length + down.length === 0 ? "They" : "Together they"} lie in ${counted(domains, "fault domain")}; ${mode} keeps the data when ${counted(faultTolerance, "fault domain")} at a time ${faultTolerance === 1 ? "is" : "are"} lost, those that are down already included.`,
+    domains > faultTolerance
       ? "DATA WILL BE LOST FOR GOOD unless these process groups are empty."
       : "Data whose other copies are lost or not yet made is lost for good.",
   ];
+}
+
+/** The database has moved its data away. */
+function isEmptied({ exclusionTimestamp, exclusionSkipped }: Group): boolean {
+  return exclusionTimestamp !== undefined && exclusionSkipped !== true;
+}
+
+function domainCount(groups: readonly Group[]): number {
+  return new Set(groups.map((group) => group.faultDomain ?? group.processGroupID)).size;
+}
+
+function namesOf(groups: readonly Group[]): string {
+  return groups
+    .map(({ processGroupID }) => processGroupID)
+    .toSorted()
+    .join(", ");
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }

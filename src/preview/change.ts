@@ -1,7 +1,7 @@
 // What a preview is asked about: a change of the cluster, or a fault of a machine. Applied in a world as a person or an
 // accident would do it. Rule PV6.
 import { foundationDbClusters } from "../api/cluster.ts";
-import type { ClusterSpec } from "../api/cluster.ts";
+import type { ClusterSpec, FoundationDBCluster } from "../api/cluster.ts";
 import type { VirtualClock } from "../env/virtual-clock.ts";
 import { isKubeError } from "../kube/error.ts";
 import type { Node } from "../kube/generated/types.ts";
@@ -17,6 +17,13 @@ export type Change =
       readonly spec: ClusterSpec;
       readonly labels?: Readonly<Record<string, string>>;
       readonly annotations?: Readonly<Record<string, string>>;
+    }
+  /** The object is applied by the API server. */
+  | {
+      readonly type: "applyServerSide";
+      readonly object: FoundationDBCluster;
+      readonly fieldManager: string;
+      readonly forceConflicts: boolean;
     }
   | { readonly type: "loseNode"; readonly node: string }
   | { readonly type: "loseZone"; readonly zone: string }
@@ -40,6 +47,8 @@ export async function applyChange(
   switch (change.type) {
     case "apply":
       return applySpec(change, target);
+    case "applyServerSide":
+      return applyServerSide(change, target);
     case "loseNode": {
       if (!world.kubelet.nodeNames().includes(change.node)) return noNode(change.node, world);
       await during(clock, world.kubelet.stopNode(change.node));
@@ -66,6 +75,23 @@ async function applySpec(
       ...(annotations === undefined ? {} : { annotations }),
     };
     await during(clock, world.client.update(foundationDbClusters, { ...stored, metadata, spec }));
+    return undefined;
+  } catch (error) {
+    if (!isKubeError(error)) throw error;
+    return error.message;
+  }
+}
+
+async function applyServerSide(
+  { object, fieldManager, forceConflicts }: Extract<Change, { type: "applyServerSide" }>,
+  { world, clock, namespace, name }: ChangeTarget,
+): Promise<string | undefined> {
+  const options = { type: "apply", fieldManager, force: forceConflicts } as const;
+  const { managedFields: _own, ...metadata } = object.metadata;
+  const body = { ...object, metadata: { ...metadata, namespace } };
+  try {
+    const key = { namespace, name };
+    await during(clock, world.client.patch(foundationDbClusters, key, body, options));
     return undefined;
   } catch (error) {
     if (!isKubeError(error)) throw error;

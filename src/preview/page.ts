@@ -19,6 +19,7 @@ export function pageOf(report: PreviewReport): string {
     `${outcomeText(report)}${refusal === undefined ? "" : ` ${refusal}`}`,
     ...alarmLines(report),
     "",
+    ...section("Worth a second look", report.warnings),
     ...section("Already pending, without the change", pendingLines(report)),
     ...(outcome === "refused" ? [] : runSections(report)),
     ...section("How the copy differs from the cluster", report.differences),

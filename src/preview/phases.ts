@@ -14,7 +14,12 @@ export interface Phase {
   readonly toSeconds: number;
 }
 
-export function phasesOf(record: RunRecord | undefined): Phase[] {
+/** What a history is told by. */
+export type Told = Pick<RunRecord, "acts" | "startedMs"> & {
+  readonly before: Pick<RunRecord["before"], "processGroups">;
+};
+
+export function phasesOf(record: Told | undefined): Phase[] {
   const phases = new Map<string, Phase>();
   for (const { action, atMs } of record?.acts ?? []) {
     const what = titleOf(action, record?.before.processGroups ?? {});
@@ -57,6 +62,8 @@ function titleOf(action: Action, before: Readonly<Record<string, string>>): stri
     case "patchPod":
     case "patchPvc":
       return "change metadata of pods and volume claims";
+    case "growPvc":
+      return "ask for larger volumes in place";
     case "copyToPod":
       return "copy the configuration into pods";
     case "updatePodImage":
@@ -89,6 +96,7 @@ function thingsOf(action: Action): string[] {
     case "createPod":
     case "patchPod":
     case "patchPvc":
+    case "growPvc":
     case "copyToPod":
     case "updatePodImage":
       return [action.processGroupId];

@@ -109,7 +109,8 @@ function needed(text: string | undefined, name: string, place: string): string {
   );
 }
 
-function documentsOf(text: string, place: string): unknown[] {
+/** The documents of a YAML file of a picture or bundle; `place` is named in messages. */
+export function documentsOf(text: string, place: string): unknown[] {
   const documents = parsedYaml(text, place);
   if (!Array.isArray(documents)) return [];
   return documents.map((document) => {

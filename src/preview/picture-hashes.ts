@@ -9,7 +9,7 @@ import { monitorConfiguration, monitorJson } from "../build/monitor-configuratio
 import type { ConfigMap, PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
 import type { KubeObject } from "../kube/object.ts";
 import type { Stored } from "../kube/resource.ts";
-import { volumeClaimNameOf } from "../model/process-group-id.ts";
+import { podNameOf, volumeClaimNameOf } from "../model/process-group-id.ts";
 import { isPacked } from "../model/process-group.ts";
 import { desiredFor, PlanMemory } from "../plan/view/desired.ts";
 import type { Desired } from "../plan/view/desired.ts";
@@ -66,10 +66,10 @@ interface Sides {
   readonly after: Side;
 }
 
-function groupsByName({ cluster, desired }: Side): Map<string, ProcessGroupStatus> {
+function groupsByName({ cluster }: Side): Map<string, ProcessGroupStatus> {
   const result = new Map<string, ProcessGroupStatus>();
   for (const group of cluster.status?.processGroups ?? []) {
-    const pod = desired[0]?.podName(group) ?? "";
+    const pod = podNameOf(cluster.metadata.name ?? "", group.processClass, group.processGroupID);
     result.set(`Pod/${pod}`, group);
     result.set(`PersistentVolumeClaim/${volumeClaimNameOf(pod)}`, group);
   }

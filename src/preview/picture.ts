@@ -102,7 +102,7 @@ function clusterProblems(cluster: unknown): PictureProblem[] {
   return problems;
 }
 
-function objectProblems(object: unknown, field: string): PictureProblem[] {
+export function objectProblems(object: unknown, field: string): PictureProblem[] {
   if (!isRecord(object)) return [{ field, value: shown(object), remedy: takeAgain }];
   const metadata = isRecord(object["metadata"]) ? object["metadata"] : {};
   const wanted: [string, unknown][] = [
@@ -127,7 +127,7 @@ function requestProblems(request: unknown, field: string): PictureProblem[] {
   return isFine ? [] : [{ field, value: shown(request), remedy }];
 }
 
-function leftProblems(left: unknown, field: string): PictureProblem[] {
+export function leftProblems(left: unknown, field: string): PictureProblem[] {
   const isFine =
     isRecord(left) && typeof left["what"] === "string" && typeof left["why"] === "string";
   return isFine ? [] : [{ field, value: shown(left), remedy: "say what was left out, and why" }];

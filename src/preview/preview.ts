@@ -12,6 +12,8 @@ export interface PreviewInput {
   readonly change: Change;
   /** In words, for the page. */
   readonly changeText: string;
+  /** What a person may not expect of the change. */
+  readonly warnings?: readonly string[];
   readonly seeds: number;
   readonly limitMs: number;
   readonly isOutOfCpu?: () => boolean;
@@ -44,6 +46,7 @@ export async function preview(input: PreviewInput): Promise<PreviewResult> {
     if ("refusal" in result) ({ refusal } = result);
     else runs.push(result.run);
   }
-  const told = { picture, change: input.changeText, pending, runs, bytesPerSecond };
+  const { changeText, warnings = [] } = input;
+  const told = { picture, change: changeText, warnings, pending, runs, bytesPerSecond };
   return { report: reportOf(refusal === undefined ? told : { ...told, refusal }) };
 }

@@ -172,8 +172,9 @@ function redactedAnnotations(context: RedactionContext, annotations: Fields): Fi
   for (const [key, value] of Object.entries(annotations)) {
     if (typeof value !== "string") continue;
     if (key === lastAppliedConfiguration) {
-      // It is left out; what is secret in it is secret elsewhere, too.
-      redactObject({ ...context, onName: () => {} }, parsedJson(value));
+      // What is secret in it is secret elsewhere, too. Only that of the cluster is needed.
+      const hidden = redactObject({ ...context, onName: () => {} }, parsedJson(value));
+      if (kindOf(hidden) === "FoundationDBCluster") result[key] = JSON.stringify(hidden);
     } else if (key === annotationKeys.launcherEnvironment) {
       result[key] = redactedEnvironment(context, value);
     } else if (isPlainSetting(value)) {

@@ -84,8 +84,16 @@ const slower: RunRecord = {
 
 function report(...records: readonly RunRecord[]): PreviewReport {
   return reportOf({
-    ...{ picture, change: "replace storage-1", pending: { record: idle, notes: [] } },
-    ...{ runs: records.map((record) => ({ record, notes: [] })), bytesPerSecond: 50e6 },
+    ...{
+      picture,
+      change: "replace storage-1",
+      warnings: [],
+      pending: { record: idle, notes: [], findings: [] },
+    },
+    ...{
+      runs: records.map((record) => ({ record, notes: [], findings: [] })),
+      bytesPerSecond: 50e6,
+    },
   });
 }
 
@@ -118,7 +126,14 @@ test("[PV7] how it ends is told: nothing to do, done, blocked, unfinished, refus
   assert.equal(report(busy, { ...slower, end: "blocked" }).outcome, "blocked");
   assert.equal(report(busy, { ...slower, end: "time" }).outcome, "unfinished");
   const refused = reportOf({
-    ...{ picture, change: "", pending: { record: idle, notes: [] }, runs: [], bytesPerSecond: 1 },
+    ...{
+      picture,
+      change: "",
+      warnings: [],
+      pending: { record: idle, notes: [], findings: [] },
+      runs: [],
+      bytesPerSecond: 1,
+    },
     refusal: "spec.version: Invalid value",
   });
   assert.equal(refused.outcome, "refused");

@@ -37,6 +37,8 @@ export interface PreviewReport {
   readonly outcome: "nothing" | "done" | "blocked" | "refused" | "unfinished";
   /** Why it was refused. */
   readonly refusal?: string;
+  /** What is allowed and hardly ever meant, or not what one may expect. */
+  readonly warnings: readonly string[];
   readonly seeds: readonly number[];
   /** What the operator does without the change. None: the copy rests, as the cluster does. */
   readonly pending: readonly Phase[];
@@ -81,6 +83,7 @@ export interface ReportInput {
   readonly picture: Picture;
   /** In words. */
   readonly change: string;
+  readonly warnings: readonly string[];
   readonly pending: Run;
   readonly runs: readonly Run[];
   /** Why the change was not taken. */
@@ -96,6 +99,9 @@ const unknown: readonly string[] = [
   "keys that operators keep in the database: locks, and lists of processes that others are about to restart",
 ];
 
+const moreRecoveries =
+  "whether the database recovers once or twice more by itself after a restart: it does when it recovers before it has heard of all its processes";
+
 export function reportOf(input: ReportInput): PreviewReport {
   const { picture, change, runs, pending, refusal, bytesPerSecond } = input;
   const changed = runs.map(({ record }) => record);
@@ -108,6 +114,7 @@ export function reportOf(input: ReportInput): PreviewReport {
     ...{ format: 1, cluster: { namespace, name }, takenAt: picture.takenAt, change },
     outcome: refusal === undefined ? outcomeOf(changed) : "refused",
     ...(refusal === undefined ? {} : { refusal }),
+    warnings: [...new Set([...input.warnings, ...runs.flatMap(({ findings }) => findings)])],
     seeds: changed.map(({ seed }) => seed),
     pending: phasesOf(pending.record),
     phases: phasesOf(first),
@@ -141,7 +148,13 @@ export function reportOf(input: ReportInput): PreviewReport {
     waits: waitsOf(changed),
     irreversible: irreversibleOf(changed, version),
     differences: [...new Set([pending, ...runs].flatMap(({ notes }) => notes))],
-    unknown,
+    unknown: [
+      ...(version === undefined ? [] : [`whether there are images of version ${version.to}`]),
+      ...(changed.some((record) => subjectsOf(record, "killProcesses").length > 0)
+        ? [moreRecoveries]
+        : []),
+      ...unknown,
+    ],
   };
 }
 

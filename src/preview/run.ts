@@ -2,6 +2,7 @@
 // change), the change is made, and it works until it rests again, or waits without anything to come, or a limit is
 // reached. Rules PV3 to PV5.
 import type { FoundationDBCluster } from "../api/cluster.ts";
+import { validateDocument } from "../api/validate-document.ts";
 import type { Activity } from "../operate/activity.ts";
 import type { VirtualClock } from "../env/virtual-clock.ts";
 import { isMarkedForRemoval } from "../model/process-group.ts";
@@ -30,6 +31,8 @@ export interface ChangeRunOptions extends RunOptions {
 export interface Run {
   readonly record: RunRecord;
   readonly notes: readonly string[];
+  /** What the API server and the operator say of the changed resource, and did not say before. */
+  readonly findings: readonly string[];
 }
 
 export type RunResult =
@@ -42,6 +45,7 @@ interface Scene {
   readonly clock: VirtualClock;
   readonly recorder: Recorder;
   readonly target: ChangeTarget;
+  readonly onFindings: (findings: readonly string[]) => void;
 }
 
 /** What the operator does without any change, to rest. */
@@ -54,17 +58,23 @@ export function runChange(
   change: Change,
   options: ChangeRunOptions,
 ): Promise<RunResult> {
-  return inCopy(picture, options, async ({ clock, recorder, target }) => {
+  return inCopy(picture, options, async ({ clock, recorder, target, onFindings }) => {
+    const watchedMs = clock.nowMs() + lookMs;
     if (options.restsFirst) await untilRest(clock, recorder, options);
-    else await clock.advance(lookMs);
+    if (clock.nowMs() < watchedMs) await clock.advance(watchedMs - clock.nowMs());
     recorder.begin();
+    const before = recorder.cluster();
     const refusal = await applyChange(change, target);
+    onFindings(newFindings(before, recorder.cluster()));
     return refusal === undefined ? untilRest(clock, recorder, options) : { refusal };
   });
 }
 
-/** The operator has looked at the cluster by then. */
-const lookMs = 10_000;
+/**
+ * An operator that has just started knows less of what processes hold than one that has watched them for ten minutes, and is
+ * more careful: the real one has been there for long.
+ */
+const lookMs = 11 * 60_000;
 
 async function inCopy(
   picture: Picture,
@@ -73,6 +83,10 @@ async function inCopy(
 ): Promise<RunResult> {
   const { namespace = "default", name = "" } = picture.cluster.metadata;
   let recorder: Recorder | undefined;
+  let findings: readonly string[] = [];
+  const onFindings = (found: readonly string[]): void => {
+    findings = found;
+  };
   const waking = await wake(picture, {
     seed,
     ...(moveBytesPerSecond === undefined ? {} : { moveBytesPerSecond }),
@@ -83,11 +97,32 @@ async function inCopy(
   const { clock, world, notes } = waking.copy;
   recorder = new Recorder({ world, namespace, name });
   await during(clock, world.startOperator().started);
-  const end = await work({ clock, recorder, target: { world, clock, namespace, name } });
+  const target = { world, clock, namespace, name };
+  const end = await work({ clock, recorder, target, onFindings });
   const result =
-    typeof end === "string" ? { run: { record: recorder.record(seed, end), notes } } : end;
+    typeof end === "string"
+      ? { run: { record: recorder.record(seed, end), notes, findings } }
+      : end;
   await stopCopy(clock, world);
   return result;
+}
+
+function newFindings(
+  before: FoundationDBCluster | undefined,
+  after: FoundationDBCluster | undefined,
+): string[] {
+  const known = new Set(findingsOf(before));
+  return findingsOf(after).filter((text) => !known.has(text));
+}
+
+function findingsOf(cluster: FoundationDBCluster | undefined): string[] {
+  const found = cluster === undefined ? [] : validateDocument(cluster);
+  return found
+    .filter(({ severity }) => severity !== "note")
+    .map(({ field, message, remedy }) => {
+      const place = field === "" ? "" : `${field}: `;
+      return `${place}${message}${remedy === undefined ? "" : ` (${remedy})`}`;
+    });
 }
 
 const sampleMs = 1_000;

@@ -2,6 +2,7 @@
 // running pods over, and a simulated database that says of itself what the real one said. Nobody acts in it until the
 // operator is started. Rules PV2 and PV3.
 import type { ApiServer } from "../emulator/api-server.ts";
+import { defaultKubeletOptions } from "../emulator/kubelet-core.ts";
 import { VirtualClock } from "../env/virtual-clock.ts";
 import { readableStatus } from "../fdb/readable-status.ts";
 import { standardImages } from "../images/standard-images.ts";
@@ -40,6 +41,9 @@ export interface Copy {
 
 export type Waking = { readonly copy: Copy } | { readonly problems: readonly PictureProblem[] };
 
+/** A picture may come from a simulated world: the copy must not draw the ids that its processes have. */
+const seedOffset = 1_000_000_007;
+
 /** Pods are found again within seconds; a copy that takes longer is none. */
 const wakeMs = 120_000;
 /** What the programs in the pods say of themselves comes a little later. */
@@ -52,14 +56,19 @@ export async function wake(picture: Picture, options: WakeOptions): Promise<Waki
   const clock = new VirtualClock(Date.parse(picture.takenAt));
   const { seed, moveBytesPerSecond } = options;
   const timings = moveBytesPerSecond === undefined ? {} : { moveBytesPerSecond };
-  const ground = createGround({ clock, seed, database: { timings } });
+  const { newcomersFirst, containerStartMs } = chancesOf(seed);
+  const ground = createGround({
+    clock,
+    seed: seedOffset + seed,
+    database: { timings, newcomersFirst },
+  });
   const database = wakeDatabase(picture, (status) => ground.fdb.wake(status));
   if (database.problems.length > 0) return { problems: database.problems };
   const { operator, onActivity, onRequest } = options;
   const world = startWorldOn(ground, {
     ...{ nodes: stage.machines, addressBlock: stage.addressBlock, isOperatorHeld: true },
     ...{ operator, onActivity, onRequest },
-    kubelet: { dnsDomain: stage.dnsDomain, runningPods: stage.runningPods },
+    kubelet: { dnsDomain: stage.dnsDomain, runningPods: stage.runningPods, containerStartMs },
     prepare: (server) => restoreAll(server, stage.ground),
   });
   await during(clock, world.started);
@@ -79,6 +88,25 @@ export async function wake(picture: Picture, options: WakeOptions): Promise<Waki
     return { problems: missing.map(({ address }) => lostProcess(address)) };
   }
   return { copy: { clock, world, notes: [...stage.notes, ...database.notes] } };
+}
+
+interface Chances {
+  /** Who of equal processes gets a role. */
+  readonly newcomersFirst: boolean;
+  readonly containerStartMs: { readonly min: number; readonly max: number };
+}
+
+/**
+ * What hangs on chance in the real world, and decides how many recoveries there are: the runs with the first seeds show the
+ * ends of it, so that few runs tell most of what can happen.
+ */
+function chancesOf(seed: number): Chances {
+  const newcomersFirst = seed % 2 === 0;
+  const { containerStartMs: usual } = defaultKubeletOptions;
+  if (seed % 3 === 1) return { newcomersFirst, containerStartMs: usual };
+  const areTogether = seed % 3 === 0;
+  const max = areTogether ? usual.min : 8 * usual.max;
+  return { newcomersFirst, containerStartMs: { min: usual.min, max } };
 }
 
 /** Lets time pass until something is done. */

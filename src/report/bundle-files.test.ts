@@ -121,7 +121,7 @@ function spoiled(secret: (place: string) => string): Gathered {
       },
       ...{ left: [], versions: { plugin: "1.0.0" } },
     },
-    objects: [backup],
+    objects: [backup, { ...pod, metadata: { ...pod.metadata, name: "nightly-backup-agents-1" } }],
     events: [event],
     logs: [
       { owner: "pods", pod: "sample-storage-1", container: "exporter", isPrevious: false, text },
@@ -195,7 +195,7 @@ test("[PIC30] [PIC34] the index comes first and names every file and gap", () =>
     files.map(({ path }) => path.slice(7)),
     [
       ...["index.md", "explain.txt", "versions.yaml", "left-out.yaml", "events.txt"],
-      "resources/foundationdbbackups.yaml",
+      ...["resources/foundationdbbackups.yaml", "resources/pods.yaml", "resources/events.yaml"],
       ...[
         "picture/picture.yaml",
         "picture/cluster.yaml",

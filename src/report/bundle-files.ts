@@ -43,7 +43,7 @@ export function bundleFiles(
     { path: "versions.yaml", text: yamlOf(picture.versions) },
     { path: "left-out.yaml", text: yamlOf(left) },
     { path: "events.txt", text: eventsText(events) },
-    ...resourceFiles(objects),
+    ...resourceFiles([...objects, ...events]),
     ...filesOfPicture(picture).map(({ name, text }) => ({ path: `picture/${name}`, text })),
     ...logs.map((log) => ({ path: pathOfLog(log), text: redactor.text(log.text) })),
   ];
@@ -59,10 +59,14 @@ export function bundleFiles(
   return { files: all.map(({ path, text }) => ({ path: `${folder}/${path}`, text })), left };
 }
 
+export function resourcePath(kind: string): string {
+  return `resources/${kind.toLowerCase()}s.yaml`;
+}
+
 function resourceFiles(objects: readonly KubeObject[]): BundleFile[] {
   const byKind = new Map<string, string[]>();
   for (const object of objects) {
-    const path = `resources/${object.kind.toLowerCase()}s.yaml`;
+    const path = resourcePath(object.kind);
     byKind.set(path, [...(byKind.get(path) ?? []), yamlOf(object)]);
   }
   return [...byKind].map(([path, texts]) => ({ path, text: texts.join("---\n") }));
@@ -72,6 +76,8 @@ function pathOfLog({ owner, pod, container, isPrevious }: LogText): string {
   return `logs/${owner}/${pod}/${container}${isPrevious ? ".previous" : ""}.log`;
 }
 
+export const noEventsText = "No events were found.\n";
+
 function eventsText(events: readonly Stored<Event>[]): string {
   const lines = events.map((event) => {
     const { type = "", reason = "", count = 1, involvedObject, message = "" } = event;
@@ -80,7 +86,7 @@ function eventsText(events: readonly Stored<Event>[]): string {
     const said = message.replaceAll(/\s+/g, " ");
     return `${timeOf(event)} ${type} ${reason} ${about}: ${said}${times}\n`;
   });
-  return lines.length === 0 ? "No events were found.\n" : lines.join("");
+  return lines.length === 0 ? noEventsText : lines.join("");
 }
 
 /** Two files of one name would become one when the archive is unpacked. */

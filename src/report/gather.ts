@@ -3,7 +3,8 @@
 import { foundationDbBackups } from "../api/backup.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { foundationDbRestores } from "../api/restore.ts";
-import { agentDeploymentName, agentLabel } from "../build/backup-deployment.ts";
+import { agentLabel } from "../build/backup-deployment.ts";
+import { agentsNameOf } from "../build/restore-agents.ts";
 import { CommandError } from "../env/command-error.ts";
 import { isKubeError } from "../kube/error.ts";
 import type { Deployment, Event, Pod } from "../kube/generated/types.ts";
@@ -32,7 +33,7 @@ export interface ReportOptions {
 
 export interface Gathered {
   readonly picture: Picture;
-  /** Backups, restores, Deployments: what is no part of the picture. */
+  /** Backups, restores, their agents, Deployments: what is no part of the picture. */
   readonly objects: readonly KubeObject[];
   readonly events: readonly Stored<Event>[];
   readonly logs: readonly LogText[];
@@ -101,12 +102,13 @@ class Gathering {
     const agents = await this.#agents(own);
     const budgets = await this.#list("disruption budgets", resources.podDisruptionBudgets);
     const told = await this.#list("events", resources.events);
-    const objects = [...own, ...agents.deployments, ...budgets, ...(operators ?? [])];
+    const ofAgents = [...agents.deployments, ...agents.pods];
+    const objects = [...own, ...ofAgents, ...budgets, ...(operators ?? [])];
     const logs = await this.#logs(picture, operators ?? [], agents.pods);
     return {
       picture,
       objects: objects.map(withoutManagers).toSorted(byKindAndName),
-      events: this.#ownEvents(told, [...picture.objects, ...objects, ...agents.pods]),
+      events: this.#ownEvents(told, [...picture.objects, ...objects]),
       logs,
       explanation,
       left: [...this.#left, ...knownGaps, ...picture.left],
@@ -127,7 +129,7 @@ class Gathering {
   async #agents(
     own: readonly KubeObject[],
   ): Promise<{ deployments: Stored<Deployment>[]; pods: Stored<Pod>[] }> {
-    const names = new Set(own.map(({ metadata }) => agentDeploymentName(metadata.name ?? "")));
+    const names = new Set(own.map(agentsNameOf));
     if (names.size === 0) return { deployments: [], pods: [] };
     const [deployments, pods] = [
       await this.#list("Deployments of backup agents", resources.deployments),
@@ -231,7 +233,11 @@ const knownGaps: readonly LeftOut[] = [
     what: "trace files of fdbserver",
     why: "they lie in the pods and are large: copy those that matter with kubectl cp",
   },
-  { what: "managedFields and last-applied-configuration", why: "they repeat what is there" },
+  { what: "managedFields", why: "they repeat what is there" },
+  {
+    what: "last-applied-configuration",
+    why: "it repeats what is there; that of the cluster is kept without secrets",
+  },
 ];
 
 export function timeOf({ lastTimestamp, eventTime, metadata }: Stored<Event>): string {

@@ -22,7 +22,7 @@ export interface GroundOptions {
   database?: Partial<
     Pick<
       SimulatedFdbOptions,
-      "timings" | "initialBytes" | "supportedVersions" | "commitFault" | "onTool"
+      "timings" | "initialBytes" | "newcomersFirst" | "supportedVersions" | "commitFault" | "onTool"
     >
   >;
 }

@@ -68,7 +68,7 @@ const terminating = (ageSeconds: number, spec: Partial<ClusterSpec> = {}): strin
     scene.nowMs - ageSeconds * 1000,
   ).toISOString();
   const snapshot = scene.snapshot();
-  const selection = selectPods(snapshot, scene.draft(snapshot), scene.status);
+  const selection = selectPods(snapshot, scene.draft(snapshot));
   return selection.unsettled === undefined
     ? selection.updates.map((each) => each.group.processGroupID)
     : [];
@@ -114,7 +114,7 @@ interface Selected {
 }
 function selected(scene: Scene): Selected {
   const snapshot = scene.snapshot();
-  const { updates, unsettled } = selectPods(snapshot, scene.draft(snapshot), scene.status);
+  const { updates, unsettled } = selectPods(snapshot, scene.draft(snapshot));
   return { ids: updates.map((each) => each.group.processGroupID), isHeld: unsettled !== undefined };
 }
 const env = (name: string): Partial<ClusterSpec> => ({

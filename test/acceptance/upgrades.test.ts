@@ -182,11 +182,15 @@ item("B68.5", () => {
 
 const version = parseVersion(target);
 assert.ok(version);
-const clientsOf = (entries: SupportedVersion[], spec: Spec = {}): string[] => {
+const clientsOf = (
+  entries: SupportedVersion[],
+  spec: Spec = {},
+  agentHosts: ReadonlySet<string> = new Set(),
+): string[] => {
   const scene = new Scene(spec);
   scene.database.clients = { supported_versions: entries };
   assert.ok(version);
-  const found = unsupportedClients(scene.status, scene.cluster.spec, version) ?? [];
+  const found = unsupportedClients(scene.status, scene.cluster.spec, version, agentHosts) ?? [];
   return found.map((client) => client.address);
 };
 const entry = (client_version: string, ...clients: [string, string][]): SupportedVersion => ({

@@ -1,7 +1,8 @@
 // Checklist: process groups that go and come in whole worlds.
 import { strict as assert } from "node:assert";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
-import { persistentVolumeClaims, pods } from "../../src/kube/resource.ts";
+import { persistentVolumeClaims, pods, storageClasses } from "../../src/kube/resource.ts";
+import { standardStorageClass } from "../../src/sim/standard-storage.ts";
 import { commandsOf, excluded, untilSettled } from "../world/removal-harness.ts";
 import { hourMs, minuteMs } from "../world/world-harness.ts";
 import type { TestWorld } from "../world/world-harness.ts";
@@ -227,14 +228,16 @@ const sized = (size: string, storageClassName?: string): object => ({
   },
 });
 async function larger(world: TestWorld): Promise<void> {
-  await allNew(world, sized("32Gi"), ["storage", "log"]);
+  await allNew(world, sized("256Gi"), ["storage", "log"]);
   const { items } = await world.client.list(persistentVolumeClaims, { namespace });
   assert.deepEqual(
     [...new Set(items.map((each) => each.spec?.resources?.requests?.["storage"]))],
-    ["32Gi"],
+    ["256Gi"],
   );
 }
-together(["A21.1", "F08.3"], () => life({}, larger));
+// As the Go operator does it; otherwise volumes grow in place.
+const bySize = { automationOptions: { volumeSizeChange: "Replace" } } as const;
+together(["A21.1", "F08.3"], () => life(bySize, larger));
 async function prefixed(world: TestWorld): Promise<void> {
   await allNew(world, { processGroupIDPrefix: "new" });
   for (const id of await idsOf(world)) assert.ok(id.startsWith("new-"), id);
@@ -263,9 +266,13 @@ item("F08.5", () =>
 );
 item("F08.7", () =>
   life({}, async (world) => {
-    await allNew(world, sized("16Gi", "standard"), ["storage", "log"]);
+    await world.client.create(storageClasses, {
+      ...standardStorageClass,
+      metadata: { name: "fast" },
+    });
+    await allNew(world, sized("16Gi", "fast"), ["storage", "log"]);
     const { items } = await world.client.list(persistentVolumeClaims, { namespace });
-    for (const each of items) assert.equal(each.spec?.storageClassName, "standard");
+    for (const each of items) assert.equal(each.spec?.storageClassName, "fast");
   }),
 );
 item("F08.1", () =>

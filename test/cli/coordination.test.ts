@@ -20,7 +20,7 @@ test("[CO54] [CO56] the sets of a cluster of npm start are shown, and nobody cle
     assert.equal(cleared.stdout, "Took 0 entries of lost out of the coordination sets.\n");
     const missing = await runCommand(["coordination", "show", "nobody", ...args.slice(1)]);
     assert.equal(missing.code, 1);
-    assert.match(missing.stderr, /there is no FoundationDBCluster nobody in default/);
+    assert.match(missing.stderr, /there is no FoundationDBCluster nobody in namespace default/);
   } finally {
     world.signal("SIGINT");
     await world.finished;

@@ -12,7 +12,7 @@ import { savePicture } from "../../src/preview/save-picture.ts";
 import { pictureOf } from "../preview/world-picture.ts";
 import { hourMs, TestWorld } from "../world/world-harness.ts";
 
-test("[PV11] a saved picture is previewed without a server: page, JSON, exit codes and mistakes", async () => {
+test("[PV11] [PV13] [PV14] a saved picture is previewed without a server: page, JSON, exit codes and mistakes", async () => {
   const folder = mkdtempSync(join(tmpdir(), "preview-"));
   try {
     await TestWorld.runWithCluster({}, async (world) => {
@@ -46,6 +46,18 @@ test("[PV11] a saved picture is previewed without a server: page, JSON, exit cod
           return error.exitCode === code;
         });
       };
+      assert.match(page, /Worth a second look:\n  the resource has no last-applied-config/);
+      await refuses({ serverSide: true, file }, 1, /no managedFields: use the cluster itself/);
+      await refuses({ serverSide: true }, 2, /give -f FILE/);
+      await refuses({ forceConflicts: true, file }, 2, /belong to --server-side/);
+      const none = await ask({ output: "text", set: ["spec.processCounts.storage=-5"] });
+      assert.match(
+        none,
+        /second look:\n  spec\.processCounts\.storage: a negative .* needs storage/,
+      );
+      const unheard = JSON.parse(await ask({ upgrade: "9.9.99" })) as PreviewReport;
+      assert.match(unheard.warnings.join(), /knows FoundationDB up to .*, and 9\.9\.99 is newer/);
+      assert.match(unheard.unknown.join(), /whether there are images of version 9\.9\.99/);
       await refuses({ failOn: "recoveries>x" }, 2, /is no condition/);
       await refuses({ set: ["spec.versoin=7.3.79"] }, 2, /there is version/);
       await refuses({ upgrade: "7.3.79", drain: "node-1" }, 2, /at a time/);

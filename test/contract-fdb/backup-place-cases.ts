@@ -170,7 +170,8 @@ function expireCase(where: Where): DatabaseCase {
     needs: where.needs,
     async run(target) {
       await withBackup(target, where, "expire", 2, async (running) => {
-        await running.start("-s", "5");
+        // A snapshot of few keys is of one version, and ahead of the logs for half a minute.
+        await running.start("-s", "45");
         const before = await untilSnapshots(running);
         await running.stop();
         const oldestEnd = versionOf(before.Snapshots[0]?.End);
@@ -212,7 +213,7 @@ function isLogLater(from: number, to: number): boolean {
 
 /** Describes until two snapshots that one can go back to are a log apart, and the logs have reached beyond them. */
 async function untilSnapshots(running: RunningBackup): Promise<Described> {
-  for (let look = 0; look < 60; look += 1) {
+  for (let look = 0; look < 120; look += 1) {
     const shown = await running.describe();
     const whole = shown.Snapshots.filter(({ Restorable }) => Restorable);
     const isApart = isLogLater(versionOf(whole[0]?.End), versionOf(whole.at(-1)?.Start));

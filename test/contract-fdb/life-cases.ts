@@ -1,7 +1,8 @@
 // The life of a database cluster under its operator, in the order in which it happens. Each case starts from a cluster at
-// rest with data in it, and ends so, with all data read back. Rules: spec/real-database.md [DB70]-[DB79].
+// rest with data in it, and ends so, with all data read back. Rules: spec/real-database.md [DB70]-[DB80].
 import { lifeBackupCases } from "./life-backup-cases.ts";
 import { lifeChangeCases } from "./life-change-cases.ts";
+import { lifePreviewCases } from "./life-preview-cases.ts";
 import { lifeProofCases } from "./life-proof-cases.ts";
 import { lifeTroubleCases } from "./life-trouble-cases.ts";
 import type { LifeCase, LifeTarget } from "./life-target.ts";
@@ -12,6 +13,7 @@ export const allLifeCases: readonly LifeCase[] = [
   ...lifeProofCases,
   ...lifeChangeCases,
   ...lifeTroubleCases,
+  ...lifePreviewCases,
 ];
 
 export async function runLifeCase(target: LifeTarget, { run }: LifeCase): Promise<void> {

@@ -3,6 +3,7 @@ import { applyCases } from "./applying.ts";
 import { builtObjectCases } from "./built-objects.ts";
 import type { ContractCase } from "./case.ts";
 import { celCases } from "./cel.ts";
+import { claimGrowthCases } from "./claim-growth.ts";
 import { concurrencyCases } from "./concurrency.ts";
 import { configMapCases, eventCases, secretCases, serviceAccountCases } from "./config-kinds.ts";
 import { bindingCases, namespaceCases, nodeCases, serviceCases } from "./core-kinds.ts";
@@ -97,6 +98,7 @@ export const allCases: readonly ContractCase[] = [
   ...leaseCases,
   ...rbacCases,
   ...claimCases,
+  ...claimGrowthCases,
   ...volumeCases,
   ...storageClassCases,
   ...ownResourceCases,

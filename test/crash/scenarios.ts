@@ -74,6 +74,17 @@ const clusterScenarios: readonly Scenario[] = [
     restarts: 0,
   },
   {
+    name: "larger-volumes",
+    spec: seven,
+    startsWithCluster: true,
+    change: (world) => {
+      const resources = { requests: { storage: "256G" } };
+      const general = { volumeClaimTemplate: { spec: { resources } } };
+      return world.changeSpec({ processes: { general } });
+    },
+    restarts: 0,
+  },
+  {
     name: "patch-upgrade",
     spec: five,
     startsWithCluster: true,

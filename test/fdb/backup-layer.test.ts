@@ -1,9 +1,10 @@
 // What is read from the keys of the backup layer, on captures of a real one. Rules: spec/backup.md [BK20]-[BK23].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { pauseKey, workerPauseKey } from "../../src/fdb/backup-keys.ts";
+import { pauseKey, timeKey, workerPauseKey } from "../../src/fdb/backup-keys.ts";
 import { readBackupLayer, setAgentsPaused } from "../../src/fdb/backup-layer.ts";
 import { textOfBytes } from "../../src/fdb/bytes.ts";
+import { encodeTuple } from "../../src/fdb/tuple.ts";
 import { Captured, pairsOf } from "./captured.ts";
 
 async function captured(...files: string[]): Promise<Captured> {
@@ -108,6 +109,36 @@ test("[BK107] a database whose clock is ahead of ours gives no newer version for
   assert.equal(await at(100, newest - 200), right, "ours is earlier");
   assert.equal(await at(300, newest + 86_400), right, "theirs is earlier");
   assert.equal(await at(100, newest - 100_000), undefined);
+});
+
+test("[BK102] a clock that was put back gives no newer version for so long ago", async () => {
+  const database = await captured(...all);
+  const { times } = await database.layer("daily");
+  const newest = times[0]?.seconds ?? 0;
+  const at = async (retainedSeconds: number): Promise<number | undefined> => {
+    const read = readBackupLayer(database.store, { tag: "daily", retainedSeconds }, 5000);
+    return (await database.run(read)).retainedFrom;
+  };
+  const right = (await at(300)) ?? 0;
+  const tooNew = (times[0]?.version ?? 0) + 50_000_000;
+  // Put back by five minutes: each old pair has a new one beside it from then on.
+  const note = (seconds: number): Promise<void> =>
+    database.run(
+      database.store.transact(
+        async (transaction) => {
+          for (let step = 0; step < 6; step += 1) {
+            const version = tooNew + step * 10_000_000;
+            transaction.set(timeKey(seconds + step * 10), encodeTuple([version]));
+          }
+        },
+        { timeoutMs: 5000, accessSystemKeys: true },
+      ),
+    );
+  await note(newest - 300 - 55);
+  assert.ok(((await at(300)) ?? Infinity) <= right, "the old versions count");
+  assert.equal(await at(100_000), undefined);
+  await note(newest - 100_000);
+  assert.equal(await at(100_000 - 60), undefined, "above the versions of later times");
 });
 
 test("[BK25] times that are far ahead of ours are not taken for the newest", async () => {

@@ -55,7 +55,10 @@ test("[KUBE90] whatever goes wrong on the way, nothing is missed and nothing is 
   const startedMs = clock.nowMs();
   const random = seededRandom(7);
   const written = new Map<string, string | undefined>();
-  for (let turn = 0; turn < 120; turn += 1) {
+  const happened = (): string[] => faultKinds.filter((kind) => proxy.counts[kind] > 0);
+  const isSeen = (): boolean => happened().length >= faultKinds.length - 2;
+  // On a busy machine there are fewer requests in the same time, and fewer faults.
+  for (let turn = 0; turn < 120 || (turn < 2400 && !isSeen()); turn += 1) {
     share = turn < 20 ? 1 : 0.4;
     const name = `map-${randomInteger(random, 1, 15)}`;
     const key = { namespace: "default", name };
@@ -89,6 +92,5 @@ test("[KUBE90] whatever goes wrong on the way, nothing is missed and nothing is 
   clock.stop();
   assert.ok(isSame());
   assert.ok(starts <= copies.length * (seconds + 5) * 2, `${starts} in ${seconds} s`);
-  const happened = faultKinds.filter((kind) => proxy.counts[kind] > 0);
-  assert.ok(happened.length >= faultKinds.length - 2, happened.join(", "));
+  assert.ok(isSeen(), happened().join(", "));
 });

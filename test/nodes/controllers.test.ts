@@ -91,6 +91,55 @@ test("[KUBELET52] an immediate claim is bound without a pod, to a free volume fi
   cluster.stop();
 });
 
+test("[KUBELET101] [KAS68] a claim that asks for more gets it, where its class allows it", async () => {
+  const cluster = await startCluster();
+  await addClass(cluster, "elastic", { allowVolumeExpansion: true });
+  await addClass(cluster, "stiff");
+  for (const name of ["elastic", "stiff"]) await createClaim(cluster, name, namespace, name);
+  await cluster.advance(5);
+  const grow = (name: string) =>
+    cluster.client.patch(
+      persistentVolumeClaims,
+      { namespace, name },
+      { spec: { resources: { requests: { storage: "2Gi" } } } },
+      { type: "merge" },
+    );
+  await grow("elastic");
+  await assert.rejects(grow("stiff"), /must support resize/);
+  await cluster.advance(15);
+  const grown = await cluster.client.get(persistentVolumeClaims, { namespace, name: "elastic" });
+  assert.deepEqual(grown.status?.capacity, { storage: "2Gi" });
+  assert.deepEqual((await volumeOf(cluster, "elastic"))?.spec?.capacity, { storage: "2Gi" });
+  cluster.stop();
+});
+
+test("[KUBELET102] a driver that enlarges a file system at start waits for a pod that starts", async () => {
+  const cluster = await startCluster();
+  await addClass(cluster, "slow", {
+    allowVolumeExpansion: true,
+    parameters: { resize: "at-start" },
+  });
+  await createClaim(cluster, "data", namespace, "slow");
+  const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "data" } }];
+  await cluster.createPod("p", { ...app(), volumes });
+  await cluster.advance(10);
+  const key = { namespace, name: "data" };
+  const body = { spec: { resources: { requests: { storage: "2Gi" } } } };
+  await cluster.client.patch(persistentVolumeClaims, key, body, { type: "merge" });
+  await cluster.advance(60);
+  const waiting = await cluster.client.get(persistentVolumeClaims, key);
+  assert.deepEqual(waiting.status?.capacity, { storage: "1Gi" });
+  assert.equal(waiting.status?.conditions?.[0]?.type, "FileSystemResizePending");
+  await cluster.client.delete(pods, { namespace, name: "p" });
+  await cluster.advance(60);
+  await cluster.createPod("p", { ...app(), volumes });
+  await cluster.advance(30);
+  const grown = await cluster.client.get(persistentVolumeClaims, key);
+  assert.deepEqual(grown.status?.capacity, { storage: "2Gi" });
+  assert.equal(grown.status?.conditions, undefined);
+  cluster.stop();
+});
+
 test("[KUBELET53] the volume of a deleted claim is deleted, or released when it is to be kept", async () => {
   const cluster = await startCluster();
   await addClass(cluster, "gone");

@@ -3,6 +3,7 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { desiredFor, PlanMemory } from "../../src/plan/view/desired.ts";
 import { podConfigurationState, substitutionsOf } from "../../src/plan/view/pod-configuration.ts";
+import { viewOf } from "../../src/plan/view/cluster-view.ts";
 import { shapeOfPod } from "../../src/plan/view/pod-shape.ts";
 import type { Plan } from "../../src/plan/chain.ts";
 import { PlanWorld } from "./plan-world.ts";
@@ -34,7 +35,8 @@ function wantedHashes(world: PlanWorld, name: string): Record<string, string> {
   const desired = desiredFor(new PlanMemory(), world.cluster, world.cluster.status ?? {});
   const pod = world.pods.get(name);
   const sidecar = world.sidecars.get(name);
-  const group = world.cluster.status?.processGroups?.find((one) => desired.podName(one) === name);
+  const view = viewOf(world.snapshot());
+  const group = world.cluster.status?.processGroups?.find((one) => view.of(one).podName === name);
   assert.ok(pod !== undefined && group !== undefined && sidecar?.kind === "answered");
   return { ...desired.sidecarFileHashes(group, pod, sidecar.substitutions) };
 }
@@ -113,7 +115,7 @@ test("[U58] what a sidecar said is not believed while it is being restarted", ()
     const snapshot = world.snapshot();
     const desired = desiredFor(new PlanMemory(), world.cluster, world.cluster.status ?? {});
     const found = (world.cluster.status?.processGroups ?? []).map((group) => {
-      const pod = world.pods.get(desired.podName(group));
+      const { pod } = viewOf(snapshot).of(group);
       assert.ok(pod);
       const { values } = substitutionsOf(snapshot, pod);
       return `${podConfigurationState(snapshot, desired, group, pod)} ${values !== undefined}`;
@@ -143,6 +145,7 @@ test("[P15] a pod tells its image type, servers, addresses and what its monitor 
       imageType: "split",
       servers: 1,
       publicIps: [pod.status?.podIP],
+      hosts: [pod.status?.podIP],
       sidecarHost: pod.status?.podIP,
       ipFamily: 0,
       hasListenIp: true,
@@ -154,6 +157,7 @@ test("[P15] a pod tells its image type, servers, addresses and what its monitor 
       sidecarRun: undefined,
       isSidecarReady: true,
       usesSidecarTls: false,
+      dataVolume: { claimName: `${pod.metadata.name}-data` },
     },
   );
   const unified = new PlanWorld({ ...spec, imageType: "unified", storageServersPerPod: 3 });

@@ -54,6 +54,7 @@ test("[P2] the steps have their documented names and order", () => {
       "deletePodsForBuggification",
       "deleteTerminalPods",
       "updatePods",
+      "growVolumes",
       "replaceMisconfiguredProcessGroups",
       "replaceFailedProcessGroups",
       "addProcessGroups",

@@ -38,10 +38,33 @@ void describe("chart", { skip }, () => {
     }
   });
 
+  void test("[MON14] rules and dashboards are installed as they lie in the chart, when they are wanted", () => {
+    const kinds = render().map(({ kind }) => kind);
+    assert.ok(!kinds.includes("PrometheusRule") && !kinds.includes("ConfigMap"), String(kinds));
+    const wanted = render(
+      "metrics.prometheusRule.enabled=true,metrics.dashboards.enabled=true,databaseMetrics=process",
+      "metrics.prometheusRule.runbookBase=https://runbooks.example/fdb/",
+    );
+    const rule = only(wanted, "PrometheusRule", "fdb-operator");
+    const rules = readFileSync(path.join(chartFolder, "monitoring/rules.yaml"), "utf8");
+    const moved = rules.replaceAll("docs/runbooks/", "https://runbooks.example/fdb/");
+    assert.deepEqual(rule["spec"], parse(moved));
+    for (const name of ["fdb-fleet", "fdb-cluster", "fdb-operator", "fdb-backup"]) {
+      const map = only(wanted, "ConfigMap", `fdb-operator-${name}`);
+      const file = path.join(chartFolder, "monitoring/dashboards", `${name}.json`);
+      assert.deepEqual(map["data"], { [`${name}.json`]: readFileSync(file, "utf8") });
+      assert.match(JSON.stringify(map["metadata"]), /"grafana_dashboard":"1"/);
+    }
+    const deployment = JSON.stringify(only(wanted, "Deployment", "fdb-operator"));
+    assert.match(deployment, /--database-metrics=process/);
+    assert.match(String(helm.template(["databaseMetrics=everything"])), /databaseMetrics/);
+  });
+
   void test("[DEP2] helm lint --strict finds nothing, whatever is switched on", () => {
     const switches = [
       "scope=cluster,nodeAccess=false,drillAccess=true,replicas=1",
       "metrics.podMonitor.enabled=true,networkPolicy.enabled=true,tls.secretName=x",
+      "metrics.prometheusRule.enabled=true,metrics.dashboards.enabled=true,databaseMetrics=process",
       "serviceAccount.create=false,serviceAccount.name=own,database.serviceAccount.create=false",
     ];
     for (const values of ["", ...switches]) {
@@ -144,7 +167,7 @@ void describe("chart", { skip }, () => {
     assert.deepEqual([...names(render(), "PodMonitor"), ...names(render(), "NetworkPolicy")], []);
     const objects = render("metrics.podMonitor.enabled=true", "networkPolicy.enabled=true");
     assert.deepEqual(listAt(only(objects, "PodMonitor"), "spec.podMetricsEndpoints"), [
-      { port: "metrics", interval: "30s" },
+      { port: "metrics", interval: "30s", honorLabels: true },
     ]);
     const policy = only(objects, "NetworkPolicy");
     assert.deepEqual(at(policy, "spec.policyTypes"), ["Ingress"]);

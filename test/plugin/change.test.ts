@@ -119,7 +119,77 @@ test("[PL46] a fail-over is shown, asked about and written", async () => {
     const read = async () => (await world.cluster()).spec.databaseConfiguration?.regions;
     assert.deepEqual(await read(), regions);
     assert.equal((await runPlugin(world, args, { answers: ["y"] })).code, 0);
-    assert.deepEqual(await read(), [region("dc1", 0), region("dc2", 1)]);
+    const swapped = [region("dc1", 0), region("dc2", 1)];
+    assert.deepEqual(await read(), swapped);
+    const unasked = await runPlugin(world, [...args, "--yes"]);
+    assert.deepEqual([unasked.code, await read()], [2, swapped]);
+    assert.match(unasked.notes, /say with --to DATACENTER/);
+    const again = await runPlugin(world, [...args, "--to", "dc2", "--yes"]);
+    assert.deepEqual([again.code, await read()], [0, swapped], again.notes);
+    assert.match(again.notes, /dc2 is the primary datacenter already/);
+    const nowhere = await runPlugin(world, [...args, "--to", "dc9", "--yes"]);
+    assert.deepEqual([nowhere.code, await read()], [1, swapped]);
+    assert.match(nowhere.notes, /no main datacenter dc9: there are dc2 and dc1/);
+    // Somebody else has made dc1 the primary meanwhile: the question was about dc2, and so is the write.
+    await world.changeSpec({ databaseConfiguration: { usable_regions: 2, regions } });
+    const other = () =>
+      world.changeSpec({ databaseConfiguration: { usable_regions: 2, regions: swapped } });
+    const both = await runPlugin(world, args, {
+      ...{ through: beforeFirstWrite(other), answers: ["y"] },
+    });
+    assert.deepEqual([both.code, await read()], [0, swapped], both.notes);
+  });
+});
+
+test("[PL46] a fail-over that the database has not followed yet is not swapped back", async () => {
+  await TestWorld.runWithCluster({ spec: small }, async (world) => {
+    await world.during(world.world.stopOperator(), 600_000, "the end of the operator");
+    const region = (id: string, priority: number) => ({ datacenters: [{ id, priority }] });
+    const before = { usable_regions: 2, regions: [region("dc1", 1), region("dc2", 0)] };
+    const after = { usable_regions: 2, regions: [region("dc1", 0), region("dc2", 1)] };
+    await world.changeSpec({ databaseConfiguration: after });
+    const cluster = await world.cluster();
+    await world.client.updateStatus(foundationDbClusters, {
+      ...cluster,
+      status: { ...cluster.status, databaseConfiguration: before },
+    });
+    const args = ["get", "configuration", "sample", "--fail-over", "--update"];
+    const refused = await runPlugin(world, args, { answers: ["y"] });
+    assert.equal(refused.code, 1);
+    assert.match(refused.notes, /under way: the resource makes dc2 the primary, and .* has dc1/);
+    assert.deepEqual((await world.cluster()).spec.databaseConfiguration?.regions, after.regions);
+    const said = await runPlugin(world, [...args, "--to", "dc1", "--yes"]);
+    assert.equal(said.code, 0, said.notes);
+    assert.deepEqual((await world.cluster()).spec.databaseConfiguration?.regions, before.regions);
+  });
+});
+
+test("[PL22] a mistyped name among right ones is an error, and nothing is done for the others", async () => {
+  await TestWorld.runWithCluster({ spec: small }, async (world) => {
+    const [pod] = await world.pods("storage");
+    const name = pod?.metadata.name ?? "";
+    const commands = [
+      ["remove", "process-groups"],
+      ["buggify", "no-schedule"],
+      ["buggify", "crash-loop"],
+      ["restart"],
+    ];
+    const mark = world.world.server.context.store.revision;
+    for (const command of commands) {
+      const args = [...command, "-c", "sample", name, `${name}7`, "nobody-1", "--yes"];
+      const { code, out, notes } = await runPlugin(world, args);
+      assert.deepEqual([code, out], [1, ""], notes);
+      const near = `${name}7 is no process group of sample \\(did you mean .*${name}.*\\?\\)`;
+      const all = `nobody-1 is no process group of sample; ${near}; nothing was changed`;
+      assert.match(notes, new RegExp(all));
+    }
+    const byPod = await runPlugin(world, ["restart", name, "nobody-1", "nobody-2", "--yes"]);
+    assert.equal(byPod.code, 1);
+    assert.match(byPod.notes, /there is no pod nobody-1, nobody-2 in namespace default/);
+    const nodes = await runPlugin(world, ["cordon", "node-1", "nod-1", "nod-2", "--yes"]);
+    assert.equal(nodes.code, 1);
+    assert.match(nodes.notes, /there is no node nod-1, nod-2; nothing was changed/);
+    assert.equal(world.world.server.context.store.revision, mark);
   });
 });
 

@@ -66,7 +66,10 @@ test("[VW20] names come from the server, and nothing at all where it does not an
   await TestWorld.runWithCluster({ spec: tiny }, async (world) => {
     await world.createNamespace("shop");
     await world.createCluster({ ...tiny, skip: true }, { name: "orders", namespace: "shop" });
-    const ask = async (line: string, open: OpenSession = openIn(world)): Promise<string[]> => {
+    const ask = async (
+      line: string,
+      open: OpenSession = openIn(world.world),
+    ): Promise<string[]> => {
       const words = line.split(" ");
       const asked = completions(pluginProgram(open), open, words, world.clock);
       return (await world.during(asked, 10_000, line)).trimEnd().split("\n");

@@ -98,3 +98,58 @@ test("[PL73] [PL74] [PL75] [PL76] a region that is left serves again, and what w
     assert.deepEqual([spec.skip, spec.databaseConfiguration?.usable_regions], [false, 1]);
   });
 });
+
+/** A region with the loss of one pod more can go on; without two of its logs it cannot, and nobody may claim that it does. */
+for (const lostHere of [1, 2]) {
+  const title = lostHere === 1 ? "and the database serves" : "and one that does not serve is told";
+  test(`[PL74] [PL75] [PL76] where too few coordinators are left, new ones get the state of one that lives, ${title}`, async () => {
+    await MultiTestWorld.run({ names: threeClusters.names }, async (world) => {
+      await createRegions(world, threeClusters);
+      const left = world.at("remote");
+      for (const name of ["main", "satellite"]) {
+        const lost = world.at(name);
+        await lost.world.stopOperator();
+        for (const { status } of await lost.pods()) {
+          for (const { ip = "" } of status?.podIPs ?? []) lost.world.fdb.faults.cutAddress(ip);
+        }
+      }
+      // Nobody makes these again before the database serves.
+      await left.world.stopOperator();
+      const { connectionString = "" } = (await left.cluster({ name: "remote" })).status ?? {};
+      const own = (await left.pods()).filter(({ metadata }) =>
+        connectionString.includes(`${metadata.name}.`),
+      );
+      assert.ok(own.length >= 3, connectionString);
+      const gone = own.slice(own.length - lostHere);
+      for (const pod of gone) {
+        await left.client.delete(pods, keyOfObject(pod));
+      }
+      await world.clock.advance(3 * minuteMs);
+      const args = ["recover-multi-region-cluster", "remote"];
+      const rehearsed = await runPlugin(left, [...args, "--dry-run"]);
+      assert.equal(rehearsed.code, 0, rehearsed.notes);
+      const copied = /the coordination state of (\S+) is copied to (.*)/.exec(rehearsed.notes);
+      const isLeft = own.some(({ metadata }) => metadata.name === copied?.[1]);
+      assert.deepEqual(
+        [isLeft, copied?.[2]?.split(", ").length],
+        [true, lostHere],
+        rehearsed.notes,
+      );
+      const done = await runPlugin(left, args, { answers: ["remote"] });
+      const told = done.out.match(/^\S+: has the coordination state of \S+$/gm) ?? [];
+      assert.equal(told.length, lostHere, done.out);
+      const [database] = left.world.fdb.truth.databases();
+      assert.equal(done.code === 0, database?.isAvailable === true, done.out + done.notes);
+      assert.equal(done.code, lostHere - 1, done.out + done.notes);
+      if (lostHere === 2) {
+        assert.match(done.notes, /the database does not serve: run the command again/);
+        assert.doesNotMatch(done.out, /serves from/);
+        return;
+      }
+      assert.match(done.out, /default\/remote serves from remote, generation \d+\.\nLost is what/);
+      const again = await runPlugin(left, [...args, "--confirm", "remote"]);
+      assert.deepEqual([again.code, again.out], [1, ""]);
+      assert.match(again.notes, /the database of remote serves/);
+    });
+  });
+}

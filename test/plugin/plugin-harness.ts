@@ -7,7 +7,13 @@ import { KubeError } from "../../src/kube/error.ts";
 import type { PodStreams } from "../../src/kube/pod-exec.ts";
 import type { KubeTransport } from "../../src/kube/transport.ts";
 import type { ConnectionFlags, OpenedSession } from "../../src/plugin/session.ts";
-import type { TestWorld } from "../world/world-harness.ts";
+import type { World } from "../../src/sim/world.ts";
+
+/** Where the plugin is used: a world, and how time passes in it until a promise is fulfilled. */
+export interface PluginPlace {
+  readonly world: Pick<World, "server" | "clock">;
+  during<T>(promise: Promise<T>, limitMs: number, what: string): Promise<T>;
+}
 
 export interface PluginOptions {
   /** Lines that are typed; without them standard input is no terminal. */
@@ -32,17 +38,17 @@ export interface PluginResult {
 
 /** Runs `kubectl fdb ARGS` and lets time pass until it has ended. */
 export async function runPlugin(
-  world: TestWorld,
+  place: PluginPlace,
   args: readonly string[],
   options: PluginOptions = {},
 ): Promise<PluginResult> {
   let [out, notes] = ["", ""];
   const note = (text: string): void => void (notes += text);
-  const open = openIn(world, options, (text) => void (out += text), note);
+  const open = openIn(place.world, options, (text) => void (out += text), note);
   const program = pluginProgram(open);
   captureOutput(program, (text) => void (out += text), note);
   const ended = exitCodeOf(program, args, note);
-  const code = await world.during(
+  const code = await place.during(
     ended,
     options.limitMs ?? 3_600_000,
     `kubectl fdb ${args.join(" ")}`,
@@ -52,23 +58,23 @@ export async function runPlugin(
 
 /** A session in the world for each call. */
 export function openIn(
-  world: TestWorld,
+  { server, clock }: PluginPlace["world"],
   options: PluginOptions = {},
   write: (text: string) => void = () => {},
   note: (text: string) => void = () => {},
 ): (flags: ConnectionFlags) => Promise<OpenedSession> {
   const answers = [...(options.answers ?? [])];
   return async (flags) => {
-    const plain = world.world.server.transport(flags.as ?? options.userName ?? "person");
+    const plain = server.transport(flags.as ?? options.userName ?? "person");
     const transport = options.through?.(plain) ?? plain;
     return {
       client: new KubeClient(transport, { userAgent: "kubectl-fdb", fieldManager: "kubectl-fdb" }),
-      exec: options.exec ?? world.world.server.pods(flags.as ?? options.userName ?? "person"),
+      exec: options.exec ?? server.pods(flags.as ?? options.userName ?? "person"),
       namespace: flags.namespace ?? "default",
       isNamespaceGiven: flags.namespace !== undefined,
       server: "https://emulated",
-      clock: world.clock,
-      serverNowMs: () => world.clock.nowMs(),
+      clock,
+      serverNowMs: () => clock.nowMs(),
       out: {
         ...{ isTerminal: options.screen !== undefined, hasColor: false, hasNoteColor: false },
         ...{ width: 100, height: 50, ...options.screen },

@@ -10,6 +10,7 @@ import { Recorder } from "../../src/preview/recorder.ts";
 import type { RunRecord } from "../../src/preview/recorder.ts";
 import { coordinatorChanges } from "../../src/preview/report.ts";
 import { runChange, runPending, untilRest } from "../../src/preview/run.ts";
+import { runExample } from "../world/hall-harness.ts";
 import { hourMs, minuteMs, TestWorld } from "../world/world-harness.ts";
 import type { TestWorldOptions } from "../world/world-harness.ts";
 import { pictureOf } from "./world-picture.ts";
@@ -17,6 +18,8 @@ import { pictureOf } from "./world-picture.ts";
 export interface PreviewCase {
   readonly title: string;
   readonly spec: Partial<ClusterSpec>;
+  /** The file of the examples that the cluster comes from instead. */
+  readonly example?: string;
   readonly options?: TestWorldOptions;
   readonly change: (cluster: FoundationDBCluster) => Change;
 }
@@ -34,46 +37,48 @@ export interface Figure {
 export interface Comparison {
   readonly figures: readonly Figure[];
   readonly ends: { readonly stated: readonly string[]; readonly happened: string };
+  /** For whoever looks for the cause of a miss. */
+  readonly records: { readonly stated: readonly RunRecord[]; readonly happened: RunRecord };
 }
 
 const limitMs = 8 * hourMs;
 
 export async function compare(
-  { spec, options, change }: PreviewCase,
+  { spec, example, options, change }: PreviewCase,
   seeds: readonly number[],
 ): Promise<Comparison> {
   let recorder: Recorder | undefined;
   let comparison: Comparison | undefined;
-  await TestWorld.runWithCluster(
-    {
-      ...{ nodes: 9, ...options, spec },
-      onActivity: (activity) => recorder?.onActivity(activity),
-      onRequest: (request) => recorder?.onRequest(request),
-    },
-    async (world) => {
-      await world.clock.advance(12 * minuteMs);
-      const picture = await pictureOf(world);
-      const wanted = change(picture.cluster);
-      const pending = await runPending(picture, { seed: 1, limitMs });
-      assert.ok(
-        "run" in pending,
-        "problems" in pending ? pending.problems.map(problemText).join() : "",
-      );
-      assert.deepEqual(pending.run.record.writes, [], "a copy of a resting cluster rests");
-      const stated: RunRecord[] = [];
-      for (const seed of seeds) {
-        const result = await runChange(picture, wanted, { seed, limitMs, restsFirst: false });
-        assert.ok("run" in result, "refusal" in result ? result.refusal : "not woken");
-        stated.push(result.run.record);
-      }
-      const { namespace = "", name = "" } = picture.cluster.metadata;
-      recorder = new Recorder({ world: world.world, namespace, name });
-      const target = { world: world.world, clock: world.clock, namespace, name };
-      assert.equal(await applyChange(wanted, target), undefined);
-      const end = await untilRest(world.clock, recorder, { limitMs });
-      comparison = comparisonOf(stated, recorder.record(0, end));
-    },
-  );
+  const all: TestWorldOptions = {
+    ...{ nodes: 9, ...options },
+    onActivity: (activity) => recorder?.onActivity(activity),
+    onRequest: (request) => recorder?.onRequest(request),
+  };
+  const body = async (world: TestWorld): Promise<void> => {
+    await world.clock.advance(12 * minuteMs);
+    const picture = await pictureOf(world);
+    const wanted = change(picture.cluster);
+    const pending = await runPending(picture, { seed: 1, limitMs });
+    assert.ok(
+      "run" in pending,
+      "problems" in pending ? pending.problems.map(problemText).join() : "",
+    );
+    assert.deepEqual(pending.run.record.writes, [], "a copy of a resting cluster rests");
+    const stated: RunRecord[] = [];
+    for (const seed of seeds) {
+      const result = await runChange(picture, wanted, { seed, limitMs, restsFirst: false });
+      assert.ok("run" in result, "refusal" in result ? result.refusal : "not woken");
+      stated.push(result.run.record);
+    }
+    const { namespace = "", name = "" } = picture.cluster.metadata;
+    recorder = new Recorder({ world: world.world, namespace, name });
+    const target = { world: world.world, clock: world.clock, namespace, name };
+    assert.equal(await applyChange(wanted, target), undefined);
+    const end = await untilRest(world.clock, recorder, { limitMs });
+    comparison = comparisonOf(stated, recorder.record(0, end));
+  };
+  if (example === undefined) await TestWorld.runWithCluster({ ...all, spec }, body);
+  else await runExample(example, all, body);
   assert.ok(comparison);
   return comparison;
 }
@@ -90,7 +95,7 @@ function comparisonOf(stated: readonly RunRecord[], happened: RunRecord): Compar
       ...kinds.toSorted().map((kind) =>
         // How many changes of metadata are one write depends on which of them come together.
         figure(`act: ${kind}`, (record) => actsOf(record).get(kind) ?? 0, {
-          ...(/^(patchPod|copyToPod) /.test(kind) ? { share: 0.5, amount: 2 } : {}),
+          ...(/^(patchPod|copyToPod) /.test(kind) ? { amount: 2 } : {}),
         }),
       ),
       figure("recoveries", ({ recoveries }) => recoveries.length),
@@ -102,12 +107,14 @@ function comparisonOf(stated: readonly RunRecord[], happened: RunRecord): Compar
       figure("coordinator changes", coordinatorChanges),
       figure("process groups at the end", ({ after }) => Object.keys(after.processGroups).length),
       figure("pods at most", ({ amounts }) => amounts.most.pods),
-      figure("bytes moved", ({ copiedBytes }) => copiedBytes, { share: 0.5, amount: 100e6 }),
+      // Status does not tell which data lies where: a shard more or less, which is 30 to 40 MB here.
+      figure("bytes moved", ({ copiedBytes }) => copiedBytes, { share: 0.2, amount: 40e6 }),
       figure("seconds", ({ doneMs, startedMs }) => (doneMs - startedMs) / 1000, {
         ...{ share: 0.5, amount: 60 },
       }),
     ],
     ends: { stated: stated.map(({ end }) => end), happened: happened.end },
+    records: { stated, happened },
   };
 }
 

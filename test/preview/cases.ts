@@ -296,7 +296,37 @@ const faults: readonly [string, Change, Partial<ClusterSpec>?][] = [
   ],
 ];
 
+/** The examples of one cluster each; those of several Kubernetes clusters have no picture that is whole. */
+const examples = [
+  ...["cluster", "bin-packing", "replacement-buckets", "three-data-hall", "three-datacenter"],
+];
+
+const exampleEdits: readonly [string, Edit][] = [
+  [
+    "a knob",
+    ({ processes }) => ({
+      processes: {
+        ...processes,
+        general: {
+          ...processes?.["general"],
+          customParameters: [
+            ...(processes?.["general"]?.customParameters ?? []),
+            "knob_max_trace_lines=1000",
+          ],
+        },
+      },
+    }),
+  ],
+  ["a replacement", (_, cluster) => ({ processGroupsToRemove: [first(cluster, "log")] })],
+];
+
 export const previewCases: readonly PreviewCase[] = [
+  ...examples.flatMap((example) =>
+    exampleEdits.map(([text, edit]) => ({
+      ...{ title: `example ${example}, ${text}`, example, spec: {}, change: apply(edit) },
+      options: { zones: 3 },
+    })),
+  ),
   ...edits.map(([title, edit, spec = base, options]) => ({
     ...{ title, spec, change: apply(edit) },
     ...(options === undefined ? {} : { options }),

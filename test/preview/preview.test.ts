@@ -1,7 +1,8 @@
 // A whole preview: the copy, several runs, and what they come to. Rules: spec/preview.md [PV4]-[PV7].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import type { ClusterSpec } from "../../src/api/cluster.ts";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
+import type { ClusterSpec, FoundationDBCluster } from "../../src/api/cluster.ts";
 import { preview } from "../../src/preview/preview.ts";
 import type { Picture } from "../../src/preview/picture.ts";
 import type { PreviewReport } from "../../src/preview/report.ts";
@@ -57,6 +58,36 @@ test("[PV6] what the API server refuses is told in its words; so is a node that 
     assert.match(gone.refusal ?? "", /there is no running node node-99: it is one of node-1/);
     const nowhere = await reportOf(picture, { type: "loseZone", zone: "zone-9" });
     assert.match(nowhere.refusal ?? "", /the zones are zone-1, zone-2, zone-3/);
+  });
+});
+
+test("[PV13] applied by the server, what its manager has no more goes, and what is others' is a conflict", async () => {
+  await TestWorld.runWithCluster({}, async (world) => {
+    const key = { namespace: "default", name: "sample" };
+    const { apiVersion, kind } = await world.cluster();
+    const metadata = { name: "sample" };
+    const bodyOf = (spec: object) => ({ apiVersion, kind, metadata, spec }) as FoundationDBCluster;
+    const apply = (spec: object, fieldManager: string) =>
+      world.client.patch(foundationDbClusters, key, bodyOf(spec), {
+        ...{ type: "apply", fieldManager, force: true },
+      });
+    await apply({ processCounts: { stateless: 2 }, labels: {} }, "flux");
+    await apply({ processCounts: { log: 1 } }, "other");
+    await world.untilReconciled();
+    await world.clock.advance(60_000);
+    const picture = await pictureOf(world);
+    const changeOf = (spec: object, forceConflicts = false): Change => ({
+      ...{ type: "applyServerSide", object: bodyOf(spec), fieldManager: "flux", forceConflicts },
+    });
+    const gone = await reportOf(picture, changeOf({}));
+    // The world has seed 1, and so has this run: its new processes must not be those of the world.
+    assert.equal(gone.outcome, "done");
+    assert.deepEqual(gone.processGroups.added["stateless"], { least: 6, most: 6 });
+    const refused = await reportOf(picture, changeOf({ processCounts: { log: 2 } }));
+    assert.equal(refused.outcome, "refused");
+    assert.match(refused.refusal ?? "", /conflict/i);
+    const forced = await reportOf(picture, changeOf({ processCounts: { log: 2 } }, true));
+    assert.deepEqual(forced.processGroups.added["log"], { least: 1, most: 1 });
   });
 });
 

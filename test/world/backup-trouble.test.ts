@@ -70,6 +70,37 @@ test("[BK42] a store that nobody reaches is told, and the backup starts when it 
   });
 });
 
+test("[BK42][BK82] a bucket that is missing, a clock that is wrong and a store that is full are each told, and pass", async () => {
+  await BackupWorld.run({}, async (scene) => {
+    const until = (wanted: string): Promise<void> =>
+      scene.until(
+        ({ blockedBy = [] }) => blockedBy.some(({ reason }) => reason === wanted),
+        wanted,
+        15 * minuteMs,
+      );
+    await scene.create({
+      blobStoreConfiguration: {
+        accountName: "KEY@store.example.com",
+        bucket: "bakups",
+        urlParameters: ["region=eu-1"],
+      },
+    });
+    await until("BackupStoreRefused");
+    const { blockedBy = [] } = await scene.status();
+    assert.match(blockedBy[0]?.remedy ?? "", /bucket/);
+    scene.store.fail({ isSkewed: true });
+    await scene.change({ blobStoreConfiguration: { bucket: "backups" } });
+    await until("BackupStoreRefused");
+    assert.match((await scene.status()).blockedBy?.[0]?.message ?? "", /a clock that is wrong/);
+    scene.store.heal();
+    await scene.untilRestorable();
+    scene.store.fail({ isFull: true });
+    await until("BackupErrors");
+    scene.store.heal();
+    await scene.until((status) => status.blockedBy === undefined, "rest", 10 * minuteMs);
+  });
+});
+
 test("[BK51] a place in which somebody else's backup lies is not used", async () => {
   await BackupWorld.run({}, async (scene) => {
     await scene.create();
@@ -124,7 +155,7 @@ test("[BK81] agents that are gone are missed", async () => {
     );
     assert.deepEqual(await scene.agents(), []);
     await scene.change({ agentCount: 1 });
-    await scene.until(({ blockedBy }) => blockedBy === undefined, "rest", 10 * minuteMs);
+    await scene.until((status) => status.blockedBy === undefined, "rest", 10 * minuteMs);
   });
 });
 

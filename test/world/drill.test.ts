@@ -86,6 +86,7 @@ test("[BK168] a bucket that has lost files fails the drill, which says why and i
     const verdict = await scene.untilVerdict(3 * hourMs);
     assert.equal(verdict.result, "Failed");
     assert.match(verdict.message ?? "", /restore drill-\S+ does not get on: .*Missing backup data/);
+    assert.match(verdict.duration ?? "", /^(\dm)?\d+s$/, "not only after half an hour");
     await scene.untilRemoved();
     assert.deepEqual(await scene.leftovers(), []);
     // The backup itself goes on, and so do its drills.

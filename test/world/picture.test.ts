@@ -18,6 +18,7 @@ import { desiredOf } from "../../src/preview/picture-hashes.ts";
 import type { Picture } from "../../src/preview/picture.ts";
 import { redactPicture } from "../../src/preview/redact-picture.ts";
 import { loadPicture, savePicture } from "../../src/preview/save-picture.ts";
+import { podNameOf } from "../../src/model/process-group-id.ts";
 import { takePicture } from "../../src/preview/take-picture.ts";
 import type { PictureOptions } from "../../src/preview/take-picture.ts";
 import { spoiled } from "./spoiled-cluster.ts";
@@ -70,7 +71,8 @@ function restlessness({ cluster, objects, databaseStatus }: Picture): string[] {
   const found: string[] = [];
   const commandLines = new Set(commandLinesIn(databaseStatus));
   for (const group of cluster.status?.processGroups ?? []) {
-    const name = desired.podName(group);
+    const { processClass, processGroupID } = group;
+    const name = podNameOf(cluster.metadata.name ?? "", processClass, processGroupID);
     const pod = objectOf(objects, "Pod", name) as Stored<Pod>;
     const claim = objectOf(objects, "PersistentVolumeClaim", `${name}-data`);
     const annotations = pod.metadata.annotations ?? {};

@@ -160,13 +160,13 @@ test("[R96] a new prefix replaces everything", async () => {
   });
 });
 
-test("[R96] larger volumes for storage replace the storage process groups", async () => {
+test("[R96] other volumes for storage replace the storage process groups, where people want that", async () => {
   await TestWorld.runWithCluster(spreadOver(counts), async (world) => {
     const ids = (await groups(world, "storage")).map((group) => group.processGroupID);
     const resources = { requests: { storage: "32Gi" } };
     const volumeClaimTemplate = { spec: { resources } };
     const processes = { ...frugalProcesses, storage: { volumeClaimTemplate } };
-    await world.changeSpec({ processes });
+    await world.changeSpec({ processes, automationOptions: { volumeSizeChange: "Replace" } });
     await assertReplaced(world, ids);
     const claims = await world.client.list(persistentVolumeClaims, { namespace: "default" });
     const sizes = claims.items.map((claim) => claim.spec?.resources?.requests?.["storage"]);

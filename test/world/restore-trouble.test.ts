@@ -3,6 +3,7 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbBackups } from "../../src/api/backup.ts";
 import { foundationDbRestores } from "../../src/api/restore.ts";
+import { conditionIn } from "../../src/kube/condition.ts";
 import { backupOf, nightly } from "./managed-backup.ts";
 import { RestoreWorld } from "./managed-restore.ts";
 import type { StoredObject } from "../../src/sim/backup/container-objects.ts";
@@ -105,7 +106,7 @@ test("[RS47] a point outside of the window is refused, and the answer names the 
   });
 });
 
-test("[RS57] after a stop and another start in the same place the latest point is not silently an old one", async () => {
+test("[RS57][BK26] after a stop and another start in the same place the latest point is not silently an old one", async () => {
   await RestoreWorld.runRestores({}, async (scene) => {
     await scene.change({ backupState: "Stopped" });
     await scene.until(({ state }) => state === "Completed", "the end", 10 * minuteMs);
@@ -113,6 +114,11 @@ test("[RS57] after a stop and another start in the same place the latest point i
     await scene.write("sample", { z: "written between the two" });
     await scene.change({ backupState: "Running" });
     await scene.until(({ state }) => state === "RunningDifferentially", "another start");
+    await scene.until(({ gap }) => gap?.looked !== undefined, "a look at the store");
+    const { gap, restorable, conditions } = await scene.status();
+    assert.equal(gap?.closed, undefined);
+    assert.ok((restorable?.to?.version ?? Infinity) < (gap?.after ?? 0), "what lay before it");
+    assert.equal(conditionIn({ conditions }, "Restorable")?.reason, "Gap");
     const mark = scene.world.requests.length;
     await scene.createRestore();
     await scene.untilReason("RestoreOutsideWindow");
@@ -147,6 +153,23 @@ test("[RS31][RS47] logs that were lost in the store end the window, although an 
     assert.equal(late?.from, from);
     assert.ok((late?.to ?? to) < to, `${late?.to} ${to}`);
     await assertUntouched(scene, mark);
+  });
+});
+
+test("[RS25] a restore does not begin while its destination is to be left alone, and begins by itself afterwards", async () => {
+  await RestoreWorld.runRestores({}, async (scene) => {
+    await scene.world.changeSpec({ skip: true }, { name: "copy" });
+    await scene.advance(minuteMs);
+    const mark = scene.world.requests.length;
+    await scene.createRestore();
+    await scene.untilReason("BackupClusterSkipped");
+    await scene.advance(10 * minuteMs);
+    assert.deepEqual(scene.begun(mark), []);
+    await assertUntouched(scene, mark);
+    const [wait] = (await scene.restoreStatus()).blockedBy ?? [];
+    assert.equal(wait?.remedy, "Set spec.skip of the cluster copy to false.");
+    await scene.world.changeSpec({ skip: false }, { name: "copy" });
+    await scene.untilCompleted();
   });
 });
 
@@ -220,8 +243,8 @@ test("[RS52] a damaged file is told of while the restore stands still", async ()
   await RestoreWorld.runRestores({}, async (scene) => {
     scene.store.damage("backups", ({ key }) => key.includes("ranges") || key.includes("logs"));
     await scene.createRestore();
-    await scene.untilReason("RestoreErrors");
-    assert.match(await scene.messageOf("RestoreErrors"), /stands still/);
+    await scene.untilReason("BackupDataDamaged");
+    assert.match(await scene.messageOf("BackupDataDamaged"), /stands still/);
     await scene.deleteRestore();
     await scene.untilRestoreGone();
     assert.equal(await scene.lockOf("copy"), undefined);

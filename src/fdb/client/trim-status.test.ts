@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { databaseFigures } from "../../model/database-figures.ts";
+import { processRows } from "../../model/process-row.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { trimStatus } from "./trim-status.ts";
 
@@ -17,15 +19,23 @@ test("[DB31] trimming leaves less than two thirds of a healthy status", () => {
   assert.ok(status);
   const before = JSON.stringify(status).length;
   const after = JSON.stringify(trimStatus(status)).length;
-  assert.ok(after < before * 0.6, `${after} of ${before} bytes`);
+  assert.ok(after < (before * 2) / 3, `${after} of ${before} bytes`);
+});
+
+test("[MON4] trimming leaves all figures as they were", () => {
+  for (const { file, status } of statuses) {
+    const trimmed = trimStatus(status) as DatabaseStatus;
+    assert.deepEqual(databaseFigures(trimmed), databaseFigures(status), file);
+    assert.deepEqual(processRows(trimmed), processRows(status), file);
+  }
 });
 
 test("[DB31] what judges a database is left as it was", () => {
   for (const { file, status } of statuses) {
     const trimmed = trimStatus(status) as DatabaseStatus;
     assert.deepEqual(trimmed.client, status.client, file);
-    const { processes: kept, machines, clients, ...cluster } = trimmed.cluster ?? {};
-    const { processes: all, machines: _, clients: __, ...original } = status.cluster ?? {};
+    const { processes: kept, machines, clients, workload: _, ...cluster } = trimmed.cluster ?? {};
+    const { processes: all, machines: __, clients: ___, ...original } = status.cluster ?? {};
     for (const [name, value] of Object.entries(cluster)) {
       assert.deepEqual(value, original[name], `${file}: ${name}`);
     }

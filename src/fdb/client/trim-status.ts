@@ -3,20 +3,31 @@
 
 type Json = Record<string, unknown>;
 
-/** Figures of one process or machine that only dashboards read. */
+/** Figures of a machine that nobody reads. */
 const figures: readonly string[] = ["cpu", "memory", "network"];
+/** What is kept of these figures of a process: metrics tell it. */
+const processFigures: Readonly<Record<string, readonly string[]>> = {
+  memory: ["rss_bytes", "limit_bytes"],
+  network: ["megabits_received", "megabits_sent"],
+};
 /** What is kept of a role; storage and log servers carry dozens of figures besides. */
 const roleFields: readonly string[] = ["role", "id", "data_lag", "durability_lag", "stored_bytes"];
-/** Parts of the cluster that only dashboards read. */
+/** Of which the difference is the queue of a role. */
+const roleCounters: readonly string[] = ["input_bytes", "durable_bytes"];
+/** What is kept of the workload, and of each of these the rate alone. */
+const workloadFigures: Readonly<Record<string, readonly string[]>> = {
+  transactions: ["started", "committed", "conflicted"],
+  operations: ["reads", "writes"],
+  bytes: ["read", "written"],
+};
+/** Parts of the cluster that nobody reads. */
 const clusterFigures: readonly string[] = [
   "blob_granules",
   "blob_restore",
   "idempotency_ids",
-  "latency_probe",
   "metrics",
   "page_cache",
   "tenants",
-  "workload",
 ];
 
 /** What has another shape than expected is left as it is. */
@@ -24,7 +35,8 @@ export function trimStatus(status: unknown): unknown {
   if (!isRecord(status) || !isRecord(status["cluster"])) return status;
   const { cluster } = status;
   const trimmed = without(cluster, clusterFigures);
-  const { processes, machines, clients } = cluster;
+  const { processes, machines, clients, workload } = cluster;
+  if (isRecord(workload)) trimmed["workload"] = trimWorkload(workload);
   if (isRecord(processes)) trimmed["processes"] = each(processes, trimProcess);
   if (isRecord(machines)) {
     trimmed["machines"] = each(machines, (machine) =>
@@ -47,15 +59,38 @@ function each(records: Json, change: (record: unknown) => unknown): Json {
 
 function trimProcess(process: unknown): unknown {
   if (!isRecord(process)) return process;
-  const trimmed = without(process, figures);
+  const trimmed = { ...process };
+  for (const [part, kept] of Object.entries(processFigures)) {
+    const { [part]: found } = process;
+    if (isRecord(found)) trimmed[part] = only(found, kept);
+  }
   const { roles } = process;
   if (Array.isArray(roles)) trimmed["roles"] = roles.map(trimRole);
   return trimmed;
 }
 
+function trimWorkload(workload: Json): Json {
+  const parts = Object.entries(workloadFigures).flatMap(([part, names]) => {
+    const { [part]: found } = workload;
+    if (!isRecord(found)) return [];
+    const rates = each(only(found, names), (one) => (isRecord(one) ? only(one, ["hz"]) : one));
+    return [[part, rates] as const];
+  });
+  return Object.fromEntries(parts);
+}
+
 function trimRole(role: unknown): unknown {
   if (!isRecord(role)) return role;
-  return Object.fromEntries(Object.entries(role).filter(([name]) => roleFields.includes(name)));
+  const trimmed = only(role, roleFields);
+  for (const name of roleCounters) {
+    const { [name]: counter } = role;
+    if (isRecord(counter)) trimmed[name] = only(counter, ["counter"]);
+  }
+  return trimmed;
+}
+
+function only(record: Json, names: readonly string[]): Json {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => names.includes(name)));
 }
 
 function without(record: Json, names: readonly string[]): Json {

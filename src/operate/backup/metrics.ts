@@ -1,9 +1,10 @@
 // Gauges of backups, read off the resources and the newest look at the database whenever they are asked for.
 // Rules: spec/backup.md [BK99].
 import type { FoundationDBBackup } from "../../api/backup.ts";
-import type { Gauge, Labels, LabelValues, MetricsRegistry } from "../../env/metrics.ts";
+import type { Labels, MetricsRegistry } from "../../env/metrics.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { parseTime } from "../../kube/time.ts";
+import { backupMetrics } from "../../model/metrics/resources.ts";
 import { backupWaitReasons } from "../../plan/reasons/registry.ts";
 
 export interface BackupMetricsSource {
@@ -33,21 +34,14 @@ export function registerBackupMetrics(
   registry: MetricsRegistry,
   source: BackupMetricsSource,
 ): void {
-  const gauge = (name: string, help: string, more: LabelValues = {}): Gauge =>
-    registry.gauge(`fdb_operator_backup_${name}`, help, { namespace: [], name: [], ...more });
-  const condition = gauge("condition", "1 when the condition is True.", { condition: [] });
-  const blocked = gauge("blocked", "Waits of the backup by reason.", { reason: [] });
-  const lag = gauge("lag_seconds", "How far the last restorable point is behind.");
-  const bytes = gauge("written_bytes", "Bytes that agents have written since the start.");
-  const success = gauge(
-    "last_success_timestamp_seconds",
-    "When the last run of a schedule that succeeded was seen to have ended.",
-  );
-  const passed = gauge(
-    "last_verified_timestamp_seconds",
-    "When the last drill that passed had ended.",
-  );
-  const failed = gauge("verification_failed", "1 when the last drill has failed.");
+  const condition = registry.gauge(backupMetrics.condition);
+  const blocked = registry.gauge(backupMetrics.blocked);
+  const lag = registry.gauge(backupMetrics.lag);
+  const bytes = registry.gauge(backupMetrics.bytes);
+  const success = registry.gauge(backupMetrics.success);
+  const passed = registry.gauge(backupMetrics.passed);
+  const failed = registry.gauge(backupMetrics.failed);
+  const skipped = registry.gauge(backupMetrics.skipped);
   const shown = new Map<string, Labels>();
   registry.onCollect(() => {
     const present = new Set<string>();
@@ -76,6 +70,7 @@ export function registerBackupMetrics(
       if (passedMs === undefined) passed.remove(labels);
       else passed.set(labels, passedMs / 1000);
       failed.set(labels, lastVerification?.result === "Failed" ? 1 : 0);
+      skipped.set(labels, status.verification?.skipped?.count ?? 0);
       const lagMs = source.lagMs(backup);
       // A backup without a restorable point is not up to date: no value is better than 0.
       if (lagMs === undefined) lag.remove(labels);
@@ -84,7 +79,7 @@ export function registerBackupMetrics(
     for (const [key, labels] of shown) {
       if (present.has(key)) continue;
       shown.delete(key);
-      for (const each of [condition, blocked, lag, bytes, success, passed, failed]) {
+      for (const each of [condition, blocked, lag, bytes, success, passed, failed, skipped]) {
         each.remove(labels);
       }
     }

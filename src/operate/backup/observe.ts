@@ -153,6 +153,7 @@ function troublesOf({
 }: FoundationDBCluster | FoundationDBRestore): DrillTrouble[] {
   return (status?.blockedBy ?? []).map(({ reason, message, since }) => ({
     uid: metadata.uid ?? "",
+    reason,
     message,
     since,
     concern: concernOf(reason),
@@ -189,8 +190,7 @@ export function observationOf<Layer>(
 ): Observation<Layer> {
   if (cluster === undefined) return { kind: "missing", reason: "NoCluster", message: "" };
   if (cluster.spec.skip === true) {
-    const message = "spec.skip of the cluster is true, so this operator leaves it alone";
-    return { kind: "missing", reason: "Unreachable", message };
+    return { kind: "missing", reason: "Skipped", message: "" };
   }
   if (cluster.status?.configured !== true) {
     return { kind: "missing", reason: "NotReady", message: "" };

@@ -2,6 +2,7 @@
 // Rules: spec/backup.md [BK133].
 import type { AdminClient } from "../../fdb/admin.ts";
 import { readTimesAfter } from "../../fdb/time-keeper.ts";
+import { aheadSecondsMax } from "../../model/backup-time-map.ts";
 import type { TimePair } from "../../model/backup-time-map.ts";
 import { extendTimeMap, thinTimeMap } from "../../model/backup-time-thinning.ts";
 import type { TimesRead, TimesWish } from "../../plan/backup/snapshot.ts";
@@ -18,20 +19,21 @@ export function timeReader(options: LayerReaderOptions): TimeReader {
   return new BackgroundReader(options, {
     pauseMs: 30_000,
     isFor: (read, wish) => read.afterSeconds === wish.afterSeconds,
-    read: (client, wish, isClosed) => readPages(client, wish, options.timeoutMs, isClosed),
+    read: (client, wish, isClosed) => readPages(client, wish, options, isClosed),
   });
 }
 
 async function readPages(
   client: AdminClient,
   { afterSeconds, last }: TimesWish,
-  timeoutMs: number,
+  { timeoutMs, clock }: LayerReaderOptions,
   isClosed: () => boolean,
 ): Promise<TimesRead | undefined> {
   let pairs: TimePair[] = last === undefined ? [] : [last];
   let readTo = afterSeconds;
+  const end = Math.floor(clock.nowMs() / 1000) + aheadSecondsMax;
   for (let page = 0; page < pagesMax && !isClosed(); page += 1) {
-    const noted = await readTimesAfter(client, readTo, pagePairs, timeoutMs);
+    const noted = await readTimesAfter(client, readTo, pagePairs, timeoutMs, end);
     pairs = thinTimeMap(extendTimeMap(pairs, noted));
     readTo = noted.at(-1)?.seconds ?? readTo;
     if (noted.length < pagePairs) break;

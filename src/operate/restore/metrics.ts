@@ -1,8 +1,9 @@
 // Gauges of restores, read off the resources whenever they are asked for. Rules: spec/restore.md [RS84].
 import { conditionIn } from "../../kube/condition.ts";
 import type { FoundationDBRestore } from "../../api/restore.ts";
-import type { Gauge, Labels, LabelValues, MetricsRegistry } from "../../env/metrics.ts";
+import type { Labels, MetricsRegistry } from "../../env/metrics.ts";
 import type { Stored } from "../../kube/resource.ts";
+import { restoreMetrics } from "../../model/metrics/resources.ts";
 import { backupWaitReasons, restoreWaitReasons } from "../../plan/reasons/registry.ts";
 
 const conditions = ["Reconciled", "Running", "Completed"] as const;
@@ -21,14 +22,10 @@ export function registerRestoreMetrics(
   registry: MetricsRegistry,
   restores: () => readonly Stored<FoundationDBRestore>[],
 ): void {
-  const gauge = (name: string, help: string, more: LabelValues = {}): Gauge =>
-    registry.gauge(`fdb_operator_restore_${name}`, help, { namespace: [], name: [], ...more });
-  const condition = gauge("condition", "1 when the condition is True.", { condition: [] });
-  const blocked = gauge("blocked", "Waits of the restore by reason.", {
-    reason: [],
-  });
-  const progress = gauge("progress_ratio", "How much of the backup's files was restored, 0 to 1.");
-  const bytes = gauge("written_bytes", "Bytes that the restore has written.");
+  const condition = registry.gauge(restoreMetrics.condition);
+  const blocked = registry.gauge(restoreMetrics.blocked);
+  const progress = registry.gauge(restoreMetrics.progress);
+  const bytes = registry.gauge(restoreMetrics.bytes);
   const shown = new Map<string, Labels>();
   registry.onCollect(() => {
     const present = new Set<string>();

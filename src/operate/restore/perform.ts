@@ -1,6 +1,7 @@
 // Turns the actions of a plan about a restore into writes. What writes into the destination, or leaves it half restored, is
 // looked at once more right before: the resource and the database are read anew. Rules: spec/restore.md [RS62], [RS72].
 import { isAborting, wasStarted } from "../../api/effective-restore.ts";
+import { foundationDbClusters } from "../../api/cluster.ts";
 import { foundationDbRestores } from "../../api/restore.ts";
 import type { FoundationDBRestore } from "../../api/restore.ts";
 import { programOf } from "../../build/command-pod.ts";
@@ -61,6 +62,10 @@ async function objectionTo(
   if (!isAbort && wasStarted(stored)) return "the restore was started already";
   if (stored.metadata.generation !== snapshot.restore.metadata.generation)
     return "the spec has changed";
+  const { namespace = "" } = stored.metadata;
+  const name = stored.spec.destinationClusterName;
+  const cluster = await client.find(foundationDbClusters, { namespace, name });
+  if (cluster?.spec.skip === true) return `spec.skip of the cluster ${name} is true`;
   if (database?.client === undefined) return "there is no connection to the database";
   const observedMs = nowMs();
   const question = isAbort

@@ -8,7 +8,7 @@ import { restoreWarnings } from "../../api/validate-restore.ts";
 import type { WorkOutcome } from "../../kube/queue.ts";
 import { configMaps } from "../../kube/resource.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { parseTimeLines, parseTimeMap, timeMapName } from "../../model/backup-time-map.ts";
+import { isAhead, parseTimeLines, parseTimeMap, timeMapName } from "../../model/backup-time-map.ts";
 import type { TimedVersion, TimePair } from "../../model/backup-time-map.ts";
 import { extendTimeMap } from "../../model/backup-time-thinning.ts";
 import { planRestore } from "../../plan/restore/chain.ts";
@@ -112,12 +112,14 @@ async function timelineOf(
 ): Promise<readonly TimePair[]> {
   const { namespace = "" } = metadata;
   const { timeline = [], fromBackup = "" } = spec;
-  if (timeline.length > 0) return parseTimeLines(timeline);
-  if (pointOf(spec).kind === "latest" || fromBackup === "") return [];
   const nowMs = clock.nowMs();
+  const past = (pairs: readonly TimePair[]): TimePair[] =>
+    pairs.filter((pair) => !isAhead(pair, nowMs));
+  if (timeline.length > 0) return past(parseTimeLines(timeline));
+  if (pointOf(spec).kind === "latest" || fromBackup === "") return [];
   if (state.timeline === undefined || nowMs - state.timeline.readMs >= timelineMs) {
     const found = await client.find(configMaps, { namespace, name: timeMapName(fromBackup) });
-    state.timeline = { readMs: nowMs, pairs: parseTimeMap(found?.data) };
+    state.timeline = { readMs: nowMs, pairs: past(parseTimeMap(found?.data)) };
   }
   const recent = recentTimes(`${namespace}/${fromBackup}`);
   return extendTimeMap(state.timeline.pairs, recent.toReversed());

@@ -18,6 +18,7 @@ import { verifyBackup } from "./drill.ts";
 import { failureWaits, withoutFailed } from "./failed-actions.ts";
 import { areAgentsSilent, updateBackupStatus } from "./observed.ts";
 import { isShortOfFaultTolerance, toggleBackupPaused } from "./pause.ts";
+import { lookBehindGap } from "./gap.ts";
 import { removeCommands } from "./remove-commands.ts";
 import { removeBackupRuns } from "./remove-runs.ts";
 import { followSchedule } from "./schedule.ts";
@@ -30,7 +31,7 @@ const chain: readonly BackupStep[] = [
   // What agents and database show.
   { name: "updateBackupStatus", run: updateBackupStatus },
   // Pods of commands that ended are kept for a while.
-  { name: "removeCommands", run: removeCommands },
+  { name: "removeCommands", run: (snapshot) => removeCommands(snapshot) },
   // What drills have made and do not need any more.
   { name: "removeDrills", run: removeDrills },
   // The finalizer, and all that a deletion asks for.
@@ -41,6 +42,8 @@ const chain: readonly BackupStep[] = [
   { name: "stopBackup", run: stopBackup },
   { name: "toggleBackupPaused", run: toggleBackupPaused },
   { name: "modifyBackup", run: modifyBackup },
+  // Whether what is written behind a gap can be restored.
+  { name: "lookBehindGap", run: lookBehindGap },
   // What is older than the retention goes.
   { name: "expireBackup", run: expireBackup },
   // What a schedule does not keep goes.
@@ -109,9 +112,9 @@ export function planBackup(given: BackupSnapshot): BackupPlan {
 function startingStatus({ backup, layer }: BackupSnapshot): BackupStatus {
   const { status = {} } = backup;
   const { conditions: _c, blockedBy: _b, observedSince: _o, generations, ...kept } = status;
-  const { lag, snapshot, verification: _v, drill: _d, ...lasting } = kept;
+  const { lag, snapshot, gap, verification: _v, drill: _d, ...lasting } = kept;
   const reconciled = generations?.reconciled;
-  const going = { ...(lag && { lag }), ...(snapshot && { snapshot }) };
+  const going = { ...(lag && { lag }), ...(snapshot && { snapshot }), ...(gap && { gap }) };
   return {
     ...lasting,
     ...(layer.kind === "seen" ? {} : going),

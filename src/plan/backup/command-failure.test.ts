@@ -56,6 +56,15 @@ test("[BK42] each cause that can be told apart has its own reason", () => {
       reasonFor("ERROR: The provided encryption key file has invalid contents"),
       "BackupKeyUnusable",
     ],
+    [
+      reasonFor("ERROR: Missing backup data\nFatal Error: Missing backup data"),
+      "BackupDataDamaged",
+    ],
+    [reasonFor("Fatal Error: Corrupted backup data"), "BackupDataDamaged"],
+    [
+      reasonFor("Fatal Error: Corrupted backup data", 1, { encryptionKeyPath: "/key" }),
+      "BackupKeyUnusable",
+    ],
     [reasonFor("ERROR: something new"), "BackupCommandFailed"],
   ];
   for (const [found, expected] of table) assert.equal(found, expected);

@@ -15,7 +15,10 @@ export interface CommandTrouble {
 
 const timedOut = /timed out|DeadlineExceeded|Network connection failed/;
 const refused = /HTTP response code not received or indicated failure/;
-const keyProblem = /encryption key file|File not found|Corrupted backup data/;
+const keyProblem = /encryption key file|File not found/;
+/** Of a file that is lost, and of one that is damaged or was written with another key. */
+const missingData = /Missing backup data/;
+const unreadableData = /Corrupted backup data/;
 const signalled = 128;
 
 export function troubleOf(
@@ -31,7 +34,11 @@ export function troubleOf(
       : "Correct spec.blobStoreConfiguration.";
     return { reason: "BackupUrlInvalid", message: `${what}: ${shortened(said)}`, remedy };
   }
-  if (keyProblem.test(said)) {
+  const hasKey = backup.spec.encryptionKeyPath !== undefined;
+  if (missingData.test(said) || (!hasKey && unreadableData.test(said))) {
+    return { ...damaged, message: `${what}: ${shortened(said)}` };
+  }
+  if (keyProblem.test(said) || unreadableData.test(said)) {
     return {
       reason: "BackupKeyUnusable",
       message: `${what} cannot use the key of spec.encryptionKeyPath: ${shortened(said)}`,
@@ -61,6 +68,17 @@ export function troubleOf(
     message: `${what} failed (${code}): ${shortened(said) || "it said nothing"}`,
     remedy: `Look at \`kubectl logs ${end.pod.metadata.name ?? ""} -c ${mainContainerName}\`.`,
   };
+}
+
+const damaged = {
+  reason: "BackupDataDamaged",
+  remedy:
+    "Look for who has deleted or changed objects of the backup in the bucket. Restore to another point or from another backup, and let the backup begin anew under another backupName.",
+} as const;
+
+/** What an agent met while it restored, when it can never come right. */
+export function damageOf(error: string): Pick<CommandTrouble, "reason" | "remedy"> | undefined {
+  return missingData.test(error) || unreadableData.test(error) ? damaged : undefined;
 }
 
 /** Without credentials the tools wait in silence, exactly as for a store that does not answer. */

@@ -16,6 +16,7 @@ import { behind } from "./behind.ts";
 import { drillStep } from "./drill-objects.ts";
 import { verified } from "./drill-verdict.ts";
 import { expired } from "./expired.ts";
+import { gapText, isOpenGap } from "./gap.ts";
 import { isRunning, layerOf, modificationOf, ownRecord, shouldRun } from "./facts.ts";
 import { pauseWish } from "./pause.ts";
 import { hasSucceeded } from "./runs.ts";
@@ -73,6 +74,7 @@ function areAgentsCurrent({ backup }: BackupSnapshot, { status }: BackupDraft): 
 /** Pods of finished commands that go, old data, the map of times and drills are no change of the backup. */
 const upkeep: ReadonlySet<string> = new Set([
   "removeCommands",
+  "lookBehindGap",
   "expireBackup",
   "removeBackupRuns",
   "recordBackupTimes",
@@ -139,6 +141,7 @@ function restorable(snapshot: BackupSnapshot, { status }: BackupDraft): Judgemen
   const layer = layerOf(snapshot);
   if (layer === undefined) return last(snapshot, "Restorable");
   if (hasSucceeded(status)) return judge("True", "Restorable", "A run can be restored");
+  if (isOpenGap(status.gap)) return judge("False", "Gap", gapText(status.gap));
   if (ownRecord(snapshot)?.restorableTo === undefined) {
     return judge("False", "NotRestorable", "There is no point yet that can be restored");
   }

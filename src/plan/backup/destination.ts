@@ -68,8 +68,10 @@ export function placeOf(backup: FoundationDBBackup): string {
 
 /** Looks into the destination with the credentials of the agents, which proves these too. */
 function emptiness(snapshot: BackupSnapshot, step: string): BackupStepResult | undefined {
-  const record = recordOf(snapshot);
-  const command = describeCommand(snapshot.backup, wantedUrl(snapshot), record?.uid ?? "");
+  const { backup } = snapshot;
+  // A database that was made anew knows nothing of the backup that wrote there since an earlier look.
+  const uid = recordOf(snapshot)?.uid ?? backup.status?.backupUID ?? "";
+  const command = describeCommand(backup, wantedUrl(snapshot), uid);
   const end = lastEnd(snapshot, command);
   if (end === undefined) return runCommand(snapshot, step, command);
   if (!end.isSuccess && /Backup does not exist/.test(end.message)) return undefined;

@@ -12,6 +12,7 @@ import { behind } from "./behind.ts";
 import { isAnythingLeft } from "./drill-objects.ts";
 import { dueTime, rememberedTiming } from "./due.ts";
 import { layerOf, ownRecord } from "./facts.ts";
+import { isOpenGap } from "./gap.ts";
 import { areAgentsSilent } from "./observed.ts";
 import { hasSucceeded } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
@@ -98,6 +99,7 @@ function obstacle(snapshot: BackupSnapshot): string | undefined {
   if (!isRestorable && !hasSucceeded(backup.status ?? {})) {
     return "there is no point yet that can be restored";
   }
+  if (isOpenGap(backup.status?.gap)) return "the logs in the store have a gap";
   if (isContinuous(backup.spec) && isBehind(snapshot)) return "the backup is behind";
   return areAgentsSilent(snapshot) === true ? "no agent speaks to the database" : undefined;
 }

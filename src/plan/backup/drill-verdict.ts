@@ -69,7 +69,7 @@ export function figuresText({ keys, bytes, estimated }: Figures): string {
   return `${estimated === true ? "about " : ""}${keys} keys with ${bytes} bytes`;
 }
 
-/** What is waited for so long does not come by itself. */
+/** What is waited for so long does not come by itself; what the store has lost does not either. */
 const stuckMs = 1_800_000;
 
 /** Why the cluster or the restore of a drill does not get on, as it says itself. */
@@ -84,7 +84,8 @@ export function stuckOn(
   snapshot: BackupSnapshot,
   object: { readonly metadata: ObjectMeta },
 ): DrillTrouble | undefined {
-  return troublesOf(snapshot, object).find(({ concern, since }) => {
+  return troublesOf(snapshot, object).find(({ reason, concern, since }) => {
+    if (reason === "BackupDataDamaged") return true;
     const sinceMs = operatorTimeMs(snapshot, since) ?? snapshot.nowMs;
     return concern !== "passing" && snapshot.nowMs - sinceMs >= stuckMs;
   });

@@ -83,9 +83,13 @@ const done = restoreWith({
   target: { version: 99 },
 });
 
-function troubles(concern: DrillTrouble["concern"], minutes: number): DrillTrouble[] {
+function troubles(
+  concern: DrillTrouble["concern"],
+  minutes: number,
+  reason = "RestoreErrors",
+): DrillTrouble[] {
   const since = formatTime(nowMs - minutes * minuteMs);
-  return [{ uid: meta.uid, message: "it says why", since, concern }];
+  return [{ uid: meta.uid, reason, message: "it says why", since, concern }];
 }
 
 test("[BK160] a drill that is due is noted before anything is done for it, and a new line makes up for nothing", () => {
@@ -291,6 +295,8 @@ test("[BK168] a drill fails for what does not get on by itself, and says what it
   assert.match(messageOf(restoring, stuck("look", 31)), /does not get on: it says why/);
   assert.equal(messageOf(restoring, stuck("person", 29)), "goes on");
   assert.equal(messageOf(restoring, stuck("passing", 300)), "goes on");
+  const damaged = { ...stuck("person", 0), troubles: troubles("person", 0, "BackupDataDamaged") };
+  assert.match(messageOf(restoring, damaged), /does not get on: it says why/);
   assert.match(messageOf(restoring, { clusters: [up], restores: [aborted] }), /was aborted/);
   assert.match(messageOf(restoring, {}), /was deleted before the restore had ended/);
   const creating = drillAt("Creating", { source });

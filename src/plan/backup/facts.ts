@@ -52,7 +52,10 @@ function isOfFirst(snapshot: BackupSnapshot, record: BackupRecord): boolean {
 }
 
 /** The older resource that has the tag of this one. */
-export function tagOwner({ backup, others }: BackupSnapshot): FoundationDBBackup | undefined {
+export function tagOwner({
+  backup,
+  others,
+}: Pick<BackupSnapshot, "backup" | "others">): FoundationDBBackup | undefined {
   return others.find(
     (other) => !isUnmanaged(other.spec) && isSameTag(other, backup) && wasFirst(other, backup),
   );

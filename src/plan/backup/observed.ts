@@ -8,6 +8,7 @@ import { ownTimeMs } from "../view/server-time.ts";
 import type { NewWait } from "../wait.ts";
 import { isRestorable, isRunning, ownRecord, shouldRun } from "./facts.ts";
 import { figuresOf } from "./figures.ts";
+import { gapOf, isOpenGap } from "./gap.ts";
 import { versionWait } from "./run-command.ts";
 import { hasSucceeded } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
@@ -24,13 +25,19 @@ export function updateBackupStatus(
   if (layer.kind === "missing") return { waits: [unreadableWait(snapshot, step, layer)] };
   const record = ownRecord(snapshot);
   const own = { ...layer.layer, record };
+  const gap = record && gapOf(snapshot, record);
+  const { restorable, ...figures } = figuresOf(own, snapshot.nowMs);
+  const isBehindGap = isOpenGap(gap);
   const mismatch = versionWait(snapshot, step);
   return {
     status: {
       ...(record === undefined ? {} : { backupUID: record.uid }),
-      backupDetails: detailsOf(snapshot, own, hasSucceeded(status)),
+      backupDetails: detailsOf(snapshot, own, hasSucceeded(status), isBehindGap),
       state: stateOf(own),
-      ...figuresOf(own, snapshot.nowMs),
+      ...figures,
+      // What lay before the gap stays what is said to be restorable.
+      ...(isBehindGap || restorable === undefined ? {} : { restorable }),
+      ...(gap === undefined ? {} : { gap }),
     },
     waits: [
       ...(mismatch === undefined ? [] : [mismatch]),
@@ -44,6 +51,7 @@ function detailsOf(
   { backup }: BackupSnapshot,
   { record, isPaused }: BackupLayer,
   hasRun: boolean,
+  isBehindGap: boolean,
 ): BackupStatus["backupDetails"] {
   const running = isRunning(record);
   return {
@@ -51,7 +59,7 @@ function detailsOf(
     running,
     paused: isPaused,
     ...(running && record !== undefined ? { snapshotTime: record.snapshotSeconds } : {}),
-    restorable: isRestorable(record) || hasRun,
+    restorable: (isRestorable(record) && !isBehindGap) || hasRun,
     tag: tagOf(backup.spec),
   };
 }

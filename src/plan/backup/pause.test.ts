@@ -94,3 +94,20 @@ test("[BK64] another backup of the database has to want it too", () => {
   const both = { ...moment, other: { suspendOnUnhealthy: true } };
   assert.deepEqual(outcome(both), [[true], ["BackupSuspended"]]);
 });
+
+test("[BK63] a resource whose tag another one has has no say about the agents", () => {
+  const isPaused = false;
+  const second = { name: "again", uid: "b-2", creationTimestamp: "2026-11-02T00:00:00Z" };
+  const duplicate = backupWith({ backupState: "Paused" }, {}, second);
+  const reasonsOf = (change: Partial<BackupSnapshot>): unknown => {
+    const { actions, waits } = planBackup(
+      sceneOf({ ...seen(recordWith(), { isPaused }), ...change }),
+    );
+    return [actions.map(({ type }) => type), waits.map(({ reason }) => reason)];
+  };
+  assert.deepEqual(reasonsOf({ others: [duplicate] }), [[], []]);
+  const other = { ...duplicate, status: { backupUID: "u7" } };
+  assert.deepEqual(reasonsOf({ others: [other] }), [[], ["BackupPauseDisputed"]], "it has its own");
+  const own = reasonsOf({ backup: duplicate, others: [backupWith()] });
+  assert.deepEqual(own, [[], ["BackupTagInUse"]]);
+});

@@ -5,7 +5,7 @@ import { isUnmanaged } from "../../api/effective-backup.ts";
 import { lastsFor } from "../facts.ts";
 import { faultToleranceProblem } from "../safety/fault-tolerance.ts";
 import type { NewWait } from "../wait.ts";
-import { isRunning, isSameCluster, layerOf, nameOf, recordOf } from "./facts.ts";
+import { isRunning, isSameCluster, layerOf, nameOf, recordOf, tagOwner } from "./facts.ts";
 import type { BackupFacts, BackupSnapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { BackupDraft, BackupStepResult } from "./step.ts";
@@ -20,7 +20,7 @@ export function toggleBackupPaused(
 ): BackupStepResult {
   const { backup, others } = snapshot;
   const layer = layerOf(snapshot);
-  if (isUnmanaged(backup.spec) || layer === undefined) return nothing;
+  if (isUnmanaged(backup.spec) || layer === undefined || isDuplicate(snapshot)) return nothing;
   const wish = pauseWish(snapshot, facts, backup);
   const waits = suspension(snapshot, facts);
   if (wish === "Either") return { waits };
@@ -31,6 +31,7 @@ export function toggleBackupPaused(
       !isUnmanaged(each.spec) &&
       each.metadata.deletionTimestamp === undefined &&
       isOpposite(pauseWish(snapshot, facts, each), wish) &&
+      !isDuplicate({ backup: each, others: [backup, ...others] }) &&
       each.spec.backupState !== "Stopped",
   );
   if (other !== undefined && backup.spec.backupState !== "Stopped") {
@@ -44,6 +45,11 @@ export function toggleBackupPaused(
     waits,
     status: { generations: { needsBackupPauseToggle: generation } },
   };
+}
+
+/** Another resource has its tag, and it never had a backup of its own: it has no say. */
+function isDuplicate(view: Pick<BackupSnapshot, "backup" | "others">): boolean {
+  return (view.backup.status?.backupUID ?? "") === "" && tagOwner(view) !== undefined;
 }
 
 export type PauseWish = "Paused" | "Running" | "Either";

@@ -14,8 +14,10 @@ const keptMs = 600_000;
 /** The deadline of a pod counts from when a node has taken it: one that finds none would wait for ever. */
 const unplacedMs = 300_000;
 
+/** Kept longer where a plan goes by what the command has said. */
 export function removeCommands(
   snapshot: Pick<BackupSnapshot, "commandPods" | "nowMs" | "serverAheadMs">,
+  wantedMs = 0,
 ): { actions: BackupAction[] } {
   const { commandPods, nowMs } = snapshot;
   const actions = commandPods.flatMap((pod): BackupAction[] => {
@@ -30,7 +32,7 @@ export function removeCommands(
       const isLater = each.purpose === purpose && each.attempt > end.attempt;
       return isLater && commandEnd(snapshot, other) !== undefined;
     });
-    if (!isSuperseded && nowMs - end.endedMs < keptMs) return [];
+    if (!isSuperseded && nowMs - end.endedMs < Math.max(keptMs, wantedMs)) return [];
     return [{ type: "deletePod", step, basis: basisOf(pod) }];
   });
   return { actions };

@@ -21,10 +21,10 @@ export interface Seen<Layer> {
 export interface Unseen {
   readonly kind: "missing";
   /**
-   * "NoCluster": the resource of the cluster is gone. "NotReady": there is no database yet. "Asking": the first answer
-   * has not come.
+   * "NoCluster": the resource of the cluster is gone. "NotReady": there is no database yet. "Skipped": its owner wants it
+   * to be left alone. "Asking": the first answer has not come.
    */
-  readonly reason: "NoCluster" | "NotReady" | "Asking" | "Unreachable";
+  readonly reason: "NoCluster" | "NotReady" | "Skipped" | "Asking" | "Unreachable";
   readonly message: string;
 }
 
@@ -79,6 +79,7 @@ export interface DrillObjects {
 /** Why a resource of a drill does not get on, as everybody can read it there. */
 export interface DrillTrouble {
   readonly uid: string;
+  readonly reason: string;
   readonly message: string;
   readonly since: string | undefined;
   readonly concern: Concern;

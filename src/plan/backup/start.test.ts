@@ -59,6 +59,12 @@ test("[BK51] what lies in the destination already is not mixed with a new backup
   });
 });
 
+test("[BK51] a look from before the first start says nothing about a cluster that was made anew", () => {
+  const first = looked(sceneOf(seen(undefined)));
+  const anew = { ...first, backup: backupWith({}, { backupUID: "u1" }) };
+  assert.deepEqual(gistOf(anew).does, ["describe"]);
+});
+
 test("[BK51] where the tag has written before there is no look", () => {
   const scene = sceneOf(seen(recordWith({ state: "Completed" })));
   assert.deepEqual(gistOf(scene), { does: ["start"], waits: [] });

@@ -55,7 +55,7 @@ test("[BK133] there is one write in ten minutes, with what is new since the last
 });
 
 test("[BK133] a database whose clock went back, and one that is not ours, write nothing", () => {
-  const ahead = { seconds: newestSeconds + 7_200, version: 20_000_000 };
+  const ahead = { seconds: newestSeconds + 3_000, version: 20_000_000 };
   assert.equal(planBackup(sceneOf(mapWith(ahead))).times, undefined);
   const foreign = recordWith({ url: "blobstore://account@host:443/other?bucket=fdb-backups" });
   assert.equal(planBackup(sceneOf(seen(foreign))).times, undefined);
@@ -94,4 +94,16 @@ test("[BK134] pairs that only expired data needs go, but for the last", () => {
   assert.deepEqual(after(20_000_000), [two, three, next]);
   assert.deepEqual(after(25_000_000), [two, three, next]);
   assert.deepEqual(after(500_000_000), [three, next]);
+});
+
+test("[BK137] a time that has not come ends the map no longer than until it is noticed", () => {
+  const last = { seconds: newestSeconds - 600, version: 20_000_000 };
+  const ahead = { seconds: newestSeconds + 86_400, version: 30_000_000, isAfterGap: true };
+  const scene = sceneOf(mapWith(last, ahead));
+  assert.deepEqual(planBackup(scene).times, { afterSeconds: last.seconds, last });
+  const pairs = [{ seconds: newestSeconds, version: 620_000_000 }];
+  const times = { afterSeconds: last.seconds, pairs };
+  assert.deepEqual(written({ ...scene, times }), [last, ...pairs]);
+  const alone = sceneOf({ ...mapWith(ahead), ...seen(recordWith(), { fromTime: from }) });
+  assert.deepEqual(planBackup(alone).times, { afterSeconds: from.seconds - 11 }, "it begins anew");
 });

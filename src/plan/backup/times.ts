@@ -2,7 +2,7 @@
 // minutes, so that a restore to a time needs no database. Rules: spec/backup.md [BK130], [BK133], [BK134].
 import { isUnmanaged } from "../../api/effective-backup.ts";
 import { timeMapObject } from "../../build/backup-time-map.ts";
-import { newestPair, parseTimeMap } from "../../model/backup-time-map.ts";
+import { isAhead, newestPair, parseTimeMap } from "../../model/backup-time-map.ts";
 import type { TimePair } from "../../model/backup-time-map.ts";
 import { thinTimeMap } from "../../model/backup-time-thinning.ts";
 import { isOurs, isRunning, layerOf } from "./facts.ts";
@@ -18,7 +18,7 @@ export function recordBackupTimes(snapshot: BackupSnapshot): BackupStepResult {
   const wish = timesWish(snapshot);
   if (wish === undefined) return nothing;
   if (times?.afterSeconds !== wish.afterSeconds) return { times: wish };
-  const stored = wish.last === undefined ? [] : parseTimeMap(live?.data);
+  const stored = wish.last === undefined ? [] : pastPairs(snapshot);
   const pairs = thinTimeMap([...withoutExpired(snapshot, stored), ...times.pairs]);
   const wanted = timeMapObject(backup, pairs);
   // What was read is kept until it is written.
@@ -36,7 +36,9 @@ function timesWish(snapshot: BackupSnapshot): TimesWish | undefined {
   if (record?.restorableTo === undefined || isUnmanaged(snapshot.backup.spec)) return undefined;
   const newest = layer?.times[0];
   if (newest === undefined || !isOurs(snapshot, record)) return undefined;
-  const last = newestPair(snapshot.timeMap?.data);
+  const newestKept = newestPair(snapshot.timeMap?.data);
+  const isPast = newestKept === undefined || !isAhead(newestKept, snapshot.nowMs);
+  const last = isPast ? newestKept : pastPairs(snapshot).at(-1);
   if (!isRunning(record)) {
     // The map of a backup that has ended is complete once it reaches beyond its end, and is not begun before it can.
     const isCovered = last !== undefined && last.version >= record.restorableTo;
@@ -46,6 +48,11 @@ function timesWish(snapshot: BackupSnapshot): TimesWish | undefined {
   if (last === undefined) return { afterSeconds: (layer?.fromTime?.seconds ?? 0) - 11 };
   if (newest.seconds - last.seconds < intervalSeconds) return undefined;
   return { afterSeconds: last.seconds, last };
+}
+
+/** Without what a clock noted that was far ahead: nothing would be added until that time. */
+function pastPairs({ timeMap, nowMs }: BackupSnapshot): TimePair[] {
+  return parseTimeMap(timeMap?.data).filter((pair) => !isAhead(pair, nowMs));
 }
 
 /** Of the pairs that only expired data needs, the last one stays: it is where the window begins. */

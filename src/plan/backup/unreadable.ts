@@ -36,6 +36,15 @@ export function unseenWait(
         remedy: `Look at \`kubectl fdb explain ${name}\`.`,
         retryAfterMs: 30_000,
       };
+    case "Skipped":
+      return {
+        step,
+        reason: "BackupClusterSkipped",
+        message: `spec.skip of the cluster ${name} is true: this operator leaves its database alone, and everything that needs it waits`,
+        object,
+        remedy: `Set spec.skip of the cluster ${name} to false.`,
+        retryAfterMs: 60_000,
+      };
     case "Asking":
     case "Unreachable":
       return {

@@ -4,6 +4,7 @@ import { podConfigurationState, stagedBinary } from "../view/pod-configuration.t
 import { shapeOfPod } from "../view/pod-shape.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 export interface SidecarQuestion {
   podName: string;
@@ -20,7 +21,7 @@ export function sidecarQuestions(snapshot: Snapshot, draft: Draft): SidecarQuest
   if (!(draft.status.imageTypes ?? []).includes("split")) return [];
   return draft.groups.flatMap((group) => {
     if (hasCondition(group, "ResourcesTerminating")) return [];
-    const pod = snapshot.pods.get(draft.desired.podName(group));
+    const pod = viewOf(snapshot).of(group).pod;
     if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return [];
     const shape = shapeOfPod(snapshot, pod);
     const host = shape.sidecarHost;

@@ -19,6 +19,7 @@ import type { Draft, StepResult } from "../step.ts";
 import type { NewWait } from "../wait.ts";
 import { nameList } from "../wait.ts";
 import { ownTimeMs, toldAnnotation, toldMs } from "../view/server-time.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 const step = "updatePodConfig";
 /** A pod that did not follow is told again after this time. */
@@ -32,7 +33,7 @@ export function updatePodConfig(snapshot: Snapshot, draft: Draft): StepResult {
   const actions: Action[] = [];
   const behind: string[] = [];
   for (const group of draft.groups) {
-    const pod = podToTell(snapshot, draft, group);
+    const pod = podToTell(snapshot, group);
     if (pod === undefined) continue;
     const state = podConfigurationState(snapshot, draft.desired, group, pod);
     if (state === "current" || (state === "outdated" && !canFollow(draft, group, pod))) continue;
@@ -49,17 +50,16 @@ function canFollow(draft: Draft, group: ProcessGroup, pod: Stored<Pod>): boolean
   return isKnown ?? !hasCondition(group, "IncorrectSidecarImage");
 }
 
-function podToTell(snapshot: Snapshot, draft: Draft, group: ProcessGroup): Stored<Pod> | undefined {
+function podToTell(snapshot: Snapshot, group: ProcessGroup): Stored<Pod> | undefined {
   if (hasCondition(group, "ResourcesTerminating")) return undefined;
-  const pod = snapshot.pods.get(draft.desired.podName(group));
+  const pod = viewOf(snapshot).of(group).pod;
   if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return undefined;
   // A pod without a node has no kubelet that could follow; it will start with the newest files anyway.
   if (!pod.spec?.nodeName) return undefined;
   const pendingSeconds = conditionOf(group, "PodPending")?.timestamp;
+  if (pendingSeconds === undefined) return pod;
   const { ignorePendingPodsMs } = automationOf(snapshot.cluster.spec);
-  const isLost =
-    pendingSeconds !== undefined && snapshot.nowMs - pendingSeconds * 1000 > ignorePendingPodsMs;
-  return isLost ? undefined : pod;
+  return snapshot.nowMs - pendingSeconds * 1000 > ignorePendingPodsMs ? undefined : pod;
 }
 
 function tell(

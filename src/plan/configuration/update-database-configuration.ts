@@ -159,7 +159,7 @@ function planChange(
   }
   const final = draft.desired.configuration;
   if (isSameConfiguration(live, final)) {
-    return { status: { databaseConfigurationHash: hashOf(final) } };
+    return { status: { databaseConfigurationHash: snapshot.memory.once(hashOf, final) } };
   }
   if (!automationOf(spec).configureDatabase) return disabled("changed");
   if (isForeignChange(snapshot, draft, live)) return conflict(live);
@@ -207,7 +207,9 @@ function isForeignChange(snapshot: Snapshot, draft: Draft, live: DatabaseConfigu
     live.redundancy_mode !== final.redundancy_mode ||
     live.usable_regions !== final.usable_regions ||
     !isSameRegions(live.regions, final.regions);
-  return isAboutMode && draft.status.databaseConfigurationHash === hashOf(final);
+  return (
+    isAboutMode && draft.status.databaseConfigurationHash === snapshot.memory.once(hashOf, final)
+  );
 }
 
 function conflict(live: DatabaseConfiguration): StepResult {

@@ -53,7 +53,7 @@ export function coordinatorProblem(input: CoordinatorInput): string | undefined 
   const hosts = hostsOf(wanted);
   const healthy = new Set<string>();
   const found: StatusProcess[] = [];
-  for (const process of processesOf(input.status)) {
+  for (const process of input.memory.once(processesOf, input.status)) {
     const address = coordinatorAddress(input, process, wanted, hosts);
     if (address === undefined) continue;
     const problem = processProblem(input, process, address);
@@ -85,7 +85,7 @@ export function missingCoordinators(
   const wanted = coordinatorsOf(connectionString);
   const hosts = hostsOf(wanted);
   const served = new Set<string>();
-  for (const process of processesOf(status)) {
+  for (const process of memory.once(processesOf, status)) {
     const addresses = memory.once(announcedAddresses, process);
     const dnsName = dnsNameOf(process);
     for (const address of addresses.ok ? addresses.value : []) {
@@ -117,7 +117,8 @@ export function isConversion(input: CoordinatorInput): boolean {
  */
 export function processesWithoutListener(input: CoordinatorInput): string[] {
   const usesTls = input.spec.mainContainer?.enableTls === true;
-  return processesOf(input.status)
+  return input.memory
+    .once(processesOf, input.status)
     .filter((process) => {
       if (isTest(process.class_type ?? "") || process.address === undefined) return false;
       if (process.excluded === true) return false;

@@ -38,7 +38,8 @@ import { pickCoordinators } from "./coordinator-candidates.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
 import { leavingAnywhere } from "../view/shared-sets.ts";
-import { isNodeReady, podOf } from "../safety/view.ts";
+import { isNodeReady } from "../safety/view.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 const hallCount = 3;
 const fullZones = 3;
@@ -182,7 +183,7 @@ function withForeignZones(
 ): ReadonlyMap<string, number> {
   const { coordinatorSelection } = snapshot.cluster.spec;
   const zones = new Map<string, Set<string>>();
-  for (const process of status === undefined ? [] : processesOf(status)) {
+  for (const process of status === undefined ? [] : snapshot.memory.once(processesOf, status)) {
     const hall = localityOf(process, key);
     const isCounted = isEligibleClass(process.class_type ?? "", coordinatorSelection);
     if (hall === "" || !isCounted || process.excluded === true) continue;
@@ -230,8 +231,7 @@ export function isPlacementSettled(
 
 /** A node that does not exist any more will not come back; one that is not ready may. */
 function isOnDeadNode(snapshot: Snapshot, group: ProcessGroup): boolean {
-  const name = podOf(snapshot, group)?.spec?.nodeName ?? "";
-  const node = snapshot.nodes?.get(name);
+  const { node } = viewOf(snapshot).of(group);
   return node !== undefined && !isNodeReady(node);
 }
 

@@ -36,6 +36,7 @@ import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
 import type { NewWait } from "../wait.ts";
 import { ownTimeMs } from "../view/server-time.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 const step = "generateInitialClusterFile";
 
@@ -84,7 +85,7 @@ function surveyPods(snapshot: Snapshot, draft: Draft): PodSurvey {
   for (const group of draft.groups) {
     if (isMarkedForRemoval(group)) continue;
     if (!isEligibleClass(group.processClass, spec.coordinatorSelection)) continue;
-    const pod = snapshot.pods.get(draft.desired.podName(group));
+    const pod = viewOf(snapshot).of(group).pod;
     const candidate =
       pod?.status?.phase === "Running" ? candidateOf(snapshot, draft, group, pod) : undefined;
     const madeMs = ownTimeMs(snapshot, pod?.metadata.creationTimestamp) ?? snapshot.nowMs;

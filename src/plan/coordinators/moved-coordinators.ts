@@ -12,6 +12,7 @@ import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
 import type { NewWait } from "../wait.ts";
 import { nameList } from "../wait.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 interface Move {
   from: string;
@@ -53,7 +54,7 @@ function moveOf(snapshot: Snapshot, draft: Draft, coordinator: string): Move | u
   const [owner] = owners;
   // An address that somebody has, or that two had, proves nothing.
   if (owner === undefined || owners.length > 1 || isInUse(snapshot, host)) return undefined;
-  const to = currentHost(snapshot, draft, owner);
+  const to = currentHost(snapshot, owner);
   if (to === undefined) return undefined;
   return {
     from: coordinator,
@@ -68,8 +69,8 @@ function isInUse(snapshot: Snapshot, host: string): boolean {
   );
 }
 
-function currentHost(snapshot: Snapshot, draft: Draft, group: ProcessGroup): string | undefined {
-  const pod = snapshot.pods.get(draft.desired.podName(group));
+function currentHost(snapshot: Snapshot, group: ProcessGroup): string | undefined {
+  const pod = viewOf(snapshot).of(group).pod;
   if (pod === undefined || !isPodReady(pod)) return undefined;
   if (volumeProblem(snapshot, group) !== undefined) return undefined;
   return shapeOfPod(snapshot, pod).publicIps[0];

@@ -15,11 +15,11 @@ import type { Misplaced } from "../placement/hall-balance.ts";
 import { openZones } from "../placement/halls-offered.ts";
 import { cheapestFirst } from "../view/removal-cost.ts";
 import { isCoordinator } from "../safety/coordinators.ts";
-import { podOf } from "../safety/view.ts";
 import { isGlobal } from "../view/shared-sets.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot, ZoneAttempt } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 export interface ZoneSeeker extends Misplaced {
   readonly attempt: ZoneAttempt;
@@ -90,7 +90,7 @@ function shortageOf(
 }
 
 function isStanding(snapshot: Snapshot, group: ProcessGroup): boolean {
-  const pod = podOf(snapshot, group);
+  const pod = viewOf(snapshot).of(group).pod;
   return pod !== undefined && pod.metadata.deletionTimestamp === undefined;
 }
 

@@ -103,8 +103,7 @@ function situationOf(snapshot: Snapshot, draft: Draft, status: DatabaseStatus): 
     if (!isCandidate(group)) return group;
     const targets = missingTargets(exclusions, group, byLocality);
     // What was excluded and is so no more can serve again, as long as something of it is left: a volume gets its pod back.
-    const isTakenBack =
-      targets.length > 0 && hasLiveObjects(objectsOfGroup(snapshot, draft.desired, group));
+    const isTakenBack = targets.length > 0 && hasLiveObjects(objectsOfGroup(snapshot, group));
     const current = isExcluded(group) && isTakenBack ? revokeExclusion(group) : group;
     if (isExcluded(current)) return current;
     if (targets.length > 0) candidates.push({ group: current, targets });

@@ -9,6 +9,7 @@ import { hallsOffered } from "./halls-offered.ts";
 import { claimsOf } from "../volumes/own-claims.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 /** The halls of new process groups of a class, "" where the operator chooses none; undefined when none can be chosen. */
 export function hallsForNew(
@@ -30,7 +31,7 @@ export function hallsForNew(
  */
 export function withChosenHalls(snapshot: Snapshot, draft: Draft): readonly ProcessGroup[] {
   if (hallSpreadOf(snapshot.cluster.spec) === undefined) return draft.groups;
-  const free = draft.groups.filter((group) => isFree(snapshot, draft, group));
+  const free = draft.groups.filter((group) => isFree(snapshot, group));
   if (free.length === 0) return draft.groups;
   const chosen = new Map<string, string>();
   for (const processClass of new Set(free.map((group) => group.processClass))) {
@@ -46,9 +47,9 @@ export function withChosenHalls(snapshot: Snapshot, draft: Draft): readonly Proc
   });
 }
 
-function isFree(snapshot: Snapshot, draft: Draft, group: ProcessGroup): boolean {
+function isFree(snapshot: Snapshot, group: ProcessGroup): boolean {
   if (hallOf(group) !== "" || isMarkedForRemoval(group)) return false;
-  const pod = snapshot.pods.get(draft.desired.podName(group));
+  const pod = viewOf(snapshot).of(group).pod;
   return (pod?.spec?.nodeName ?? "") === "" && claimsOf(snapshot, group).length === 0;
 }
 

@@ -73,7 +73,7 @@ function hallsElsewhere(
   if (status === undefined) return [];
   const prefix = snapshot.cluster.spec.processGroupIDPrefix ?? "";
   const own = new Set(groups.map((group) => group.processGroupID));
-  return processesOf(status).flatMap((process) => {
+  return snapshot.memory.once(processesOf, status).flatMap((process) => {
     const id = localityIn(process, localityKeys.instance);
     const parts = parseProcessGroupId(id);
     if (parts === undefined || parts.prefix === prefix || own.has(id)) return [];

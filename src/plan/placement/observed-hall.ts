@@ -5,10 +5,9 @@ import { hallSpreadOf } from "../../api/hall-spread.ts";
 import type { HallSpread } from "../../api/hall-spread.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import { hallOf } from "../../model/process-group.ts";
-import { localityOf, processesByInstance } from "../../model/locality.ts";
-import { podNameOf } from "../../model/process-group-id.ts";
-import { databaseStatus } from "../snapshot.ts";
+import { localityOf } from "../../model/locality.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 /** Chosen once and kept; forgotten only when the resource names no halls any more. */
 export function withHall(snapshot: Snapshot, group: ProcessGroup): ProcessGroup {
@@ -24,9 +23,7 @@ export function withHall(snapshot: Snapshot, group: ProcessGroup): ProcessGroup 
 }
 
 function observedHall(snapshot: Snapshot, spread: HallSpread, group: ProcessGroup): string {
-  const { name = "" } = snapshot.cluster.metadata;
-  const pod = snapshot.pods.get(podNameOf(name, group.processClass, group.processGroupID));
-  const node = snapshot.nodes?.get(pod?.spec?.nodeName ?? "");
+  const { pod, node } = viewOf(snapshot).of(group);
   return (
     node?.metadata.labels?.[spread.topologyKey] ||
     reportedHall(snapshot, spread, group) ||
@@ -35,9 +32,7 @@ function observedHall(snapshot: Snapshot, spread: HallSpread, group: ProcessGrou
 }
 
 function reportedHall(snapshot: Snapshot, spread: HallSpread, group: ProcessGroup): string {
-  const status = databaseStatus(snapshot);
-  if (status === undefined) return "";
-  const [process] = processesByInstance(snapshot, status).get(group.processGroupID) ?? [];
+  const [process] = viewOf(snapshot).of(group).processes;
   return process === undefined ? "" : localityOf(process, spread.key);
 }
 

@@ -27,6 +27,7 @@ import { cheapestFirst } from "../view/removal-cost.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 interface Migrant {
   readonly group: ProcessGroup;
@@ -68,7 +69,7 @@ export function planMigration(snapshot: Snapshot, draft: Draft): Migration {
   for (const processClass of processClasses) {
     const members = byClass.get(processClass) ?? [];
     const all = leavingMembers(snapshot, draft, members, processClass);
-    const isFree = ({ group }: Migrant): boolean => hasNeverRun(snapshot, draft, group);
+    const isFree = ({ group }: Migrant): boolean => hasNeverRun(snapshot, group);
     append(
       migrants,
       all.filter(isFree).map((one) => ({ ...one, isFree: true })),
@@ -80,7 +81,7 @@ export function planMigration(snapshot: Snapshot, draft: Draft): Migration {
       (group) =>
         isAwaitingExclusion(group) &&
         !kept.has(group.processGroupID) &&
-        !hasNeverRun(snapshot, draft, group),
+        !hasNeverRun(snapshot, group),
     );
     const room = Math.max(0, limit - moving.length);
     append(migrants, found.slice(0, room));
@@ -93,9 +94,9 @@ export function planMigration(snapshot: Snapshot, draft: Draft): Migration {
 }
 
 /** It never reported, and its pod has never had a node. */
-function hasNeverRun(snapshot: Snapshot, draft: Draft, group: ProcessGroup): boolean {
+function hasNeverRun(snapshot: Snapshot, group: ProcessGroup): boolean {
   if (hasReported(group)) return false;
-  const pod = snapshot.pods.get(draft.desired.podName(group));
+  const pod = viewOf(snapshot).of(group).pod;
   return pod !== undefined && (pod.spec?.nodeName ?? "") === "";
 }
 
@@ -157,7 +158,7 @@ function leavingMembers(
     const unpacked = emptyingHosts(
       sorted.filter((group) => !isPacked(group)),
       leaving,
-      (group) => snapshot.pods.get(draft.desired.podName(group))?.spec?.nodeName ?? "",
+      (group) => viewOf(snapshot).of(group).pod?.spec?.nodeName ?? "",
     );
     return leavingPlace(spec, sorted, unpacked, shares.get(place) ?? 0);
   });

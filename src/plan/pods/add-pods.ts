@@ -12,6 +12,9 @@ import { keptLayout } from "../view/disk-layout.ts";
 import { isWithoutPod } from "./early-pods.ts";
 import { volumeProblem } from "../safety/volumes.ts";
 import type { Snapshot } from "../snapshot.ts";
+import type { Service } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { viewOf } from "../view/cluster-view.ts";
 import type { Draft, StepResult } from "../step.ts";
 import type { NewWait } from "../wait.ts";
 import { nameList } from "../wait.ts";
@@ -23,12 +26,14 @@ export function addPods(snapshot: Snapshot, draft: Draft): StepResult {
   const actions: Action[] = [];
   const withoutAddress: string[] = [];
   const waits: NewWait[] = [];
+  const view = viewOf(snapshot);
   for (const group of draft.groups) {
-    const podName = draft.desired.podName(group);
-    if (isReadyForRemoval(group) || snapshot.pods.has(podName)) continue;
+    if (isReadyForRemoval(group)) continue;
+    const { pod, podName, service } = view.of(group);
+    if (pod !== undefined) continue;
     if (isWithoutPod(snapshot, group)) continue;
     if (volumeProblem(snapshot, group)?.isUnusable === true) continue;
-    const serviceIp = needsServiceIp ? clusterIpOf(snapshot, podName) : undefined;
+    const serviceIp = needsServiceIp ? clusterIpOf(service) : undefined;
     if (needsServiceIp && serviceIp === undefined) {
       withoutAddress.push(podName);
       continue;
@@ -91,8 +96,8 @@ function desiredOf({ cluster }: Snapshot, { desired }: Draft, group: ProcessGrou
   );
 }
 
-function clusterIpOf(snapshot: Snapshot, name: string): string | undefined {
-  const ip = snapshot.services.get(name)?.spec?.clusterIP;
+function clusterIpOf(service: Stored<Service> | undefined): string | undefined {
+  const ip = service?.spec?.clusterIP;
   return ip === undefined || ip === "" || ip === "None" ? undefined : ip;
 }
 

@@ -18,6 +18,7 @@ import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
 import { isOutdated } from "./outdated-pods.ts";
 import type { PodUpdate } from "./outdated-pods.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 /** An image may have to be pulled and a volume to be attached. */
 const times = { provenMs: 0, patienceMs: 180_000 };
@@ -42,8 +43,7 @@ export function podCanaryHold(
   if (verdict.kind !== "failed") return undefined;
   const [id = ""] = verdict.processGroupIds;
   const group = draft.groups.find((each) => each.processGroupID === id);
-  const name = group === undefined ? id : draft.desired.podName(group);
-  const pod = snapshot.pods.get(name);
+  const { podName: name = id, pod } = group === undefined ? {} : viewOf(snapshot).of(group);
   const why = (pod && startTrouble(pod)) ?? "its processes do not report to the database";
   const message = `Pod ${name} is one of the first of the new specification and does not come back: ${why}. No other pod is updated`;
   const remedy =
@@ -71,7 +71,7 @@ function membersOf(
   for (const group of draft.groups) {
     const { processGroupID: processGroupId, processClass: settings } = group;
     const beganSeconds = began.get(settings);
-    const pod = snapshot.pods.get(draft.desired.podName(group));
+    const pod = viewOf(snapshot).of(group).pod;
     if (beganSeconds === undefined || pod === undefined) continue;
     const base = { processGroupId, settings };
     if (old.has(processGroupId)) members.push({ ...base, state: "old", forMs: 0 });

@@ -5,8 +5,8 @@ import { processSettingsOf } from "../../api/effective.ts";
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { mainContainerName } from "../../build/normalise.ts";
 import type { Container, Pod } from "../../kube/generated/types.ts";
-import { podNameOf } from "../../model/process-group-id.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 const variables: readonly string[] = [
   "FDB_TLS_CERTIFICATE_FILE",
@@ -15,15 +15,14 @@ const variables: readonly string[] = [
 ];
 
 export function withCertificatesFirst(snapshot: Snapshot): Snapshot {
-  const { cluster, pods } = snapshot;
+  const { cluster } = snapshot;
   const { mainContainer } = cluster.spec;
   if (mainContainer?.enableTls !== true || cluster.status?.requiredAddresses?.tls === true) {
     return snapshot;
   }
-  const { name = "" } = cluster.metadata;
   const isLacking = (group: ProcessGroup): boolean => {
-    const { processClass, processGroupID, exclusionSkipped } = group;
-    const pod = pods.get(podNameOf(name, processClass, processGroupID));
+    const { processClass, exclusionSkipped } = group;
+    const { pod } = viewOf(snapshot).of(group);
     // Nobody waits for what is removed without being excluded.
     if (pod === undefined || exclusionSkipped === true) return false;
     return lacksCertificates(cluster.spec, processClass, pod);

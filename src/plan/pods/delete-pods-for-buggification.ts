@@ -13,6 +13,7 @@ import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
 import { nameList } from "../wait.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 const step = "deletePodsForBuggification";
 
@@ -20,9 +21,9 @@ export function deletePodsForBuggification(snapshot: Snapshot, draft: Draft): St
   const pods: PodOrder[] = [];
   for (const group of draft.groups) {
     if (hasCondition(group, "ResourcesTerminating")) continue;
-    const pod = snapshot.pods.get(draft.desired.podName(group));
+    const pod = viewOf(snapshot).of(group).pod;
     if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) continue;
-    if (!isBuggifiedOtherwise(draft, group, pod)) continue;
+    if (!isBuggifiedOtherwise(snapshot, draft, group, pod)) continue;
     if (volumeProblem(snapshot, group) !== undefined) continue;
     const { name = "", uid = "", resourceVersion = "" } = pod.metadata;
     pods.push({ basis: { name, uid, resourceVersion }, processGroupId: group.processGroupID });
@@ -36,16 +37,36 @@ export function deletePodsForBuggification(snapshot: Snapshot, draft: Draft): St
   };
 }
 
-function isBuggifiedOtherwise(draft: Draft, group: ProcessGroup, pod: Stored<Pod>): boolean {
+function isBuggifiedOtherwise(
+  { memory }: Snapshot,
+  draft: Draft,
+  group: ProcessGroup,
+  pod: Stored<Pod>,
+): boolean {
   const { spec } = draft.desired.cluster;
   const id = group.processGroupID;
-  for (const name of [mainContainerName, sidecarContainerName]) {
+  const live = memory.once(buggificationOf, pod);
+  // Nobody asks for it in most clusters.
+  if (spec.buggify === undefined) return live.isAny;
+  const { crashes } = live;
+  if (crashes.some(({ name, isSo }) => isSo !== isCrashLooping(spec, name, id))) return true;
+  return live.isUnschedulable !== (spec.buggify.noSchedule ?? []).includes(id);
+}
+
+interface Buggification {
+  readonly crashes: readonly { readonly name: string; readonly isSo: boolean }[];
+  readonly isUnschedulable: boolean;
+  readonly isAny: boolean;
+}
+
+/** How the pod was made to misbehave. */
+function buggificationOf(pod: Stored<Pod>): Buggification {
+  const crashes = [mainContainerName, sidecarContainerName].flatMap((name) => {
     const container = pod.spec?.containers.find((each) => each.name === name);
-    if (container === undefined) continue;
-    const crashes = container.args?.[0] === "crash-loop";
-    if (crashes !== isCrashLooping(spec, name, id)) return true;
-  }
-  return hasNoSchedule(pod) !== (spec.buggify?.noSchedule ?? []).includes(id);
+    return container === undefined ? [] : [{ name, isSo: container.args?.[0] === "crash-loop" }];
+  });
+  const isUnschedulable = hasNoSchedule(pod);
+  return { crashes, isUnschedulable, isAny: isUnschedulable || crashes.some(({ isSo }) => isSo) };
 }
 
 function hasNoSchedule(pod: Stored<Pod>): boolean {

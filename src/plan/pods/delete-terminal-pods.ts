@@ -7,6 +7,7 @@ import type { Snapshot } from "../snapshot.ts";
 import type { Draft, StepResult } from "../step.ts";
 import { nameList } from "../wait.ts";
 import { ownTimeMs } from "../view/server-time.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 const step = "deleteTerminalPods";
 
@@ -16,7 +17,7 @@ export function deleteTerminalPods(snapshot: Snapshot, draft: Draft): StepResult
   let retryAfterMs = Infinity;
   for (const group of draft.groups) {
     if (hasCondition(group, "ResourcesTerminating")) continue;
-    const pod = snapshot.pods.get(draft.desired.podName(group));
+    const pod = viewOf(snapshot).of(group).pod;
     const phase = pod?.status?.phase;
     if (pod === undefined || (phase !== "Failed" && phase !== "Succeeded")) continue;
     if (pod.metadata.deletionTimestamp !== undefined) continue;

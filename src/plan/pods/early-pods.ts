@@ -18,6 +18,7 @@ import type { Draft, PlanEvent, StepResult } from "../step.ts";
 import { deletionOf, podNames, updatingEvent } from "./next-pods.ts";
 import { isOutdated, zoneOf } from "./outdated-pods.ts";
 import type { PodUpdate } from "./outdated-pods.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 /** What goes at once because there is no database, and how; undefined when there may be one. */
 export function earlyDeletion(
@@ -53,7 +54,7 @@ type Question = (
 
 function podsOf(snapshot: Snapshot, draft: Draft, isWanted: Question): PodUpdate[] {
   return draft.groups.flatMap((group) => {
-    const pod = snapshot.pods.get(draft.desired.podName(group));
+    const pod = viewOf(snapshot).of(group).pod;
     if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return [];
     if (!isWanted(snapshot, draft, group, pod)) return [];
     return [{ group, pod, zone: zoneOf(snapshot, group, pod) }];
@@ -83,7 +84,7 @@ function isToRenew(
 /** While a pod of a process group that stays finds no node. */
 function isInTheWay(snapshot: Snapshot, draft: Draft): Question {
   const isWaiting = draft.groups.some((group) => {
-    const pod = snapshot.pods.get(draft.desired.podName(group));
+    const pod = viewOf(snapshot).of(group).pod;
     const isUnplaced = pod !== undefined && (pod.spec?.nodeName ?? "") === "";
     return !isMarkedForRemoval(group) && isUnplaced && isUnstarted(pod);
   });

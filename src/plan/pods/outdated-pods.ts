@@ -5,9 +5,8 @@ import { automationOf, faultDomainOf } from "../../api/effective.ts";
 import { annotationKeys } from "../../build/labels.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
-import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
+import type { StatusProcess } from "../../model/database-status.ts";
 import { zoneVariableOf } from "../../model/fault-domain.ts";
-import { localityKeys, localityOf, processesOf } from "../../model/locality.ts";
 import { isStateful } from "../../model/process-class.ts";
 import {
   conditionOf,
@@ -20,6 +19,7 @@ import {
   isUnstarted,
   misconfigurationOf,
 } from "../replacement/misconfiguration.ts";
+import { isResizedAtStart } from "../volumes/resize-conditions.ts";
 import { packingChangeOf } from "../placement/packing-migration.ts";
 import { substitutionsOf } from "../view/pod-configuration.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -29,6 +29,7 @@ import { hold } from "../hold.ts";
 import type { Hold } from "../hold.ts";
 import { isUpgradingIncompatibly } from "../view/running-version.ts";
 import { isConvertingTls } from "../view/tls-switch.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 export interface PodUpdate {
   group: ProcessGroup;
@@ -48,27 +49,24 @@ const missingPodMs = 90_000;
 /** A pod that runs for less may be about to report. */
 export const youngPodMs = 60_000;
 
-export function selectPods(
-  snapshot: Snapshot,
-  draft: Draft,
-  status: DatabaseStatus | undefined,
-): PodSelection {
+export function selectPods(snapshot: Snapshot, draft: Draft): PodSelection {
   const updates: PodUpdate[] = [];
   let unsettled: string | undefined;
-  if (!hasOutdated(snapshot, draft)) return { updates, unsettled };
-  const processes = processesByGroup(status);
+  if (!hasToUpdate(snapshot, draft)) return { updates, unsettled };
+  const view = viewOf(snapshot);
   for (const group of draft.groups) {
-    if (isMarkedForRemoval(group) || isReplacedByStrategy(draft.desired, group)) continue;
-    const pod = snapshot.pods.get(draft.desired.podName(group));
+    if (isMarkedForRemoval(group)) continue;
+    const { pod, processes: reporting } = view.of(group);
+    const isForVolume = pod !== undefined && isResizedAtStart(snapshot, group, pod);
+    if (isReplacedByStrategy(draft.desired, group) && !isForVolume) continue;
     if (pod === undefined) {
-      unsettled ??= missingPod(snapshot, draft, group);
+      unsettled ??= missingPod(snapshot, group);
       continue;
     }
-    const reporting = processes.get(group.processGroupID) ?? [];
     unsettled ??= unsettledPod(snapshot, group, pod, reporting);
     if (pod.metadata.deletionTimestamp !== undefined) continue;
     if (idlenessOf(group, pod, reporting) !== undefined) continue;
-    if (!isOutdated(draft, group, pod)) continue;
+    if (!isForVolume && !isOutdated(draft, group, pod)) continue;
     if (misconfigurationOf(snapshot, draft.desired, group) !== undefined) continue;
     if (packingChangeOf(snapshot.cluster.spec, group) !== undefined) continue;
     updates.push({ group, pod, zone: zoneOf(snapshot, group, pod) });
@@ -84,20 +82,16 @@ export interface IdlePods {
 }
 
 /** Outdated pods without a process: nothing is lost when they are made anew at once, whatever the strategy. */
-export function idlePods(
-  snapshot: Snapshot,
-  draft: Draft,
-  status: DatabaseStatus | undefined,
-): IdlePods {
+export function idlePods(snapshot: Snapshot, draft: Draft): IdlePods {
   const unstarted: PodUpdate[] = [];
   const unreported: PodUpdate[] = [];
   if (!hasOutdated(snapshot, draft)) return { unstarted, unreported };
-  const processes = processesByGroup(status);
+  const view = viewOf(snapshot);
   for (const group of draft.groups) {
-    const pod = snapshot.pods.get(draft.desired.podName(group));
+    const { pod, processes } = view.of(group);
     if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) continue;
     if (isMarkedForRemoval(group) || !isOutdated(draft, group, pod)) continue;
-    const idleness = idlenessOf(group, pod, processes.get(group.processGroupID) ?? []);
+    const idleness = idlenessOf(group, pod, processes);
     if (idleness === undefined) continue;
     if (misconfigurationOf(snapshot, draft.desired, group) !== undefined) continue;
     if (packingChangeOf(snapshot.cluster.spec, group) !== undefined) continue;
@@ -107,21 +101,20 @@ export function idlePods(
   return { unstarted, unreported };
 }
 
-function processesByGroup(status: DatabaseStatus | undefined): Map<string, StatusProcess[]> {
-  const found = new Map<string, StatusProcess[]>();
-  for (const process of status === undefined ? [] : processesOf(status)) {
-    const id = localityOf(process, localityKeys.instance);
-    const sharing = found.get(id);
-    if (sharing) sharing.push(process);
-    else found.set(id, [process]);
-  }
-  return found;
+function hasToUpdate(snapshot: Snapshot, draft: Draft): boolean {
+  if (hasOutdated(snapshot, draft)) return true;
+  const view = viewOf(snapshot);
+  return draft.groups.some((group) => {
+    const { pod } = view.of(group);
+    return pod !== undefined && isResizedAtStart(snapshot, group, pod);
+  });
 }
 
 /** At rest nothing is, and then nothing else needs to be looked at. */
 function hasOutdated(snapshot: Snapshot, draft: Draft): boolean {
+  const view = viewOf(snapshot);
   return draft.groups.some((group) => {
-    const pod = snapshot.pods.get(draft.desired.podName(group));
+    const { pod } = view.of(group);
     return pod !== undefined && isOutdated(draft, group, pod);
   });
 }
@@ -143,10 +136,10 @@ function idlenessOf(
   return hasReported(group) ? undefined : "unreported";
 }
 
-function missingPod(snapshot: Snapshot, draft: Draft, group: ProcessGroup): string | undefined {
+function missingPod(snapshot: Snapshot, group: ProcessGroup): string | undefined {
   const sinceSeconds = conditionOf(group, "MissingPod")?.timestamp;
   const isOld = sinceSeconds !== undefined && snapshot.nowMs - sinceSeconds * 1000 >= missingPodMs;
-  return isOld ? undefined : `Pod ${draft.desired.podName(group)} is being made`;
+  return isOld ? undefined : `Pod ${viewOf(snapshot).of(group).podName} is being made`;
 }
 
 function unsettledPod(
@@ -191,7 +184,7 @@ export function unavailableZones(snapshot: Snapshot, draft: Draft): ReadonlySet<
   const zones = new Set<string>();
   for (const group of draft.groups) {
     if (!isStateful(group.processClass)) continue;
-    const pod = snapshot.pods.get(draft.desired.podName(group));
+    const pod = viewOf(snapshot).of(group).pod;
     const isDown =
       pod === undefined ||
       pod.metadata.deletionTimestamp !== undefined ||

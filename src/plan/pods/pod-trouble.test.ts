@@ -23,8 +23,8 @@ function snapshotWith(part: Partial<Snapshot>): Snapshot {
 }
 
 test("[E42] a node that is not ready or gone is the trouble of its pods", () => {
-  const trouble = (...nodes: Stored<Node>[]): string | undefined =>
-    nodeTrouble(snapshotWith({ nodes: new Map(nodes.map((node) => ["n1", node])) }), pod);
+  const trouble = (node?: Stored<Node>): string | undefined =>
+    nodeTrouble({ nodes: new Map() }, { pod, node });
   assert.equal(trouble(nodeWith("True", "")), undefined);
   assert.equal(
     trouble(nodeWith("Unknown", "Kubelet stopped posting node status.")),
@@ -34,9 +34,9 @@ test("[E42] a node that is not ready or gone is the trouble of its pods", () => 
 });
 
 test("[E42] nothing is said of nodes that nobody may look at, or of a pod without one", () => {
-  assert.equal(nodeTrouble(snapshotWith({ nodes: undefined }), pod), undefined);
+  assert.equal(nodeTrouble({ nodes: undefined }, { pod, node: undefined }), undefined);
   const homeless = { ...pod, spec: { containers: [] } };
-  assert.equal(nodeTrouble(snapshotWith({ nodes: new Map() }), homeless), undefined);
+  assert.equal(nodeTrouble({ nodes: new Map() }, { pod: homeless, node: undefined }), undefined);
 });
 
 test("[E43] finalizers are named as what holds an object back", () => {

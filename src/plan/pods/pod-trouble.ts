@@ -6,15 +6,18 @@ import { processSettingsOf } from "../../api/effective.ts";
 import type { PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { conditionOf } from "../../model/process-group.ts";
+import type { GroupView } from "../view/cluster-view.ts";
 import { ownTimeMs } from "../view/server-time.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nameList } from "../wait.ts";
 
 /** What is wrong with the node of a pod; undefined when it is well, or nobody may look. */
-export function nodeTrouble(snapshot: Snapshot, pod: Stored<Pod>): string | undefined {
-  const name = pod.spec?.nodeName ?? "";
-  if (snapshot.nodes === undefined || name === "") return undefined;
-  const node = snapshot.nodes.get(name);
+export function nodeTrouble(
+  { nodes }: Pick<Snapshot, "nodes">,
+  { pod, node }: Pick<GroupView, "pod" | "node">,
+): string | undefined {
+  const name = pod?.spec?.nodeName ?? "";
+  if (nodes === undefined || name === "") return undefined;
   if (node === undefined) return `node ${name} does not exist any more`;
   const ready = conditionIn(node.status, "Ready");
   if (ready === undefined || ready.status === "True") return undefined;

@@ -8,6 +8,7 @@ import { hasAnyCondition, hasCondition, isMarkedForRemoval } from "../../model/p
 import { missingNode } from "../placement/packing-placement.ts";
 import { claimTrouble, holdersOf, nodeTrouble, suspectParameters } from "./pod-trouble.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { viewOf } from "../view/cluster-view.ts";
 import type { Draft } from "../step.ts";
 import type { RemediedReason } from "../reasons/registry.ts";
 import type { NewWait } from "../wait.ts";
@@ -72,8 +73,7 @@ export function podWaits(snapshot: Snapshot, draft: Draft): NewWait[] {
   >();
   for (const group of draft.groups) {
     if (isMarkedForRemoval(group) || !hasAnyCondition(group)) continue;
-    const name = draft.desired.podName(group);
-    const pod = snapshot.pods.get(name);
+    const { podName: name, pod } = viewOf(snapshot).of(group);
     if (pod === undefined) continue;
     const cause = causeOf(snapshot, draft, group, pod);
     if (cause === undefined) continue;
@@ -115,7 +115,7 @@ function causeOf(
   group: ProcessGroup,
   pod: Stored<Pod>,
 ): Cause | undefined {
-  const onNode = nodeTrouble(snapshot, pod);
+  const onNode = nodeTrouble(snapshot, viewOf(snapshot).of(group));
   if (onNode !== undefined) return { reason: "NodeNotReady", step: "addPods", detail: onNode };
   if (pod.metadata.deletionTimestamp !== undefined) {
     return { reason: "PodTerminating", step: "addPods", detail: holdersOf(pod) };

@@ -9,7 +9,6 @@ import { refusalHold } from "../safety/refusal.ts";
 import type { Hold } from "../hold.ts";
 import { evidenceOf, needsLock, refusalOf, statusProblemOf } from "../safety/act-evidence.ts";
 import type { Evidence } from "../safety/act-evidence.ts";
-import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
@@ -22,7 +21,7 @@ import { ownTimeMs } from "../view/server-time.ts";
 const step = "updatePods";
 
 export function updateIdlePods(snapshot: Snapshot, draft: Draft): StepResult {
-  const { unstarted, unreported } = idlePods(snapshot, draft, databaseStatus(snapshot));
+  const { unstarted, unreported } = idlePods(snapshot, draft);
   const early = earlyDeletion(snapshot, draft);
   const idle = [...unstarted, ...(early?.updates ?? unreported)];
   if (idle.length === 0) return nothing;

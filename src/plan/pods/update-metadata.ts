@@ -6,6 +6,7 @@ import type { Action } from "../action.ts";
 import { isOnlyNode } from "../view/metadata-check.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft, StepResult } from "../step.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 const step = "updateMetadata";
 
@@ -30,7 +31,7 @@ function planPod(
   group: ProcessGroup,
   patched: ReadonlySet<string>,
 ): Action | undefined {
-  const pod = snapshot.pods.get(draft.desired.podName(group));
+  const pod = viewOf(snapshot).of(group).pod;
   if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return undefined;
   const patch = draft.desired.podMetadataPatch(group, pod);
   const { name = "", uid = "", resourceVersion = "" } = pod.metadata;

@@ -15,7 +15,6 @@ import { affordableZones } from "../safety/budget.ts";
 import type { DisruptionBudget } from "../safety/budget.ts";
 import { faultToleranceProblem } from "../safety/fault-tolerance.ts";
 import { hallInForce } from "../safety/one-hall.ts";
-import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
@@ -29,7 +28,7 @@ import type { PodSelection, PodUpdate } from "./outdated-pods.ts";
 const step = "updatePods";
 
 export function updatePods(snapshot: Snapshot, draft: Draft): StepResult {
-  const all = selectPods(snapshot, draft, databaseStatus(snapshot));
+  const all = selectPods(snapshot, draft);
   if (all.updates.length === 0) return nothing;
   const interruption = interruptionOf(draft);
   const updates =

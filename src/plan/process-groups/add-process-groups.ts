@@ -32,7 +32,7 @@ export function addProcessGroups(snapshot: Snapshot, draft: Draft): StepResult {
     counted.set(group.processClass, (counted.get(group.processClass) ?? 0) + 1);
   }
   const staying = [...present.values()].reduce((sum, count) => sum + count, 0);
-  const draw = idDrawer(snapshot, draft.groups);
+  let draw: ReturnType<typeof idDrawer> | undefined;
   const known = withChosenHalls(snapshot, draft);
   const waits = hallWaits(snapshot, draft);
   const added: ProcessGroup[] = [];
@@ -53,6 +53,8 @@ export function addProcessGroups(snapshot: Snapshot, draft: Draft): StepResult {
       events.push({ type: "Normal", reason: "AddingProcesses", message });
     }
     for (const hall of halls) {
+      // In most passes nobody is added.
+      draw ??= idDrawer(snapshot, draft.groups);
       const id = draw(processClass);
       if (id === undefined) break;
       const group = newProcessGroup(id, processClass, snapshot.nowMs);

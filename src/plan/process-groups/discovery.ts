@@ -38,5 +38,10 @@ export function discoverGroups(
   for (const pod of snapshot.pods.values()) look(pod, (podName) => podName);
   for (const pvc of snapshot.pvcs.values()) look(pvc, volumeClaimNameOf);
   for (const service of snapshot.services.values()) look(service, (podName) => podName);
-  return [...known, ...found].sort(compareProcessGroups);
+  const all = [...known, ...found];
+  const isSorted = all.every((group, index) => {
+    const before = all[index - 1];
+    return before === undefined || compareProcessGroups(before, group) <= 0;
+  });
+  return isSorted ? all : all.sort(compareProcessGroups);
 }

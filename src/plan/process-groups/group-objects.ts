@@ -5,9 +5,9 @@ import { labelsOf } from "../../api/effective.ts";
 import { annotationKeys } from "../../build/labels.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import type { ObjectBasis } from "../action.ts";
-import type { Desired } from "../view/desired.ts";
 import { claimsOf } from "../volumes/own-claims.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 export interface GroupObjects {
   /** Still there and not being deleted. */
@@ -20,15 +20,9 @@ export interface GroupObjects {
   readonly problem?: string;
 }
 
-export function objectsOfGroup(
-  snapshot: Snapshot,
-  desired: Desired,
-  group: ProcessGroup,
-): GroupObjects {
-  const podName = desired.podName(group);
-  const pod = snapshot.pods.get(podName);
+export function objectsOfGroup(snapshot: Snapshot, group: ProcessGroup): GroupObjects {
+  const { podName, pod, service: named } = viewOf(snapshot).of(group);
   const [idLabel = ""] = labelsOf(snapshot.cluster).processGroupIdLabels;
-  const named = snapshot.services.get(podName);
   const service = named?.metadata.labels?.[idLabel] === group.processGroupID ? named : undefined;
   const claims = claimsOf(snapshot, group);
   const [claim] = claims;

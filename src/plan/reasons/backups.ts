@@ -22,7 +22,7 @@ export const backupReasons = {
       "The backup runs, and no agent has told the database of itself for two minutes: nothing is " +
       "written. The agents do not run, have another version than the database, lack its " +
       "certificates, or hold a cluster file whose coordinators are all gone. Their logs say " +
-      "which. After ten minutes agents that look ready are made anew once, with the cluster file " +
+      "which. After ten minutes agents that look ready are replaced once, with the cluster file " +
       "of that time.",
   },
   BackupBeingRestored: {
@@ -38,6 +38,13 @@ export const backupReasons = {
       "There is no FoundationDBCluster of the name in `spec.clusterName`, of a restore in " +
       "`spec.destinationClusterName`, in this namespace, or this operator does not look after it. " +
       "The agents' pods wait for its ConfigMap.",
+  },
+  BackupClusterSkipped: {
+    concern: "person",
+    meaning:
+      "`spec.skip` of the cluster is true, so the operator leaves its database alone. Agents " +
+      "that run go on, and nothing is started, changed, followed or ended until `skip` is false " +
+      "again. A restore that has not begun does not begin.",
   },
   BackupCommandFailed: {
     concern: "look",
@@ -60,6 +67,15 @@ export const backupReasons = {
       "holds no secret and the container `foundationdb` has no `FDB_BLOB_CREDENTIALS`. " +
       "FoundationDB's tools wait in silence then. Mount a Secret with a credentials file.",
     page: "backup",
+  },
+  BackupDataDamaged: {
+    concern: "person",
+    meaning:
+      "FoundationDB's tools say that files of the backup are missing in the store or cannot be " +
+      "read as what they were written as. No later try helps. Look for who has deleted objects in the bucket, " +
+      "a life-cycle rule for example. Restore to another point, or from another backup, and let " +
+      "the backup begin again under another `backupName`.",
+    page: "restore",
   },
   BackupDestinationInUse: {
     concern: "person",
@@ -116,6 +132,16 @@ export const backupReasons = {
       "restored afterwards. Nothing was deleted. It is tried again after `retention.interval`, with " +
       "a fresh look at the store. When it lasts, `fdbbackup describe --deep` shows what is missing there: a " +
       "snapshot or a log that was lost.",
+  },
+  BackupGap: {
+    concern: "person",
+    meaning:
+      "The backup was stopped and started again in the same place. Between the two nothing was " +
+      "written, so the logs in the store have a gap. Some versions of FoundationDB's tools " +
+      "restore nothing behind it, so it counts as not restorable until the store itself says " +
+      "otherwise; it is asked once an hour. A `backupName` of its own for what is written from " +
+      "now on ends it.",
+    page: "backup",
   },
   BackupOutputUnreadable: {
     concern: "look",
@@ -178,7 +204,7 @@ export const backupReasons = {
     meaning:
       "A tag is the name of one backup inside the database. Another resource has it, or somebody " +
       "runs a backup under it that this resource did not start. Nothing is done to that one. Make " +
-      "the resource anew with a `spec.tag` of its own, or end the other backup.",
+      "the resource again with a `spec.tag` of its own, or end the other backup.",
   },
   BackupUrlInvalid: {
     concern: "person",

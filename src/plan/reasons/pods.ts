@@ -4,6 +4,35 @@ import type { Reason } from "./reason.ts";
 const minuteMs = 60_000;
 
 export const podReasons = {
+  VolumesGrowing: {
+    concern: "passing",
+    page: "volumes",
+    meaning:
+      "`volumeClaimTemplate` asks for larger volumes, and their storage class can make them larger in place: claims are told " +
+      "to ask for more, one fault domain after the other. No pod is replaced and no data moves.",
+    remedy: "Nothing: it goes on by itself. `kubectl get pvc` shows the sizes.",
+  },
+  VolumeGrowthFailed: {
+    concern: "person",
+    page: "volumes",
+    meaning:
+      "The API server has taken a larger size for a volume claim, and the storage driver cannot make the volume that large. " +
+      "The message is the driver's. The volume keeps the size that it has, its pod runs on, and volumes of other fault domains " +
+      "wait.",
+    remedy:
+      "Look at the events of the claim (kubectl describe pvc) and at the log of the storage driver; give it what it misses, " +
+      "for example free space or quota.",
+  },
+  VolumeShrinkRefused: {
+    concern: "person",
+    page: "volumes",
+    meaning:
+      "`volumeClaimTemplate` asks for less than volumes have. A volume cannot be made smaller in place, so nothing is done to " +
+      "them; new process groups get the smaller size.",
+    remedy:
+      "Put the size back to what the volumes have, or set automationOptions.volumeSizeChange to Replace: then every process " +
+      "group gets a new, smaller volume, and all its data moves there.",
+  },
   ConfigurationNotInPod: {
     concern: "look",
     usualMs: 3 * minuteMs,

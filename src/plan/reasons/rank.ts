@@ -4,7 +4,11 @@ import { reasonOf } from "./registry.ts";
 
 /** Reasons without a rank follow in the order of the steps. */
 export function causesFirst<T extends { readonly reason: string }>(waits: readonly T[]): T[] {
-  return waits.toSorted((left, right) => rankOf(left) - rankOf(right));
+  if (waits.length < 2) return [...waits];
+  return waits
+    .map((wait) => ({ wait, rank: rankOf(wait) }))
+    .sort((left, right) => left.rank - right.rank)
+    .map(({ wait }) => wait);
 }
 
 function rankOf({ reason }: { readonly reason: string }): number {

@@ -65,7 +65,7 @@ export const restoreReasons = {
     concern: "person",
     meaning:
       "The status says that the restore was started, and the database knows nothing of it: it " +
-      "was made anew, or somebody has deleted its keys. A restore is never started twice. Make " +
+      "was made again, or somebody has deleted its keys. A restore is never started twice. Make " +
       "a new resource if the data is wanted.",
     page: "restore",
   },
@@ -88,7 +88,7 @@ export const restoreReasons = {
     meaning:
       "The backup cannot be restored to the version or time that was asked for. The message " +
       "names the window, in versions and, where they are known, in times. A restore is made " +
-      "anew with another point; a window that is still growing reaches the point by itself.",
+      "again with another point; a window that is still growing reaches the point by itself.",
     page: "restore",
   },
   RestoreRunning: {

@@ -37,7 +37,8 @@ export function inclusionsOf(
 ): Inclusions {
   const exclusions = exclusionsOf(snapshot, status);
   const reporting = processesByInstance(snapshot, status);
-  const hosts = new Set(processesOf(status).map((process) => hostOf(process.address ?? "")));
+  const processes = gone.length === 0 ? [] : snapshot.memory.once(processesOf, status);
+  const hosts = new Set(processes.map((process) => hostOf(process.address ?? "")));
   const byLocality = usesLocalities(draft.desired.cluster.spec, draft.status.runningVersion ?? "");
   const leaving = new Set<string>();
   const excluded = new Map<string, readonly string[]>();

@@ -41,7 +41,7 @@ interface Member {
 export function removeProcessGroups(snapshot: Snapshot, draft: Draft): StepResult {
   const members = draft.groups
     .filter(isMarkedForRemoval)
-    .map((group) => ({ group, objects: objectsOfGroup(snapshot, draft.desired, group) }));
+    .map((group) => ({ group, objects: objectsOfGroup(snapshot, group) }));
   if (members.length === 0) return nothing;
   const status = databaseStatus(snapshot);
   const evidence = statusProblemOf(snapshot);
@@ -52,7 +52,8 @@ export function removeProcessGroups(snapshot: Snapshot, draft: Draft): StepResul
   const present = members.filter(
     ({ group, objects }) => !isReadyForRemoval(group) || hasLiveObjects(objects),
   );
-  const ending = members.filter((member) => !present.includes(member));
+  const isPresent = new Set(present);
+  const ending = members.filter((member) => !isPresent.has(member));
   const rules = rulesOf(snapshot, draft, status, members);
   const removal = planDeletions(snapshot, draft, status, present, rules);
   const gone = ending.filter(({ objects }) => isGone(objects)).map(groupOf);
@@ -128,7 +129,9 @@ function planDeletions(
     snapshot,
     draft,
     status,
-    present.filter((member) => !resting.includes(member)).map(groupOf),
+    (resting.length === 0 ? present : present.filter((member) => !resting.includes(member))).map(
+      groupOf,
+    ),
   );
   const removable = new Map<string, ProcessGroup>();
   for (const group of judged.removable) {
@@ -194,7 +197,7 @@ function allowedAct(
   members: readonly Member[],
 ): { action?: RemovalAction; wait?: NewWait } {
   const unproven = members.filter(({ group }) => group.exclusionSkipped === true);
-  const proven = members.filter((member) => !unproven.includes(member));
+  const proven = members.filter(({ group }) => group.exclusionSkipped !== true);
   const zone = unproven[0]?.group.faultDomain;
   const oneZone = unproven.filter(({ group }) => group.faultDomain === zone);
   let wait: NewWait | undefined;
@@ -221,7 +224,9 @@ function hallByHall(snapshot: Snapshot, members: readonly Member[]): readonly Me
   const halls = new Map<string, Member[]>();
   for (const member of members) {
     const hall = hallInForce(snapshot, status, member.group);
-    halls.set(hall, [...(halls.get(hall) ?? []), member]);
+    const sharing = halls.get(hall);
+    if (sharing === undefined) halls.set(hall, [member]);
+    else sharing.push(member);
   }
   return [...halls].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
 }
@@ -286,8 +291,9 @@ function chooseNow(
   if (choice.kind === "later") {
     return { chosen: [], wait: pauseWait(pace, ids) };
   }
-  const chosen = ready.filter(({ group }) => choice.chosen.includes(group));
-  const rest = ready.filter((member) => !chosen.includes(member)).map(idOf);
+  const isChosen = new Set(choice.chosen);
+  const chosen = ready.filter(({ group }) => isChosen.has(group));
+  const rest = ready.filter(({ group }) => !isChosen.has(group)).map(idOf);
   if (rest.length === 0) return { chosen };
   const why = "process groups of another fault domain go first";
   return { chosen, wait: removalWait("RemovalPending", rest, why, 5_000) };

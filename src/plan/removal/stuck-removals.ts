@@ -8,6 +8,7 @@ import { holdersOf } from "../pods/pod-trouble.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
 import { nameList } from "../wait.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 /** Objects that Kubernetes has not deleted for longer than this are no work of ours. */
 const slowDeletionMs = 60_000;
@@ -19,7 +20,7 @@ export function isEnding({ nowMs }: Pick<Snapshot, "nowMs">, group: ProcessGroup
 }
 
 export function stuckRemovals(snapshot: Snapshot, draft: Draft): PlanWarning[] {
-  const stuck = draft.groups.flatMap((group) => stuckObjects(snapshot, draft, group));
+  const stuck = draft.groups.flatMap((group) => stuckObjects(snapshot, group));
   if (stuck.length === 0) return [];
   const message =
     `Kubernetes has been deleting ${nameList(stuck)} for more than a minute. ` +
@@ -28,11 +29,11 @@ export function stuckRemovals(snapshot: Snapshot, draft: Draft): PlanWarning[] {
   return [{ reason: "DeletionStuck", message }];
 }
 
-function stuckObjects(snapshot: Snapshot, draft: Draft, group: ProcessGroup): string[] {
+function stuckObjects(snapshot: Snapshot, group: ProcessGroup): string[] {
   if (conditionOf(group, "ResourcesTerminating") === undefined || isEnding(snapshot, group)) {
     return [];
   }
-  const pod = snapshot.pods.get(draft.desired.podName(group));
+  const pod = viewOf(snapshot).of(group).pod;
   const claims = claimsOf(snapshot, group).map(
     (claim) => ["persistentvolumeclaim", claim] as const,
   );

@@ -11,12 +11,12 @@ import type { Node, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import type { StatusProcess } from "../../model/database-status.ts";
 import { zoneVariableOf } from "../../model/fault-domain.ts";
-import { localityKeys, localityOf, processesByInstance } from "../../model/locality.ts";
+import { localityKeys, localityOf } from "../../model/locality.ts";
 import { hallOf, hasCondition, isPacked } from "../../model/process-group.ts";
 import type { Desired } from "../view/desired.ts";
 import { substitutionsOf } from "../view/pod-configuration.ts";
-import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 const names: readonly (readonly [key: string, name: string])[] = [
   [localityKeys.zone, "zone"],
@@ -68,12 +68,11 @@ function processesOfPod(
   group: ProcessGroup,
   pod: Stored<Pod>,
 ): readonly StatusProcess[] {
-  const status = databaseStatus(snapshot);
   const { nodeName = "" } = pod.spec ?? {};
-  if (status === undefined || nodeName === "") return [];
-  return (processesByInstance(snapshot, status).get(group.processGroupID) ?? []).filter(
-    (process) => localityOf(process, localityKeys.machine) === nodeName,
-  );
+  if (nodeName === "") return [];
+  return viewOf(snapshot)
+    .of(group)
+    .processes.filter((process) => localityOf(process, localityKeys.machine) === nodeName);
 }
 
 interface Surroundings {
@@ -88,11 +87,11 @@ function wantedLocalities(
   group: ProcessGroup,
   pod: Stored<Pod>,
 ): ReadonlyMap<string, string> {
-  const node = snapshot.nodes?.get(pod.spec?.nodeName ?? "");
+  const { node } = viewOf(snapshot).of(group);
   const { values: substitutions } = substitutionsOf(snapshot, pod);
   const { processGroupID, processClass, distributionKey } = group;
   const from = [processGroupID, processClass, distributionKey, hallOf(group), node, substitutions];
-  return desired.derived(pod, "localities", from, () =>
+  return desired.localities(pod, from, () =>
     localitiesIn({ node, substitutions }, desired, group, pod),
   );
 }

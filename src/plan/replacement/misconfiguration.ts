@@ -3,16 +3,16 @@
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { automationOf, imageTypeOf, routingOf, serversPerPod } from "../../api/effective.ts";
 import { annotationKeys } from "../../build/labels.ts";
-import type { Container, PersistentVolumeClaim, Pod, PodSpec } from "../../kube/generated/types.ts";
+import type { Container, Pod, PodSpec } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { isStateful, isTransactionSystem } from "../../model/process-class.ts";
-import { makeProcessGroupId, parseProcessGroupId } from "../../model/process-group-id.ts";
 import { hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
 import { parseQuantity } from "../../model/quantity.ts";
 import { redundancyOf } from "../../model/redundancy.ts";
 import type { Desired } from "../view/desired.ts";
 import { dataPlaceChange } from "../volumes/data-place.ts";
 import { claimsOf } from "../volumes/own-claims.ts";
+import { claimDifference } from "../volumes/size-change.ts";
 import { isSameLayout, wantedLayout } from "../view/disk-layout.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import { claimStateText, volumeProblem } from "../safety/volumes.ts";
@@ -20,6 +20,7 @@ import { isSameJson } from "../view/same-json.ts";
 import { localityChange } from "./locality-change.ts";
 import { isBeforeDatabase, isBoundToAddress } from "../safety/no-database.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 /** What is wrong, as a clause; undefined when a restart is enough, or nothing is wrong. */
 export function misconfigurationOf(
@@ -30,7 +31,7 @@ export function misconfigurationOf(
   if (isMarkedForRemoval(group)) return undefined;
   const volume = volumeProblem(snapshot, group);
   if (volume !== undefined) return `its volume claim ${claimStateText(volume.state)}`;
-  const pod = snapshot.pods.get(desired.podName(group));
+  const pod = viewOf(snapshot).of(group).pod;
   const wanted = desired.pod(group)?.object;
   if (pod === undefined || wanted === undefined) return undefined;
   const lasting = claimChange(snapshot, desired, group) ?? prefixChange(desired, group);
@@ -48,7 +49,7 @@ export function misconfigurationOf(
   );
 }
 
-/** A volume keeps its size and class; a claim without the note of its specification was not made by an operator. */
+/** A volume keeps its class, and its size where it cannot be made larger in place. */
 function claimChange(
   snapshot: Snapshot,
   desired: Desired,
@@ -58,17 +59,13 @@ function claimChange(
   if (wanted === undefined) return undefined;
   for (const claim of claimsOf(snapshot, group)) {
     if (claim.metadata.name !== wanted.object.metadata.name) return "its volume has another name";
-    if (isOfOtherSpec(claim, wanted.specHash)) return otherClaimSpec;
+    const difference = claimDifference(snapshot, desired, claim, wanted);
+    if (difference === "other" || difference === "cannotGrow") return otherClaimSpec;
   }
   return undefined;
 }
 
 const otherClaimSpec = "its volume was made from another specification";
-
-function isOfOtherSpec(claim: Stored<PersistentVolumeClaim>, specHash: string): boolean {
-  const hash = claim.metadata.annotations?.[annotationKeys.lastAppliedSpec];
-  return hash !== undefined && hash !== specHash;
-}
 
 /** Whether its volume is what the group must be replaced for, and the volume is sound. */
 export function hasOtherClaimSpec(
@@ -80,10 +77,7 @@ export function hasOtherClaimSpec(
 }
 
 function prefixChange(desired: Desired, group: ProcessGroup): string | undefined {
-  const number = parseProcessGroupId(group.processGroupID)?.number ?? 0;
-  const prefix = desired.cluster.spec.processGroupIDPrefix ?? "";
-  const id = makeProcessGroupId(prefix, group.processClass, number);
-  return id === group.processGroupID ? undefined : "its id has another prefix";
+  return desired.hasOwnPrefix(group) ? undefined : "its id has another prefix";
 }
 
 function identityChange(

@@ -21,6 +21,7 @@ import { announceVolumeChange } from "./volume-change.ts";
 import { nameList } from "../wait.ts";
 import type { NewWait } from "../wait.ts";
 import { zoneSeeker } from "../coordinators/zone-seeker.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 const step = "replaceMisconfiguredProcessGroups";
 
@@ -69,7 +70,7 @@ export function replaceMisconfiguredProcessGroups(snapshot: Snapshot, draft: Dra
   const interruption = interruptionOf(draft);
   if (interruption !== undefined) {
     const first = found.filter(({ group }) => {
-      const pod = snapshot.pods.get(draft.desired.podName(group));
+      const pod = viewOf(snapshot).of(group).pod;
       return pod !== undefined && holdsTlsSwitch(draft, group, pod);
     });
     const rest = found.filter((one) => !first.includes(one));

@@ -4,6 +4,7 @@
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { formatTime } from "../../kube/time.ts";
 import { conditionOf } from "../../model/process-group.ts";
+import { refusedGrowth } from "../volumes/size-change.ts";
 import { hasOtherClaimSpec } from "./misconfiguration.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
@@ -44,12 +45,18 @@ export function announceVolumeChange(
     latest = Math.max(latest, due);
   }
   if (ids.length === 0) return { held: new Set(), waits: [] };
-  return { held: new Set(ids), waits: [announcement(ids, latest, snapshot.nowMs)] };
+  const isUnable = snapshot.memory.once(refusedGrowth, snapshot).unable.size > 0;
+  return { held: new Set(ids), waits: [announcement(ids, latest, snapshot.nowMs, isUnable)] };
 }
 
-function announcement(ids: readonly string[], dueAtMs: number, nowMs: number): NewWait {
+function announcement(
+  ids: readonly string[],
+  dueAtMs: number,
+  nowMs: number,
+  isUnable: boolean,
+): NewWait {
   const message =
-    `volumeClaimTemplate has changed. From ${formatTime(dueAtMs)} on, ${ids.length} process ` +
+    `volumeClaimTemplate has changed${isUnable ? ", and volumes of this storage class cannot be made larger in place" : ""}. From ${formatTime(dueAtMs)} on, ${ids.length} process ` +
     `${ids.length === 1 ? "group is" : "groups are"} replaced, and all data of them moves to new volumes: ${nameList(ids)}`;
   return {
     step,

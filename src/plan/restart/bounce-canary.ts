@@ -25,6 +25,7 @@ import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
 import { isConvertingTls } from "../view/tls-switch.ts";
 import { nameList } from "../wait.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 /** A process that ends at its start does not get so old; one that restarts is back by then. */
 const times = { provenMs: 10_000, patienceMs: 120_000 };
@@ -98,7 +99,7 @@ function membersOf(
       // It runs with what it was given; only its command line reads otherwise.
       members.push({ ...base, state: "new", forMs: Infinity });
     } else if (hasCondition(group, "MissingProcesses")) {
-      const forMs = awayMs(snapshot, draft, group, beganMs);
+      const forMs = awayMs(snapshot, group, beganMs);
       if (forMs !== undefined) members.push({ ...base, state: "away", forMs });
     } else {
       const forMs = provenMs(snapshot, draft, group, processes.get(processGroupId) ?? []);
@@ -155,16 +156,13 @@ function costOf(
  * How long a process that must have been started with the new setting has been missing. One that was missing before, or
  * that has lost its node, says nothing.
  */
-function awayMs(
-  snapshot: Snapshot,
-  draft: Draft,
-  group: ProcessGroup,
-  beganMs: number,
-): number | undefined {
+function awayMs(snapshot: Snapshot, group: ProcessGroup, beganMs: number): number | undefined {
   const sinceMs = (conditionOf(group, "MissingProcesses")?.timestamp ?? 0) * 1000;
-  const pod = snapshot.pods.get(draft.desired.podName(group));
+  const own = viewOf(snapshot).of(group);
+  const { pod } = own;
   if (sinceMs < beganMs || pod?.status?.phase !== "Running") return undefined;
-  if (pod.metadata.deletionTimestamp !== undefined || nodeTrouble(snapshot, pod)) return undefined;
+  if (pod.metadata.deletionTimestamp !== undefined) return undefined;
+  if (nodeTrouble(snapshot, own) !== undefined) return undefined;
   if (hasCondition(group, "IncorrectConfigMap")) return undefined;
   const told = toldMs(snapshot, pod.metadata.annotations?.[annotationKeys.outdatedConfigMapSeen]);
   return snapshot.nowMs - Math.max(sinceMs, told);
@@ -180,7 +178,7 @@ function provenMs(
   group: ProcessGroup,
   processes: readonly StatusProcess[],
 ): number | undefined {
-  const pod = snapshot.pods.get(draft.desired.podName(group));
+  const pod = viewOf(snapshot).of(group).pod;
   const values = pod && substitutionsOf(snapshot, pod).values;
   if (pod === undefined || values === undefined || processes.length === 0) return undefined;
   const wanted = new Set<string>();
@@ -224,7 +222,7 @@ function failedHold(
 ): Hold {
   const failed = draft.groups.filter((group) => processGroupIds.includes(group.processGroupID));
   const [first] = failed;
-  const names = failed.map((group) => draft.desired.podName(group));
+  const names = failed.map((group) => viewOf(snapshot).of(group).podName);
   const added = newParameters(snapshot, draft, targets, settings);
   const own = first && snapshot.cluster.spec.processes?.[first.processClass]?.customParameters;
   const field = `spec.processes.${own === undefined ? "general" : first?.processClass}.customParameters`;

@@ -15,6 +15,7 @@ import type { Draft } from "../step.ts";
 import { isConvertingTls } from "../view/tls-switch.ts";
 import { unreachableAddresses } from "../view/unreachable-processes.ts";
 import { ownTimeMs, toldMs } from "../view/server-time.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 export interface BounceTargets {
   /** Sorted; every process of a group counts, however many servers its pod has. */
@@ -58,7 +59,7 @@ export function bounceTargets(
     const processes = reachable(byGroup.get(id) ?? [], unreachable);
     if (processes.length === 0) continue;
     if (ignoring.has(id)) ignored.push(id);
-    else if (isStubborn(snapshot, draft, group, processes)) stubborn.push(id);
+    else if (isStubborn(snapshot, group, processes)) stubborn.push(id);
     else groups.push({ processGroupId: id, processes });
   }
   return { groups, unsynced, starting, ignored, stubborn };
@@ -70,11 +71,10 @@ const followedMs = 900_000;
 /** Without this a command line that can never be as expected would cost a recovery every few minutes, for ever. */
 function isStubborn(
   snapshot: Snapshot,
-  draft: Draft,
   group: ProcessGroup,
   processes: readonly StatusProcess[],
 ): boolean {
-  const { metadata } = snapshot.pods.get(draft.desired.podName(group)) ?? {};
+  const { metadata } = viewOf(snapshot).of(group).pod ?? {};
   if (metadata === undefined || snapshot.database.kind !== "seen") return false;
   const told = toldMs(snapshot, metadata.annotations?.[annotationKeys.outdatedConfigMapSeen]);
   const knownMs = Math.max(told, ownTimeMs(snapshot, metadata.creationTimestamp) ?? 0);
@@ -112,7 +112,7 @@ function isMatching(draft: Draft, group: ProcessGroup): boolean {
 
 /** It would come back with another zone, hall or datacenter: it is replaced instead. */
 function movesByRestart(snapshot: Snapshot, draft: Draft, group: ProcessGroup): boolean {
-  const pod = snapshot.pods.get(draft.desired.podName(group));
+  const pod = viewOf(snapshot).of(group).pod;
   if (pod === undefined) return false;
   return localityChange(snapshot, draft.desired, group, pod) !== undefined;
 }
@@ -148,7 +148,7 @@ export function controllerToRescue(
   if (version === undefined || hasTesterCleanup(version)) return undefined;
   if (uptimeSeconds <= snapshot.options.controllerRescueMinimumUptimeSeconds) return undefined;
   const unreachable = unreachableAddresses(status);
-  const processes = processesOf(status);
+  const processes = snapshot.memory.once(processesOf, status);
   const hasDeadTester = processes.some(
     (process) => isTest(process.class_type ?? "") && unreachable.has(process.address ?? ""),
   );

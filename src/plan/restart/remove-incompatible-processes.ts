@@ -9,6 +9,7 @@ import { upgradeStateOf } from "../view/running-version.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 const step = "removeIncompatibleProcesses";
 
@@ -20,7 +21,7 @@ export function removeIncompatibleProcesses(snapshot: Snapshot, draft: Draft): S
   if (upgradeStateOf(running, cluster.spec.version).isUpgrading) return nothing;
   const hosts = incompatibleHosts(database.status, cluster.spec.dataCenter);
   if (hosts.size === 0) return nothing;
-  const pods = draft.groups.flatMap((group) => orderFor(snapshot, draft, group, hosts));
+  const pods = draft.groups.flatMap((group) => orderFor(snapshot, group, hosts));
   if (pods.length === 0) return nothing;
   const message = `Deleting pods that stayed behind: ${pods.map(({ basis }) => basis.name).join(", ")}`;
   return {
@@ -38,15 +39,10 @@ export function removeIncompatibleProcesses(snapshot: Snapshot, draft: Draft): S
   };
 }
 
-function orderFor(
-  snapshot: Snapshot,
-  draft: Draft,
-  group: ProcessGroup,
-  hosts: ReadonlySet<string>,
-): PodOrder[] {
+function orderFor(snapshot: Snapshot, group: ProcessGroup, hosts: ReadonlySet<string>): PodOrder[] {
   if (hasCondition(group, "ResourcesTerminating")) return [];
   if (!(group.addresses ?? []).some((address) => hosts.has(address))) return [];
-  const pod = snapshot.pods.get(draft.desired.podName(group));
+  const pod = viewOf(snapshot).of(group).pod;
   if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return [];
   if (volumeProblem(snapshot, group) !== undefined) return [];
   const { name = "", uid = "", resourceVersion = "" } = pod.metadata;

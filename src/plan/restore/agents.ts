@@ -9,7 +9,7 @@ import { strandedAgents, updateAgents } from "../backup/agents.ts";
 import { nameOf } from "../backup/facts.ts";
 import { versionWait } from "../backup/run-command.ts";
 import type { NewWait } from "../wait.ts";
-import { commandView, hasOwnAgents, isBegun } from "./facts.ts";
+import { commandView, hasOwnAgents, isBegun, isOwnDeployment, isTemplateLost } from "./facts.ts";
 import { nothing } from "./snapshot.ts";
 import type { RestoreDraft, RestoreSnapshot, RestoreStepResult } from "./snapshot.ts";
 
@@ -19,10 +19,9 @@ export function updateRestoreAgents(
 ): RestoreStepResult {
   const step = "updateRestoreAgents";
   const { restore, source, cluster, deployment } = snapshot;
-  const { uid, name = "" } = restore.metadata;
+  const { name = "" } = restore.metadata;
   if (isOver(restore)) {
-    const isOwned = deployment?.metadata.ownerReferences?.some((owner) => owner.uid === uid);
-    if (deployment === undefined || isOwned !== true) return nothing;
+    if (deployment === undefined || !isOwnDeployment(snapshot)) return nothing;
     return { actions: [{ type: "deleteDeployment", step, basis: basisOf(deployment) }] };
   }
   if (cluster === undefined || !hasOwnAgents(snapshot)) return nothing;
@@ -45,12 +44,6 @@ export function areOwnAgentsSilent(snapshot: RestoreSnapshot): boolean | "unknow
   if (isOver(restore) || !hasOwnAgents(snapshot)) return false;
   if (database?.cluster?.layers?._valid !== true) return "unknown";
   return silentWait(snapshot, "") !== undefined;
-}
-
-/** The backup that lends its template was deleted after the start. */
-function isTemplateLost({ restore, source }: RestoreSnapshot): boolean {
-  const { fromBackup, agents } = restore.spec;
-  return fromBackup !== undefined && source === undefined && agents?.podTemplateSpec === undefined;
 }
 
 function templateLost({ restore }: RestoreSnapshot, step: string): NewWait {

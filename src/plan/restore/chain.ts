@@ -17,13 +17,13 @@ import { deleteRestore } from "./deletion.ts";
 import { checkDestination } from "./destination.ts";
 import { followRestore } from "./follow.ts";
 import type { RestoreDraft, RestoreFacts, RestoreSnapshot, RestoreStep } from "./snapshot.ts";
-import { startRestore } from "./start.ts";
+import { lookMs, startRestore } from "./start.ts";
 
 const chain: readonly RestoreStep[] = [
   // What the database shows of it.
   { name: "followRestore", run: followRestore },
   // Pods of commands that ended are kept for a while.
-  { name: "removeCommands", run: removeCommands },
+  { name: "removeCommands", run: (snapshot) => removeCommands(snapshot, lookMs(snapshot)) },
   // The finalizer, and the abort of one that is deleted.
   { name: "deleteRestore", run: deleteRestore },
   // Nothing is written over, and nobody else is at work.

@@ -3,7 +3,7 @@ import type { BackupRun, FoundationDBBackup } from "../../api/backup.ts";
 import { isOfGoOperator, pointOf, restoreTagOf, wasStarted } from "../../api/effective-restore.ts";
 import type { FoundationDBRestore } from "../../api/restore.ts";
 import { backupUrl, runUrl } from "../../build/backup-url.ts";
-import { lentTemplate, ownAgents } from "../../build/restore-agents.ts";
+import { keptTemplate, lentTemplate, ownAgents } from "../../build/restore-agents.ts";
 import { isUnderWay } from "../../fdb/restore-layer.ts";
 import type { RestoreLayer, RestoreRecord } from "../../fdb/restore-layer.ts";
 import { versionAtTime } from "../../model/backup-time-map.ts";
@@ -74,10 +74,23 @@ export function hasOwnAgents({ restore, helpers, deployment }: RestoreSnapshot):
   return restore.spec.agents !== undefined || helpers.length === 0 || deployment !== undefined;
 }
 
+/** The backup that lends its template was deleted after the start. */
+export function isTemplateLost({ restore, source }: RestoreSnapshot): boolean {
+  const { fromBackup, agents } = restore.spec;
+  return fromBackup !== undefined && source === undefined && agents?.podTemplateSpec === undefined;
+}
+
+export function isOwnDeployment({ restore, deployment }: RestoreSnapshot): boolean {
+  const { uid } = restore.metadata;
+  return deployment?.metadata.ownerReferences?.some((owner) => owner.uid === uid) === true;
+}
+
 /** Each template whose agents may take a task of the restore: the restore's own, and those of backups of the destination. */
 export function lenders(snapshot: RestoreSnapshot): FoundationDBBackup[] {
-  const { restore, source, cluster, helpers } = snapshot;
-  const own = cluster === undefined ? [] : [ownAgents(restore, source, cluster)];
+  const { restore, source, cluster, helpers, deployment } = snapshot;
+  const isKept = isTemplateLost(snapshot) && isOwnDeployment(snapshot);
+  const kept = isKept && cluster && deployment && keptTemplate(restore, cluster, deployment);
+  const own = cluster === undefined ? [] : [kept || ownAgents(restore, source, cluster)];
   const { blobStoreConfiguration = source?.spec.blobStoreConfiguration } = restore.spec;
   const keyPath = restore.spec.encryptionKeyPath ?? source?.spec.encryptionKeyPath;
   const theirs = helpers.map(({ backup: { spec } }) =>

@@ -7,6 +7,7 @@ import { maskedUrl, withoutSecrets } from "../../build/backup-url.ts";
 import { isUnderWay } from "../../fdb/restore-layer.ts";
 import type { RestoreLayer, RestoreRecord } from "../../fdb/restore-layer.ts";
 import { formatTime } from "../../kube/time.ts";
+import { damageOf } from "../backup/command-failure.ts";
 import { unseenWait } from "../backup/unreadable.ts";
 import { operatorTimeMs } from "../view/server-time.ts";
 import type { NewWait } from "../wait.ts";
@@ -122,6 +123,7 @@ function errorWaits({ layerBefore }: RestoreSnapshot, record: RestoreRecord): Ne
       message: `The restore stands still, and the last error that an agent met is: ${text}`,
       remedy:
         "Look at the store and at the credentials of the agents. They go on by themselves when it answers; a file that is lost or damaged never comes back: then abort, and restore to another point.",
+      ...damageOf(error),
       retryAfterMs: 60_000,
     },
   ];

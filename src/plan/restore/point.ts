@@ -6,6 +6,7 @@ import { formatTime } from "../../kube/time.ts";
 import { versionAtTime } from "../../model/backup-time-map.ts";
 import type { TimePair } from "../../model/backup-time-map.ts";
 import type { Description } from "../backup/description.ts";
+import { isOpenGap } from "../backup/gap.ts";
 import type { NewWait } from "../wait.ts";
 import type { RestoreSnapshot } from "./snapshot.ts";
 
@@ -21,12 +22,18 @@ export function windowOf({ restorableFrom, restorableTo }: Description): Window 
   return { from: restorableFrom, to: restorableTo };
 }
 
+/** Why there is no version to restore; an early point lies before the window and will never be in it. */
+export interface NoTarget {
+  readonly wait: NewWait;
+  readonly isEarly?: boolean;
+}
+
 /** The version to restore, or why there is none. */
 export function targetOf(
   snapshot: RestoreSnapshot,
   step: string,
   window: Window,
-): { readonly target: Target } | { readonly wait: NewWait } {
+): { readonly target: Target } | NoTarget {
   const point = pointOf(snapshot.restore.spec);
   if (point.kind === "latest") {
     const gap = gapBehind(snapshot, step, window);
@@ -35,7 +42,8 @@ export function targetOf(
   if (point.kind === "version") {
     const { version } = point;
     if (version >= window.from && version <= window.to) return { target: { version } };
-    return { wait: outside(snapshot, step, window, `version ${version}`) };
+    const wait = outside(snapshot, step, window, `version ${version}`);
+    return { wait, isEarly: version < window.from };
   }
   const { time, seconds } = point;
   if (seconds * 1000 > snapshot.nowMs) {
@@ -44,11 +52,12 @@ export function targetOf(
   const found = versionAtTime(snapshot.timeline, seconds);
   if (found.kind === "before") {
     if (found.first === undefined) return { wait: unknownTime(snapshot, step, time) };
-    return { wait: outside(snapshot, step, window, time) };
+    return { wait: outside(snapshot, step, window, time), isEarly: true };
   }
   const { version, errorSeconds } = found;
   if (version < window.from || version > window.to) {
-    return { wait: outside(snapshot, step, window, `${time} (version ${version})`) };
+    const wait = outside(snapshot, step, window, `${time} (version ${version})`);
+    return { wait, isEarly: version < window.from };
   }
   return { target: { version, time, earlierBySeconds: errorSeconds } };
 }
@@ -59,15 +68,16 @@ function gapBehind(
   step: string,
   { to }: Window,
 ): NewWait | undefined {
-  const { from, to: latest } = source?.status?.restorable ?? {};
+  const { restorable, gap } = source?.status ?? {};
   if (source?.spec.schedule !== undefined || restore.spec.fromBackup === undefined)
     return undefined;
-  if (from?.version === undefined || from.version <= to) return undefined;
+  const from = isOpenGap(gap) ? (gap.after ?? Infinity) : (restorable?.from?.version ?? 0);
+  if (from <= to) return undefined;
   const name = restore.spec.fromBackup;
   return {
     step,
     reason: "RestoreOutsideWindow",
-    message: `The backup ${name} was started again in the same place and has reached version ${latest?.version ?? from.version}, but the logs in the store have a gap: the tools restore no later version than ${to}, from before it`,
+    message: `The backup ${name} was started again in the same place, and the logs in the store have a gap: the tools restore no later version than ${to}, from before it`,
     object: `foundationdbbackup/${name}`,
     remedy: `To restore what was there before the gap, make the restore anew with spec.to.version ${to} or an earlier one. For what the backup writes now, give it a spec.blobStoreConfiguration.backupName of its own, so that it begins without a gap.`,
     retryAfterMs: 60_000,
@@ -90,7 +100,7 @@ function outside(
     reason: "RestoreOutsideWindow",
     message: `The backup cannot be restored to ${what}: it reaches from ${first} to ${last}`,
     remedy: `Make the restore anew with a point of this window in ${field}. A continuous backup that runs moves on by itself.`,
-    retryAfterMs: 60_000,
+    retryAfterMs: 300_000,
   };
 }
 

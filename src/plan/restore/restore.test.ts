@@ -45,6 +45,21 @@ const table: readonly (readonly [string, Partial<RestoreSnapshot>, string[], str
   ["[RS31] the store is looked at first", {}, ["describe"], []],
   ["[RS24] no cluster", { layer: missing, cluster: undefined }, [], ["BackupClusterMissing"]],
   [
+    "[RS25] its owner wants the cluster to be left alone",
+    { layer: { ...missing, reason: "Skipped" } },
+    [],
+    ["BackupClusterSkipped"],
+  ],
+  [
+    "[RS52] files of the backup are lost while it runs",
+    {
+      ...running,
+      ...seen([recordWith({ state: "starting", error: "'Missing backup data' on 'x'" })]),
+    },
+    [],
+    ["RestoreRunning", "BackupDataDamaged"],
+  ],
+  [
     "[RS70] the finalizer comes before the start",
     { restore: restoreWith({}, {}, { finalizers: [] }) },
     ["setFinalizer"],
@@ -200,6 +215,27 @@ test("[RS47] the answer to a point outside names the window, in times where they
   );
 });
 
+test("[RS58] a point before the window is asked about once an hour, a later one every ten minutes, and the wait stays", () => {
+  const later = (version: number, minutes: number): RestoreSnapshot => {
+    const spec = { to: { version } };
+    const scene = describedScene({ restore: restoreWith(spec) });
+    const { status } = planRestore(scene);
+    assert.deepEqual(status.window, { from: 50_000_000, to: 100_000_000 });
+    const restore = restoreWith(spec, status);
+    return { ...scene, restore, nowMs: nowMs + minutes * 60_000 };
+  };
+  const waits = ["RestoreOutsideWindow"];
+  assert.deepEqual(gistOf(later(7, 59)), { does: [], waits });
+  assert.deepEqual(gistOf(later(7, 61)), { does: ["deletePod"], waits });
+  assert.deepEqual(gistOf(later(200_000_000, 9)), { does: [], waits });
+  assert.deepEqual(gistOf(later(200_000_000, 11)), { does: ["deletePod"], waits });
+  const anew = { ...later(7, 61), commandPods: [] };
+  assert.deepEqual(gistOf(anew), { does: ["describe"], waits });
+  const reached = { ...later(7, 61), commandPods: [] };
+  const restore = restoreWith({ to: { version: 60_000_000 } }, reached.restore.status);
+  assert.deepEqual(gistOf({ ...reached, restore }), { does: ["describe"], waits: [] });
+});
+
 test("[RS57] the latest point is not one from before a gap in the store", () => {
   const startedAgain = (from: number): Partial<RestoreSnapshot> => {
     const restorable = { from: { version: from }, to: { version: 300_000_000 } };
@@ -209,6 +245,13 @@ test("[RS57] the latest point is not one from before a gap in the store", () => 
     planRestore(describedScene(change)).waits.map(({ reason }) => reason);
   assert.deepEqual(waitsOf(startedAgain(200_000_000)), ["RestoreOutsideWindow"]);
   assert.deepEqual(waitsOf(startedAgain(60_000_000)), []);
+  const gap = (after?: number): Partial<RestoreSnapshot> => {
+    const seenGap = { backupUID: "u1", before: 9_000, ...(after === undefined ? {} : { after }) };
+    return { source: backupWith({}, { gap: seenGap }) };
+  };
+  assert.deepEqual(waitsOf(gap()), ["RestoreOutsideWindow"], "nothing behind it yet");
+  assert.deepEqual(waitsOf(gap(200_000_000)), ["RestoreOutsideWindow"]);
+  assert.deepEqual(waitsOf(gap(60_000_000)), [], "the store reaches behind it");
   const restore = restoreWith({ to: { version: 90_000_000 } });
   assert.deepEqual(waitsOf({ ...startedAgain(200_000_000), restore }), []);
 });
@@ -365,6 +408,42 @@ test("[RS38] agents are neither made nor changed without the template of a backu
   const agents = { podTemplateSpec: { spec: { containers: [] } } };
   const given = { ...scene, restore: restoreWith({ agents }, status) };
   assert.deepEqual(gistOf(given).does, ["createDeployment"]);
+});
+
+test("[RS38] an abort without the backup runs with the template of the agents that are there", () => {
+  const env = [{ name: "FDB_TLS_CA_FILE", value: "/tls/ca.pem" }];
+  const podTemplateSpec = {
+    spec: {
+      containers: [
+        { name: "foundationdb", env, volumeMounts: [{ name: "tls", mountPath: "/tls" }] },
+      ],
+      volumes: [{ name: "tls", secret: { secretName: "tls" } }],
+    },
+  };
+  const cluster = clusterWith({}, { configured: true });
+  const restore = restoreWith({}, begun, deleted);
+  const agents = ownAgents(restore, backupWith({ podTemplateSpec }), cluster);
+  const made = agentDeployment(agents, "back-restore-agents");
+  assert.ok(made.ok && made.value !== undefined);
+  const { spec } = made.value;
+  const deployment = { ...made.value, ...(spec === undefined ? {} : { spec }) };
+  const scene = sceneOf({
+    ...running,
+    restore,
+    cluster,
+    source: undefined,
+    helpers: [],
+    deployment,
+  });
+  const action = planRestore(scene).actions.find(({ type }) => type === "createCommand");
+  assert.ok(action?.type === "createCommand" && action.command === "abort");
+  const [main] = action.object.spec?.containers ?? [];
+  assert.deepEqual(main?.command, ["fdbrestore"]);
+  assert.equal(main?.image, spec?.template.spec?.containers[0]?.image);
+  assert.ok(main?.env?.some(({ name }) => name === "FDB_TLS_CA_FILE"));
+  assert.ok(action.object.spec?.volumes?.some(({ name }) => name === "tls"));
+  const names = (action.object.spec?.volumes ?? []).map(({ name }) => name);
+  assert.equal(new Set(names).size, names.length, "no volume twice");
 });
 
 test("[RS39] no restore is started while data of its backup is being deleted", () => {

@@ -13,6 +13,7 @@ import type { NewWait } from "../wait.ts";
 import { wantsFinalizer } from "./deletion.ts";
 import { commandView, foreignRecord, isBegun, lenders, sourceUrl } from "./facts.ts";
 import { targetOf, windowOf } from "./point.ts";
+import type { NoTarget } from "./point.ts";
 import { nothing } from "./snapshot.ts";
 import type { RestoreSnapshot, RestoreStepResult } from "./snapshot.ts";
 
@@ -40,7 +41,9 @@ export function startRestore(snapshot: RestoreSnapshot): RestoreStepResult {
   const window = windowOf(description);
   if (window === undefined) return { waits: [notRestorable(url)], reads };
   const found = targetOf(snapshot, step, window);
-  if ("wait" in found) return { waits: [found.wait], reads, status: { window } };
+  if ("wait" in found) {
+    return { waits: [found.wait], reads, status: { window, url: maskedUrl(url) } };
+  }
   const { target } = found;
   const earlierUID = foreignRecord(snapshot)?.uid;
   const command = startRestoreCommand(
@@ -63,6 +66,23 @@ export function startRestore(snapshot: RestoreSnapshot): RestoreStepResult {
   };
 }
 
+/** Why the point was out of reach when the store was last looked at: while it is looked at anew nothing else is known. */
+function knownOutside(snapshot: RestoreSnapshot): NoTarget | undefined {
+  const { window, url } = snapshot.restore.status ?? {};
+  if (window?.from === undefined || window.to === undefined) return undefined;
+  if (url !== maskedUrl(sourceUrl(snapshot))) return undefined;
+  const found = targetOf(snapshot, step, { from: window.from, to: window.to });
+  return "wait" in found ? found : undefined;
+}
+
+/** What was expired does not come back, so the store is not asked about it every few minutes. */
+const earlyLookMs = 3_600_000;
+
+/** How long what the store has told about the window is good. */
+export function lookMs(snapshot: RestoreSnapshot): number {
+  return knownOutside(snapshot)?.isEarly === true ? earlyLookMs : 0;
+}
+
 type Look =
   | { readonly description: Description; readonly reads: readonly string[] }
   | { readonly result: RestoreStepResult };
@@ -80,7 +100,9 @@ function lookAtStore(snapshot: RestoreSnapshot, context: string): Look {
       if (/Backup does not exist/.test(end?.message ?? "")) {
         return { result: again(snapshot, lender, command, notThere(url)) };
       }
-      return { result: runCommand(view, step, command) };
+      const result = runCommand(view, step, command);
+      const known = end === undefined ? knownOutside(snapshot) : undefined;
+      return { result: known === undefined ? result : { ...result, waits: [known.wait] } };
     }
     name = end.pod.metadata.name ?? "";
   }

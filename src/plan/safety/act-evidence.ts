@@ -12,6 +12,7 @@ import { hold, sentence } from "../hold.ts";
 import type { Hold } from "../hold.ts";
 import { silenceOf, unavailabilityOf } from "../view/unavailability.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { withGroups } from "../view/cluster-view.ts";
 import type { Draft } from "../step.ts";
 import { actRefusal } from "./act-refusal.ts";
 import { statusProblem } from "./evidence.ts";
@@ -57,6 +58,7 @@ export function statusProblemOf(snapshot: Snapshot): string | undefined {
     nowMs: snapshot.nowMs,
     maximumAgeMs: snapshot.options.evidenceMaximumAgeMs,
     isKnownDead: knownDeadAddresses(snapshot),
+    memory: snapshot.memory,
   });
 }
 
@@ -93,8 +95,7 @@ export function refusalOf(
   groups: readonly ProcessGroup[],
   action: DisruptiveAction,
 ): Refusal | undefined {
-  const status = { ...snapshot.cluster.status, processGroups: groups };
-  return actRefusal({ ...snapshot, cluster: { ...snapshot.cluster, status } }, action);
+  return actRefusal(withGroups(snapshot, groups), action);
 }
 
 /** Whether acts of this resource take the lock of the database. */

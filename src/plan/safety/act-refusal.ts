@@ -28,6 +28,7 @@ import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
 import { groupsOf, knownDeadAddresses, zoneOfGroup } from "./view.ts";
 import type { SafetyView } from "./view.ts";
+import { withGroups } from "../view/cluster-view.ts";
 import { claimStateText, isDataInPod, volumeProblem } from "./volumes.ts";
 
 /** Why the act may not happen now; undefined when it may. */
@@ -105,6 +106,7 @@ export function evidenceLimits(view: SafetyView): EvidenceLimits {
     nowMs: view.nowMs,
     maximumAgeMs: view.options.evidenceMaximumAgeMs,
     isKnownDead: knownDeadAddresses(view),
+    memory: view.memory,
   };
 }
 
@@ -242,9 +244,11 @@ function servingAtRisk(view: SafetyView): ProcessGroup[] {
 
 function without(view: SafetyView, left: readonly ProcessGroup[]): SafetyView {
   if (left.length === 0) return view;
-  const processGroups = groupsOf(view).filter((group) => !left.includes(group));
-  const { cluster } = view;
-  return { ...view, cluster: { ...cluster, status: { ...cluster.status, processGroups } } };
+  const gone = new Set(left);
+  return withGroups(
+    view,
+    groupsOf(view).filter((group) => !gone.has(group)),
+  );
 }
 
 function removalRefusal(

@@ -6,7 +6,6 @@ import type { DatabaseStatus, StatusProcess } from "../../model/database-status.
 import { instanceLocality } from "../../model/process-group-id.ts";
 import { conditionOf } from "../../model/process-group.ts";
 import { processesOfInstance } from "../../model/locality.ts";
-import { shapeOfPod } from "../view/pod-shape.ts";
 import { verificationMaximumAgeMs } from "../questions.ts";
 import { ownTimeMs } from "../view/server-time.ts";
 import type { SeenStatus } from "../snapshot.ts";
@@ -15,10 +14,11 @@ import { isFullyRecovered, statusProblem, statusGap } from "./evidence.ts";
 import { logProblem, replicationProblem } from "./fault-tolerance.ts";
 import { holdingOf } from "./role-history.ts";
 import type { Holding } from "./role-history.ts";
-import { beginningOf, incarnationToleranceMs, knownDeadAddresses, podOf } from "./view.ts";
+import { beginningOf, incarnationToleranceMs, knownDeadAddresses } from "./view.ts";
 import { hostOf } from "../../model/address.ts";
 import type { SafetyView } from "./view.ts";
 import { volumeProblem } from "./volumes.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 /** A group without any address never had data if its pod has not been placed for so long. */
 const pendingMinimumSeconds = 3_600;
@@ -49,8 +49,7 @@ export function hasAbsentProcesses(view: SafetyView, group: ProcessGroup): boole
   if (newest === undefined) return false;
   // The process that reports is not the one whose data is asked about.
   if (volumeProblem(view, group)?.kind === "lost") return true;
-  const pod = podOf(view, group);
-  const servers = pod === undefined ? 1 : shapeOfPod(view, pod).servers;
+  const servers = viewOf(view).of(group).shape?.servers ?? 1;
   return processesOfInstance(view, newest.status, group.processGroupID).length < servers;
 }
 
@@ -70,9 +69,9 @@ function judgedStatuses(view: SafetyView): JudgedStatuses {
     ({ observedMs, status }) =>
       observedMs > lastWriteMs &&
       nowMs - observedMs <= maximumAgeMs &&
-      statusGap(status, isKnownDead) === undefined,
+      statusGap(status, isKnownDead, view.memory) === undefined,
   );
-  const limits = { lastWriteMs, nowMs, maximumAgeMs, isKnownDead };
+  const limits = { lastWriteMs, nowMs, maximumAgeMs, isKnownDead, memory: view.memory };
   return { evidence: statusProblem(view.database, limits), complete };
 }
 
@@ -131,7 +130,7 @@ function podProblem(
   newest: SeenStatus,
   processes: readonly StatusProcess[],
 ): string | undefined {
-  const createdMs = ownTimeMs(view, podOf(view, group)?.metadata.creationTimestamp);
+  const createdMs = ownTimeMs(view, viewOf(view).of(group).pod?.metadata.creationTimestamp);
   if (createdMs === undefined || processes.length === 0) return undefined;
   const isOfPod = (process: StatusProcess): boolean =>
     (beginningOf(newest, process)?.latestMs ?? 0) >= createdMs - incarnationToleranceMs;

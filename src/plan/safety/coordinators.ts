@@ -2,14 +2,13 @@
 // majority of them at work. Rules: spec/safety.md [S66], [S81].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { coordinatorsOf } from "../../model/connection-string.ts";
-import type { DatabaseStatus } from "../../model/database-status.ts";
+import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
 import { dnsNameOf, processesByInstance, processesOfInstance } from "../../model/locality.ts";
-import { podNameOf } from "../../model/process-group-id.ts";
-import { shapeOfPod } from "../view/pod-shape.ts";
 import { groupProblem } from "./down-zones.ts";
-import { groupsOf, podOf } from "./view.ts";
+import { groupsOf } from "./view.ts";
 import { hostOf } from "../../model/address.ts";
 import type { SafetyView } from "./view.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 /** Whether the group serves as a coordinator, by any name under which a client may know it. */
 export function isCoordinator(
@@ -17,13 +16,37 @@ export function isCoordinator(
   status: DatabaseStatus,
   group: ProcessGroup,
 ): boolean {
+  const { database } = view;
+  if (database.kind !== "seen" || database.status !== status)
+    return coordinates(view, status, group);
+  return viewOf(view).of(group).finding(coordinatesNow, view, group);
+}
+
+/** Several steps ask it of every process group that is to go. */
+function coordinatesNow(view: SafetyView, group: ProcessGroup): boolean {
+  return view.database.kind === "seen" && coordinates(view, view.database.status, group);
+}
+
+function coordinates(view: SafetyView, status: DatabaseStatus, group: ProcessGroup): boolean {
   const processes = processesOfInstance(view, status, group.processGroupID);
-  if (processes.some((process) => process.roles?.some(({ role }) => role === "coordinator"))) {
-    return true;
-  }
+  if (processes.some((process) => process.roles?.some(isCoordinatorRole))) return true;
   const named = coordinatorHosts(view, status);
-  for (const host of hostsOfGroup(view, status, group)) if (named.has(host)) return true;
-  return false;
+  const { shape, podName } = viewOf(view).of(group);
+  return (
+    group.addresses?.some((address) => named.has(hostOf(address))) === true ||
+    shape?.hosts.some((host) => named.has(host)) === true ||
+    processes.some((process) => isNamed(process, named)) ||
+    hostsOfName(view, named, podName).length > 0
+  );
+}
+
+function isCoordinatorRole({ role }: { readonly role: string }): boolean {
+  return role === "coordinator";
+}
+
+function isNamed(process: StatusProcess, named: ReadonlySet<string>): boolean {
+  const name = dnsNameOf(process);
+  return named.has(hostOf(process.address ?? "")) || (name !== "" && named.has(name));
 }
 
 /** The same for a process group of any instance, by what its processes report; of our own we know more. */
@@ -32,10 +55,7 @@ export function isCoordinatorId(view: SafetyView, status: DatabaseStatus, id: st
   if (own !== undefined) return isCoordinator(view, status, own);
   const named = coordinatorHosts(view, status);
   return processesOfInstance(view, status, id).some(
-    (process) =>
-      process.roles?.some(({ role }) => role === "coordinator") === true ||
-      named.has(hostOf(process.address ?? "")) ||
-      named.has(dnsNameOf(process)),
+    (process) => process.roles?.some(isCoordinatorRole) === true || isNamed(process, named),
   );
 }
 
@@ -62,24 +82,27 @@ function hostsInResource({ status }: SafetyView["cluster"]): readonly string[] {
 }
 
 /** Addresses and names that belong to the group: those it has, those it had, and the name of its pod. */
-function* hostsOfGroup(
-  view: SafetyView,
-  status: DatabaseStatus,
-  group: ProcessGroup,
-): Generator<string> {
-  for (const address of group.addresses ?? []) yield hostOf(address);
-  const pod = podOf(view, group);
-  if (pod !== undefined) for (const ip of shapeOfPod(view, pod).publicIps) yield hostOf(ip);
-  for (const process of processesOfInstance(view, status, group.processGroupID)) {
-    yield hostOf(process.address ?? "");
-    const name = dnsNameOf(process);
-    if (name !== "") yield name;
-  }
-  // A process that does not report is known by the name that the headless service gives its pod.
-  const { name: cluster = "", namespace = "" } = view.cluster.metadata;
-  const podName = podNameOf(cluster, group.processClass, group.processGroupID);
-  const prefix = `${podName}.${cluster}.${namespace}.`;
-  for (const host of coordinatorHosts(view, status)) if (host.startsWith(prefix)) yield host;
+function hostsOfGroup(view: SafetyView, status: DatabaseStatus, group: ProcessGroup): string[] {
+  const { shape, podName } = viewOf(view).of(group);
+  const processes = processesOfInstance(view, status, group.processGroupID);
+  return [
+    ...(group.addresses ?? []).map(hostOf),
+    ...(shape?.hosts ?? []),
+    ...processes.map(({ address = "" }) => hostOf(address)),
+    ...processes.map(dnsNameOf).filter((name) => name !== ""),
+    ...hostsOfName(view, coordinatorHosts(view, status), podName),
+  ];
+}
+
+/** A process that does not report is known by the name that the headless service gives its pod. */
+function hostsOfName(
+  { cluster }: SafetyView,
+  hosts: ReadonlySet<string>,
+  podName: string,
+): string[] {
+  const { name = "", namespace = "" } = cluster.metadata;
+  const prefix = `${podName}.${name}.${namespace}.`;
+  return [...hosts].filter((host) => host.startsWith(prefix));
 }
 
 /** Why an act on these groups would leave too few coordinators, as a clause; undefined when it would not. */
@@ -113,6 +136,6 @@ function hostsOfLost(
       inFlight.has(group.processGroupID) || groupProblem(view, group, processes) !== undefined;
     if (isDown) for (const host of hostsOfGroup(view, status, group)) hosts.add(host);
   }
-  const hitHosts = new Set(hit.flatMap((group) => [...hostsOfGroup(view, status, group)]));
+  const hitHosts = new Set(hit.flatMap((group) => hostsOfGroup(view, status, group)));
   return { has: (host) => hosts.has(host) || hitHosts.has(host), hit: hitHosts };
 }

@@ -6,10 +6,10 @@ import type { StatusProcess } from "../../model/database-status.ts";
 import { isTest } from "../../model/process-class.ts";
 import { hasReported, isExcluded, isPacked } from "../../model/process-group.ts";
 import { processesByInstance } from "../../model/locality.ts";
-import { shapeOfPod } from "../view/pod-shape.ts";
-import { groupsOf, isNodeReady, isPodReady, podOf } from "./view.ts";
+import { groupsOf, isNodeReady, isPodReady } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { claimStateText, volumeProblem } from "./volumes.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 /** By fault domain, the reason as a clause. Groups that never reported are no loss: nothing rests on them. */
 export function downZones(view: SafetyView): ReadonlyMap<string, string> {
@@ -40,9 +40,9 @@ export function downHosts(view: SafetyView): ReadonlySet<string> {
   const hosts = new Set<string>();
   for (const group of groupsOf(view)) {
     if (!isPacked(group) || isTest(group.processClass) || isExcluded(group)) continue;
-    const host = podOf(view, group)?.spec?.nodeName ?? "";
+    const { pod, node } = viewOf(view).of(group);
+    const host = pod?.spec?.nodeName ?? "";
     if (host === "" || view.nodes === undefined || !hasReported(group)) continue;
-    const node = view.nodes.get(host);
     if (node === undefined || !isNodeReady(node)) hosts.add(host);
   }
   return new Set([...hosts].sort());
@@ -66,12 +66,11 @@ export function groupProblem(
   const isIdle = own.every(({ excluded, roles = [] }) => excluded === true && roles.length === 0);
   if (own.length > 0 && isIdle) return undefined;
   if (volume !== undefined) return `the volume claim of ${id} ${claimStateText(volume.state)}`;
-  const pod = podOf(view, group);
+  const { pod, node, shape } = viewOf(view).of(group);
   if (pod === undefined) return `the pod of ${id} is gone`;
   if (pod.metadata.deletionTimestamp !== undefined) return `the pod of ${id} is being deleted`;
   if (!isPodReady(pod)) return `the pod of ${id} is not ready`;
-  const node = view.nodes?.get(pod.spec?.nodeName ?? "");
   if (node !== undefined && !isNodeReady(node)) return `the node of ${id} is not ready`;
-  const isMissing = processes !== undefined && own.length < shapeOfPod(view, pod).servers;
+  const isMissing = processes !== undefined && own.length < (shape?.servers ?? 1);
   return isMissing ? `${id} does not report` : undefined;
 }

@@ -1,5 +1,6 @@
 // Whether a status is evidence: it came after our own last act, it is not old, and it shows the whole of an available
 // database. A process that is known to be dead hides nothing. Rules: spec/safety.md [S10]-[S19], [S141].
+import { Memory } from "../../env/memory.ts";
 import type { DatabaseStatus, StatusMessage } from "../../model/database-status.ts";
 import { processesOf } from "../../model/locality.ts";
 import { unreadableText } from "../../model/status-shape.ts";
@@ -15,6 +16,8 @@ export interface EvidenceLimits {
   maximumAgeMs: number;
   /** Whether nobody can be behind this address any more. */
   isKnownDead?: (address: string) => boolean;
+  /** Where the list of the processes of a status is kept. */
+  memory?: Memory;
 }
 
 /** From here on commits flow. A database that lost a hall or a region stays in one of the first. */
@@ -39,7 +42,7 @@ export function evidenceRefusal(
 ): Refusal | undefined {
   const stale = freshnessRefusal(observation, limits);
   if (stale !== undefined || observation.kind === "missing") return stale;
-  const gap = statusGap(observation.status, limits.isKnownDead);
+  const gap = statusGap(observation.status, limits.isKnownDead, limits.memory);
   return gap === undefined ? undefined : refusal("StatusIncomplete", gap);
 }
 
@@ -76,6 +79,7 @@ export function staleRefusal(observedMs: number, limits: EvidenceLimits): Refusa
 export function statusGap(
   status: DatabaseStatus,
   isKnownDead: (address: string) => boolean = () => false,
+  memory = new Memory(),
 ): string | undefined {
   const unreadable = unreadableText(status);
   if (unreadable !== undefined) return unreadable;
@@ -87,7 +91,7 @@ export function statusGap(
   if (recovery === undefined || !servingStates.has(recovery.name)) {
     return `the database is still recovering: ${recovery?.name ?? "it does not tell its state"}`;
   }
-  const processes = processesOf(status);
+  const processes = memory.once(processesOf, status);
   if (processes.length === 0) return "the status lists no processes";
   if (processes.every((process) => (process.roles ?? []).length === 0)) {
     return "the status lists no roles";

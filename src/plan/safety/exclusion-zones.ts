@@ -2,7 +2,7 @@
 // so the operator must not ask for one. Rules: spec/removal.md [R38], spec/halls.md [HALL20].
 import type { Remembering } from "../../env/memory.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
-import type { DatabaseStatus } from "../../model/database-status.ts";
+import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
 import {
   localityKeys,
   localityOf,
@@ -51,10 +51,12 @@ export function zoneProblems(
   redundancyMode: string | undefined,
 ): readonly ZoneProblem[] {
   const problems: ZoneProblem[] = [];
+  if (leaving.size === 0) return problems;
+  const processes = processesOf(status);
   const mode = status.cluster?.configuration?.redundancy_mode ?? redundancyMode;
   const wanted = redundancyOf(mode).minimumFaultDomains;
   for (const kind of kinds) {
-    const { zones, leavingByZone, ids } = zonesOf(status, leaving, kind);
+    const { zones, leavingByZone, ids } = zonesOf(processes, leaving, kind);
     if (ids.size === 0) continue;
     const hallText = hallProblem(status, leaving, mode, kind.name);
     if (hallText !== undefined) {
@@ -75,7 +77,7 @@ export function zoneProblems(
 
 /** The zones of those that stay, the ids of those that go, and by zone those of them that could still serve. */
 function zonesOf(
-  status: DatabaseStatus,
+  processes: readonly StatusProcess[],
   leaving: ReadonlySet<string>,
   kind: Kind,
 ): {
@@ -86,7 +88,7 @@ function zonesOf(
   const zones = new Set<string>();
   const ids = new Set<string>();
   const leavingByZone = new Map<string, string[]>();
-  for (const process of processesOf(status)) {
+  for (const process of processes) {
     if (!kind.holds(process.class_type ?? "")) continue;
     const id = localityOf(process, localityKeys.instance);
     const zone = localityOf(process, localityKeys.zone);

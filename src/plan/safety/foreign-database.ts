@@ -12,9 +12,10 @@ import { hasReported } from "../../model/process-group.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import { ownTimeMs } from "../view/server-time.ts";
 import type { DatabaseObservation } from "../snapshot.ts";
-import { isPodReady, podOf, groupsOf } from "./view.ts";
+import { isPodReady, groupsOf } from "./view.ts";
 import { hostOf } from "../../model/address.ts";
 import type { SafetyView } from "./view.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 export type ForeignView = Pick<
   SafetyView,
@@ -40,7 +41,7 @@ export function foreignProblem(view: ForeignView, status: DatabaseStatus): strin
   if (view.cluster.status?.configured !== true || status.unreadable !== undefined) return undefined;
   if (status.client?.database_status?.available !== true) return undefined;
   // Asked of every status: one process of ours that is known settles it.
-  if (isKnown(view, knownHosts(status))) return undefined;
+  if (isKnown(view, knownHosts(view, status))) return undefined;
   const running = runningGroups(view);
   if (running.length === 0) return undefined;
   const ids = running.map(({ processGroupID }) => processGroupID);
@@ -51,8 +52,8 @@ export function foreignProblem(view: ForeignView, status: DatabaseStatus): strin
 }
 
 /** Whoever takes part in the database, is one of its coordinators, or tries to with a protocol that it does not speak. */
-function* knownHosts(status: DatabaseStatus): Generator<string> {
-  for (const { address = "" } of processesOf(status)) yield hostOf(address);
+function* knownHosts({ memory }: ForeignView, status: DatabaseStatus): Generator<string> {
+  for (const { address = "" } of memory.once(processesOf, status)) yield hostOf(address);
   for (const { address } of status.client?.coordinators?.coordinators ?? []) yield hostOf(address);
   yield* incompatibleHosts(status, undefined);
 }
@@ -60,7 +61,7 @@ function* knownHosts(status: DatabaseStatus): Generator<string> {
 function isKnown(view: ForeignView, known: Iterable<string>): boolean {
   const own = new Set<string>();
   for (const pod of view.pods.values()) {
-    for (const ip of shapeOfPod(view, pod).publicIps) own.add(hostOf(ip));
+    for (const host of shapeOfPod(view, pod).hosts) own.add(host);
   }
   for (const host of known) {
     if (own.has(host) || isNameOfService(view.cluster, host)) return true;
@@ -76,7 +77,7 @@ function runningGroups(view: ForeignView): ProcessGroup[] {
 }
 
 function isSettled(view: ForeignView, group: ProcessGroup): boolean {
-  const pod = podOf(view, group);
+  const pod = viewOf(view).of(group).pod;
   if (pod === undefined || !isPodReady(pod)) return false;
   const startedMs = ownTimeMs(view, pod.status?.startTime ?? pod.metadata.creationTimestamp);
   return startedMs !== undefined && view.nowMs - startedMs > settledMs;

@@ -9,12 +9,12 @@ import {
   groupsOf,
   incarnationToleranceMs,
   isPodReady,
-  podOf,
   processKey,
 } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { volumeProblem } from "./volumes.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 /** "open": not seen to have ended; "ended": seen; "contradicted": it had no effect, though the command succeeded. */
 export type LedgerVerdict = "open" | "ended" | "contradicted";
@@ -56,7 +56,7 @@ export function ledgerVerdict(
 
 /** A process is back when it reports with a later beginning; one whose pod is gone is not waited for. */
 function restartVerdict(entry: LedgerEntry, view: VerdictView, seen: SeenStatus): LedgerVerdict {
-  const beginnings = beginningsOf(seen, processesOf(seen.status));
+  const beginnings = beginningsOf(seen, view.memory.once(processesOf, seen.status));
   const isExpired = seen.observedMs - entry.atMs > killEffectMs;
   let isOpen = false;
   for (const [key, before] of entry.starts) {
@@ -77,7 +77,7 @@ function isOwnerGone(view: VerdictView, key: string): boolean {
     ({ processGroupID: id }) => key === id || key.startsWith(`${id}-`),
   );
   if (owner === undefined) return false;
-  const pod = podOf(view, owner);
+  const pod = viewOf(view).of(owner).pod;
   return pod === undefined || !isPodReady(pod);
 }
 
@@ -88,7 +88,7 @@ function arePodsBack(entry: LedgerEntry, view: VerdictView, seen: SeenStatus): b
   return entry.processGroupIds.every((id) => {
     const group = known.get(id);
     if (group === undefined) return true;
-    const pod = podOf(view, group);
+    const pod = viewOf(view).of(group).pod;
     if (pod === undefined || !isPodReady(pod)) return false;
     // A process that comes back without its data is not what was taken away.
     if (volumeProblem(view, group)?.kind === "lost") return false;

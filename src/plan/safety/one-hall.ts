@@ -11,8 +11,9 @@ import {
 } from "../../model/locality.ts";
 import { hallOf, isMarkedForRemoval } from "../../model/process-group.ts";
 import { redundancyOf } from "../../model/redundancy.ts";
-import { groupsOf, isNodeReady, podOf } from "./view.ts";
+import { groupsOf, isNodeReady } from "./view.ts";
 import type { SafetyView } from "./view.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 type HallKey = "data_hall" | "dcid";
 
@@ -73,9 +74,8 @@ function busyHalls(view: SafetyView): ReadonlyMap<string, string> {
   }
   const key = hallKeyInForce(status);
   const zone = status.cluster?.maintenance_zone ?? "";
-  const maintained = processesOf(status).find(
-    (process) => zone !== "" && localityOf(process, localityKeys.zone) === zone,
-  );
+  const processes = zone === "" ? [] : view.memory.once(processesOf, status);
+  const maintained = processes.find((process) => localityOf(process, localityKeys.zone) === zone);
   if (key !== undefined && maintained !== undefined) {
     note(localityOf(maintained, key), `fault domain ${zone} is under maintenance`);
   }
@@ -85,9 +85,8 @@ function busyHalls(view: SafetyView): ReadonlyMap<string, string> {
 /** After a restart of the operator only the pods remember: one that is going, or whose successor has not been made. */
 function isBeingMadeAnew(view: SafetyView, group: ProcessGroup): boolean {
   if (!group.faultDomain || isMarkedForRemoval(group)) return false;
-  const pod = podOf(view, group);
+  const { pod, node } = viewOf(view).of(group);
   if (pod === undefined) return true;
   if (pod.metadata.deletionTimestamp === undefined) return false;
-  const node = view.nodes?.get(pod.spec?.nodeName ?? "");
   return node === undefined || isNodeReady(node);
 }

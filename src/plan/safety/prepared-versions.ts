@@ -9,30 +9,44 @@ import {
 } from "../../model/version.ts";
 import { announcements } from "../view/pod-binaries.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
+import type { PodShape } from "../view/pod-shape.ts";
 import type { Snapshot } from "../snapshot.ts";
 
+type PreparedView = Pick<Snapshot, "cluster" | "pods" | "memory"> & {
+  configMap?: Snapshot["configMap"];
+};
+
 /** By sidecars and, where it is known, by the ConfigMap; the version of most of them first. */
-export function preparedVersions(
-  snapshot: Pick<Snapshot, "cluster" | "pods" | "memory"> & { configMap?: Snapshot["configMap"] },
-  runningVersion: string,
-): string[] {
+export function preparedVersions(snapshot: PreparedView, runningVersion: string): string[] {
   const running = parseVersion(runningVersion);
   const counts = new Map<string, number>();
-  const count = (text: string): void => {
+  for (const [text, count] of snapshot.memory.once(toldVersions, snapshot)) {
     const version = parseVersion(text);
-    if (version === undefined || running === undefined) return;
-    if (isProtocolCompatible(version, running) || compareVersions(version, running) < 0) return;
+    if (version === undefined || running === undefined) continue;
+    if (isProtocolCompatible(version, running) || compareVersions(version, running) < 0) continue;
     const name = formatVersion(version);
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-  };
-  for (const pod of snapshot.pods.values()) {
-    // The image that the sidecar should run, and the one that it still runs.
-    const { sidecarImage = "", runningSidecarImage = "" } = shapeOfPod(snapshot, pod);
-    const tags = [sidecarImage, runningSidecarImage].map((image) => tagOf(image) ?? "");
-    for (const tag of new Set(tags)) count(tag.replace(/-\d+$/, ""));
+    counts.set(name, (counts.get(name) ?? 0) + count);
   }
-  for (const version of new Set(announcements(snapshot))) count(version ?? "");
   return [...counts]
     .toSorted(([one, left], [other, right]) => right - left || (one < other ? -1 : 1))
     .map(([version]) => version);
+}
+
+/** How often each version is told. Pods are many, and have few of them; several steps ask. */
+function toldVersions(snapshot: PreparedView): ReadonlyMap<string, number> {
+  const told = new Map<string, number>();
+  const tell = (text: string): void => void told.set(text, (told.get(text) ?? 0) + 1);
+  for (const pod of snapshot.pods.values()) {
+    const shape = shapeOfPod(snapshot, pod);
+    for (const text of snapshot.memory.once(versionsOfSidecar, shape)) tell(text);
+  }
+  for (const version of new Set(announcements(snapshot))) tell(version ?? "");
+  return told;
+}
+
+/** By the image that the sidecar should run, and the one that it still runs. */
+function versionsOfSidecar(shape: PodShape): readonly string[] {
+  const { sidecarImage = "", runningSidecarImage = "" } = shape;
+  const tags = [sidecarImage, runningSidecarImage].map((image) => tagOf(image) ?? "");
+  return [...new Set(tags)].map((tag) => tag.replace(/-\d+$/, ""));
 }

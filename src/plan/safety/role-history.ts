@@ -10,9 +10,10 @@ import { processesOfInstance } from "../../model/locality.ts";
 import { isLogProcess, neverKeepsData } from "../../model/process-class.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import type { SeenStatus } from "../snapshot.ts";
-import { groupsOf, podOf } from "./view.ts";
+import { groupsOf } from "./view.ts";
 import { hostOf } from "../../model/address.ts";
 import type { SafetyView } from "./view.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 /** From the least to the most. */
 export type Holding = "nothing" | "logs" | "data";
@@ -80,7 +81,7 @@ function historyAfter(
   group: ProcessGroup,
   seen: SeenStatus,
 ): RoleHistory | undefined {
-  const pod = podOf(view, group);
+  const pod = viewOf(view).of(group).pod;
   const processes = processesOfInstance(view, seen.status, group.processGroupID);
   const shown = shownBy(view, seen, group, known);
   const { observedMs } = seen;
@@ -153,10 +154,11 @@ function most(holdings: readonly Holding[]): Holding {
 
 /** The most that the process group may hold. */
 export function holdingOf(
-  view: Pick<SafetyView, "cluster" | "pods" | "histories">,
+  view: Pick<SafetyView, "cluster" | "pods" | "histories" | "memory">,
   group: ProcessGroup,
 ): Holding {
   const history = view.histories?.get(group.processGroupID);
-  if (history?.isSettled !== true || hasOtherStarted(podOf(view, group), history)) return "data";
+  if (history?.isSettled !== true || hasOtherStarted(viewOf(view).of(group).pod, history))
+    return "data";
   return most([holdingOfClass(group.processClass), history.shown]);
 }

@@ -10,6 +10,7 @@ import { podConfigurationState } from "../view/pod-configuration.ts";
 import { isLater } from "../view/server-time.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 export type CreationView = Pick<
   Snapshot,
@@ -48,7 +49,7 @@ function hasOlderClaims({ cluster, pvcs }: CreationView): boolean {
 export function unstartedGroups(snapshot: Snapshot, draft: Draft): string[] {
   const groups = draft.groups.filter((group) => !isMarkedForRemoval(group));
   return groups.flatMap((group) => {
-    const pod = snapshot.pods.get(draft.desired.podName(group));
+    const pod = viewOf(snapshot).of(group).pod;
     const isUp =
       pod?.status?.phase === "Running" &&
       podConfigurationState(snapshot, draft.desired, group, pod) === "current";

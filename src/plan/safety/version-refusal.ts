@@ -10,7 +10,8 @@ import type { SafetyView } from "./view.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { incompatibleHosts } from "../../model/incompatible-hosts.ts";
 import { processesByInstance } from "../../model/locality.ts";
-import { groupsOf, isPodReady, podOf } from "./view.ts";
+import { groupsOf, isPodReady } from "./view.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 export function versionRefusal(
   view: Pick<SafetyView, "cluster" | "pods" | "memory">,
@@ -40,7 +41,7 @@ export function groupsAhead(
   if (hosts.size === 0) return [];
   const reporting = processesByInstance(view, status);
   return groupsOf(view).filter((group) => {
-    const pod = podOf(view, group);
+    const pod = viewOf(view).of(group).pod;
     if (pod === undefined || !isPodReady(pod) || reporting.has(group.processGroupID)) return false;
     return (group.addresses ?? []).some((address) => hosts.has(address));
   });

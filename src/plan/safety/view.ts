@@ -8,9 +8,9 @@ import type { Stored } from "../../kube/resource.ts";
 import { hostOf } from "../../model/address.ts";
 import type { StatusProcess } from "../../model/database-status.ts";
 import { localityKeys, localityOf } from "../../model/locality.ts";
-import { podNameOf } from "../../model/process-group-id.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import type { SeenStatus, Snapshot } from "../snapshot.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 export type SafetyView = Pick<
   Snapshot,
@@ -38,17 +38,9 @@ export function groupsOf(view: Pick<SafetyView, "cluster">): readonly ProcessGro
   return view.cluster.status?.processGroups ?? [];
 }
 
-export function podOf(
-  view: Pick<SafetyView, "cluster" | "pods">,
-  group: ProcessGroup,
-): Stored<Pod> | undefined {
-  const { name = "" } = view.cluster.metadata;
-  return view.pods.get(podNameOf(name, group.processClass, group.processGroupID));
-}
-
 /** The fault domain that an act on the group is charged to; a group that never reported is its own. */
 export function zoneOfGroup(view: SafetyView, group: ProcessGroup): string {
-  const { nodeName } = podOf(view, group)?.spec ?? {};
+  const { nodeName } = viewOf(view).of(group).pod?.spec ?? {};
   return group.faultDomain || nodeName || group.processGroupID;
 }
 
@@ -127,8 +119,8 @@ function knownHosts(view: Pick<SafetyView, "cluster" | "pods" | "memory">) {
   const alive = new Set<string>();
   const dead = new Set<string>();
   for (const pod of view.pods.values()) {
-    const isAlive = isPodReady(pod);
-    for (const ip of shapeOfPod(view, pod).publicIps) (isAlive ? alive : dead).add(hostOf(ip));
+    const hosts = isPodReady(pod) ? alive : dead;
+    for (const host of shapeOfPod(view, pod).hosts) hosts.add(host);
   }
   for (const group of groupsOf(view)) {
     for (const address of group.addresses ?? []) dead.add(hostOf(address));

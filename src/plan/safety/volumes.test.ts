@@ -211,12 +211,12 @@ test("[S44] [S104] a process that comes back on another volume does not end the 
 test("[S103] the claim of a process that reports is noted once, and never one that came later", () => {
   const sample = sampleDatabase();
   const group = sampleGroup(sample, id);
-  const noted = withVolumeClaim(viewOf(sample), group, pod(sample));
+  const noted = withVolumeClaim(viewOf(sample), group);
   assert.equal(noted.volumeClaim, `claim-${id}`);
   claim(sample).metadata.uid = "another";
-  assert.equal(withVolumeClaim(viewOf(sample), noted, pod(sample)), noted);
+  assert.equal(withVolumeClaim(viewOf(sample), noted), noted);
   young(sample);
-  assert.equal(withVolumeClaim(viewOf(sample), group, pod(sample)), group);
+  assert.equal(withVolumeClaim(viewOf(sample), group), group);
 });
 
 test("[S107] the claims to be asked for are those with data, each once", () => {

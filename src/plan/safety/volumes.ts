@@ -4,16 +4,15 @@
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { processesOfInstance } from "../../model/locality.ts";
 import { isStateful, neverKeepsData } from "../../model/process-class.ts";
-import { podNameOf, volumeClaimNameOf } from "../../model/process-group-id.ts";
 import { hasReported, isReadyForRemoval } from "../../model/process-group.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { groupsOf, podOf } from "./view.ts";
+import { groupsOf } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { isLater } from "../view/server-time.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
-export type VolumeView = Pick<Snapshot, "cluster" | "pods" | "pvcs" | "claimsProblem">;
+export type VolumeView = Pick<Snapshot, "cluster" | "pods" | "pvcs" | "claimsProblem" | "memory">;
 
 export interface VolumeProblem {
   /** "atRisk": the pod that runs is all that keeps the data. "lost": no process has it any more. */
@@ -44,10 +43,13 @@ export function claimStateText(state: ClaimState, count = 1): string {
 /** Undefined when the data is where it should be, or when there is none. */
 export function volumeProblem(view: VolumeView, group: ProcessGroup): VolumeProblem | undefined {
   if (!mayHoldData(view, group)) return undefined;
-  const pod = podOf(view, group);
-  const claimName = claimNameOf(view, group, pod);
+  return viewOf(view).of(group).finding(findProblem, view, group);
+}
+
+/** Many steps ask it of every process group. */
+function findProblem(view: VolumeView, group: ProcessGroup): VolumeProblem | undefined {
+  const { pod, claimName, claim } = viewOf(view).of(group);
   if (claimName === undefined) return undefined;
-  const claim = view.pvcs.get(claimName);
   if (claim === undefined && view.claimsProblem !== undefined) return undefined;
   const found = problemOf(claim, group, pod);
   return found && { ...found, claimName };
@@ -69,23 +71,12 @@ export function isDataInPod(
   group: ProcessGroup,
 ): boolean {
   if (view.database.kind !== "seen" || neverKeepsData(group.processClass)) return false;
-  const hasClaim = isStateful(group.processClass) && claimNameOf(view, group) !== undefined;
+  const { claimName, processes } = viewOf(view).of(group);
+  const hasClaim = isStateful(group.processClass) && claimName !== undefined;
   if (hasClaim || isReadyForRemoval(group)) return false;
-  return processesOfInstance(view, view.database.status, group.processGroupID).some(
-    ({ roles = [] }) => roles.some(({ role }) => role === "storage" || role === "log"),
+  return processes.some(({ roles = [] }) =>
+    roles.some(({ role }) => role === "storage" || role === "log"),
   );
-}
-
-/** The claim that the pod mounts for its data, or would mount. Undefined when it keeps its data elsewhere. */
-export function claimNameOf(
-  view: Pick<VolumeView, "cluster" | "pods">,
-  group: ProcessGroup,
-  pod: Stored<Pod> | undefined = podOf(view, group),
-): string | undefined {
-  const mounted = pod?.spec?.volumes?.find(({ name }) => name === "data");
-  if (mounted !== undefined) return mounted.persistentVolumeClaim?.claimName;
-  const { name = "" } = view.cluster.metadata;
-  return volumeClaimNameOf(podNameOf(name, group.processClass, group.processGroupID));
 }
 
 function problemOf(
@@ -122,8 +113,8 @@ function isYoungerThan(
 ): boolean {
   const { creationTimestamp } = claim.metadata;
   return (
-    isLater(creationTimestamp, pod?.status?.startTime) &&
-    isLater(creationTimestamp, pod?.metadata.creationTimestamp)
+    isLater(creationTimestamp, pod?.metadata.creationTimestamp) &&
+    isLater(creationTimestamp, pod?.status?.startTime)
   );
 }
 
@@ -135,20 +126,17 @@ export function claimsOfPods(
   const ids = new Set(pods.map(({ processGroupId }) => processGroupId));
   const names = groupsOf(view)
     .filter((group) => ids.has(group.processGroupID) && mayHoldData(view, group))
-    .flatMap((group) => claimNameOf(view, group) ?? []);
+    .flatMap((group) => viewOf(view).of(group).claimName ?? []);
   return [...new Set(names)].sort();
 }
 
-/** Notes the claim that the processes of the pod, which report, write to; one that is noted stays. */
-export function withVolumeClaim(
-  view: VolumeView,
-  group: ProcessGroup,
-  pod: Stored<Pod>,
-): ProcessGroup {
+/** Notes the claim that the processes of its pod, which report, write to; one that is noted stays. */
+export function withVolumeClaim(view: VolumeView, group: ProcessGroup): ProcessGroup {
   if (group.volumeClaim !== undefined) return group;
   if (!mayHoldData(view, group)) return group;
-  if (pod.metadata.deletionTimestamp !== undefined || pod.status?.phase !== "Running") return group;
-  const claim = view.pvcs.get(claimNameOf(view, group, pod) ?? "");
+  const { pod, claim } = viewOf(view).of(group);
+  if (pod?.metadata.deletionTimestamp !== undefined || pod?.status?.phase !== "Running")
+    return group;
   const uid = claim?.metadata.uid;
   if (claim === undefined || uid === undefined || isYoungerThan(claim, pod)) return group;
   return { ...group, volumeClaim: uid };

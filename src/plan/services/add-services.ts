@@ -4,13 +4,14 @@ import { append } from "../../env/long-lists.ts";
 import { annotationKeys } from "../../build/labels.ts";
 import { isNameOfService } from "../../build/pod-environment.ts";
 import { headlessService } from "../../build/service.ts";
-import type { Service } from "../../kube/generated/types.ts";
+import type { Pod, Service } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { coordinatorsOf } from "../../model/connection-string.ts";
 import { isReadyForRemoval } from "../../model/process-group.ts";
 import type { Action } from "../action.ts";
 import { mergedMap, missingMetadata } from "../view/metadata-check.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { viewOf } from "../view/cluster-view.ts";
 import type { Draft, StepResult } from "../step.ts";
 
 const step = "addServices";
@@ -18,11 +19,18 @@ const step = "addServices";
 export function addServices(snapshot: Snapshot, draft: Draft): StepResult {
   const actions: Action[] = [];
   const names = draft.desired.headlessService ?? neededNames(snapshot, draft);
-  if (names !== undefined) append(actions, planService(snapshot, names, undefined));
+  if (names !== undefined)
+    append(
+      actions,
+      planService(names, snapshot.services.get(names.metadata.name ?? ""), undefined),
+    );
+  const view = viewOf(snapshot);
   for (const group of draft.groups) {
     if (isReadyForRemoval(group)) continue;
     const wanted = draft.desired.service(group);
-    if (wanted !== undefined) append(actions, planService(snapshot, wanted, group.processGroupID));
+    if (wanted === undefined) continue;
+    const { service, pod } = view.of(group);
+    append(actions, planService(wanted, service, { id: group.processGroupID, pod }));
   }
   return { actions };
 }
@@ -37,21 +45,26 @@ function neededNames(snapshot: Snapshot, draft: Draft): Stored<Service> | undefi
   return headlessService({ ...cluster, spec: { ...cluster.spec, routing } }) as Stored<Service>;
 }
 
+/** The process group of a service; the headless one has none. */
+interface Owner {
+  readonly id: string;
+  readonly pod: Stored<Pod> | undefined;
+}
+
 /** Of a service that exists only the selector and what we add to its metadata are ours. */
 function planService(
-  snapshot: Snapshot,
   wanted: Stored<Service>,
-  processGroupId: string | undefined,
+  live: Stored<Service> | undefined,
+  owner: Owner | undefined,
 ): Action[] {
   const name = wanted.metadata.name ?? "";
-  const live = snapshot.services.get(name);
   if (live === undefined) {
     return [
       {
         type: "createService",
         step,
-        object: withKnownAddress(snapshot, wanted),
-        ...(processGroupId === undefined ? {} : { processGroupId }),
+        object: withKnownAddress(wanted, owner?.pod),
+        ...(owner === undefined ? {} : { processGroupId: owner.id }),
       },
     ];
   }
@@ -74,8 +87,7 @@ function planService(
 }
 
 /** A process goes on announcing the address that its pod was made with, so a lost service comes back under it. */
-function withKnownAddress(snapshot: Snapshot, wanted: Stored<Service>): Stored<Service> {
-  const pod = snapshot.pods.get(wanted.metadata.name ?? "");
+function withKnownAddress(wanted: Stored<Service>, pod: Stored<Pod> | undefined): Stored<Service> {
   const clusterIP = pod?.metadata.annotations?.[annotationKeys.publicIp];
   if (clusterIP === undefined || wanted.spec?.type !== "ClusterIP") return wanted;
   return { ...wanted, spec: { ...wanted.spec, clusterIP } };

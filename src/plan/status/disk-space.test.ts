@@ -4,12 +4,13 @@ import { test } from "node:test";
 import type { StatusProcess } from "../../model/database-status.ts";
 import { diskWaits } from "./disk-space.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { PlanMemory } from "../view/desired.ts";
 import { remedyOf } from "../reasons/registry.ts";
 
 function snapshotOf(processes: readonly StatusProcess[]): Snapshot {
   const byId = Object.fromEntries(processes.map((process, index) => [`p${index}`, process]));
   const database = { kind: "seen", status: { cluster: { processes: byId } }, observedMs: 0 };
-  return { database } as Partial<Snapshot> as Snapshot;
+  return { database, memory: new PlanMemory() } as Partial<Snapshot> as Snapshot;
 }
 
 function storage(id: string, freeBytes: number, more: StatusProcess = {}): StatusProcess {

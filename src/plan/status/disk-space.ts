@@ -1,7 +1,7 @@
 // Disks that are nearly full stop the movement of data, and with it exclusions, replacements and changes of
 // redundancy: FoundationDB moves nothing to a server with less than a twentieth of its disk free.
 // Rules: spec/explain.md [E48].
-import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
+import type { StatusProcess } from "../../model/database-status.ts";
 import { processesOf } from "../../model/locality.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -12,7 +12,7 @@ const freeRatioMin = 0.05;
 
 export function diskWaits(snapshot: Snapshot): NewWait[] {
   const status = databaseStatus(snapshot);
-  const full = status === undefined ? [] : fullDisks(status);
+  const full = status === undefined ? [] : fullDisks(snapshot.memory.once(processesOf, status));
   if (full.length === 0) return [];
   return [
     {
@@ -26,8 +26,8 @@ export function diskWaits(snapshot: Snapshot): NewWait[] {
 }
 
 /** Names and free shares of the storage processes without room. */
-function fullDisks(status: DatabaseStatus): string[] {
-  return processesOf(status)
+function fullDisks(processes: readonly StatusProcess[]): string[] {
+  return processes
     .filter((process) => process.class_type === "storage" && !process.excluded)
     .flatMap((process) => {
       const ratio = freeRatio(process);

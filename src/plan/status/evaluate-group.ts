@@ -27,19 +27,23 @@ import {
 import type { Desired } from "../view/desired.ts";
 import { withHall } from "../placement/observed-hall.ts";
 import { withDiskLayout } from "../view/disk-layout.ts";
+import type { LayoutContext } from "../view/disk-layout.ts";
 import { isOnlyNode } from "../view/metadata-check.ts";
-import { shapeOfPod } from "../view/pod-shape.ts";
+import type { PodShape } from "../view/pod-shape.ts";
 import { podConfigurationState, substitutionsOf } from "../view/pod-configuration.ts";
 import type { UpgradeState } from "../view/running-version.ts";
 import { hostOf } from "../../model/address.ts";
 import { faultToleranceProblem } from "../safety/fault-tolerance.ts";
-import { claimNameOf, volumeProblem, withVolumeClaim } from "../safety/volumes.ts";
+import { volumeProblem, withVolumeClaim } from "../safety/volumes.ts";
 import { isSkipOutdated, skipReasonOf } from "../safety/skipped-exclusion.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { withTaints } from "../replacement/taints.ts";
+import { claimDifference } from "../volumes/size-change.ts";
 import type { TaintOption } from "../replacement/taints.ts";
 import { ownTimeMs } from "../view/server-time.ts";
+import type { GroupView } from "../view/cluster-view.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 export interface EvaluationContext {
   snapshot: Snapshot;
@@ -55,10 +59,11 @@ export interface EvaluationContext {
   toRemoveWithoutExclusion: ReadonlySet<string>;
   failedPodMs: number;
   taintOptions: readonly TaintOption[];
+  layouts: LayoutContext;
 }
 
 export function evaluateGroup(context: EvaluationContext, entry: ProcessGroup): ProcessGroup {
-  const { snapshot, desired } = context;
+  const { snapshot } = context;
   const known = withoutFuture(entry, snapshot.nowMs);
   const group = withHall(snapshot, withFaultDomain(context, withRemoval(context, known)));
   const isFrozen =
@@ -66,11 +71,11 @@ export function evaluateGroup(context: EvaluationContext, entry: ProcessGroup): 
     context.maintenanceZone !== "" &&
     group.faultDomain === context.maintenanceZone;
   if (isFrozen) return group;
-  const pod = snapshot.pods.get(desired.podName(group));
-  const { spec, status: stored } = snapshot.cluster;
-  const layouts = { memory: snapshot.memory, spec, stored, observed: desired.cluster.status };
-  const placed = withDiskLayout(layouts, group, pod);
-  return pod === undefined ? withoutPod(context, placed) : withPod(context, placed, pod);
+  const own = viewOf(snapshot).of(group);
+  const placed = withDiskLayout(context.layouts, group, own.shape);
+  const { pod, shape } = own;
+  if (pod === undefined || shape === undefined) return withoutPod(context, placed);
+  return withPod(context, placed, { pod, shape, node: own.node });
 }
 
 /** People mark process groups in the spec; a mark stays when the spec forgets it. */
@@ -80,7 +85,7 @@ function withRemoval(context: EvaluationContext, group: ProcessGroup): ProcessGr
   if (!isForced && !context.toRemove.has(id) && !isMarkedForRemoval(group)) return group;
   const { nowMs, cluster } = context.snapshot;
   const marked = markForRemoval(group, nowMs);
-  const pod = context.snapshot.pods.get(context.desired.podName(group));
+  const pod = viewOf(context.snapshot).of(group).pod;
   if (pod === undefined && mayHoldLastCopy(context.snapshot, group)) return withdrawSkip(marked);
   if (skipReasonOf(cluster.spec, group) !== undefined) return skipExclusion(marked, nowMs);
   const isAlive = pod !== undefined && pod.metadata.deletionTimestamp === undefined;
@@ -93,7 +98,7 @@ function withRemoval(context: EvaluationContext, group: ProcessGroup): ProcessGr
 /** The database misses copies, and somebody took the pod away from a volume that is to stay as long as that is so. */
 function mayHoldLastCopy(snapshot: Snapshot, group: ProcessGroup): boolean {
   if (!isStateful(group.processClass) || !hasReported(group)) return false;
-  const claim = snapshot.pvcs.get(claimNameOf(snapshot, group) ?? "");
+  const { claim } = viewOf(snapshot).of(group);
   if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return false;
   const status = databaseStatus(snapshot);
   const mode = status?.cluster?.configuration?.redundancy_mode;
@@ -121,10 +126,15 @@ function withoutPod(context: EvaluationContext, group: ProcessGroup): ProcessGro
   return withClaimState(context, cleared);
 }
 
-function withPod(context: EvaluationContext, group: ProcessGroup, pod: Stored<Pod>): ProcessGroup {
+interface LivePod extends Pick<GroupView, "node"> {
+  readonly pod: Stored<Pod>;
+  readonly shape: PodShape;
+}
+
+function withPod(context: EvaluationContext, group: ProcessGroup, live: LivePod): ProcessGroup {
   const { snapshot } = context;
   const { nowMs } = snapshot;
-  const shape = shapeOfPod(snapshot, pod);
+  const { pod, shape, node } = live;
   // The database knows what was on a lost volume by the address of then.
   const hasLostVolume = volumeProblem(snapshot, group)?.kind === "lost";
   const isPilingUp =
@@ -140,13 +150,12 @@ function withPod(context: EvaluationContext, group: ProcessGroup, pod: Stored<Po
     if (deletedMs + context.failedPodMs < nowMs) return addCondition(result, "PodFailing", nowMs);
     result = removeCondition(result, "IncorrectCommandLine");
   }
-  result = evaluateProcesses(context, result, pod);
-  result = withSpecification(context, result, pod);
+  result = evaluateProcesses(context, result, live);
+  result = withSpecification(context, result, live);
   result = withClaimState(context, result);
   result = withPhase(result, pod, nowMs);
   if (hasCondition(result, "PodPending")) return result;
-  if (!hasCondition(result, "MissingProcesses")) result = withVolumeClaim(snapshot, result, pod);
-  const node = snapshot.nodes?.get(pod.spec?.nodeName ?? "");
+  if (!hasCondition(result, "MissingProcesses")) result = withVolumeClaim(snapshot, result);
   return withTaints(result, node, context.taintOptions, snapshot);
 }
 
@@ -158,13 +167,12 @@ function wasCoordinator({ coordinators }: EvaluationContext, group: ProcessGroup
 function withSpecification(
   context: EvaluationContext,
   group: ProcessGroup,
-  pod: Stored<Pod>,
+  { pod, shape }: LivePod,
 ): ProcessGroup {
   const { desired, snapshot } = context;
   const { nowMs } = snapshot;
   const wanted = desired.pod(group);
   if (wanted === undefined) return group;
-  const shape = shapeOfPod(snapshot, pod);
   const annotations = pod.metadata.annotations ?? {};
   const hasOldSpec = annotations[annotationKeys.lastAppliedSpec] !== wanted.specHash;
   const sidecarImage = desired.sidecarImage(group, pod);
@@ -179,15 +187,16 @@ function withSpecification(
   return setCondition(result, "IncorrectConfigMap", configuration !== "current", nowMs);
 }
 
-/** A volume claim of another specification counts as missing: the group needs a new one. */
+/** A volume claim of another specification counts as missing, unless it only has to grow: the group needs a new one. */
 function withClaimState(context: EvaluationContext, group: ProcessGroup): ProcessGroup {
   const { snapshot, desired } = context;
   if (!isStateful(group.processClass)) return group;
   const wanted = desired.pvc(group);
   if (wanted === undefined) return group;
   const pvc = snapshot.pvcs.get(wanted.object.metadata.name ?? "");
-  const hash = pvc?.metadata.annotations?.[annotationKeys.lastAppliedSpec];
-  const isMissing = pvc === undefined || (hash !== undefined && hash !== wanted.specHash);
+  const difference = pvc && claimDifference(snapshot, desired, pvc, wanted);
+  const isMissing =
+    difference === undefined || difference === "other" || difference === "cannotGrow";
   return setCondition(group, "MissingPVC", isMissing, snapshot.nowMs);
 }
 
@@ -211,15 +220,15 @@ interface Findings {
 }
 
 /** Without any process in sight there is nothing to conclude: the conditions stay as they are. */
-export function evaluateProcesses(
+function evaluateProcesses(
   context: EvaluationContext,
   group: ProcessGroup,
-  pod: Stored<Pod>,
+  live: LivePod,
 ): ProcessGroup {
   if (context.processes.size === 0) return group;
   const { nowMs } = context.snapshot;
-  const substitutions = substitutionsOf(context.snapshot, pod);
-  const findings = findingsOf(context, group, pod, substitutions.values);
+  const substitutions = substitutionsOf(context.snapshot, live.pod);
+  const findings = findingsOf(context, group, live, substitutions.values);
   let result = setCondition(group, "MissingProcesses", findings.isMissing, nowMs);
   result = setCondition(result, "SidecarUnreachable", substitutions.isUnreachable, nowMs);
   result = setCondition(result, "IncorrectCommandLine", findings.hasWrongCommandLine, nowMs);
@@ -233,7 +242,7 @@ export function evaluateProcesses(
 function findingsOf(
   context: EvaluationContext,
   group: ProcessGroup,
-  pod: Stored<Pod>,
+  { pod, shape }: LivePod,
   substitutions: Readonly<Record<string, string>> | undefined,
 ): Findings {
   const findings: Findings = {
@@ -243,8 +252,7 @@ function findingsOf(
     hasIoError: false,
     isBusy: false,
   };
-  const { servers, imageType, publicIps } = shapeOfPod(context.snapshot, pod);
-  const hosts = new Set(publicIps.map(hostOf));
+  const { servers, imageType, hosts } = shape;
   for (let number = 1; number <= servers; number += 1) {
     const reported = processesOfServer(context.processes, group.processGroupID, number);
     const processes = reported.filter((process) => isOfPod(process, hosts));
@@ -269,8 +277,8 @@ function findingsOf(
 }
 
 /** The process of an earlier pod lingers in the status for some seconds: it says nothing about this one. */
-function isOfPod({ address }: StatusProcess, hosts: ReadonlySet<string>): boolean {
-  return address === undefined || hosts.size === 0 || hosts.has(hostOf(address));
+function isOfPod({ address }: StatusProcess, hosts: readonly string[]): boolean {
+  return address === undefined || hosts.length === 0 || hosts.includes(hostOf(address));
 }
 
 function note(context: EvaluationContext, process: StatusProcess, findings: Findings): void {

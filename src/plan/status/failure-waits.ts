@@ -2,24 +2,27 @@
 // Rules: spec/explain.md [E51], [E58].
 import { leastOf } from "../../env/long-lists.ts";
 import type { ActionFailure, Snapshot } from "../snapshot.ts";
+import { isGrowthRefusal } from "../volumes/size-change.ts";
 import type { NewWait } from "../wait.ts";
 
 /** Acts of one step that failed with the same answer are one wait: sixteen pods without a service account have one cause. */
 export function failureWaits(snapshot: Snapshot): NewWait[] {
-  const alike = Map.groupBy(snapshot.failures, ({ step, what, message }) =>
+  // A volume that cannot grow is replaced, and that is told.
+  const failures = snapshot.failures.filter((failure) => !isGrowthRefusal(failure));
+  const alike = Map.groupBy(failures, ({ step, what, message }) =>
     JSON.stringify([step, what.split(" ", 2), failureText(message, what)]),
   );
-  return [...alike.values()].flatMap((failures) => {
-    const [first] = failures;
+  return [...alike.values()].flatMap((members) => {
+    const [first] = members;
     if (first === undefined) return [];
-    const more = failures.length === 1 ? "" : ` (and ${failures.length - 1} more of this kind)`;
+    const more = members.length === 1 ? "" : ` (and ${members.length - 1} more of this kind)`;
     return {
       step: first.step,
       reason: "ActionFailed" as const,
       message: `Could not ${first.what}${more}: ${first.message}`,
       retryAfterMs: Math.max(
         0,
-        leastOf(failures.map(({ retryAtMs }) => retryAtMs)) - snapshot.nowMs,
+        leastOf(members.map(({ retryAtMs }) => retryAtMs)) - snapshot.nowMs,
       ),
       remedy: failureRemedy(first),
     };

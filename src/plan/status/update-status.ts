@@ -15,13 +15,12 @@ import type { RequiredAddresses } from "../../model/address.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { processesByGroup } from "../../model/locality.ts";
 import { isLogProcess } from "../../model/process-class.ts";
-import { podNameOf } from "../../model/process-group-id.ts";
 import { isReadyForRemoval } from "../../model/process-group.ts";
 import { desiredFor } from "../view/desired.ts";
 import type { Desired } from "../view/desired.ts";
 import { coordinatorsOf } from "../../model/connection-string.ts";
 import { discoverGroups } from "../process-groups/discovery.ts";
-import { keptLayout } from "../view/disk-layout.ts";
+import { keptLayout, layoutContext } from "../view/disk-layout.ts";
 import { uniqueGroups } from "../process-groups/duplicate-groups.ts";
 import type { ClusterFacts } from "../facts.ts";
 import { evaluateGroup } from "./evaluate-group.ts";
@@ -36,6 +35,7 @@ import {
 } from "../view/running-version.ts";
 import { databaseStatus, isStatusPending } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { viewOf } from "../view/cluster-view.ts";
 import type { PlanEvent, StatusFields } from "../step.ts";
 import { liveOf } from "../configuration/update-database-configuration.ts";
 import { configurationVersion } from "../upgrade/upgrade-staging.ts";
@@ -50,10 +50,10 @@ export interface Observed {
 
 export function planObservedStatus(snapshot: Snapshot): Observed {
   const labels = labelsOf(snapshot.cluster);
-  const { name = "" } = snapshot.cluster.metadata;
   const stored = snapshot.cluster.status?.processGroups ?? [];
-  const { groups: known, events: repairs } = uniqueGroups(stored, (group) =>
-    snapshot.pods.has(podNameOf(name, group.processClass, group.processGroupID)),
+  const { groups: known, events: repairs } = uniqueGroups(
+    stored,
+    (group) => viewOf(snapshot).of(group).pod !== undefined,
   );
   const discovered = discoverGroups(snapshot, known, {
     processGroupId: labels.processGroupIdLabels[0] ?? "",
@@ -130,6 +130,7 @@ function evaluationContext(
     toRemoveWithoutExclusion: new Set(spec.processGroupsToRemoveWithoutExclusion ?? []),
     failedPodMs: automation.failedPodDurationSeconds * 1000,
     taintOptions: automation.replacements.taintReplacementOptions,
+    layouts: layoutContext(spec, snapshot.cluster.status, desired.cluster.status),
   };
 }
 

@@ -20,11 +20,13 @@ export function unsupportedClients(
   status: DatabaseStatus,
   spec: ClusterSpec,
   target: Version,
+  agentHosts: ReadonlySet<string> = new Set(),
 ): readonly UnsupportedClient[] | undefined {
   const versions = status.cluster?.clients?.supported_versions;
   if (versions === undefined) return undefined;
   const ignoredGroups = new Set(automationOf(spec).ignoreLogGroupsForUpgrade);
-  const serverHosts = new Set(processesOf(status).map(({ address }) => hostOf(address ?? "")));
+  const serverHosts = new Set<string | undefined>(agentHosts);
+  for (const { address } of processesOf(status)) serverHosts.add(hostOf(address ?? ""));
   const found: UnsupportedClient[] = [];
   for (const entry of versions) {
     if (entry.protocol_version === "Unknown" || canFollow(entry.client_version, target)) continue;
@@ -43,7 +45,7 @@ function canFollow(clientVersion: string, target: Version): boolean {
   return isProtocolCompatible(version, target) || compareVersions(version, target) >= 0;
 }
 
-/** Somebody who runs fdbcli in a pod of the database gets the new one with the pod. */
+/** Somebody who runs fdbcli in a pod of the database gets the new one with the pod; agents get theirs with the version of their backup. */
 function isOnServer(client: StatusClient, serverHosts: ReadonlySet<string | undefined>): boolean {
   const host = hostOf(client.address);
   return host !== undefined && serverHosts.has(host);

@@ -21,6 +21,7 @@ import type { Draft, StepResult } from "../step.ts";
 import { upgradeVerdict } from "./upgrade-verdict.ts";
 import { nextWave } from "./upgrade-waves.ts";
 import type { NewWait } from "../wait.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 const step = "updateSidecarVersions";
 /** A client that comes and goes does not send sidecars back and forth. */
@@ -57,7 +58,7 @@ interface Candidate {
 function candidates(snapshot: Snapshot, draft: Draft): Candidate[] {
   return draft.groups.flatMap((group) => {
     if (hasCondition(group, "ResourcesTerminating")) return [];
-    const pod = snapshot.pods.get(draft.desired.podName(group));
+    const pod = viewOf(snapshot).of(group).pod;
     if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return [];
     return [{ group, pod }];
   });
@@ -73,10 +74,11 @@ function hasSplitPods(snapshot: Snapshot, found: readonly Candidate[]): boolean 
  */
 function isolated(snapshot: Snapshot, draft: Draft): Candidate[] {
   return candidates(snapshot, draft).filter(({ group, pod }) => {
-    const live = shapeOfPod(snapshot, pod).sidecarImage ?? "";
-    const wanted = draft.desired.sidecarImage(group, pod);
     const hash = pod.metadata.annotations?.[annotationKeys.lastAppliedSpec];
-    return hash === draft.desired.pod(group)?.specHash && withoutTag(live) === withoutTag(wanted);
+    if (hash !== draft.desired.pod(group)?.specHash) return false;
+    const live = viewOf(snapshot).of(group).shape?.sidecarImage ?? "";
+    const wanted = draft.desired.sidecarImage(group, pod);
+    return live === wanted || withoutTag(live) === withoutTag(wanted);
   });
 }
 

@@ -37,7 +37,9 @@ export function upgradeBounce(snapshot: Snapshot, draft: Draft): StepResult {
   if (!automationOf(spec).killProcesses) return { waits: [heldWait(step, disabled, what)] };
   // What else there is to say, updateSidecarVersions says.
   if (restartEntriesWait(snapshot) !== undefined) return nothing;
-  const unstaged = unstagedPods(snapshot, draft.groups, draft.desired);
+  const unstaged = unstagedPods(snapshot, draft.groups, (group, live) =>
+    draft.desired.sidecarImage(group, live),
+  );
   if (unstaged.length > 0) {
     return { waits: [heldWait(step, stagingHold("pods", unstaged), what)] };
   }

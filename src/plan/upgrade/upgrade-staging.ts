@@ -6,23 +6,19 @@ import { automationOf } from "../../api/effective.ts";
 import { normalCluster } from "../../build/normalise.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { podNameOf } from "../../model/process-group-id.ts";
 import { conditionOf, hasCondition, isReadyForRemoval } from "../../model/process-group.ts";
 import { announcedVersion, isAnnounced, startableVersion } from "../view/pod-binaries.ts";
 import { restartObstacle } from "../restart/bounce-safety.ts";
 import { isLost } from "../restart/bounce-targets.ts";
 import { isWithdrawn, restartEntriesWait } from "./upgrade-withdrawal.ts";
 import { preparedVersions } from "../safety/prepared-versions.ts";
-import { shapeOfPod } from "../view/pod-shape.ts";
+import { viewOf } from "../view/cluster-view.ts";
 import { sidecarImageFor } from "../view/sidecar-image.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { upgradeVerdict } from "./upgrade-verdict.ts";
 
-export interface StagingView {
-  readonly podName: (group: ProcessGroup) => string;
-  readonly sidecarImage: (group: ProcessGroup, live: Stored<Pod>) => string;
-}
+type SidecarImages = (group: ProcessGroup, live: Stored<Pod>) => string;
 
 /** The version that the ConfigMap tells the monitors of unified pods to run. */
 export function configurationVersion(
@@ -49,7 +45,10 @@ export function configurationVersion(
   if (verdict.kind === "unknown" || verdict.kind === "uncertain")
     return announced ?? runningVersion;
   if (restartEntriesWait(snapshot) !== undefined) return startable(runningVersion);
-  if (unstagedPods(snapshot, groups, viewOf(snapshot)).length > 0) return startable(runningVersion);
+  const cluster = normalCluster(snapshot.cluster);
+  const images: SidecarImages = ({ processClass }, live) =>
+    sidecarImageFor(snapshot, cluster, processClass, live);
+  if (unstagedPods(snapshot, groups, images).length > 0) return startable(runningVersion);
   // From now on a process that restarts is lost to the others until they restart, too: that time is kept short.
   const obstacle = restartObstacle(snapshot.cluster, databaseStatus(snapshot), runningVersion);
   return obstacle === undefined ? wanted : startable(runningVersion);
@@ -67,29 +66,18 @@ function takenBack(
   return isWithdrawn(snapshot, groups) ? undefined : announced;
 }
 
-function viewOf(snapshot: Snapshot): StagingView {
-  const cluster = normalCluster(snapshot.cluster);
-  return {
-    podName: ({ processClass, processGroupID }) =>
-      podNameOf(cluster.metadata.name ?? "", processClass, processGroupID),
-    sidecarImage: ({ processClass }, live) =>
-      sidecarImageFor(snapshot, cluster, processClass, live),
-  };
-}
-
 /** Names of the pods whose sidecar does not run the image of the wanted version yet; sorted as the groups are. */
 export function unstagedPods(
   snapshot: Snapshot,
   groups: readonly ProcessGroup[],
-  view: StagingView,
+  imageOf: SidecarImages,
 ): string[] {
   return groups.flatMap((group) => {
     if (!isAwaited(snapshot, group)) return [];
-    const podName = view.podName(group);
-    const pod = snapshot.pods.get(podName);
-    return pod !== undefined && isStaged(snapshot, pod, view.sidecarImage(group, pod))
-      ? []
-      : [podName];
+    const { podName, pod, shape } = viewOf(snapshot).of(group);
+    if (pod === undefined || shape === undefined) return [podName];
+    const isStaged = shape.sidecarImage === imageOf(group, pod) && shape.isSidecarReady;
+    return isStaged ? [] : [podName];
   });
 }
 
@@ -100,9 +88,4 @@ export function isAwaited(snapshot: Snapshot, group: ProcessGroup): boolean {
   const sinceSeconds = conditionOf(group, "MissingPod")?.timestamp ?? Infinity;
   const { ignoreMissingProcessesSeconds } = automationOf(snapshot.cluster.spec);
   return snapshot.nowMs / 1000 - sinceSeconds <= ignoreMissingProcessesSeconds;
-}
-
-function isStaged(snapshot: Snapshot, pod: Stored<Pod>, image: string): boolean {
-  const shape = shapeOfPod(snapshot, pod);
-  return shape.sidecarImage === image && shape.isSidecarReady;
 }

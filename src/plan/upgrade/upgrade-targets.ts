@@ -15,6 +15,7 @@ import { podConfigurationState } from "../view/pod-configuration.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
 import { isAwaited } from "./upgrade-staging.ts";
+import { viewOf } from "../view/cluster-view.ts";
 
 export interface UpgradeTargets {
   /** Ids of the groups of this resource that are ready, or that report and are not waited for. */
@@ -45,7 +46,7 @@ export function upgradeTargets(
       if (reporting.has(group.processGroupID)) ready.push(group.processGroupID);
       continue;
     }
-    const pod = snapshot.pods.get(draft.desired.podName(group));
+    const pod = viewOf(snapshot).of(group).pod;
     const isReady =
       pod !== undefined &&
       pod.metadata.deletionTimestamp === undefined &&
@@ -68,7 +69,7 @@ function processesToChange(
   const unreachable = unreachableAddresses(status);
   const own: StatusProcess[] = [];
   const foreign: StatusProcess[] = [];
-  for (const process of processesOf(status)) {
+  for (const process of snapshot.memory.once(processesOf, status)) {
     const id = localityOf(process, localityKeys.instance);
     if (id === "" || ignoring.has(id) || isOfVersion(process, wanted)) continue;
     // A process that died a moment ago is still listed; it starts with the new version by itself.

@@ -1,6 +1,7 @@
 // Whether a cluster may go from the version that it runs to the version that its resource wants, and in which way.
 // Rules: spec/upgrade.md [U1]-[U6], [U39].
 import { isVersionChangeAllowed, parseVersion } from "../../model/version.ts";
+import { processesOf } from "../../model/locality.ts";
 import { upgradeStateOf } from "../view/running-version.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -36,7 +37,7 @@ export function upgradeVerdict(snapshot: Snapshot, runningVersion: string): Upgr
   if (isCompatible) return { kind: "compatible" };
   if (spec.ignoreUpgradabilityChecks === true) return { kind: "allowed" };
   const status = databaseStatus(snapshot);
-  const clients = status && unsupportedClients(status, spec, target);
+  const clients = status && unsupportedClients(status, spec, target, snapshot.agentHosts);
   if (clients === undefined) return { kind: "unknown" };
   return clients.length > 0 ? { kind: "held", clients } : { kind: "allowed" };
 }
@@ -52,7 +53,7 @@ export function isIncompatibleUpgrade(verdict: UpgradeVerdict): boolean {
 /** Nobody reports to a client of the version that is taken for the running one. */
 export function isUnanswered(snapshot: Snapshot): boolean {
   const status = databaseStatus(snapshot);
-  return Object.keys(status?.cluster?.processes ?? {}).length === 0;
+  return status === undefined || snapshot.memory.once(processesOf, status).length === 0;
 }
 
 /** What is known of the processes may be over: nobody reports, or a restart is about to happen or not over. */

@@ -37,9 +37,10 @@ import type { Stored } from "../../kube/resource.ts";
 import { desiredConfiguration } from "../../model/database-configuration.ts";
 import type { DatabaseConfiguration } from "../../model/database-configuration.ts";
 import type { ProcessCounts } from "../../model/process-counts.ts";
-import { podNameOf } from "../../model/process-group-id.ts";
+import { makeProcessGroupId, parseProcessGroupId } from "../../model/process-group-id.ts";
 import { hallOf, isPacked } from "../../model/process-group.ts";
 import type { MetadataPatch } from "../action.ts";
+import type { ClusterView } from "./cluster-view.ts";
 import { missingMetadata } from "./metadata-check.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import { isSameJson } from "./same-json.ts";
@@ -47,9 +48,38 @@ import { sidecarImageFor } from "./sidecar-image.ts";
 
 type Substitutions = Readonly<Record<string, string>>;
 
-interface Derived {
-  from: readonly unknown[];
-  value: unknown;
+/** What follows from a live object and some values; made again when one of those is another one. */
+interface Derived<V = unknown> {
+  readonly from: readonly unknown[];
+  readonly value: V;
+}
+
+/** What follows from one live object. */
+interface OfLive {
+  patch?: { readonly value: MetadataPatch | undefined };
+  sidecarImage?: {
+    readonly processClass: string;
+    readonly version: string;
+    readonly value: string;
+  };
+  configHash?: {
+    readonly processClass: string;
+    readonly isPacked: boolean;
+    readonly value: string;
+  };
+  isCurrent?: { readonly group: string; readonly text: string; readonly value: boolean };
+  commandLines?: { readonly from: Substitutions; readonly value: string[] };
+  fileHashes?: { readonly from: Substitutions; readonly value: Substitutions };
+  localities?: Derived<ReadonlyMap<string, string>>;
+  difference?: { readonly wanted: object; readonly value: string };
+}
+
+/** What should exist for one process group in one hall. */
+interface OfGroup {
+  pod?: DesiredObject<Stored<Pod>> | BuildProblem;
+  pvc?: DesiredObject<Stored<PersistentVolumeClaim>> | null;
+  service?: Stored<Service> | null;
+  hasOwnPrefix?: boolean;
 }
 
 export interface DesiredObject<T> {
@@ -59,6 +89,8 @@ export interface DesiredObject<T> {
 
 /** Kept by the caller between passes; a fresh one gives the same answers. */
 export class PlanMemory extends Memory {
+  /** By snapshot, see viewOf. */
+  readonly views = new WeakMap<object, ClusterView>();
   signature = "";
   desired: Desired | undefined = undefined;
 }
@@ -112,11 +144,8 @@ export class Desired {
   readonly headlessService: Stored<Service> | undefined;
   readonly counts: ProcessCounts;
   readonly configuration: DatabaseConfiguration;
-  readonly #podNames = new Map<string, string>();
-  readonly #pods = new Map<string, DesiredObject<Stored<Pod>> | BuildProblem>();
-  readonly #pvcs = new Map<string, DesiredObject<Stored<PersistentVolumeClaim>> | undefined>();
-  readonly #services = new Map<string, Stored<Service> | undefined>();
-  readonly #derived = new WeakMap<object, Map<string, Derived>>();
+  readonly #groups = new Map<string, OfGroup>();
+  readonly #live = new WeakMap<object, OfLive>();
   readonly #texts = new Map<string, string>();
   readonly #sameConfigurations = new Map<string, Map<string, boolean>>();
 
@@ -137,27 +166,23 @@ export class Desired {
     this.configuration = desiredConfiguration(cluster.spec.databaseConfiguration ?? {});
   }
 
-  /** What follows from a live object and the values given with it; made again when one of those is another one. */
-  derived<V>(live: object, what: string, from: readonly unknown[], make: () => V): V {
-    let known = this.#derived.get(live);
-    if (known === undefined) this.#derived.set(live, (known = new Map()));
-    const found = known.get(what);
-    if (found !== undefined && found.from.every((value, index) => value === from[index])) {
-      return found.value as V;
-    }
-    const value = make();
-    known.set(what, { from, value });
-    return value;
-  }
-
   get configuredVersion(): string {
     return this.#configured.spec.version;
   }
 
-  podName(group: ProcessGroup): string {
-    return remembered(this.#podNames, group.processGroupID, () =>
-      podNameOf(this.cluster.metadata.name ?? "", group.processClass, group.processGroupID),
-    );
+  /** A process group keeps its class, and belongs in another hall at most once in its life. */
+  #ofGroup(group: ProcessGroup): OfGroup {
+    const hall = hallOf(group);
+    const key = hall === "" ? group.processGroupID : `${group.processGroupID}/${hall}`;
+    let found = this.#groups.get(key);
+    if (found === undefined) this.#groups.set(key, (found = {}));
+    return found;
+  }
+
+  #ofLive(live: object): OfLive {
+    let found = this.#live.get(live);
+    if (found === undefined) this.#live.set(live, (found = {}));
+    return found;
   }
 
   /** Undefined when the pod cannot be built; `podProblem` says why. */
@@ -172,35 +197,51 @@ export class Desired {
   }
 
   #builtPod(group: ProcessGroup): DesiredObject<Stored<Pod>> | BuildProblem {
-    const [id, hall] = [group.processGroupID, hallOf(group)];
-    return remembered(this.#pods, hall === "" ? id : `${id}/${hall}`, () => {
-      const built = pod(this.cluster, group);
-      return built.ok ? hashed(built.value as Stored<Pod>) : built.problem;
-    });
+    const known = this.#ofGroup(group);
+    if (known.pod !== undefined) return known.pod;
+    const built = pod(this.cluster, group);
+    return (known.pod = built.ok ? hashed(built.value as Stored<Pod>) : built.problem);
   }
 
   /** Undefined for classes that keep no data. */
   pvc(group: ProcessGroup): DesiredObject<Stored<PersistentVolumeClaim>> | undefined {
-    return remembered(this.#pvcs, group.processGroupID, () => {
+    const known = this.#ofGroup(group);
+    if (known.pvc === undefined) {
       const claim = volumeClaim(this.cluster, group);
-      return claim === undefined ? undefined : hashed(claim as Stored<PersistentVolumeClaim>);
-    });
+      known.pvc = claim === undefined ? null : hashed(claim as Stored<PersistentVolumeClaim>);
+    }
+    return known.pvc ?? undefined;
   }
 
   /** Undefined unless processes announce the address of a service. */
   service(group: ProcessGroup): Stored<Service> | undefined {
-    return remembered(
-      this.#services,
-      group.processGroupID,
-      () => processGroupService(this.cluster, group) as Stored<Service> | undefined,
-    );
+    const known = this.#ofGroup(group);
+    if (known.service === undefined) {
+      const service = processGroupService(this.cluster, group) as Stored<Service> | undefined;
+      known.service = service ?? null;
+    }
+    return known.service ?? undefined;
+  }
+
+  /** Whether its id is one that the resource gives. */
+  hasOwnPrefix(group: ProcessGroup): boolean {
+    const known = this.#ofGroup(group);
+    if (known.hasOwnPrefix === undefined) {
+      const number = parseProcessGroupId(group.processGroupID)?.number ?? 0;
+      const prefix = this.cluster.spec.processGroupIDPrefix ?? "";
+      const id = makeProcessGroupId(prefix, group.processClass, number);
+      known.hasOwnPrefix = id === group.processGroupID;
+    }
+    return known.hasOwnPrefix;
   }
 
   /** What a live pod's metadata lacks. */
   podMetadataPatch(group: ProcessGroup, live: Stored<Pod>): MetadataPatch | undefined {
-    return this.derived(live, "patch", [], () =>
-      missingMetadata(live.metadata, livePodMetadata(this.cluster, group, live)),
-    );
+    const known = this.#ofLive(live);
+    known.patch ??= {
+      value: missingMetadata(live.metadata, livePodMetadata(this.cluster, group, live)),
+    };
+    return known.patch.value;
   }
 
   /** What a live volume claim's metadata lacks. */
@@ -208,7 +249,21 @@ export class Desired {
     group: ProcessGroup,
     live: Stored<PersistentVolumeClaim>,
   ): MetadataPatch | undefined {
-    return this.derived(live, "patch", [], () => this.#claimPatch(group, live));
+    const known = this.#ofLive(live);
+    known.patch ??= { value: this.#claimPatch(group, live) };
+    return known.patch.value;
+  }
+
+  /** How a live volume claim differs from the wanted one, kept while both are the same. */
+  claimDifference<V extends string>(
+    live: Stored<PersistentVolumeClaim>,
+    wanted: DesiredObject<Stored<PersistentVolumeClaim>>,
+    make: () => V,
+  ): V {
+    const known = this.#ofLive(live);
+    if (known.difference?.wanted !== wanted) known.difference = { wanted, value: make() };
+    // The same function made it for these two objects.
+    return known.difference.value as V;
   }
 
   #claimPatch(group: ProcessGroup, live: Stored<PersistentVolumeClaim>): MetadataPatch | undefined {
@@ -227,24 +282,31 @@ export class Desired {
     live: Stored<Pod>,
     version: string = this.cluster.spec.version,
   ): string {
-    return this.derived(live, "sidecarImage", [processClass, version], () => {
-      const { cluster } = this;
-      const versioned = { ...cluster, spec: { ...cluster.spec, version } };
-      return sidecarImageFor(this, versioned, processClass, live);
-    });
+    const known = this.#ofLive(live);
+    const found = known.sidecarImage;
+    if (found?.processClass === processClass && found.version === version) return found.value;
+    const { cluster } = this;
+    const versioned = { ...cluster, spec: { ...cluster.spec, version } };
+    const value = sidecarImageFor(this, versioned, processClass, live);
+    known.sidecarImage = { processClass, version, value };
+    return value;
   }
 
   /** The hash of the entries of the ConfigMap that this pod reads. */
   configHash(group: ProcessGroup, live: Stored<Pod>): string {
     const { processClass } = group;
-    return this.derived(live, "configHash", [processClass, isPacked(group)], () => {
-      const { imageType, servers } = shapeOfPod(this, live);
-      const variant = confVariant(this.cluster.spec, isPacked(group));
-      const key = `hash/${processClass}/${imageType}/${servers}/${variant}`;
-      return remembered(this.#texts, key, () =>
-        dynamicConfHash(this.configMap.data ?? {}, processClass, imageType, servers, variant),
-      );
-    });
+    const packed = isPacked(group);
+    const known = this.#ofLive(live);
+    const found = known.configHash;
+    if (found?.processClass === processClass && found.isPacked === packed) return found.value;
+    const { imageType, servers } = shapeOfPod(this, live);
+    const variant = confVariant(this.cluster.spec, packed);
+    const key = `hash/${processClass}/${imageType}/${servers}/${variant}`;
+    const value = remembered(this.#texts, key, () =>
+      dynamicConfHash(this.configMap.data ?? {}, processClass, imageType, servers, variant),
+    );
+    known.configHash = { processClass, isPacked: packed, value };
+    return value;
   }
 
   configHashOfNewPod(group: ProcessGroup): string {
@@ -262,8 +324,12 @@ export class Desired {
     text: string | undefined,
   ): boolean {
     if (text === undefined) return false;
-    const from = [group.processClass, isPacked(group), text];
-    return this.derived(live, "isCurrent", from, () => this.#runsWith(group, live, text));
+    const known = this.#ofLive(live);
+    const of = isPacked(group) ? `${group.processClass}/packed` : group.processClass;
+    if (known.isCurrent?.group !== of || known.isCurrent.text !== text) {
+      known.isCurrent = { group: of, text, value: this.#runsWith(group, live, text) };
+    }
+    return known.isCurrent.value;
   }
 
   #runsWith(group: ProcessGroup, live: Stored<Pod>, text: string): boolean {
@@ -294,13 +360,30 @@ export class Desired {
 
   /** SHA-256 of the files that a split pod should have. */
   sidecarFileHashes(group: ProcessGroup, live: Stored<Pod>, from: Substitutions): Substitutions {
-    return this.derived(live, "fileHashes", [from], () => {
+    const known = this.#ofLive(live);
+    if (known.fileHashes?.from !== from) {
       const { imageType: _, ...target } = targetOf(this, group, live);
-      return {
+      const value = {
         "fdb.cluster": sha256(this.configMap.data?.[clusterFileKey] ?? ""),
         "fdbmonitor.conf": sha256(splitConfiguration(this.cluster, target, from)),
       };
-    });
+      known.fileHashes = { from, value };
+    }
+    return known.fileHashes.value;
+  }
+
+  /** What a new process in the place of the pod would say about where it is, kept while it is made of the same. */
+  localities(
+    live: Stored<Pod>,
+    from: readonly unknown[],
+    make: () => ReadonlyMap<string, string>,
+  ): ReadonlyMap<string, string> {
+    const known = this.#ofLive(live);
+    const found = known.localities;
+    if (found?.from.every((value, index) => value === from[index]) === true) return found.value;
+    const value = make();
+    known.localities = { from, value };
+    return value;
   }
 
   /** The command line that the n-th process of the pod should show. */
@@ -310,7 +393,9 @@ export class Desired {
     processNumber: number,
     from: Substitutions,
   ): string {
-    const lines = this.derived(live, "commandLines", [from], (): string[] => []);
+    const known = this.#ofLive(live);
+    if (known.commandLines?.from !== from) known.commandLines = { from, value: [] };
+    const lines = known.commandLines.value;
     lines[processNumber] ??= expectedCommandLine(
       this.cluster,
       targetOf(this, group, live),

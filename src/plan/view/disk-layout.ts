@@ -1,17 +1,13 @@
 // Where the data of a process group lies on its volume: at the root for a split pod with one server, otherwise in a folder
 // for each server. A pod that is made anew on a volume must find what lies there, whatever the spec says by then; a group
 // whose layout is not wanted any more is replaced, and its data moves. Rules: spec/plan.md [P98].
-import type { Remembering } from "../../env/memory.ts";
 import type {
   ClusterSpec,
   ClusterStatus,
   ProcessGroupStatus as ProcessGroup,
 } from "../../api/cluster.ts";
 import { imageTypeOf, serversPerPod } from "../../api/effective.ts";
-import type { Pod } from "../../kube/generated/types.ts";
-import type { Stored } from "../../kube/resource.ts";
-import { isStateful } from "../../model/process-class.ts";
-import { shapeOfPod } from "./pod-shape.ts";
+import { isStateful, processClasses } from "../../model/process-class.ts";
 
 export interface DiskLayout {
   readonly imageType: "split" | "unified";
@@ -41,28 +37,44 @@ export function keptLayout(spec: ClusterSpec, group: ProcessGroup): DiskLayout |
   return { imageType: servers === 1 ? "unified" : wanted.imageType, servers };
 }
 
-interface LayoutContext extends Remembering {
-  readonly spec: ClusterSpec;
-  /** As it was stored last, and as it is seen now. */
-  readonly stored: ClusterStatus | undefined;
-  readonly observed: ClusterStatus | undefined;
+/** By class. */
+export type LayoutContext = ReadonlyMap<
+  string,
+  {
+    readonly wanted: string;
+    /** The only one that there was, as it was stored last. */
+    readonly last: string | undefined;
+    /** Pods of the class have, or should have, several of them now. */
+    readonly isMixed: boolean;
+  }
+>;
+
+/** `stored` is the status as it was stored last, `observed` as it is seen now. */
+export function layoutContext(
+  spec: ClusterSpec,
+  stored: ClusterStatus | undefined,
+  observed: ClusterStatus | undefined,
+): LayoutContext {
+  const entries = processClasses.filter(isStateful).map((processClass) => {
+    const before = layoutsIn(stored, processClass);
+    const [last] = before.size === 1 ? before : [];
+    const wanted = nameOf(wantedLayout(spec, processClass));
+    const isMixed = layoutsIn(observed, processClass).size > 1;
+    return [processClass, { wanted, last, isMixed }] as const;
+  });
+  return new Map(entries);
 }
 
 /** Written down while it is in doubt: when the pod is not as wanted, or several kinds of pods exist. */
 export function withDiskLayout(
   context: LayoutContext,
   group: ProcessGroup,
-  pod: Stored<Pod> | undefined,
+  pod: DiskLayout | undefined,
 ): ProcessGroup {
-  const { spec, stored, observed } = context;
-  if (!isStateful(group.processClass)) return group;
-  const before = layoutsIn(stored, group.processClass);
-  const [last] = before.size === 1 ? before : [];
-  const known = pod === undefined ? (group.diskLayout ?? last) : nameOf(shapeOfPod(context, pod));
-  const isClear =
-    known === nameOf(wantedLayout(spec, group.processClass)) &&
-    layoutsIn(observed, group.processClass).size <= 1;
-  const diskLayout = isClear ? undefined : known;
+  const layouts = context.get(group.processClass);
+  if (layouts === undefined) return group;
+  const known = pod === undefined ? (group.diskLayout ?? layouts.last) : nameOf(pod);
+  const diskLayout = known === layouts.wanted && !layouts.isMixed ? undefined : known;
   if (diskLayout === group.diskLayout) return group;
   const { diskLayout: _, ...rest } = group;
   return diskLayout === undefined ? rest : { ...rest, diskLayout };

@@ -7,6 +7,7 @@ import type { Remembering } from "../../env/memory.ts";
 import type { ConfigMap, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { formatVersion, isProtocolCompatible, parseVersion } from "../../model/version.ts";
+import type { Version } from "../../model/version.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import type { Snapshot } from "../snapshot.ts";
 
@@ -16,10 +17,20 @@ export function canStart(
   pod: Stored<Pod>,
   version: string,
 ): boolean | undefined {
+  const wanted = parseVersion(version);
+  if (wanted === undefined) return shapeOfPod(view, pod).imageType === "split" || undefined;
+  return canStartVersion(view, pod, wanted);
+}
+
+function canStartVersion(
+  view: Remembering,
+  pod: Stored<Pod>,
+  wanted: Version,
+): boolean | undefined {
   const shape = shapeOfPod(view, pod);
   if (shape.imageType === "split") return true;
-  const [own, wanted] = [versionOfPod(pod), parseVersion(version)];
-  if (own === undefined || wanted === undefined) return undefined;
+  const own = view.memory.once(versionOfPod, pod);
+  if (own === undefined) return undefined;
   if (isProtocolCompatible(own, wanted)) return true;
   const copied = versionOfImage(shape.sidecarImage);
   if (copied !== undefined && formatVersion(copied) === formatVersion(wanted)) return true;
@@ -45,7 +56,7 @@ export function startableVersion(
     const other = parseVersion(text ?? "");
     if (text === undefined || other === undefined) return false;
     if (!isProtocolCompatible(other, target)) return false;
-    return pods.every((pod) => canStart(snapshot, pod, text) !== false);
+    return pods.every((pod) => canStartVersion(snapshot, pod, other) !== false);
   };
   return [version, announcedVersion(snapshot), runningVersion].find(fits) ?? version;
 }
@@ -54,7 +65,7 @@ export function startableVersion(
 export function versionsOfPods(snapshot: Snapshot): string[] {
   const found = new Set<string>();
   for (const pod of snapshot.pods.values()) {
-    const version = versionOfPod(pod);
+    const version = snapshot.memory.once(versionOfPod, pod);
     if (version !== undefined) found.add(formatVersion(version));
   }
   return [...found].sort();

@@ -7,6 +7,7 @@ import { imageTypeOfPod, ipFamilyOfPod, publicIpsOfPod } from "../../build/pod-r
 import type { Remembering } from "../../env/memory.ts";
 import type { Container, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
+import { hostOf } from "../../model/address.ts";
 import { serversPerPodMaximum } from "../../model/limits.ts";
 
 export interface PodShape {
@@ -14,6 +15,8 @@ export interface PodShape {
   /** Servers that the pod was made for. */
   servers: number;
   publicIps: readonly string[];
+  /** The same without brackets. */
+  hosts: readonly string[];
   /** Where the sidecar is reached: a service has no port for it, so it is always an address of the pod. */
   sidecarHost: string | undefined;
   ipFamily: number;
@@ -30,6 +33,8 @@ export interface PodShape {
   /** Tells one run of the sidecar from another: a new pod, a restart and a new address are new runs. */
   sidecarRun: string;
   usesSidecarTls: boolean;
+  /** The volume for its data, with the claim that it is; undefined when it has none of that name. */
+  dataVolume: { readonly claimName: string | undefined } | undefined;
 }
 
 type PodObject = Stored<Pod>;
@@ -45,10 +50,13 @@ function readShape(pod: PodObject): PodShape {
   const sidecarStatus = pod.status?.containerStatuses?.find(
     (status) => status.name === sidecarContainerName,
   );
+  const publicIps = publicIpsOfPod(pod);
+  const data = pod.spec?.volumes?.find(({ name }) => name === "data");
   return {
     imageType: imageTypeOfPod(pod),
     servers: serversIn(containers),
-    publicIps: publicIpsOfPod(pod),
+    publicIps,
+    hosts: publicIps.map(hostOf),
     sidecarHost: sidecarHostOf(pod),
     ipFamily: ipFamilyOfPod(pod),
     hasListenIp: containers.some(hasListenIpVariable),
@@ -60,6 +68,7 @@ function readShape(pod: PodObject): PodShape {
     isSidecarReady: sidecarStatus?.ready === true,
     sidecarRun: [pod.metadata.uid, pod.status?.podIP, sidecarStatus?.containerID].join(" "),
     usesSidecarTls: sidecar?.args?.includes("--tls") === true,
+    dataVolume: data && { claimName: data.persistentVolumeClaim?.claimName },
   };
 }
 

@@ -46,6 +46,8 @@ export function calendarTimeMs(time: string | undefined): number | undefined {
 
 /** Whether one time that the API server wrote is after another one of it; false when one is missing. */
 export function isLater(time: string | null | undefined, than: string | null | undefined): boolean {
+  // What is made in one go has one time.
+  if (time === than) return false;
   const [atMs, thanMs] = [parseTime(time), parseTime(than)];
   return atMs !== undefined && thanMs !== undefined && atMs > thanMs;
 }

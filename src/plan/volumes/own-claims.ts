@@ -3,8 +3,8 @@ import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { labelsOf } from "../../api/effective.ts";
 import type { PersistentVolumeClaim } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { podNameOf, volumeClaimNameOf } from "../../model/process-group-id.ts";
-import { claimNameOf } from "../safety/volumes.ts";
+import { volumeClaimNameOf } from "../../model/process-group-id.ts";
+import { viewOf } from "../view/cluster-view.ts";
 import type { Snapshot } from "../snapshot.ts";
 
 /** The volume claims that carry the id of the group and belong to it. */
@@ -19,12 +19,12 @@ function isOwnClaim(
   group: ProcessGroup,
   { metadata }: Stored<PersistentVolumeClaim>,
 ): boolean {
-  const { name: clusterName = "", uid } = snapshot.cluster.metadata;
-  const podName = podNameOf(clusterName, group.processClass, group.processGroupID);
+  const { uid } = snapshot.cluster.metadata;
+  const { podName, claimName } = viewOf(snapshot).of(group);
   return (
     metadata.name === volumeClaimNameOf(podName) ||
     metadata.ownerReferences?.some((owner) => owner.uid === uid) === true ||
-    metadata.name === claimNameOf(snapshot, group)
+    metadata.name === claimName
   );
 }
 

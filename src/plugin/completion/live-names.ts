@@ -7,7 +7,7 @@ import type { KubeClient } from "../../kube/client.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import { namespaces, pods } from "../../kube/resource.ts";
 import type { Resource } from "../../kube/resource.ts";
-import { byText } from "../database/process-row.ts";
+import { byText } from "../../model/process-row.ts";
 import type { LiveKind } from "./complete.ts";
 
 export interface NameSource {

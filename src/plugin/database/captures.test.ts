@@ -10,8 +10,8 @@ import { sortKeys, topView } from "../top/top-view.ts";
 import { treeLines } from "../tree/tree-text.ts";
 import { treeView } from "../tree/tree-view.ts";
 import { figureRows } from "./figures-text.ts";
-import { databaseFigures } from "./figures.ts";
-import { processRows } from "./process-row.ts";
+import { databaseFigures } from "../../model/database-figures.ts";
+import { processRows } from "../../model/process-row.ts";
 
 const folder = join(import.meta.dirname, "../../../test/data/fdb/status");
 const names = readdirSync(folder).map((file) => file.replace(/\.json$/, ""));

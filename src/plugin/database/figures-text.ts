@@ -1,7 +1,7 @@
 // The figures of a database as the rows of a page. Rules: spec/plugin.md [VW6].
 import { counted } from "../../model/counted.ts";
 import { bytesText, countText, rateText, secondsText } from "../text/units.ts";
-import type { DatabaseFigures } from "./figures.ts";
+import type { DatabaseFigures } from "../../model/database-figures.ts";
 
 export type FigureRow = readonly [label: string, text: string];
 

@@ -83,10 +83,15 @@ export async function ownObjects<T extends KubeObject>(
   cluster: Stored<FoundationDBCluster>,
   namespace: string,
 ): Promise<T[]> {
-  const wanted = Object.entries(labelsOf(cluster).matchLabels);
   const { items } = await client.listAll(resource, { namespace });
-  return items.filter(({ metadata }) => {
+  return items.filter(ownershipOf(cluster));
+}
+
+/** Whether an object of its namespace belongs to the cluster. */
+export function ownershipOf(cluster: Stored<FoundationDBCluster>): (object: KubeObject) => boolean {
+  const wanted = Object.entries(labelsOf(cluster).matchLabels);
+  return ({ metadata }) => {
     const isOwned = metadata.ownerReferences?.some((owner) => owner.uid === cluster.metadata.uid);
     return isOwned === true || wanted.every(([key, value]) => metadata.labels?.[key] === value);
-  });
+  };
 }

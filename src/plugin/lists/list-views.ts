@@ -8,6 +8,7 @@ import { explainBackup } from "../explain/backup.ts";
 import type { BackupPage } from "../explain/backup.ts";
 import { explainRestore } from "../explain/restore.ts";
 import type { RestorePage } from "../explain/restore.ts";
+import { known } from "../known.ts";
 
 type Common = "asOf" | "headline" | "namespace" | "verdict" | "waits";
 
@@ -64,10 +65,4 @@ function pointText(
   point: { readonly version?: number; readonly time?: string } | undefined,
 ): string | undefined {
   return point?.time ?? (point?.version === undefined ? undefined : `version ${point.version}`);
-}
-
-function known<T extends Record<string, string | undefined>>(all: T): { [K in keyof T]?: string } {
-  return Object.fromEntries(Object.entries(all).filter(([, text]) => text !== undefined)) as {
-    [K in keyof T]?: string;
-  };
 }

@@ -4,7 +4,7 @@ import { labelsOf } from "../../api/effective.ts";
 import { mainContainerName } from "../../build/normalise.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { byText } from "../database/process-row.ts";
+import { byText } from "../../model/process-row.ts";
 
 export interface LogChoice {
   readonly processClass?: string;

@@ -20,25 +20,26 @@ export function planText(page: PlanPage, screen: Screen): string {
   );
 }
 
-function aheadItems(
-  { verdict, generation, reconciledGeneration }: PlanPage,
-  ahead: readonly PlannedAct[],
-): string[] {
-  if (ahead.length > 0) return ahead.map(actText);
+function aheadItems(page: PlanPage, ahead: readonly PlannedAct[]): string[] {
+  return ahead.length > 0 ? ahead.map(actText) : [nothingAhead(page)];
+}
+
+/** What is said where no act is known to be ahead. */
+export function nothingAhead({ verdict, generation, reconciledGeneration }: PlanPage): string {
   switch (verdict) {
     case "healthy":
-      return [`nothing: generation ${reconciledGeneration ?? generation} is in force`];
+      return `nothing: generation ${reconciledGeneration ?? generation} is in force`;
     case "paused":
-      return ["nothing while spec.skip is true"];
+      return "nothing while spec.skip is true";
     case "invalid":
-      return ["nothing until the spec is corrected"];
+      return "nothing until the spec is corrected";
     case "unseen":
     case "unknown":
-      return ["nobody knows: no operator tells"];
+      return "nobody knows: no operator tells";
     case "deleting":
-      return ["let go of the cluster"];
+      return "let go of the cluster";
     default:
-      return ["what it says it waits for, and nothing else that it has told"];
+      return "what it says it waits for, and nothing else that it has told";
   }
 }
 

@@ -5,7 +5,7 @@ import { wantedCounts } from "../../api/wanted-counts.ts";
 import type { ConditionType } from "../../model/process-group.ts";
 import { isMarkedForRemoval } from "../../model/process-group.ts";
 import { nameList } from "../../plan/wait.ts";
-import { byText } from "../database/process-row.ts";
+import { byText } from "../../model/process-row.ts";
 import { doingFlags, explainCluster } from "../explain/page.ts";
 import type { ExplainInput, ExplainPage } from "../explain/page.ts";
 

@@ -1,6 +1,6 @@
 // `top` as text: two lines about the database, then a table that fits the terminal. Rules: spec/plugin.md [VW7], [VW8].
 import { figureRows } from "../database/figures-text.ts";
-import type { ProcessRow } from "../database/process-row.ts";
+import type { ProcessRow } from "../../model/process-row.ts";
 import { partsLine } from "../text/parts.ts";
 import type { Part } from "../text/parts.ts";
 import { rolesText } from "../text/roles.ts";

@@ -1,10 +1,10 @@
 // `kubectl fdb top`: the processes of a database with what each of them does, the busiest first. Pure.
 // Rules: spec/plugin.md [VW7], [VW8].
 import type { DatabaseStatus } from "../../model/database-status.ts";
-import { databaseFigures } from "../database/figures.ts";
-import type { DatabaseFigures } from "../database/figures.ts";
-import { byText, processRows } from "../database/process-row.ts";
-import type { ProcessRow } from "../database/process-row.ts";
+import { databaseFigures } from "../../model/database-figures.ts";
+import type { DatabaseFigures } from "../../model/database-figures.ts";
+import { byText, processRows } from "../../model/process-row.ts";
+import type { ProcessRow } from "../../model/process-row.ts";
 
 export const sortKeys = ["cpu", "memory", "disk", "free", "queue", "lag", "name"] as const;
 

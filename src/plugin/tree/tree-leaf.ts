@@ -8,8 +8,8 @@ import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { hallOf, isMarkedForRemoval } from "../../model/process-group.ts";
-import { byText, processRows } from "../database/process-row.ts";
-import type { ProcessRow } from "../database/process-row.ts";
+import { byText, processRows } from "../../model/process-row.ts";
+import type { ProcessRow } from "../../model/process-row.ts";
 
 export interface TreeLeaf {
   readonly group: string;
@@ -76,7 +76,8 @@ function ownLeaf(
   };
 }
 
-function removalText({ exclusionTimestamp, exclusionSkipped }: ProcessGroupStatus): string {
+/** How a process group that is marked for removal goes. */
+export function removalText({ exclusionTimestamp, exclusionSkipped }: ProcessGroupStatus): string {
   if (exclusionSkipped === true) return "leaves without exclusion";
   return exclusionTimestamp === undefined ? "leaves, not excluded yet" : "leaves, excluded";
 }

@@ -4,7 +4,7 @@ import { conditionIn } from "../../kube/condition.ts";
 import type { Node } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import type { StatusRegion } from "../../model/database-status.ts";
-import { byText } from "../database/process-row.ts";
+import { byText } from "../../model/process-row.ts";
 import { treeLeaves } from "./tree-leaf.ts";
 import type { TreeInput, TreeLeaf } from "./tree-leaf.ts";
 

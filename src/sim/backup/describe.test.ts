@@ -122,6 +122,38 @@ test("[BSIM5] a lost log ends the window there, until a snapshot behind it is re
   assert.deepEqual(windowWithout(0), [279_749_248, 526_779_921]);
 });
 
+test("[BSIM24] a snapshot of one version that is ahead of the logs is the whole window, as 7.3.79 prints it", () => {
+  // Of a real database with few keys; it had fifty more snapshots between these.
+  const [logBegin, logEnd, ahead] = [866_105_056, 1_026_105_056, 1_049_886_213];
+  const single = (version: number): Printed["Snapshots"][number] => ({
+    Start: { Version: version },
+    End: { Version: version },
+    TotalBytes: 11_349,
+  });
+  const windowOf = (versions: number[], seesBehindGap = true): unknown[] => {
+    const printed: Printed = {
+      ...{ URL: "x", FileLevelEncryption: false, Snapshots: versions.map(single) },
+      MinLogBegin: { Version: logBegin },
+      MaxLogEnd: { Version: logEnd },
+    };
+    const found = describe(readContent("x", objectsOf(printed)), { isDeep: true, seesBehindGap });
+    assert.ok(found.snapshots.every(({ isRestorable }) => isRestorable));
+    return [found.minRestorable, found.maxRestorable];
+  };
+  const reached = [866_299_309, 868_233_254];
+  assert.deepEqual(windowOf([...reached, ahead]), [ahead, ahead]);
+  assert.deepEqual(windowOf(reached), [866_299_309, logEnd - 1]);
+  assert.deepEqual(windowOf([...reached, logEnd]), [866_299_309, logEnd], "where the logs end");
+  assert.deepEqual(windowOf([...reached, ahead], false), [866_299_309, ahead], "older tools");
+});
+
+test("[BSIM24] a snapshot of one version needs no log", () => {
+  const Snapshots = [{ Start: { Version: 7 }, End: { Version: 7 }, TotalBytes: 1 }];
+  const objects = objectsOf({ URL: "x", FileLevelEncryption: false, Snapshots });
+  const { minRestorable, maxRestorable } = describe(readContent("x", objects));
+  assert.deepEqual([minRestorable, maxRestorable], [7, 7]);
+});
+
 test("[BSIM5] [BSIM18] behind and before a lost log one can go back, but not to what it held", () => {
   const objects = objectsOf(printedOf("02-describe/several-snapshots-json"));
   const lost = objects.filter(({ content }) => content.kind === "log")[5];

@@ -2,7 +2,7 @@
 // versions one can go back. It notes in the container how far
 // the logs reach and believes the note the next time, unless it is to look deeply: a log that is lost meanwhile is not
 // missed. Pure. Carries rule BSIM5.
-import { leastOf, mostOf } from "../../env/long-lists.ts";
+import { mostOf } from "../../env/long-lists.ts";
 import { compareVersions, parseVersion } from "../../model/version.ts";
 import type { ContainerContent, LogFile, PropertyName, SnapshotFile } from "./container-objects.ts";
 
@@ -52,11 +52,11 @@ export function describe(content: ContainerContent, options: DescribeOptions = {
   const unreliableEnd = Math.max(logBegin, expiredEnd ?? 0, noticedEnd ?? 0);
   const noted = isDeep ? undefined : notedWindow(content, unreliableEnd);
   const logs = noted ?? logWindow(content, Math.max(logBegin, expiredEnd ?? 0));
-  const behind = logs !== undefined && options.seesBehindGap === true ? logs.seen : [];
+  const behind = options.seesBehindGap === true ? (logs?.seen ?? []) : undefined;
   const window = logs ?? (expiredEnd === undefined ? undefined : emptyWindow(expiredEnd));
   const snapshots = content.snapshots.map((file) => ({
     file,
-    isRestorable: logs !== undefined && isRestorable(file, logs, behind),
+    isRestorable: isOfOneVersion(file) || (logs !== undefined && isRestorable(file, logs, behind)),
     expiredPercent: expiredPercent(file, expiredEnd),
   }));
   const files = snapshots.flatMap(({ file, isRestorable: isGood }) => (isGood ? [file] : []));
@@ -70,7 +70,7 @@ export function describe(content: ContainerContent, options: DescribeOptions = {
     minLogBegin: window?.begin,
     contiguousLogEnd: window?.end,
     maxLogEnd: window?.maxEnd,
-    ...(logs && restorableWindow(files, logs, behind)),
+    ...restorableWindow(files, logs, behind),
   };
 }
 
@@ -138,8 +138,14 @@ export function notesOf(content: ContainerContent, shown: Description): [Propert
 }
 
 /** The logs begin before it does, and go on without a gap beyond its end; so do those behind a gap, where they are seen. */
-function isRestorable(file: SnapshotFile, logs: LogWindow, behind: readonly LogFile[]): boolean {
-  if (isBehindGap(file, logs)) return logsEndFrom(behind, file.beginVersion) > file.endVersion;
+function isRestorable(
+  file: SnapshotFile,
+  logs: LogWindow,
+  behind: readonly LogFile[] | undefined,
+): boolean {
+  if (isBehindGap(file, logs)) {
+    return logsEndFrom(behind ?? [], file.beginVersion) > file.endVersion;
+  }
   return file.beginVersion >= logs.begin && file.endVersion < logs.end;
 }
 
@@ -153,32 +159,42 @@ export function logsEndFrom(logs: readonly LogFile[], version: number): number {
   return first === -1 ? version : contiguousEnd(logs.slice(first), version);
 }
 
-/** Before the first gap; once a snapshot behind one is restorable, from the last such on. */
+/** All its ranges were copied at one version: it needs no log. */
+function isOfOneVersion({ beginVersion, endVersion }: SnapshotFile): boolean {
+  return beginVersion === endVersion;
+}
+
+/**
+ * Snapshot by snapshot, the oldest first. Before the first gap the window grows; one that lies behind a gap, or is of one version
+ * and ahead of the logs, begins it anew where such are seen.
+ */
 function restorableWindow(
   files: readonly SnapshotFile[],
-  logs: LogWindow,
-  behind: readonly LogFile[],
+  logs: LogWindow | undefined,
+  behind: readonly LogFile[] | undefined,
 ): Pick<Description, "minRestorable" | "maxRestorable"> {
-  const [first] = files;
-  if (first === undefined) return {};
-  const last = files.findLast((file) => isBehindGap(file, logs));
-  if (last !== undefined) {
-    const { beginVersion, endVersion } = last;
-    const others = files.filter(
-      (file) => file.endVersion <= endVersion && logsEndFrom(behind, file.endVersion) > endVersion,
-    );
-    return {
-      minRestorable: leastOf(
-        others.map((file) => file.endVersion),
-        endVersion,
-      ),
-      maxRestorable: logsEndFrom(behind, beginVersion) - 1,
-    };
+  let [min, max]: [number | undefined, number | undefined] = [undefined, undefined];
+  for (const file of files) {
+    const { beginVersion, endVersion } = file;
+    const isOne = isOfOneVersion(file);
+    const isReached = logs === undefined || behind === undefined || logs.end >= beginVersion;
+    if (isOne && isReached) {
+      min = Math.min(min ?? endVersion, endVersion);
+      max = Math.max(max ?? endVersion, endVersion);
+    }
+    if (logs === undefined) continue;
+    if (beginVersion >= logs.begin && endVersion < logs.end) {
+      min = Math.min(min ?? endVersion, endVersion);
+      max = Math.max(max ?? 0, logs.end - 1);
+    }
+    const isBehind = logs.end < beginVersion || (logs.end === beginVersion && !isOne);
+    if (behind === undefined || !isBehind) continue;
+    const isJoined = min !== undefined && logsEndFrom(behind, min) > endVersion;
+    if (!isJoined) min = endVersion;
+    const end = logsEndFrom(behind, endVersion);
+    max = end === endVersion ? endVersion : end - 1;
   }
-  return {
-    minRestorable: leastOf(files.map((file) => file.endVersion)),
-    maxRestorable: logs.end - 1,
-  };
+  return min === undefined ? {} : { minRestorable: min, maxRestorable: max };
 }
 
 function expiredPercent(file: SnapshotFile, expiredEnd: number | undefined): number {

@@ -71,6 +71,9 @@ export interface Fabric {
   readonly spoiltDisks: Map<string, string>;
   /** Processes that are expected to start with a past, by endpoint. */
   readonly arrivals: Map<string, Arrival>;
+  /** Endpoints of a database that was there already, and whether roles go to other equal processes first. */
+  readonly seeded: Set<string>;
+  readonly newcomersFirst: boolean | undefined;
   /** Extra delay of the next starts, by IP address or endpoint. */
   readonly startDelays: Map<string, number>;
 }

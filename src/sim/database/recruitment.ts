@@ -37,6 +37,8 @@ interface Candidate {
   instance: ServerInstance;
   processClass: string;
   isExcluded: boolean;
+  /** Among processes that fit equally well, the lowest comes first. */
+  turn: number;
 }
 
 export function listCandidates(database: Database): Candidate[] {
@@ -44,7 +46,13 @@ export function listCandidates(database: Database): Candidate[] {
     instance,
     processClass: classOf(database, instance),
     isExcluded: isExcluded(database, instance),
+    turn: turnOf(database, instance),
   }));
+}
+
+function turnOf({ fabric }: Database, { endpoint }: ServerInstance): number {
+  if (fabric.newcomersFirst === undefined || fabric.seeded.has(endpoint)) return 0;
+  return fabric.newcomersFirst ? -1 : 1;
 }
 
 /** The best process for the cluster controller; an excluded one only when there is no other. */
@@ -64,22 +72,24 @@ export function chooseWaitingMaster(database: Database): ServerInstance | undefi
 interface Ranked {
   instance: ServerInstance;
   fitness: number;
+  turn: number;
 }
 
 function rankStateless(candidates: readonly Candidate[], role: StatelessRole): Ranked[] {
   return candidates
-    .map(({ instance, processClass, isExcluded: excluded }) => {
-      const fitness = fitnessForStateless(role, processClass);
-      return { instance, fitness: fitness < never && excluded ? fitness + excludedFit : fitness };
+    .map(({ instance, processClass, isExcluded: excluded, turn }) => {
+      const found = fitnessForStateless(role, processClass);
+      return { instance, turn, fitness: found < never && excluded ? found + excludedFit : found };
     })
     .filter(({ fitness }) => fitness < never)
-    .toSorted(
-      (left, right) => left.fitness - right.fitness || byAddress(left.instance, right.instance),
-    );
+    .toSorted(byFitness);
 }
 
-function byAddress(left: ServerInstance, right: ServerInstance): number {
-  return left.endpoint < right.endpoint ? -1 : left.endpoint > right.endpoint ? 1 : 0;
+function byFitness(left: Ranked, right: Ranked): number {
+  const difference = left.fitness - right.fitness || left.turn - right.turn;
+  if (difference !== 0) return difference;
+  const [first, second] = [left.instance.endpoint, right.instance.endpoint];
+  return first < second ? -1 : first > second ? 1 : 0;
 }
 
 /** A transaction system for the configuration, or undefined while its policies cannot be met. */
@@ -154,11 +164,11 @@ function chooseLogs(
 ): { members: ServerInstance[]; worstFitness: number } | undefined {
   const ranked = candidates
     .filter((candidate) => !candidate.isExcluded)
-    .map(({ instance, processClass }) => ({ instance, fitness: fitnessForLog(processClass) }))
+    .map(({ instance, processClass, turn }) => ({
+      ...{ instance, turn, fitness: fitnessForLog(processClass) },
+    }))
     .filter(({ fitness }) => fitness < never)
-    .toSorted(
-      (left, right) => left.fitness - right.fitness || byAddress(left.instance, right.instance),
-    );
+    .toSorted(byFitness);
   const fitnessOf = new Map(ranked.map(({ instance, fitness }) => [instance, fitness]));
   const members = selectReplicas(
     policy,

@@ -9,7 +9,7 @@ import { capturedStatus } from "../../../test/fixtures/captured-status.ts";
 import { createLocalCluster } from "./local-cluster.ts";
 import type { LocalCluster } from "./local-cluster.ts";
 import { createSimulatedFdb } from "./simulated-fdb.ts";
-import type { SimulatedFdb } from "./simulated-fdb.ts";
+import type { SimulatedFdb, SimulatedFdbOptions } from "./simulated-fdb.ts";
 
 const takenMs = Date.parse("2026-11-15T12:00:00Z");
 
@@ -20,10 +20,13 @@ interface Woken {
   status: () => Promise<DatabaseStatus>;
 }
 
-async function wake(captured: DatabaseStatus): Promise<Woken> {
+async function wake(
+  captured: DatabaseStatus,
+  options: Pick<SimulatedFdbOptions, "newcomersFirst"> = {},
+): Promise<Woken> {
   const clock = new VirtualClock(takenMs);
   const resolver = { resolve: () => undefined };
-  const fdb = createSimulatedFdb({ clock, random: seededRandom(1), resolver });
+  const fdb = createSimulatedFdb({ clock, random: seededRandom(1), resolver, ...options });
   assert.deepEqual(fdb.wake(captured).problems, []);
   const connectionString = captured.cluster?.connection_string ?? "";
   const cluster = createLocalCluster(clock, fdb, connectionString);
@@ -124,6 +127,35 @@ test("[FDB70] it lives on: the loss of a log is one recovery, and the data survi
   assert.equal(healed.cluster?.data?.state?.healthy, true);
   assert.deepEqual(fdb.truth.dataLost(), []);
 });
+
+for (const newcomersFirst of [true, false]) {
+  const when = newcomersFirst ? "before" : "after";
+  test(`[FDB73] an equal process that comes later gets a role ${when} the others`, async () => {
+    const captured = capturedStatus("03-healthy-double");
+    const { clock, cluster, status } = await wake(captured, { newcomersFirst });
+    const logs = Object.entries(captured.cluster?.processes ?? {}).filter(
+      ([, process]) => process.class_type === "log",
+    );
+    const [id = "", log] = logs[0] ?? [];
+    assert.ok(log);
+    for (const [index, address] of ["10.0.0.1:4500", "99.0.0.1:4500"].entries()) {
+      const { processid: _own, ...locality } = log.locality ?? {};
+      const localities = { ...locality, zoneid: `zone-${index}`, machineid: `zone-${index}` };
+      const version = log.version ?? "";
+      cluster.start({ name: `new-${index}`, processClass: "log", address, localities, version });
+    }
+    await clock.advance(30_000);
+    cluster.restart(id);
+    await clock.advance(60_000);
+    const holders = Object.values((await status()).cluster?.processes ?? {})
+      .filter(({ roles = [] }) => roles.some(({ role }) => role === "log"))
+      .map(({ address = "" }) => address);
+    const hasRole = (address: string): boolean => holders.includes(address);
+    const isNew = hasRole("10.0.0.1:4500") && hasRole("99.0.0.1:4500");
+    assert.equal(isNew, newcomersFirst, holders.join(" "));
+    if (!newcomersFirst) assert.ok(!hasRole("10.0.0.1:4500") && !hasRole("99.0.0.1:4500"));
+  });
+}
 
 test("[FDB71] what is not simulated, and a database that does not serve, is said and not guessed", () => {
   const clock = new VirtualClock(takenMs);

@@ -61,6 +61,7 @@ export function seedDatabase(fabric: Fabric, seed: DatabaseSeed): void {
       const register = { databaseUid: database.uid, generation: seed.generation };
       disk.registers.set(clusterKey(seed.connection), register);
     }
+    fabric.seeded.add(process.endpoint);
     fabric.arrivals.set(process.endpoint, { process, disk, database });
   }
   seedRoles(database, seed, disks);

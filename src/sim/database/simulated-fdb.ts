@@ -58,6 +58,11 @@ export interface SimulatedFdbOptions {
   timings?: Partial<Timings>;
   /** Size of the data that a new database gets. */
   initialBytes?: number;
+  /**
+   * Of a database that was there already: whether processes that come later get roles before equal ones, or after them. By
+   * their addresses when absent.
+   */
+  newcomersFirst?: boolean;
   /** Asked at each commit of a transaction with writes: what goes wrong with it. */
   commitFault?: () => CommitFault | undefined;
   /** Versions with a client beside the operator; all when absent. */
@@ -142,6 +147,8 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
     spoiltDisks: new Map(),
     startDelays: new Map(),
     arrivals: new Map(),
+    seeded: new Set(),
+    newcomersFirst: options.newcomersFirst,
   };
   const find = (text: string): Database | undefined => findByString(fabric, text);
   return {

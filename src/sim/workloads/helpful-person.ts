@@ -13,6 +13,10 @@ export async function followRemedies(life: LifeScene): Promise<void> {
     if (waits.some(({ reason }) => reason === "ConnectionStringLost")) {
       await tellConnectionString(life, name);
     }
+    if (waits.some(({ reason }) => reason === "VolumeShrinkRefused")) {
+      life.note(`person: lets ${name} have new, smaller volumes`);
+      await life.patch(name, { automationOptions: { volumeSizeChange: "Replace" } });
+    }
     if (waits.some(({ message }) => message?.includes("which run the new version already"))) {
       await life.during(restartOthers(life, name), "a person's restart");
     }

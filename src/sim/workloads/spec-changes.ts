@@ -76,15 +76,20 @@ const wishes = {
     const prefix = randomPick(random, ["west", "east", "north"]);
     return { processGroupIDPrefix: shape.members.length === 1 ? prefix : `${prefix}-${name}` };
   },
-  "other volumes": ({ random }) => ({
-    processes: {
-      general: {
-        volumeClaimTemplate: {
-          spec: { resources: { requests: { storage: `${randomInteger(random, 128, 131)}G` } } },
-        },
-      },
-    },
-  }),
+  "other volumes": ({ random, spec }) => {
+    const template = spec.processes?.["general"]?.volumeClaimTemplate?.spec;
+    const before = Number.parseInt(
+      String(template?.resources?.requests?.["storage"] ?? "128G"),
+      10,
+    );
+    const size = randomInteger(random, 128, 131);
+    const requests = { storage: `${size}G` };
+    return {
+      processes: { general: { volumeClaimTemplate: { spec: { resources: { requests } } } } },
+      // Only new volumes can be smaller.
+      ...(size < before ? { automationOptions: { volumeSizeChange: "Replace" } } : {}),
+    };
+  },
   "TLS on or off": ({ spec }) => ({
     mainContainer: { enableTls: spec.mainContainer?.enableTls !== true },
   }),

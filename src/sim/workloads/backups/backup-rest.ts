@@ -131,6 +131,10 @@ async function helpBackup(
       await patch({ metadata: { annotations: { [deleteLastAnnotation]: name } } });
     } else if (reason === "BackupVersionMismatch") {
       await patch({ spec: { version: await scene.versionOf(backup.spec.clusterName) } });
+    } else if (reason === "BackupGap") {
+      const { blobStoreConfiguration } = backup.spec;
+      const backupName = `${blobStoreConfiguration?.backupName ?? name}-again`;
+      await patch({ spec: { blobStoreConfiguration: { backupName } } });
     } else if (reason === "BackupPauseDisputed") {
       await patch({ spec: { backupState: "Running", suspendOnUnhealthy: false } });
     } else if (givenUpFor.has(reason)) {

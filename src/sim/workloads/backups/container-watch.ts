@@ -157,7 +157,8 @@ export class ContainerWatch {
       (other) =>
         other.database.cluster === container.database.cluster &&
         !other.isGivenUp &&
-        other.keptFrom !== undefined,
+        // It may have become restorable since the last look.
+        (other.keptFrom ?? this.truthOf(other.name).to) !== undefined,
     );
     if (isMeant || spare !== undefined) return;
     this.#view.violated(`${container.name} was the last backup, and nobody said that it may go`);

@@ -1,7 +1,8 @@
 // What a database reports of each of its processes, as flat rows: where it runs, what it does, how busy it is.
-// A figure that the database does not report stays undefined. Rules: spec/plugin.md [VW5].
-import type { DatabaseStatus, StatusProcess, StatusRole } from "../../model/database-status.ts";
-import { localityKeys, localityOf } from "../../model/locality.ts";
+// A figure that the database does not report stays undefined. Rules: spec/plugin.md [VW5], spec/monitoring.md [MON1].
+import type { DatabaseStatus, StatusProcess, StatusRole } from "./database-status.ts";
+import { figureIn } from "./figure-in.ts";
+import { localityKeys, localityOf } from "./locality.ts";
 
 export interface ProcessRow {
   /** The process group, or the address where a process names none. */
@@ -25,6 +26,8 @@ export interface ProcessRow {
   readonly diskBusy?: number;
   readonly diskFreeBytes?: number;
   readonly diskTotalBytes?: number;
+  readonly receivedBytesPerSecond?: number;
+  readonly sentBytesPerSecond?: number;
   readonly storedBytes?: number;
   /** What a storage server or a log has taken in and not yet written to its store. */
   readonly queueBytes?: number;
@@ -68,6 +71,10 @@ function processRow(process: StatusProcess): ProcessRow {
       diskBusy: figureIn(disk, "busy"),
       diskFreeBytes: disk?.free_bytes,
       diskTotalBytes: disk?.total_bytes,
+      receivedBytesPerSecond: bytesOfMegabits(
+        figureIn(process, "network", "megabits_received", "hz"),
+      ),
+      sentBytesPerSecond: bytesOfMegabits(figureIn(process, "network", "megabits_sent", "hz")),
       storedBytes: summed(roles, (role) => figureIn(role, "stored_bytes")),
       queueBytes: summed(roles, queueBytes),
       lagSeconds: most(roles, (role) => figureIn(role, "data_lag", "seconds")),
@@ -75,6 +82,10 @@ function processRow(process: StatusProcess): ProcessRow {
     }),
     notes: notesOf(process),
   };
+}
+
+function bytesOfMegabits(megabits: number | undefined): number | undefined {
+  return megabits === undefined ? undefined : megabits * 125_000;
 }
 
 function queueBytes(role: StatusRole): number | undefined {
@@ -99,17 +110,6 @@ function known<T extends Record<string, number | undefined>>(all: T): Known<T> {
   return Object.fromEntries(
     Object.entries(all).filter(([, value]) => value !== undefined),
   ) as Known<T>;
-}
-
-/** A finite number at this place, whatever else lies there. */
-export function figureIn(value: unknown, ...path: readonly string[]): number | undefined {
-  let found: unknown = value;
-  for (const name of path) {
-    if (typeof found !== "object" || found === null || !Object.hasOwn(found, name))
-      return undefined;
-    found = (found as Readonly<Record<string, unknown>>)[name];
-  }
-  return typeof found === "number" && Number.isFinite(found) ? found : undefined;
 }
 
 function figures(

@@ -1,0 +1,45 @@
+// In which order clusters are shown, which of them a filter leaves, and what they come to. Pure.
+// Rules: spec/page.md [PAGE6].
+import { counted } from "../../model/counted.ts";
+import { byText } from "../../model/process-row.ts";
+import type { ClusterCard, PageModel } from "../view-model.ts";
+import { urgencyWords, verdictWords } from "./words.ts";
+
+type Cards = PageModel["clusters"];
+
+/** Who needs somebody comes first, then by name. */
+export function sortedCards(cards: Cards): [string, ClusterCard][] {
+  return Object.entries(cards).toSorted(
+    ([leftKey, left], [rightKey, right]) =>
+      right.urgency - left.urgency || byText(leftKey, rightKey),
+  );
+}
+
+/** Every word of the filter is somewhere in what the card says. */
+export function isWanted(card: ClusterCard, filter: string): boolean {
+  const { namespace, cluster, verdict, headline, urgency, redundancyMode, version } = card;
+  const state = [verdict, verdictWords[verdict], urgencyWords[urgency]];
+  const told = [`${namespace}/${cluster}`, headline, redundancyMode, version.wanted, ...state]
+    .join(" ")
+    .toLowerCase();
+  return filter
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => told.includes(word));
+}
+
+export function summaryText(cards: Cards): string {
+  const all = Object.values(cards);
+  const of = (urgency: ClusterCard["urgency"]): number =>
+    all.filter((card) => card.urgency === urgency).length;
+  const [needing, looking, working, well] = [of(3), of(2), of(1), of(0)];
+  if (all.length === 0) return "None";
+  if (well === all.length) return `${counted(all.length, "cluster")}, all well`;
+  const parts = [
+    needing === 0 ? "" : `${needing} ${needing === 1 ? "needs" : "need"} somebody`,
+    looking === 0 ? "" : `${looking} worth a look`,
+    working === 0 ? "" : `${working} being worked on`,
+    well === 0 ? "" : `${well} well`,
+  ];
+  return `${counted(all.length, "cluster")}: ${parts.filter((part) => part !== "").join(", ")}`;
+}

@@ -1,0 +1,108 @@
+// What stands above every view of a cluster: whether it serves, whether all processes and all copies of data are there, and what to do. It can be read in two
+// seconds. Rules: spec/page.md [PAGE2], [PAGE9].
+import type { ClusterModel } from "../view-model.ts";
+import { Age, Fact, pure, UrgencyChip } from "./parts.tsx";
+import { clusterViews, hashOf, viewTitles } from "./route.ts";
+import type { ClusterView } from "./route.ts";
+import { verdictWords } from "./words.ts";
+
+interface HeadProps {
+  readonly now: ClusterModel["now"];
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export const ClusterHead = pure(({ now, namespace, name }: HeadProps) => {
+  const { urgency, version } = now;
+  const isMoving = version.running !== undefined && version.running !== version.wanted;
+  return (
+    <div class={`head edge urgency-${urgency}`}>
+      <div class="title-row">
+        <h1>
+          <span class="namespace">{namespace}/</span>
+          {name}
+        </h1>
+        <UrgencyChip urgency={urgency} />
+        <span class="meta">
+          <span>{verdictWords[now.verdict]}</span>
+          <span>{now.redundancyMode}</span>
+          <span>
+            {isMoving
+              ? `version ${version.running} → ${version.wanted}`
+              : `version ${version.wanted}`}
+          </span>
+          <span>
+            {now.processGroups.total - now.processGroups.inTrouble} of {now.processGroups.total}{" "}
+            process groups well
+          </span>
+        </span>
+      </div>
+      <p class="headline">{now.headline}</p>
+      <dl class="facts">
+        <Fact question="Does the database serve?" fact={now.serving} />
+        <Fact question="Are all processes and copies there?" fact={now.sound} />
+        <Fact
+          question="Is everything as specified?"
+          fact={now.reconciled}
+          isPatient={urgency < 2}
+        />
+      </dl>
+      <ToDo now={now} />
+    </div>
+  );
+});
+
+/** What a person can do, for the wait that matters most, and how many more there are. */
+function ToDo({ now }: { readonly now: ClusterModel["now"] }) {
+  const wanted = now.waits.filter(({ concern }) => concern !== "passing");
+  const first =
+    wanted.find(({ concern, remedy }) => concern === "person" && remedy) ??
+    wanted.find(({ remedy }) => remedy);
+  return (
+    <>
+      {now.warning === undefined ? null : <p class="notice">{now.warning}</p>}
+      {now.stale.map((text) => (
+        <p class="notice" key={text}>
+          {text}
+        </p>
+      ))}
+      {first === undefined ? null : (
+        <div class="to-do">
+          <h2>What to do</h2>
+          <p class="to-do-remedy">{first.remedy}</p>
+          <p class="dim">
+            {first.reason}: {first.message}
+            {first.since === undefined ? null : (
+              <>
+                {" · for "}
+                <Age since={first.since} />
+              </>
+            )}
+            {wanted.length > 1 ? ` · ${wanted.length - 1} more under Now` : ""}
+          </p>
+        </div>
+      )}
+    </>
+  );
+}
+
+interface TabsProps {
+  readonly namespace: string;
+  readonly name: string;
+  readonly view: ClusterView;
+}
+
+export const Tabs = pure(({ namespace, name, view }: TabsProps) => (
+  <nav class="tabs" aria-label="Views of this cluster">
+    {clusterViews.map((one, index) => (
+      <a
+        key={one}
+        href={hashOf({ view: one, namespace, name })}
+        aria-current={one === view ? "page" : undefined}
+        aria-keyshortcuts={String(index + 1)}
+      >
+        {viewTitles[one]}
+      </a>
+    ))}
+  </nav>
+));

@@ -1,0 +1,120 @@
+// All clusters, those that need somebody first, each as a card. Rules: spec/page.md [PAGE6].
+import { useComputed, useSignal } from "@preact/signals";
+import { counted } from "../../model/counted.ts";
+import type { ClusterCard } from "../view-model.ts";
+import { Age, Answer, pure, UrgencyChip } from "./parts.tsx";
+import { cards, known } from "./state.ts";
+import { hashOf } from "./route.ts";
+import { isWanted, sortedCards, summaryText } from "./card-order.ts";
+
+export function ClustersView() {
+  const wanted = useSignal("");
+  const shown = useComputed(() =>
+    sortedCards(cards.value).filter(([, card]) => isWanted(card, wanted.value)),
+  );
+  const total = Object.keys(cards.value).length;
+  if (known.value === undefined) return <Loading />;
+  return (
+    <>
+      <div class="title-row">
+        <h1>Clusters</h1>
+        <p class="summary">{summaryText(cards.value)}</p>
+        {total < 2 ? null : (
+          <label class="filter">
+            <span>Filter</span>
+            <input
+              id="filter"
+              type="search"
+              placeholder="name, namespace, state"
+              value={wanted}
+              onInput={(event) => (wanted.value = event.currentTarget.value)}
+            />
+          </label>
+        )}
+      </div>
+      {total === 0 ? <NoCluster /> : null}
+      {total > 0 && shown.value.length === 0 ? (
+        <p class="dim">No cluster matches “{wanted}”.</p>
+      ) : null}
+      <ul class="cards">
+        {shown.value.map(([key, card]) => (
+          <Card key={key} card={card} />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+export function Loading() {
+  return (
+    <div class="loading">
+      <h1>Reading</h1>
+      <p role="status">Waiting for the first answer of the server.</p>
+    </div>
+  );
+}
+
+function NoCluster() {
+  return (
+    <div class="empty">
+      <h2>No cluster yet</h2>
+      <p>There is no FoundationDBCluster here. Apply one, and it appears by itself:</p>
+      <p>
+        <code>kubectl apply -f cluster.yaml</code>
+      </p>
+    </div>
+  );
+}
+
+const Card = pure(({ card }: { readonly card: ClusterCard }) => {
+  const { namespace, cluster, urgency, version, processGroups: groups, waits, backups } = card;
+  const { first } = waits;
+  const isMoving = version.running !== undefined && version.running !== version.wanted;
+  return (
+    <li class={`card edge urgency-${urgency}`}>
+      <div class="card-head">
+        <h2>
+          <a href={hashOf({ view: "map", namespace, name: cluster })}>
+            <span class="namespace">{namespace}/</span>
+            {cluster}
+          </a>
+        </h2>
+        <UrgencyChip urgency={urgency} />
+      </div>
+      <p class="headline">{card.headline}</p>
+      <p class="answers">
+        <Answer fact={card.serving} yes="serves" no="does not serve" />
+        <Answer fact={card.sound} yes="sound" no="not sound" />
+        <Answer
+          fact={card.reconciled}
+          yes="as specified"
+          no="not yet as specified"
+          isPatient={urgency < 2}
+        />
+      </p>
+      {urgency >= 2 && first?.remedy ? (
+        <p class="remedy">
+          <strong>What to do:</strong> {first.remedy}
+        </p>
+      ) : null}
+      <p class="meta">
+        <span>{card.redundancyMode}</span>
+        <span>{isMoving ? `${version.running} → ${version.wanted}` : version.wanted}</span>
+        <span>
+          {groups.well} of {groups.wanted} well
+        </span>
+        {backups === undefined || backups.total === 0 ? null : (
+          <span>
+            {counted(backups.total, "backup")}
+            {backups.inTrouble === 0 ? "" : `, ${backups.inTrouble} in trouble`}
+          </span>
+        )}
+        {card.createdAt === undefined ? null : (
+          <span>
+            <Age since={card.createdAt} /> old
+          </span>
+        )}
+      </p>
+    </li>
+  );
+});

@@ -1,0 +1,154 @@
+// What the operator does and waits for, with what a person can do, as `kubectl fdb explain` and `plan` say it.
+// Rules: spec/page.md [PAGE9].
+import type { ClusterModel, NowModel } from "../view-model.ts";
+import { Age, Commands, pure, Wait } from "./parts.tsx";
+
+interface NowProps {
+  readonly now: NowModel;
+  readonly commands: ClusterModel["commands"];
+}
+
+export const NowView = pure(({ now, commands }: NowProps) => (
+  <div class="columns">
+    <div>
+      <section class="block">
+        <h2>Waits</h2>
+        {now.waits.length === 0 ? <p class="dim">The operator waits for nothing.</p> : null}
+        <ul class="plain waits">
+          {now.waits.map((wait) => (
+            <Wait
+              key={`${wait.step} ${wait.reason} ${wait.object ?? ""}`}
+              wait={wait}
+              meaning={now.meanings[wait.reason]}
+            />
+          ))}
+        </ul>
+      </section>
+      <section class="block">
+        <h2>About to be done</h2>
+        {now.nothingAhead === undefined ? null : <p class="dim">{now.nothingAhead}</p>}
+        <ol class="plain ahead">
+          {now.ahead.map(({ flag, text, detail, processGroups }) => (
+            <li key={flag}>
+              <strong>{text}</strong>
+              {detail === undefined ? null : <span> {detail}</span>}
+              {processGroups.length === 0 ? null : <p class="dim">{listed(processGroups)}</p>}
+            </li>
+          ))}
+        </ol>
+      </section>
+      <Troubles now={now} />
+    </div>
+    <div>
+      <Classes now={now} />
+      <section class="block">
+        <h2>Lately</h2>
+        {now.recent.length === 0 ? <p class="dim">No event within the last hour.</p> : null}
+        <ul class="plain">
+          {now.recent.map(({ at, type, reason, message, count }) => (
+            <li key={`${at} ${reason} ${message}`} class={type === "Warning" ? "warned" : ""}>
+              <span class="dim">
+                <Age since={at} /> ago
+              </span>{" "}
+              <strong>
+                {type === "Warning" ? "Warning: " : ""}
+                {reason}
+              </strong>{" "}
+              {message}
+              {count > 1 ? <span class="dim"> ({count} times)</span> : null}
+            </li>
+          ))}
+        </ul>
+      </section>
+      <Commands commands={commands} />
+      {now.unread.length === 0 ? null : (
+        <section class="block">
+          <h2>What could not be read</h2>
+          <ul class="plain">
+            {now.unread.map((text) => (
+              <li key={text}>{text}</li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
+  </div>
+));
+
+const listedMax = 12;
+
+function listed(names: readonly string[]): string {
+  const more = names.length - listedMax;
+  return `${names.slice(0, listedMax).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+function Troubles({ now }: { readonly now: NowModel }) {
+  const { troubles } = now.processGroups;
+  if (troubles.length + now.objects.length === 0) return null;
+  return (
+    <section class="block">
+      <h2>Not well</h2>
+      <ul class="plain">
+        {troubles.map(({ condition, meaning, processClass, ids, total, since }) => (
+          <li key={`${condition} ${processClass}`}>
+            <strong>
+              {ids.length} of {total} {processClass}
+            </strong>{" "}
+            {meaning} <span class="dim">({condition}</span>
+            {since === undefined ? null : (
+              <span class="dim">
+                , <Age since={since} />
+              </span>
+            )}
+            <span class="dim">) {listed(ids)}</span>
+          </li>
+        ))}
+        {now.objects.map(({ object, text, since }) => (
+          <li key={object}>
+            <strong>{object}</strong> {text}{" "}
+            {since === undefined ? null : (
+              <span class="dim">
+                for <Age since={since} />
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Classes({ now }: { readonly now: NowModel }) {
+  return (
+    <section class="block">
+      <h2>Process classes</h2>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Process classes">
+        <table class="numbers">
+          <thead>
+            <tr>
+              <th scope="col">Class</th>
+              <th scope="col">Wanted</th>
+              <th scope="col">There</th>
+              <th scope="col">Well</th>
+              <th scope="col">Leaving</th>
+            </tr>
+          </thead>
+          <tbody>
+            {now.classes.map(({ processClass, wanted, total, well, leaving }) => (
+              <tr key={processClass} class={well < wanted ? "short" : ""}>
+                <th scope="row">{processClass}</th>
+                <td>{wanted}</td>
+                <td>{total}</td>
+                <td>
+                  {well}
+                  {well < wanted ? <strong> ({wanted - well} missing)</strong> : null}
+                </td>
+                <td>{leaving}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

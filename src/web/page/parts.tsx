@@ -1,0 +1,205 @@
+// Small pieces that several views are made of: ages, answers, marks, commands to copy, lists of waits.
+// Rules: spec/page.md [PAGE5].
+import { useComputed, useSignal } from "@preact/signals";
+import { Component } from "preact";
+import type { ComponentChildren, FunctionComponent } from "preact";
+import type { ExplainedFact } from "../../plugin/explain/page.ts";
+import { formatAge } from "../../plugin/explain/words.ts";
+import type { CopiedCommand, ExplainedWait } from "../view-model.ts";
+import { effects } from "./effects.ts";
+import { serverMs } from "./state.ts";
+import { answerMarks, answerWords, clockText, urgencyMarks, urgencyWords } from "./words.ts";
+import type { Urgency } from "./words.ts";
+
+/** A component that is drawn again only when one of its properties is another. */
+export function pure<P extends object>(Draw: FunctionComponent<P>): FunctionComponent<P> {
+  class Pure extends Component<P> {
+    override shouldComponentUpdate(next: Readonly<P>): boolean {
+      const [left, right] = [
+        this.props as Record<string, unknown>,
+        next as Record<string, unknown>,
+      ];
+      const names = new Set([...Object.keys(left), ...Object.keys(right)]);
+      return [...names].some((name) => left[name] !== right[name]);
+    }
+
+    override render(): ComponentChildren {
+      return <Draw {...this.props} />;
+    }
+  }
+  return Pure as unknown as FunctionComponent<P>;
+}
+
+/** Counted on by the clock of the API server; only a text that is another touches the page. */
+export function Age({ since }: { readonly since: number | string | undefined }) {
+  const sinceMs = typeof since === "string" ? Date.parse(since) : since;
+  const text = useComputed(() =>
+    sinceMs === undefined || Number.isNaN(sinceMs) ? "" : formatAge(serverMs.value - sinceMs),
+  );
+  if (sinceMs === undefined || Number.isNaN(sinceMs)) return null;
+  return (
+    <time class="age" dateTime={new Date(sinceMs).toISOString()} title={clockText(sinceMs)}>
+      {text}
+    </time>
+  );
+}
+
+/** How long until then; "now" when it is past. */
+export function Until({ at }: { readonly at: number | string | undefined }) {
+  const atMs = typeof at === "string" ? Date.parse(at) : at;
+  const text = useComputed(() => {
+    if (atMs === undefined || Number.isNaN(atMs)) return "";
+    return atMs <= serverMs.value ? "now" : `in ${formatAge(atMs - serverMs.value)}`;
+  });
+  return <span class="age">{text}</span>;
+}
+
+export function UrgencyChip({ urgency }: { readonly urgency: Urgency }) {
+  return (
+    <span class={`chip urgency-${urgency}`}>
+      <span class="mark" aria-hidden="true">
+        {urgencyMarks[urgency]}
+      </span>
+      {urgencyWords[urgency]}
+    </span>
+  );
+}
+
+interface AnswerProps {
+  readonly fact: ExplainedFact;
+  /** "No" is no reason to worry: it is being worked on. */
+  readonly isPatient?: boolean;
+}
+
+/** "later" where a "no" is being turned into a "yes". */
+function toneOf({ fact, isPatient = false }: AnswerProps): ExplainedFact["answer"] | "later" {
+  return fact.answer === "no" && isPatient ? "later" : fact.answer;
+}
+
+/** An answer in one word, such as "✓ serves". */
+export function Answer(props: AnswerProps & { readonly yes: string; readonly no: string }) {
+  const { fact, yes, no } = props;
+  const tone = toneOf(props);
+  const text = fact.answer === "unknown" ? `${yes}: not known` : fact.answer === "yes" ? yes : no;
+  return (
+    <span class={`answer answer-${tone}`}>
+      <span class="mark" aria-hidden="true">
+        {answerMarks[tone]}
+      </span>
+      {text}
+    </span>
+  );
+}
+
+/** A question with its answer in large letters. */
+export function Fact(props: AnswerProps & { readonly question: string }) {
+  const { fact, question } = props;
+  const tone = toneOf(props);
+  return (
+    <div class={`fact answer-${tone}`}>
+      <dt>{question}</dt>
+      <dd>
+        <strong>
+          <span class="mark" aria-hidden="true">
+            {answerMarks[tone]}
+          </span>
+          {answerWords[tone]}
+        </strong>
+        <span class="fact-text">
+          {fact.text}
+          {fact.since === undefined ? null : (
+            <>
+              {" · for "}
+              <Age since={fact.since} />
+            </>
+          )}
+        </span>
+      </dd>
+    </div>
+  );
+}
+
+export function Copied({ title, command }: CopiedCommand) {
+  const said = useSignal("");
+  const copy = (): void => {
+    effects()
+      .copy(command)
+      .then(
+        () => (said.value = "copied"),
+        () => (said.value = "select it and copy by hand"),
+      );
+  };
+  return (
+    <div class="command">
+      <span class="command-title">{title}</span>
+      <code tabIndex={0}>{command}</code>
+      <button type="button" onClick={copy} aria-label={`Copy the command: ${title}`}>
+        Copy
+      </button>
+      <span role="status">{said}</span>
+    </div>
+  );
+}
+
+export function Commands({ commands }: { readonly commands: readonly CopiedCommand[] }) {
+  if (commands.length === 0) return null;
+  return (
+    <section class="block">
+      <h2>Commands to copy</h2>
+      <p class="dim">This page changes nothing itself.</p>
+      {commands.map((one) => (
+        <Copied key={one.command} {...one} />
+      ))}
+    </section>
+  );
+}
+
+const concerns: Readonly<Record<ExplainedWait["concern"], Urgency>> = {
+  person: 3,
+  look: 2,
+  passing: 1,
+};
+const concernWords: Readonly<Record<ExplainedWait["concern"], string>> = {
+  person: "Somebody has to act",
+  look: "Takes longer than usual, perhaps",
+  passing: "Goes by itself",
+};
+
+export function Wait({ wait, meaning }: { wait: ExplainedWait; meaning?: string | undefined }) {
+  const urgency = concerns[wait.concern];
+  return (
+    <li class={`wait edge urgency-${urgency}`}>
+      <p class="wait-head">
+        <strong>{wait.reason}</strong>
+        <span class="dim">
+          {concernWords[wait.concern]} · step {wait.step}
+          {wait.object === undefined ? null : ` · ${wait.object}`}
+          {wait.since === undefined ? null : (
+            <>
+              {" · for "}
+              <Age since={wait.since} />
+            </>
+          )}
+          {wait.retryAt === undefined ? null : (
+            <>
+              {" · looks again "}
+              <Until at={wait.retryAt} />
+            </>
+          )}
+        </span>
+      </p>
+      <p>{wait.message}</p>
+      {wait.remedy === undefined || wait.remedy === "" ? null : (
+        <p class="remedy">
+          <strong>What to do:</strong> {wait.remedy}
+        </p>
+      )}
+      {meaning === undefined ? null : (
+        <details>
+          <summary>What {wait.reason} means</summary>
+          <p>{meaning}</p>
+        </details>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,142 @@
+// The map of a cluster: the tree of `kubectl fdb tree` with its outer levels as columns, its nodes as rows and its process
+// groups as tiles. Rules: spec/web.md [WEB7].
+import type { Node, Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { byText } from "../../model/process-row.ts";
+import { objectTroubles } from "../../plugin/explain/objects.ts";
+import { treeView } from "../../plugin/tree/tree-view.ts";
+import type { TreePlace, TreeView } from "../../plugin/tree/tree-view.ts";
+import type { TreeInput, TreeLeaf } from "../../plugin/tree/tree-leaf.ts";
+import type { MapColumn, MapModel, MapPlace, MapRow, Tile, TileState } from "../view-model.ts";
+
+export interface MapInput extends Omit<TreeInput, "pods"> {
+  /** Undefined where they may not be read. */
+  readonly pods: readonly Stored<Pod>[] | undefined;
+  /** Undefined where they may not be read. */
+  readonly nodes: readonly Stored<Node>[] | undefined;
+  /** Why there is no status of the database. */
+  readonly silent?: string;
+}
+
+export function mapModel(input: MapInput): MapModel {
+  const { nodes, silent, pods = [] } = input;
+  const tree = treeView(
+    { ...input, pods },
+    {
+      ...(nodes === undefined ? {} : { nodes }),
+      ...(silent === undefined ? {} : { silent }),
+    },
+  );
+  const troubles = podTroubles(pods, nodes);
+  const hasPods = input.pods !== undefined;
+  const tiles = leavesOf(tree).map((leaf) => tileOf(leaf, troubles.get(leaf.pod), hasPods));
+  return {
+    total: tree.total,
+    inTrouble: tiles.filter(({ state }) => state !== "well").length,
+    ...(tree.silent === undefined ? {} : { silent: tree.silent }),
+    columns: byKubernetesZone(columnsOf(tree), nodes),
+    tiles: Object.fromEntries(tiles.map((tile) => [tile.group, tile])),
+  };
+}
+
+/** What Kubernetes says of each pod that is not well, by its name. */
+export function podTroubles(
+  pods: readonly Stored<Pod>[],
+  nodes: readonly Stored<Node>[] | undefined,
+): ReadonlyMap<string, string> {
+  const found = objectTroubles({ pods, pvcs: [], nodes, events: undefined });
+  return new Map(found.map(({ object, text }) => [object.slice("pod/".length), text]));
+}
+
+function leavesOf({ places, groups }: Pick<TreeView, "groups" | "places">): TreeLeaf[] {
+  return [...groups, ...places.flatMap(leavesOf)];
+}
+
+function columnsOf({ places, groups }: Pick<TreeView, "groups" | "places">): MapColumn[] {
+  const rest: TreePlace[] = groups.length === 0 ? [] : [{ ...nowhere, groups }];
+  return columnsIn([...places, ...rest], []);
+}
+
+const zoneLabel = "topology.kubernetes.io/zone";
+
+/** One column for everything tells nothing: then the zones of the nodes do, where there are several. */
+function byKubernetesZone(
+  columns: readonly MapColumn[],
+  nodes: readonly Stored<Node>[] = [],
+): readonly MapColumn[] {
+  const [only, ...others] = columns;
+  if (only === undefined || others.length > 0) return columns;
+  const zones = new Map(
+    nodes.map(({ metadata }) => [metadata.name, metadata.labels?.[zoneLabel] ?? ""]),
+  );
+  const rows = Map.groupBy(only.rows, ({ node }) => zones.get(node) ?? "");
+  if (rows.size < 2) return columns;
+  const names = [...rows.keys()].toSorted(
+    (left, right) => Number(left === "") - Number(right === "") || byText(left, right),
+  );
+  return names.map((name) =>
+    columnOf([...only.places, { kind: "Kubernetes zone", name, notes: [] }], rows.get(name) ?? []),
+  );
+}
+
+const nowhere: TreePlace = { kind: "node", name: "", notes: [], places: [], groups: [] };
+
+/** Places whose children are nodes, or which have no children, are columns. */
+function columnsIn(places: readonly TreePlace[], outer: readonly MapPlace[]): MapColumn[] {
+  const nodes = places.filter(({ kind }) => kind === "node");
+  const columns: MapColumn[] = places.flatMap((place) => {
+    if (place.kind === "node") return [];
+    const { kind, name, notes } = place;
+    const path: MapPlace[] = [...outer, { kind, name, notes }];
+    const inside = columnsIn(place.places, path);
+    const own =
+      place.groups.length === 0
+        ? []
+        : [columnOf(path, [rowOf({ ...nowhere, groups: place.groups })])];
+    return [...inside, ...own];
+  });
+  return nodes.length === 0 ? columns : [...columns, columnOf(outer, nodes.map(rowOf))];
+}
+
+function columnOf(places: readonly MapPlace[], rows: readonly MapRow[]): MapColumn {
+  return { id: places.map(({ kind, name }) => `${kind}=${name}`).join("/"), places, rows };
+}
+
+function rowOf({ name, notes, groups }: TreePlace): MapRow {
+  return { node: name, notes, groups: groups.map(({ group }) => group) };
+}
+
+function tileOf(leaf: TreeLeaf, podTrouble: string | undefined, hasPods: boolean): Tile {
+  const { group, processClass, roles, isCoordinator, processes } = leaf;
+  const troubles = podTrouble === undefined ? leaf.troubles : [...leaf.troubles, podTrouble];
+  return {
+    ...{ group, processClass, roles, isCoordinator, processes, troubles },
+    state: stateOf(leaf, podTrouble, hasPods),
+  };
+}
+
+const starting = new Set(["MissingPod", "MissingPVC", "MissingService", "PodPending"]);
+const outdated = new Set([
+  ...["IncorrectPodSpec", "IncorrectPodMetadata", "IncorrectSidecarImage"],
+  ...["IncorrectConfigMap", "IncorrectCommandLine"],
+]);
+
+/** The worst of what is said, but who goes away is leaving whatever else is wrong. */
+export function stateOf(
+  { troubles, pod }: Pick<TreeLeaf, "pod" | "troubles">,
+  podTrouble: string | undefined,
+  hasPods: boolean,
+): TileState {
+  if (troubles.includes("not of this resource")) return "foreign";
+  const isLeaving = troubles.some(
+    (text) => text.startsWith("leaves") || text === "ResourcesTerminating",
+  );
+  if (isLeaving) return "leaving";
+  if (troubles.some((text) => starting.has(text))) return "starting";
+  if (troubles.some((text) => !outdated.has(text))) return "failing";
+  // The operator has not written it down yet.
+  if (podTrouble !== undefined)
+    return podTrouble.startsWith("being deleted") ? "starting" : "failing";
+  if (troubles.length > 0) return "outdated";
+  return pod === "" && hasPods ? "starting" : "well";
+}

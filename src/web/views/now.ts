@@ -1,0 +1,34 @@
+// What is going on with a cluster: the pages of `kubectl fdb explain` and `kubectl fdb plan` in one, without their ages.
+// Rules: spec/web.md [WEB5].
+import { reasonOf } from "../../plan/reasons/registry.ts";
+import { explainCluster } from "../../plugin/explain/page.ts";
+import type { ExplainInput } from "../../plugin/explain/page.ts";
+import { nothingAhead } from "../../plugin/plan/plan-text.ts";
+import { planPage } from "../../plugin/plan/plan-view.ts";
+import { classRows } from "../../plugin/status/status-view.ts";
+import type { NowModel } from "../view-model.ts";
+import { urgencyOf } from "./card.ts";
+
+export function nowModel(input: ExplainInput, nowMs: number): NowModel {
+  const {
+    asOf: _,
+    cluster: _name,
+    namespace: _namespace,
+    doing: _doing,
+    ...page
+  } = explainCluster(input, nowMs);
+  const plan = planPage(input, nowMs);
+  return {
+    ...page,
+    urgency: urgencyOf(page.verdict, page.waits),
+    ahead: plan.ahead,
+    ...(plan.ahead.length === 0 ? { nothingAhead: nothingAhead(plan) } : {}),
+    classes: classRows(input.cluster),
+    meanings: Object.fromEntries(
+      page.waits.flatMap(({ reason }) => {
+        const meaning = reasonOf(reason)?.meaning;
+        return meaning === undefined ? [] : [[reason, meaning]];
+      }),
+    ),
+  };
+}

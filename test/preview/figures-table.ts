@@ -1,0 +1,37 @@
+// How often and how far previews were off, over many comparisons. Pure.
+import { missOf } from "./against-world.ts";
+import type { Comparison, Figure } from "./against-world.ts";
+
+export function figuresTable(all: readonly Comparison[]): string {
+  const nameOf = ({ what }: Figure): string => what.replace(/^act: .*/, "acts, by kind and class");
+  const figures = all.flatMap((comparison) => comparison.figures);
+  const names = [...new Set(figures.map(nameOf))];
+  const rows = names.map((name) => {
+    const own = figures.filter((figure) => nameOf(figure) === name);
+    const outside = own.map((figure) => missOf({ ...figure, share: 0, amount: 0 }));
+    const widths = own.map(({ stated }) => Math.max(...stated) - Math.min(...stated));
+    const cells = [
+      name,
+      own.length,
+      outside.filter((miss) => miss === 0).length,
+      own.filter((figure) => missOf(figure) > 0).length,
+      text(name, mostOf(outside)),
+      text(name, mostOf(widths)),
+    ];
+    return `| ${cells.join(" | ")} |`;
+  });
+  return [
+    "| figure | compared | in the stated range | outside of what is allowed | furthest outside of the range | widest range |",
+    "|---|---|---|---|---|---|",
+    ...rows,
+  ].join("\n");
+}
+
+function mostOf(values: readonly number[]): number {
+  return values.reduce((most, value) => Math.max(most, value), 0);
+}
+
+function text(name: string, value: number): string {
+  if (name === "bytes moved") return `${Math.round(value / 1e6)} MB`;
+  return name === "seconds" ? `${Math.round(value)} s` : String(value);
+}
