@@ -29,7 +29,7 @@ type Opener = (url: string, options?: ContextOptions) => Promise<Visit>;
 
 /** A test that is skipped aloud where there is no browser. Whatever it opens is closed. */
 export function browserTest(title: string, run: (open: Opener) => Promise<void>): void {
-  test(title, { timeout: 120_000 }, async (context) => {
+  test(title, { timeout: 300_000 }, async (context) => {
     const opened = await sharedBrowser();
     if ("missing" in opened) {
       context.skip(opened.missing);

@@ -50,8 +50,11 @@ async function losePod(live: LiveWorld, page: Page): Promise<void> {
 async function upgrade(live: LiveWorld, page: Page): Promise<void> {
   await page.keyboard.press("3");
   await page.getByRole("heading", { name: "Time line" }).waitFor();
+  // The operator is held until the page has told of the wish: it would be done with it before the page looks again.
+  await live.world.stopOperator();
   await changeCluster(live, "sample", { version: "7.3.79" });
   await page.getByText("version 7.3.63 → 7.3.79").waitFor(patience);
+  live.world.startOperator();
   const entries = page.getByRole("list", { name: /Entries/ });
   await entries.locator(".kind-act").first().waitFor(patience);
   await entries.locator(".kind-recovery").first().waitFor(patience);
