@@ -23,9 +23,9 @@ import type { World, WorldOptions } from "../world.ts";
 import { backupShapeOf, lifeShapeOf } from "./life-shape.ts";
 import type { LifeShape } from "./life-shape.ts";
 import { backupUnrest } from "./backups/backup-rest.ts";
-import { BackupScene, copyName } from "./backups/backup-scene.ts";
+import { BackupScene } from "./backups/backup-scene.ts";
 import { isOfBackups } from "./backups/backup-writes.ts";
-import { hourMs, minuteMs, namespace } from "./life-terms.ts";
+import { copyName, hourMs, minuteMs, namespace } from "./life-terms.ts";
 import { LookWatch } from "./look-watch.ts";
 import { Watchman } from "./watchman.ts";
 

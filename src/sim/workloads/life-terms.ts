@@ -1,5 +1,8 @@
-// Words that everything around a life has in common: units of time, and the namespace in which it takes place.
+// Words that everything around a life has in common: units of time, the namespace in which it takes place,
+// and the second cluster of lives with backups.
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 export const namespace = "default";
+/** Small, and nobody counts on what it holds: restores go into it. */
+export const copyName = "copy";

@@ -25,7 +25,9 @@ export const backupFaults: Readonly<Record<BackupFaultName, LifeFault>> = {
   "wrong-secret": wrongSecret,
   "dead-agents": deleteSome(pods, "foundationdb.org/deployment-name", 2),
   "lost-deployment": deleteSome(deployments, "", 1),
-  "lost-command": deleteSome(pods, commandForLabel, 1),
+  "lost-command": deleteSome(pods, commandForLabel, 1, ({ backups }, name) =>
+    backups?.watch.commands.noteLost(name),
+  ),
   "no-room": noRoom,
   "lost-times": times(async (life, key) => void (await life.world.client.delete(configMaps, key))),
   "spoilt-times": times(async (life, key) => {
@@ -59,8 +61,13 @@ function deleteSome<T extends KubeObject>(
   resource: Resource<T>,
   labelSelector: string,
   most: number,
+  note: (life: LifeScene, name: string) => void = () => {},
 ): LifeFault {
-  return async ({ world: { client }, random }) => {
+  return async (life) => {
+    const {
+      world: { client },
+      random,
+    } = life;
     const given = labelSelector === "" ? {} : { labelSelector };
     const left = (await client.list(resource, { namespace, ...given })).items;
     const gone: string[] = [];
@@ -68,7 +75,9 @@ function deleteSome<T extends KubeObject>(
       const [chosen] = left.splice(left.indexOf(randomPick(random, left)), 1);
       if (chosen === undefined) break;
       await ignoringRaces(() => client.delete(resource, keyOf(chosen)));
-      gone.push(chosen.metadata.name ?? "");
+      const { name = "" } = chosen.metadata;
+      note(life, name);
+      gone.push(name);
     }
     return gone.length === 0 ? undefined : { told: gone.join(" ") };
   };

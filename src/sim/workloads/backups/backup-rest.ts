@@ -7,27 +7,31 @@ import { isContinuous } from "../../../api/effective-backup.ts";
 import { isOver } from "../../../api/effective-restore.ts";
 import { foundationDbRestores } from "../../../api/restore.ts";
 import type { FoundationDBRestore } from "../../../api/restore.ts";
+import { backupUrl, placeOfUrl } from "../../../build/backup-url.ts";
 import { setAgentsPaused } from "../../../fdb/backup-layer.ts";
 import { isFdbError } from "../../../fdb/error.ts";
 import { keyOf } from "../../../kube/path.ts";
 import { deployments, pods } from "../../../kube/resource.ts";
 import type { Stored } from "../../../kube/resource.ts";
 import { ignoringRaces } from "../../faults/chaos-target.ts";
-import { minuteMs, namespace } from "../life-terms.ts";
+import { copyName, minuteMs, namespace } from "../life-terms.ts";
 import type { LifeScene } from "../life-scene.ts";
 import { commandForLabel } from "./command-watch.ts";
 import { deleteLastAnnotation } from "./container-watch.ts";
 import { createRestore } from "./backup-acts.ts";
-import { copyName } from "./backup-scene.ts";
 import type { BackupScene } from "./backup-scene.ts";
 
 /** Whatever does not pass by itself is taken back, and agents follow the version of their database. */
 export async function makeBackupPeace(life: LifeScene, scene: BackupScene): Promise<void> {
   scene.store.heal();
   for (const name of [scene.mainName, copyName]) await resumeAgents(life, name);
+  // Restores into the second cluster need its agents.
+  await resumeBackups(life, scene, copyName);
+}
+
+async function resumeBackups(life: LifeScene, scene: BackupScene, cluster: string): Promise<void> {
   for (const { metadata, spec } of await scene.backups()) {
-    // Restores into the second cluster need its agents.
-    if (spec.clusterName !== copyName || spec.backupState !== "Paused") continue;
+    if (spec.clusterName !== cluster || spec.backupState !== "Paused") continue;
     const body = { spec: { backupState: "Running" } };
     const key = { namespace, name: metadata.name ?? "" };
     const { client } = life.world;
@@ -108,7 +112,7 @@ export async function followBackupRemedies(life: LifeScene, scene: BackupScene):
     // Of two that quarrel, one is enough.
     if (!isOneGivenUp) isOneGivenUp = await helpBackup(life, scene, backup);
   }
-  for (const restore of await scene.restores()) await helpRestore(life, restore);
+  for (const restore of await scene.restores()) await helpRestore(life, scene, restore);
 }
 
 /** Whether it was given up. */
@@ -161,9 +165,17 @@ const givenUpFor: ReadonlySet<string> = new Set([
   "RestoreTimeUnknown",
 ]);
 
-/** A restore that waits for a person is not wanted any more. */
-async function helpRestore(life: LifeScene, restore: Stored<FoundationDBRestore>): Promise<void> {
-  const wait = restore.status?.blockedBy?.find(({ reason }) => givenUpFor.has(reason));
+/** Paused agents go on for a restore; one that waits for a person in another way is not wanted any more. */
+async function helpRestore(
+  life: LifeScene,
+  scene: BackupScene,
+  restore: Stored<FoundationDBRestore>,
+): Promise<void> {
+  const waits = restore.status?.blockedBy ?? [];
+  if (waits.some(({ reason }) => reason === "RestoreAgentsPaused")) {
+    await resumeBackups(life, scene, restore.spec.destinationClusterName);
+  }
+  const wait = waits.find(({ reason }) => givenUpFor.has(reason));
   if (wait === undefined || restore.metadata.deletionTimestamp !== undefined) return;
   life.note(`person: gives ${restore.metadata.name} up, ${wait.reason}`);
   await ignoringRaces(() => life.world.client.delete(foundationDbRestores, keyOf(restore)));
@@ -174,10 +186,19 @@ function isBehindGap({ status }: FoundationDBRestore): boolean {
   return (status?.blockedBy ?? []).some(({ message }) => message.includes(" have a gap: "));
 }
 
+/** One that has ended where it was and got another place since then: there is nothing in the new one. */
+function isElsewhere({ metadata, spec, status }: FoundationDBBackup): boolean {
+  const url = backupUrl({ metadata, spec }) ?? "";
+  const isOfRuns = spec.schedule !== undefined;
+  return !isOfRuns && placeOfUrl(status?.backupDetails?.url ?? "") !== placeOfUrl(url);
+}
+
 /** Backups that say that they can be restored are, into the second cluster. */
 export async function proveBackups(life: LifeScene, scene: BackupScene): Promise<void> {
   const found = await scene.backups();
-  const able = found.filter(({ status }) => status?.backupDetails?.restorable === true);
+  const able = found.filter(
+    (backup) => backup.status?.backupDetails?.restorable === true && !isElsewhere(backup),
+  );
   for (const { metadata, spec } of able.slice(0, 2)) {
     const name = scene.nextName("proof");
     const isEmptied = (): Promise<boolean> => scene.empty(copyName);

@@ -16,15 +16,12 @@ import { secrets } from "../../../kube/resource.ts";
 import type { Stored } from "../../../kube/resource.ts";
 import { plantContainer } from "../../backup/backup-truth.ts";
 import type { ObjectStore } from "../../backup/object-store.ts";
-import { minuteMs, namespace } from "../life-terms.ts";
+import { copyName, minuteMs, namespace } from "../life-terms.ts";
 import type { LifeScene } from "../life-scene.ts";
 import { podTemplateWith } from "../life-shape.ts";
 import { bucket, foreignName, storeHost } from "./backup-specs.ts";
 import { BackupWatch } from "./backup-watch.ts";
 import { accountSecret, fileSecret } from "./secret-watch.ts";
-
-/** The second cluster: small, and nobody counts on what it holds. */
-export const copyName = "copy";
 
 const copySpec: Partial<ClusterSpec> = {
   databaseConfiguration: { redundancy_mode: "single" },

@@ -33,7 +33,8 @@ interface Surroundings {
 export class CommandWatch {
   readonly #around: Surroundings;
   readonly #running = new Set<RunningCommand>();
-  readonly #expired = new Set<string>();
+  /** Arguments of what was expired, and the pod that did it. */
+  readonly #expired = new Map<string, string>();
   /** How often backups of a tag of a cluster may be started: once for each wish to. */
   readonly #wished = new Map<string, number>();
   readonly #started = new Map<WatchedDatabase, Map<string, number>>();
@@ -60,6 +61,11 @@ export class CommandWatch {
       const what = `${layer} of the tag ${tag} in ${database.cluster}`;
       this.#around.violated(`${what} was started ${count} times and asked for ${wished} times`);
     }
+  }
+
+  /** Somebody has deleted the pod: the operator may not know how it ended, and to expire again changes nothing. */
+  noteLost(podName: string): void {
+    for (const [args, by] of this.#expired) if (by === podName) this.#expired.delete(args);
   }
 
   noteTool(spec: ToolSpec, process: ToolProcess): void {
@@ -138,7 +144,7 @@ export class CommandWatch {
   #noteEnd(command: RunningCommand, code: number): void {
     if (!isRemoval(command)) return;
     if (command.what === "fdbbackup expire" && code === 0) {
-      this.#expired.add(command.args.join(" "));
+      this.#expired.set(command.args.join(" "), command.podName);
     }
     this.#around.onRemoval(command);
   }
