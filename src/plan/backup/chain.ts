@@ -93,7 +93,7 @@ export function planBackup(given: BackupSnapshot): BackupPlan {
   let draft: BackupDraft = { status, facts, actions };
   for (const { run } of chain) {
     const result = run(snapshot, draft);
-    append(actions, result.actions ?? []);
+    append(actions, withoutSecondCommand(actions, result.actions ?? []));
     append(waits, result.waits ?? []);
     append(events, result.events ?? []);
     append(reads, result.reads ?? []);
@@ -106,6 +106,15 @@ export function planBackup(given: BackupSnapshot): BackupPlan {
   const due = withoutFailed(snapshot, actions);
   const conclusion = concludeBackup(snapshot, draft, waits);
   return { actions: due, wanted, reads, times, figures, events, facts, ...conclusion };
+}
+
+/** One command at a time: that of a later step waits until the pod of the earlier one has ended. */
+function withoutSecondCommand(
+  planned: readonly BackupAction[],
+  added: readonly BackupAction[],
+): readonly BackupAction[] {
+  const isCommand = ({ type }: BackupAction): boolean => type === "createCommand";
+  return planned.some(isCommand) ? added.filter((action) => !isCommand(action)) : added;
 }
 
 /** What is not seen anew stays as it was last seen. How a running backup goes on ends with it. */

@@ -76,6 +76,28 @@ test("[BK101] the newest restorable snapshot that is old enough is the first tha
   assert.ok(action?.type === "createCommand" && action.restorableAfter === 70_000_000);
 });
 
+test("[BK101] a cut that would take nothing away is not made", () => {
+  const overlapping = after(due(75_000_000), described([66_000_000, 70_000_000], 10_000_000));
+  assert.deepEqual(gistOf(overlapping).does, []);
+  const dayAgo = new Date(nowMs - 86_400_000).toISOString();
+  const cut = (before: number): BackupSnapshot =>
+    after(due(75_000_000, { expiry: { time: dayAgo, before } }), described(ends, 10_000_000));
+  assert.deepEqual(gistOf(cut(65_000_000)).does, []);
+  assert.deepEqual(planBackup(cut(65_000_000)).status.expiry?.before, 65_000_000);
+  assert.deepEqual(gistOf(cut(45_000_000)).does, ["expire"]);
+});
+
+test("[BK44] two steps that want a command in one pass get one after the other", () => {
+  const backup = backupWith({ retention, snapshotPeriodSeconds: 1800 });
+  const record = recordWith({ snapshotSeconds: 3600, restorableFrom: 10_000_000 });
+  const scene = sceneOf({ backup, ...seen(record, { retainedFrom: 75_000_000 }) });
+  assert.deepEqual(gistOf(scene).does, ["modify"]);
+  const pod = commandPodOf(planBackup(scene), { exitCode: 0 });
+  const followed = recordWith({ snapshotSeconds: 1800, restorableFrom: 10_000_000 });
+  const next = { ...scene, ...seen(followed, { retainedFrom: 75_000_000 }), commandPods: [pod] };
+  assert.deepEqual(gistOf(next).does, ["describe"]);
+});
+
 test("[BK79] nothing is expired while a restore reads the backup, whoever has started it", () => {
   const reading = (status: RestoreStatus): BackupSnapshot => {
     const restores = [restoreWith({ addPrefix: undefined }, status)];

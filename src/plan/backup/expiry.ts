@@ -37,7 +37,7 @@ export function expireBackup(snapshot: BackupSnapshot): BackupStepResult {
   const description = parseDescription(output);
   if (description === undefined)
     return { reads: [name], waits: [noDescriptionWait(step, name, "nothing is expired")] };
-  const versions = cutOf(description, oldest);
+  const versions = cutOf(description, oldest, backup.status?.expiry?.before);
   if (versions === undefined) return { status: { expiry: expiryOf(snapshot, description) } };
   const command = expireCommand(backup, url, context, versions);
   const end = lastEnd(snapshot, command);
@@ -101,15 +101,18 @@ function refusedWait(snapshot: BackupSnapshot): NewWait {
 
 /**
  * The newest restorable snapshot that ends early enough is the first that is kept. A cut that would take nothing away is
- * none.
+ * none: the tool keeps snapshots that reach over the cut, and moves it back to the beginning of a log, so that the same cut
+ * would leave the same again.
  */
 function cutOf(
   { snapshots }: Description,
   oldest: number,
+  cutBefore: number | undefined,
 ): { before: number; restorableAfter: number } | undefined {
   const kept = snapshots.filter(({ end, isRestorable }) => isRestorable && end <= oldest).at(-1);
   const first = snapshots[0];
-  if (kept === undefined || first === undefined || first.end >= kept.end) return undefined;
+  if (kept === undefined || first === undefined || first.end >= kept.begin) return undefined;
+  if (kept.begin === cutBefore) return undefined;
   return { before: kept.begin, restorableAfter: kept.end };
 }
 

@@ -17,9 +17,13 @@ export function shownSecret(storageKey: string, object: JsonObject): string | un
     : undefined;
 }
 
-/** Its owner wrote it into the spec, and commands need it among their arguments. */
+/**
+ * Its owner wrote it into the spec, and commands need it among their arguments. What a tool prints before it fails stands in
+ * the status of that very pod: the kubelet writes it there, and who may read it reads the arguments, too.
+ */
 function withoutOwn(storageKey: string, object: JsonObject): JsonObject {
   if (!/\/(foundationdbbackups|foundationdbrestores|pods)$/.test(storageKey)) return object;
-  const { spec: _spec, ...rest } = object;
-  return rest;
+  const { spec, status, ...rest } = object;
+  const isQuoted = storageKey === "/pods" && JSON.stringify(spec ?? {}).includes(accountSecret);
+  return isQuoted ? rest : { ...rest, status };
 }
