@@ -30,6 +30,8 @@ export interface OperatorSeatOptions {
   instance?: string;
   /** All of them when absent. */
   checks?: OperatorInput["checks"];
+  /** What runs in the place of the operator of this number, counted from one: another version of it. */
+  programOf?: (number: number) => typeof runTerms;
   stopwatch?: OperatorInput["stopwatch"];
 }
 
@@ -97,7 +99,8 @@ export function operatorSeat(
     const onOperator = (started: Operator): void => {
       operator = started;
     };
-    stopped = runTerms({ ...{ operator: input, elector, log: around.log, signal }, onOperator });
+    const program = options.programOf?.(number) ?? runTerms;
+    stopped = program({ ...{ operator: input, elector, log: around.log, signal }, onOperator });
     return latest();
   };
   const stop = async (): Promise<void> => {

@@ -258,15 +258,19 @@ export const bookmarkCases = capability("bookmarks", [
   [
     "[KC10] a watch that asks for bookmarks gets one before its time limit ends it",
     async (target) => {
-      const resourceVersion = await versionNow(target);
-      const watching = target.watch(target.path("configmaps"), {
-        resourceVersion,
-        allowWatchBookmarks: "true",
-        timeoutSeconds: "3",
-      });
-      assert.equal(await watching.failure(), undefined);
-      const kinds = new Set(watching.events.map((event) => event.type));
-      assert.deepEqual([...kinds], ["BOOKMARK"]);
+      // A real server sends it two seconds before the limit, and none when it is late by more than that.
+      let kinds: string[] = [];
+      for (let tries = 0; tries < 5 && kinds.length === 0; tries += 1) {
+        const resourceVersion = await versionNow(target);
+        const watching = target.watch(target.path("configmaps"), {
+          resourceVersion,
+          allowWatchBookmarks: "true",
+          timeoutSeconds: "3",
+        });
+        assert.equal(await watching.failure(), undefined);
+        kinds = [...new Set(watching.events.map((event) => event.type))];
+      }
+      assert.deepEqual(kinds, ["BOOKMARK"]);
     },
   ],
   [

@@ -3,6 +3,7 @@
 import type { AdminClient, AdminClientFactory } from "../../src/fdb/admin.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
 import type { KubeTransport } from "../../src/kube/transport.ts";
+import { runTerms } from "../../src/operate/terms.ts";
 import { OperatorLife } from "../../src/sim/faults/mortal-operator.ts";
 import type { Death } from "../../src/sim/faults/mortal-operator.ts";
 import { longestRecoveryMs } from "../../src/sim/workloads/watchman.ts";
@@ -12,6 +13,8 @@ import { TestWorld, minuteMs } from "../world/world-harness.ts";
 import { finalState } from "./final-state.ts";
 import type { FinalState } from "./final-state.ts";
 import type { Scenario } from "./scenarios.ts";
+
+export type Program = typeof runTerms;
 
 export interface CrashRun {
   /** Writes of the first operator from the change on, as people read them. */
@@ -38,7 +41,12 @@ const pauseMs = 5_000;
 const settleMs = 2 * minuteMs;
 const limitMs = 20 * minuteMs;
 
-export async function runScenario(scenario: Scenario, death?: Death): Promise<CrashRun> {
+/** With another version of the operator as the first one, the one that dies. */
+export async function runScenario(
+  scenario: Scenario,
+  death?: Death,
+  first?: Program,
+): Promise<CrashRun> {
   const record = new WriteRecord();
   const world = await TestWorld.open({
     seed: scenario.seed ?? 1,
@@ -46,6 +54,7 @@ export async function runScenario(scenario: Scenario, death?: Death): Promise<Cr
     keepLines: 60,
     wrapTransport: (transport) => record.transport(transport),
     wrapAdmin: (admin) => record.admin(admin),
+    programOf: (number) => (number === 1 ? (first ?? runTerms) : runTerms),
   });
   try {
     if (scenario.startsWithCluster) {
@@ -55,11 +64,11 @@ export async function runScenario(scenario: Scenario, death?: Death): Promise<Cr
     }
     await scenario.prepare?.(world);
     const startMs = world.clock.nowMs();
-    const first = record.life;
+    const { life } = record;
     record.restarts = 0;
     record.names.length = 0;
     record.commands.length = 0;
-    first.dieAt(death);
+    life.dieAt(death);
     await scenario.change(world, scenario.spec);
     const waitMs = scenario.endsAfterMs ?? limitMs;
     if (death !== undefined) await takeOver(world, record, waitMs);
@@ -69,8 +78,8 @@ export async function runScenario(scenario: Scenario, death?: Death): Promise<Cr
     const end = await endOf(world, record, scenario.endsAfterMs === undefined);
     const isStallTooLong =
       scenario.startsWithCluster && longestStallMs(world, startMs) > longestRecoveryMs;
-    const writes = Array.from({ length: first.writes }, (_, index) => record.nameOf(index + 1));
-    return { writes, hasCrashed: first.isDead, end: { ...end, isStallTooLong } };
+    const writes = Array.from({ length: life.writes }, (_, index) => record.nameOf(index + 1));
+    return { writes, hasCrashed: life.isDead, end: { ...end, isStallTooLong } };
   } finally {
     await world.close();
   }

@@ -2,7 +2,7 @@
 // crashes before it and one that crashes after it. Rules: spec/crash.md.
 import { isDeepStrictEqual } from "node:util";
 import { runScenario } from "./crash-run.ts";
-import type { CrashRun, End } from "./crash-run.ts";
+import type { CrashRun, End, Program } from "./crash-run.ts";
 import type { Scenario } from "./scenarios.ts";
 
 export interface CrashOutcome {
@@ -19,31 +19,33 @@ type Death = Pick<CrashOutcome, "write" | "moment">;
 export async function* crashesOf(
   scenario: Scenario,
   whole: CrashRun,
-  every = 1,
+  { every = 1, first }: { every?: number; first?: Program | undefined } = {},
 ): AsyncGenerator<CrashOutcome> {
   for (let write = 1; write <= whole.writes.length; write += every) {
-    yield await crashAt(scenario, whole, { write, moment: "before" });
-    yield await crashAt(scenario, whole, { write, moment: "after" });
+    yield await crashAt(scenario, whole, { write, moment: "before" }, first);
+    yield await crashAt(scenario, whole, { write, moment: "after" }, first);
   }
 }
 
-/** One run with a crash, compared with the run that has none. */
+/** One run with a crash, compared with the run that has none; `first` is another version, which crashes. */
 export async function crashAt(
   scenario: Scenario,
   whole: CrashRun,
   death: Death,
+  first?: Program,
 ): Promise<CrashOutcome> {
   const name = whole.writes[death.write - 1] ?? "";
-  return { ...death, name, failure: await failureOf(scenario, whole, death) };
+  return { ...death, name, failure: await failureOf(scenario, whole, death, first) };
 }
 
 async function failureOf(
   scenario: Scenario,
   whole: CrashRun,
   death: Death,
+  first: Program | undefined,
 ): Promise<string | undefined> {
   try {
-    const { hasCrashed, end } = await runScenario(scenario, death);
+    const { hasCrashed, end } = await runScenario(scenario, death, first);
     if (!hasCrashed) return "the write did not come";
     const differences = differencesOf(whole.end, end);
     return differences.length === 0 ? undefined : differences.join("\n");
