@@ -7,12 +7,12 @@ import { isContinuous } from "../../../api/effective-backup.ts";
 import { isOver } from "../../../api/effective-restore.ts";
 import { foundationDbRestores } from "../../../api/restore.ts";
 import type { FoundationDBRestore } from "../../../api/restore.ts";
-import { backupUrl, placeOfUrl } from "../../../build/backup-url.ts";
 import { setAgentsPaused } from "../../../fdb/backup-layer.ts";
 import { isFdbError } from "../../../fdb/error.ts";
 import { keyOf } from "../../../kube/path.ts";
 import { deployments, pods } from "../../../kube/resource.ts";
 import type { Stored } from "../../../kube/resource.ts";
+import { containerName } from "../../backup/backup-truth.ts";
 import { ignoringRaces } from "../../faults/chaos-target.ts";
 import { copyName, minuteMs, namespace } from "../life-terms.ts";
 import type { LifeScene } from "../life-scene.ts";
@@ -188,9 +188,9 @@ function isBehindGap({ status }: FoundationDBRestore): boolean {
 
 /** One that has ended where it was and got another place since then: there is nothing in the new one. */
 function isElsewhere({ metadata, spec, status }: FoundationDBBackup): boolean {
-  const url = backupUrl({ metadata, spec }) ?? "";
+  const wanted = spec.blobStoreConfiguration?.backupName ?? metadata.name;
   const isOfRuns = spec.schedule !== undefined;
-  return !isOfRuns && placeOfUrl(status?.backupDetails?.url ?? "") !== placeOfUrl(url);
+  return !isOfRuns && containerName(status?.backupDetails?.url ?? "") !== wanted;
 }
 
 /** Backups that say that they can be restored are, into the second cluster. */
