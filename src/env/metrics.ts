@@ -48,19 +48,17 @@ class Series<T> {
 
   /** Drops all series with these label values, for example those of a deleted cluster. */
   remove(labels: Labels): void {
+    const wanted = Object.entries(labels);
     for (const [key, { labels: held }] of this.#series) {
-      if (Object.entries(labels).every(([name, value]) => held[name] === value)) {
-        this.#series.delete(key);
-      }
+      if (wanted.every(([name, value]) => held[name] === value)) this.#series.delete(key);
     }
   }
 
   /** The states of all series with these label values. */
   matching(labels: Labels): T[] {
+    const wanted = Object.entries(labels);
     return [...this.#series.values()]
-      .filter(({ labels: held }) =>
-        Object.entries(labels).every(([name, value]) => held[name] === value),
-      )
+      .filter(({ labels: held }) => wanted.every(([name, value]) => held[name] === value))
       .map(({ state }) => state);
   }
 

@@ -128,10 +128,7 @@ export function conditionOf(
   group: ProcessGroupState,
   type: ConditionType,
 ): ProcessGroupCondition | undefined {
-  for (const condition of group.processGroupConditions ?? []) {
-    if (condition.type === type) return condition;
-  }
-  return undefined;
+  return group.processGroupConditions?.find((condition) => condition.type === type);
 }
 
 export function hasCondition(group: ProcessGroupState, type: ConditionType): boolean {
@@ -159,10 +156,11 @@ const futureMinimumSeconds = 60;
 
 /** A condition that begins in the future was written by a clock that was ahead of ours: it begins now. */
 export function withoutFuture<G extends ProcessGroupState>(group: G, nowMs: number): G {
+  const { processGroupConditions: conditions } = group;
+  if (conditions === undefined) return group;
   const nowSeconds = Math.floor(nowMs / 1000);
   const isFuture = ({ timestamp = 0 }: ProcessGroupCondition): boolean =>
     timestamp > nowSeconds + futureMinimumSeconds;
-  const conditions = group.processGroupConditions ?? [];
   if (!conditions.some(isFuture)) return group;
   const processGroupConditions = conditions.map((condition) =>
     isFuture(condition) ? { ...condition, timestamp: nowSeconds } : condition,

@@ -53,7 +53,8 @@ export function resourceOfObject({ kind }: KubeObject): Resource<unknown> | unde
 export function stageOf(picture: Picture): Stage {
   const given = [picture.cluster as KubeObject, ...picture.objects];
   const standing = standIns(given, picture.cluster.metadata.namespace ?? "default");
-  const all = [...given, ...standing.objects].map((object) => withKnownOwners(object, given));
+  const uids = new Set(given.map(({ metadata }) => metadata.uid));
+  const all = [...given, ...standing.objects].map((object) => withKnownOwners(object, uids));
   const ofKind = <T>(resource: Resource<T>): T[] =>
     all.filter(({ kind }) => kind === resource.kind) as T[];
   const nodeList = ofKind<Stored<Node>>(nodes);
@@ -88,10 +89,9 @@ export function stageOf(picture: Picture): Stage {
 }
 
 /** An owner that is not there would take its objects along. */
-function withKnownOwners(object: KubeObject, given: readonly KubeObject[]): KubeObject {
+function withKnownOwners(object: KubeObject, uids: ReadonlySet<string | undefined>): KubeObject {
   const { ownerReferences } = object.metadata;
   if (ownerReferences === undefined) return object;
-  const uids = new Set(given.map(({ metadata }) => metadata.uid));
   const known = ownerReferences.filter(({ uid }) => uids.has(uid));
   if (known.length === ownerReferences.length) return object;
   return { ...object, metadata: { ...object.metadata, ownerReferences: known } };

@@ -11,7 +11,7 @@ import { viewOf } from "../view/cluster-view.ts";
 
 /** Chosen once and kept; forgotten only when the resource names no halls any more. */
 export function withHall(snapshot: Snapshot, group: ProcessGroup): ProcessGroup {
-  const spread = hallSpreadOf(snapshot.cluster.spec);
+  const spread = snapshot.memory.once(hallSpreadOf, snapshot.cluster.spec);
   if (spread === undefined) {
     if (group.hall === undefined) return group;
     const { hall: _, ...rest } = group;

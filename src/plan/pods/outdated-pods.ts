@@ -150,7 +150,7 @@ function unsettledPod(
 ): string | undefined {
   const { nowMs } = snapshot;
   const name = pod.metadata.name ?? "";
-  const automation = automationOf(snapshot.cluster.spec);
+  const automation = snapshot.memory.once(automationOf, snapshot.cluster.spec);
   const deletedMs = ownTimeMs(snapshot, pod.metadata.deletionTimestamp);
   if (deletedMs !== undefined) {
     const isOld = nowMs - deletedMs >= automation.ignoreTerminatingPodsSeconds * 1000;

@@ -140,7 +140,9 @@ function specChange(
     return "its pod has another node selector";
   }
   const elsewhere =
-    isPliant || isUnstarted(pod) ? undefined : dataPlaceChange(group.processClass, pod, wanted);
+    isPliant || isUnstarted(pod)
+      ? undefined
+      : dataPlaceChange(snapshot, group.processClass, pod, wanted);
   if (elsewhere !== undefined) return elsewhere;
   const shape = shapeOfPod(snapshot, pod);
   const isLaidOutOtherwise =
@@ -161,7 +163,7 @@ function specChange(
  * made anew in place, so its storage is replaced too unless the resource insists on deletion.
  */
 export function isReplacedByStrategy(desired: Desired, group: ProcessGroup): boolean {
-  const { podUpdateStrategy } = automationOf(desired.cluster.spec);
+  const { podUpdateStrategy } = desired.memory.once(automationOf, desired.cluster.spec);
   if (podUpdateStrategy === "Replace") return true;
   if (podUpdateStrategy === "Delete") return false;
   const { faultTolerance } = redundancyOf(desired.configuration.redundancy_mode);

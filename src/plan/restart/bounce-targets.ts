@@ -87,9 +87,9 @@ function isStubborn(
 
 /** It has been gone for so long that nobody waits for it: it will start with the new configuration. */
 export function isLost(snapshot: Snapshot, group: ProcessGroup): boolean {
-  const { ignoreMissingProcessesSeconds, ignorePendingPodsMs } = automationOf(
-    snapshot.cluster.spec,
-  );
+  const { memory, cluster } = snapshot;
+  const automation = memory.once(automationOf, cluster.spec);
+  const { ignoreMissingProcessesSeconds, ignorePendingPodsMs } = automation;
   const lasts = (type: "MissingProcesses" | "PodPending", limitMs: number): boolean => {
     const sinceSeconds = conditionOf(group, type)?.timestamp;
     return sinceSeconds !== undefined && snapshot.nowMs - sinceSeconds * 1000 > limitMs;

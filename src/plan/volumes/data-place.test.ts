@@ -1,10 +1,12 @@
 // Where pods keep their data, and whether a pod that is made anew would find it.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { Memory } from "../../env/memory.ts";
 import type { Pod, Volume, VolumeMount } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { dataPlaceChange, isDataLeftBehind, withUsualDataPlace } from "./data-place.ts";
 
+const memory = new Memory();
 const claim: Volume = {
   name: "data",
   persistentVolumeClaim: { claimName: "sample-storage-1-data" },
@@ -60,17 +62,17 @@ const cases: [string, Stored<Pod>, Stored<Pod>, RegExp | undefined][] = [
 ];
 for (const [title, pod, wanted, expected] of cases) {
   test(`[R100] ${title}: ${expected === undefined ? "made anew in place" : "replaced"}`, () => {
-    const found = dataPlaceChange("storage", pod, wanted);
+    const found = dataPlaceChange({ memory }, "storage", pod, wanted);
     if (expected === undefined) assert.equal(found, undefined);
     else assert.match(found ?? "", expected);
-    assert.equal(dataPlaceChange("stateless", pod, wanted), undefined);
+    assert.equal(dataPlaceChange({ memory }, "stateless", pod, wanted), undefined);
   });
 }
 
 test("[R100] a class without a volume that may get data keeps it in its pod", () => {
   const [before, after] = [podOf([emptyDir], [usual]), podOf([emptyDir, other], [usual])];
-  assert.match(dataPlaceChange("unset", before, after) ?? "", /in its pod alone/);
-  assert.equal(dataPlaceChange("cluster_controller", before, after), undefined);
+  assert.match(dataPlaceChange({ memory }, "unset", before, after) ?? "", /in its pod alone/);
+  assert.equal(dataPlaceChange({ memory }, "cluster_controller", before, after), undefined);
 });
 
 test("[R101] data on a claim is left behind by a pod that keeps its data elsewhere", () => {

@@ -3,6 +3,7 @@
 // with each. Rules: spec/removal.md [R100], [R101].
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { mainContainerName } from "../../build/normalise.ts";
+import type { Remembering } from "../../env/memory.ts";
 import { mounts } from "../../build/pod-volumes.ts";
 import type { Pod, PodTemplateSpec } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
@@ -36,12 +37,14 @@ function dataPlaceOf(pod: Stored<Pod>): DataPlace {
 
 /** Why a pod that is made anew in place would not find its data, as a clause; undefined when it would, or has none. */
 export function dataPlaceChange(
+  { memory }: Remembering,
   processClass: string,
   pod: Stored<Pod>,
   wanted: Stored<Pod>,
 ): string | undefined {
   if (neverKeepsData(processClass)) return undefined;
-  const [before, after] = [dataPlaceOf(pod), dataPlaceOf(wanted)];
+  const before = memory.once(dataPlaceOf, pod);
+  const after = memory.once(dataPlaceOf, wanted);
   if (!isSameJson(before, after)) return "its pod template keeps the data in another place";
   return before.claimName === undefined ? "its data lies in its pod alone" : undefined;
 }

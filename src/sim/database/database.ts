@@ -66,6 +66,7 @@ export interface StorageServer {
   address: string;
   zone: string;
   localities: Readonly<Record<string, string>>;
+  localityTargets: readonly string[];
   createdMs: number;
   /** As status shows it. */
   metadata: {

@@ -35,17 +35,22 @@ export function hasExclusions(sets: ExclusionSets): boolean {
   return sets.excludedAddresses.size + sets.excludedLocalities.size > 0;
 }
 
+/** By which exclusions a process with these localities is met. */
+export function localityTargets(localities: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(localities).map(([key, value]) => `locality_${key}:${value}`);
+}
+
 /** When the process was excluded first, or undefined while it is not. */
 function excludedSince(
   sets: ExclusionSets,
   ip: string,
   endpointText: string,
-  localities: Readonly<Record<string, string>>,
+  targets: readonly string[],
 ): number | undefined {
   let since = sets.excludedAddresses.get(endpointText) ?? sets.excludedAddresses.get(ip);
   if (sets.excludedLocalities.size === 0) return since;
-  for (const [key, value] of Object.entries(localities)) {
-    const at = sets.excludedLocalities.get(`locality_${key}:${value}`);
+  for (const target of targets) {
+    const at = sets.excludedLocalities.get(target);
     if (at !== undefined && (since === undefined || at < since)) since = at;
   }
   return since;
@@ -56,7 +61,7 @@ export function isExcluded(sets: ExclusionSets, instance: ServerInstance): boole
   if (!hasExclusions(sets)) return false;
   return instance.arguments.publicAddresses.some(
     (address) =>
-      excludedSince(sets, address.host, endpoint(address), instance.localities) !== undefined,
+      excludedSince(sets, address.host, endpoint(address), instance.localityTargets) !== undefined,
   );
 }
 
@@ -66,7 +71,7 @@ export function serverExcludedSince(
 ): number | undefined {
   if (!hasExclusions(sets)) return undefined;
   const ip = server.address.replace(/:\d+$/, "").replace(/^\[|\]$/g, "");
-  return excludedSince(sets, ip, server.address, server.localities);
+  return excludedSince(sets, ip, server.address, server.localityTargets);
 }
 
 /**

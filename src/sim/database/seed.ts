@@ -11,7 +11,7 @@ import type {
   TransactionSystem,
 } from "./database.ts";
 import { mainDatacenter } from "./configuration-check.ts";
-import { serverExcludedSince } from "./exclusion.ts";
+import { localityTargets, serverExcludedSince } from "./exclusion.ts";
 import type { Disk, Fabric } from "./fabric.ts";
 import { randomHex } from "./fabric.ts";
 import { isStorageClass } from "./fitness.ts";
@@ -190,6 +190,7 @@ function serverOf(
     address: process.endpoint,
     zone: zoneOf(process),
     localities: process.localities,
+    localityTargets: localityTargets(process.localities),
     createdMs,
     metadata: {
       created_time_datetime: `${new Date(createdMs).toISOString().replace("T", " ").slice(0, -1)} +0000`,

@@ -25,6 +25,8 @@ export interface ServerInstance {
   readonly machineId: string;
   /** Localities as given, with processid. */
   readonly localities: Readonly<Record<string, string>>;
+  /** By which exclusions it is met. */
+  readonly localityTargets: readonly string[];
   connection: ConnectionString;
   database: Database | undefined;
   registeredMs: number;

@@ -8,6 +8,7 @@ import type {
   ServerProcessSpec,
 } from "../../pod/process-runtime.ts";
 import { dataFiles, readCopiedState } from "./data-files.ts";
+import { localityTargets } from "./exclusion.ts";
 import { isCut, openDisk, reachableAt } from "./fabric.ts";
 import { loseVolume } from "./lost-volume.ts";
 import type { Disk, Fabric } from "./fabric.ts";
@@ -164,6 +165,12 @@ function createInstance(
   const first = args.publicAddresses[0] ?? noAddress;
   const machineId = args.localities["machineid"] ?? args.localities["zoneid"] ?? disk.processId;
   const zone = args.localities["zoneid"] ?? machineId;
+  const localities = sorted({
+    ...args.localities,
+    machineid: machineId,
+    processid: disk.processId,
+    zoneid: zone,
+  });
   const instance: ServerInstance = {
     spec,
     arguments: args,
@@ -177,12 +184,8 @@ function createInstance(
     address: formatAddress(first),
     zone,
     machineId,
-    localities: sorted({
-      ...args.localities,
-      machineid: machineId,
-      processid: disk.processId,
-      zoneid: zone,
-    }),
+    localities,
+    localityTargets: localityTargets(localities),
     connection,
     database: undefined,
     registeredMs: 0,

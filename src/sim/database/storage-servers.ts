@@ -46,6 +46,7 @@ function addServer(database: Database, instance: ServerInstance, isBorrowed: boo
     address: instance.endpoint,
     zone: instance.zone,
     localities: instance.localities,
+    localityTargets: instance.localityTargets,
     createdMs: nowMs,
     metadata: {
       created_time_datetime: `${new Date(nowMs).toISOString().replace("T", " ").slice(0, -1)} +0000`,
@@ -85,6 +86,7 @@ export function returnStorage(database: Database, instance: ServerInstance): voi
     server.address = instance.endpoint;
     server.zone = instance.zone;
     server.localities = instance.localities;
+    server.localityTargets = instance.localityTargets;
     unschedule(database, `failure:${id}`);
     if (movedZone && hasZoneClash(server) && database.distribution.isInitialized) {
       breakDistributor(database);
