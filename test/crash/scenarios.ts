@@ -74,6 +74,22 @@ const clusterScenarios: readonly Scenario[] = [
     restarts: 0,
   },
   {
+    name: "quarantine",
+    spec: {
+      ...seven,
+      processCounts: { storage: 3, log: 2, stateless: 1 },
+      automationOptions: { ...base.automationOptions, volumeQuarantine: "1m" },
+    },
+    startsWithCluster: true,
+    change: async (world) => {
+      const [first] = await groups(world, "storage");
+      return world.changeSpec({ processGroupsToRemove: [first?.processGroupID ?? ""] });
+    },
+    // Long enough for the volume to be set aside and deleted.
+    endsAfterMs: 600_000,
+    restarts: 0,
+  },
+  {
     name: "larger-volumes",
     spec: seven,
     startsWithCluster: true,
