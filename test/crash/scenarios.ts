@@ -2,6 +2,7 @@
 // still need every kind of write. Rules: spec/crash.md.
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { groups } from "../world/removal-harness.ts";
+import { loseAllButDisks, nameLabel } from "../world/adoption-harness.ts";
 import { backupScenarios } from "./backup-scenarios.ts";
 import { knobs } from "../world/restart-harness.ts";
 import type { TestWorld } from "../world/world-harness.ts";
@@ -87,6 +88,19 @@ const clusterScenarios: readonly Scenario[] = [
     },
     // Long enough for the volume to be set aside and deleted.
     endsAfterMs: 600_000,
+    restarts: 0,
+  },
+  {
+    name: "adopt",
+    spec: five,
+    startsWithCluster: true,
+    prepare: loseAllButDisks,
+    change: async (world, spec) => {
+      const volumes = { matchLabels: { [nameLabel]: "sample" } };
+      const [database] = world.world.fdb.truth.databases();
+      const { connectionString: seedConnectionString = "" } = database ?? {};
+      await world.createCluster({ ...spec, adopt: { volumes }, seedConnectionString });
+    },
     restarts: 0,
   },
   {

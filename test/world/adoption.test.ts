@@ -3,9 +3,8 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
-import type { KubeObject } from "../../src/kube/object.ts";
-import { configMaps, persistentVolumeClaims, pods, services } from "../../src/kube/resource.ts";
-import type { Resource } from "../../src/kube/resource.ts";
+import { persistentVolumeClaims } from "../../src/kube/resource.ts";
+import { loseAllButDisks, nameLabel } from "./adoption-harness.ts";
 import { exampleCluster } from "./example.ts";
 import { assertAllCopies, groups } from "./removal-harness.ts";
 import { minuteMs, TestWorld } from "./world-harness.ts";
@@ -27,34 +26,12 @@ async function afterLoss(body: (world: TestWorld, lost: Lost) => Promise<void>):
   await TestWorld.runWithCluster({ nodes: 9, spec: before }, async (world) => {
     const connectionString = (await world.cluster()).status?.connectionString ?? "";
     const claims = await claimUids(world);
-    const key = { namespace, name: "sample" };
-    await world.client.delete(foundationDbClusters, key, { propagationPolicy: "Orphan" });
-    const isGone = async (): Promise<boolean> =>
-      (await world.client.find(foundationDbClusters, key)) === undefined;
-    await world.until(isGone, "the resource is gone");
-    await deleteAll(world, pods);
-    await deleteAll(world, services);
-    await deleteAll(world, configMaps);
-    await world.until(
-      async () => (await world.client.list(pods, { namespace })).items.length === 0,
-      "all pods are gone",
-    );
+    await loseAllButDisks(world);
     assert.deepEqual(await claimUids(world), claims, "the claims are there");
     await body(world, { connectionString, claims, sinceActivity: world.activities.length });
     assert.deepEqual(await claimUids(world), claims, "and no other ones");
     world.assertDataSafe();
   });
-}
-
-async function deleteAll<T extends KubeObject>(
-  world: TestWorld,
-  resource: Resource<T>,
-): Promise<void> {
-  const labelSelector = "foundationdb.org/fdb-cluster-name=sample";
-  const { items } = await world.client.list(resource, { namespace, labelSelector });
-  for (const { metadata } of items) {
-    await world.client.delete(resource, { namespace, name: metadata.name ?? "" });
-  }
 }
 
 async function claimsNow(world: TestWorld) {
@@ -154,13 +131,12 @@ test("[ADO2] mixtures are refused, each with what is wrong", async () => {
     const [name = ""] = lost.claims.keys();
     const claim = (await claimsNow(world)).find(({ metadata }) => metadata.name === name);
     const id = claim?.metadata.labels?.[idLabel] ?? "";
-    const clusterLabel = "foundationdb.org/fdb-cluster-name";
     const narrower = { mine: "yes" };
     for (const each of lost.claims.keys()) await patchClaim(world, each, { labels: narrower });
     const cases: readonly (readonly [object, object, RegExp])[] = [
       [
-        { labels: { [clusterLabel]: "other" } },
-        { labels: { [clusterLabel]: "sample" } },
+        { labels: { [nameLabel]: "other" } },
+        { labels: { [nameLabel]: "sample" } },
         /its label foundationdb\.org\/fdb-cluster-name is other, not sample/,
       ],
       [
