@@ -1,4 +1,5 @@
 // What the operator may do by itself, and how fast.
+import { quarantinePattern } from "../model/duration.ts";
 import { int32Maximum, int32Minimum } from "../model/limits.ts";
 import {
   array,
@@ -181,6 +182,11 @@ export const automationOptionsSchema = object(
       "What a larger `resources.requests.storage` does: Expand makes volumes larger in place where their storage class can, " +
         "and refuses a smaller size; Replace gives every process group a new volume and moves its data.",
       { effective: "Expand" },
+    ),
+    volumeQuarantine: string(
+      "How long volumes of removed process groups are set aside before they are deleted: a number and s, m, h or d, from 1m to 365d. " +
+        "0 deletes them at once.",
+      { maxLength: 16, pattern: quarantinePattern, effective: "0" },
     ),
     useManagementAPI: boolean("Deprecated and without effect; see databaseInteractionMode.", {
       effective: "false",

@@ -73,6 +73,24 @@ const coordinatorSelectionSchema = array(
   { maxItems: 32 },
 );
 
+const adoptSchema = object(
+  {
+    volumes: required(
+      object(
+        {
+          matchLabels: required(
+            map(string("", { maxLength: 63 }), "Labels that all of these claims carry.", {
+              maxProperties: 16,
+            }),
+          ),
+        },
+        "The volume claims that hold the database.",
+      ),
+    ),
+  },
+  "Brings a database back from its disks: takes over volume claims of this namespace, and never creates a database.",
+);
+
 export const clusterSpecSchema = object(
   {
     version: required(
@@ -95,6 +113,7 @@ export const clusterSpecSchema = object(
     seedConnectionString: string("Cluster file of an existing database that this cluster joins.", {
       maxLength: 65536,
     }),
+    adopt: adoptSchema,
     partialConnectionString: partialConnectionStringSchema,
     faultDomain: faultDomainSchema,
     processGroupsToRemove: array(processGroupIdSchema, "Process groups to exclude and remove.", {

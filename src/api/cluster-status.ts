@@ -82,6 +82,27 @@ const processGroupSchema = object(
 export type ProcessGroupCondition = TypeOf<typeof processGroupConditionSchema>;
 export type ProcessGroupStatus = TypeOf<typeof processGroupSchema>;
 
+/** So many claims in quarantine are listed; the claims themselves carry all that is known of them. */
+export const quarantineListMaximum = 100;
+
+const quarantineSchema = object(
+  {
+    volumeClaim: required(string("Name of the volume claim.", { maxLength: 253 })),
+    processGroupID: string("The process group whose volume it was.", { maxLength: 63 }),
+    processClass: string("Its process class.", { maxLength: 63 }),
+    since: string("When it was set aside, by the clock of the API server.", {
+      format: "date-time",
+    }),
+    until: string("When it is deleted at the earliest; absent when it never is.", {
+      format: "date-time",
+    }),
+    kept: string("Why it is not deleted by itself.", { maxLength: 512 }),
+  },
+  "",
+);
+
+export type QuarantineEntry = TypeOf<typeof quarantineSchema>;
+
 const generation = (meaning: string): Schema<number> =>
   integer(`Generation at which ${meaning}.`, { format: "int64" });
 
@@ -182,6 +203,11 @@ export const clusterStatusSchema = object(
     }),
     imageTypes: array(string(""), "Image types, wanted and seen.", { maxItems: 10 }),
     processGroups: array(processGroupSchema, "The process groups of the cluster."),
+    quarantine: array(
+      quarantineSchema,
+      "Volumes of removed process groups that wait before they are deleted, those that end first at the beginning.",
+      { maxItems: quarantineListMaximum },
+    ),
     locks: object(
       { lockDenyList: array(string(""), "Instances that may not take the lock.") },
       "The lock configuration in the database.",

@@ -12,6 +12,7 @@ export type {
   ProcessGroupCondition,
   ProcessGroupConditionType,
   ProcessGroupStatus,
+  QuarantineEntry,
 } from "./cluster-status.ts";
 export type { BlockedBy } from "./blocked-by.ts";
 export type { AutomationOptions, ReplacementOptions } from "./automation-options.ts";

@@ -5,6 +5,7 @@ import type {
   PodUpdateStrategy,
   SynchronizationMode,
 } from "./automation-options.ts";
+import { durationMs } from "../model/duration.ts";
 import type { ClusterSpec } from "./cluster-spec.ts";
 
 export interface ReplacementAutomation {
@@ -45,6 +46,8 @@ export interface Automation {
   readonly waitBetweenRemovalsSeconds: number;
   readonly podUpdateStrategy: PodUpdateStrategy;
   readonly volumeSizeChange: "Expand" | "Replace";
+  /** 0: volumes of removed process groups are deleted at once. */
+  readonly volumeQuarantineMs: number;
   readonly maintenanceMode: {
     readonly usesChecker: boolean;
     readonly resets: boolean;
@@ -80,6 +83,7 @@ export function automationOf(spec: ClusterSpec): Automation {
     waitBetweenRemovalsSeconds: wait < 0 ? 60 : wait,
     podUpdateStrategy: options.podUpdateStrategy ?? "ReplaceTransactionSystem",
     volumeSizeChange: options.volumeSizeChange ?? "Expand",
+    volumeQuarantineMs: durationMs(options.volumeQuarantine) ?? 0,
     maintenanceMode: maintenanceModeOf(spec),
     ignoreLogGroupsForUpgrade: options.ignoreLogGroupsForUpgrade?.length
       ? options.ignoreLogGroupsForUpgrade

@@ -410,3 +410,23 @@ test("[API46] numbers of process groups that are hardly ever meant are warned of
   const satellite = { processGroupIDPrefix: "dc3", processCounts: { storage: -1, log: 3 } };
   assert.deepEqual(warned(satellite), []);
 });
+
+test("[ADO1] claims that are adopted are named by a label", () => {
+  const adopt = (matchLabels: Record<string, string>): Partial<ClusterSpec> => ({
+    adopt: { volumes: { matchLabels } },
+  });
+  check([[adopt({ a: "b" })], [adopt({}), "spec.adopt.volumes.matchLabels"]]);
+});
+
+test("[QUA1] a quarantine is from a minute to a year, or none", () => {
+  const field = "spec.automationOptions.volumeQuarantine";
+  const wait = (volumeQuarantine: string): Partial<ClusterSpec> => ({
+    automationOptions: { volumeQuarantine },
+  });
+  check([[wait("0")], [wait("1m")], [wait("365d")]]);
+  check([
+    [wait("59s"), field],
+    [wait("366d"), field],
+    [wait("soon"), field],
+  ]);
+});

@@ -1,5 +1,7 @@
 // What the operator says of a cluster's spec beyond what the API server can judge. Nothing of a
 // cluster with such a problem is changed. Carries the rules API20 to API29 and API40.
+import { append } from "../env/long-lists.ts";
+import { durationMs } from "../model/duration.ts";
 import { isProcessClass, isStateful, generalClass } from "../model/process-class.ts";
 import { parseConnectionString } from "../model/connection-string.ts";
 import { compareQuantities } from "../model/quantity.ts";
@@ -108,6 +110,26 @@ function versionProblems(spec: ClusterSpec): readonly ValidationProblem[] {
   });
 }
 
+const [quarantineMinimumMs, quarantineMaximumMs] = [60_000, 365 * 86_400_000];
+
+/** Shorter ones would be over before anybody looks, longer ones never end. */
+function quarantineProblems(given: string | undefined): readonly ValidationProblem[] {
+  if (given === undefined || given === "0") return [];
+  const ms = durationMs(given);
+  if (ms !== undefined && ms >= quarantineMinimumMs && ms <= quarantineMaximumMs) return [];
+  const field = "spec.automationOptions.volumeQuarantine";
+  const message = `volumes cannot wait for ${given}`;
+  return [problem(field, given, message, "use a time from 1m to 365d such as 24h, or 0 for none")];
+}
+
+/** No label would name every claim of the namespace. */
+function adoptProblems(adopt: ClusterSpec["adopt"]): readonly ValidationProblem[] {
+  if (adopt === undefined || Object.keys(adopt.volumes.matchLabels).length > 0) return [];
+  const field = "spec.adopt.volumes.matchLabels";
+  const remedy = "name the claims, such as by foundationdb.org/fdb-cluster-name: NAME";
+  return [problem(field, "{}", "no label says which volume claims are meant", remedy)];
+}
+
 const interactionModes = ["fdbcli", "managementapi"];
 
 function settingProblems(spec: ClusterSpec): readonly ValidationProblem[] {
@@ -131,6 +153,8 @@ function settingProblems(spec: ClusterSpec): readonly ValidationProblem[] {
     const message = `"${share}" is neither a number nor a share`;
     problems.push(problem(field, share, message, "use a number such as 2, or a share such as 10%"));
   }
+  append(problems, adoptProblems(spec.adopt));
+  append(problems, quarantineProblems(spec.automationOptions?.volumeQuarantine));
   for (const [index, { processClass }] of (spec.coordinatorSelection ?? []).entries()) {
     if (isStateful(processClass ?? "")) continue;
     const field = `spec.coordinatorSelection[${index}].processClass`;

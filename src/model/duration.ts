@@ -4,6 +4,9 @@ const unitsMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 export const durationPattern = "^[1-9][0-9]{0,8}[smhd]$";
 
+/** The same, or 0 for none. */
+export const quarantinePattern = "^(0|[1-9][0-9]{0,8}[smhd])$";
+
 /** Undefined when the text is no duration. */
 export function durationMs(text: string | undefined): number | undefined {
   const match = /^([1-9]\d{0,8})([smhd])$/.exec(text ?? "");

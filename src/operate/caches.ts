@@ -9,6 +9,7 @@ import type { FoundationDBRestore } from "../api/restore.ts";
 import { agentLabel, backupForLabel, backupNameOfAgents } from "../build/backup-deployment.ts";
 import { backupOfTimeMap } from "../build/backup-time-map.ts";
 import { restoreNameOfAgents } from "../build/restore-agents.ts";
+import { quarantineLabel } from "../build/quarantine.ts";
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";
@@ -70,15 +71,17 @@ export const restoreIndex = "restore";
 export const nodeIndex = "node";
 const clusterNameLabel = "foundationdb.org/fdb-cluster-name";
 
-/** Keys (namespace/name) of the clusters that an object may belong to: its owner's, and the one its label names. */
+/** Keys (namespace/name) of the clusters that an object may belong to: its owner's, and those that its labels name. */
 export function clusterKeysOf(object: { metadata: ObjectMeta }): string[] {
   const { namespace, labels, ownerReferences } = object.metadata;
   const names = new Set<string>();
   for (const owner of ownerReferences ?? []) {
     if (owner.kind === foundationDbClusters.kind) names.add(owner.name);
   }
-  const labelled = labels?.[clusterNameLabel];
-  if (labelled !== undefined) names.add(labelled);
+  for (const label of [clusterNameLabel, quarantineLabel]) {
+    const labelled = labels?.[label];
+    if (labelled !== undefined) names.add(labelled);
+  }
   return [...names].map((name) => `${namespace ?? ""}/${name}`);
 }
 

@@ -1,5 +1,7 @@
 // The writes that can take something away from a database, each followed by a look whether it happened. Only the guard
 // imports this file; a test proves it. Rules: spec/safety.md [S90]-[S92], [S95].
+import type { FoundationDBCluster } from "../api/cluster.ts";
+import { quarantinePatch } from "../build/quarantine.ts";
 import type { Clock } from "../env/clock.ts";
 import type { AdminClient } from "../fdb/admin.ts";
 import type { LockLease } from "../fdb/lock.ts";
@@ -10,7 +12,7 @@ import type { KubeClient } from "../kube/client.ts";
 import { persistentVolumeClaims, pods, services } from "../kube/resource.ts";
 import { formatAddress, parseAddress } from "../model/address.ts";
 import { coordinatorsOf } from "../model/connection-string.ts";
-import type { DisruptiveAction, RemovalOrder } from "../plan/action.ts";
+import type { DisruptiveAction, ObjectBasis, RemovalOrder } from "../plan/action.ts";
 import type { Caches } from "./caches.ts";
 import { deleteExactly } from "./delete-exactly.ts";
 import type { Doubts } from "./doubts.ts";
@@ -20,6 +22,10 @@ export interface EffectTools {
   caches: Pick<Caches, "pods" | "pvcs" | "services">;
   clock: Clock;
   namespace: string;
+  /** The resource that the act is for. */
+  cluster: FoundationDBCluster;
+  /** The time of the API server, as its last answer told it. */
+  serverNowMs: () => number;
   doubts: Doubts;
   admin: AdminClient | undefined;
   /** The keys that all instances of the database share. */
@@ -38,6 +44,10 @@ export async function carryOut(tools: EffectTools, action: DisruptiveAction): Pr
       return deletePods(tools, action);
     case "removeProcessGroups":
       return eachOf(action.groups, (order) => removeObjects(tools, order));
+    case "deleteQuarantined":
+      return eachOf(action.claims, (basis) =>
+        deleteExactly(tools, persistentVolumeClaims, tools.caches.pvcs, basis),
+      );
     case "configureDatabase":
       return adminOf(tools).configure(action.arguments, tools.commandTimeoutMs);
     case "excludeProcesses":
@@ -95,8 +105,32 @@ async function removeObjects(tools: EffectTools, order: RemovalOrder): Promise<v
   const { caches } = tools;
   const { pod, pvc, service } = order;
   if (pod !== undefined) await deleteExactly(tools, pods, caches.pods, pod);
-  if (pvc !== undefined) await deleteExactly(tools, persistentVolumeClaims, caches.pvcs, pvc);
+  if (pvc !== undefined && order.quarantine !== undefined) await setAside(tools, order, pvc);
+  else if (pvc !== undefined) {
+    await deleteExactly(tools, persistentVolumeClaims, caches.pvcs, pvc);
+  }
   if (service !== undefined) await deleteExactly(tools, services, caches.services, service);
+}
+
+/** The claim is read first: its answer tells the time of the API server, which the quarantine is measured by. */
+async function setAside(
+  { client, caches, cluster, namespace, doubts, serverNowMs }: EffectTools,
+  { processGroupId: processGroupID, quarantine, proof }: RemovalOrder,
+  { name, uid, resourceVersion }: ObjectBasis,
+): Promise<void> {
+  const key = { namespace, name };
+  const place = { resource: persistentVolumeClaims, cache: caches.pvcs, key };
+  const claim = await client.get(persistentVolumeClaims, key);
+  const { seconds = 0, processClass = "" } = quarantine ?? {};
+  const order = { cluster, processGroupID, processClass, proof, seconds };
+  const { metadata } = quarantinePatch(claim, order, serverNowMs());
+  // Another claim of the name, or one that was changed since it was looked at, is a Conflict.
+  const body = { metadata: { ...metadata, uid, resourceVersion } };
+  caches.pvcs.observeWrite(
+    await doubts.during(place, () =>
+      client.patch(persistentVolumeClaims, key, body, { type: "merge" }),
+    ),
+  );
 }
 
 /** A malformed target is answered with success, so the list of exclusions is read back. */

@@ -9,6 +9,7 @@ import type { LockLease, LockSettings } from "../fdb/lock.ts";
 import type { SharedKeys } from "../fdb/shared-keys.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/error.ts";
+import type { ServerClock } from "../kube/server-clock.ts";
 import { persistentVolumeClaims } from "../kube/resource.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { takesNothing } from "../plan/action.ts";
@@ -30,6 +31,7 @@ export interface GuardOptions {
   client: KubeClient;
   caches: Caches;
   clock: Clock;
+  serverClock: Pick<ServerClock, "aheadMs">;
   /** Time limit of a command to the database. */
   commandTimeoutMs: number;
   /** Time limit of a status. */
@@ -167,11 +169,36 @@ export class Guard {
     database: GuardedDatabase,
     action: DisruptiveAction,
   ): Promise<Refusal | undefined> {
+    if (action.type === "deleteQuarantined") return this.#quarantineRefusal(database, action);
     if (action.type !== "deletePods") return undefined;
     const view = database.observe();
     const names = view === undefined ? [] : claimsOfPods(view, action);
     if (names.length === 0) return undefined;
-    const live = new Map(view?.pvcs);
+    const live = await this.#liveClaims(database, names, view?.pvcs);
+    const newest = database.observe();
+    if (newest === undefined) return gone;
+    // The server itself has just told of these claims, whatever keeps our copy from being up to date.
+    return actRefusal({ ...newest, pvcs: live, claimsProblem: undefined }, action);
+  }
+
+  /** The answers tell the time of the API server, so that a step of our own clock ends no quarantine. */
+  async #quarantineRefusal(
+    database: GuardedDatabase,
+    action: DisruptiveAction & { type: "deleteQuarantined" },
+  ): Promise<Refusal | undefined> {
+    const names = action.claims.map(({ name }) => name);
+    const quarantined = await this.#liveClaims(database, names);
+    const newest = database.observe();
+    return newest === undefined ? gone : actRefusal({ ...newest, quarantined }, action);
+  }
+
+  /** The known claims, with these as the API server has them now. */
+  async #liveClaims(
+    database: GuardedDatabase,
+    names: readonly string[],
+    known: SafetyView["pvcs"] = new Map(),
+  ): Promise<SafetyView["pvcs"]> {
+    const live = new Map(known);
     for (const name of names) {
       const key = { namespace: database.namespace, name };
       try {
@@ -181,10 +208,7 @@ export class Guard {
         live.delete(name);
       }
     }
-    const newest = database.observe();
-    if (newest === undefined) return gone;
-    // The server itself has just told of these claims, whatever keeps our copy from being up to date.
-    return actRefusal({ ...newest, pvcs: live, claimsProblem: undefined }, action);
+    return live;
   }
 
   #stageTools(database: GuardedDatabase, action: DisruptiveAction): StageTools | undefined {
@@ -241,6 +265,8 @@ export class Guard {
       client,
       caches,
       clock,
+      cluster: view.cluster,
+      serverNowMs: (): number => clock.nowMs() + this.#options.serverClock.aheadMs,
       namespace,
       doubts,
       admin,
@@ -282,5 +308,5 @@ function refused(reason: Refusal): GuardOutcome {
 
 function needsConnection(action: DisruptiveAction): boolean {
   if (action.type === "deletePods") return action.maintenance !== undefined;
-  return action.type !== "removeProcessGroups";
+  return action.type !== "removeProcessGroups" && action.type !== "deleteQuarantined";
 }

@@ -19,6 +19,7 @@ const actionTypes: Readonly<Record<Action["type"], true>> = {
   createPvc: true,
   createService: true,
   deletePods: true,
+  deleteQuarantined: true,
   deleteService: true,
   excludeProcesses: true,
   growPvc: true,

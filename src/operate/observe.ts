@@ -4,6 +4,7 @@ import type { FoundationDBCluster } from "../api/cluster.ts";
 import { labelsOf } from "../api/effective.ts";
 import { hallSpreadOf } from "../api/hall-spread.ts";
 import { configMapName } from "../build/config-map.ts";
+import { isQuarantined, quarantineLabel } from "../build/quarantine.ts";
 import type { Node, Pod } from "../kube/generated/types.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { keyOf, keyText } from "../kube/path.ts";
@@ -42,6 +43,8 @@ export function observeCluster(input: ObserveInput): Snapshot {
     cluster,
     pods,
     pvcs: objectsOf(caches.pvcs, cluster),
+    quarantined: quarantinedOf(caches, cluster),
+    adoptable: adoptableOf(caches, cluster),
     claimsProblem: caches.pvcs.problem,
     services: objectsOf(caches.services, cluster),
     // By name alone it could be somebody else's, whose data must not be overwritten.
@@ -148,7 +151,38 @@ export function objectsOf<T extends KubeObject>(
     const { labels, ownerReferences, name } = object.metadata;
     const isOwned = ownerReferences?.some((owner) => owner.uid === uid) === true;
     const isMatched = matchLabels.every(([key, value]) => labels?.[key] === value);
-    if (name !== undefined && (isOwned || (isMatched && !needsOwner))) found.set(name, object);
+    const isOurs = isOwned || (isMatched && !needsOwner);
+    // What waits in quarantine is nobody's, whatever labels or owner somebody gives it.
+    if (name !== undefined && isOurs && !isQuarantined(object)) found.set(name, object);
   }
   return found;
+}
+
+/** Only until the database has been seen: afterwards its claims are as any others. */
+function adoptableOf(
+  { pvcs }: Pick<Caches, "pvcs">,
+  { metadata, spec, status }: Stored<FoundationDBCluster>,
+): Snapshot["adoptable"] {
+  if (spec.adopt === undefined || status?.configured === true) return undefined;
+  const wanted = Object.entries(spec.adopt.volumes.matchLabels);
+  return pvcs
+    .list()
+    .filter(
+      (claim) =>
+        claim.metadata.namespace === metadata.namespace &&
+        !isQuarantined(claim) &&
+        wanted.every(([key, value]) => claim.metadata.labels?.[key] === value),
+    );
+}
+
+/** Claims that were taken from a cluster of this name. */
+function quarantinedOf(
+  { pvcs }: Pick<Caches, "pvcs">,
+  cluster: Stored<FoundationDBCluster>,
+): NonNullable<Snapshot["quarantined"]> {
+  const name = cluster.metadata.name ?? "";
+  const claims = pvcs
+    .byIndex(clusterIndex, keyText(keyOf(cluster)))
+    .filter(({ metadata }) => metadata.labels?.[quarantineLabel] === name);
+  return new Map(claims.map((claim) => [claim.metadata.name ?? "", claim]));
 }

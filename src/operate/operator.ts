@@ -173,7 +173,14 @@ class RunningOperator implements Operator {
       component: userAgent.split("/")[0] ?? "",
     });
     this.#reconcile = {
-      ...reconcileOptions(this.#input, client, this.#caches, this.#recorder, this.#metrics),
+      ...reconcileOptions(
+        this.#input,
+        client,
+        serverClock,
+        this.#caches,
+        this.#recorder,
+        this.#metrics,
+      ),
       serverClock,
       wake: (key) => this.#queue.addNews(key),
     };
@@ -439,6 +446,7 @@ class RunningOperator implements Operator {
 function reconcileOptions(
   input: OperatorInput,
   client: KubeClient,
+  serverClock: ServerClock,
   caches: Caches,
   recorder: EventRecorder,
   metrics: OperatorMetrics,
@@ -449,6 +457,7 @@ function reconcileOptions(
     client,
     caches,
     clock,
+    serverClock,
     commandTimeoutMs,
     statusTimeoutMs: 2 * (options.statusTimeoutMs ?? 20_000),
     stages: checks.stages,

@@ -48,6 +48,8 @@ function partsOf(action: Action): readonly Part[] {
       return [action.because, sorted(action.pods.map(({ basis }) => basis.name))];
     case "removeProcessGroups":
       return [sorted(action.groups.map(({ processGroupId }) => processGroupId))];
+    case "deleteQuarantined":
+      return [sorted(action.claims.map(({ name }) => name))];
     case "configureDatabase":
       return [action.arguments];
     case "excludeProcesses":

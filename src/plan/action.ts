@@ -1,6 +1,7 @@
 // What a plan can ask for, as plain data. `perform.ts` is the only module that turns these into writes;
 // the disruptive ones among them pass the guard first. Rules: spec/plan.md [P1]-[P4].
 import type { ConfigMap, PersistentVolumeClaim, Pod, Service } from "../kube/generated/types.ts";
+import type { OwnerReference } from "../kube/object.ts";
 import type { Stored } from "../kube/resource.ts";
 import type { EntryUpdate, SetUpdates } from "../fdb/coordination-sets.ts";
 import { storedSets } from "../fdb/keys.ts";
@@ -13,6 +14,8 @@ import type { ClusterStatus } from "../api/cluster.ts";
 export interface MetadataPatch {
   labels?: Readonly<Record<string, string | null>>;
   annotations?: Readonly<Record<string, string | null>>;
+  /** In place of those that it has. */
+  ownerReferences?: readonly OwnerReference[];
 }
 
 /** Which stored object an action was decided on. The write is refused when the object is another one by then. */
@@ -133,6 +136,11 @@ export type DisruptiveAction = ActionBase & {
       }
     | { type: "removeProcessGroups"; groups: readonly RemovalOrder[] }
     | {
+        /** Claims in quarantine whose time is over. */
+        type: "deleteQuarantined";
+        claims: readonly ObjectBasis[];
+      }
+    | {
         type: "configureDatabase";
         /** The text after "configure". */
         arguments: string;
@@ -170,6 +178,8 @@ export interface RemovalOrder {
   processGroupId: string;
   pod?: ObjectBasis;
   pvc?: ObjectBasis;
+  /** Set aside for so long instead of being deleted. */
+  quarantine?: { seconds: number; processClass: string };
   service?: ObjectBasis;
   /** Why its data is not needed any more. */
   proof: "certificate" | "exclusionSkipped";
@@ -178,6 +188,7 @@ export interface RemovalOrder {
 const disruptiveTypes: ReadonlySet<string> = new Set<DisruptiveAction["type"]>([
   "deletePods",
   "removeProcessGroups",
+  "deleteQuarantined",
   "configureDatabase",
   "excludeProcesses",
   "changeCoordinators",
@@ -270,6 +281,8 @@ function describeDisruption(action: DisruptiveAction): string {
     }
     case "removeProcessGroups":
       return `remove ${nameList(action.groups.map((group) => group.processGroupId))}`;
+    case "deleteQuarantined":
+      return `delete volume claims ${nameList(action.claims.map(({ name }) => name))} after their quarantine`;
     case "configureDatabase":
       return `configure ${action.arguments}`;
     case "excludeProcesses":

@@ -6,6 +6,8 @@ import { addProcessGroups } from "./process-groups/add-process-groups.ts";
 import { addPods } from "./pods/add-pods.ts";
 import { addServices } from "./services/add-services.ts";
 import { addPVCs } from "./volumes/add-pvcs.ts";
+import { adoptVolumes } from "./volumes/adopt-volumes.ts";
+import { deleteQuarantined } from "./volumes/delete-quarantined.ts";
 import { growVolumes } from "./volumes/grow-volumes.ts";
 import { bounceProcesses } from "./restart/bounce-processes.ts";
 import { upgradeBounce } from "./upgrade/upgrade-bounce.ts";
@@ -54,6 +56,8 @@ export const chain: readonly Step[] = [
   { name: "operatorCoordination", run: operatorCoordination },
   // A finalizer for a cluster that must not be deleted by mistake.
   { name: "protectFromDeletion", run: protectFromDeletion },
+  // A database that comes back from its disks: the claims are looked at before anything is made for them.
+  { name: "adoptVolumes", run: adoptVolumes },
   // Who may not take the lock.
   { name: "updateLockConfiguration", run: updateLockConfiguration },
   // The ConfigMap that all pods mount.
@@ -111,6 +115,8 @@ export const chain: readonly Step[] = [
   { name: "updatePods", run: updatePods },
   // Who holds nothing any more loses pod and volume, and leaves.
   { name: "removeProcessGroups", run: removeProcessGroups },
+  // Volumes whose quarantine is over are deleted.
+  { name: "deleteQuarantined", run: deleteQuarantined },
   // The headless service when nobody needs its names.
   { name: "removeServices", run: removeServices },
 ];

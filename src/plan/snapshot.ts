@@ -164,6 +164,10 @@ export interface Snapshot {
   readonly cluster: FoundationDBCluster;
   readonly pods: ReadonlyMap<string, Stored<Pod>>;
   readonly pvcs: ReadonlyMap<string, Stored<PersistentVolumeClaim>>;
+  /** Claims of removed process groups that wait before they are deleted, by name; they belong to no process group. */
+  readonly quarantined?: ReadonlyMap<string, Stored<PersistentVolumeClaim>>;
+  /** Claims that `spec.adopt` names, of whatever cluster; absent without it, and once the database is back. */
+  readonly adoptable?: readonly Stored<PersistentVolumeClaim>[] | undefined;
   /** What keeps the copy of the claims from being up to date: one that it does not have may be there. */
   readonly claimsProblem?: string | undefined;
   readonly services: ReadonlyMap<string, Stored<Service>>;

@@ -3,6 +3,7 @@
 import type { Command } from "commander";
 import { addLookingCommands } from "./commands-looking.ts";
 import { addPodCommands } from "./commands-pods.ts";
+import { addQuarantineCommands } from "./commands-quarantine.ts";
 import { addResourceCommands } from "./commands-resource.ts";
 import type { OpenSession } from "./session.ts";
 
@@ -10,4 +11,5 @@ export function addPluginCommands(program: Command, open: OpenSession): void {
   addLookingCommands(program, open);
   addResourceCommands(program, open);
   addPodCommands(program, open);
+  addQuarantineCommands(program, open);
 }

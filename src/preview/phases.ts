@@ -72,6 +72,8 @@ function titleOf(action: Action, before: Readonly<Record<string, string>>): stri
       return `delete pods (${action.because})`;
     case "removeProcessGroups":
       return "remove process groups with their pods and volumes";
+    case "deleteQuarantined":
+      return "delete volumes whose quarantine is over";
     case "configureDatabase":
       return `configure ${action.arguments}`;
     case "excludeProcesses":
@@ -104,6 +106,8 @@ function thingsOf(action: Action): string[] {
       return action.pods.map(({ processGroupId }) => processGroupId);
     case "removeProcessGroups":
       return action.groups.map(({ processGroupId }) => processGroupId);
+    case "deleteQuarantined":
+      return action.claims.map(({ name }) => name);
     case "excludeProcesses":
     case "killProcesses":
       return [...action.processGroupIds];

@@ -4,6 +4,7 @@ import { builtObjectCases } from "./built-objects.ts";
 import type { ContractCase } from "./case.ts";
 import { celCases } from "./cel.ts";
 import { claimGrowthCases } from "./claim-growth.ts";
+import { claimQuarantineCases } from "./claim-quarantine.ts";
 import { concurrencyCases } from "./concurrency.ts";
 import { configMapCases, eventCases, secretCases, serviceAccountCases } from "./config-kinds.ts";
 import { bindingCases, namespaceCases, nodeCases, serviceCases } from "./core-kinds.ts";
@@ -99,6 +100,7 @@ export const allCases: readonly ContractCase[] = [
   ...rbacCases,
   ...claimCases,
   ...claimGrowthCases,
+  ...claimQuarantineCases,
   ...volumeCases,
   ...storageClassCases,
   ...ownResourceCases,

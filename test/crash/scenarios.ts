@@ -2,6 +2,7 @@
 // still need every kind of write. Rules: spec/crash.md.
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { groups } from "../world/removal-harness.ts";
+import { loseAllButDisks, nameLabel } from "../world/adoption-harness.ts";
 import { backupScenarios } from "./backup-scenarios.ts";
 import { knobs } from "../world/restart-harness.ts";
 import type { TestWorld } from "../world/world-harness.ts";
@@ -70,6 +71,35 @@ const clusterScenarios: readonly Scenario[] = [
     change: async (world) => {
       const [first] = await groups(world, "storage");
       return world.changeSpec({ processGroupsToRemove: [first?.processGroupID ?? ""] });
+    },
+    restarts: 0,
+  },
+  {
+    name: "quarantine",
+    spec: {
+      ...seven,
+      processCounts: { storage: 3, log: 2, stateless: 1 },
+      automationOptions: { ...base.automationOptions, volumeQuarantine: "1m" },
+    },
+    startsWithCluster: true,
+    change: async (world) => {
+      const [first] = await groups(world, "storage");
+      return world.changeSpec({ processGroupsToRemove: [first?.processGroupID ?? ""] });
+    },
+    // Long enough for the volume to be set aside and deleted.
+    endsAfterMs: 600_000,
+    restarts: 0,
+  },
+  {
+    name: "adopt",
+    spec: five,
+    startsWithCluster: true,
+    prepare: loseAllButDisks,
+    change: async (world, spec) => {
+      const volumes = { matchLabels: { [nameLabel]: "sample" } };
+      const [database] = world.world.fdb.truth.databases();
+      const { connectionString: seedConnectionString = "" } = database ?? {};
+      await world.createCluster({ ...spec, adopt: { volumes }, seedConnectionString });
     },
     restarts: 0,
   },

@@ -182,6 +182,15 @@ const runbooks: readonly Run[] = [
 ];
 
 const changing: readonly Run[] = [
+  ["kubectl fdb quarantine list"],
+  [
+    "kubectl get foundationdbcluster NAME -o jsonpath='{.status.quarantine}'",
+    "kubectl get foundationdbcluster sample -o jsonpath='{.status.quarantine}'",
+  ],
+  [
+    "kubectl delete pvc -l foundationdb.org/quarantined-from=NAME",
+    "kubectl delete pvc -l foundationdb.org/quarantined-from=sample",
+  ],
   dryRun(
     `kubectl patch fdb sample --type merge -p '{"spec":{"databaseConfiguration":{"redundancy_mode":"three_data_hall_fallback"}}}'`,
   ),
@@ -302,6 +311,10 @@ export const leftOut: Readonly<Record<string, string>> = {
   "helm install fdb-operator deploy/chart --namespace databases --set image.repository=REGISTRY/foundationdb-operator":
     needsHelm,
   "helm show crds deploy/chart | kubectl apply --server-side --force-conflicts -f -": needsHelm,
+  "kubectl fdb quarantine restore -c CLUSTER PROCESS-GROUP":
+    "needs a volume in quarantine: test/world/quarantine.test.ts",
+  "kubectl delete fdb sample --cascade=orphan":
+    "leaves a world without its cluster: test/world/adoption.test.ts",
   "helm uninstall": named,
   "kubectl fdb dashboard --from BUNDLE.tar.gz": named,
   "kubectl logs deploy/fdb-operator":

@@ -1,5 +1,6 @@
 // The guard with everything around it made up: a healthy sample database, commands that are written down, and keys in a
 // plain map.
+import { ServerClock } from "../../src/kube/server-clock.ts";
 import type { AdminClient, FdbTransaction } from "../../src/fdb/admin.ts";
 import { operatorKeys } from "../../src/fdb/keys.ts";
 import { LockWatch } from "../../src/fdb/lock.ts";
@@ -83,6 +84,7 @@ export class Door {
       client: this.#client(),
       caches: { pods: { get: () => undefined } } as unknown as Caches,
       clock: this.clock,
+      serverClock: new ServerClock(),
       commandTimeoutMs: 10_000,
       statusTimeoutMs: 10_000,
       stages: this.stages,

@@ -1,4 +1,5 @@
 // Performing actions and the guard's door, against the emulated API server.
+import { ServerClock } from "../../src/kube/server-clock.ts";
 import { PlanMemory } from "../../src/plan/view/desired.ts";
 import { sharedStages } from "../../src/operate/shared-stages.ts";
 import { safetyChecks } from "../../src/plan/safety/checks.ts";
@@ -151,6 +152,7 @@ class Bench {
       client,
       caches,
       clock,
+      serverClock: new ServerClock(),
       commandTimeoutMs: 10_000,
       statusTimeoutMs: 10_000,
       stages: sharedStages,

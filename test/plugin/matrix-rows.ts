@@ -24,6 +24,26 @@ const idOf = (pod = ""): string => pod.replace(/^sample-/, "");
 
 export const commandRows: readonly Row[] = [
   {
+    rule: "[QUA10]",
+    args: ["quarantine", "list"],
+    works: /^no volume waits in quarantine in namespace default/,
+    isRead: true,
+    refused: [],
+  },
+  {
+    rule: "[QUA11]",
+    args: ["quarantine", "restore", "-c", "sample", "storage-0", "--yes"],
+    refused: [
+      [["quarantine", "restore", "-c", "sample"], /missing required argument 'names'/],
+      [["quarantine", "restore", "storage-1"], /required option '-c, --fdb-cluster <name>'/],
+      [
+        ["quarantine", "restore", "-c", "sample", "storage-0", "--yes"],
+        /no volume storage-0 of sample waits in quarantine/,
+        1,
+      ],
+    ],
+  },
+  {
     rule: "[PL45]",
     args: ["get", "configuration", "sample"],
     works: /^double ssd-2 usable_regions=1 logs=\d/,

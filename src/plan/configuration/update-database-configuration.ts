@@ -104,6 +104,13 @@ function planFirst(
     const remedy = remedyOf("DatabaseUnreachable");
     return waiting("DatabaseNotReady", notReadyMessage(status), remedy, 2_000);
   }
+  if (spec.adopt !== undefined) {
+    const message =
+      "Behind the connection string no database has been created, and spec.adopt says that there is one";
+    const remedy =
+      "Look for the right connection string: fdb.cluster lies beside the data on each volume. Or take spec.adopt away to create a new database.";
+    return waiting("DatabaseNotReady", message, remedy, 15_000);
+  }
   if (!automationOf(spec).configureDatabase) return disabled("created");
   if ((spec.seedConnectionString ?? "") !== "") {
     const message = "No database has been created behind spec.seedConnectionString";

@@ -8,6 +8,8 @@ import { isReadyForRemoval } from "../../model/process-group.ts";
 import type { Action } from "../action.ts";
 import { Desired } from "../view/desired.ts";
 import { isDataLeftBehind, withUsualDataPlace } from "../volumes/data-place.ts";
+import { quarantineWait } from "../volumes/quarantine.ts";
+import { isReserved } from "../view/reserved-ids.ts";
 import { keptLayout } from "../view/disk-layout.ts";
 import { isWithoutPod } from "./early-pods.ts";
 import { volumeProblem } from "../safety/volumes.ts";
@@ -33,6 +35,10 @@ export function addPods(snapshot: Snapshot, draft: Draft): StepResult {
     if (pod !== undefined) continue;
     if (isWithoutPod(snapshot, group)) continue;
     if (volumeProblem(snapshot, group)?.isUnusable === true) continue;
+    if (isReserved(snapshot, group.processGroupID, group.processClass)) {
+      waits.push(quarantineWait(step, group));
+      continue;
+    }
     const serviceIp = needsServiceIp ? clusterIpOf(service) : undefined;
     if (needsServiceIp && serviceIp === undefined) {
       withoutAddress.push(podName);

@@ -19,6 +19,7 @@ import {
 import { hallsForNew, withChosenHalls } from "../placement/hall-placement.ts";
 import { hallWaits } from "../placement/halls-offered.ts";
 import { withDomains } from "../placement/packing-placement.ts";
+import { isReserved } from "../view/reserved-ids.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
@@ -92,6 +93,7 @@ function idDrawer(
     const id = makeProcessGroupId(spec.processGroupIDPrefix ?? "", processClass, number);
     const key = `${processClass}/${number}`;
     if (usedIds.has(id) || usedNumbers.has(key) || excluded.has(instanceLocality(id))) return;
+    if (isReserved(snapshot, id, processClass)) return;
     usedIds.add(id);
     usedNumbers.add(key);
     return id;

@@ -12,6 +12,39 @@ export const podReasons = {
       "to ask for more, one fault domain after the other. No pod is replaced and no data moves.",
     remedy: "Nothing: it goes on by itself. `kubectl get pvc` shows the sizes.",
   },
+  AdoptionRefused: {
+    concern: "person",
+    rank: "volume",
+    page: "adoption",
+    meaning:
+      "`spec.adopt` names volume claims that cannot all hold the data of this cluster: of another cluster, without a process " +
+      "group, with another name or prefix, of another resource, without a volume, or two of one process group. The message " +
+      "names the first and why. Nothing is done for any of them.",
+    remedy:
+      "Make the selector of spec.adopt narrower, correct the labels of the claim that is named, or delete it if it is not needed.",
+  },
+  AdoptionIncomplete: {
+    concern: "person",
+    rank: "volume",
+    page: "adoption",
+    meaning:
+      "`spec.adopt` names fewer volume claims than the resource asks for, or too few of them are those of the coordinators. A " +
+      "database that starts without some of its disks may miss data, so nothing is started.",
+    remedy:
+      "Bring the missing claims back. Those that are lost for good: lower processCounts to what is there, and raise it when the " +
+      "database serves.",
+  },
+  VolumeInQuarantine: {
+    concern: "person",
+    page: "quarantine",
+    meaning:
+      "A process group has the id of one that was removed, and the volume of that one still waits in quarantine. A pod would " +
+      "start on old data, so none is started. The operator itself never gives such an id to a new process group: the status " +
+      "was edited, or brought back from elsewhere.",
+    remedy:
+      "Give the volume back (kubectl fdb quarantine restore), or delete its claim if nobody needs it, or remove the process " +
+      "group (kubectl fdb remove process-groups).",
+  },
   VolumeGrowthFailed: {
     concern: "person",
     page: "volumes",

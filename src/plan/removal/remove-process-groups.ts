@@ -15,6 +15,7 @@ import type { DisruptiveAction, RemovalOrder } from "../action.ts";
 import { membersOfOneHall } from "../placement/hall-balance.ts";
 import { inclusionsOf } from "./inclusion.ts";
 import type { DatabaseQuestion } from "../questions.ts";
+import { quarantineFor } from "../volumes/quarantine.ts";
 import { removalsNow, remainingPauseMs } from "./removal-pace.ts";
 import type { RemovalRules } from "./removal-pace.ts";
 import { evidenceMsOf, isOccupied, refusalOf, statusProblemOf } from "../safety/act-evidence.ts";
@@ -208,7 +209,7 @@ function allowedAct(
       step,
       evidenceMs: evidenceMsOf(snapshot),
       needsLock: false,
-      groups: attempt.map(orderOf),
+      groups: attempt.map((member) => orderOf(snapshot, member)),
     };
     const refusal = refusalOf(snapshot, groups, action);
     if (refusal === undefined) return wait === undefined ? { action } : { action, wait };
@@ -299,13 +300,15 @@ function chooseNow(
   return { chosen, wait: removalWait("RemovalPending", rest, why, 5_000) };
 }
 
-function orderOf({ group, objects }: Member): RemovalOrder {
+function orderOf(snapshot: Snapshot, { group, objects }: Member): RemovalOrder {
   const { pod, pvc, service } = objects;
+  const quarantine = pvc && quarantineFor(snapshot, group, pvc);
   const proof = group.exclusionSkipped === true ? "exclusionSkipped" : "certificate";
   return {
     processGroupId: group.processGroupID,
     ...(pod === undefined ? {} : { pod }),
     ...(pvc === undefined ? {} : { pvc }),
+    ...(quarantine === undefined ? {} : { quarantine }),
     ...(service === undefined ? {} : { service }),
     proof,
   };

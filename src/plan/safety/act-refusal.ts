@@ -24,6 +24,7 @@ import {
 import type { EvidenceLimits } from "./evidence.ts";
 import { groupsAhead, versionRefusal } from "./version-refusal.ts";
 import { databaseDoubt, isBoundToAddress } from "./no-database.ts";
+import { quarantineRefusal } from "./quarantine.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
 import { groupsOf, knownDeadAddresses, zoneOfGroup } from "./view.ts";
@@ -37,6 +38,13 @@ export function actRefusal(view: SafetyView, action: DisruptiveAction): Refusal 
   if (changed !== undefined) return refusal("EvidenceStale", changed);
   const volumes = view.checks.volumes(view, action);
   if (volumes !== undefined) return volumes;
+  if (
+    action.type === "configureDatabase" &&
+    action.isNew &&
+    view.cluster.spec.adopt !== undefined
+  ) {
+    return refusal("CertificateMissing", "spec.adopt says that there is a database already");
+  }
   // A pod that ended, or has not started, takes nothing with it.
   if (takesNothing(action)) return undefined;
   if (action.type === "deletePods" && action.because === "early") return earlyRefusal(view, action);
@@ -180,6 +188,12 @@ function particularProblem(view: SafetyView, action: DisruptiveAction): Refusal 
       return configureRefusal(view, status, action);
     case "removeProcessGroups":
       return removalRefusal(view, status, action.groups);
+    case "deleteQuarantined":
+      return quarantineRefusal(
+        view,
+        status,
+        action.claims.map(({ name }) => name),
+      );
     case "killProcesses":
       return view.checks.restart(view, action.isUpgrade);
     default:

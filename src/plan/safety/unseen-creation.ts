@@ -21,7 +21,7 @@ export type CreationView = Pick<
 export function mayCreateUnseen(view: CreationView): boolean {
   const { cluster, database, madeConnectionString, lastDatabaseWriteMs } = view;
   const { spec, status } = cluster;
-  if (madeConnectionString === undefined) return false;
+  if (madeConnectionString === undefined || spec.adopt !== undefined) return false;
   if (database.kind === "seen" || database.reason === "Foreign") return false;
   if (status?.connectionString !== madeConnectionString || status.configured === true) return false;
   if ((spec.seedConnectionString ?? "") !== "") return false;

@@ -19,6 +19,7 @@ export type SafetyView = Pick<
   | "cluster"
   | "pods"
   | "pvcs"
+  | "quarantined"
   | "claimsProblem"
   | "nodes"
   | "database"

@@ -28,6 +28,7 @@ import { liveOf } from "../configuration/update-database-configuration.ts";
 import { upgradeVerdict } from "../upgrade/upgrade-verdict.ts";
 import { observedSince } from "../facts.ts";
 import type { NewWait } from "../wait.ts";
+import { quarantineWarnings } from "../volumes/quarantine.ts";
 import { volumeWaits } from "../volumes/volume-waits.ts";
 import { causesFirst } from "../reasons/rank.ts";
 
@@ -129,6 +130,7 @@ function warningsOf(snapshot: Snapshot, draft: Draft): PlanWarning[] {
     ...hallWarnings(snapshot, draft),
     ...sharingWarnings(snapshot.cluster.spec, databaseStatus(snapshot)),
     ...stuckRemovals(snapshot, draft),
+    ...quarantineWarnings(snapshot),
   ];
 }
 

@@ -37,6 +37,7 @@ import { databaseStatus, isStatusPending } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { viewOf } from "../view/cluster-view.ts";
 import type { PlanEvent, StatusFields } from "../step.ts";
+import { quarantineStatus } from "../volumes/quarantine.ts";
 import { liveOf } from "../configuration/update-database-configuration.ts";
 import { configurationVersion } from "../upgrade/upgrade-staging.ts";
 
@@ -91,6 +92,7 @@ function observedFields(
   const status: StatusFields = {
     ...old,
     ...observedShapes(snapshot, groups),
+    ...quarantineStatus(snapshot),
     ...(connection.text === "" ? {} : { connectionString: connection.text }),
     runningVersion: runningVersionOf(database, lastRunningVersion(snapshot)),
     configured: old.configured === true || isConfigured(snapshot),
@@ -105,7 +107,8 @@ function observedFields(
 
 /** The lists and facts are made in every pass. */
 function keptFields(stored: ClusterStatus): StatusFields {
-  const { processGroups: _p, conditions: _c, blockedBy: _b, observedSince: _o, ...kept } = stored;
+  const { processGroups: _p, conditions: _c, blockedBy: _b, observedSince: _o, ...rest } = stored;
+  const { quarantine: _q, ...kept } = rest;
   return kept;
 }
 
@@ -181,8 +184,11 @@ function connectionStringOf(snapshot: Snapshot): { text: string; events: PlanEve
       events: [{ type: "Warning", reason: "DatabaseForeign", message }],
     };
   }
-  const seed = snapshot.cluster.spec.seedConnectionString ?? "";
-  return { text: stored || inConfigMap || seed.trim(), events: [] };
+  const { spec, status } = snapshot.cluster;
+  const seed = (spec.seedConnectionString ?? "").trim();
+  // A database that comes back from its disks has not been seen yet: what a person corrects counts.
+  const isAdopting = spec.adopt !== undefined && status?.configured !== true;
+  return { text: (isAdopting && seed) || stored || inConfigMap || seed, events: [] };
 }
 
 /**

@@ -47,7 +47,9 @@ export function isOnlyNode(patch: MetadataPatch): boolean {
 export function mergedPatch(first: MetadataPatch, second: MetadataPatch): MetadataPatch {
   const labels = { ...first.labels, ...second.labels };
   const annotations = { ...first.annotations, ...second.annotations };
+  const ownerReferences = second.ownerReferences ?? first.ownerReferences;
   return {
+    ...(ownerReferences === undefined ? {} : { ownerReferences }),
     ...(Object.keys(labels).length === 0 ? {} : { labels }),
     ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
   };

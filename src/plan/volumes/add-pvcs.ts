@@ -6,11 +6,13 @@ import type { Action } from "../action.ts";
 import { volumeProblem } from "../safety/volumes.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft, StepResult } from "../step.ts";
+import { isReserved } from "../view/reserved-ids.ts";
 
 export function addPVCs(snapshot: Snapshot, draft: Draft): StepResult {
   const actions: Action[] = [];
   for (const group of draft.groups) {
     if (isReadyForRemoval(group) || volumeProblem(snapshot, group) !== undefined) continue;
+    if (isReserved(snapshot, group.processGroupID, group.processClass)) continue;
     const wanted = draft.desired.pvc(group);
     if (wanted === undefined || snapshot.pvcs.has(wanted.object.metadata.name ?? "")) continue;
     const processGroupId = group.processGroupID;

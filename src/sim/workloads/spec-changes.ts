@@ -139,6 +139,7 @@ const wishes = {
       podUpdateStrategy: isSingle(spec)
         ? "Replace"
         : randomPick(random, ["ReplaceTransactionSystem", "Delete", "Replace"]),
+      volumeQuarantine: randomPick(random, ["0", "2m", "24h"]),
     },
   }),
 } as const satisfies Record<string, Wish>;

@@ -1,0 +1,126 @@
+// Which claims can be taken over together, and what is said of the others.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { ClusterSpec } from "../../api/cluster.ts";
+import type { PersistentVolumeClaim } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { gapOf, missingCoordinators, mixtureOf } from "./adoption.ts";
+
+type Claim = Stored<PersistentVolumeClaim>;
+
+function clusterOf(spec: Partial<ClusterSpec> = {}) {
+  return {
+    cluster: {
+      apiVersion: "apps.foundationdb.org/v1beta2",
+      kind: "FoundationDBCluster",
+      metadata: { name: "sample", namespace: "default", uid: "own" },
+      spec: { version: "7.3.63", ...spec },
+    },
+  };
+}
+
+function claimOf(id: string, metadata: Claim["metadata"] = {}, phase = "Bound"): Claim {
+  const processClass = id.replace(/-\d+$/, "").replace(/^.*-/, "");
+  const labels = {
+    "foundationdb.org/fdb-cluster-name": "sample",
+    "foundationdb.org/fdb-process-group-id": id,
+    "foundationdb.org/fdb-process-class": processClass,
+    ...metadata.labels,
+  };
+  const name = `sample-${id}-data`;
+  return {
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
+    metadata: { name, ...metadata, labels },
+    status: { phase },
+  };
+}
+
+const owner = (uid: string) => ({
+  ownerReferences: [
+    {
+      apiVersion: "apps.foundationdb.org/v1beta2",
+      kind: "FoundationDBCluster",
+      name: "sample",
+      uid,
+    },
+  ],
+});
+
+const strange: readonly (readonly [string, Claim, RegExp | undefined])[] = [
+  ["one of nobody", claimOf("storage-1"), undefined],
+  ["one of this resource", claimOf("storage-1", owner("own")), undefined],
+  [
+    "of another resource",
+    claimOf("storage-1", owner("old")),
+    /belongs to another resource, sample with uid old/,
+  ],
+  [
+    "with another name",
+    claimOf("storage-1", { name: "copy" }),
+    /of process group storage-1 is called sample-storage-1-data/,
+  ],
+  [
+    "of another cluster",
+    claimOf("storage-1", { labels: { "foundationdb.org/fdb-cluster-name": "b" } }),
+    /its label foundationdb\.org\/fdb-cluster-name is b, not sample/,
+  ],
+  ["of a class without data", claimOf("stateless-1"), /processes of class stateless keep no data/],
+  ["of no class", claimOf("nothing-1"), /processes of class nothing keep no data/],
+  ["with a prefix", claimOf("west-storage-1"), /has the prefix "west", not ""/],
+  ["without a volume", claimOf("storage-1", {}, "Lost"), /it has no volume/],
+  [
+    "that is being deleted",
+    claimOf("storage-1", { deletionTimestamp: "2026-01-01T00:00:00Z" }),
+    /it is being deleted/,
+  ],
+];
+for (const [title, claim, expected] of strange) {
+  test(`[ADO2] a claim ${title}: ${expected === undefined ? "taken over" : "refused"}`, () => {
+    const found = mixtureOf(clusterOf(), [claimOf("log-7"), claim]);
+    if (expected === undefined) assert.equal(found, undefined);
+    else assert.match(found ?? "", expected);
+  });
+}
+
+test("[ADO2] two claims of one process group, and how many more are wrong", () => {
+  const twins = [claimOf("storage-1"), claimOf("storage-1"), claimOf("log-1", {}, "Lost")];
+  assert.match(
+    mixtureOf(clusterOf(), twins) ?? "",
+    /^Of 3 volume claims .*: sample-storage-1-data: sample-storage-1-data is of the same process group; and 1 claim more$/,
+  );
+});
+
+test("[ADO2] the prefix of the resource is the one of its claims", () => {
+  const view = clusterOf({ processGroupIDPrefix: "west" });
+  const named = { name: "sample-storage-1-data" };
+  assert.equal(mixtureOf(view, [claimOf("west-storage-1", named)]), undefined);
+  assert.match(mixtureOf(view, [claimOf("storage-1")]) ?? "", /has the prefix "", not "west"/);
+});
+
+test("[ADO3] only classes that keep data are missed, and more than enough is enough", () => {
+  const claims = [claimOf("storage-1"), claimOf("storage-2"), claimOf("log-1")];
+  const counts = { storage: 2, log: 1, stateless: 9 };
+  assert.equal(gapOf(clusterOf(), claims, counts), undefined);
+  assert.equal(gapOf(clusterOf(), claims, { ...counts, storage: 1 }), undefined);
+  assert.match(gapOf(clusterOf(), claims, { ...counts, log: 3 }) ?? "", /log: 2 of 3 are missing/);
+});
+
+test("[ADO4] a majority of the coordinators is among the claims; addresses tell nothing", () => {
+  const claims = [claimOf("storage-1"), claimOf("log-1")];
+  const missing = (...hosts: string[]) =>
+    missingCoordinators(
+      clusterOf(),
+      claims,
+      `a:b@${hosts.map((host) => `${host}:4501`).join(",")}`,
+    );
+  const at = (pod: string): string => `${pod}.sample.default.svc.cluster.local`;
+  const [one, two, other] = [at("sample-storage-1"), at("sample-log-1"), at("sample-log-9")];
+  assert.equal(missing(one, two, other), undefined);
+  assert.match(
+    missing(one, other, at("sample-log-8")) ?? "",
+    /Missing: sample-log-9.*sample-log-8/,
+  );
+  assert.match(missing(one, other) ?? "", /no majority/, "half is no majority");
+  assert.equal(missing("10.1.0.1", "10.1.0.2", "10.1.0.3"), undefined);
+});

@@ -1,0 +1,114 @@
+// Whether claims that hold a database can be taken over: all of this cluster, none missing, and a majority of the
+// coordinators among them. Rules: spec/adoption.md [ADO2]-[ADO4].
+import { foundationDbClusters } from "../../api/cluster.ts";
+import { labelsOf } from "../../api/effective.ts";
+import type { PersistentVolumeClaim } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { hostOf, isIpAddress, parseAddress } from "../../model/address.ts";
+import { coordinatorsOf } from "../../model/connection-string.ts";
+import { counted } from "../../model/counted.ts";
+import { isProcessClass, isStateful } from "../../model/process-class.ts";
+import type { ProcessCounts } from "../../model/process-counts.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { namesOfGroup } from "../view/group-names.ts";
+import { nameList } from "../wait.ts";
+
+type Claim = Stored<PersistentVolumeClaim>;
+type AdoptionView = Pick<Snapshot, "cluster">;
+
+/** What is wrong with the claims, as a sentence; undefined when they can all be of this cluster. */
+export function mixtureOf(view: AdoptionView, claims: readonly Claim[]): string | undefined {
+  const seen = new Map<string, string>();
+  const wrong = claims.flatMap((claim) => {
+    const name = claim.metadata.name ?? "";
+    const { id } = subjectOf(view, claim);
+    const twin = seen.get(id);
+    seen.set(id, name);
+    const why = strangeness(view, claim) ?? (twin && `${twin} is of the same process group`);
+    return why === undefined ? [] : [`${name}: ${why}`];
+  });
+  const [first] = wrong;
+  if (first === undefined) return undefined;
+  const rest = wrong.length === 1 ? "" : `; and ${counted(wrong.length - 1, "claim")} more`;
+  return `Of ${counted(claims.length, "volume claim")} that spec.adopt names, some are not of this cluster: ${first}${rest}`;
+}
+
+/** Why a claim cannot be one of this cluster, as a clause. */
+function strangeness(view: AdoptionView, claim: Claim): string | undefined {
+  const { metadata, spec } = view.cluster;
+  const { name, labels = {}, ownerReferences = [], deletionTimestamp } = claim.metadata;
+  const { id, processClass } = subjectOf(view, claim);
+  for (const [key, value] of Object.entries(labelsOf(view.cluster).matchLabels)) {
+    if (labels[key] !== value)
+      return `its label ${key} is ${labels[key] ?? "missing"}, not ${value}`;
+  }
+  if (id === "" || processClass === "") return "its labels name no process group and class";
+  if (!isProcessClass(processClass) || !isStateful(processClass)) {
+    return `processes of class ${processClass} keep no data`;
+  }
+  const { prefix, claimName } = namesOfGroup(view, id, processClass);
+  const wanted = spec.processGroupIDPrefix ?? "";
+  if (prefix !== wanted) {
+    return `its process group ${id} has the prefix "${prefix}", not "${wanted}" as spec.processGroupIDPrefix`;
+  }
+  if (name !== claimName) return `the claim of process group ${id} is called ${claimName}`;
+  const owner = ownerReferences.find(
+    ({ kind, uid }) => kind === foundationDbClusters.kind && uid !== metadata.uid,
+  );
+  if (owner !== undefined)
+    return `it belongs to another resource, ${owner.name} with uid ${owner.uid}`;
+  if (deletionTimestamp !== undefined) return "it is being deleted";
+  return claim.status?.phase === "Bound" ? undefined : "it has no volume";
+}
+
+interface ClaimSubject {
+  readonly id: string;
+  readonly processClass: string;
+}
+
+function subjectOf({ cluster }: AdoptionView, { metadata }: Claim): ClaimSubject {
+  const { processGroupIdLabels, processClassLabels } = labelsOf(cluster);
+  const [idLabel = "", classLabel = ""] = [processGroupIdLabels[0], processClassLabels[0]];
+  const { labels = {} } = metadata;
+  return { id: labels[idLabel] ?? "", processClass: labels[classLabel] ?? "" };
+}
+
+/** Which classes have fewer claims than they should have process groups, as a sentence. */
+export function gapOf(
+  view: AdoptionView,
+  claims: readonly Claim[],
+  counts: ProcessCounts,
+): string | undefined {
+  const lacking = Object.entries(counts).flatMap(([processClass, wanted = 0]) => {
+    if (!isStateful(processClass)) return [];
+    const found = claims.filter((claim) => subjectOf(view, claim).processClass === processClass);
+    const missing = wanted - found.length;
+    return missing <= 0 ? [] : [`${processClass}: ${missing} of ${wanted} are missing`];
+  });
+  if (lacking.length === 0) return undefined;
+  return `spec.adopt names too few volume claims. ${lacking.join("; ")}`;
+}
+
+/** Which coordinators are not among the volumes, when those that are there are no majority; addresses tell nothing. */
+export function missingCoordinators(
+  view: AdoptionView,
+  claims: readonly Claim[],
+  connectionString: string,
+): string | undefined {
+  const coordinators = coordinatorsOf(connectionString);
+  const isAddress = (text: string): boolean => {
+    const parsed = parseAddress(text);
+    return parsed.ok && isIpAddress(parsed.value);
+  };
+  if (coordinators.some(isAddress)) return undefined;
+  const hosts = coordinators.map(hostOf);
+  const pods = new Set(
+    claims.map((claim) => {
+      const { id, processClass } = subjectOf(view, claim);
+      return namesOfGroup(view, id, processClass).podName;
+    }),
+  );
+  const missing = hosts.filter((host) => !pods.has(host.split(".")[0] ?? ""));
+  if (missing.length * 2 < hosts.length) return undefined;
+  return `Of ${counted(hosts.length, "coordinator")} of the connection string, no majority is among the volume claims that spec.adopt names. Missing: ${nameList(missing)}`;
+}

@@ -1,0 +1,188 @@
+// Databases that come back from their disks after everything else is gone. Rules: spec/adoption.md [ADO1]-[ADO6].
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
+import type { ClusterSpec } from "../../src/api/cluster.ts";
+import { persistentVolumeClaims } from "../../src/kube/resource.ts";
+import { loseAllButDisks, nameLabel } from "./adoption-harness.ts";
+import { exampleCluster } from "./example.ts";
+import { assertAllCopies, groups } from "./removal-harness.ts";
+import { minuteMs, TestWorld } from "./world-harness.ts";
+
+const namespace = "default";
+const idLabel = "foundationdb.org/fdb-process-group-id";
+const { adopt, ...before } = exampleCluster("adopt.yaml").spec;
+
+interface Lost {
+  readonly connectionString: string;
+  /** By name. */
+  readonly claims: ReadonlyMap<string, string>;
+  /** When the resource was gone, as a number of activities. */
+  readonly sinceActivity: number;
+}
+
+/** A cluster of which nothing is left but its volume claims, which belong to nobody. */
+async function afterLoss(body: (world: TestWorld, lost: Lost) => Promise<void>): Promise<void> {
+  await TestWorld.runWithCluster({ nodes: 9, spec: before }, async (world) => {
+    const connectionString = (await world.cluster()).status?.connectionString ?? "";
+    const claims = await claimUids(world);
+    await loseAllButDisks(world);
+    assert.deepEqual(await claimUids(world), claims, "the claims are there");
+    await body(world, { connectionString, claims, sinceActivity: world.activities.length });
+    assert.deepEqual(await claimUids(world), claims, "and no other ones");
+    world.assertDataSafe();
+  });
+}
+
+async function claimsNow(world: TestWorld) {
+  return (await world.client.list(persistentVolumeClaims, { namespace })).items;
+}
+
+async function claimUids(world: TestWorld): Promise<ReadonlyMap<string, string>> {
+  const found = await claimsNow(world);
+  return new Map(found.map(({ metadata }) => [metadata.name ?? "", metadata.uid ?? ""]));
+}
+
+async function untilWait(world: TestWorld, reason: string): Promise<string> {
+  const find = async (): Promise<string | undefined> =>
+    (await world.cluster()).status?.blockedBy?.find((wait) => wait.reason === reason)?.message;
+  await world.until(async () => (await find()) !== undefined, reason);
+  return (await find()) ?? "";
+}
+
+function patchClaim(world: TestWorld, name: string, metadata: object) {
+  const key = { namespace, name };
+  return world.client.patch(persistentVolumeClaims, key, { metadata }, { type: "merge" });
+}
+
+/** Databases that were created, and pods that were made, since the resource was gone. */
+function made(world: TestWorld, { sinceActivity }: Lost) {
+  const actions = world.activities
+    .slice(sinceActivity)
+    .flatMap((activity) => (activity.type === "action" ? activity.action : []));
+  return {
+    creations: actions.filter((action) => action.type === "configureDatabase" && action.isNew),
+    pods: actions.filter(({ type }) => type === "createPod"),
+  };
+}
+
+test("[ADO1] [ADO4] [ADO5] [ADO6] all is lost but the disks: all data is there again, and no database is created", async () => {
+  await afterLoss(async (world, lost) => {
+    await world.createCluster({ ...before, adopt });
+    const asked = await untilWait(world, "ConnectionStringLost");
+    assert.match(asked, /that spec\.adopt brings back is not known/);
+    await world.clock.advance(10 * minuteMs);
+    assert.deepEqual(made(world, lost).pods, [], "nothing is started without it");
+    await world.changeSpec({ seedConnectionString: lost.connectionString });
+    await world.untilReconciled(20 * minuteMs);
+    assert.deepEqual(made(world, lost).creations, []);
+    const { metadata, status } = await world.cluster();
+    assert.equal(status?.configured, true);
+    const stateful = (await groups(world)).filter(({ processClass }) =>
+      ["storage", "log"].includes(processClass),
+    );
+    const ids = stateful.map(({ processGroupID }) => processGroupID).sort();
+    const labels = (await claimsNow(world)).map((claim) => claim.metadata.labels?.[idLabel] ?? "");
+    assert.deepEqual(ids, labels.sort(), "the same process groups");
+    for (const claim of await claimsNow(world)) {
+      assert.deepEqual(
+        claim.metadata.ownerReferences?.map(({ uid }) => uid),
+        [metadata.uid],
+      );
+    }
+    assert.equal(world.world.fdb.truth.databases().length, 1, "one database, the old one");
+    await assertAllCopies(world);
+  });
+});
+
+test("[ADO5] also without a majority that knows a database none is created", async () => {
+  await TestWorld.run({ nodes: 9 }, async (world) => {
+    await world.createCluster({ ...before, adopt });
+    assert.match(await untilWait(world, "AdoptionIncomplete"), /storage: 3 of 3 are missing; log/);
+    await world.clock.advance(10 * minuteMs);
+    assert.equal((await world.pods()).length, 0);
+    assert.deepEqual(world.world.fdb.truth.databases(), []);
+  });
+});
+
+test("[ADO3] a gap is told: which class, and how many are missing", async () => {
+  await afterLoss(async (world, lost) => {
+    const spec: Partial<ClusterSpec> = {
+      ...before,
+      adopt,
+      seedConnectionString: lost.connectionString,
+      processCounts: { storage: 5, log: 4, stateless: 3 },
+    };
+    await world.createCluster(spec);
+    const told = await untilWait(world, "AdoptionIncomplete");
+    assert.match(told, /storage: 2 of 5 are missing; log: 1 of 4 are missing/);
+    await world.clock.advance(10 * minuteMs);
+    assert.deepEqual(made(world, lost).pods, []);
+    await world.changeSpec({ processCounts: { storage: 3, log: 3, stateless: 3 } });
+    await world.untilReconciled(20 * minuteMs);
+    assert.deepEqual(made(world, lost).creations, []);
+    await assertAllCopies(world);
+  });
+});
+
+test("[ADO2] mixtures are refused, each with what is wrong", async () => {
+  await afterLoss(async (world, lost) => {
+    const { connectionString: seedConnectionString } = lost;
+    const [name = ""] = lost.claims.keys();
+    const claim = (await claimsNow(world)).find(({ metadata }) => metadata.name === name);
+    const id = claim?.metadata.labels?.[idLabel] ?? "";
+    const narrower = { mine: "yes" };
+    for (const each of lost.claims.keys()) await patchClaim(world, each, { labels: narrower });
+    const cases: readonly (readonly [object, object, RegExp])[] = [
+      [
+        { labels: { [nameLabel]: "other" } },
+        { labels: { [nameLabel]: "sample" } },
+        /its label foundationdb\.org\/fdb-cluster-name is other, not sample/,
+      ],
+      [
+        { labels: { [idLabel]: `west-${id}` } },
+        { labels: { [idLabel]: id } },
+        /has the prefix "west", not "" as spec\.processGroupIDPrefix/,
+      ],
+      [
+        { labels: { [idLabel]: null } },
+        { labels: { [idLabel]: id } },
+        /its labels name no process group and class/,
+      ],
+    ];
+    const volumes = { matchLabels: narrower };
+    const spec = { ...before, seedConnectionString, adopt: { volumes } };
+    for (const [wrong, right, reason] of cases) {
+      await patchClaim(world, name, wrong);
+      await world.createCluster(spec);
+      assert.match(await untilWait(world, "AdoptionRefused"), reason);
+      await world.clock.advance(5 * minuteMs);
+      assert.deepEqual(made(world, lost).pods, []);
+      await world.client.delete(foundationDbClusters, { namespace, name: "sample" });
+      await patchClaim(world, name, right);
+    }
+    await world.createCluster(spec);
+    await world.untilReconciled(20 * minuteMs);
+    assert.deepEqual(made(world, lost).creations, []);
+    await assertAllCopies(world);
+  });
+});
+
+test("[ADO4] a connection string whose coordinators are not among the volumes is refused", async () => {
+  await afterLoss(async (world, lost) => {
+    const [description = "", hosts = ""] = lost.connectionString.split("@");
+    const [first = "", ...rest] = hosts.split(",");
+    const strange = rest.map((host) => host.replace(/^sample-[a-z]+-\d+/, "sample-log-0"));
+    const wrong = `${description}@${[first, ...strange].join(",")}`;
+    await world.createCluster({ ...before, adopt, seedConnectionString: wrong });
+    const told = await untilWait(world, "AdoptionIncomplete");
+    assert.match(told, /no majority is among the volume claims .* Missing: sample-log-0/);
+    await world.clock.advance(10 * minuteMs);
+    assert.deepEqual(made(world, lost).pods, []);
+    // Until the database has been seen, what a person corrects counts.
+    await world.changeSpec({ seedConnectionString: lost.connectionString });
+    await world.untilReconciled(20 * minuteMs);
+    assert.deepEqual(made(world, lost).creations, []);
+    await assertAllCopies(world);
+  });
+});
