@@ -45,6 +45,8 @@ export interface Automation {
   readonly waitBetweenRemovalsSeconds: number;
   readonly podUpdateStrategy: PodUpdateStrategy;
   readonly volumeSizeChange: "Expand" | "Replace";
+  /** A budget for evictions is kept, and nodes that are drained are left. */
+  readonly managesDrains: boolean;
   readonly maintenanceMode: {
     readonly usesChecker: boolean;
     readonly resets: boolean;
@@ -80,6 +82,7 @@ export function automationOf(spec: ClusterSpec): Automation {
     waitBetweenRemovalsSeconds: wait < 0 ? 60 : wait,
     podUpdateStrategy: options.podUpdateStrategy ?? "ReplaceTransactionSystem",
     volumeSizeChange: options.volumeSizeChange ?? "Expand",
+    managesDrains: options.drains?.enabled ?? false,
     maintenanceMode: maintenanceModeOf(spec),
     ignoreLogGroupsForUpgrade: options.ignoreLogGroupsForUpgrade?.length
       ? options.ignoreLogGroupsForUpgrade

@@ -20,6 +20,7 @@ export type SafetyView = Pick<
   | "pods"
   | "pvcs"
   | "claimsProblem"
+  | "disruptionBudgets"
   | "nodes"
   | "database"
   | "statuses"
