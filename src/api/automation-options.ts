@@ -108,6 +108,16 @@ const maintenanceModeSchema = object(
   "Use of FoundationDB's maintenance mode during pod updates.",
 );
 
+const drainsSchema = object(
+  {
+    enabled: boolean(
+      "Keeps a PodDisruptionBudget over the pods, and moves process groups away from nodes that are drained.",
+      { effective: "false" },
+    ),
+  },
+  "What happens when a node is drained, or an autoscaler takes it away.",
+);
+
 const synchronizationModes = ["local", "global"] as const;
 const podDeletionModes = ["All", "Zone", "ProcessGroup", "None"] as const;
 
@@ -188,6 +198,7 @@ export const automationOptionsSchema = object(
         "0 deletes them at once.",
       { maxLength: 16, pattern: quarantinePattern, effective: "0" },
     ),
+    drains: drainsSchema,
     useManagementAPI: boolean("Deprecated and without effect; see databaseInteractionMode.", {
       effective: "false",
     }),

@@ -31,6 +31,7 @@ export type ProcessGroupConditionType =
   | "Ready"
   | "NodeTaintDetected"
   | "NodeTaintReplacing"
+  | "NodeDraining"
   | "ProcessIsMarkedAsExcluded"
   | "ProcessHasIOError"
   | "IncorrectSidecarImage"

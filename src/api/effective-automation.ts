@@ -48,6 +48,8 @@ export interface Automation {
   readonly volumeSizeChange: "Expand" | "Replace";
   /** 0: volumes of removed process groups are deleted at once. */
   readonly volumeQuarantineMs: number;
+  /** A budget for evictions is kept, and nodes that are drained are left. */
+  readonly managesDrains: boolean;
   readonly maintenanceMode: {
     readonly usesChecker: boolean;
     readonly resets: boolean;
@@ -84,6 +86,7 @@ export function automationOf(spec: ClusterSpec): Automation {
     podUpdateStrategy: options.podUpdateStrategy ?? "ReplaceTransactionSystem",
     volumeSizeChange: options.volumeSizeChange ?? "Expand",
     volumeQuarantineMs: durationMs(options.volumeQuarantine) ?? 0,
+    managesDrains: options.drains?.enabled ?? false,
     maintenanceMode: maintenanceModeOf(spec),
     ignoreLogGroupsForUpgrade: options.ignoreLogGroupsForUpgrade?.length
       ? options.ignoreLogGroupsForUpgrade

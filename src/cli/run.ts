@@ -16,7 +16,8 @@ import { httpsTransport } from "../kube/https.ts";
 import { KubeconfigError, connectionOfOperator } from "../kube/kubeconfig.ts";
 import type { KubeConnection } from "../kube/kubeconfig.ts";
 import { LeaderElector } from "../kube/lease.ts";
-import { nodes } from "../kube/resource.ts";
+import { nodes, persistentVolumes, podDisruptionBudgets } from "../kube/resource.ts";
+import type { Resource } from "../kube/resource.ts";
 import type { Operator } from "../operate/operator.ts";
 import { runTerms } from "../operate/terms.ts";
 import { CommandError } from "../env/command-error.ts";
@@ -120,7 +121,17 @@ async function runWith(settings: RunSettings, host: RunHost): Promise<void> {
     const databases = await host.open({ kind, clock, log, registry, environment });
     try {
       state.watchesNodes = await mayWatchNodes(settings, client, host, state);
-      const options = { ...operatorOptions(settings), userAgent, watchesNodes: state.watchesNodes };
+      const { watchesNodes } = state;
+      const mayWatch = (resource: Resource<unknown>, namespace?: string): Promise<boolean> =>
+        mayListAndWatch(client, resource, namespace, host, state);
+      const watchesVolumes = watchesNodes && (await mayWatch(persistentVolumes));
+      const watchesBudgets = await mayWatch(
+        podDisruptionBudgets,
+        settings.watchNamespace || undefined,
+      );
+      const watches = { watchesNodes, watchesVolumes, watchesBudgets };
+      log.info("looks at", watches);
+      const options = { ...operatorOptions(settings), userAgent, ...watches };
       const { admin, podNetwork } = databases;
       await runTerms({
         operator: {
@@ -227,6 +238,7 @@ const withoutNodes = [
   "nodes that are not ready as the named reason of a wait",
   "nodes that are not ready in the disruption budget",
   "data halls and datacenters that are found by the labels of nodes (spec.localities without values)",
+  "leaving of nodes that are drained (automationOptions.drains)",
   "replacement of process groups that share nodes, where coordinators that are to go need more of them",
 ];
 
@@ -234,24 +246,36 @@ const withoutNodes = [
 async function mayWatchNodes(
   settings: RunSettings,
   client: KubeClient,
+  host: RunHost,
+  state: RunState,
+): Promise<boolean> {
+  const { log } = host;
+  if (settings.watchNodes === "true") return true;
+  const isAsked = settings.watchNodes === "auto";
+  if (isAsked && (await mayListAndWatch(client, nodes, undefined, host, state))) return true;
+  const reason = settings.watchNodes === "false" ? "--watch-nodes is false" : "it is not allowed";
+  state.featuresOff = withoutNodes;
+  log.warn("nodes are not looked at", { reason, featuresOff: withoutNodes });
+  return false;
+}
+
+/** Asks until there is an answer: an operator that took silence for no would be without it until its next start. */
+async function mayListAndWatch(
+  client: KubeClient,
+  resource: Resource<unknown>,
+  namespace: string | undefined,
   { clock, log, random, signal }: RunHost,
   state: RunState,
 ): Promise<boolean> {
-  if (settings.watchNodes === "true") return true;
-  let forbidden: readonly string[] | undefined;
-  for (let failures = 1; settings.watchNodes === "auto" && !signal.aborted; failures += 1) {
+  for (let failures = 1; !signal.aborted; failures += 1) {
     try {
-      forbidden = await forbiddenVerbs(client, nodes, ["list", "watch"], undefined, signal);
-      break;
+      const verbs = ["list", "watch"] as const;
+      return (await forbiddenVerbs(client, resource, verbs, namespace, signal)).length === 0;
     } catch (error) {
       state.problem = `the API server does not say what is allowed: ${String(error)}`;
       log.warn("the API server does not say what is allowed", { error });
       await sleep(clock, backOffMs({ baseMs: 500, maxMs: 10_000 }, failures, random), signal);
     }
   }
-  if (forbidden?.length === 0) return true;
-  const reason = settings.watchNodes === "false" ? "--watch-nodes is false" : "it is not allowed";
-  state.featuresOff = withoutNodes;
-  log.warn("nodes are not looked at", { reason, featuresOff: withoutNodes });
   return false;
 }

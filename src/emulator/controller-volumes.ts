@@ -32,6 +32,8 @@ type Claim = Stored<PersistentVolumeClaim>;
 type Volume = Stored<PersistentVolume>;
 
 const zoneKey = "topology.kubernetes.io/zone";
+/** Of a class with the parameter `place: node`, whose volumes are disks of the nodes themselves. */
+const hostKey = "kubernetes.io/hostname";
 const defaultClassAnnotation = "storageclass.kubernetes.io/is-default-class";
 const nothingToBind = "no persistent volumes available for this claim and no storage class is set";
 const provisionerAnnotation = "volume.kubernetes.io/storage-provisioner";
@@ -186,9 +188,11 @@ export class VolumeController {
     nodeName: string | undefined,
   ): Promise<Volume> {
     const name = `pvc-${claim.metadata.uid ?? ""}`;
-    const zone = this.#zoneFor(nodeName);
+    const isOnNode = storageClass.parameters?.["place"] === "node";
+    const place = isOnNode ? nodeName : this.#zoneFor(nodeName);
+    const key = isOnNode ? hostKey : zoneKey;
     const nodeSelectorTerms = [
-      { matchExpressions: [{ key: zoneKey, operator: "In", values: [zone ?? ""] }] },
+      { matchExpressions: [{ key, operator: "In", values: [place ?? ""] }] },
     ];
     const volume: Volume = {
       apiVersion: "v1",
@@ -205,7 +209,7 @@ export class VolumeController {
         persistentVolumeReclaimPolicy: storageClass.reclaimPolicy ?? "Delete",
         claimRef: claimReference(claim),
         csi: { driver: storageClass.provisioner, volumeHandle: name },
-        ...(zone === undefined ? {} : { nodeAffinity: { required: { nodeSelectorTerms } } }),
+        ...(place === undefined ? {} : { nodeAffinity: { required: { nodeSelectorTerms } } }),
       },
     };
     const message = `Successfully provisioned volume ${name}`;

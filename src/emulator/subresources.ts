@@ -82,8 +82,24 @@ export function evictPod(
   const needsNoBudget =
     phase === "Succeeded" || phase === "Failed" || phase === "Pending" || isBeingDeleted(pod);
   if (!needsNoBudget) takeFromBudget(server, namespace, pod, options);
+  if (!isDryRun && !isBeingDeleted(pod)) noteEviction(server, target, pod);
   deleteObject(server, target, deletion, options);
   return success();
+}
+
+/** What the pod is deleted for, for whoever looks at it while it goes. */
+function noteEviction(server: ServerContext, { kind, namespace, name }: Target, live: JsonObject) {
+  const pod = cloneJson(live);
+  const conditions = arrayAt(pod, "status", "conditions").filter(
+    (condition) => stringAt(condition, "type") !== "DisruptionTarget",
+  );
+  conditions.push({
+    ...{ type: "DisruptionTarget", status: "True", lastProbeTime: null },
+    ...{ reason: "EvictionByEvictionAPI", message: "Eviction API: evicting" },
+    lastTransitionTime: timeText(server.clock.nowMs()),
+  });
+  ensureObject(pod, "status")["conditions"] = conditions;
+  server.store.put(kind.storageKey, namespace, name, pod);
 }
 
 const budgetsKey = "policy/poddisruptionbudgets";

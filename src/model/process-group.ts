@@ -18,6 +18,7 @@ export const conditionTypes = [
   "Ready",
   "NodeTaintDetected",
   "NodeTaintReplacing",
+  "NodeDraining",
   "ProcessIsMarkedAsExcluded",
   "ProcessHasIOError",
   "IncorrectSidecarImage",

@@ -18,8 +18,10 @@ import type {
   ConfigMap,
   Deployment,
   Node,
+  PersistentVolume,
   PersistentVolumeClaim,
   Pod,
+  PodDisruptionBudget,
   Service,
 } from "../kube/generated/types.ts";
 import type { IndexFunction } from "../kube/object-cache.ts";
@@ -30,6 +32,8 @@ import {
   deployments,
   nodes,
   persistentVolumeClaims,
+  persistentVolumes,
+  podDisruptionBudgets,
   pods,
   services,
 } from "../kube/resource.ts";
@@ -46,6 +50,10 @@ export interface CacheOptions {
   labelSelector?: string;
   /** Nodes belong to no namespace, so looking at them needs a permission of its own. */
   watchesNodes?: boolean;
+  /** The same for the volumes of all namespaces. */
+  watchesVolumes?: boolean;
+  /** Roles of before there were budgets do not allow it. */
+  watchesBudgets?: boolean;
 }
 
 export interface Caches {
@@ -60,6 +68,10 @@ export interface Caches {
   deployments: Reflector<Stored<Deployment>>;
   /** Absent when the operator may not look at nodes. */
   nodes?: Reflector<Stored<Node>>;
+  /** Absent when the operator may not look at them. */
+  volumes?: Reflector<Stored<PersistentVolume>>;
+  /** All of the namespaces, since people have their own; absent when the operator may not look at them. */
+  budgets?: Reflector<Stored<PodDisruptionBudget>>;
 }
 
 export const clusterIndex = "cluster";
@@ -117,7 +129,7 @@ export function isOfInterest(object: { metadata: ObjectMeta }): boolean {
 }
 
 export function makeCaches(options: CacheOptions): Caches {
-  const { labelSelector, watchesNodes, ...shared } = options;
+  const { labelSelector, watchesNodes, watchesVolumes, watchesBudgets, ...shared } = options;
   const selector = labelSelector === undefined ? {} : { labelSelector };
   const reflect = <T extends KubeObject>(
     resource: Resource<T>,
@@ -171,7 +183,36 @@ export function makeCaches(options: CacheOptions): Caches {
           }),
         }
       : {}),
+    ...(watchesVolumes === true
+      ? {
+          volumes: new Reflector({
+            ...shared,
+            namespace: undefined,
+            resource: persistentVolumes,
+            transform: onlyPlace,
+          }),
+        }
+      : {}),
+    ...(watchesBudgets === true
+      ? {
+          budgets: new Reflector({
+            ...shared,
+            resource: podDisruptionBudgets,
+            transform: withoutManagedFields,
+          }),
+        }
+      : {}),
   };
+}
+
+/** There may be thousands of volumes, and all that matters is where one can be used. */
+function onlyPlace({ apiVersion, kind, metadata, spec }: Stored<PersistentVolume>) {
+  const { name, uid, resourceVersion, deletionTimestamp } = metadata;
+  const { nodeAffinity } = spec ?? {};
+  return {
+    ...{ apiVersion, kind, metadata: { name, uid, resourceVersion, deletionTimestamp } },
+    spec: { ...(nodeAffinity === undefined ? {} : { nodeAffinity }) },
+  } as Stored<PersistentVolume>;
 }
 
 /** Nobody here reads managedFields, and they are often larger than the rest. */

@@ -51,6 +51,8 @@ export interface ClusterState {
   madeConnectionString: string | undefined;
   /** The last replacement for the sake of coordinators that find too few zones. */
   zoneAttempt: ZoneAttempt | undefined;
+  /** Nodes from which pods of the cluster were evicted, each with the time: a pod may be gone before the next pass looks. */
+  readonly evictedFrom: Map<string, number>;
   /** The fault domain under maintenance as the last status showed it. */
   maintenanceZone: string;
   /** What the database is carrying out for us; at most one command at a time. */
@@ -159,6 +161,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     refusals: new Map(),
     madeConnectionString: undefined,
     zoneAttempt: undefined,
+    evictedFrom: new Map(),
     maintenanceZone: "",
     runningCommand: undefined,
     isClosed: false,

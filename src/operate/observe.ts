@@ -1,11 +1,11 @@
 // Puts together what a plan may look at, from the local copies and the newest answers of database and sidecars. It
 // never waits and changes nothing. Rules: spec/operate.md [OP5]-[OP7], [OP61].
 import type { FoundationDBCluster } from "../api/cluster.ts";
-import { labelsOf } from "../api/effective.ts";
+import { automationOf, labelsOf } from "../api/effective.ts";
 import { hallSpreadOf } from "../api/hall-spread.ts";
 import { configMapName } from "../build/config-map.ts";
 import { isQuarantined, quarantineLabel } from "../build/quarantine.ts";
-import type { Node, Pod } from "../kube/generated/types.ts";
+import type { Node, PersistentVolume, Pod } from "../kube/generated/types.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { keyOf, keyText } from "../kube/path.ts";
 import type { Reflector } from "../kube/reflector.ts";
@@ -51,6 +51,9 @@ export function observeCluster(input: ObserveInput): Snapshot {
     configMap: objectsOf(caches.configMaps, cluster).get(name),
     nodes: nodesOf(caches, pods),
     ...agentHostsOf(caches, cluster),
+    disruptionBudgets: budgetsOf(caches, cluster),
+    wayOut: wayOutOf(caches, cluster),
+    evictedFrom: state.evictedFrom,
     // A new process group may go to a node that has none yet.
     placementNodes: isPlacing(cluster) ? caches.nodes?.list() : undefined,
     database: ownObservation(
@@ -108,6 +111,26 @@ function isPlacing({ spec, status }: FoundationDBCluster): boolean {
   if (status?.processGroups?.some(isMarkedForRemoval) === true) return true;
   const { spreadLocality } = redundancyOf(spec.databaseConfiguration?.redundancy_mode);
   return spreadLocality !== undefined && status?.configured !== true;
+}
+
+function budgetsOf(
+  caches: Caches,
+  { metadata }: FoundationDBCluster,
+): Snapshot["disruptionBudgets"] {
+  const { namespace } = metadata;
+  return caches.budgets?.list().filter((budget) => budget.metadata.namespace === namespace);
+}
+
+/** Only a cluster that leaves drained nodes asks for it. */
+function wayOutOf(caches: Caches, cluster: Stored<FoundationDBCluster>): Snapshot["wayOut"] {
+  if (caches.nodes === undefined || !automationOf(cluster.spec).managesDrains) return undefined;
+  const volumes: [string, Stored<PersistentVolume>][] = [];
+  for (const claim of objectsOf(caches.pvcs, cluster).values()) {
+    const name = claim.spec?.volumeName ?? "";
+    const volume = name === "" ? undefined : caches.volumes?.get({ name });
+    if (volume !== undefined) volumes.push([name, volume]);
+  }
+  return { nodes: caches.nodes.list(), volumes: new Map(volumes) };
 }
 
 /** Only those that the pods are on: a big Kubernetes has many others. */

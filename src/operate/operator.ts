@@ -23,7 +23,9 @@ import type { KubeObject } from "../kube/object.ts";
 import { keyOf, keyText, parseKeyText } from "../kube/path.ts";
 import { WorkQueue } from "../kube/queue.ts";
 import type { WorkOutcome, WorkRecord } from "../kube/queue.ts";
-import type { Node } from "../kube/generated/types.ts";
+import { isAskedToLeave, isCordoned, wasEvicted } from "../plan/drains/drained-nodes.ts";
+import { automationOf } from "../api/effective.ts";
+import type { Node, PodDisruptionBudget } from "../kube/generated/types.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { Stored } from "../kube/resource.ts";
 import { measuredTransport, ServerClock } from "../kube/server-clock.ts";
@@ -83,6 +85,10 @@ export interface OperatorOptions {
   userAgent?: string;
   /** Whether nodes are looked at; by default when no namespace is given, since they belong to none. */
   watchesNodes?: boolean;
+  /** By default as for nodes. */
+  watchesVolumes?: boolean;
+  /** On by default. */
+  watchesBudgets?: boolean;
   /** What pod templates may ask for; everything when absent. */
   podTemplateLimits?: PodTemplateLimits;
   /** What is served of each database. */
@@ -158,7 +164,8 @@ class RunningOperator implements Operator {
       onWarning: (text) => log.warn("the API server warns", { text }),
     });
     const { namespace, labelSelector, watchesNodes = namespace === undefined } = options;
-    const scope = { namespace, labelSelector, watchesNodes };
+    const { watchesVolumes = watchesNodes, watchesBudgets = true } = options;
+    const scope = { namespace, labelSelector, watchesNodes, watchesVolumes, watchesBudgets };
     this.#caches = makeCaches({ client, clock, random, log, ...scope });
     registerClusterMetrics(this.#metrics.registry, {
       clusters: () => this.#caches.clusters.list(),
@@ -311,12 +318,34 @@ class RunningOperator implements Operator {
         type === "MODIFIED" && ownWrites?.isForeign(object.metadata.resourceVersion) === false;
       if (!isOwn) this.#soon(key);
     });
+    pods.onChange(({ type, object }) => {
+      if (type !== "MODIFIED" || !wasEvicted(object)) return;
+      const { nodeName = "" } = object.spec ?? {};
+      const atMs = this.#input.clock.nowMs();
+      for (const key of clusterKeysOf(object)) {
+        this.#states.get(key)?.evictedFrom.set(nodeName, atMs);
+      }
+    });
+    this.#caches.nodes?.onChange(({ type, object }) => {
+      if (type !== "DELETED" && isCordoned(object)) return;
+      const { name = "" } = object.metadata;
+      for (const state of this.#states.values()) state.evictedFrom.delete(name);
+    });
     for (const reflector of [pods, pvcs, services, configMaps]) {
       (reflector as Reflector<KubeObject>).onChange(({ object, old }) => {
         const keys = new Set([...clusterKeysOf(object), ...(old ? clusterKeysOf(old) : [])]);
         for (const key of keys) if (this.#isCluster(key)) this.#news(key);
       });
     }
+    this.#caches.budgets?.onChange(({ type, object, old }) => {
+      if (type === "MODIFIED" && old !== undefined && isSameForEvictions(object, old)) return;
+      const { namespace = "" } = object.metadata;
+      for (const cluster of this.#caches.clusters.list()) {
+        const isConcerned =
+          cluster.metadata.namespace === namespace && automationOf(cluster.spec).managesDrains;
+        if (isConcerned) this.#news(keyText(keyOf(cluster)));
+      }
+    });
     this.#caches.nodes?.onChange(({ object, old }) => {
       if (old !== undefined && isSameForPods(object, old)) return;
       for (const key of this.#clustersOn(object.metadata.name ?? "")) this.#news(key);
@@ -521,7 +550,22 @@ function noteDifference(log: Log, aheadMs: number): void {
 /** What a node tells the clusters on it: whether it is ready, and what it does not want on it. */
 function isSameForPods(left: Stored<Node>, right: Stored<Node>): boolean {
   return (
-    isNodeReady(left) === isNodeReady(right) && isSameJson(left.spec?.taints, right.spec?.taints)
+    isNodeReady(left) === isNodeReady(right) &&
+    left.spec?.unschedulable === right.spec?.unschedulable &&
+    isAskedToLeave(left) === isAskedToLeave(right) &&
+    isSameJson(left.spec?.taints, right.spec?.taints)
+  );
+}
+
+/** The figures of a budget change with every pod that starts; what they say is told by the pods. */
+function isSameForEvictions(
+  left: Stored<PodDisruptionBudget>,
+  right: Stored<PodDisruptionBudget>,
+): boolean {
+  return (
+    left.metadata.generation === right.metadata.generation &&
+    left.metadata.uid === right.metadata.uid &&
+    isSameJson(left.status?.disruptedPods, right.status?.disruptedPods)
   );
 }
 

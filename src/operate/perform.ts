@@ -24,6 +24,7 @@ import type { Caches } from "./caches.ts";
 import { deleteExactly } from "./delete-exactly.ts";
 import type { Guard, GuardedDatabase } from "./guard.ts";
 import { sidecarPort } from "./sidecar-reader.ts";
+import { writeBudget } from "./write-budget.ts";
 import { createObject, updateObject } from "./write-object.ts";
 
 export interface PerformOptions {
@@ -158,6 +159,10 @@ async function write(
       return copyToPod(options, action);
     case "updatePodImage":
       return updatePodImage(options, target, action);
+    case "createDisruptionBudget":
+    case "updateDisruptionBudget":
+    case "deleteDisruptionBudget":
+      return writeBudget(tools, database.namespace, caches.budgets, action);
     case "deleteService":
       return deleteService(options, target, action.basis);
     case "setFinalizer":

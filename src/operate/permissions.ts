@@ -18,6 +18,8 @@ export const namespacedRules: readonly PolicyRule[] = [
   rule("", ["services"], ["get", ...watched, "create", "update", "delete"]),
   rule("", ["configmaps"], ["get", ...watched, "create", "update"]),
   rule("", ["events"], ["create", "patch"]),
+  // Without this the operator works, but keeps no budget for evictions (automationOptions.drains).
+  rule("policy", ["poddisruptionbudgets"], ["get", ...watched, "create", "patch", "delete"]),
   rule("apps", ["deployments"], ["get", ...watched, "create", "update", "delete"]),
   rule(
     "apps.foundationdb.org",
@@ -48,8 +50,11 @@ export const leaseRules: readonly PolicyRule[] = [
   rule("coordination.k8s.io", ["leases"], ["get", "watch", "create", "update"]),
 ];
 
-/** Nodes belong to no namespace. Without this the operator works, but taints and data halls by node label are off. */
-export const nodeRules: readonly PolicyRule[] = [rule("", ["nodes"], watched)];
+/**
+ * Nodes and volumes belong to no namespace. Without the first the operator works, but taints, drains and data halls by node label
+ * are off; without the second, process groups on drained nodes are replaced also where their volumes could follow.
+ */
+export const nodeRules: readonly PolicyRule[] = [rule("", ["nodes", "persistentvolumes"], watched)];
 
 /** Of the service account that the database pods use: their monitor tells and reads by annotations of its own pod. */
 export const databasePodRules: readonly PolicyRule[] = [

@@ -17,12 +17,15 @@ function partsOf(action: Action): readonly Part[] {
     case "createService":
     case "createPvc":
     case "createPod":
+    case "createDisruptionBudget":
       return [action.object.metadata.name ?? ""];
     case "updateConfigMap":
     case "updateService":
     case "patchPod":
     case "patchPvc":
     case "deleteService":
+    case "updateDisruptionBudget":
+    case "deleteDisruptionBudget":
       return [action.basis.name];
     case "growPvc":
       return [action.basis.name, action.size];

@@ -1,6 +1,12 @@
 // What a plan can ask for, as plain data. `perform.ts` is the only module that turns these into writes;
 // the disruptive ones among them pass the guard first. Rules: spec/plan.md [P1]-[P4].
-import type { ConfigMap, PersistentVolumeClaim, Pod, Service } from "../kube/generated/types.ts";
+import type {
+  ConfigMap,
+  PersistentVolumeClaim,
+  Pod,
+  PodDisruptionBudget,
+  Service,
+} from "../kube/generated/types.ts";
 import type { OwnerReference } from "../kube/object.ts";
 import type { Stored } from "../kube/resource.ts";
 import type { EntryUpdate, SetUpdates } from "../fdb/coordination-sets.ts";
@@ -102,6 +108,14 @@ export type Action =
       entries: readonly SetEntry[];
       prefix: string;
     })
+  | (ActionBase & { type: "createDisruptionBudget"; object: Stored<PodDisruptionBudget> })
+  | (ActionBase & {
+      type: "updateDisruptionBudget";
+      basis: ObjectBasis;
+      /** All of it. */
+      spec: NonNullable<PodDisruptionBudget["spec"]>;
+    })
+  | (ActionBase & { type: "deleteDisruptionBudget"; basis: ObjectBasis })
   | (ActionBase & { type: "deleteService"; basis: ObjectBasis })
   | (ActionBase & {
       type: "releaseLock";
@@ -262,6 +276,12 @@ export function describeAction(action: Action): string {
       return `tell the other instances: ${describeUpdates(action.updates)}`;
     case "migrateCoordination":
       return `move the announcements of ${nameList(action.entries.map(idOf))} to ${action.prefix}`;
+    case "createDisruptionBudget":
+      return `create disruption budget ${action.object.metadata.name ?? ""}`;
+    case "updateDisruptionBudget":
+      return `ask for ${action.spec.minAvailable} pods in disruption budget ${action.basis.name}`;
+    case "deleteDisruptionBudget":
+      return `delete disruption budget ${action.basis.name}`;
     case "deleteService":
       return `delete service ${action.basis.name}`;
     case "releaseLock":

@@ -27,6 +27,7 @@ import { distinctQuestions } from "./questions.ts";
 import type { DatabaseQuestion } from "./questions.ts";
 import { chooseRemovals } from "./removal/choose-removals.ts";
 import { excludeProcesses } from "./exclusion/exclude-processes.ts";
+import { updateDisruptionBudget } from "./evictions/update-disruption-budget.ts";
 import { removeProcessGroups } from "./removal/remove-process-groups.ts";
 import { removeServices } from "./services/remove-services.ts";
 import { replaceFailedProcessGroups } from "./replacement/replace-failed-process-groups.ts";
@@ -77,6 +78,8 @@ export const chain: readonly Step[] = [
   { name: "replaceFailedProcessGroups", run: replaceFailedProcessGroups },
   // Every class gets its number of process groups.
   { name: "addProcessGroups", run: addProcessGroups },
+  // How many pods others may evict; before pods are made, so that it holds for them.
+  { name: "updateDisruptionBudget", run: updateDisruptionBudget },
   // The headless service, and services with public addresses.
   { name: "addServices", run: addServices },
   // Volume claims of the process groups that keep data.

@@ -5,8 +5,10 @@ import type { FoundationDBCluster } from "../api/cluster.ts";
 import type {
   ConfigMap,
   Node,
+  PersistentVolume,
   PersistentVolumeClaim,
   Pod,
+  PodDisruptionBudget,
   Service,
 } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
@@ -156,6 +158,13 @@ export const defaultPlanOptions: PlanOptions = {
   globalSynchronizationWaitMs: 30_000,
 };
 
+export interface WayOut {
+  /** All nodes. */
+  readonly nodes: readonly Stored<Node>[];
+  /** The volumes of the claims, by name; one that cannot be seen is not there. */
+  readonly volumes: ReadonlyMap<string, Stored<PersistentVolume>>;
+}
+
 export interface Snapshot {
   readonly nowMs: number;
   /** By how much the clock of the API server is ahead of ours, as measured; 0 when absent. */
@@ -176,6 +185,12 @@ export interface Snapshot {
   readonly nodes: ReadonlyMap<string, Stored<Node>> | undefined;
   /** All nodes, where a decision may rest on those without pods; undefined elsewhere, and when the operator may not look at nodes. */
   readonly placementNodes?: readonly Stored<Node>[] | undefined;
+  /** The disruption budgets of the namespace; undefined when the operator may not look at them. */
+  readonly disruptionBudgets?: readonly Stored<PodDisruptionBudget>[] | undefined;
+  /** Nodes from which this operator saw pods being evicted, each with the time. */
+  readonly evictedFrom?: ReadonlyMap<string, number>;
+  /** Where pods could go from a node that is drained; undefined where drains are nobody's business, or nodes cannot be seen. */
+  readonly wayOut?: WayOut | undefined;
   /** Addresses of agents and commands of backups and restores, while the version changes. */
   readonly agentHosts?: ReadonlySet<string>;
   readonly database: DatabaseObservation;

@@ -53,6 +53,10 @@ function titleOf(action: Action, before: Readonly<Record<string, string>>): stri
       return "change services";
     case "deleteService":
       return "delete services";
+    case "createDisruptionBudget":
+    case "updateDisruptionBudget":
+    case "deleteDisruptionBudget":
+      return "change how many pods may be evicted";
     case "createPvc":
       return "create volume claims";
     case "createPod":

@@ -94,6 +94,75 @@ export const evictionCases = capability(
       },
     ],
     [
+      "[KC42] an evicted pod tells that it was evicted, and a dry eviction does not",
+      async (target) => {
+        await readyPods(target, 2);
+        const dry = eviction("p1", { deleteOptions: { dryRun: ["All"] } });
+        await target.create(target.path("pods", "p1", "eviction"), dry);
+        await target.create(target.path("pods", "p0", "eviction"), eviction("p0"));
+        const told = async (name: string): Promise<unknown> => {
+          const found = await target.get(target.path("pods", name));
+          return asList(at(found, "status.conditions")).find(
+            (one) => text(one, "type") === "DisruptionTarget",
+          );
+        };
+        assert.deepEqual(pick(await told("p0"), "status", "reason", "message"), {
+          status: "True",
+          reason: "EvictionByEvictionAPI",
+          message: "Eviction API: evicting",
+        });
+        assert.equal(await told("p1"), undefined);
+      },
+    ],
+    [
+      "[KC42] with two budgets over a pod every eviction is an error",
+      async (target) => {
+        await readyPods(target, 2);
+        for (const name of ["a", "b"]) {
+          const path = target.path("poddisruptionbudgets");
+          await target.create(path, budget(name, { selector, minAvailable: 0 }));
+          await target.becomes(target.path("poddisruptionbudgets", name), {
+            "status.disruptionsAllowed": 2,
+          });
+        }
+        await target.refused(
+          {
+            status: 500,
+            reason: "",
+            message:
+              "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
+          },
+          "POST",
+          target.path("pods", "p0", "eviction"),
+          eviction("p0"),
+        );
+      },
+    ],
+    [
+      "[KC42] a pod that is not ready goes when the others are enough, and only then",
+      async (target) => {
+        await readyPods(target, 3);
+        await target.patch("strategic", target.path("pods", "p2", "status"), {
+          status: { conditions: [{ type: "Ready", status: "False" }] },
+        });
+        const path = target.path("poddisruptionbudgets", "b");
+        const unhealthyPodEvictionPolicy = "IfHealthyBudget";
+        await target.create(
+          target.path("poddisruptionbudgets"),
+          budget("b", { selector, minAvailable: 3, unhealthyPodEvictionPolicy }),
+        );
+        await target.becomes(path, { "status.currentHealthy": 2, "status.desiredHealthy": 3 });
+        const evictedPath = target.path("pods", "p2", "eviction");
+        const tooMany = { status: 429, reason: "TooManyRequests" };
+        await target.refused(tooMany, "POST", evictedPath, eviction("p2"));
+        await target.patch("merge", path, { spec: { minAvailable: 2 } });
+        await target.becomes(path, { "status.desiredHealthy": 2, "status.observedGeneration": 2 });
+        await target.create(evictedPath, eviction("p2"));
+        const evicted = await target.get(target.path("pods", "p2"));
+        assert.notEqual(at(evicted, "metadata.deletionTimestamp"), undefined);
+      },
+    ],
+    [
       "[KC42] a pod that is not there cannot be evicted",
       async (target) => {
         await target.refused(

@@ -1,6 +1,7 @@
 // The changes of a cluster and of backups at whose every write the operator is crashed, each as small as it can be and
 // still need every kind of write. Rules: spec/crash.md.
 import type { ClusterSpec } from "../../src/api/cluster.ts";
+import { nodes } from "../../src/kube/resource.ts";
 import { groups } from "../world/removal-harness.ts";
 import { loseAllButDisks, nameLabel } from "../world/adoption-harness.ts";
 import { backupScenarios } from "./backup-scenarios.ts";
@@ -111,6 +112,22 @@ const clusterScenarios: readonly Scenario[] = [
       const resources = { requests: { storage: "256G" } };
       const general = { volumeClaimTemplate: { spec: { resources } } };
       return world.changeSpec({ processes: { general } });
+    },
+    restarts: 0,
+  },
+  {
+    name: "drain",
+    spec: {
+      ...seven,
+      automationOptions: { ...seven.automationOptions, drains: { enabled: true } },
+    },
+    startsWithCluster: true,
+    change: async (world) => {
+      const [pod] = await world.pods("storage");
+      const annotations = { "foundationdb.org/drain": "true" };
+      const change = { metadata: { annotations }, spec: { unschedulable: true } };
+      const { nodeName: name = "" } = pod?.spec ?? {};
+      return world.client.patch(nodes, { name }, change, { type: "merge" });
     },
     restarts: 0,
   },

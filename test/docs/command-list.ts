@@ -238,6 +238,7 @@ const demonstrations: readonly Run[] = [
   once("npm start -- --example three-data-hall --nodes 6"),
   once("npm start -- -f examples/bin-packing.yaml --nodes 8"),
   once("npm start -- -f examples/replacement-buckets.yaml --nodes 14"),
+  once("npm start -- -f examples/drains.yaml --nodes 6"),
   ["npm start -- --once --seed 7", "npm start -- --once --seed 7 --kubeconfig $FOLDER/once"],
 ];
 
@@ -291,6 +292,11 @@ const ofTheTools =
 
 /** No test types these. */
 export const leftOut: Readonly<Record<string, string>> = {
+  "kubectl drain node-3 --ignore-daemonsets --delete-emptydir-data --timeout=2h":
+    "test/kubectl/drain.test.ts drains nodes with these options",
+  "kubectl uncordon node-3": "test/kubectl/drain.test.ts",
+  "kubectl cordon node-3": "test/kubectl/drain.test.ts",
+  "kubectl annotate node node-3 foundationdb.org/drain=true": "test/world/drain-wishes.test.ts",
   "npx kubectl-fdb preview sample --upgrade 7.3.79":
     "computes for seconds, and is typed as kubectl fdb preview sample --upgrade 7.3.79",
   "npm start": "is the world in which this test types all others",

@@ -95,7 +95,9 @@ export function leftAlone(updates: readonly PodUpdate[]): StepResult {
 }
 
 export function purposeOf(updates: readonly PodUpdate[]): string {
-  return `Pods were made from an older specification: ${podNames(updates)}`;
+  const isForDrain = updates.some((update) => update.isForDrain === true);
+  const why = isForDrain ? "have to leave nodes" : "were made from an older specification";
+  return `Pods ${why}: ${podNames(updates)}`;
 }
 
 export function podNames(updates: readonly PodUpdate[]): string {

@@ -19,6 +19,7 @@ import {
   isUnstarted,
   misconfigurationOf,
 } from "../replacement/misconfiguration.ts";
+import { isLeaving } from "../drains/leaving-groups.ts";
 import { isResizedAtStart } from "../volumes/resize-conditions.ts";
 import { packingChangeOf } from "../placement/packing-migration.ts";
 import { substitutionsOf } from "../view/pod-configuration.ts";
@@ -35,6 +36,8 @@ export interface PodUpdate {
   group: ProcessGroup;
   pod: Stored<Pod>;
   zone: string;
+  /** It leaves its node, whether it is as specified or not. */
+  isForDrain?: boolean;
 }
 
 export interface PodSelection {
@@ -58,7 +61,9 @@ export function selectPods(snapshot: Snapshot, draft: Draft): PodSelection {
     if (isMarkedForRemoval(group)) continue;
     const { pod, processes: reporting } = view.of(group);
     const isForVolume = pod !== undefined && isResizedAtStart(snapshot, group, pod);
-    if (isReplacedByStrategy(draft.desired, group) && !isForVolume) continue;
+    const isForDrain = pod !== undefined && isLeaving(group);
+    const isForced = isForVolume || isForDrain;
+    if (isReplacedByStrategy(draft.desired, group) && !isForced) continue;
     if (pod === undefined) {
       unsettled ??= missingPod(snapshot, group);
       continue;
@@ -66,10 +71,10 @@ export function selectPods(snapshot: Snapshot, draft: Draft): PodSelection {
     unsettled ??= unsettledPod(snapshot, group, pod, reporting);
     if (pod.metadata.deletionTimestamp !== undefined) continue;
     if (idlenessOf(group, pod, reporting) !== undefined) continue;
-    if (!isForVolume && !isOutdated(draft, group, pod)) continue;
+    if (!isForced && !isOutdated(draft, group, pod)) continue;
     if (misconfigurationOf(snapshot, draft.desired, group) !== undefined) continue;
     if (packingChangeOf(snapshot.cluster.spec, group) !== undefined) continue;
-    updates.push({ group, pod, zone: zoneOf(snapshot, group, pod) });
+    updates.push({ group, pod, zone: zoneOf(snapshot, group, pod), isForDrain });
   }
   return { updates, unsettled };
 }
@@ -106,7 +111,7 @@ function hasToUpdate(snapshot: Snapshot, draft: Draft): boolean {
   const view = viewOf(snapshot);
   return draft.groups.some((group) => {
     const { pod } = view.of(group);
-    return pod !== undefined && isResizedAtStart(snapshot, group, pod);
+    return pod !== undefined && (isLeaving(group) || isResizedAtStart(snapshot, group, pod));
   });
 }
 

@@ -10,6 +10,7 @@ import { hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
 import { parseQuantity } from "../../model/quantity.ts";
 import { redundancyOf } from "../../model/redundancy.ts";
 import type { Desired } from "../view/desired.ts";
+import { drainCause } from "../drains/leaving-groups.ts";
 import { dataPlaceChange } from "../volumes/data-place.ts";
 import { claimsOf } from "../volumes/own-claims.ts";
 import { claimDifference } from "../volumes/size-change.ts";
@@ -34,7 +35,10 @@ export function misconfigurationOf(
   const pod = viewOf(snapshot).of(group).pod;
   const wanted = desired.pod(group)?.object;
   if (pod === undefined || wanted === undefined) return undefined;
-  const lasting = claimChange(snapshot, desired, group) ?? prefixChange(desired, group);
+  const lasting =
+    claimChange(snapshot, desired, group) ??
+    prefixChange(desired, group) ??
+    drainCause(snapshot, group);
   // A pod that is being deleted comes back as specified.
   if (lasting !== undefined || shapeOfPod(snapshot, pod).isDeleting) return lasting;
   const isSame = hasSameSpec(desired, group, pod);

@@ -22,6 +22,7 @@ import {
   unreadableRefusal,
 } from "./evidence.ts";
 import type { EvidenceLimits } from "./evidence.ts";
+import { evictionRefusal } from "./evictions.ts";
 import { groupsAhead, versionRefusal } from "./version-refusal.ts";
 import { databaseDoubt, isBoundToAddress } from "./no-database.ts";
 import { quarantineRefusal } from "./quarantine.ts";
@@ -51,6 +52,7 @@ export function actRefusal(view: SafetyView, action: DisruptiveAction): Refusal 
   return (
     evidenceProblem(view, action) ??
     view.checks.flight(view, action) ??
+    evictionRefusal(view, action) ??
     particularProblem(view, action)
   );
 }

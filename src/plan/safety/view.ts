@@ -21,6 +21,7 @@ export type SafetyView = Pick<
   | "pvcs"
   | "quarantined"
   | "claimsProblem"
+  | "disruptionBudgets"
   | "nodes"
   | "database"
   | "statuses"

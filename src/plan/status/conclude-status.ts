@@ -9,6 +9,7 @@ import { coordinatorProblem } from "../coordinators/coordinator-validity.ts";
 import { coordinatorInput } from "../coordinators/coordinator-wish.ts";
 import { diskWaits } from "./disk-space.ts";
 import { failureWaits } from "./failure-waits.ts";
+import { drainReasons } from "../reasons/drains.ts";
 import { hallWarnings } from "./hall-warnings.ts";
 import type { PlanWarning } from "../step.ts";
 import { impairmentWaits } from "./impaired-processes.ts";
@@ -89,7 +90,11 @@ export function concludeStatus(
     isReconciled,
     volumes,
     lost: lostConnectionString(snapshot, draft.facts),
-    warnings: warningsOf(snapshot, draft),
+    // Who drains a node should read why it waits, also when the cluster itself has nothing to do.
+    warnings: [
+      ...warningsOf(snapshot, draft),
+      ...(isReconciled ? told.filter(({ reason }) => Object.hasOwn(drainReasons, reason)) : []),
+    ],
     actionCount: draft.actions.filter((action) => !futile.has(actionKey(action))).length,
   });
   return {

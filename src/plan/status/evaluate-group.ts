@@ -38,6 +38,7 @@ import { volumeProblem, withVolumeClaim } from "../safety/volumes.ts";
 import { isSkipOutdated, skipReasonOf } from "../safety/skipped-exclusion.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { withDraining } from "../drains/leaving-groups.ts";
 import { withTaints } from "../replacement/taints.ts";
 import { claimDifference } from "../volumes/size-change.ts";
 import type { TaintOption } from "../replacement/taints.ts";
@@ -63,6 +64,10 @@ export interface EvaluationContext {
 }
 
 export function evaluateGroup(context: EvaluationContext, entry: ProcessGroup): ProcessGroup {
+  return withDraining(context.snapshot, evaluatedGroup(context, entry));
+}
+
+function evaluatedGroup(context: EvaluationContext, entry: ProcessGroup): ProcessGroup {
   const { snapshot } = context;
   const known = withoutFuture(entry, snapshot.nowMs);
   const group = withHall(snapshot, withFaultDomain(context, withRemoval(context, known)));

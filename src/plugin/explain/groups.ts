@@ -27,6 +27,7 @@ const meanings: Readonly<Record<ConditionType | "MarkedForRemoval", string>> = {
   ProcessHasIOError: "its disk gives errors",
   NodeTaintDetected: "its node has a taint that calls for replacement",
   NodeTaintReplacing: "is to be replaced, since its node has a taint",
+  NodeDraining: "its node is being drained",
   IncorrectPodSpec: "its pod was made from an older specification",
   IncorrectPodMetadata: "its pod has outdated labels or annotations",
   IncorrectSidecarImage: "its sidecar runs an older image",

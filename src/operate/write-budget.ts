@@ -1,0 +1,44 @@
+// Writes the budget for evictions. It is changed whatever its figures say by then, since those change with every pod; another object
+// of the name is left alone. Rules: spec/drains.md [DRAIN2], spec/operate.md [OP25].
+import type { PodDisruptionBudget } from "../kube/generated/types.ts";
+import type { Reflector } from "../kube/reflector.ts";
+import { podDisruptionBudgets } from "../kube/resource.ts";
+import type { Stored } from "../kube/resource.ts";
+import type { Action } from "../plan/action.ts";
+import { deleteExactly } from "./delete-exactly.ts";
+import { createObject } from "./write-object.ts";
+import type { WriteTools } from "./write-object.ts";
+
+type BudgetAction = Extract<
+  Action,
+  { type: "createDisruptionBudget" | "updateDisruptionBudget" | "deleteDisruptionBudget" }
+>;
+
+export async function writeBudget(
+  tools: WriteTools,
+  namespace: string,
+  cache: Reflector<Stored<PodDisruptionBudget>> | undefined,
+  action: BudgetAction,
+): Promise<void> {
+  // Without a look at budgets no plan asks for one.
+  if (cache === undefined) return;
+  if (action.type === "createDisruptionBudget") {
+    return createObject(tools, podDisruptionBudgets, cache, action.object);
+  }
+  const { client, doubts } = tools;
+  if (action.type === "deleteDisruptionBudget") {
+    const deleting = { client, doubts, namespace };
+    return deleteExactly(deleting, podDisruptionBudgets, cache, action.basis);
+  }
+  const key = { namespace, name: action.basis.name };
+  const body = [
+    { op: "test", path: "/metadata/uid", value: action.basis.uid },
+    { op: "replace", path: "/spec", value: action.spec },
+  ];
+  const place = { resource: podDisruptionBudgets, cache, key };
+  cache.observeWrite(
+    await doubts.during(place, () =>
+      client.patch(podDisruptionBudgets, key, body, { type: "json" }),
+    ),
+  );
+}

@@ -1,0 +1,42 @@
+// Why no pod may be evicted by others now: the database could not bear it, or the operator moves pods itself.
+// Rules: spec/drains.md [DRAIN3], [DRAIN4].
+import { automationOf } from "../../api/effective.ts";
+import { redundancyOf } from "../../model/redundancy.ts";
+import { isLeaving } from "../drains/leaving-groups.ts";
+import { selectPods } from "../pods/outdated-pods.ts";
+import { generationsProblem } from "../safety/common-checks.ts";
+import { faultToleranceProblem } from "../safety/fault-tolerance.ts";
+import { databaseStatus } from "../snapshot.ts";
+import type { Snapshot } from "../snapshot.ts";
+import type { Draft } from "../step.ts";
+import { isUpgradingIncompatibly } from "../view/running-version.ts";
+import { nameList } from "../wait.ts";
+
+/** As a clause; undefined when one may go. */
+export function evictionProblem(snapshot: Snapshot, draft: Draft): string | undefined {
+  return databaseProblem(snapshot, draft) ?? ownWork(snapshot, draft);
+}
+
+function databaseProblem(snapshot: Snapshot, draft: Draft): string | undefined {
+  const status = databaseStatus(snapshot);
+  if (status === undefined) return "the database does not answer";
+  const mode = draft.desired.configuration.redundancy_mode;
+  if (redundancyOf(mode).faultTolerance === 0) {
+    return `with redundancy mode ${mode ?? "single"} every pod is needed`;
+  }
+  const problem = faultToleranceProblem(status, mode) ?? generationsProblem(status);
+  if (problem !== undefined) return problem;
+  const budget = snapshot.checks.budget(snapshot);
+  return budget.zonesAllowed > 0 ? undefined : budget.reason;
+}
+
+/** Everything that leaves by our own hand goes faster together, and not beside what others take. */
+function ownWork(snapshot: Snapshot, draft: Draft): string | undefined {
+  if (isUpgradingIncompatibly(draft)) return "the database is being brought to another version";
+  if (automationOf(snapshot.cluster.spec).deletionMode === "None") return undefined;
+  const leaving = draft.groups.filter(isLeaving).map(({ processGroupID }) => processGroupID);
+  if (leaving.length > 0) return `the operator moves them itself: ${nameList(leaving)}`;
+  const { updates } = selectPods(snapshot, draft);
+  if (updates.length === 0) return undefined;
+  return `the operator makes pods anew: ${nameList(updates.map(({ group }) => group.processGroupID))}`;
+}
