@@ -14,6 +14,7 @@ import { isMarkedForRemoval } from "../model/process-group.ts";
 import type { Activity } from "../operate/activity.ts";
 import type { Wait } from "../operate/dated-plan.ts";
 import type { Action } from "../plan/action.ts";
+import { isSameJson } from "../plan/view/same-json.ts";
 import type { World } from "../sim/world.ts";
 import { addAmounts, amountsOfClaim, amountsOfPod, largerAmounts, noAmounts } from "./amounts.ts";
 import type { Amounts } from "./amounts.ts";
@@ -54,6 +55,8 @@ export interface RunRecord {
   /** Requests of the operator that change something, but for its own status and events. */
   readonly writes: readonly string[];
   readonly statusWrites: number;
+  /** What the operator wrote of the status of the resource, if it did, and when it did last. */
+  readonly statusUpdate?: { readonly fields: readonly string[]; readonly atMs: number };
   /** What it waits for at the end. */
   readonly waits: readonly Wait[];
   readonly recoveries: readonly { readonly cause: string; readonly pauseMs: number }[];
@@ -89,6 +92,8 @@ export class Recorder {
   #failures: string[] = [];
   #writes: string[] = [];
   #statusWrites = 0;
+  #statusWrittenMs = 0;
+  #statusBefore: ClusterStatus | undefined;
   #waits: readonly Wait[] = [];
   #unscheduled: Record<string, string> = {};
   #startedMs = 0;
@@ -124,6 +129,7 @@ export class Recorder {
     this.#startedMs = this.#options.world.clock.nowMs();
     this.#changedMs = this.#startedMs;
     this.#before = this.#facts();
+    this.#statusBefore = this.cluster()?.status;
     this.#amountsBefore = this.#amounts();
     this.#amountsMost = this.#amountsBefore;
     const measures = this.#measures();
@@ -150,6 +156,7 @@ export class Recorder {
       return;
     if (resource.plural === foundationDbClusters.plural && subresource === "status") {
       this.#statusWrites += 1;
+      this.#statusWrittenMs = this.#options.world.clock.nowMs();
     } else this.#writes.push(`${verb} ${resource.plural} ${name}`.trim());
   };
 
@@ -195,6 +202,7 @@ export class Recorder {
       ...{ seed, end, startedMs: this.#startedMs, doneMs: this.#changedMs },
       ...{ acts: this.#acts, failures: this.#failures, writes: this.#writes },
       ...{ statusWrites: this.#statusWrites, waits: this.#waits },
+      ...(this.#statusWrites === 0 ? {} : { statusUpdate: this.#statusUpdate() }),
       recoveries: recoveries.map(({ cause, stalledSinceMs, acceptedMs }) => ({
         cause,
         pauseMs: (acceptedMs ?? this.#options.world.clock.nowMs()) - stalledSinceMs,
@@ -214,6 +222,14 @@ export class Recorder {
   #facts(): ClusterFacts {
     const { status } = this.cluster() ?? {};
     return factsOf(status);
+  }
+
+  #statusUpdate(): { fields: string[]; atMs: number } {
+    const before: Readonly<Record<string, unknown>> = { ...this.#statusBefore };
+    const after: Readonly<Record<string, unknown>> = { ...this.cluster()?.status };
+    const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+    const fields = [...names].filter((name) => !isSameJson(before[name], after[name])).toSorted();
+    return { fields, atMs: this.#statusWrittenMs };
   }
 
   #amounts(): Amounts {

@@ -4,7 +4,7 @@ import { isProtocolCompatible, parseVersion } from "../model/version.ts";
 import { reasonOf } from "../plan/reasons/registry.ts";
 import { lessAmounts, noAmounts, largerAmounts } from "./amounts.ts";
 import type { Amounts } from "./amounts.ts";
-import { phasesOf, subjectsOf } from "./phases.ts";
+import { phasesOf, statusPhase, subjectsOf } from "./phases.ts";
 import type { Phase } from "./phases.ts";
 import type { Picture } from "./picture.ts";
 import type { ClusterFacts, RunRecord, Tolerance } from "./recorder.ts";
@@ -116,7 +116,7 @@ export function reportOf(input: ReportInput): PreviewReport {
     ...(refusal === undefined ? {} : { refusal }),
     warnings: [...new Set([...input.warnings, ...runs.flatMap(({ findings }) => findings)])],
     seeds: changed.map(({ seed }) => seed),
-    pending: phasesOf(pending.record),
+    pending: [...phasesOf(pending.record), ...statusPhase(pending.record)],
     phases: phasesOf(first),
     processGroups: {
       added: groupRanges(changed, ({ before, after }) => [after, before]),
