@@ -65,6 +65,8 @@ export interface RunRecord {
     readonly before: Tolerance | undefined;
     readonly lowest: Tolerance | undefined;
   };
+  /** At the end no living process holds some of the data. */
+  readonly isDataMissing: boolean;
   readonly before: ClusterFacts;
   readonly after: ClusterFacts;
   /** The most that there was at one time. */
@@ -171,8 +173,10 @@ export class Recorder {
     else this.#downSinceMs ??= nowMs;
     const isDown = this.#downSinceMs !== undefined && nowMs - this.#downSinceMs >= outageMs;
     const before = this.#toleranceLowest;
-    // What a database that does not serve still holds, nobody can say.
-    const found = isDown ? { data: before?.data ?? 0, availability: -1 } : faultTolerance;
+    const found = isDown
+      ? // The status of a database that does not serve tells nothing.
+        { data: measures.isDataMissing() ? -1 : (before?.data ?? 0), availability: -1 }
+      : faultTolerance;
     if (found === undefined) return;
     this.#toleranceLowest = {
       data: Math.min(before?.data ?? found.data, found.data),
@@ -208,6 +212,7 @@ export class Recorder {
         pauseMs: (acceptedMs ?? this.#options.world.clock.nowMs()) - stalledSinceMs,
       })),
       copiedBytes: (measures?.copiedBytes ?? 0) - this.#copiedBefore,
+      isDataMissing: measures?.isDataMissing() ?? false,
       tolerance: { before: this.#toleranceBefore, lowest: this.#toleranceLowest },
       ...{ before: this.#before, after: this.#facts() },
       amounts: { before: this.#amountsBefore, most: this.#amountsMost },

@@ -14,7 +14,7 @@ import type { Stored } from "../kube/resource.ts";
 import { isIpAddress, parseAddress } from "../model/address.ts";
 import { coordinatorsOf } from "../model/connection-string.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
-import { localityKeys } from "../model/locality.ts";
+import { dnsNameOf, localityKeys } from "../model/locality.ts";
 import type { Activity } from "../operate/activity.ts";
 import type { OperatorOptions } from "../operate/operator.ts";
 import { createLocalCluster } from "../sim/database/local-cluster.ts";
@@ -252,11 +252,13 @@ function startOutsiders(
 /** Coordinators of other Kubernetes clusters are found by the names that their processes report. */
 function unknownNames({ network }: Ground, { databaseStatus }: Picture): PictureProblem[] {
   const { cluster } = (databaseStatus ?? {}) as DatabaseStatus;
+  const reported = new Set(Object.values(cluster?.processes ?? {}).map(dnsNameOf));
   return coordinatorsOf(cluster?.connection_string ?? "")
     .filter((address) => {
       const parsed = parseAddress(address);
       if (!parsed.ok || isIpAddress(parsed.value)) return false;
-      return network.resolve(parsed.value.host) === undefined;
+      const { host } = parsed.value;
+      return !reported.has(host) && network.resolve(host) === undefined;
     })
     .map((value) => ({
       ...{ field: "databaseStatus.cluster.connection_string", value },
