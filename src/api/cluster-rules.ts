@@ -9,6 +9,11 @@ export const versionRules: readonly ValidationRule[] = [
     rule: "!self.matches('^[^0-9]*([0-6]|7\\\\.0)\\\\.')",
     message: "FoundationDB before 7.1.0 is not supported",
   },
+  {
+    // Larger numbers than programs count with would never be what runs.
+    rule: "!self.matches('[0-9]{10}')",
+    message: "a number of a version has at most nine digits",
+  },
 ];
 
 const automation = "self.automationOptions";

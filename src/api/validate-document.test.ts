@@ -227,6 +227,9 @@ test("[CEL25] coordinators need a class that keeps data, and versions before 7.1
     ],
   );
   assert.deepEqual(serverErrors(cluster({ version: "17.0.3" })), []);
+  assert.deepEqual(serverErrors(cluster({ version: "7.3.1234567890" })), [
+    'spec.version: Invalid value: "7.3.1234567890": a number of a version has at most nine digits',
+  ]);
 });
 
 const backup = (fields: object) =>

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Document } from "yaml";
 import type { KubeObject } from "../kube/object.ts";
 import { CommandError } from "../env/command-error.ts";
+import { isNestedTooDeeply, nestingMaximum } from "../env/nesting.ts";
 
 export interface SourceDocument {
   file: string;
@@ -24,11 +25,13 @@ export async function readDocuments(
   }
   const text = fill(readText(file));
   const { parseAllDocuments } = await import("yaml");
-  const documents = parseAllDocuments(text, { uniqueKeys: true });
+  const documents = notTooDeep(file, () => parseAllDocuments(text, { uniqueKeys: true }));
   if (!Array.isArray(documents)) return [];
   return documents.flatMap((document, index) => {
     const [problem] = document.errors;
     if (problem !== undefined) {
+      // The library reports its own end of the stack as a mistake in the text.
+      if (/call stack/.test(problem.message)) throw tooDeep(file);
       const line = problem.linePos?.[0].line;
       const place = line === undefined ? file : `${file}:${line}`;
       throw new CommandError(`${place}: ${firstSentence(problem.message)}`);
@@ -63,12 +66,31 @@ function firstSentence(message: string): string {
 
 /** Aliases are resolved only here: one without its anchor, or a file that multiplies itself, is refused. */
 function valueOf(document: Document.Parsed, file: string, number: number): unknown {
+  const place = `${file}, document ${number}`;
   try {
-    return document.toJS();
+    const value: unknown = notTooDeep(place, () => document.toJS());
+    if (isNestedTooDeeply(value)) throw tooDeep(place);
+    return value;
   } catch (error) {
     if (!(error instanceof ReferenceError)) throw error;
-    throw new CommandError(`${file}, document ${number}: ${error.message}`);
+    throw new CommandError(`${place}: ${error.message}`);
   }
+}
+
+/** The library walks what it reads by recursion. */
+function notTooDeep<T>(place: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof RangeError) throw tooDeep(place);
+    throw error;
+  }
+}
+
+function tooDeep(place: string): CommandError {
+  return new CommandError(
+    `${place}: it is nested more than ${nestingMaximum} levels deep, which no resource is: look for brackets or spaces that are not closed or not meant`,
+  );
 }
 
 function readText(file: string): string {

@@ -4,8 +4,9 @@ import type { FoundationDBCluster } from "../api/cluster.ts";
 import { CommandError, UsageError } from "../env/command-error.ts";
 import { applied, withPlaceholders } from "../preview/apply.ts";
 import type { Change } from "../preview/change.ts";
-import { setValue } from "../preview/set.ts";
+import { setValue, shortened } from "../preview/set.ts";
 import { readDocuments } from "./documents.ts";
+import type { SourceDocument } from "./documents.ts";
 
 export interface ChangeFlags {
   file?: string;
@@ -49,7 +50,7 @@ export async function changeOf(
   const edits = [...set, ...(upgrade === undefined ? [] : [`spec.version=${upgrade}`])];
   const text = [
     ...(file === undefined ? [] : [`apply ${file}`]),
-    ...edits.map((edit) => `set ${edit}`),
+    ...edits.map((edit) => `set ${shortened(edit)}`),
   ].join(", ");
   const found = file === undefined ? undefined : await fromFile(file, cluster, flags);
   const edited = (object: FoundationDBCluster): FoundationDBCluster =>
@@ -76,6 +77,9 @@ export async function changeOf(
 
 function faultsOf({ loseNode, loseZone, drain }: ChangeFlags): WantedChange[] {
   const fault = (change: Change, text: string): WantedChange => ({ change, text, warnings: [] });
+  if ([loseNode, loseZone, drain].includes("")) {
+    throw new UsageError("--lose-node, --lose-zone and --drain need a name");
+  }
   return [
     ...(loseNode === undefined
       ? []
@@ -109,23 +113,56 @@ async function fromFile(
 ): Promise<{ object: FoundationDBCluster; warnings: readonly string[] }> {
   const documents = await readDocuments(file);
   const { name, namespace } = cluster.metadata;
-  const found = documents.find(
-    ({ object: { kind, metadata } }) =>
-      kind === cluster.kind &&
-      metadata.name === name &&
-      (metadata.namespace ?? namespace) === namespace,
-  );
+  const isAsked = ({ object: { kind, metadata } }: SourceDocument): boolean =>
+    kind === cluster.kind &&
+    metadata?.name === name &&
+    (metadata?.namespace ?? namespace) === namespace;
+  const [found, again] = documents.filter(isAsked);
   if (found === undefined) {
     throw new CommandError(`${file} has no FoundationDBCluster ${namespace}/${name}`);
   }
+  if (again !== undefined) {
+    throw new CommandError(
+      `${file} has FoundationDBCluster ${namespace}/${name} twice, in documents ${found.number} and ${again.number}: leave one of them`,
+    );
+  }
+  const { apiVersion, spec } = found.object as unknown as FoundationDBCluster;
+  if (apiVersion !== cluster.apiVersion) {
+    throw new CommandError(
+      `${file}: apiVersion is ${apiVersion}: write ${cluster.apiVersion}, which the cluster has`,
+    );
+  }
+  if (spec !== undefined && (typeof spec !== "object" || spec === null || Array.isArray(spec))) {
+    const shown = shortened(JSON.stringify(spec));
+    throw new CommandError(
+      `${file}: spec is ${shown}: it has to be an object with the fields of a cluster`,
+    );
+  }
+  const others = leftOut(documents.filter((document) => !isAsked(document)));
   if (flags.serverSide === true && cluster.metadata.managedFields === undefined) {
     throw new CommandError(
       "--server-side needs to know who has set which field, and this picture has no managedFields: use the cluster itself, or leave --server-side out",
     );
   }
   const object = found.object as unknown as FoundationDBCluster;
-  if (flags.from === undefined) return { object, warnings: [] };
+  if (flags.from === undefined) return { object, warnings: others };
   const { value, count } = withPlaceholders(object, cluster);
   const text = `${count} ${count === 1 ? "value is" : "values are"} secret in the picture, and counted as unchanged`;
-  return { object: value, warnings: count === 0 ? [] : [text] };
+  return { object: value, warnings: [...others, ...(count === 0 ? [] : [text])] };
+}
+
+const namedMaximum = 5;
+
+/** A preview is of one cluster; what else would be applied with it is said, and not done. */
+function leftOut(documents: readonly SourceDocument[]): string[] {
+  if (documents.length === 0) return [];
+  const names = documents.map(({ object: { kind, metadata } }) =>
+    [kind, ...(metadata?.namespace === undefined ? [] : [metadata.namespace]), metadata?.name].join(
+      " ",
+    ),
+  );
+  const more = names.length > namedMaximum ? ` and ${names.length - namedMaximum} more` : "";
+  return [
+    `what else the file has is not part of this preview: ${names.slice(0, namedMaximum).join(", ")}${more}`,
+  ];
 }

@@ -12,8 +12,7 @@ export type FailReading =
   | { readonly problem: string };
 
 const words: Readonly<Record<string, (report: PreviewReport) => boolean>> = {
-  blocked: ({ outcome }) =>
-    outcome === "blocked" || outcome === "refused" || outcome === "unfinished",
+  blocked: ({ outcome }) => ["blocked", "refused", "unfinished", "lost"].includes(outcome),
   pending: ({ pending }) => pending.length > 0,
   change: ({ outcome }) => outcome !== "nothing",
 };

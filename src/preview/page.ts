@@ -10,6 +10,7 @@ const outcomes: Readonly<Record<PreviewReport["outcome"], string>> = {
   blocked: "It would not be finished: it waits, and nothing more comes by itself.",
   refused: "It would be refused.",
   unfinished: "The preview reached its limit before the cluster was at rest.",
+  lost: "Data would be lost, unless the machines that hold it come back: no living process has a copy of it at the end.",
 };
 
 export function pageOf(report: PreviewReport): string {

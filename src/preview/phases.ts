@@ -36,6 +36,15 @@ export function phasesOf(record: Told | undefined): Phase[] {
   return [...phases.values()];
 }
 
+/** A status that is all there is to write: of a cluster that another operator, or an older one, looked after. */
+export function statusPhase({ acts, statusUpdate, startedMs }: RunRecord): Phase[] {
+  if (acts.length > 0 || statusUpdate === undefined) return [];
+  const { fields, atMs } = statusUpdate;
+  const seconds = Math.max(0, Math.round((atMs - startedMs) / 1000));
+  const what = `bring the status of the resource up to date${fields.length === 0 ? "" : ` (${fields.join(", ")})`}`;
+  return [{ what, count: 1, acts: 1, fromSeconds: seconds, toSeconds: seconds }];
+}
+
 /** The process groups that acts of a kind are about, each time they are. */
 export function subjectsOf({ acts }: RunRecord, type: Action["type"]): string[] {
   return acts.flatMap(({ action }) => (action.type === type ? thingsOf(action) : []));

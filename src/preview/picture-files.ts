@@ -117,7 +117,9 @@ export function documentsOf(text: string, place: string): unknown[] {
     const [problem] = document.errors;
     if (problem !== undefined) {
       const line = problem.linePos?.[0].line;
-      throw new CommandError(`${place}${line === undefined ? "" : `:${line}`}: ${problem.code}`);
+      throw new CommandError(
+        `${place}${line === undefined ? "" : `:${line}`}: ${problem.message.split("\n")[0]?.replace(/ at line \d+, column \d+:?$/, "")}`,
+      );
     }
     try {
       // What we write has no aliases, so nothing can grow by them.

@@ -14,6 +14,7 @@ import { isMarkedForRemoval } from "../model/process-group.ts";
 import type { Activity } from "../operate/activity.ts";
 import type { Wait } from "../operate/dated-plan.ts";
 import type { Action } from "../plan/action.ts";
+import { isSameJson } from "../plan/view/same-json.ts";
 import type { World } from "../sim/world.ts";
 import { addAmounts, amountsOfClaim, amountsOfPod, largerAmounts, noAmounts } from "./amounts.ts";
 import type { Amounts } from "./amounts.ts";
@@ -54,6 +55,8 @@ export interface RunRecord {
   /** Requests of the operator that change something, but for its own status and events. */
   readonly writes: readonly string[];
   readonly statusWrites: number;
+  /** What the operator wrote of the status of the resource, if it did, and when it did last. */
+  readonly statusUpdate?: { readonly fields: readonly string[]; readonly atMs: number };
   /** What it waits for at the end. */
   readonly waits: readonly Wait[];
   readonly recoveries: readonly { readonly cause: string; readonly pauseMs: number }[];
@@ -62,6 +65,8 @@ export interface RunRecord {
     readonly before: Tolerance | undefined;
     readonly lowest: Tolerance | undefined;
   };
+  /** At the end no living process holds some of the data. */
+  readonly isDataMissing: boolean;
   readonly before: ClusterFacts;
   readonly after: ClusterFacts;
   /** The most that there was at one time. */
@@ -89,6 +94,8 @@ export class Recorder {
   #failures: string[] = [];
   #writes: string[] = [];
   #statusWrites = 0;
+  #statusWrittenMs = 0;
+  #statusBefore: ClusterStatus | undefined;
   #waits: readonly Wait[] = [];
   #unscheduled: Record<string, string> = {};
   #startedMs = 0;
@@ -124,6 +131,7 @@ export class Recorder {
     this.#startedMs = this.#options.world.clock.nowMs();
     this.#changedMs = this.#startedMs;
     this.#before = this.#facts();
+    this.#statusBefore = this.cluster()?.status;
     this.#amountsBefore = this.#amounts();
     this.#amountsMost = this.#amountsBefore;
     const measures = this.#measures();
@@ -150,6 +158,7 @@ export class Recorder {
       return;
     if (resource.plural === foundationDbClusters.plural && subresource === "status") {
       this.#statusWrites += 1;
+      this.#statusWrittenMs = this.#options.world.clock.nowMs();
     } else this.#writes.push(`${verb} ${resource.plural} ${name}`.trim());
   };
 
@@ -164,8 +173,10 @@ export class Recorder {
     else this.#downSinceMs ??= nowMs;
     const isDown = this.#downSinceMs !== undefined && nowMs - this.#downSinceMs >= outageMs;
     const before = this.#toleranceLowest;
-    // What a database that does not serve still holds, nobody can say.
-    const found = isDown ? { data: before?.data ?? 0, availability: -1 } : faultTolerance;
+    const found = isDown
+      ? // The status of a database that does not serve tells nothing.
+        { data: measures.isDataMissing() ? -1 : (before?.data ?? 0), availability: -1 }
+      : faultTolerance;
     if (found === undefined) return;
     this.#toleranceLowest = {
       data: Math.min(before?.data ?? found.data, found.data),
@@ -195,11 +206,13 @@ export class Recorder {
       ...{ seed, end, startedMs: this.#startedMs, doneMs: this.#changedMs },
       ...{ acts: this.#acts, failures: this.#failures, writes: this.#writes },
       ...{ statusWrites: this.#statusWrites, waits: this.#waits },
+      ...(this.#statusWrites === 0 ? {} : { statusUpdate: this.#statusUpdate() }),
       recoveries: recoveries.map(({ cause, stalledSinceMs, acceptedMs }) => ({
         cause,
         pauseMs: (acceptedMs ?? this.#options.world.clock.nowMs()) - stalledSinceMs,
       })),
       copiedBytes: (measures?.copiedBytes ?? 0) - this.#copiedBefore,
+      isDataMissing: measures?.isDataMissing() ?? false,
       tolerance: { before: this.#toleranceBefore, lowest: this.#toleranceLowest },
       ...{ before: this.#before, after: this.#facts() },
       amounts: { before: this.#amountsBefore, most: this.#amountsMost },
@@ -214,6 +227,14 @@ export class Recorder {
   #facts(): ClusterFacts {
     const { status } = this.cluster() ?? {};
     return factsOf(status);
+  }
+
+  #statusUpdate(): { fields: string[]; atMs: number } {
+    const before: Readonly<Record<string, unknown>> = { ...this.#statusBefore };
+    const after: Readonly<Record<string, unknown>> = { ...this.cluster()?.status };
+    const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+    const fields = [...names].filter((name) => !isSameJson(before[name], after[name])).toSorted();
+    return { fields, atMs: this.#statusWrittenMs };
   }
 
   #amounts(): Amounts {

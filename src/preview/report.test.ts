@@ -36,7 +36,7 @@ const facts = {
 const idle: RunRecord = {
   ...{ seed: 1, end: "rested", startedMs: 10_000, doneMs: 10_000 },
   ...{ acts: [], failures: [], writes: [], statusWrites: 0, waits: [], recoveries: [] },
-  copiedBytes: 0,
+  ...{ copiedBytes: 0, isDataMissing: false },
   tolerance: { before: { data: 1, availability: 1 }, lowest: { data: 1, availability: 1 } },
   ...{ before: facts, after: facts, unscheduled: {} },
   amounts: { before: noAmounts, most: noAmounts },
@@ -118,6 +118,18 @@ test("[PV7] several runs are ranges of figures", () => {
   assert.deepEqual(rest.irreversible, [
     "volume claims deleted: 1; those of excluded processes after their data was moved elsewhere, those removed without exclusion with all that they hold",
   ]);
+});
+
+test("[PV12] [PV9] data that no living process holds at the end is an outcome of its own, and what comes then a guess", () => {
+  const lost = report(busy, { ...slower, isDataMissing: true, end: "time" });
+  assert.equal(lost.outcome, "lost");
+  assert.match(pageOf(lost), /\nData would be lost, unless the machines that hold it come back/);
+  assert.match(
+    lost.unknown[0] ?? "",
+    /which data is lost: .* figures above are one way of several/,
+  );
+  const reading = readFailConditions("blocked");
+  assert.ok("conditions" in reading && reading.conditions[0]?.isMet(lost) === true);
 });
 
 test("[PV7] how it ends is told: nothing to do, done, blocked, unfinished, refused", () => {

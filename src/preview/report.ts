@@ -4,7 +4,7 @@ import { isProtocolCompatible, parseVersion } from "../model/version.ts";
 import { reasonOf } from "../plan/reasons/registry.ts";
 import { lessAmounts, noAmounts, largerAmounts } from "./amounts.ts";
 import type { Amounts } from "./amounts.ts";
-import { phasesOf, subjectsOf } from "./phases.ts";
+import { phasesOf, statusPhase, subjectsOf } from "./phases.ts";
 import type { Phase } from "./phases.ts";
 import type { Picture } from "./picture.ts";
 import type { ClusterFacts, RunRecord, Tolerance } from "./recorder.ts";
@@ -32,9 +32,10 @@ export interface PreviewReport {
   readonly change: string;
   /**
    * "nothing": there is nothing to do; "done": it is done and at rest; "blocked": it waits and nothing more comes;
-   * "refused": the API server does not take it; "unfinished": a limit of the preview came first.
+   * "refused": the API server does not take it; "unfinished": a limit of the preview came first; "lost": at the end no
+   * living process holds some of the data, and what is done after that is a guess.
    */
-  readonly outcome: "nothing" | "done" | "blocked" | "refused" | "unfinished";
+  readonly outcome: "nothing" | "done" | "blocked" | "refused" | "unfinished" | "lost";
   /** Why it was refused. */
   readonly refusal?: string;
   /** What is allowed and hardly ever meant, or not what one may expect. */
@@ -102,6 +103,9 @@ const unknown: readonly string[] = [
 const moreRecoveries =
   "whether the database recovers once or twice more by itself after a restart: it does when it recovers before it has heard of all its processes";
 
+const lostData =
+  "which data is lost: no status tells what lies where. Whether the database still serves, and what is done after the loss, hangs on it, so that all figures above are one way of several";
+
 export function reportOf(input: ReportInput): PreviewReport {
   const { picture, change, runs, pending, refusal, bytesPerSecond } = input;
   const changed = runs.map(({ record }) => record);
@@ -116,7 +120,7 @@ export function reportOf(input: ReportInput): PreviewReport {
     ...(refusal === undefined ? {} : { refusal }),
     warnings: [...new Set([...input.warnings, ...runs.flatMap(({ findings }) => findings)])],
     seeds: changed.map(({ seed }) => seed),
-    pending: phasesOf(pending.record),
+    pending: [...phasesOf(pending.record), ...statusPhase(pending.record)],
     phases: phasesOf(first),
     processGroups: {
       added: groupRanges(changed, ({ before, after }) => [after, before]),
@@ -149,6 +153,7 @@ export function reportOf(input: ReportInput): PreviewReport {
     irreversible: irreversibleOf(changed, version),
     differences: [...new Set([pending, ...runs].flatMap(({ notes }) => notes))],
     unknown: [
+      ...(changed.some(({ isDataMissing }) => isDataMissing) ? [lostData] : []),
       ...(version === undefined ? [] : [`whether there are images of version ${version.to}`]),
       ...(changed.some((record) => subjectsOf(record, "killProcesses").length > 0)
         ? [moreRecoveries]
@@ -167,6 +172,7 @@ function rangeOf(values: readonly number[]): Range {
 }
 
 function outcomeOf(records: readonly RunRecord[]): PreviewReport["outcome"] {
+  if (records.some(({ isDataMissing }) => isDataMissing)) return "lost";
   if (records.some(({ end }) => end === "blocked")) return "blocked";
   if (records.some(({ end }) => end !== "rested")) return "unfinished";
   const isIdle = records.every(({ acts, writes }) => acts.length + writes.length === 0);

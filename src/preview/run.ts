@@ -6,6 +6,7 @@ import { validateDocument } from "../api/validate-document.ts";
 import type { Activity } from "../operate/activity.ts";
 import type { VirtualClock } from "../env/virtual-clock.ts";
 import { isMarkedForRemoval } from "../model/process-group.ts";
+import { heldMessage, isDeletionHeld, isLeftAlone } from "../plan/removal/protect-from-deletion.ts";
 import { isReconciled } from "../sim/world.ts";
 import { applyChange } from "./change.ts";
 import type { Change, ChangeTarget } from "./change.ts";
@@ -65,7 +66,8 @@ export function runChange(
     recorder.begin();
     const before = recorder.cluster();
     const refusal = await applyChange(change, target);
-    onFindings(newFindings(before, recorder.cluster()));
+    const after = recorder.cluster();
+    onFindings([...newFindings(before, after), ...standstills(after)]);
     return refusal === undefined ? untilRest(clock, recorder, options) : { refusal };
   });
 }
@@ -113,6 +115,25 @@ function newFindings(
 ): string[] {
   const known = new Set(findingsOf(before));
   return findingsOf(after).filter((text) => !known.has(text));
+}
+
+/** Why the operator does nothing, whatever is changed, or what becomes of it in the end. */
+function standstills(cluster: FoundationDBCluster | undefined): string[] {
+  if (cluster === undefined) return [];
+  const since = cluster.metadata.deletionTimestamp;
+  return [
+    ...(cluster.spec.skip === true
+      ? [
+          "spec.skip is true: the operator leaves the cluster alone, and nothing is done until it is false",
+        ]
+      : []),
+    ...(isLeftAlone(cluster)
+      ? [
+          `the cluster is being deleted since ${since}: the operator leaves it alone, and Kubernetes takes all that belongs to it when its last finalizer is gone`,
+        ]
+      : []),
+    ...(isDeletionHeld(cluster) ? [heldMessage] : []),
+  ];
 }
 
 function findingsOf(cluster: FoundationDBCluster | undefined): string[] {

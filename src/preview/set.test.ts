@@ -49,6 +49,15 @@ const bad: [string, RegExp][] = [
   ["status.health=1", /the path has to begin with spec/],
   ["metadata.name=other", /only metadata.labels.NAME/],
   ["spec.processes.general.customParameters=knob", /it is a list: write it as JSON/],
+  ["spec.processCounts.storage=0x10", /it is a whole number from -\d+ to 2000, in digits/],
+  ["spec.processCounts.storage=1e3", /it is a whole number/],
+  ["spec.processCounts.storage=", /it is a whole number/],
+  ["spec.processCounts.storage=99999999999999999999999", /it is a whole number/],
+  ["spec.__proto__.storage=1", /no field has the name __proto__/],
+  ["metadata.labels.__proto__=x", /no field has the name __proto__/],
+  ["spec.constructor=1", /spec has no field constructor/],
+  ["spec..version=7.3.79", /the path has to begin with spec/],
+  ["spec.processes.general.customParameters[7]=knob_a=1", /the next one is 0/],
 ];
 
 for (const [assignment, expected] of bad) {
@@ -57,6 +66,19 @@ for (const [assignment, expected] of bad) {
     assert.match("problem" in reading ? reading.problem : "taken", expected);
   });
 }
+
+test("[PV17] long paths and values are shown in part, and deep ones refused", () => {
+  const problemOf = (assignment: string): string => {
+    const reading = set(assignment);
+    return "problem" in reading ? reading.problem : "taken";
+  };
+  assert.ok(problemOf(`spec.${"a.".repeat(50_000)}b=1`).length < 500);
+  const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
+  assert.match(
+    problemOf(`spec.processes.general.podTemplate=${deep}`),
+    /^--set .{100,130}…: it is nested more than 100 levels deep$/,
+  );
+});
 
 test("[PV6] a label is text, and its name may have dots", () => {
   const reading = set(String.raw`metadata.labels.example\.org/team=7`);

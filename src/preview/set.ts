@@ -1,6 +1,7 @@
 // `--set spec.path=value`: one value of a cluster, typed by the schema of its resource. A path that is not there is refused
 // with names that are near it. Pure. Rule PV6.
 import type { FoundationDBCluster } from "../api/cluster.ts";
+import { isNestedTooDeeply, nestingMaximum } from "../env/nesting.ts";
 import type { StructuralSchema } from "../kube/structural/structural-schema.ts";
 
 export type SetReading = { readonly cluster: FoundationDBCluster } | { readonly problem: string };
@@ -16,19 +17,28 @@ export function setValue(
   const equals = assignment.indexOf("=");
   if (equals <= 0) {
     return {
-      problem: `--set ${assignment}: write it as path=value, as in spec.processCounts.storage=5`,
+      problem: `--set ${shortened(assignment)}: write it as path=value, as in spec.processCounts.storage=5`,
     };
   }
   const [path, text] = [assignment.slice(0, equals), assignment.slice(equals + 1)];
   const steps = stepsOf(path);
   const target = targetOf(steps, schema);
-  if ("problem" in target) return { problem: `--set ${path}: ${target.problem}` };
+  if ("problem" in target) return { problem: `--set ${shortened(path)}: ${target.problem}` };
   const typed = typedValue(text, target.schema);
-  if ("problem" in typed) return { problem: `--set ${path}=${text}: ${typed.problem}` };
+  if ("problem" in typed) {
+    return { problem: `--set ${shortened(`${path}=${text}`)}: ${typed.problem}` };
+  }
   const copy = structuredClone(cluster) as unknown as Record<string, unknown>;
   const problem = put(copy, steps, typed.value);
-  if (problem !== undefined) return { problem: `--set ${path}: ${problem}` };
+  if (problem !== undefined) return { problem: `--set ${shortened(path)}: ${problem}` };
   return { cluster: copy as unknown as FoundationDBCluster };
+}
+
+const shownMaximum = 120;
+
+/** What somebody wrote, as far as a line can show it. */
+export function shortened(text: string): string {
+  return text.length > shownMaximum ? `${text.slice(0, shownMaximum)}…` : text;
 }
 
 /** a.b[0].c and a.b.0.c are one path; a dot in a name is written as \. */
@@ -42,6 +52,8 @@ function targetOf(
   root: StructuralSchema,
 ): { schema: StructuralSchema | undefined } | { problem: string } {
   const [first = "", second = "", ...rest] = steps;
+  // Assigning to it sets no field of an object.
+  if (steps.includes("__proto__")) return { problem: "no field has the name __proto__" };
   if (first === "metadata") {
     const isOpen = (second === "labels" || second === "annotations") && rest.length === 1;
     if (isOpen) return { schema: { type: "string" } };
@@ -57,7 +69,7 @@ function targetOf(
       const near = nearNames(step, names);
       const known = near.length > 0 ? near : names.slice(0, 5);
       const hint = known.length === 0 ? "it has no fields" : `there is ${known.join(", ")}`;
-      return { problem: `${walked.join(".")} has no field ${step}: ${hint}` };
+      return { problem: `${walked.join(".")} has no field ${shortened(step)}: ${hint}` };
     }
     schema = next;
     walked.push(step);
@@ -70,8 +82,8 @@ function stepInto(
   step: string,
 ): StructuralSchema | undefined {
   if (schema === undefined) return undefined;
-  const own = schema.properties?.[step];
-  if (own !== undefined) return own;
+  const { properties = {} } = schema;
+  if (Object.hasOwn(properties, step)) return properties[step];
   if (schema.items !== undefined) return /^\d+$/.test(step) ? schema.items : undefined;
   const { additionalProperties: others } = schema;
   if (typeof others === "object") return others;
@@ -93,14 +105,18 @@ function typedValue(
     case "integer":
     case "number": {
       const number = Number(text);
-      const isFine = text.trim() !== "" && Number.isFinite(number);
-      if (isFine && (schema.type === "number" || Number.isInteger(number)))
-        return { value: number };
-      return { problem: `it is ${schema.type === "integer" ? "a whole number" : "a number"}` };
+      if (schema.type === "integer") {
+        if (/^[+-]?\d+$/.test(text) && Number.isSafeInteger(number)) return { value: number };
+        return { problem: `it is a whole number${boundsText(schema)}, in digits` };
+      }
+      const isFine = /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) && Number.isFinite(number);
+      return isFine ? { value: number } : { problem: "it is a number" };
     }
     default:
       try {
-        return { value: JSON.parse(text) };
+        const value: unknown = JSON.parse(text);
+        if (!isNestedTooDeeply(value)) return { value };
+        return { problem: `it is nested more than ${nestingMaximum} levels deep` };
       } catch {
         // Text that is no JSON is what it says, where the schema leaves that open.
         if (schema?.type === undefined) return { value: text };
@@ -109,6 +125,12 @@ function typedValue(
         };
       }
   }
+}
+
+function boundsText({ minimum, maximum }: StructuralSchema): string {
+  if (minimum === undefined && maximum === undefined) return "";
+  if (minimum === undefined) return ` up to ${maximum}`;
+  return maximum === undefined ? ` from ${minimum}` : ` from ${minimum} to ${maximum}`;
 }
 
 function enumProblem(text: string, schema: StructuralSchema): { problem: string } | undefined {

@@ -11,11 +11,15 @@ import type { Pod } from "../kube/generated/types.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { storageClasses } from "../kube/resource.ts";
 import type { Stored } from "../kube/resource.ts";
+import { isIpAddress, parseAddress } from "../model/address.ts";
+import { coordinatorsOf } from "../model/connection-string.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
+import { dnsNameOf, localityKeys } from "../model/locality.ts";
 import type { Activity } from "../operate/activity.ts";
 import type { OperatorOptions } from "../operate/operator.ts";
 import { createLocalCluster } from "../sim/database/local-cluster.ts";
 import { createGround } from "../sim/ground.ts";
+import type { Ground } from "../sim/ground.ts";
 import { standardStorageClass } from "../sim/standard-storage.ts";
 import { startWorldOn } from "../sim/world.ts";
 import type { World } from "../sim/world.ts";
@@ -73,10 +77,10 @@ export async function wake(picture: Picture, options: WakeOptions): Promise<Waki
   });
   await during(clock, world.started);
   await keepOwnClasses(clock, world, stage);
-  const homeless = startOutsiders(clock, world, stage, picture);
-  if (homeless.length > 0) {
+  const outside = startOutsiders(ground, stage, picture);
+  if (outside.homeless.length > 0) {
     await stopCopy(clock, world);
-    return { problems: homeless.map(missingProcess) };
+    return { problems: outside.homeless.map(missingProcess) };
   }
   restoreAll(world.server, stage.objects);
   const untilMs = clock.nowMs() + wakeMs;
@@ -85,9 +89,12 @@ export async function wake(picture: Picture, options: WakeOptions): Promise<Waki
   const missing = world.fdb.awaited();
   if (missing.length > 0) {
     await stopCopy(clock, world);
+    const nameless = unknownNames(ground, picture);
+    if (nameless.length > 0) return { problems: nameless };
     return { problems: missing.map(({ address }) => lostProcess(address)) };
   }
-  return { copy: { clock, world, notes: [...stage.notes, ...database.notes] } };
+  const notes = [...stage.notes, ...database.notes, ...outside.notes];
+  return { copy: { clock, world, notes } };
 }
 
 interface Chances {
@@ -204,20 +211,26 @@ async function keepOwnClasses(
   await during(clock, world.client.delete(storageClasses, { name }));
 }
 
+interface Outsiders {
+  /** Addresses of processes that this cluster should run and no pod does. */
+  readonly homeless: readonly string[];
+  readonly notes: readonly string[];
+}
+
 /**
- * Processes of the database that other Kubernetes clusters run: they are there, and nobody looks after them here. Gives
- * the addresses of those that this cluster should run and no pod does.
+ * Processes of the database that other Kubernetes clusters run: they are there under their addresses and names, and nobody
+ * looks after them here.
  */
 function startOutsiders(
-  clock: VirtualClock,
-  { fdb }: World,
+  { clock, fdb, network }: Ground,
   { addresses }: Stage,
   { databaseStatus, cluster: { status } }: Picture,
-): string[] {
+): Outsiders {
   const { cluster } = (databaseStatus ?? {}) as DatabaseStatus;
   const own = new Set((status?.processGroups ?? []).map(({ processGroupID }) => processGroupID));
   const homeless: string[] = [];
   const outside = createLocalCluster(clock, fdb, cluster?.connection_string ?? "");
+  let count = 0;
   for (const process of fdb.awaited()) {
     const { processId, address, processClass, localities, version } = process;
     const host = process.endpoint.replace(/:\d+$/, "").replace(/^\[|\]$/g, "");
@@ -227,7 +240,29 @@ function startOutsiders(
       continue;
     }
     const { processid: _own, ...given } = localities;
+    const { [localityKeys.dnsName]: hostName = "" } = localities;
+    if (hostName !== "") network.setHostName(hostName, [host]);
     outside.start({ name: processId, processClass, address, localities: given, version });
+    count += 1;
   }
-  return homeless;
+  const note = `${count} ${count === 1 ? "process of the database runs" : "processes of the database run"} in other Kubernetes clusters: they are in the copy as they are, and the operators that look after them are not. What has to be done in those clusters, too, is waited for`;
+  return { homeless, notes: count === 0 ? [] : [note] };
+}
+
+/** Coordinators of other Kubernetes clusters are found by the names that their processes report. */
+function unknownNames({ network }: Ground, { databaseStatus }: Picture): PictureProblem[] {
+  const { cluster } = (databaseStatus ?? {}) as DatabaseStatus;
+  const reported = new Set(Object.values(cluster?.processes ?? {}).map(dnsNameOf));
+  return coordinatorsOf(cluster?.connection_string ?? "")
+    .filter((address) => {
+      const parsed = parseAddress(address);
+      if (!parsed.ok || isIpAddress(parsed.value)) return false;
+      const { host } = parsed.value;
+      return !reported.has(host) && network.resolve(host) === undefined;
+    })
+    .map((value) => ({
+      ...{ field: "databaseStatus.cluster.connection_string", value },
+      remedy:
+        "no pod of the picture and no process of the status has this name: take the status when every process reports its dns_name, or the picture of a cluster whose file has addresses",
+    }));
 }

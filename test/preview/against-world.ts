@@ -1,6 +1,7 @@
 // Preview against the world: a cluster in a world, a picture of it, a preview of a change, then the same change in the world
 // itself. What was stated is compared with what happened. Rule: spec/preview.md [PV10].
 import { strict as assert } from "node:assert";
+import type { ExampleName } from "../../src/cli/examples.ts";
 import type { ClusterSpec, FoundationDBCluster } from "../../src/api/cluster.ts";
 import { applyChange } from "../../src/preview/change.ts";
 import type { Change } from "../../src/preview/change.ts";
@@ -11,6 +12,7 @@ import type { RunRecord } from "../../src/preview/recorder.ts";
 import { coordinatorChanges } from "../../src/preview/report.ts";
 import { runChange, runPending, untilRest } from "../../src/preview/run.ts";
 import { runExample } from "../world/hall-harness.ts";
+import { runMultiExample } from "../world/multi-example.ts";
 import { hourMs, minuteMs, TestWorld } from "../world/world-harness.ts";
 import type { TestWorldOptions } from "../world/world-harness.ts";
 import { pictureOf } from "./world-picture.ts";
@@ -20,6 +22,8 @@ export interface PreviewCase {
   readonly spec: Partial<ClusterSpec>;
   /** The file of the examples that the cluster comes from instead. */
   readonly example?: string;
+  /** One of several Kubernetes clusters, which is previewed and changed, and the example that they are from. */
+  readonly member?: readonly [example: ExampleName, name: string];
   readonly options?: TestWorldOptions;
   readonly change: (cluster: FoundationDBCluster) => Change;
 }
@@ -44,16 +48,16 @@ export interface Comparison {
 const limitMs = 8 * hourMs;
 
 export async function compare(
-  { spec, example, options, change }: PreviewCase,
+  { spec, example, member, options, change }: PreviewCase,
   seeds: readonly number[],
 ): Promise<Comparison> {
   let recorder: Recorder | undefined;
   let comparison: Comparison | undefined;
-  const all: TestWorldOptions = {
-    ...{ nodes: 9, ...options },
+  const listeners: Pick<TestWorldOptions, "onActivity" | "onRequest"> = {
     onActivity: (activity) => recorder?.onActivity(activity),
     onRequest: (request) => recorder?.onRequest(request),
   };
+  const all: TestWorldOptions = { nodes: 9, ...options, ...listeners };
   const body = async (world: TestWorld): Promise<void> => {
     await world.clock.advance(12 * minuteMs);
     const picture = await pictureOf(world);
@@ -77,7 +81,11 @@ export async function compare(
     const end = await untilRest(world.clock, recorder, { limitMs });
     comparison = comparisonOf(stated, recorder.record(0, end));
   };
-  if (example === undefined) await TestWorld.runWithCluster({ ...all, spec }, body);
+  if (member !== undefined) {
+    const [from, own] = member;
+    const siteOf = (name: string): TestWorldOptions => (name === own ? listeners : {});
+    await runMultiExample(from, { siteOf }, (multi) => body(multi.at(own)));
+  } else if (example === undefined) await TestWorld.runWithCluster({ ...all, spec }, body);
   else await runExample(example, all, body);
   assert.ok(comparison);
   return comparison;
@@ -139,6 +147,16 @@ function classOf(id: string): string {
   return /^(?:locality_instance_id:)?(?:.*-)?([a-z_]+)-\d+$/.exec(id)?.[1] ?? "something";
 }
 
+/** Data was lost, as was stated: what happens then hangs on which data it was, and no figure of it is stated. */
+export function isStatedLoss({ records: { stated, happened } }: Comparison): boolean {
+  return happened.isDataMissing && stated.some(({ isDataMissing }) => isDataMissing);
+}
+
+/** The figures that a preview stands for. */
+export function figuresOf(comparison: Comparison): readonly Figure[] {
+  return isStatedLoss(comparison) ? [] : comparison.figures;
+}
+
 /** How far what happened lies outside of what was stated, beyond what is allowed; 0 when it does not. */
 export function missOf({ stated, happened, share = 0, amount = 0 }: Figure): number {
   const least = stated.reduce((low, one) => Math.min(low, one), Infinity);
@@ -147,12 +165,25 @@ export function missOf({ stated, happened, share = 0, amount = 0 }: Figure): num
   return outside <= Math.max(amount, share * Math.max(most, happened)) ? 0 : outside;
 }
 
-export function missesOf({ figures, ends }: Comparison): string[] {
-  const misses = figures
+export function missesOf(comparison: Comparison): string[] {
+  const { ends, records } = comparison;
+  const lost = { stated: records.stated.map(lossOf), happened: lossOf(records.happened) };
+  const misses = figuresOf(comparison)
     .filter((figure) => missOf(figure) > 0)
     .map(
       ({ what, stated, happened }) => `${what}: stated ${stated.join(", ")}, happened ${happened}`,
     );
-  if (ends.stated.includes(ends.happened)) return misses;
-  return [...misses, `end: stated ${ends.stated.join(", ")}, happened ${ends.happened}`];
+  return [
+    ...misses,
+    ...(lost.stated.includes(lost.happened)
+      ? []
+      : [`loss: stated ${lost.stated.join(", ")}, happened ${lost.happened}`]),
+    ...(isStatedLoss(comparison) || ends.stated.includes(ends.happened)
+      ? []
+      : [`end: stated ${ends.stated.join(", ")}, happened ${ends.happened}`]),
+  ];
+}
+
+function lossOf({ isDataMissing }: RunRecord): string {
+  return isDataMissing ? "data is lost" : "none";
 }

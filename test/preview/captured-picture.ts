@@ -11,7 +11,7 @@ type Processes = Readonly<Record<string, StatusProcess>>;
 export function pictureWithStatus(picture: Picture, captured: DatabaseStatus): Picture {
   const world = picture.databaseStatus as DatabaseStatus;
   const own = Object.values(world.cluster?.processes ?? {});
-  const pairs = pairsOf(captured.cluster?.processes ?? {}, own, hallNames(captured, world));
+  const pairs = pairsOf(captured.cluster?.processes ?? {}, own, placeNames(captured, world));
   const moved = withAddresses(captured, pairs);
   const processes = Object.fromEntries(
     pairs.map(([id, there, here]) => [
@@ -35,45 +35,49 @@ export function pictureWithStatus(picture: Picture, captured: DatabaseStatus): P
 
 type Pair = readonly [id: string, there: StatusProcess, here: StatusProcess];
 
-/** Each real process stands for one of the same class, in the same hall where there are halls. */
+/** A hall, or a datacenter; in one place neither matters. */
+function placeOf({ locality }: StatusProcess): string | undefined {
+  return locality?.["data_hall"] ?? locality?.["dcid"];
+}
+
+/** Each real process stands for one of the same class, in the same hall or datacenter where there are such. */
 function pairsOf(
   captured: Processes,
   own: readonly StatusProcess[],
-  hallOf: (hall: string | undefined) => string | undefined,
+  nameOf: (place: string | undefined) => string | undefined,
 ): Pair[] {
   const free = [...own];
   return Object.entries(captured)
     .toSorted(([, left], [, right]) => ((left.address ?? "") < (right.address ?? "") ? -1 : 1))
     .map(([id, there]) => {
-      const hall = hallOf(there.locality?.["data_hall"]);
+      const place = nameOf(placeOf(there));
       const at = free.findIndex(
         (here) =>
-          here.class_type === there.class_type &&
-          (hall === undefined || here.locality?.["data_hall"] === hall),
+          here.class_type === there.class_type && (place === undefined || placeOf(here) === place),
       );
       const [here] = at < 0 ? [] : free.splice(at, 1);
-      assert.ok(here, `no ${there.class_type} in ${hall} for ${there.address}`);
+      assert.ok(here, `no ${there.class_type} in ${place} for ${there.address}`);
       return [id, there, here] as const;
     });
 }
 
-/** The halls of both in the order of how many processes they have, so that those of one size meet. */
-function hallNames(
+/** The places of both in the order of how many processes they have, so that those of one size meet. */
+function placeNames(
   captured: DatabaseStatus,
   world: DatabaseStatus,
-): (hall: string | undefined) => string | undefined {
-  const halls = ({ cluster }: DatabaseStatus): string[] => {
+): (place: string | undefined) => string | undefined {
+  const places = ({ cluster }: DatabaseStatus): string[] => {
     const counts = new Map<string, number>();
-    for (const { locality } of Object.values(cluster?.processes ?? {})) {
-      const hall = locality?.["data_hall"];
-      if (hall !== undefined) counts.set(hall, (counts.get(hall) ?? 0) + 1);
+    for (const process of Object.values(cluster?.processes ?? {})) {
+      const place = placeOf(process);
+      if (place !== undefined) counts.set(place, (counts.get(place) ?? 0) + 1);
     }
     return [...counts]
       .toSorted(([left, many], [right, more]) => more - many || (left < right ? -1 : 1))
-      .map(([hall]) => hall);
+      .map(([place]) => place);
   };
-  const [there, here] = [halls(captured), halls(world)];
-  return (hall) => (hall === undefined ? undefined : here[there.indexOf(hall)]);
+  const [there, here] = [places(captured), places(world)];
+  return (place) => (place === undefined ? undefined : here[there.indexOf(place)]);
 }
 
 function withAddresses(captured: DatabaseStatus, pairs: readonly Pair[]): DatabaseStatus {

@@ -1,5 +1,6 @@
 // Changes and faults whose previews are compared with the world: what the manual calls changeable, and every what-if.
 import type { ClusterSpec, FoundationDBCluster } from "../../src/api/cluster.ts";
+import type { ExampleName } from "../../src/cli/examples.ts";
 import type { Change } from "../../src/preview/change.ts";
 import { frugalProcesses, securedProcesses, small, tiny } from "../world/world-harness.ts";
 import { threeHalls } from "../world/hall-harness.ts";
@@ -296,9 +297,18 @@ const faults: readonly [string, Change, Partial<ClusterSpec>?][] = [
   ],
 ];
 
-/** The examples of one cluster each; those of several Kubernetes clusters have no picture that is whole. */
+/** The examples of one cluster each. */
 const examples = [
   ...["cluster", "bin-packing", "replacement-buckets", "three-data-hall", "three-datacenter"],
+];
+
+/** Members of the examples of several Kubernetes clusters: a picture has what one of them runs. */
+const members: readonly (readonly [example: ExampleName, name: string])[] = [
+  ["three-kubernetes-clusters", "az1"],
+  ["three-kubernetes-clusters", "az2"],
+  ["ha", "main"],
+  ["ha", "remote"],
+  ["ha", "satellite"],
 ];
 
 const exampleEdits: readonly [string, Edit][] = [
@@ -325,6 +335,12 @@ export const previewCases: readonly PreviewCase[] = [
     exampleEdits.map(([text, edit]) => ({
       ...{ title: `example ${example}, ${text}`, example, spec: {}, change: apply(edit) },
       options: { zones: 3 },
+    })),
+  ),
+  ...members.flatMap((member) =>
+    exampleEdits.map(([text, edit]) => ({
+      ...{ title: `example ${member[0]}, member ${member[1]}, ${text}`, member },
+      ...{ spec: {}, change: apply(edit) },
     })),
   ),
   ...edits.map(([title, edit, spec = base, options]) => ({

@@ -1,10 +1,10 @@
 // How often and how far previews were off, over many comparisons. Pure.
-import { missOf } from "./against-world.ts";
+import { figuresOf, missOf } from "./against-world.ts";
 import type { Comparison, Figure } from "./against-world.ts";
 
 export function figuresTable(all: readonly Comparison[]): string {
   const nameOf = ({ what }: Figure): string => what.replace(/^act: .*/, "acts, by kind and class");
-  const figures = all.flatMap((comparison) => comparison.figures);
+  const figures = all.flatMap(figuresOf);
   const names = [...new Set(figures.map(nameOf))];
   const rows = names.map((name) => {
     const own = figures.filter((figure) => nameOf(figure) === name);
@@ -25,6 +25,15 @@ export function figuresTable(all: readonly Comparison[]): string {
     "|---|---|---|---|---|---|",
     ...rows,
   ].join("\n");
+}
+
+const [begin, end] = ["<!-- begin of the table -->", "<!-- end of the table -->"] as const;
+
+/** The page of the manual with another text in the place of the table. */
+export function withTable(page: string, table: string): string {
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`the page has no place between ${begin} and ${end}`);
+  return `${page.slice(0, from + begin.length)}\n\n${table}\n\n${page.slice(to)}`;
 }
 
 function mostOf(values: readonly number[]): number {

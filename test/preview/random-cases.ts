@@ -10,7 +10,7 @@ export function randomCase(seed: number): PreviewCase {
   const random = seededRandom(seed);
   const spec = randomSpec(random);
   const { databaseConfiguration: { redundancy_mode: mode } = {}, processCounts } = spec;
-  const [text, change] = randomChange(random, mode === "single");
+  const [text, change] = randomChange(random);
   const counts = `${processCounts?.storage}/${processCounts?.log}/${processCounts?.stateless}`;
   const title = `random ${seed}: ${mode}, ${spec.imageType}, ${counts}: ${text}`;
   return { title, spec, options: { nodes: 9, seed }, change };
@@ -38,8 +38,7 @@ function randomSpec(random: Random): Partial<ClusterSpec> {
 
 type MakeChange = (cluster: FoundationDBCluster) => Change;
 
-/** What a database does without its only copy hangs on which data that was, and no status tells. */
-function randomChange(random: Random, hasOneCopy: boolean): [string, MakeChange] {
+function randomChange(random: Random): [string, MakeChange] {
   const processClass = randomPick(random, ["storage", "log", "stateless"] as const);
   const number = randomInteger(random, 1, 9);
   const place = random.next();
@@ -77,11 +76,7 @@ function randomChange(random: Random, hasOneCopy: boolean): [string, MakeChange]
       }),
     ],
     ["a patch version", apply(() => ({ version: "7.3.79" }))],
-    ...(hasOneCopy
-      ? []
-      : ([
-          [`node-${number} is lost`, () => ({ type: "loseNode", node: `node-${number}` })],
-        ] satisfies [string, MakeChange][])),
+    [`node-${number} is lost`, () => ({ type: "loseNode", node: `node-${number}` })],
     [`node-${number} is drained`, () => ({ type: "drain", node: `node-${number}` })],
   ];
   return randomPick(random, all);

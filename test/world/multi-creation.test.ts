@@ -2,20 +2,14 @@
 // Rules: spec/multi.md.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { exampleOf } from "../../src/cli/examples.ts";
-import { takeStage } from "../../src/cli/take-stage.ts";
+import { runMultiExample } from "./multi-example.ts";
 import { MultiTestWorld } from "./multi-harness.ts";
 import { hourMs, minuteMs, tiny } from "./world-harness.ts";
 import { assertInBothRegions, createRegions, fourClusters } from "./multi-regions.ts";
 
 test("[MU1] [MU4] [MU10] three Kubernetes clusters become one three_data_hall database in three phases", async () => {
-  const { sites: halls, stages } = exampleOf("three-kubernetes-clusters");
   const skews = { az2: { offsetMs: 7_000, driftMsPerHour: 500 } };
-  await MultiTestWorld.run({ names: halls, skews, resource: "sample" }, async (world) => {
-    for (const stage of stages) {
-      await takeStage(stage, world.multi.worlds);
-      await world.untilAllReconciled();
-    }
+  await runMultiExample("three-kubernetes-clusters", { skews }, async (world, halls) => {
     await world.clock.advance(2 * minuteMs);
     world.assertDataSafe();
     const coordinators = world.database.connectionString.split("@")[1]?.split(",") ?? [];
@@ -39,12 +33,7 @@ test("[MU1] [MU4] [MU10] three Kubernetes clusters become one three_data_hall da
 });
 
 test("[MU11] a Kubernetes cluster is taken out of a database without losing anything", async () => {
-  const { sites, stages } = exampleOf("three-kubernetes-clusters");
-  await MultiTestWorld.run({ names: sites, resource: "sample" }, async (world) => {
-    for (const stage of stages) {
-      await takeStage(stage, world.multi.worlds);
-      await world.untilAllReconciled();
-    }
+  await runMultiExample("three-kubernetes-clusters", {}, async (world) => {
     await world.changeAll({ databaseConfiguration: { redundancy_mode: "triple" } });
     await world.untilAllReconciled();
     const none = { storage: -1, log: -1, stateless: -1 };

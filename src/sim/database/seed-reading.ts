@@ -91,6 +91,10 @@ export function readSeed(status: DatabaseStatus, nowMs: number): SeedReading {
   }
   const configuration = readConfiguration(cluster.configuration, problems);
   const processes = readProcesses(cluster.processes ?? {}, nowMs, problems);
+  if (problems.length === 0 && processes.length === 0) {
+    const remedy = "take the status again, with all processes: a database that serves has some";
+    problems.push({ field: "databaseStatus.cluster.processes", value: "empty", remedy });
+  }
   if (connection === undefined || configuration === undefined || problems.length > 0) {
     return { seed: undefined, problems, notes: [] };
   }

@@ -169,6 +169,14 @@ test("[FDB71] what is not simulated, and a database that does not serve, is said
     },
   ]);
   const healthy = capturedStatus("03-healthy-double");
+  const bare: DatabaseStatus = { cluster: { ...healthy.cluster, processes: {} } };
+  assert.deepEqual(open().wake(bare).problems, [
+    {
+      field: "databaseStatus.cluster.processes",
+      value: "empty",
+      remedy: "take the status again, with all processes: a database that serves has some",
+    },
+  ]);
   const [id = "", process] = Object.entries(healthy.cluster?.processes ?? {})[0] ?? [];
   const strange: DatabaseStatus = {
     cluster: {
@@ -215,9 +223,13 @@ test("[FDB72] its figures tell recoveries, the fault tolerance of status, and by
   await clock.advance(300_000);
   const { fault_tolerance: told } = (await status()).cluster ?? {};
   const [after] = fdb.measures();
+  assert.equal(after?.isDataMissing(), false);
   assert.deepEqual(after?.faultTolerance, {
     data: told?.max_zone_failures_without_losing_data,
     availability: told?.max_zone_failures_without_losing_availability,
   });
   assert.ok(Math.abs(after.copiedBytes / stored - 1) < 0.2, `${after.copiedBytes} of ${stored}`);
+  for (const name of cluster.names()) cluster.stop(name);
+  await clock.advance(60_000);
+  assert.equal(fdb.measures()[0]?.isDataMissing(), true);
 });

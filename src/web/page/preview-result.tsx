@@ -10,6 +10,7 @@ const outcomes: Readonly<Record<PreviewReport["outcome"], readonly [Urgency, str
   done: [0, "It would be done"],
   blocked: [3, "It would get stuck"],
   refused: [3, "It would be refused"],
+  lost: [3, "Data would be lost: no living process has a copy of it at the end"],
   unfinished: [2, "It was not done within the limits of a preview"],
 };
 
