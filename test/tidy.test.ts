@@ -161,6 +161,7 @@ const planFolders = [
   "locks",
   "configuration",
   "volumes",
+  "certificates",
   "placement",
   "coordinators",
   "replacement",

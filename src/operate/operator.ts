@@ -59,6 +59,7 @@ import { observeCluster } from "./observe.ts";
 import { allChecks } from "./operator-checks.ts";
 import type { OperatorChecks } from "./operator-checks.ts";
 import { takeIn } from "./take-in.ts";
+import { PacedQueue } from "./paced-queue.ts";
 import { reconcileCluster } from "./reconcile.ts";
 import type { ReconcileOptions } from "./reconcile.ts";
 
@@ -145,6 +146,7 @@ class RunningOperator implements Operator {
   readonly #recorder: EventRecorder;
   readonly #metrics = new OperatorMetrics();
   readonly #states = new Map<string, ClusterState>();
+  readonly #handshakes: PacedQueue;
   readonly #reconcile: ReconcileOptions;
 
   constructor(input: OperatorInput) {
@@ -177,6 +179,7 @@ class RunningOperator implements Operator {
       serverClock,
       wake: (key) => this.#queue.addNews(key),
     };
+    this.#handshakes = new PacedQueue({ clock, gapMs: 250, parallel: 4 });
     this.#queue = new WorkQueue({
       clock,
       random,
@@ -362,6 +365,7 @@ class RunningOperator implements Operator {
         clock,
         admin,
         network,
+        handshakes: this.#handshakes,
         guard: this.#reconcile.perform.guard,
         statusTimeoutMs: options.statusTimeoutMs ?? 20_000,
         sidecarTimeoutMs: options.sidecarTimeoutMs ?? 5_000,
