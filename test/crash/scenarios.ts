@@ -1,9 +1,11 @@
 // The changes of a cluster and of backups at whose every write the operator is crashed, each as small as it can be and
 // still need every kind of write. Rules: spec/crash.md.
 import type { ClusterSpec } from "../../src/api/cluster.ts";
+import { createCertificates, renewCertificates } from "../../src/sim/sample-certificates.ts";
 import { groups } from "../world/removal-harness.ts";
 import { backupScenarios } from "./backup-scenarios.ts";
 import { knobs } from "../world/restart-harness.ts";
+import { securedProcesses } from "../world/world-harness.ts";
 import type { TestWorld } from "../world/world-harness.ts";
 
 export interface Scenario {
@@ -81,6 +83,19 @@ const clusterScenarios: readonly Scenario[] = [
       const resources = { requests: { storage: "256G" } };
       const general = { volumeClaimTemplate: { spec: { resources } } };
       return world.changeSpec({ processes: { general } });
+    },
+    restarts: 0,
+  },
+  {
+    name: "certificate-ends",
+    spec: { ...three, mainContainer: { enableTls: true }, processes: securedProcesses },
+    startsWithCluster: false,
+    change: async (world, spec) => {
+      const notBeforeMs = world.clock.nowMs();
+      await createCertificates(world.client, "default");
+      const notAfterMs = notBeforeMs + 10 * 24 * 3_600_000;
+      await renewCertificates(world.client, "default", { notBeforeMs, notAfterMs });
+      await world.createCluster(spec);
     },
     restarts: 0,
   },
