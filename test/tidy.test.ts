@@ -162,6 +162,7 @@ const planFolders = [
   "configuration",
   "volumes",
   "drains",
+  "certificates",
   "placement",
   "coordinators",
   "replacement",

@@ -290,6 +290,62 @@ export const databaseAlarms: readonly Alarm[] = [
     ],
   },
   {
+    name: "FoundationDBCertificateExpiring",
+    severity: "warning",
+    forMinutes: 30,
+    expression: () =>
+      `min ${each} (fdb_operator_certificate_expiry_timestamp_seconds) - time() < 14 * 86400`,
+    summary:
+      "A certificate of {{ $labels.namespace }}/{{ $labels.name }} expires in {{ $value | humanizeDuration }}.",
+    labels: ofCluster,
+    fires: [
+      {
+        title: "ten days are left",
+        series: { [of("fdb_operator_certificate_expiry_timestamp_seconds")]: "867600x60" },
+        says: "A certificate of shop/orders expires in 10d 0h 0m 0s.",
+        atMinutes: 60,
+      },
+    ],
+    quiet: [
+      {
+        title: "a month is left",
+        series: { [of("fdb_operator_certificate_expiry_timestamp_seconds")]: "2592000x60" },
+        atMinutes: 60,
+      },
+      {
+        title: "it is renewed in time",
+        series: {
+          [of("fdb_operator_certificate_expiry_timestamp_seconds")]: "1209600x20 7776000x60",
+        },
+        atMinutes: 50,
+      },
+    ],
+  },
+  {
+    name: "FoundationDBCertificateOutdated",
+    severity: "warning",
+    forMinutes: 1440,
+    expression: () => `max ${each} (fdb_operator_certificate_outdated) > 0`,
+    summary:
+      "A process of {{ $labels.namespace }}/{{ $labels.name }} still shows an old certificate, a day after others have the new one.",
+    labels: ofCluster,
+    fires: [
+      {
+        title: "it never reads the new one",
+        series: { [of("fdb_operator_certificate_outdated")]: "1x1500" },
+        says: "A process of shop/orders still shows an old certificate, a day after others have the new one.",
+        atMinutes: 1450,
+      },
+    ],
+    quiet: [
+      {
+        title: "it reads it after twelve hours",
+        series: { [of("fdb_operator_certificate_outdated")]: "1x720 0x800" },
+        atMinutes: 1450,
+      },
+    ],
+  },
+  {
     name: "FoundationDBProcessCrashLoop",
     severity: "warning",
     forMinutes: 0,

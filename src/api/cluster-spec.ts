@@ -135,6 +135,20 @@ export const clusterSpecSchema = object(
       "Certificates in PEM form that TLS peers are checked against.",
       { maxItems: 1000 },
     ),
+    operatorTrust: object(
+      {
+        configMap: required(
+          string(
+            "Name of a ConfigMap in the namespace of the cluster, with the label foundationdb.org/fdb-cluster-name that names the cluster.",
+            { minLength: 1, maxLength: 253 },
+          ),
+        ),
+        key: string("Its key with certificates in PEM form; ca.crt when absent.", {
+          ...{ minLength: 1, maxLength: 253 },
+        }),
+      },
+      "Authorities that the operator's own client of this database trusts, in place of those that it trusts for all databases.",
+    ),
     sidecarVariables: array(
       string("", { maxLength: 1024 }),
       "Split image: more variables to fill into arguments.",

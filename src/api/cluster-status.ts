@@ -189,6 +189,13 @@ export const clusterStatusSchema = object(
       },
       "How processes must listen; both while TLS is turned on or off.",
     ),
+    certificates: object(
+      {
+        expires: required(string("When the first of them expires.", { format: "date-time" })),
+        issuer: required(string("Who issued that one.", { maxLength: 1024 })),
+      },
+      "The certificates that the processes show; absent without TLS, and until they were seen.",
+    ),
     hasIncorrectConfigMap: boolean("The ConfigMap is not current."),
     hasIncorrectServiceConfig: boolean("The services are not current."),
     needsNewCoordinators: boolean("The coordinators must change."),

@@ -4,7 +4,7 @@ import type { Schema, TypeOf } from "./schema.ts";
 
 /**
  * DeletionHeld is there only while a deleted cluster is kept, Warning only while there is something to warn of, Paused
- * only while spec.skip is true.
+ * only while spec.skip is true, those of certificates only while they hold.
  */
 export type ConditionType =
   | "Available"
@@ -13,6 +13,8 @@ export type ConditionType =
   | "Degraded"
   | "DeletionHeld"
   | "Paused"
+  | "CertificateExpiring"
+  | "CertificateOutdated"
   | "Warning";
 
 const conditionSchema = object(

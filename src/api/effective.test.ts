@@ -73,6 +73,7 @@ test("[API12] automation has these values when the spec is silent", () => {
     ignoreTerminatingPodsSeconds: 600,
     ignoreMissingProcessesSeconds: 30,
     failedPodDurationSeconds: 300,
+    managesDrains: false,
     maxConcurrentReplacements: Infinity,
     deletionMode: "Zone",
     removalMode: "Zone",

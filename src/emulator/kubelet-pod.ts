@@ -178,7 +178,16 @@ export class PodWorker {
 
   /** A ConfigMap changed: the mounted files follow after a while. */
   configMapChanged(name: string): void {
-    if (this.#isDead || !this.node.isConnected || !this.#volumes.usesConfigMap(name)) return;
+    if (this.#volumes.usesConfigMap(name)) this.#refreshLater();
+  }
+
+  /** So do those of a Secret. */
+  secretChanged(name: string): void {
+    if (this.#volumes.usesSecret(name)) this.#refreshLater();
+  }
+
+  #refreshLater(): void {
+    if (this.#isDead || !this.node.isConnected) return;
     if (this.#timers.has("mount")) return this.#mount();
     if (this.#timers.has("config-map")) return;
     const { min, max } = this.#core.options.configMapDelayMs;

@@ -70,6 +70,11 @@ export class PodVolumes {
     );
   }
 
+  usesSecret(name: string): boolean {
+    const volumes = this.#sources.pod.spec?.volumes ?? [];
+    return volumes.some(({ secret }) => secret?.secretName === name);
+  }
+
   #open(volume: Volume): Outcome<VolumeStore> {
     const uid = this.#sources.pod.metadata.uid ?? "";
     const files = this.#project(volume);

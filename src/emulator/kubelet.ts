@@ -233,6 +233,13 @@ class Kubelet implements RunningKubelet {
       if (old === undefined && this.#workers.size === 0) return;
       this.#onConfigMap(object.metadata.namespace ?? "", object.metadata.name ?? "");
     });
+    informers.of(secrets).onChange(({ object, old }) => {
+      if (old === undefined) return;
+      const { namespace = "", name = "" } = object.metadata;
+      for (const [key, worker] of this.#workers) {
+        if (key.startsWith(`${namespace}/`)) worker.secretChanged(name);
+      }
+    });
     informers.of(persistentVolumes).onChange(({ type, object }) => {
       if (type === "DELETED") this.#core.forgetStore(`volume:${object.metadata.uid ?? ""}`);
     });

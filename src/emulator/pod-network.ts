@@ -3,8 +3,9 @@
 // rules KUBELET24 to KUBELET26.
 import type { Clock, Timer } from "../env/clock.ts";
 import type { RequestHandler } from "../pod/container-program.ts";
+import type { SeenCertificate } from "../model/certificate.ts";
 import { PodUnreachableError } from "../pod/network.ts";
-import type { PodNetwork, PodRequest, PodResponse } from "../pod/network.ts";
+import type { Handshake, PodNetwork, PodRequest, PodResponse } from "../pod/network.ts";
 import type { HostResolver } from "../pod/process-runtime.ts";
 
 export interface EmulatedPodNetwork extends PodNetwork, HostResolver {
@@ -29,6 +30,8 @@ export interface EmulatedPodNetwork extends PodNetwork, HostResolver {
    * service's.
    */
   route(ip: string): string | undefined;
+  /** Who knows the certificates of the processes that speak TLS; nobody does at first. */
+  shownAt: (ip: string, port: number) => SeenCertificate | undefined;
   /** No packet reaches or leaves this address any more. */
   cut(ip: string): void;
   heal(ip: string): void;
@@ -52,6 +55,7 @@ class Network implements EmulatedPodNetwork {
   readonly #ports = new Map<string, OpenPort>();
   readonly #hostNames = new Map<string, readonly string[]>();
   nameLagMs = 0;
+  shownAt: EmulatedPodNetwork["shownAt"] = () => undefined;
   /** Newer addresses of names that keep their old ones for a while. */
   readonly #pendingNames = new Map<string, Timer>();
   readonly #services = new Map<string, readonly string[]>();
@@ -77,6 +81,18 @@ class Network implements EmulatedPodNetwork {
       throw new PodUnreachableError(`${host}:${port} ${message}`);
     }
     return open.handler(request.method, request.path);
+  }
+
+  async certificate({ host, port, timeoutMs }: Handshake): Promise<SeenCertificate> {
+    const ip = this.route(host);
+    if (ip === undefined || this.#cut.has(ip)) {
+      await this.#pass(timeoutMs);
+      throw new PodUnreachableError(`${host}:${port}: no certificate within ${timeoutMs} ms`);
+    }
+    await this.#pass(roundTripMs);
+    const shown = this.shownAt(host, port) ?? this.shownAt(ip, port);
+    if (shown === undefined) throw new PodUnreachableError(`${host}:${port} shows no certificate`);
+    return shown;
   }
 
   resolve(hostName: string): string | undefined {

@@ -8,6 +8,8 @@ export interface AdminClientOptions {
   connectionString: string;
   /** Version of the client library to use; the running version of the database. */
   version: string;
+  /** Certificates in PEM form that servers are checked against; those in FDB_TLS_CA_FILE when absent. */
+  authorities?: string | undefined;
 }
 
 export interface AdminClientFactory {

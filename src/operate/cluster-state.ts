@@ -11,6 +11,8 @@ import type { ClusterFacts } from "../plan/facts.ts";
 import type { ActionFailure, ActionRefusal, ZoneAttempt } from "../plan/snapshot.ts";
 import type { Wait } from "./dated-plan.ts";
 import type { PodNetwork } from "../pod/network.ts";
+import { CertificateReader } from "./certificate-reader.ts";
+import type { PacedQueue } from "./paced-queue.ts";
 import { DatabasePoller } from "./database-poller.ts";
 import { DatabaseReader } from "./database-reader.ts";
 import { Doubts } from "./doubts.ts";
@@ -39,6 +41,7 @@ export interface ClusterState {
   readonly clusterUid: string;
   readonly poller: DatabasePoller;
   readonly sidecars: SidecarReader;
+  readonly certificates: CertificateReader;
   readonly memory: PlanMemory;
   readonly database: GuardedDatabase;
   /** By the key of what was tried. */
@@ -96,6 +99,8 @@ export interface StateOptions {
   clock: Clock;
   admin: AdminClientFactory;
   network: PodNetwork;
+  /** Shared by all clusters. */
+  handshakes: PacedQueue;
   guard: Guard;
   statusTimeoutMs: number;
   sidecarTimeoutMs: number;
@@ -132,6 +137,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     minimumIntervalMs: 500,
     onAnswer: onNews,
   });
+  const certificates = new CertificateReader({ ...options, queue: options.handshakes, onNews });
   const database = newGuardedDatabase(poller, links);
   const reader = new DatabaseReader({
     clock,
@@ -153,6 +159,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     clusterUid: links.clusterUid,
     poller,
     sidecars,
+    certificates,
     reader,
     statuses: new StatusMemory(),
     memory: new PlanMemory(),
@@ -221,5 +228,6 @@ export function closeClusterState(state: ClusterState): void {
   state.isClosed = true;
   state.poller.close();
   state.sidecars.close();
+  state.certificates.close();
   state.reader.close();
 }

@@ -10,6 +10,8 @@ export interface DatabaseTarget {
   name: string;
   connectionString: string;
   version: string;
+  /** See AdminClientOptions. */
+  authorities?: string | undefined;
 }
 
 export interface PollerOptions {
@@ -78,7 +80,7 @@ export class DatabasePoller {
   }
 
   /**
-   * Points the poller at a database. Another connection string or version means a new client. Nothing is asked for a
+   * Points the poller at a database. Another connection string, version or trust means a new client. Nothing is asked for a
    * while where the database is only to be created.
    */
   follow(target: DatabaseTarget | undefined, quietMs = 0): void {
@@ -153,7 +155,8 @@ export class DatabasePoller {
   /** The client follows a change of coordinators itself: such a new connection string needs no new client. */
   #knowsAlready(target: DatabaseTarget): boolean {
     return (
-      this.#target?.version === target.version &&
+      this.#target !== undefined &&
+      isSameClient(this.#target, target) &&
       this.#latest.kind === "seen" &&
       this.#latest.status.cluster?.connection_string === target.connectionString
     );
@@ -279,5 +282,10 @@ function isSameTarget(
   right: DatabaseTarget | undefined,
 ): boolean {
   if (left === undefined || right === undefined) return left === right;
-  return left.connectionString === right.connectionString && left.version === right.version;
+  return left.connectionString === right.connectionString && isSameClient(left, right);
+}
+
+/** Whether a client of the one would do for the other, if it were the same database. */
+function isSameClient(left: DatabaseTarget, right: DatabaseTarget): boolean {
+  return left.version === right.version && left.authorities === right.authorities;
 }

@@ -7,6 +7,7 @@ import { automationOf, isGlobalMode } from "../api/effective.ts";
 import type { Labels, MetricsRegistry, Sample } from "../env/metrics.ts";
 import { coordinationSets } from "../fdb/keys.ts";
 import type { Stored } from "../kube/resource.ts";
+import { conditionIn } from "../kube/condition.ts";
 import { parseTime } from "../kube/time.ts";
 import { clusterMetrics } from "../model/metrics/resources.ts";
 import { processClasses } from "../model/process-class.ts";
@@ -40,6 +41,7 @@ export function registerClusterMetrics(
       setGroups(gauges, labels, cluster);
       setWaits(gauges, labels, cluster, source.nowMs());
       setBuckets(gauges, labels, cluster);
+      setCertificates(gauges, labels, cluster);
       setCoordination(gauges, labels, cluster, source);
     }
   });
@@ -152,6 +154,19 @@ function setWaits(
   const lasting = waits.filter(({ reason }) => concernOf(reason) === "person");
   const ages = lasting.map((wait) => nowMs - (parseTime(wait.since) ?? nowMs));
   gauges.needsPerson.set(labels, mostOf(ages, 0) / 1000);
+}
+
+/** Only clusters whose certificates were seen have these. */
+function setCertificates(
+  gauges: Gauges,
+  labels: Labels,
+  { status }: Stored<FoundationDBCluster>,
+): void {
+  const expiryMs = parseTime(status?.certificates?.expires);
+  if (expiryMs === undefined) return;
+  const isOutdated = conditionIn(status, "CertificateOutdated")?.status === "True";
+  gauges.certificateExpiry.set(labels, expiryMs / 1000);
+  gauges.certificateOutdated.set(labels, Number(isOutdated));
 }
 
 function setBuckets(gauges: Gauges, labels: Labels, cluster: Stored<FoundationDBCluster>): void {

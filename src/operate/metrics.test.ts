@@ -184,3 +184,25 @@ test("[E34] a step acted, waited or passed", () => {
   assert.deepEqual([of("addPods", "acted"), of("addPods", "waited")], [1, 0]);
   assert.deepEqual([of("addPVCs", "waited"), of("addServices", "passed")], [1, 1]);
 });
+
+test("[CERT5] [CERT7] when certificates expire and whether one is outdated are metrics of clusters that show some", () => {
+  const expires = "2026-02-01T00:00:00Z";
+  const outdated = {
+    ...({ type: "CertificateOutdated", status: "True", reason: "CertificateOutdated" } as const),
+    ...{ message: "", lastTransitionTime: expires },
+  };
+  const shown = { certificates: { expires, issuer: "CN=a" } };
+  for (const [status, expected] of [
+    [{}, []],
+    [shown, [Date.parse(expires) / 1000, 0]],
+    [{ ...shown, conditions: [outdated] }, [Date.parse(expires) / 1000, 1]],
+  ] as const) {
+    const registry = new MetricsRegistry();
+    registerClusterMetrics(registry, { clusters: () => [clusterWith(status)], nowMs: () => nowMs });
+    const found = [...samples(registry)].filter(([series]) => series.includes("_certificate_"));
+    assert.deepEqual(
+      found.map(([, value]) => value),
+      expected,
+    );
+  }
+});

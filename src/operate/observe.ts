@@ -49,6 +49,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     services: objectsOf(caches.services, cluster),
     // By name alone it could be somebody else's, whose data must not be overwritten.
     configMap: objectsOf(caches.configMaps, cluster).get(name),
+    operatorTrust: operatorTrustOf(caches, cluster),
     nodes: nodesOf(caches, pods),
     ...agentHostsOf(caches, cluster),
     disruptionBudgets: budgetsOf(caches, cluster),
@@ -67,6 +68,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     lostZones: state.statuses.lostZones(nowMs),
     missingCoordinators: state.statuses.missingCoordinators,
     sidecars: state.sidecars.observations(),
+    certificates: state.certificates.observations(),
     failures: [...state.failures.values()],
     refusals: [...state.refusals.values()],
     facts: state.facts ?? storedFacts(cluster.status?.observedSince),
@@ -79,6 +81,17 @@ export function observeCluster(input: ObserveInput): Snapshot {
     checks: input.checks,
     memory: state.memory,
   });
+}
+
+/** The authorities that the spec names for our own client; undefined when it names none, or they are not there. */
+export function operatorTrustOf(
+  { configMaps }: Pick<Caches, "configMaps">,
+  { metadata, spec }: FoundationDBCluster,
+): string | undefined {
+  const { configMap: name, key = "ca.crt" } = spec.operatorTrust ?? {};
+  if (name === undefined) return undefined;
+  const found = configMaps.get({ namespace: metadata.namespace ?? "", name })?.data?.[key];
+  return found === "" ? undefined : found;
 }
 
 /** Only a change of version asks for them. */

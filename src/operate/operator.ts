@@ -61,6 +61,7 @@ import { observeCluster } from "./observe.ts";
 import { allChecks } from "./operator-checks.ts";
 import type { OperatorChecks } from "./operator-checks.ts";
 import { takeIn } from "./take-in.ts";
+import { PacedQueue } from "./paced-queue.ts";
 import { reconcileCluster } from "./reconcile.ts";
 import type { ReconcileOptions } from "./reconcile.ts";
 
@@ -151,6 +152,7 @@ class RunningOperator implements Operator {
   readonly #recorder: EventRecorder;
   readonly #metrics = new OperatorMetrics();
   readonly #states = new Map<string, ClusterState>();
+  readonly #handshakes: PacedQueue;
   readonly #reconcile: ReconcileOptions;
 
   constructor(input: OperatorInput) {
@@ -191,6 +193,7 @@ class RunningOperator implements Operator {
       serverClock,
       wake: (key) => this.#queue.addNews(key),
     };
+    this.#handshakes = new PacedQueue({ clock, gapMs: 250, parallel: 4 });
     this.#queue = new WorkQueue({
       clock,
       random,
@@ -398,6 +401,7 @@ class RunningOperator implements Operator {
         clock,
         admin,
         network,
+        handshakes: this.#handshakes,
         guard: this.#reconcile.perform.guard,
         statusTimeoutMs: options.statusTimeoutMs ?? 20_000,
         sidecarTimeoutMs: options.sidecarTimeoutMs ?? 5_000,

@@ -31,7 +31,7 @@ export interface PerformOptions {
   client: KubeClient;
   caches: Caches;
   guard: Guard;
-  network: PodNetwork;
+  network: Pick<PodNetwork, "request">;
   /** Writes of one kind that are under way at once. */
   parallelMax: number;
   sidecarTimeoutMs: number;

@@ -42,7 +42,7 @@ import type { DatedClusterPlan } from "./dated-plan.ts";
 import { invalidStatus, problemText } from "./invalid-spec.ts";
 import { pausedStatus } from "./paused.ts";
 import type { OperatorMetrics } from "./metrics.ts";
-import { freshEnough, objectsOf, observeCluster } from "./observe.ts";
+import { freshEnough, objectsOf, observeCluster, operatorTrustOf } from "./observe.ts";
 import { awaitedAfter, pollInterval } from "./poll-interval.ts";
 import { onRecentEvidence } from "./recent-evidence.ts";
 import { noteBypass } from "./bypass-event.ts";
@@ -114,6 +114,7 @@ export async function reconcileCluster(
   if (isProtectionOver(cluster)) return endProtection(options, key, state, cluster);
   if (cluster.spec.skip === true) {
     state.poller.follow(undefined);
+    state.certificates.follow([]);
     return protectAnd(options, key, state, cluster, () => tellPaused(options, state, cluster));
   }
   const restLeftMs = state.restUntilMs - options.clock.nowMs();
@@ -242,7 +243,12 @@ function follow(
       pvcs: objectsOf(options.caches.pvcs, cluster),
     });
   const version = cluster.status?.runningVersion || cluster.spec.version;
-  const target = { name: `${namespace}/${name}`, connectionString, version };
+  // Authorities that are missing for a while are no reason to trust others meanwhile.
+  const isTrustMissing = cluster.spec.operatorTrust !== undefined;
+  const authorities =
+    operatorTrustOf(options.caches, cluster) ??
+    (isTrustMissing ? state.poller.target?.authorities : undefined);
+  const target = { name: `${namespace}/${name}`, connectionString, version, authorities };
   state.poller.follow(target, isToBeCreated ? quietMs : 0);
 }
 
@@ -483,6 +489,7 @@ function prepareNext(
     : options.busyPollMs;
   state.poller.setIntervalMs(isQuick ? quickMs : options.restPollMs);
   state.sidecars.ask(plan.questions);
+  state.certificates.follow(plan.certificateTargets);
   state.reader.ask(plan.databaseQuestions);
   return isQuick && state.poller.target !== undefined ? quickMs : undefined;
 }

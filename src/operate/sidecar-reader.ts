@@ -9,7 +9,7 @@ import type { SidecarObservation } from "../plan/snapshot.ts";
 
 export interface SidecarReaderOptions {
   clock: Clock;
-  network: PodNetwork;
+  network: Pick<PodNetwork, "request">;
   timeoutMs: number;
   /** A pod is not asked again before this time has passed. */
   minimumIntervalMs: number;

@@ -40,6 +40,7 @@ class Scene {
       reader: { knowledge: nothingKnown, noteMaintenance: () => void (this.forgotten += 1) },
       maintenanceZone: "",
       sidecars: { observations: () => new Map() },
+      certificates: { observations: () => new Map() },
       failures: new Map(),
       refusals: new Map(),
       waits: [],

@@ -170,3 +170,21 @@ test("[P109] an operator that starts does not tell the beginning of a wait that 
   assert.deepEqual(waitEvents(waits, undefined, stored("RestartHeld"), startMs).begun, []);
   assert.deepEqual(waitEvents(waits, undefined, stored("PodPending"), startMs).begun, [event]);
 });
+
+test("[CERT6] that certificates expire soon, and that they have expired, is an event each", () => {
+  const status = (reason: string): ClusterStatus => ({
+    conditions: [
+      {
+        ...{ type: "CertificateExpiring", status: "True", reason, message: `${reason}!` },
+        lastTransitionTime: "2026-01-01T00:00:00Z",
+      },
+    ],
+  });
+  const told = (before: ClusterStatus | undefined, after: ClusterStatus): string[] =>
+    statusEvents(before, after, startMs).map(({ type, message }) => `${type} ${message}`);
+  const [soon, over] = [status("CertificateExpiring"), status("CertificateExpired")];
+  assert.deepEqual(told({}, soon), ["Warning CertificateExpiring!"]);
+  assert.deepEqual(told(soon, soon), []);
+  assert.deepEqual(told(soon, over), ["Warning CertificateExpired!"]);
+  assert.deepEqual(told(over, {}), []);
+});

@@ -65,6 +65,7 @@ export function statusEvents(
     ...availability(before, after),
     ...lock(before, after),
     ...warning(before, after),
+    ...certificates(before, after),
     ...completion(before, after, nowMs),
   ];
 }
@@ -112,5 +113,12 @@ function warning(before: ClusterStatus | undefined, after: ClusterStatus): PlanE
   if (is === undefined || conditionIn(before, "Warning")?.reason === is.reason) return [];
   // Where a wait says the same, it is told in its own time.
   if (after.blockedBy?.some(({ reason }) => reason === is.reason) === true) return [];
+  return [{ type: "Warning", reason: is.reason, message: is.message }];
+}
+
+/** That they expire soon is one event, that they have expired another. */
+function certificates(before: ClusterStatus | undefined, after: ClusterStatus): PlanEvent[] {
+  const is = conditionIn(after, "CertificateExpiring");
+  if (is === undefined || conditionIn(before, is.type)?.reason === is.reason) return [];
   return [{ type: "Warning", reason: is.reason, message: is.message }];
 }

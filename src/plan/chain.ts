@@ -17,6 +17,8 @@ import { operatorCoordination } from "./coordination/operator-coordination.ts";
 import { checkClientCompatibility } from "./upgrade/check-client-compatibility.ts";
 import { concludeStatus } from "./status/conclude-status.ts";
 import type { PlannedStatus } from "./status/conclude-status.ts";
+import { certificateTargetsOf } from "./certificates/certificate-targets.ts";
+import type { CertificateTarget } from "./certificates/certificate-targets.ts";
 import { deletePodsForBuggification } from "./pods/delete-pods-for-buggification.ts";
 import { protectFromDeletion } from "./removal/protect-from-deletion.ts";
 import { deleteTerminalPods } from "./pods/delete-terminal-pods.ts";
@@ -136,6 +138,8 @@ export interface Plan {
   events: readonly PlanEvent[];
   /** Sidecars that the next pass should know more about. */
   questions: readonly SidecarQuestion[];
+  /** Processes whose certificates are to be looked at now and then. */
+  certificateTargets: readonly CertificateTarget[];
   /** What only a question to the database can tell. */
   databaseQuestions: readonly DatabaseQuestion[];
   isReconciled: boolean;
@@ -178,7 +182,8 @@ export function planCluster(
     };
     if (result.stop === true) break;
   }
-  const conclusion = concludeStatus(snapshot, draft, waits);
+  const certificateTargets = certificateTargetsOf(snapshot, draft);
+  const conclusion = concludeStatus(snapshot, draft, waits, certificateTargets);
   const release = lockRelease(snapshot, conclusion.isReconciled);
   append(asked, release.questions ?? []);
   const questions = sidecarQuestions(snapshot, draft);
@@ -190,7 +195,7 @@ export function planCluster(
   const made = isMade && connectionString !== "" ? { madeConnectionString: connectionString } : {};
   const zoneAttempt = attempt ?? lastingAttempt(snapshot, draft);
   const { facts } = draft;
-  const wishes = { actions, events, questions, databaseQuestions };
+  const wishes = { actions, events, questions, certificateTargets, databaseQuestions };
   return { ...conclusion, ...made, ...wishes, facts, zoneAttempt };
 }
 

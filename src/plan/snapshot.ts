@@ -12,6 +12,7 @@ import type {
   Service,
 } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
+import type { SeenCertificate } from "../model/certificate.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import type { DisruptiveAction } from "./action.ts";
 import type { ClusterFacts } from "./facts.ts";
@@ -46,6 +47,11 @@ export type SidecarObservation =
       isBeforeCopy?: boolean;
     }
   | { kind: "unreachable"; message: string };
+
+/** What a process showed at the beginning of a TLS connection. */
+export type CertificateObservation =
+  | { kind: "shown"; certificate: SeenCertificate }
+  | { kind: "silent"; message: string };
 
 /** An action of an earlier pass that the API server or the database refused, kept until it works. */
 export interface ActionFailure {
@@ -181,6 +187,8 @@ export interface Snapshot {
   readonly claimsProblem?: string | undefined;
   readonly services: ReadonlyMap<string, Stored<Service>>;
   readonly configMap: Stored<ConfigMap> | undefined;
+  /** Authorities of the operator's own client, where the spec names some and they are there. */
+  readonly operatorTrust?: string | undefined;
   /** By name; undefined when the operator may not look at nodes. */
   readonly nodes: ReadonlyMap<string, Stored<Node>> | undefined;
   /** All nodes, where a decision may rest on those without pods; undefined elsewhere, and when the operator may not look at nodes. */
@@ -208,6 +216,8 @@ export interface Snapshot {
   readonly missingCoordinators?: ReadonlyMap<string, number>;
   /** By pod name; only pods of the split image have an entry. */
   readonly sidecars: ReadonlyMap<string, SidecarObservation>;
+  /** What processes showed of their certificates, by CertificateTarget.key; nothing was looked at when absent. */
+  readonly certificates?: ReadonlyMap<string, CertificateObservation>;
   readonly failures: readonly ActionFailure[];
   readonly refusals: readonly ActionRefusal[];
   /** As the pass before found them. */

@@ -1,4 +1,4 @@
-// The way to the sidecars of real pods: plain HTTP, or TLS with the certificates that FDB_TLS_* name. The files are read
+// The way to real pods: plain HTTP to their sidecars, or TLS with the certificates that FDB_TLS_* name. The files are read
 // for each request, so that a rotation needs no restart. Rules: spec/run.md [RUN42], [RUN44].
 import { readFileSync } from "node:fs";
 import * as http from "node:http";
@@ -7,6 +7,7 @@ import { createSecureContext } from "node:tls";
 import type { SecureContextOptions } from "node:tls";
 import type { Clock } from "../env/clock.ts";
 import { PodUnreachableError } from "./network.ts";
+import { seeCertificate } from "./tls-handshake.ts";
 import type { PodNetwork, PodRequest, PodResponse } from "./network.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -15,7 +16,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const bodyBytesMax = 1 << 20;
 
 export function createHttpPodNetwork(clock: Clock, environment: Environment): PodNetwork {
-  return { request: (request) => send(request, clock, environment) };
+  return {
+    request: (request) => send(request, clock, environment),
+    certificate: (handshake) => seeCertificate(handshake, clock, ownCertificate(environment)),
+  };
 }
 
 function send(request: PodRequest, clock: Clock, environment: Environment): Promise<PodResponse> {
@@ -56,6 +60,17 @@ function send(request: PodRequest, clock: Clock, environment: Environment): Prom
     });
     call.end();
   });
+}
+
+/** What the operator shows of itself; without it a process may refuse us, and logs that, after it has shown its own. */
+function ownCertificate(environment: Environment): SecureContextOptions {
+  try {
+    const { cert, key } = certificates(environment);
+    return cert === undefined || key === undefined ? {} : { cert, key };
+  } catch {
+    // Files that are being rotated: the handshake shows what it is for without them.
+    return {};
+  }
 }
 
 /** Throws, with the variable and its file, when a certificate cannot be used. */

@@ -1,5 +1,6 @@
-// How the operator talks to a pod: HTTP to the split image's sidecar. The emulated kubelet answers in process; the real
-// implementation uses node:http(s).
+// How the operator talks to a pod: HTTP to the split image's sidecar, and a TLS handshake with a process to see its
+// certificate. The emulated kubelet answers in process; the real implementation uses node:http(s) and node:tls.
+import type { SeenCertificate } from "../model/certificate.ts";
 
 export interface PodRequest {
   /** IP address without brackets. */
@@ -17,9 +18,18 @@ export interface PodResponse {
   body: string;
 }
 
+export interface Handshake {
+  /** IP address without brackets. */
+  host: string;
+  port: number;
+  timeoutMs: number;
+}
+
 export interface PodNetwork {
   /** Rejects with PodUnreachableError when nobody answers within the time limit. */
   request(request: PodRequest): Promise<PodResponse>;
+  /** The certificate that a process shows. Rejects with PodUnreachableError when it shows none within the time limit. */
+  certificate(handshake: Handshake): Promise<SeenCertificate>;
 }
 
 export class PodUnreachableError extends Error {

@@ -48,6 +48,7 @@ export function createGround(options: GroundOptions): Ground {
     trace: (line) => trace?.append("database", line),
     ...options.database,
   });
+  network.shownAt = (ip, port) => fdb.certificateAt(ip, port);
   fdb.objectStores.add(standardObjectStore.address, standardObjectStore);
   return {
     ...{ clock, trace, network, random, fdb },

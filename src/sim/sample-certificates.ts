@@ -1,7 +1,9 @@
 // A Secret with certificates, and what gives them to the processes of a cluster: for simulated clusters that speak TLS.
-// Nobody reads what is in the files; they only have to be there. Rule: spec/database.md [FDB50].
+// Rules: spec/database.md [FDB50], spec/certificates.md [CERT9].
 import { secrets } from "../kube/resource.ts";
 import type { KubeClient } from "../kube/client.ts";
+import type { SeenCertificate } from "../model/certificate.ts";
+import { certificateText } from "./database/simulated-certificate.ts";
 import type { Container, EnvVar, PodSpec } from "../kube/generated/types.ts";
 
 const name = "certificates";
@@ -18,6 +20,17 @@ export async function createCertificates(client: KubeClient, namespace: string):
     ...{ apiVersion: "v1", kind: "Secret", metadata: { name, namespace } },
     stringData: { "tls.crt": "certificate", "tls.key": "key", "ca.crt": "authority" },
   });
+}
+
+/** What cert-manager does when a certificate nears its end. */
+export async function renewCertificates(
+  client: KubeClient,
+  namespace: string,
+  certificate: Pick<SeenCertificate, "notBeforeMs" | "notAfterMs">,
+): Promise<void> {
+  const shown = { subject: "CN=sample", names: "DNS:sample", issuer: "CN=sample authority" };
+  const patch = { stringData: { "tls.crt": certificateText({ ...shown, ...certificate }) } };
+  await client.patch(secrets, { namespace, name }, patch, { type: "merge" });
 }
 
 /** The pod of a template whose main container finds the certificates. */

@@ -276,6 +276,16 @@ test("[E49] what works less safely than it could stands on the page as long as i
   assert.equal(pageWith(healthy).warning, undefined);
 });
 
+test("[CERT6] [CERT7] what is to be said of certificates stands on the page", () => {
+  const page = pageWith([
+    ...healthy,
+    condition("CertificateExpiring", "True", "CertificateExpiring", "One expires. Renew it"),
+    condition("CertificateOutdated", "True", "CertificateOutdated", "log-1 shows an older one"),
+  ]);
+  assert.equal(page.verdict, "healthy");
+  assert.equal(page.warning, "One expires. Renew it. log-1 shows an older one.");
+});
+
 test("[E6] a spec that nobody read for two minutes makes everything unknown", () => {
   const input = inputWith({ configured: true, conditions: [...healthy] });
   const writtenAt = (seconds: number): ExplainInput => {

@@ -2,10 +2,12 @@
 // still need every kind of write. Rules: spec/crash.md.
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { nodes } from "../../src/kube/resource.ts";
+import { createCertificates, renewCertificates } from "../../src/sim/sample-certificates.ts";
 import { groups } from "../world/removal-harness.ts";
 import { loseAllButDisks, nameLabel } from "../world/adoption-harness.ts";
 import { backupScenarios } from "./backup-scenarios.ts";
 import { knobs } from "../world/restart-harness.ts";
+import { securedProcesses } from "../world/world-harness.ts";
 import type { TestWorld } from "../world/world-harness.ts";
 
 export interface Scenario {
@@ -128,6 +130,19 @@ const clusterScenarios: readonly Scenario[] = [
       const change = { metadata: { annotations }, spec: { unschedulable: true } };
       const { nodeName: name = "" } = pod?.spec ?? {};
       return world.client.patch(nodes, { name }, change, { type: "merge" });
+    },
+    restarts: 0,
+  },
+  {
+    name: "certificate-ends",
+    spec: { ...three, mainContainer: { enableTls: true }, processes: securedProcesses },
+    startsWithCluster: false,
+    change: async (world, spec) => {
+      const notBeforeMs = world.clock.nowMs();
+      await createCertificates(world.client, "default");
+      const notAfterMs = notBeforeMs + 10 * 24 * 3_600_000;
+      await renewCertificates(world.client, "default", { notBeforeMs, notAfterMs });
+      await world.createCluster(spec);
     },
     restarts: 0,
   },

@@ -61,6 +61,11 @@ export const clusterDashboard: Dashboard = {
         stat("Age of the status", "s", `min(fdb_database_status_age_seconds{${chosen}})`, {
           badFrom: 120,
         }),
+        stat(
+          "Certificates last for",
+          "s",
+          `min(fdb_operator_certificate_expiry_timestamp_seconds{${chosen}}) - time()`,
+        ),
         graph(
           "Zones that may fail",
           "short",

@@ -1,6 +1,6 @@
 // The admin client over real processes that crash, hang and talk nonsense; no FoundationDB is needed.
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { machineClock } from "../../env/clock.ts";
@@ -161,5 +161,30 @@ test("[DB3] a version that is not installed is not supported, and its clients sa
   assert.equal(factory.isVersionSupported("7.1.67"), false);
   const admin = factory.open({ name: "x", connectionString: "x:x@127.0.0.1:1", version: "7.1.67" });
   await assert.rejects(admin.status(1_000), { message: "no client of 7.1.67" });
+  clock.stop();
+});
+
+test("[CERT10] authorities of a database are a file of its own client, and of no other", () => {
+  const clock = machineClock();
+  const seen: Readonly<Record<string, string>>[] = [];
+  const start: ChildStarter = (environment) => {
+    seen.push(environment);
+    const file = environment["FDB_TLS_CA_FILE"] ?? "";
+    if (file !== "/common.pem") assert.equal(readFileSync(file, "utf8"), "own authority");
+    return forkStarter(program)(environment);
+  };
+  const environment = { PATH: "/usr/bin", FDB_TLS_CA_FILE: "/common.pem" };
+  const factory = createProcessAdmin({
+    ...{ installation, clock, log: silentLog, environment, limits: quick, start },
+  });
+  const place = { name: "a/b", connectionString: "answer", version: "7.3.43" };
+  const clients = [factory.open(place), factory.open({ ...place, authorities: "own authority" })];
+  for (const each of clients) void each.status(1_000).catch(() => {});
+  assert.equal(seen.length, 2);
+  assert.equal(seen[0]?.["FDB_TLS_CA_FILE"], "/common.pem");
+  const own = seen[1]?.["FDB_TLS_CA_FILE"] ?? "";
+  assert.notEqual(own, "/common.pem");
+  for (const each of clients) each.close();
+  assert.ok(!existsSync(own));
   clock.stop();
 });

@@ -1,6 +1,7 @@
 // The real database behind the seam that the operator uses: each client is a process of its own with the client library of
-// the running version. Rules: spec/real-database.md [DB1], [DB10]-[DB19], [DB30]-[DB38].
-import { mkdtempSync, rmSync } from "node:fs";
+// the running version. Rules: spec/real-database.md [DB1], [DB10]-[DB19], [DB30]-[DB38],
+// spec/certificates.md [CERT10].
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../env/clock.ts";
@@ -61,7 +62,7 @@ export function createProcessAdmin(options: ProcessAdminOptions): AdminClientFac
       const files = installation.find(client.version);
       return files === undefined
         ? missingClient(client.version, installation)
-        : new ProcessAdminClient(options, client, files, () => starter(handed), handed);
+        : new ProcessAdminClient(options, client, files, starter, handed);
     },
   };
 }
@@ -77,7 +78,7 @@ class ProcessAdminClient implements AdminClient {
     options: ProcessAdminOptions,
     client: AdminClientOptions,
     files: ClientFiles,
-    fork: () => ReturnType<ChildStarter>,
+    starter: ChildStarter,
     environment: Readonly<Record<string, string>>,
   ) {
     const { clock, onLost, limits } = options;
@@ -87,7 +88,7 @@ class ProcessAdminClient implements AdminClient {
       log: options.log.with({ database: client.name, version: files.version }),
       ...(limits === undefined ? {} : { limits }),
       onLost: (reason) => onLost?.(client.name, reason),
-      start: () => this.#start(client, files, fork),
+      start: () => this.#start(client, files, starter, environment),
     });
     const certificates = certificateVariables.flatMap((name) => environment[name] ?? []);
     this.#stopWatch = watchFiles(clock, certificates, () => this.#supervisor.replace());
@@ -159,11 +160,12 @@ class ProcessAdminClient implements AdminClient {
   #start(
     client: AdminClientOptions,
     files: ClientFiles,
-    fork: () => ReturnType<ChildStarter>,
+    starter: ChildStarter,
+    environment: Readonly<Record<string, string>>,
   ): ReturnType<ChildStarter> {
     const folder = mkdtempSync(join(tmpdir(), "fdb-client-"));
     this.#folders.add(folder);
-    const child = fork();
+    const child = starter({ ...environment, ...ownAuthorities(client, folder) });
     child.onEnd(() => {
       rmSync(folder, { recursive: true, force: true });
       this.#folders.delete(folder);
@@ -176,6 +178,17 @@ class ProcessAdminClient implements AdminClient {
     child.send(start);
     return child;
   }
+}
+
+/** A database with authorities of its own gets them as a file beside its cluster file. */
+function ownAuthorities(
+  { authorities }: AdminClientOptions,
+  folder: string,
+): Readonly<Record<string, string>> {
+  if (authorities === undefined) return {};
+  const file = join(folder, "ca.pem");
+  writeFileSync(file, authorities);
+  return { FDB_TLS_CA_FILE: file };
 }
 
 /** Nobody should open a client of a version that is not supported; if it happens every call says what is missing. */

@@ -33,6 +33,14 @@ export const clusterMetrics = {
   ]),
   excluded: gauge("process_group_marked_excluded", "Excluded process groups.", ["process_class"]),
   desired: gauge("desired_process_group_total", "Wanted process groups.", ["process_class"]),
+  certificateExpiry: gauge(
+    "certificate_expiry_timestamp_seconds",
+    "When the first certificate of the cluster's processes expires, as they show it.",
+  ),
+  certificateOutdated: gauge(
+    "certificate_outdated",
+    "1 while a process shows an older certificate than others.",
+  ),
   setSize: gauge("coordination_entries", "Entries of all instances in a coordination set.", [
     "set",
   ]),

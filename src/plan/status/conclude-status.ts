@@ -7,6 +7,9 @@ import { lostConnectionString } from "../config-map/lost-connection-string.ts";
 import { sharingWarnings } from "../coordinators/coordinator-hosts.ts";
 import { coordinatorProblem } from "../coordinators/coordinator-validity.ts";
 import { coordinatorInput } from "../coordinators/coordinator-wish.ts";
+import { certificateFindings } from "../certificates/certificate-findings.ts";
+import type { CertificateTarget } from "../certificates/certificate-targets.ts";
+import { trustWarnings } from "../certificates/operator-trust.ts";
 import { diskWaits } from "./disk-space.ts";
 import { failureWaits } from "./failure-waits.ts";
 import { drainReasons } from "../reasons/drains.ts";
@@ -41,11 +44,12 @@ export interface Conclusion {
   isReconciled: boolean;
 }
 
-/** `told` is what the steps wait for. */
+/** `told` is what the steps wait for, `targets` are those whose certificates are looked at. */
 export function concludeStatus(
   snapshot: Snapshot,
   draft: Draft,
   told: readonly NewWait[],
+  targets: readonly CertificateTarget[] = [],
 ): Conclusion {
   const { cluster } = snapshot;
   const database = databaseStatus(snapshot);
@@ -82,8 +86,9 @@ export function concludeStatus(
   const waits = isReconciled ? [] : allWaits(snapshot, draft, [...volumes, ...unreadable], told);
   // What was refused or failed before is tried again, but it changes nothing while it does not succeed.
   const futile = new Set([...snapshot.refusals, ...snapshot.failures].map(({ key }) => key));
+  const { certificates, judgements } = certificateFindings(snapshot, targets);
   const conditions = statusConditions({
-    snapshot,
+    ...{ snapshot, certificates: judgements },
     status,
     groups: draft.groups,
     waits,
@@ -104,6 +109,7 @@ export function concludeStatus(
       ...status,
       ...counts,
       conditions,
+      certificates,
       ...observedSince(draft.facts),
       processGroups: draft.groups,
     },
@@ -132,6 +138,7 @@ function allWaits(
 function warningsOf(snapshot: Snapshot, draft: Draft): PlanWarning[] {
   return [
     ...unreadableWarnings(snapshot),
+    ...trustWarnings(snapshot),
     ...hallWarnings(snapshot, draft),
     ...sharingWarnings(snapshot.cluster.spec, databaseStatus(snapshot)),
     ...stuckRemovals(snapshot, draft),

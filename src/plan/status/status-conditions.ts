@@ -38,6 +38,8 @@ export interface ConditionsInput {
   volumes: readonly NewWait[];
   /** There is a database that nobody can ask. */
   lost: NewWait | undefined;
+  /** What is to be said of certificates. */
+  certificates: Readonly<Record<string, Judgement>>;
 }
 
 export type Judgement = Pick<Condition, "status" | "reason" | "message">;
@@ -52,6 +54,7 @@ export function statusConditions(input: ConditionsInput): Condition[] {
     ...(isDeletionHeld(cluster)
       ? { DeletionHeld: judge("True", "DeletionProtection", heldMessage) }
       : {}),
+    ...input.certificates,
     ...warning(input),
   });
 }

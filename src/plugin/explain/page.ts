@@ -199,12 +199,17 @@ function reconciledFact(cluster: FoundationDBCluster, isStale: boolean): Explain
 }
 
 function warningOf(cluster: FoundationDBCluster): Pick<ExplainPage, "warning"> {
-  const condition = conditionIn(cluster.status, "Warning");
+  const types = ["CertificateExpiring", "CertificateOutdated", "Warning"];
   const warnings = [
-    ...(condition === undefined ? [] : [condition.message]),
+    ...types.flatMap((type) => sentenceOf(conditionIn(cluster.status, type)?.message)),
     ...idleEntries(cluster),
   ];
   return warnings.length === 0 ? {} : { warning: warnings.join(" ") };
+}
+
+/** Messages that stand side by side end with a full stop. */
+function sentenceOf(message: string | undefined): string[] {
+  return message === undefined ? [] : [message.endsWith(".") ? message : `${message}.`];
 }
 
 /** Entries of the lists of what is to be removed that mean no process group: done with, or mistyped. */

@@ -4,6 +4,7 @@
 import type { Clock, Timer } from "../../env/clock.ts";
 import { randomText } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
+import type { SeenCertificate } from "../../model/certificate.ts";
 import type { HostResolver } from "../../pod/process-runtime.ts";
 import type { ObjectStores } from "../backup/object-store.ts";
 import type { CommitFault } from "../key-value/store.ts";
@@ -12,6 +13,7 @@ import type { Database } from "./database.ts";
 import { endpoint } from "./network-address.ts";
 import type { NetworkAddress } from "./network-address.ts";
 import type { Arrival } from "./seed.ts";
+import { speaksTls } from "./server-instance.ts";
 import type { ServerInstance } from "./server-instance.ts";
 import type { Timings } from "./timings.ts";
 
@@ -138,6 +140,21 @@ export function answering(fabric: Fabric, address: NetworkAddress): ServerInstan
   const own = reachableAt(instance.arguments).find(
     (candidate) => candidate.host === host && candidate.port === address.port,
   );
-  if (own?.useTls !== address.useTls || (own.useTls && !instance.hasCertificate)) return undefined;
+  if (own?.useTls !== address.useTls || (own.useTls && !speaksTls(instance, fabric.clock.nowMs())))
+    return undefined;
   return instance;
+}
+
+/** What the process at an address with TLS shows, also when it has expired. */
+export function shownCertificate(
+  fabric: Fabric,
+  host: string,
+  port: number,
+): SeenCertificate | undefined {
+  const instance = fabric.listening.get(endpoint({ host, port }));
+  if (!instance || isCut(fabric, instance)) return undefined;
+  const isTls = reachableAt(instance.arguments).some(
+    (address) => address.host === host && address.port === port && address.useTls,
+  );
+  return isTls ? instance.certificate : undefined;
 }

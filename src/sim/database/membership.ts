@@ -15,6 +15,7 @@ import { hasTransactionRole } from "./log-roles.ts";
 import { beginRecovery, electController, resumeRecovery } from "./recovery.ts";
 import { considerBetterRecruitment, tryRemoteLogs } from "./recovery-completion.ts";
 import { settle } from "./seed.ts";
+import { speaksTls } from "./server-instance.ts";
 import type { ServerInstance } from "./server-instance.ts";
 
 /** Looks for the coordinators and registers; false while there is no quorum to register with. */
@@ -25,7 +26,7 @@ export function tryJoin(fabric: Fabric, instance: ServerInstance): boolean {
     instance.connection = location.connection;
     writeClusterFile(instance);
   }
-  if (location.kind === "unreachable" || isMute(instance)) return false;
+  if (location.kind === "unreachable" || isMute(instance, fabric.clock.nowMs())) return false;
   const database = findDatabase(fabric, location.connection, location.databaseUid, instance);
   followCoordinators(database, location.connection);
   if (!isProtocolCompatible(database.version, instance.version)) {
@@ -45,11 +46,12 @@ function followCoordinators(database: Database, connection: ConnectionString): v
 }
 
 /** Without a certificate nobody is understood who speaks TLS: the coordinators, or whoever calls this process. */
-function isMute({ hasCertificate, connection, arguments: { publicAddresses } }: ServerInstance) {
-  if (hasCertificate) return false;
+function isMute(instance: ServerInstance, nowMs: number): boolean {
+  if (speaksTls(instance, nowMs)) return false;
+  const { connection, arguments: args } = instance;
   const needsTls = (addresses: readonly { useTls: boolean }[]): boolean =>
     addresses.every(({ useTls }) => useTls);
-  return needsTls(publicAddresses) || needsTls(connection.coordinators);
+  return needsTls(args.publicAddresses) || needsTls(connection.coordinators);
 }
 
 export function writeClusterFile(instance: ServerInstance): void {

@@ -1,5 +1,6 @@
 // One running fdbserver: what it was started with and where it stands. Starting and stopping is in
 // server-runtime.ts.
+import type { SeenCertificate } from "../../model/certificate.ts";
 import type { ServerExit, ServerProcessSpec } from "../../pod/process-runtime.ts";
 import type { Database } from "./database.ts";
 import type { Disk } from "./fabric.ts";
@@ -11,8 +12,8 @@ export interface ServerInstance {
   readonly arguments: ServerArguments;
   readonly version: string;
   readonly disk: Disk;
-  /** With a certificate and its key; without them nobody understands it at an address with TLS, nor it them. */
-  readonly hasCertificate: boolean;
+  /** Without one, and its key, nobody understands it at an address with TLS, nor it them. Read again now and then. */
+  certificate: SeenCertificate | undefined;
   readonly startedMs: number;
   readonly commandLine: string;
   /** IP of the first public address, without brackets. */
@@ -32,6 +33,11 @@ export interface ServerInstance {
   registeredMs: number;
   isRunning: boolean;
   readonly stop: (exit: ServerExit) => void;
+}
+
+/** Whether it can make new connections with TLS; those that it has outlast their certificate. */
+export function speaksTls({ certificate }: ServerInstance, nowMs: number): boolean {
+  return certificate !== undefined && nowMs < certificate.notAfterMs;
 }
 
 /** The class in force: one set by an operator command wins over the command line. */

@@ -1,12 +1,14 @@
 // Starts simulated fdbservers for the emulated kubelet: checks the command line, the files and the
 // address as the real one does before it listens, and exits with a message when something is wrong.
-// [FDB1] [FDB2] [FDB3] [FDB7] [FDB50]
+// [FDB1] [FDB2] [FDB3] [FDB7] [FDB50] [CERT9]
 import type {
   ProcessRuntime,
   ServerExit,
   ServerProcess,
   ServerProcessSpec,
 } from "../../pod/process-runtime.ts";
+import type { SeenCertificate } from "../../model/certificate.ts";
+import { readCertificate } from "./simulated-certificate.ts";
 import { dataFiles, readCopiedState } from "./data-files.ts";
 import { localityTargets } from "./exclusion.ts";
 import { isCut, openDisk, reachableAt } from "./fabric.ts";
@@ -45,8 +47,23 @@ function startServer(fabric: Fabric, spec: ServerProcessSpec): ServerProcess {
   }
   const delayMs = fabric.timings.registerMs + takeStartDelay(fabric, instance);
   fabric.clock.setTimer(delayMs, () => register(fabric, instance));
+  if (instance.arguments.publicAddresses.some(({ useTls }) => useTls))
+    reloadLater(fabric, instance);
   const kill = (): void => instance.stop({ code: 0, message: "killed" });
   return { exited: promise, kill, warnings };
+}
+
+/** As the real one does, half of a rotation leaves what was there before. */
+function reloadLater(fabric: Fabric, instance: ServerInstance): void {
+  const seconds = Number(instance.arguments.knobs["tls_cert_refresh_delay_seconds"] ?? NaN);
+  const delayMs = seconds > 0 ? seconds * 1000 : fabric.timings.certificateRefreshMs;
+  fabric.clock.setTimer(delayMs, () => {
+    if (!instance.isRunning) return;
+    const found = findCertificate(instance.spec, instance.arguments);
+    if (typeof found === "object") instance.certificate = found;
+    allDatabasesRefreshQuorum(fabric);
+    reloadLater(fabric, instance);
+  });
 }
 
 function takeStartDelay(fabric: Fabric, instance: ServerInstance): number {
@@ -105,7 +122,15 @@ function prepare(fabric: Fabric, spec: ServerProcessSpec, args: ServerArguments)
     return `ERROR: The data directory was last used by a newer, incompatible version (${disk.writtenBy})`;
   }
   return (resolve) =>
-    createInstance(fabric, spec, args, disk, connection, certificate === true, resolve);
+    createInstance(
+      fabric,
+      spec,
+      args,
+      disk,
+      connection,
+      isWrong ? undefined : certificate,
+      resolve,
+    );
 }
 
 /** One minor version back still reads the files. */
@@ -134,8 +159,11 @@ function readClusterFile(
   return connection ?? `ERROR: Connection string invalid in cluster file \`${args.clusterFile}'`;
 }
 
-/** Whether there is a certificate with its key; a message when a file was named that cannot be read. */
-function findCertificate(spec: ServerProcessSpec, args: ServerArguments): boolean | string {
+/** The certificate, when it is there with its key; a message when a file was named that cannot be read. */
+function findCertificate(
+  spec: ServerProcessSpec,
+  args: ServerArguments,
+): SeenCertificate | undefined | string {
   const { files, environment = {} } = spec;
   const wanted = [
     ["Certificate", args.tlsCertificateFile ?? environment["FDB_TLS_CERTIFICATE_FILE"], "cert.pem"],
@@ -146,9 +174,10 @@ function findCertificate(spec: ServerProcessSpec, args: ServerArguments): boolea
       return `Error reading TLS ${what} [${path}]: File not found`;
     }
   }
-  return wanted.every(
-    ([, path, fallback]) => files.read(path ?? `/etc/foundationdb/${fallback}`) !== undefined,
+  const [certificate, key] = wanted.map(([, path, fallback]) =>
+    files.read(path ?? `/etc/foundationdb/${fallback}`),
   );
+  return certificate === undefined || key === undefined ? undefined : readCertificate(certificate);
 }
 
 const noAddress: NetworkAddress = { host: "", port: 0, useTls: false, isHostName: false };
@@ -159,7 +188,7 @@ function createInstance(
   args: ServerArguments,
   disk: Disk,
   connection: ConnectionString,
-  hasCertificate: boolean,
+  certificate: SeenCertificate | undefined,
   resolve: (exit: ServerExit) => void,
 ): ServerInstance {
   const first = args.publicAddresses[0] ?? noAddress;
@@ -176,7 +205,7 @@ function createInstance(
     arguments: args,
     version: spec.version,
     disk,
-    hasCertificate,
+    certificate,
     startedMs: fabric.arrivals.get(endpoint(first))?.process.startedMs ?? fabric.clock.nowMs(),
     commandLine: [spec.binaryPath, ...spec.args].join(" "),
     ip: first.host,

@@ -5,6 +5,7 @@ import type { Clock } from "../../env/clock.ts";
 import { randomUuid } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
 import type { AdminClientFactory } from "../../fdb/admin.ts";
+import type { SeenCertificate } from "../../model/certificate.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import type {
   HostResolver,
@@ -26,6 +27,7 @@ import { locate } from "./coordination.ts";
 import { notifyChange } from "./database.ts";
 import type { Database } from "./database.ts";
 import { moveDistributor, restartDistributor } from "./distribution.ts";
+import { shownCertificate } from "./fabric.ts";
 import type { Fabric } from "./fabric.ts";
 import { createFaults } from "./faults.ts";
 import { startFdbcli } from "./fdbcli.ts";
@@ -103,6 +105,8 @@ export interface SimulatedFdb {
   wake(status: DatabaseStatus): Omit<SeedReading, "seed">;
   /** Processes of such a database that were not started yet. */
   awaited(): readonly SeedProcess[];
+  /** The certificate that the process at this address shows to whoever begins with TLS. */
+  certificateAt(ip: string, port: number): SeenCertificate | undefined;
   /** Figures of all databases that were created. */
   measures(): readonly DatabaseMeasures[];
   /** Locks the database and gives the UID; undefined when it is not there or locked already. */
@@ -127,8 +131,7 @@ const defaultInitialBytes = 120_000_000;
 
 export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
   const fabric: Fabric = {
-    clock: options.clock,
-    random: options.random,
+    ...{ clock: options.clock, random: options.random },
     resolver: options.resolver,
     timings: { ...defaultTimings, ...options.timings },
     trace: options.trace ?? (() => {}),
@@ -179,6 +182,7 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
       return { problems, notes };
     },
     awaited: () => [...fabric.arrivals.values()].map(({ process }) => process),
+    certificateAt: (host, port) => shownCertificate(fabric, host, port),
     measures: () => [...fabric.databases].filter(({ isConfigured }) => isConfigured).map(measure),
     lock(text) {
       const database = find(text);

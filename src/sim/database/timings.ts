@@ -73,6 +73,8 @@ export interface Timings {
   killWaitMs: number;
   killRequestMs: number;
   unreachableCoordinatorMs: number;
+  /** How often processes read their certificates again. */
+  certificateRefreshMs: number;
 }
 
 export const defaultTimings: Timings = {
@@ -113,4 +115,5 @@ export const defaultTimings: Timings = {
   killWaitMs: 3_000,
   killRequestMs: 100,
   unreachableCoordinatorMs: 5_000,
+  certificateRefreshMs: 12 * 3_600_000,
 };

@@ -68,6 +68,7 @@ export class Silence {
         const lost = (): Error => new PodUnreachableError(what);
         return this.#ask("sidecars", () => network.request(request), timeoutMs, lost);
       },
+      certificate: (handshake) => network.certificate(handshake),
     };
   }
 

@@ -52,7 +52,10 @@ export class Suspension {
   }
 
   network(network: PodNetwork): PodNetwork {
-    return { request: (request) => this.#answer(network.request(request)) };
+    return {
+      request: (request) => this.#answer(network.request(request)),
+      certificate: (handshake) => this.#answer(network.certificate(handshake)),
+    };
   }
 
   async #answer<T>(answer: Promise<T>): Promise<T> {

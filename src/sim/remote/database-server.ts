@@ -108,6 +108,8 @@ class Session {
         return this.#endAttempt(message);
       case "callPod":
         return this.#answer(message.call, () => this.#world.network.request(message.request));
+      case "seeCertificate":
+        return this.#answer(message.call, () => this.#world.network.certificate(message.handshake));
     }
   }
 

@@ -8,7 +8,7 @@ import type {
   TransactionOptions,
 } from "../../fdb/admin.ts";
 import { FdbError, isFdbError } from "../../fdb/error.ts";
-import type { PodRequest } from "../../pod/network.ts";
+import type { Handshake, PodRequest } from "../../pod/network.ts";
 
 /** Commands to a database whose arguments and answers are plain data. */
 export const databaseMethods = [
@@ -39,7 +39,8 @@ export type FromOperator =
   /** Nobody waits for a write: what is wrong with it shows at the end of the attempt. */
   | { type: "write"; attempt: number; method: WriteMethod; args: unknown[] }
   | { type: "endAttempt"; attempt: number; failure?: Failure }
-  | { type: "callPod"; call: number; request: PodRequest };
+  | { type: "callPod"; call: number; request: PodRequest }
+  | { type: "seeCertificate"; call: number; handshake: Handshake };
 
 export type ToOperator =
   /** The first line. All versions are supported when none are named. */

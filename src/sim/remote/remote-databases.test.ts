@@ -47,6 +47,16 @@ function scriptedDatabase(conflicts: number) {
   return { client: client as unknown as AdminClient, calls };
 }
 
+const shown = { subject: "CN=a", names: "", issuer: "CN=b", notBeforeMs: 1, notAfterMs: 2 };
+
+test("[RUN41] certificates that processes show come through, and that one shows none", async () => {
+  await withRemote(0, async ({ podNetwork }) => {
+    const place = { host: "10.0.0.1", timeoutMs: 5_000 };
+    assert.deepEqual(await podNetwork.certificate({ ...place, port: 4500 }), shown);
+    await assert.rejects(podNetwork.certificate({ ...place, port: 1 }), PodUnreachableError);
+  });
+});
+
 async function withRemote(
   conflicts: number,
   body: (
@@ -59,7 +69,13 @@ async function withRemote(
   const { client, calls } = scriptedDatabase(conflicts);
   const server = await serveDatabases({
     admin: { open: () => client, isVersionSupported: () => true, installedVersions: () => [] },
-    network: { request: () => Promise.reject(new PodUnreachableError("nobody is there")) },
+    network: {
+      request: () => Promise.reject(new PodUnreachableError("nobody is there")),
+      certificate: ({ port }) =>
+        port === 4500
+          ? Promise.resolve(shown)
+          : Promise.reject(new PodUnreachableError("nobody shows any")),
+    },
     versions: ["7.3.63"],
   });
   const remote = await connectSimulated("127.0.0.1", server.port, clock, silentLog);

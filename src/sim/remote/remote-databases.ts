@@ -13,6 +13,7 @@ import type {
 } from "../../fdb/admin.ts";
 import { namedFdbError } from "../../fdb/error.ts";
 import { LineDecoder } from "../../kube/line-decoder.ts";
+import type { SeenCertificate } from "../../model/certificate.ts";
 import { PodUnreachableError } from "../../pod/network.ts";
 import type { PodNetwork, PodResponse } from "../../pod/network.ts";
 import { databaseMethods, decodeLine, encodeLine, errorOf, failureOf } from "./messages.ts";
@@ -82,6 +83,11 @@ export class RemoteDatabases {
           (call) => ({ type: "callPod", call, request }),
           ({ message }) => new PodUnreachableError(message),
         ) as Promise<PodResponse>,
+      certificate: (handshake) =>
+        this.#ask(
+          (call) => ({ type: "seeCertificate", call, handshake }),
+          ({ message }) => new PodUnreachableError(message),
+        ) as Promise<SeenCertificate>,
     };
     this.#connect();
   }

@@ -25,6 +25,8 @@ export const faultNames = [
   "old-names",
   "behind",
   "clock-back",
+  "renewed-certificate",
+  "expired-certificate",
 ] as const;
 
 export type FaultName = (typeof faultNames)[number];

@@ -15,6 +15,7 @@ import {
   suspended,
   webhook,
 } from "./operator-side-faults.ts";
+import { expiredCertificate, renewedCertificate } from "./certificate-faults.ts";
 import {
   heldClaim,
   lostService,
@@ -58,6 +59,8 @@ export const lifeFaults: Readonly<Record<FaultName, LifeFault>> = {
   "old-names": oldNames,
   behind,
   "clock-back": clockBack,
+  "renewed-certificate": renewedCertificate,
+  "expired-certificate": expiredCertificate,
 };
 
 function trouble(name: Trouble): LifeFault {

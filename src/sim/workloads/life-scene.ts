@@ -46,6 +46,9 @@ export function shapeOfSeed(seed: number, backups = false): LifeShape {
   return backups ? backupShapeOf(random) : lifeShapeOf(random);
 }
 
+/** Within a life, as within the twelve hours of a real process. */
+const timings = { certificateRefreshMs: 5 * minuteMs };
+
 export class LifeScene {
   /** Of the step that is under way; each step draws from its own. */
   random: Random;
@@ -105,7 +108,7 @@ export class LifeScene {
     const busyPollMs = randomPick(random, [1_000, 2_000, 5_000]);
     this.world = startWorld({
       ...{ clock: this.clock, seed, trace: this.trace, nodes, zones },
-      database: { onTool: (spec, process) => this.backups?.watch.noteTool(spec, process) },
+      database: { timings, onTool: (...tool) => this.backups?.watch.noteTool(...tool) },
       nodeCapacity: { cpu: "8", memory: "32Gi", pods: "100" },
       checks: options.checks,
       ...(hasRival ? { instance: "first" } : {}),
