@@ -1,5 +1,6 @@
 // What the operator may do by itself, and how fast.
 import { int32Maximum, int32Minimum } from "../model/limits.ts";
+import { maintenanceWindowsSchema } from "./maintenance-window-schema.ts";
 import {
   array,
   boolean,
@@ -182,6 +183,7 @@ export const automationOptionsSchema = object(
         "and refuses a smaller size; Replace gives every process group a new volume and moves its data.",
       { effective: "Expand" },
     ),
+    maintenanceWindows: maintenanceWindowsSchema,
     useManagementAPI: boolean("Deprecated and without effect; see databaseInteractionMode.", {
       effective: "false",
     }),
