@@ -1,6 +1,7 @@
 // What the operator may do by itself, and how fast.
 import { quarantinePattern } from "../model/duration.ts";
 import { int32Maximum, int32Minimum } from "../model/limits.ts";
+import { maintenanceWindowsSchema } from "./maintenance-window-schema.ts";
 import {
   array,
   boolean,
@@ -199,6 +200,7 @@ export const automationOptionsSchema = object(
       { maxLength: 16, pattern: quarantinePattern, effective: "0" },
     ),
     drains: drainsSchema,
+    maintenanceWindows: maintenanceWindowsSchema,
     useManagementAPI: boolean("Deprecated and without effect; see databaseInteractionMode.", {
       effective: "false",
     }),

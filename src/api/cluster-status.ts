@@ -163,6 +163,26 @@ const observedSinceSchema = object(
   "Since when something has been so that decisions look at over time; absent while it is not.",
 );
 
+const begunWorkSchema = object(
+  {
+    since: required(since("When its first act was decided.")),
+    processes: string(
+      "Of what the processes should be then; while it is the same, they are brought there.",
+      {
+        maxLength: 64,
+      },
+    ),
+    configuration: string(
+      "Of the configuration of the database; while it is the same, it is brought about.",
+      {
+        maxLength: 64,
+      },
+    ),
+    upgrade: string("The version that is being brought about.", { maxLength: 64 }),
+  },
+  "Work that began in a maintenance window, or was urgent, and is finished outside of one; absent when all is done.",
+);
+
 export const clusterStatusSchema = object(
   {
     conditions: conditionsSchema("Available, Reconciled, Progressing and Degraded"),
@@ -180,6 +200,7 @@ export const clusterStatusSchema = object(
       { maxLength: 63 },
     ),
     observedSince: observedSinceSchema,
+    begunWork: begunWorkSchema,
     generations: generationsSchema,
     health: healthSchema,
     requiredAddresses: object(

@@ -19,6 +19,7 @@ import type { NamedCluster } from "./effective.ts";
 import type { ClusterSpec } from "./cluster-spec.ts";
 import { isGivenByValue, localityOf, parameterValue } from "./localities.ts";
 import { problem, type ValidationProblem } from "./problem.ts";
+import { windowProblems, windowWarnings } from "./maintenance-windows.ts";
 import { countWarnings } from "./validate-counts.ts";
 import { labelProblems } from "./validate-labels.ts";
 import { limitProblems } from "./validate-limits.ts";
@@ -50,6 +51,7 @@ export function validateCluster(
     ...processProblems(spec, options.podTemplateLimits ?? noPodTemplateLimits),
     ...localityProblems(spec),
     ...packingProblems(spec),
+    ...windowProblems(spec),
     ...nameProblems(cluster),
     ...labelProblems(cluster),
   ];
@@ -68,6 +70,7 @@ export function clusterWarnings(cluster: NamedCluster): readonly ValidationProbl
     ...unknownClassWarnings(spec),
     ...hallWarnings(spec),
     ...packingWarnings(spec),
+    ...windowWarnings(spec),
     ...Object.entries(spec.processes ?? {}).flatMap(([processClass, { customParameters = [] }]) =>
       sizeWarnings(customParameters, `spec.processes.${processClass}.customParameters`),
     ),

@@ -1,7 +1,6 @@
 // What is wrong with the schedule of a backup: a line that nobody can read or that never fires, a time zone that does not
 // exist, runs that are too close. The same of drills. Rules: spec/backup.md [BK143], [BK172].
-import { nextFire, parseCron } from "../model/cron.ts";
-import type { Cron } from "../model/cron.ts";
+import { leastFireDistance, nextFire, parseCron } from "../model/cron.ts";
 import { isTimeZone } from "../env/time-zone.ts";
 import type { BackupSpec } from "./backup.ts";
 import { isContinuous, isUnmanaged } from "./effective-backup.ts";
@@ -47,7 +46,7 @@ function modeProblems(spec: BackupSpec): ValidationProblem[] {
   return [problem(field, "", message, "set backupMode to oneTime, or use retention instead")];
 }
 
-function zoneProblems(timeZone: string | undefined, field: string): ValidationProblem[] {
+export function zoneProblems(timeZone: string | undefined, field: string): ValidationProblem[] {
   if (timeZone === undefined || timeZone === "" || isTimeZone(timeZone)) return [];
   const message = `there is no time zone "${timeZone}"`;
   const remedy = "use a name of the IANA database, such as Europe/Berlin, or UTC";
@@ -59,30 +58,25 @@ const fromMs = Date.UTC(2026, 0, 1);
 
 function cronProblems(line: string, parent: string, timed: Timed): ValidationProblem[] {
   const field = `${parent}.cron`;
+  const wrong = cronProblem(line, field);
+  if (wrong !== undefined) return [wrong];
   const cron = parseCron(line);
-  if (!cron.ok) {
-    return [problem(field, line, cron.error, 'write it like "0 3 * * *", every day at three')];
-  }
-  if (nextFire(cron.value, "UTC", fromMs) === undefined) {
-    const message = `"${line}" never fires: no month that it names has such a day`;
-    return [problem(field, line, message, "change the day or the month")];
-  }
-  const distanceMs = leastDistance(cron.value);
+  if (!cron.ok) return [];
+  const distanceMs = leastFireDistance(cron.value);
   if (distanceMs >= timed.distanceMinimumMs) return [];
   const message = `"${line}" fires every ${distanceMs / 60_000} minutes, and ${timed.reason}`;
   return [problem(field, line, message, timed.remedy)];
 }
 
-/** Between minutes of an hour, and from one hour to the next; other runs are hours apart. */
-function leastDistance({ minutes, hours }: Cron): number {
-  let least = Infinity;
-  for (const [index, minute] of minutes.entries()) {
-    const next = minutes[index + 1];
-    if (next !== undefined) least = Math.min(least, (next - minute) * 60_000);
+/** A line that nobody can read, or that never fires. */
+export function cronProblem(line: string, field: string): ValidationProblem | undefined {
+  const cron = parseCron(line);
+  if (!cron.ok) {
+    return problem(field, line, cron.error, 'write it like "0 3 * * *", every day at three');
   }
-  const isAdjacent = hours.some((hour) => hours.includes((hour + 1) % 24));
-  const [first, last] = [minutes[0] ?? 0, minutes.at(-1) ?? 0];
-  return isAdjacent ? Math.min(least, (60 + first - last) * 60_000) : least;
+  if (nextFire(cron.value, "UTC", fromMs) !== undefined) return undefined;
+  const message = `"${line}" never fires: no month that it names has such a day`;
+  return problem(field, line, message, "change the day or the month");
 }
 
 /** What is valid and worth a thought. */

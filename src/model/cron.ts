@@ -1,6 +1,7 @@
 // When a line of cron with five fields fires, in a time zone. As other crons have it: where both days are named either one
 // will do; a time that a clock skips when it is put forward fires all the same, one that it shows twice fires once. Lines
 // whose hour is * go by real time instead. Carries the rules BK140 and BK141 of spec/backup.md.
+import { leastOf } from "../env/long-lists.ts";
 import { parsed, unparsed } from "./parsed.ts";
 import type { Parsed } from "./parsed.ts";
 import { instantsOn, localMsOf } from "../env/time-zone.ts";
@@ -140,6 +141,29 @@ function firesOn(cron: Cron, zone: string, day: number): number[] {
   );
   return [...new Set(fires)].toSorted((left, right) => left - right);
 }
+
+/** The shortest time between two fires on one day or on neighbouring ones, by the clock on the wall; Infinity when there is none. */
+export function leastFireDistance(cron: Cron): number {
+  const minutes = cron.hours.flatMap((hour) => cron.minutes.map((minute) => hour * 60 + minute));
+  const between = minutes.slice(1).map((minute, index) => minute - (minutes[index] ?? 0));
+  const over = 1_440 * leastDays(cron) + (minutes[0] ?? 0) - (minutes.at(-1) ?? 0);
+  return leastOf([...between, over]) * 60_000;
+}
+
+/** Between two days on which it fires: a leap year and a common one show all that can follow each other. */
+function leastDays(cron: Cron): number {
+  let [least, last] = [Infinity, -Infinity];
+  for (let day = firstDay; day < firstDay + 731; day += 1) {
+    if (!isDay(cron, new Date(day * dayMs))) continue;
+    least = Math.min(least, day - last);
+    if (least === 1) return least;
+    last = day;
+  }
+  return least;
+}
+
+/** 2028 is a leap year. */
+const firstDay = Date.UTC(2028, 0, 1) / dayMs;
 
 function isDay(cron: Cron, date: Date): boolean {
   if (!cron.months.includes(date.getUTCMonth() + 1)) return false;

@@ -14,7 +14,7 @@ import { persistentVolumeClaims } from "../kube/resource.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { takesNothing } from "../plan/action.ts";
 import type { DisruptiveAction } from "../plan/action.ts";
-import { actRefusal } from "../plan/safety/act-refusal.ts";
+import { doorRefusal } from "../plan/safety/door-refusal.ts";
 import { ownObservation } from "../plan/safety/foreign-database.ts";
 import { refusal } from "../plan/safety/refusal.ts";
 import type { Refusal } from "../plan/safety/refusal.ts";
@@ -178,7 +178,7 @@ export class Guard {
     const newest = database.observe();
     if (newest === undefined) return gone;
     // The server itself has just told of these claims, whatever keeps our copy from being up to date.
-    return actRefusal({ ...newest, pvcs: live, claimsProblem: undefined }, action);
+    return doorRefusal({ ...newest, pvcs: live, claimsProblem: undefined }, action);
   }
 
   /** The answers tell the time of the API server, so that a step of our own clock ends no quarantine. */
@@ -189,7 +189,7 @@ export class Guard {
     const names = action.claims.map(({ name }) => name);
     const quarantined = await this.#liveClaims(database, names);
     const newest = database.observe();
-    return newest === undefined ? gone : actRefusal({ ...newest, quarantined }, action);
+    return newest === undefined ? gone : doorRefusal({ ...newest, quarantined }, action);
   }
 
   /** The known claims, with these as the API server has them now. */
@@ -226,7 +226,7 @@ export class Guard {
       const view = database.observe();
       if (view === undefined) return gone;
       const newest = ownObservation(view, { kind: "seen", status, observedMs });
-      return actRefusal({ ...view, database: newest }, action);
+      return doorRefusal({ ...view, database: newest }, action);
     };
     return {
       ...{ keys: shared.keys, settings, clock, admin, stages },
@@ -243,7 +243,7 @@ export class Guard {
     if (needsConnection(action) && database.admin === undefined) {
       return unconnected;
     }
-    return actRefusal(view, action);
+    return doorRefusal(view, action);
   }
 
   async #carryOut(

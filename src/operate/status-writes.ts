@@ -62,6 +62,7 @@ function isUrgent(stored: ClusterStatus, next: ClusterStatus): boolean {
     stored.generations?.reconciled !== next.generations?.reconciled ||
     !isSameJson(stored.requiredAddresses, next.requiredAddresses) ||
     !isSameJson(decisions(stored), decisions(next)) ||
+    !isSameJson(stored.begunWork, next.begunWork) ||
     !isSameJson(verdicts(stored), verdicts(next))
   );
 }

@@ -52,6 +52,12 @@ import { lastingAttempt } from "./coordinators/zone-seeker.ts";
 import { updateSidecarVersions } from "./upgrade/update-sidecar-versions.ts";
 import { planObservedStatus } from "./status/update-status.ts";
 import type { NewWait } from "./wait.ts";
+import {
+  throughWindows,
+  versionWaits,
+  withLastingWork,
+  withoutFutileWork,
+} from "./safety/window-gate.ts";
 
 /** Between updateStatus, which begins and ends every pass. */
 export const chain: readonly Step[] = [
@@ -151,23 +157,32 @@ export interface Plan {
 
 /** `isTimeUp` cuts a plan that takes too long: the steps that are left wait for the next one. */
 export function planCluster(
-  snapshot: Snapshot,
+  seen: Snapshot,
   steps: readonly Step[] = chain,
   isTimeUp: () => boolean = () => false,
 ): Plan {
+  const snapshot = withoutFutileWork(seen);
   const observed = planObservedStatus(snapshot);
   const events: PlanEvent[] = [...observed.events];
   const asked: DatabaseQuestion[] = [];
   let attempt: ZoneAttempt | undefined;
-  const waits: NewWait[] = [];
-  let draft: Draft = { ...observed, actions: [], isUnfinished: false };
+  const waits: NewWait[] = versionWaits(snapshot);
+  let draft: Draft = { ...observed, actions: [], isUnfinished: waits.length > 0 };
+  const before = { ...draft, groups: snapshot.cluster.status?.processGroups ?? [] };
+  const marked = throughWindows(snapshot, before, "updateStatus", { groups: draft.groups });
+  append(waits, marked.waits ?? []);
+  draft = {
+    ...draft,
+    groups: marked.groups ?? draft.groups,
+    isUnfinished: draft.isUnfinished || marked.isUnfinished === true,
+  };
   for (const step of steps) {
     if (isTimeUp()) {
       waits.push(cutBefore(step));
       draft = { ...draft, isUnfinished: true };
       break;
     }
-    const result = step.run(snapshot, draft);
+    const result = throughWindows(snapshot, draft, step.name, step.run(snapshot, draft));
     append(events, result.events ?? []);
     append(waits, result.waits ?? []);
     append(asked, result.questions ?? []);
@@ -196,7 +211,8 @@ export function planCluster(
   const zoneAttempt = attempt ?? lastingAttempt(snapshot, draft);
   const { facts } = draft;
   const wishes = { actions, events, questions, certificateTargets, databaseQuestions };
-  return { ...conclusion, ...made, ...wishes, facts, zoneAttempt };
+  const status = withLastingWork(snapshot, conclusion.status, actions);
+  return { ...conclusion, status, ...made, ...wishes, facts, zoneAttempt };
 }
 
 function cutBefore({ name }: Step): NewWait {

@@ -177,6 +177,8 @@ export interface Snapshot {
   readonly serverAheadMs?: number;
   /** As stored, except that its spec is normalised, and is the one that can be brought about now. */
   readonly cluster: FoundationDBCluster;
+  /** As the resource has it, where another one is in force. */
+  readonly storedSpec?: FoundationDBCluster["spec"];
   readonly pods: ReadonlyMap<string, Stored<Pod>>;
   readonly pvcs: ReadonlyMap<string, Stored<PersistentVolumeClaim>>;
   /** Claims of removed process groups that wait before they are deleted, by name; they belong to no process group. */

@@ -1,12 +1,15 @@
 // One run: a copy is woken, the operator works in it until it rests (what it does until then was pending before the
 // change), the change is made, and it works until it rests again, or waits without anything to come, or a limit is
-// reached. Rules PV3 to PV5.
+// reached. Rules PV3 to PV5, and WIN15.
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { validateDocument } from "../api/validate-document.ts";
 import type { Activity } from "../operate/activity.ts";
 import type { VirtualClock } from "../env/virtual-clock.ts";
+import { maintenanceWindowsOf } from "../api/maintenance-windows.ts";
+import { nextOpening } from "../model/maintenance-windows.ts";
 import { isMarkedForRemoval } from "../model/process-group.ts";
 import { heldMessage, isDeletionHeld, isLeftAlone } from "../plan/removal/protect-from-deletion.ts";
+import { windowState } from "../plan/safety/maintenance-window.ts";
 import { isReconciled } from "../sim/world.ts";
 import { applyChange } from "./change.ts";
 import type { Change, ChangeTarget } from "./change.ts";
@@ -100,13 +103,23 @@ async function inCopy(
   recorder = new Recorder({ world, namespace, name });
   await during(clock, world.startOperator().started);
   const target = { world, clock, namespace, name };
+  const startedMs = clock.nowMs();
   const end = await work({ clock, recorder, target, onFindings });
+  const told = [...windowNotes(recorder.cluster(), startedMs), ...findings];
   const result =
     typeof end === "string"
-      ? { run: { record: recorder.record(seed, end), notes, findings } }
+      ? { run: { record: recorder.record(seed, end), notes, findings: told } }
       : end;
   await stopCopy(clock, world);
   return result;
+}
+
+/** When what has to wait for a maintenance window can begin. */
+function windowNotes(cluster: FoundationDBCluster | undefined, nowMs: number): string[] {
+  if (cluster === undefined) return [];
+  const state = windowState({ cluster, nowMs });
+  if (state.kind === "open") return [];
+  return [`No maintenance window is open, and what needs one waits: ${state.text}.`];
 }
 
 function newFindings(
@@ -169,7 +182,7 @@ export async function untilRest(
     if (quietMs >= restMs) {
       const cluster = recorder.cluster();
       if (cluster === undefined || isAtRest(cluster)) end = "rested";
-      else if (quietMs >= patienceMs(cluster)) end = "blocked";
+      else if (quietMs >= patienceMs(cluster, nowMs - quietMs)) end = "blocked";
     }
     if (isOutOfCpu?.() === true) end ??= "cpu";
     return end !== undefined;
@@ -190,13 +203,14 @@ function isAtRest(cluster: FoundationDBCluster): boolean {
 }
 
 /** Longer than anything that the operator itself waits for before it acts. */
-function patienceMs({ spec }: FoundationDBCluster): number {
+function patienceMs({ spec }: FoundationDBCluster, sinceMs: number): number {
   const { replacements, waitBetweenRemovalsSeconds = 60 } = spec.automationOptions ?? {};
   const seconds = [
     replacements?.failureDetectionTimeSeconds ?? 7_200,
     replacements?.taintReplacementTimeSeconds ?? 1_800,
     spec.minimumUptimeSecondsForBounce ?? 600,
     waitBetweenRemovalsSeconds,
+    ((nextOpening(maintenanceWindowsOf(spec), sinceMs)?.atMs ?? sinceMs) - sinceMs) / 1_000,
   ];
   return seconds.reduce((most, one) => Math.max(most, one), 0) * 1_000 + 15 * minuteMs;
 }

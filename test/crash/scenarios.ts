@@ -68,6 +68,19 @@ const clusterScenarios: readonly Scenario[] = [
     restarts: 1,
   },
   {
+    name: "knob-in-window",
+    spec: {
+      ...three,
+      automationOptions: {
+        ...base.automationOptions,
+        maintenanceWindows: [{ cron: "*/20 * * * *", duration: "10m" }],
+      },
+    },
+    startsWithCluster: true,
+    change: (world) => world.changeSpec(knobs("knob_min_trace_severity=5")),
+    restarts: 1,
+  },
+  {
     name: "replace",
     spec: { ...seven, processCounts: { storage: 3, log: 2, stateless: 1 } },
     startsWithCluster: true,

@@ -199,6 +199,7 @@ const changing: readonly Run[] = [
   ),
   ["kubectl annotate foundationdbcluster sample foundationdb.org/deletion-protection=true"],
   ["kubectl annotate foundationdbcluster sample foundationdb.org/deletion-protection-"],
+  ["kubectl annotate foundationdbcluster sample --overwrite foundationdb.org/urgent-generation=7"],
   [
     "fdbcli --exec 'include ADDRESS'",
     "kubectl fdb exec -c sample -- fdbcli --exec 'include 10.1.2.3:4501'",

@@ -116,3 +116,22 @@ test("[PV4] [PV8] pods without room are blocked, with what the scheduler says an
     assert.ok(report.waits.every(({ remedy }) => remedy !== ""));
   });
 });
+
+test("[WIN15] a preview goes on to the next maintenance window, and says when it opens", async () => {
+  const maintenanceWindows = [{ cron: "0 * * * *", duration: "10m" }];
+  const spec = { ...small, automationOptions: { maintenanceWindows } };
+  await TestWorld.runWithCluster({ spec, nodes: 9 }, async (world) => {
+    const nowMs = world.clock.nowMs();
+    await world.clock.advance(hourMs - (nowMs % hourMs) + 25 * 60_000);
+    const picture = await pictureOf(world);
+    const general = {
+      ...picture.cluster.spec.processes?.["general"],
+      customParameters: ["knob_max_trace_lines=5"],
+    };
+    const changed = { ...picture.cluster.spec, processes: { general } };
+    const report = await reportOf(picture, { type: "apply", spec: changed });
+    assert.equal(report.outcome, "done");
+    assert.ok(report.recoveries.least > 0);
+    assert.match(report.warnings.join(), /what needs one waits: the next one opens at \S+:00:00Z/);
+  });
+});

@@ -101,6 +101,18 @@ export const actReasons = {
       "The operator ends the maintenance when the storage processes on the shared list have " +
       'restarted. `fdbcli --exec "maintenance off"` ends it by hand.',
   },
+  MaintenanceWindowClosed: {
+    concern: "passing",
+    page: "maintenance-windows",
+    meaning:
+      "The resource names maintenance windows, none is open, and what is to be done would cost the " +
+      "database a recovery or take a fault domain away from it without repairing anything. The " +
+      "message says what it is and when the next window opens. Everything else goes on meanwhile, " +
+      "repairs among it.",
+    remedy:
+      "Nothing: it happens when the window opens. If it cannot wait, annotate the resource with " +
+      "foundationdb.org/urgent-generation and its metadata.generation.",
+  },
   NotLeading: {
     concern: "passing",
     meaning:

@@ -212,7 +212,7 @@ function groupsNamed(
 }
 
 /** Whether the database has something to lose in it: a process reports that is not both excluded and idle. */
-function isServing(view: SafetyView, group: ProcessGroup, status: DatabaseStatus): boolean {
+export function isServing(view: SafetyView, group: ProcessGroup, status: DatabaseStatus): boolean {
   const processes = processesOfInstance(view, status, group.processGroupID);
   return processes.some((process) => process.excluded !== true || (process.roles ?? []).length > 0);
 }

@@ -3,13 +3,14 @@
 // what goes wrong without it. Rules: spec/safety.md [S86].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { mostOf } from "../../env/long-lists.ts";
-import type { DisruptiveAction } from "../action.ts";
+import type { Action, DisruptiveAction } from "../action.ts";
 import { evidenceLimits, flightRefusal, restartRefusal, volumeRefusal } from "./act-refusal.ts";
 import { disruptionBudget } from "./budget.ts";
 import type { DisruptionBudget } from "./budget.ts";
 import { removalProblem } from "./certificate.ts";
 import type { EvidenceLimits } from "./evidence.ts";
 import { hallsProblem } from "./hall-readiness.ts";
+import { windowRefusal } from "./maintenance-window.ts";
 import { secondHallProblem } from "./one-hall.ts";
 import type { Refusal } from "./refusal.ts";
 import type { SafetyView } from "./view.ts";
@@ -31,6 +32,8 @@ export interface SafetyChecks {
   readonly certificate: (view: SafetyView, group: ProcessGroup) => string | undefined;
   /** Why the volumes of pods that go are not safe. */
   readonly volumes: (view: SafetyView, action: DisruptiveAction) => Refusal | undefined;
+  /** Why the act has to wait for a maintenance window. */
+  readonly window: (view: SafetyView, action: Action) => Refusal | undefined;
   /** Why the processes cannot serve a mode over halls, as a clause. */
   readonly halls: typeof hallsProblem;
 }
@@ -44,5 +47,6 @@ export const safetyChecks: SafetyChecks = {
   evidence: evidenceLimits,
   certificate: removalProblem,
   volumes: volumeRefusal,
+  window: windowRefusal,
   halls: hallsProblem,
 };

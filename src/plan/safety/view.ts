@@ -17,6 +17,7 @@ export type SafetyView = Pick<
   | "nowMs"
   | "serverAheadMs"
   | "cluster"
+  | "storedSpec"
   | "pods"
   | "pvcs"
   | "quarantined"

@@ -20,7 +20,7 @@ import type { OperatorSeat, OperatorSeatOptions } from "../operator-seat.ts";
 import { traceLog } from "../trace-log.ts";
 import { startWorld } from "../world.ts";
 import type { World, WorldOptions } from "../world.ts";
-import { backupShapeOf, lifeShapeOf } from "./life-shape.ts";
+import { backupShapeOf, lifeShapeOf, withWindows } from "./life-shape.ts";
 import type { LifeShape } from "./life-shape.ts";
 import { backupUnrest } from "./backups/backup-rest.ts";
 import { BackupScene } from "./backups/backup-scene.ts";
@@ -43,7 +43,8 @@ const rivalChance = 0.3;
 /** How the life of a seed begins. */
 export function shapeOfSeed(seed: number, backups = false): LifeShape {
   const random = keyedRandom(seed, "life");
-  return backups ? backupShapeOf(random) : lifeShapeOf(random);
+  if (backups) return backupShapeOf(random);
+  return withWindows(lifeShapeOf(random), keyedRandom(seed, "windows"));
 }
 
 /** Within a life, as within the twelve hours of a real process. */
@@ -143,6 +144,7 @@ export class LifeScene {
       this.shape.kind.endsWith(" halls"),
       options.backups === true ? copyName : undefined,
     );
+    this.watchman.windows.nowMs = () => this.operatorClock.nowMs();
     if (options.backups === true) this.backups = new BackupScene(this, seed);
   }
 

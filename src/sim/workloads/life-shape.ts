@@ -50,6 +50,17 @@ export function lifeShapeOf(random: Random): LifeShape {
   return { ...placeOf(random), isCalm, lagMs };
 }
 
+/** Some databases are disturbed only now and then. */
+export function withWindows(shape: LifeShape, random: Random): LifeShape {
+  const [{ name, spec }, ...others] = shape.members;
+  if (others.length > 0 || random.next() >= 0.2) return shape;
+  const cron = randomPick(random, ["*/20 * * * *", "5,25,45 * * * *"]);
+  const timeZone = randomPick(random, ["UTC", "Asia/Kathmandu", "America/St_Johns"]);
+  const maintenanceWindows = [{ cron, duration: "10m", timeZone }];
+  const automationOptions = { ...spec.automationOptions, maintenanceWindows };
+  return { ...shape, members: [{ name, spec: { ...spec, automationOptions } }] };
+}
+
 /** Of a life with backups: one resource, of a version whose backups are known key by key. */
 export function backupShapeOf(random: Random): LifeShape {
   const isCalm = random.next() < 0.3;

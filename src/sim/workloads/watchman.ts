@@ -12,6 +12,7 @@ import type { DatabaseTruth } from "../database/simulated-fdb.ts";
 import type { World } from "../world.ts";
 import { BucketWatch } from "./bucket-watch.ts";
 import { PlacementWatch } from "./placement-watch.ts";
+import { WindowWatch } from "./window-watch.ts";
 
 const classLabel = "foundationdb.org/fdb-process-class";
 const idLabel = "foundationdb.org/fdb-process-group-id";
@@ -65,6 +66,7 @@ export class Watchman {
   readonly #clusters = new Map<string, FoundationDBCluster>();
   readonly #placement = new PlacementWatch((text) => this.#violated(text));
   readonly #buckets = new BucketWatch((text) => this.#violated(text));
+  readonly windows = new WindowWatch((text) => this.#violated(text));
   #isDisturbed: () => boolean = () => false;
   #leftAlone: string | undefined;
   #availableMs = Infinity;
@@ -80,10 +82,17 @@ export class Watchman {
     this.#placement.hasHalls = hasHalls;
     this.#isDisturbed = isDisturbed;
     this.#leftAlone = leftAlone;
+    this.windows.isDisturbed = () => this.#isDisturbedLately();
+    this.windows.isWell = ({ metadata }, { processClass, processGroupID }) => {
+      const name = podNameOf(metadata.name ?? "", processClass, processGroupID);
+      const pod = this.#pods.get(name);
+      return pod !== undefined && isServing(pod) && !this.#doomedClaims.has(`${name}-data`);
+    };
     world.server.context.store.subscribeAll(({ type, storageKey, name, object }) => {
       if (storageKey.endsWith("/foundationdbclusters") && name !== leftAlone) {
         this.#clusters.set(name, object as unknown as FoundationDBCluster);
         this.#buckets.noteCluster(object as unknown as FoundationDBCluster);
+        this.windows.noteCluster(object as unknown as FoundationDBCluster);
       }
       if (storageKey === "/nodes") this.#placement.noteNode(object as unknown as Node);
       if (storageKey === "/events" && type === "ADDED") {
@@ -171,12 +180,15 @@ export class Watchman {
     };
     const inspected = (client: AdminClient): AdminClient => ({
       ...client,
-      configure: (text, timeoutMs) =>
-        this.#once(`configure ${text}`, () => client.configure(text, timeoutMs)),
+      configure: (text, timeoutMs) => {
+        this.windows.checkCommand(`configure ${text}`);
+        return this.#once(`configure ${text}`, () => client.configure(text, timeoutMs));
+      },
       include: (targets, timeoutMs) =>
         this.#once(`include ${targets.join(" ")}`, () => client.include(targets, timeoutMs)),
       kill: (addresses, timeoutMs) => {
         check("kill");
+        this.windows.checkCommand("kill");
         this.#checkAvailable("processes are restarted");
         const text = `kill ${addresses.join(" ")}`;
         return this.#once(text, () => client.kill(addresses, timeoutMs));
@@ -189,6 +201,7 @@ export class Watchman {
       },
       changeCoordinators: (addresses, timeoutMs) => {
         check("coordinators");
+        if (this.#areCoordinatorsWell()) this.windows.checkCommand("coordinators");
         const text = `coordinators ${addresses.join(" ")}`;
         return this.#once(text, () => client.changeCoordinators(addresses, timeoutMs));
       },
@@ -254,6 +267,9 @@ export class Watchman {
     const pod = this.#pods.get(podName);
     const isTaken = pod !== undefined && isServing(pod);
     const undo = isTaken ? this.#placement.checkHall(pod, this.#nowMs()) : nothing;
+    if (isTaken && !isRemoval && this.#joined.has(podName) && !this.#isIncompatible(pod)) {
+      this.windows.checkDeletion(podName, pod.metadata.labels?.[nameLabel] ?? "");
+    }
     this.#checkBudget(podName);
     this.#checkCoordinators(podName);
     return undo;
@@ -387,6 +403,22 @@ export class Watchman {
         this.#violated(`pod ${podName} is taken down: ${lost.length} coordinators would be away`);
       }
     }
+  }
+
+  #areCoordinatorsWell(): boolean {
+    return this.#databases().every(({ connectionString }) =>
+      (connectionString.split("@")[1] ?? "").split(",").every((address) => {
+        const name = this.#podAt(address) ?? "";
+        const pod = this.#pods.get(name);
+        const isLeaving = this.#groupOf(name)?.removalTimestamp !== undefined;
+        return pod !== undefined && isServing(pod) && !isLeaving;
+      }),
+    );
+  }
+
+  #isDisturbedLately(): boolean {
+    const nowMs = this.#nowMs();
+    return this.#isDisturbed() || this.#disturbances.some(({ toMs }) => toMs >= nowMs);
   }
 
   #podAt(address: string): string | undefined {

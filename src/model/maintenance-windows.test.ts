@@ -1,0 +1,64 @@
+// Windows over days on which clocks are put forward and back.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { parseCron } from "./cron.ts";
+import { nextOpening, openUntil } from "./maintenance-windows.ts";
+import type { MaintenanceWindow } from "./maintenance-windows.ts";
+
+function windowOf(line: string, hours: number, timeZone = "Europe/Berlin"): MaintenanceWindow {
+  const cron = parseCron(line);
+  assert.ok(cron.ok);
+  return { cron: cron.value, timeZone, durationMs: hours * 3_600_000 };
+}
+
+const at = (text: string): number => Date.parse(text);
+const text = (atMs: number | undefined): string | undefined =>
+  atMs === undefined ? undefined : new Date(atMs).toISOString().slice(0, 16);
+
+const night = windowOf("0 2 * * *", 2);
+
+const cases: readonly [string, readonly MaintenanceWindow[], string, string | undefined][] = [
+  ["before it", [night], "2026-01-10T00:59:59Z", undefined],
+  ["at its first moment", [night], "2026-01-10T01:00:00Z", "2026-01-10T03:00"],
+  ["in it", [night], "2026-01-10T02:59:59Z", "2026-01-10T03:00"],
+  ["at its end", [night], "2026-01-10T03:00:00Z", undefined],
+  ["in summer", [night], "2026-07-10T00:30:00Z", "2026-07-10T02:00"],
+  // 02:00 does not exist on this day: it opens when it would have been 02:00, and lasts as long as ever.
+  ["clocks are put forward", [night], "2026-03-29T02:59:00Z", "2026-03-29T03:00"],
+  ["clocks are put forward, after it", [night], "2026-03-29T03:00:00Z", undefined],
+  // 02:00 comes twice on this day: it opens the first time, and two hours are two hours.
+  ["clocks are put back", [night], "2026-10-25T01:59:00Z", "2026-10-25T02:00"],
+  ["clocks are put back, the second two o'clock", [night], "2026-10-25T02:00:00Z", undefined],
+  [
+    "the longer of two",
+    [night, windowOf("0 2 * * 6", 8)],
+    "2026-01-10T02:00:00Z",
+    "2026-01-10T09:00",
+  ],
+  [
+    "over midnight",
+    [windowOf("0 23 * * 5", 12, "UTC")],
+    "2026-01-10T10:00:00Z",
+    "2026-01-10T11:00",
+  ],
+];
+
+for (const [name, windows, now, end] of cases) {
+  test(`[WIN1] [WIN2] open: ${name}`, () => {
+    assert.equal(text(openUntil(windows, at(now))), end);
+  });
+}
+
+test("[WIN2] the next opening is that of the first of all windows, in its zone", () => {
+  const windows = [windowOf("0 4 * * *", 1, "UTC"), night];
+  const next = nextOpening(windows, at("2026-01-10T00:00:00Z"));
+  assert.deepEqual(next, { atMs: at("2026-01-10T01:00:00Z"), timeZone: "Europe/Berlin" });
+  assert.equal(nextOpening(windows, at("2026-01-10T02:00:00Z"))?.timeZone, "UTC");
+  assert.equal(nextOpening([windowOf("0 4 30 2 *", 1)], at("2026-01-10T00:00:00Z")), undefined);
+});
+
+test("[WIN2] a clock that is put back or forward changes only what it shows", () => {
+  for (const now of ["2026-01-10T02:00:00Z", "2026-01-09T02:00:00Z", "2027-01-10T02:00:00Z"]) {
+    assert.notEqual(openUntil([night], at(now)), undefined);
+  }
+});

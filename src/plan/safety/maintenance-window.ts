@@ -1,0 +1,129 @@
+// Whether an act may begin now: in a maintenance window, when a person called the change urgent, or when it finishes what has
+// begun. Asked for every action of every step, and by the guard again. Rules: spec/windows.md [WIN6]-[WIN12].
+import { createHash } from "node:crypto";
+import { maintenanceWindowsOf, urgentGeneration } from "../../api/maintenance-windows.ts";
+import type { ClusterSpec, ClusterStatus } from "../../api/cluster.ts";
+import { tagOf } from "../../build/images.ts";
+import { mainContainerName } from "../../build/normalise.ts";
+import { localMsOf } from "../../env/time-zone.ts";
+import { formatTime } from "../../kube/time.ts";
+import { nextOpening, openUntil } from "../../model/maintenance-windows.ts";
+import type { MaintenanceWindow } from "../../model/maintenance-windows.ts";
+import { isProtocolCompatible, parseVersion } from "../../model/version.ts";
+import type { Action, DisruptiveAction } from "../action.ts";
+import { preparedVersions } from "./prepared-versions.ts";
+import { refusal } from "./refusal.ts";
+import type { Refusal } from "./refusal.ts";
+import type { SafetyView } from "./view.ts";
+import { windowNeed } from "./window-need.ts";
+
+export type BegunWork = NonNullable<ClusterStatus["begunWork"]>;
+
+export type Work = Omit<BegunWork, "since">;
+
+export type WindowState =
+  /** No window restricts anything at this moment. */
+  | { readonly kind: "open" }
+  | { readonly kind: "closed"; readonly opensMs: number | undefined; readonly text: string };
+
+export function windowState({
+  cluster,
+  nowMs,
+}: Pick<SafetyView, "cluster" | "nowMs">): WindowState {
+  const windows = maintenanceWindowsOf(cluster.spec);
+  if (windows.length === 0 || openUntil(windows, nowMs) !== undefined) return { kind: "open" };
+  if (isUrgent(cluster)) return { kind: "open" };
+  const next = nextOpening(windows, nowMs);
+  if (next === undefined) return { kind: "closed", opensMs: undefined, text: "no window opens" };
+  return { kind: "closed", opensMs: next.atMs, text: openingText(next) };
+}
+
+/** A person has said that this generation, and no later one, does not wait. */
+function isUrgent({ metadata }: SafetyView["cluster"]): boolean {
+  return metadata.annotations?.[urgentGeneration] === String(metadata.generation ?? 0);
+}
+
+function openingText({ atMs, timeZone }: Pick<MaintenanceWindow, "timeZone"> & { atMs: number }) {
+  const at = `the next one opens at ${formatTime(atMs)}`;
+  if (timeZone === "UTC") return at;
+  const local = formatTime(localMsOf(timeZone, atMs)).slice(0, 16).replace("T", " ");
+  return `${at}, which is ${local} in ${timeZone}`;
+}
+
+/** Why the act has to wait for a window; undefined when it may begin, or go on. */
+export function windowRefusal(view: SafetyView, action: Action): Refusal | undefined {
+  const state = windowState(view);
+  if (state.kind === "open" || !needsWindow(view, action)) return undefined;
+  if (isBegun(view, action)) return undefined;
+  return refusal("MaintenanceWindowClosed", `it waits for a maintenance window: ${state.text}`);
+}
+
+export function needsWindow(view: SafetyView, action: Action): action is DisruptiveAction {
+  const need = windowNeed(view, action);
+  return need === "recovery" || need === "faultDomain";
+}
+
+/** Whether it belongs to work that began before: by what was noted then, or by what the pods show. */
+function isBegun(view: SafetyView, action: DisruptiveAction): boolean {
+  const { spec, status } = view.cluster;
+  const running = status?.runningVersion || spec.version;
+  if (action.type === "killProcesses" && action.isUpgrade) {
+    return preparedVersions(view, running).length > 0;
+  }
+  if (action.type === "deletePods" && isBetweenVersions(view, action, running)) return true;
+  return isPartOf(status?.begunWork, workOf(view, action.type));
+}
+
+/** Whether the work that began is the one that is to be done. */
+export function isPartOf(begun: BegunWork | undefined, work: Work): boolean {
+  if (begun === undefined) return false;
+  const names = ["processes", "configuration", "upgrade"] as const;
+  return names.some((name) => work[name] !== undefined && begun[name] === work[name]);
+}
+
+/** The restart for a new version has happened: pods with programs of the old one are in danger until they are made again. */
+function isBetweenVersions(
+  { pods }: SafetyView,
+  action: DisruptiveAction & { type: "deletePods" },
+  running: string,
+): boolean {
+  const version = parseVersion(running);
+  return action.pods.some(({ basis }) => {
+    const containers = pods.get(basis.name)?.spec?.containers ?? [];
+    const image = containers.find(({ name }) => name === mainContainerName)?.image ?? "";
+    const own = parseVersion((tagOf(image) ?? "").replace(/-.*$/, ""));
+    return version !== undefined && own !== undefined && !isProtocolCompatible(own, version);
+  });
+}
+
+/** By what the work is known that an act is part of. A change of the coordinators can be part of either kind. */
+export function workOf(
+  { cluster, storedSpec }: Pick<SafetyView, "cluster" | "storedSpec">,
+  type: DisruptiveAction["type"] | "replacement",
+): Work {
+  // What is in force may change while the work is done; what the resource says does not.
+  const spec = storedSpec ?? cluster.spec;
+  const configuration = { configuration: fingerprint(spec.databaseConfiguration ?? {}) };
+  if (type === "configureDatabase") return configuration;
+  const processes = { processes: fingerprint(processesIn(spec)), upgrade: spec.version };
+  return type === "changeCoordinators" ? { ...processes, ...configuration } : processes;
+}
+
+/** What does not say how a process runs: another number of them, or another window, does not end the work. */
+function processesIn(spec: ClusterSpec): object {
+  const {
+    automationOptions: _a,
+    buggify: _b,
+    databaseConfiguration: _d,
+    processCounts: _c,
+    processGroupsToRemove: _r,
+    processGroupsToRemoveWithoutExclusion: _e,
+    skip: _s,
+    ...rest
+  } = spec;
+  return rest;
+}
+
+function fingerprint(value: object): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
+}

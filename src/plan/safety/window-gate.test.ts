@@ -1,0 +1,43 @@
+// Work that could not begin before its window closed.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { sampleDatabase, sampleNowMs, viewOf } from "../../../test/fixtures/sample-view.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { withoutFutileWork } from "./window-gate.ts";
+
+const since = "2026-01-02T01:59:00Z";
+
+/** A window from one to two. */
+function snapshotAt(nowMs: number, overrides: Partial<Snapshot>): Snapshot {
+  const { cluster, ...view } = viewOf(sampleDatabase());
+  const maintenanceWindows = [{ cron: "0 1 * * *", duration: "1h" }];
+  return {
+    ...view,
+    cluster: {
+      ...cluster,
+      spec: { ...cluster.spec, automationOptions: { maintenanceWindows } },
+      status: { ...cluster.status, begunWork: { since, processes: "a" } },
+    },
+    refusals: [{ key: "a", step: "b", what: "c", reason: "LockHeld", message: "d" }],
+    ...overrides,
+    nowMs,
+  } as Snapshot;
+}
+
+const hourMs = 3_600_000;
+const [open, closed] = [sampleNowMs + 1.99 * hourMs, sampleNowMs + 2.01 * hourMs];
+
+for (const [what, nowMs, overrides, isKept] of [
+  ["it was refused until the window closed", closed, {}, false],
+  ["the window is open", open, {}, true],
+  ["nothing was refused, as in an operator that has just started", closed, { refusals: [] }, true],
+  ["an act has happened since", closed, { lastDatabaseWriteMs: closed - 1_000 }, true],
+  ["an act happened before it", closed, { lastDatabaseWriteMs: sampleNowMs }, false],
+  ["an act is under way", closed, { runningCommand: "restart log-1" }, true],
+] as const) {
+  test(`[WIN10] work that was noted ${isKept ? "stays" : "is forgotten"}: ${what}`, () => {
+    const { cluster } = withoutFutileWork(snapshotAt(nowMs, overrides));
+    assert.equal(cluster.status?.begunWork !== undefined, isKept);
+    assert.equal(cluster.status?.configured, true);
+  });
+}

@@ -1,0 +1,100 @@
+// Looks at maintenance windows: outside of them nothing begins that costs a database a recovery or takes a fault domain away from
+// it, repairs excepted. The operator's own clock tells the time. Rules: spec/windows.md [WIN16].
+import type { FoundationDBCluster } from "../../api/cluster.ts";
+import { maintenanceWindowsOf, urgentGeneration } from "../../api/maintenance-windows.ts";
+import { openUntil } from "../../model/maintenance-windows.ts";
+
+type Status = NonNullable<FoundationDBCluster["status"]>;
+type ProcessGroup = NonNullable<Status["processGroups"]>[number];
+
+/** Between the decision and the act, or the write that tells of it. */
+const [delayMs, stepMs] = [20_000, 5_000];
+
+export class WindowWatch {
+  readonly #violated: (text: string) => void;
+  readonly #clusters = new Map<string, FoundationDBCluster>();
+  /** What the operator's clock shows. */
+  nowMs: () => number = () => 0;
+  /** Whether something happened lately that may be a reason to act. */
+  isDisturbed: () => boolean = () => false;
+  /** Whether the pod of the process group serves, and its volume stays. */
+  isWell: (cluster: FoundationDBCluster, group: ProcessGroup) => boolean = () => false;
+
+  constructor(violated: (text: string) => void) {
+    this.#violated = violated;
+  }
+
+  noteCluster(cluster: FoundationDBCluster): void {
+    const name = cluster.metadata.name ?? "";
+    const before = this.#clusters.get(name);
+    this.#clusters.set(name, cluster);
+    if (before === undefined || before.status?.configured !== true) return;
+    // The windows may have come with this very write.
+    if (this.#isOpen(before) || this.#isOpen(cluster)) return;
+    for (const kind of ["processes", "configuration"] as const) {
+      const begun = cluster.status?.begunWork?.[kind];
+      if (begun !== undefined && begun !== before.status.begunWork?.[kind]) {
+        this.#violated(`work of ${name} (${kind}) begins outside of its windows`);
+      }
+    }
+    this.#checkMarks(before, cluster);
+  }
+
+  /** A command that costs a recovery. */
+  checkCommand(command: string): void {
+    for (const cluster of this.#clusters.values()) {
+      if (this.#mayAct(cluster) || this.isDisturbed()) continue;
+      this.#violated(`${command} outside of the windows of ${cluster.metadata.name}`);
+    }
+  }
+
+  /** A pod that serves, of a process group that stays, is taken down. */
+  checkDeletion(podName: string, owner: string): void {
+    const cluster = this.#clusters.get(owner);
+    if (cluster === undefined || this.#mayAct(cluster) || this.isDisturbed()) return;
+    this.#violated(`pod ${podName} is taken down outside of the windows of ${owner}`);
+  }
+
+  #mayAct(cluster: FoundationDBCluster): boolean {
+    if (cluster.status?.configured !== true || this.#isOpen(cluster)) return true;
+    return cluster.status.begunWork !== undefined;
+  }
+
+  /** At this moment, or when what happens now was decided. */
+  #isOpen({ metadata, spec }: FoundationDBCluster): boolean {
+    const windows = maintenanceWindowsOf(spec);
+    if (windows.length === 0) return true;
+    if (metadata.annotations?.[urgentGeneration] === String(metadata.generation ?? 0)) return true;
+    for (let agoMs = 0; agoMs <= delayMs; agoMs += stepMs) {
+      if (openUntil(windows, this.nowMs() - agoMs) !== undefined) return true;
+    }
+    return false;
+  }
+
+  #checkMarks(before: FoundationDBCluster, after: FoundationDBCluster): void {
+    if (before.status?.begunWork !== undefined || this.isDisturbed()) return;
+    const known = new Map(
+      (before.status?.processGroups ?? []).map((group) => [group.processGroupID, group]),
+    );
+    for (const group of after.status?.processGroups ?? []) {
+      const earlier = known.get(group.processGroupID);
+      if (group.removalTimestamp === undefined || earlier?.removalTimestamp !== undefined) continue;
+      if (earlier === undefined || hasTrouble(earlier) || hasTrouble(group)) continue;
+      if (!this.isWell(after, group)) continue;
+      this.#violated(`${group.processGroupID} is let go outside of the windows, and it serves`);
+    }
+  }
+}
+
+/** Conditions that only a roll-out has are no trouble. */
+const inOrder: ReadonlySet<string> = new Set([
+  "IncorrectPodSpec",
+  "IncorrectPodMetadata",
+  "IncorrectConfigMap",
+  "IncorrectCommandLine",
+  "IncorrectSidecarImage",
+]);
+
+function hasTrouble({ processGroupConditions = [] }: ProcessGroup): boolean {
+  return processGroupConditions.some(({ type }) => type !== undefined && !inOrder.has(type));
+}
