@@ -52,6 +52,7 @@ export class WindowWatch {
   checkDeletion(podName: string, owner: string): void {
     const cluster = this.#clusters.get(owner);
     if (cluster === undefined || this.#mayAct(cluster) || this.isDisturbed()) return;
+    if (isOnDrainedNode(cluster, podName)) return;
     this.#violated(`pod ${podName} is taken down outside of the windows of ${owner}`);
   }
 
@@ -84,6 +85,16 @@ export class WindowWatch {
       this.#violated(`${group.processGroupID} is let go outside of the windows, and it serves`);
     }
   }
+}
+
+/** Names of pods have no prefix of an id. */
+function isOnDrainedNode({ metadata, status }: FoundationDBCluster, podName: string): boolean {
+  const id = podName.slice((metadata.name ?? "").length + 1);
+  return (status?.processGroups ?? []).some(
+    ({ processGroupID, processGroupConditions = [] }) =>
+      processGroupID.endsWith(id) &&
+      processGroupConditions.some(({ type }) => type === "NodeDraining"),
+  );
 }
 
 /** Conditions that only a roll-out has are no trouble. */
