@@ -79,7 +79,7 @@ export function gapOf(
   claims: readonly Claim[],
   counts: ProcessCounts,
 ): string | undefined {
-  const lacking = Object.entries(counts).flatMap(([processClass, wanted = 0]) => {
+  const lacking = Object.entries(counts).flatMap(([processClass, wanted]) => {
     if (!isStateful(processClass)) return [];
     const found = claims.filter((claim) => subjectOf(view, claim).processClass === processClass);
     const missing = wanted - found.length;
