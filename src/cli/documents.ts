@@ -31,7 +31,7 @@ export async function readDocuments(
     if (problem !== undefined) {
       const line = problem.linePos?.[0].line;
       const place = line === undefined ? file : `${file}:${line}`;
-      throw new CommandError(`${place}: ${firstSentence(problem.message)}`);
+      throw new CommandError(`${place}: ${reasonOf(problem.message)}`);
     }
     const value = valueOf(document, file, index + 1);
     if (value === null || value === undefined) return [];
@@ -57,7 +57,10 @@ function filesOf(folder: string): readonly string[] {
 }
 
 /** The library adds the place, which stands before the message already, and an excerpt. */
-function firstSentence(message: string): string {
+function reasonOf(message: string): string {
+  if (message.startsWith("Maximum call stack")) {
+    return "this is nested too deeply to be read: a resource has a few dozen levels at most";
+  }
   return (message.split("\n")[0] ?? "").replace(/ at line \d+, column \d+:?$/, "");
 }
 

@@ -5,7 +5,9 @@ import { CommandError, UsageError } from "../env/command-error.ts";
 import { applied, withPlaceholders } from "../preview/apply.ts";
 import type { Change } from "../preview/change.ts";
 import { setValue } from "../preview/set.ts";
+import { nameList } from "../plan/wait.ts";
 import { readDocuments } from "./documents.ts";
+import type { SourceDocument } from "./documents.ts";
 
 export interface ChangeFlags {
   file?: string;
@@ -109,23 +111,35 @@ async function fromFile(
 ): Promise<{ object: FoundationDBCluster; warnings: readonly string[] }> {
   const documents = await readDocuments(file);
   const { name, namespace } = cluster.metadata;
-  const found = documents.find(
-    ({ object: { kind, metadata } }) =>
-      kind === cluster.kind &&
-      metadata.name === name &&
-      (metadata.namespace ?? namespace) === namespace,
-  );
+  const isIt = ({ object: { kind, metadata } }: SourceDocument): boolean =>
+    kind === cluster.kind &&
+    metadata.name === name &&
+    (metadata.namespace ?? namespace) === namespace;
+  const [found, again] = documents.filter(isIt);
   if (found === undefined) {
     throw new CommandError(`${file} has no FoundationDBCluster ${namespace}/${name}`);
   }
+  if (again !== undefined) {
+    throw new CommandError(
+      `${file} has FoundationDBCluster ${namespace}/${name} twice, in documents ${found.number} and ${again.number}: leave the one that is meant`,
+    );
+  }
+  const besides = othersText(documents.filter((document) => document !== found));
   if (flags.serverSide === true && cluster.metadata.managedFields === undefined) {
     throw new CommandError(
       "--server-side needs to know who has set which field, and this picture has no managedFields: use the cluster itself, or leave --server-side out",
     );
   }
   const object = found.object as unknown as FoundationDBCluster;
-  if (flags.from === undefined) return { object, warnings: [] };
+  if (flags.from === undefined) return { object, warnings: besides };
   const { value, count } = withPlaceholders(object, cluster);
   const text = `${count} ${count === 1 ? "value is" : "values are"} secret in the picture, and counted as unchanged`;
-  return { object: value, warnings: count === 0 ? [] : [text] };
+  return { object: value, warnings: [...besides, ...(count === 0 ? [] : [text])] };
+}
+
+/** A preview is of one cluster: what else would be applied with it is named. */
+function othersText(others: readonly SourceDocument[]): string[] {
+  const names = others.map(({ object: { kind, metadata } }) => `${kind} ${metadata.name ?? ""}`);
+  if (names.length === 0) return [];
+  return [`only this cluster is previewed; the text also has ${nameList(names)}`];
 }
