@@ -9,10 +9,12 @@ import { silentLog } from "../../src/env/log.ts";
 import { pageAssets } from "../../src/web/server/page-assets.ts";
 import { serveDashboard } from "../../src/web/server/serve.ts";
 import type { ServedDashboard } from "../../src/web/server/serve.ts";
+import { WebProblem } from "../../src/web/server/source.ts";
 import type { Source } from "../../src/web/server/source.ts";
 import { samplePreview } from "../web/sample-preview.ts";
 import { sampleSource } from "../web/sample-source.ts";
 import type { SampleSource } from "../web/sample-source.ts";
+import type { PreviewAnswer, PreviewRequest } from "../../src/web/view-model.ts";
 import { closeSharedBrowser, sharedBrowser } from "./browser.ts";
 import type { AxeViolation, BrowserContext, ContextOptions, Page } from "./playwright.ts";
 
@@ -25,11 +27,14 @@ export interface Visit {
   readonly allowed: RegExp[];
 }
 
+/** On a busy machine everything takes its time. */
+const patienceMs = 120_000;
+
 type Opener = (url: string, options?: ContextOptions) => Promise<Visit>;
 
 /** A test that is skipped aloud where there is no browser. Whatever it opens is closed. */
 export function browserTest(title: string, run: (open: Opener) => Promise<void>): void {
-  test(title, { timeout: 300_000 }, async (context) => {
+  test(title, { timeout: 900_000 }, async (context) => {
     const opened = await sharedBrowser();
     if ("missing" in opened) {
       context.skip(opened.missing);
@@ -42,6 +47,8 @@ export function browserTest(title: string, run: (open: Opener) => Promise<void>)
           ...{ viewport: { width: 1_280, height: 900 }, reducedMotion: "reduce" },
           ...options,
         });
+        // Every wait of these tests is for something that stays so: only a test that fails waits so long.
+        browsing.setDefaultTimeout(patienceMs);
         const page = await browsing.newPage();
         const { origin } = new URL(url);
         const complaints = complaintsOf(page, origin);
@@ -99,9 +106,23 @@ export async function serving(source: Source, port = 0, key?: string): Promise<S
   return served;
 }
 
-export function samples(groups: number, moreClusters = 0): SampleSource {
-  const clock = machineClock();
-  return sampleSource({ groups, moreClusters }, () => clock.nowMs(), samplePreview);
+/** A real one takes as long as the machine is busy; the tests are of the page. */
+async function samplePreviewOf(
+  _cluster: unknown,
+  { change }: PreviewRequest,
+): Promise<PreviewAnswer> {
+  if (change.type !== "yaml" || change.yaml.includes("kind:")) return samplePreview;
+  throw new WebProblem(422, "there is no FoundationDBCluster default/sample in this text");
+}
+
+const worlds = new Map<string, Promise<SampleSource>>();
+
+/** Of a simulated world in which time stands still. All tests of a file share those of one size, so that nobody changes them. */
+export function samples(groups: number, moreClusters = 0): Promise<SampleSource> {
+  const key = `${groups} ${moreClusters}`;
+  const found = worlds.get(key) ?? sampleSource(groups, moreClusters, samplePreviewOf);
+  worlds.set(key, found);
+  return found;
 }
 
 /** What axe holds to be serious or worse, each in a line. */

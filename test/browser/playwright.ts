@@ -15,6 +15,7 @@ export interface ContextOptions {
 }
 
 export interface BrowserContext {
+  setDefaultTimeout(timeoutMs: number): void;
   newPage(): Promise<Page>;
   newCDPSession(page: Page): Promise<DevtoolsSession>;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-// `npm run screenshots`: every view of the dashboard, dark and light, with 3, 16 and 2,000 process groups, from made-up clusters, in
+// `npm run screenshots`: every view of the dashboard, dark and light, with 3, 16 and 2,000 process groups, of a simulated world, in
 // dist/screenshots, for people to look at. `-- map 16 dark` takes those with these words in their names.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,6 @@ import { pageAssets } from "../../src/web/server/page-assets.ts";
 import { serveDashboard } from "../../src/web/server/serve.ts";
 import { closeSharedBrowser, sharedBrowser } from "./browser.ts";
 import type { Browser, Page } from "./playwright.ts";
-import { samplePreview } from "../web/sample-preview.ts";
 import { sampleSource } from "../web/sample-source.ts";
 
 const folder = join(import.meta.dirname, "../../dist/screenshots");
@@ -35,7 +34,7 @@ async function takeSize(browser: Browser, groups: number): Promise<void> {
   if (chosen.length === 0) return;
   const clock = machineClock();
   const moreClusters = groups === 2_000 ? 97 : 0;
-  const source = sampleSource({ groups, moreClusters }, () => clock.nowMs(), samplePreview);
+  const source = await sampleSource(groups, moreClusters);
   const served = await serveDashboard({
     ...{ source, page: pageAssets, port: 0, clock, log: silentLog },
   });
@@ -71,9 +70,10 @@ async function show(page: Page, view: string): Promise<void> {
     await page.locator(".story section").first().waitFor();
   }
   if (view === "preview") {
-    await page.waitForFunction(() => document.querySelector("textarea")?.value !== "");
+    await page.getByRole("radio", { name: "Another version" }).click();
+    await page.getByRole("textbox", { name: "Version" }).fill("7.3.79");
     await page.getByRole("button", { name: "Preview" }).click();
-    await page.locator(".preview-result").waitFor();
+    await page.locator(".preview-result, [role=alert]").first().waitFor({ timeout: 150_000 });
   }
   if (view !== "story") await page.evaluate(() => globalThis.scrollTo({ top: 0 }));
   // Two frames: what is measured is drawn after what it is measured by.

@@ -14,7 +14,9 @@ import type { ClusterModel, PageModel } from "../../src/web/view-model.ts";
 import { databaseExec } from "../plugin/database-exec.ts";
 import type { TestWorld } from "../world/world-harness.ts";
 
-export interface LiveOptionsOfTest extends Partial<Pick<LiveOptions, "namespace" | "preview">> {
+export interface LiveOptionsOfTest extends Partial<
+  Pick<LiveOptions, "namespace" | "pauseMs" | "preview" | "speed">
+> {
   readonly exec?: PodExec;
   readonly through?: (transport: KubeTransport) => KubeTransport;
 }
@@ -22,12 +24,18 @@ export interface LiveOptionsOfTest extends Partial<Pick<LiveOptions, "namespace"
 export function liveSource(world: TestWorld, options: LiveOptionsOfTest = {}): LiveSource {
   const plain = world.world.server.transport("dashboard");
   const transport = options.through?.(plain) ?? plain;
-  const { namespace = "", exec = databaseExec(world), preview } = options;
+  const {
+    namespace = "",
+    exec = databaseExec(world),
+    pauseMs = 5_000,
+    speed = 1,
+    preview,
+  } = options;
   const source = new LiveSource({
     client: new KubeClient(transport, { userAgent: "dashboard" }),
     ...{ clock: world.clock, random: seededRandom(5), log: silentLog, exec, namespace },
     serverNowMs: () => world.clock.nowMs(),
-    ...{ where: "https://emulated", speed: 1, pauseMs: 5_000 },
+    ...{ where: "https://emulated", speed, pauseMs },
     ...(preview === undefined ? {} : { preview }),
   });
   source.start();

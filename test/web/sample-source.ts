@@ -1,85 +1,60 @@
-// A source of page models for which no cluster is needed: one that never changes but for figures and a tile now and then.
-import { WebProblem } from "../../src/web/server/source.ts";
-import type { Look, Source } from "../../src/web/server/source.ts";
-import type { ClusterModel, PageModel, PreviewAnswer, Tile } from "../../src/web/view-model.ts";
-import { samplePage, samplePageWithCluster, sampleStory } from "./sample-model.ts";
-import type { SampleOptions } from "./sample-model.ts";
+// A source of page models on a simulated world whose time stands still until it is told to go on.
+import { join } from "node:path";
+import { previewInProcess } from "../../src/web/server/preview-process.ts";
+import type { PluginProgram } from "../../src/web/server/preview-process.ts";
+import type { LiveOptions } from "../../src/web/server/live-source.ts";
+import type { Source } from "../../src/web/server/source.ts";
+import type { PreviewAnswer } from "../../src/web/view-model.ts";
+import { pictureOf } from "../preview/world-picture.ts";
+import type { TestWorld } from "../world/world-harness.ts";
+import { sampleWorld } from "./sample-world.ts";
 
 export interface SampleSource extends Source {
-  /** One look at the database later. */
-  step(): void;
+  readonly world: TestWorld;
+  readonly lostNode: string | undefined;
+  /** Time passes. */
+  advance(ms: number): Promise<void>;
 }
 
-export function sampleSource(
-  options: Omit<SampleOptions, "nowMs">,
-  nowMs: () => number,
-  previewAnswer: PreviewAnswer,
-): SampleSource {
-  const startedMs = nowMs();
-  let whole = samplePageWithCluster({ ...options, nowMs: startedMs });
-  const listeners = new Set<() => void>();
-  const plain = samplePage({ ...options, nowMs: startedMs });
-  const clusterOf = (): ClusterModel => whole.cluster as ClusterModel;
-  let steps = 0;
-  return {
-    nowMs,
-    look(cluster, onNews): Look {
-      listeners.add(onNews);
-      const isKnown = cluster?.namespace === "default" && cluster.name === "sample";
-      return {
-        ready: Promise.resolve(),
-        model: (): PageModel => {
-          if (cluster === undefined) return plain;
-          if (isKnown) return whole;
-          const why = "there is no such cluster, or you may not see it";
-          return { ...plain, cluster: { isMissing: true, ...cluster, why } };
-        },
-        end: () => void listeners.delete(onNews),
-      };
-    },
-    story(_cluster, group) {
-      const tile = clusterOf().map.tiles[group];
-      return tile === undefined ? undefined : sampleStory(nowMs(), tile, "node-1");
-    },
-    manifest: () =>
-      Promise.resolve(
-        "apiVersion: apps.foundationdb.org/v1beta2\nkind: FoundationDBCluster\nmetadata:\n  name: sample\n  namespace: default\nspec:\n  version: 7.3.63\n",
-      ),
-    preview(request) {
-      if (request.change.type === "yaml" && !request.change.yaml.includes("kind:")) {
-        throw new WebProblem(422, "there is no FoundationDBCluster default/sample in this text");
-      }
-      return Promise.resolve(previewAnswer);
-    },
-    step() {
-      steps += 1;
-      whole = { ...whole, cluster: stepped(clusterOf(), startedMs + steps * 5_000, steps) };
-      for (const listener of listeners) listener();
-    },
-  };
-}
+const plugin: PluginProgram = [
+  process.execPath,
+  join(import.meta.dirname, "../../src/cli/kubectl-fdb.ts"),
+];
 
-const statesInTurn = ["starting", "failing", "well"] as const;
-
-function stepped(cluster: ClusterModel, atMs: number, steps: number): ClusterModel {
-  const { figures, map } = cluster;
-  const ids = Object.keys(map.tiles);
-  const id = ids[(steps * 7) % ids.length] ?? "";
-  const tile = map.tiles[id] as Tile;
-  const state = statesInTurn[steps % 3] ?? "well";
-  const troubles = { starting: ["PodPending"], failing: ["MissingProcesses"], well: [] }[state];
+/** See `sampleWorld`. Previews are those of the plugin, in processes of their own, unless others are given. */
+export async function sampleSource(
+  groups: number,
+  moreClusters = 0,
+  preview?: NonNullable<LiveOptions["preview"]>,
+): Promise<SampleSource> {
+  const answers = new Map<string, Promise<PreviewAnswer>>();
+  const found = await sampleWorld(
+    groups,
+    moreClusters,
+    preview ??
+      ((_cluster, request, signal) => {
+        // The same question has the same answer while time stands still.
+        const key = JSON.stringify(request);
+        const answer =
+          answers.get(key) ??
+          pictureOf(found.world).then((picture) =>
+            previewInProcess(plugin, { picture }, request, signal),
+          );
+        answers.set(key, answer);
+        return answer;
+      }),
+  );
+  const { world, source, lostNode } = found;
   return {
-    ...cluster,
-    map: { ...map, tiles: { ...map.tiles, [id]: { ...tile, state, troubles } } },
-    figures: {
-      ...figures,
-      timesMs: [...figures.timesMs.slice(1), atMs],
-      series: Object.fromEntries(
-        Object.entries(figures.series).map(([name, values]) => [
-          name,
-          [...values.slice(1), (values.at(-1) ?? 1) * (1 + Math.sin(steps) / 20)],
-        ]),
-      ),
+    ...{ world, lostNode },
+    nowMs: () => source.nowMs(),
+    look: (cluster, onNews) => source.look(cluster, onNews),
+    story: (cluster, group) => source.story(cluster, group),
+    manifest: (cluster) => source.manifest(cluster),
+    preview: (request, signal) => source.preview(request, signal),
+    async advance(ms) {
+      answers.clear();
+      await world.clock.advance(ms);
     },
   };
 }

@@ -11,12 +11,12 @@ import { WebProblem } from "../../src/web/server/source.ts";
 import type { Source } from "../../src/web/server/source.ts";
 import type { PreviewAnswer } from "../../src/web/view-model.ts";
 import { samplePreview } from "./sample-preview.ts";
-import { sampleSource } from "./sample-source.ts";
+import { sceneSource } from "./scene-source.ts";
 import { ask, cookieOf, follow, until } from "./web-client.ts";
 import type { Question } from "./web-client.ts";
 
 const clock = machineClock();
-const sample = sampleSource({ groups: 16 }, () => 1_000, samplePreview);
+const sample = sceneSource();
 let looks = 0;
 let onPreview = (_signal: AbortSignal): Promise<PreviewAnswer> => Promise.resolve(samplePreview);
 const source: Source = {
@@ -352,7 +352,8 @@ test("[WEB26] there are not more streams than 32, and the others go on", async (
   await until("so many look", () => looks === 0);
 });
 
-test("[WEB26] connections beyond 64 are closed at once, and come again when there is room", async () => {
+test("[WEB26] whoever opens 80 connections and asks nothing locks nobody out", async () => {
+  const live = await follow(served.port, "/events", cookie);
   const sockets = Array.from({ length: 80 }, () =>
     connect({ host: "127.0.0.1", port: served.port }),
   );
@@ -361,13 +362,42 @@ test("[WEB26] connections beyond 64 are closed at once, and come again when ther
     socket.on("error", () => {});
     socket.on("close", () => (closed += 1));
   }
-  await until("they are closed", () => closed >= 16);
+  await until("the oldest are closed", () => closed >= 17);
+  assert.equal((await ask(served.port, { headers: { cookie } })).status, 200);
+  const heard = live.events.length;
+  await until("a page that was live stays so", () => live.events.length > heard);
   for (const socket of sockets) socket.destroy();
   await until("they are closed", () => closed === 80);
-  await until("there is room", async () => {
-    const found = await ask(served.port, { headers: { cookie } }).catch(() => undefined);
-    return found?.status === 200;
-  });
+  live.close();
+  await until("so many look", () => looks === 0);
+});
+
+test("[WEB26] when all connections are in use one more is closed", async () => {
+  const streams = [];
+  for (let index = 0; index < 32; index += 1) {
+    streams.push(await follow(served.port, "/events", cookie));
+  }
+  // Requests that are under way: their bodies never end.
+  const begun =
+    `POST /preview HTTP/1.1\r\nHost: ${host()}\r\nOrigin: ${origin()}\r\nCookie: ${cookie}\r\n` +
+    "Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{";
+  const sockets = Array.from({ length: 40 }, () =>
+    connect({ host: "127.0.0.1", port: served.port }),
+  );
+  let closed = 0;
+  for (const socket of sockets) {
+    socket.on("error", () => {});
+    socket.on("close", () => (closed += 1));
+    socket.write(begun);
+  }
+  await until("those without room are closed", () => closed === 8);
+  for (const stream of streams) {
+    const heard = stream.events.length;
+    await until("pages stay live", () => stream.events.length > heard);
+    stream.close();
+  }
+  for (const socket of sockets) socket.destroy();
+  await until("so many look", () => looks === 0);
 });
 
 test("[WEB24] no answer has the key in it", async () => {

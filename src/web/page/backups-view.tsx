@@ -2,7 +2,7 @@
 // Rules: spec/page.md [PAGE15].
 import { counted } from "../../model/counted.ts";
 import { formatAge } from "../../plugin/explain/words.ts";
-import { bytesText, secondsText } from "../../plugin/text/units.ts";
+import { bytesText } from "../../plugin/text/units.ts";
 import type { BackupCard, BackupsModel, DrillsModel, RestoreCard } from "../view-model.ts";
 import { windowBar } from "./backup-window.ts";
 import { Age, Answer, pure, Until, Wait } from "./parts.tsx";
@@ -89,16 +89,15 @@ function Backup({ card }: { readonly card: BackupCard }) {
 
 function pairsOf(card: BackupCard): [string, string][] {
   const pairs: [string, string | undefined][] = [
-    ["Behind by", card.lagSeconds === undefined ? undefined : secondsText(card.lagSeconds)],
     ["Written", card.writtenBytes === undefined ? undefined : bytesText(card.writtenBytes)],
     ["Snapshot", card.snapshotPercent === undefined ? undefined : `${card.snapshotPercent} %`],
   ];
   return pairs.filter((pair): pair is [string, string] => pair[1] !== undefined);
 }
 
-/** The times that can be restored, up to now: what is missing at the end is what would be lost. */
+/** The times that can be restored, up to the last look: what is missing at the end is what would have been lost then. */
 function Window({ card }: { readonly card: BackupCard }) {
-  const bar = windowBar(card.window, serverMs.value);
+  const bar = windowBar(card, serverMs.value);
   if (bar === undefined) {
     return (
       <p class="window-text">
@@ -108,20 +107,21 @@ function Window({ card }: { readonly card: BackupCard }) {
       </p>
     );
   }
-  const { fromMs, toMs, share, lostMs } = bar;
+  const { fromMs, toMs, lookMs, share, lostMs } = bar;
+  const ago = formatAge(serverMs.value - lookMs);
   return (
     <div class="window">
       <p class="window-text">
         Any moment of <strong>{formatAge(toMs - fromMs)}</strong> can be restored, from{" "}
-        {dateText(fromMs)} to {dateText(toMs)}; what came after,{" "}
-        <strong>{formatAge(lostMs)}</strong>, would be lost.
+        {dateText(fromMs)} to {dateText(toMs)}. What came after,{" "}
+        <strong>{formatAge(lostMs)}</strong> when the operator looked last, would be lost.
       </p>
       <div class="window-bar" aria-hidden="true">
         <div class="window-filled" style={{ width: `${share * 100}%` }} />
       </div>
       <div class="window-ends dim" aria-hidden="true">
         <span>{dateText(fromMs)}</span>
-        <span>now</span>
+        <span>last look, {ago} ago</span>
       </div>
     </div>
   );

@@ -144,8 +144,9 @@ function optionsOf(plot: FigurePlot, titles: readonly string[], width: number): 
     height: plotHeight,
     legend: { show: false },
     cursor: { show: false },
-    padding: [8, 8, 0, 0],
-    scales: { x: { time: true }, y: { range: (_, least, most) => rangeOf(least, most) } },
+    // On the right there is room for half of the last time.
+    padding: [8, 28, 0, 0],
+    scales: { x: { time: true }, y: { range: (_, _least, most) => rangeOf(most, plot.unit) } },
     axes: [
       {
         ...axis,
@@ -169,8 +170,16 @@ function optionsOf(plot: FigurePlot, titles: readonly string[], width: number): 
   };
 }
 
+/** The top of an axis on which nothing happens: there are no halves of bytes and processes. */
+const restTop: Readonly<Record<FigureUnit, number>> = {
+  ...{ "per second": 1, seconds: 1, bytes: 4, count: 4 },
+};
+
 /** From zero, with room above; a database at rest gets a flat line at the bottom. */
-function rangeOf(_least: number | null, most: number | null): [number, number] {
-  const top = most ?? 0;
-  return [0, top <= 0 ? 1 : top * 1.15];
+function rangeOf(most: number | null, unit: FigureUnit): [number, number] {
+  const isWhole = unit === "bytes" || unit === "count";
+  return [
+    0,
+    Math.max((most ?? 0) * 1.15, most === null || most <= 0 || isWhole ? restTop[unit] : 0),
+  ];
 }

@@ -26,6 +26,7 @@ const previewMaxMs = 900_000;
 const reopenMs = 2_000;
 /** Of what the browser keeps. */
 const themeKey = "theme";
+const prefersDark = "(prefers-color-scheme: dark)";
 
 giveEffects({
   go: (wanted) => {
@@ -203,8 +204,8 @@ function keepTheme(wanted: Theme): void {
 
 function applyTheme(wanted: Theme): void {
   theme.value = wanted;
-  if (wanted === "system") delete document.documentElement.dataset["theme"];
-  else document.documentElement.dataset["theme"] = wanted;
+  const system = matchMedia(prefersDark).matches ? "dark" : "light";
+  document.documentElement.dataset["theme"] = wanted === "system" ? system : wanted;
   paintings.value += 1;
 }
 
@@ -216,7 +217,7 @@ function followColors(): void {
     // As above.
   }
   applyTheme(kept === "dark" || kept === "light" ? kept : "system");
-  for (const media of ["(prefers-color-scheme: dark)", "(prefers-contrast: more)"]) {
-    matchMedia(media).addEventListener("change", () => (paintings.value += 1));
+  for (const media of [prefersDark, "(prefers-contrast: more)"]) {
+    matchMedia(media).addEventListener("change", () => applyTheme(theme.peek()));
   }
 }

@@ -20,6 +20,7 @@ export interface Painted {
   readonly palette: Palette;
   readonly scale: number;
   readonly tiles: Readonly<Record<string, Tile>>;
+  readonly areRolesKnown: boolean;
 }
 
 /** Browsers draw nothing on a canvas that is larger. */
@@ -42,6 +43,7 @@ export function paint(
     before === undefined ||
     before.layout !== layout ||
     before.palette !== palette ||
+    before.areRolesKnown !== wanted.areRolesKnown ||
     before.scale !== scale;
   if (isAnew) {
     canvas.width = Math.round(layout.width * scale);
@@ -62,7 +64,7 @@ export function paint(
 function drawTile(
   context: CanvasRenderingContext2D,
   place: PlacedTile,
-  { tiles, palette }: Painted,
+  { tiles, palette, areRolesKnown }: Painted,
   size: TileSize,
 ): void {
   const tile = tiles[place.group];
@@ -80,7 +82,7 @@ function drawTile(
   context.setLineDash(tile.state === "starting" || tile.state === "foreign" ? [3, 2] : []);
   context.stroke();
   context.setLineDash([]);
-  if (size === "large") drawLarge(context, place, tile, palette);
+  if (size === "large") drawLarge(context, place, tile, { palette, areRolesKnown });
   else if (size === "medium") drawMedium(context, place, tile, palette);
   else drawSmall(context, place, tile, palette);
 }
@@ -89,7 +91,7 @@ function drawLarge(
   context: CanvasRenderingContext2D,
   { x, y, width, height }: PlacedTile,
   tile: Tile,
-  palette: Palette,
+  { palette, areRolesKnown }: Pick<Painted, "areRolesKnown" | "palette">,
 ): void {
   const strong = palette.strong[tile.state];
   drawMark(context, tile.state, x + 15, y + height / 2, 6, strong);
@@ -99,14 +101,18 @@ function drawLarge(
   context.textBaseline = "alphabetic";
   context.fillStyle = palette.text;
   context.font = `600 13px ${palette.font}`;
-  fillCut(context, tile.group, left, y + 19, room - (tile.isCoordinator ? 18 : 0));
+  fillCut(context, tile.group, {
+    ...{ x: left, y: y + 19, room: room - (tile.isCoordinator ? 18 : 0), isName: true },
+  });
   const [trouble] = tile.troubles;
   const duties = rolesText({ roles: tile.roles, isCoordinator: false });
   const isWell = tile.state === "well";
   context.fillStyle = isWell ? palette.dim : strong;
   context.font = `${isWell ? 400 : 600} 11.5px ${palette.font}`;
-  const word = isWell ? duties || "no role" : `${tile.state}: ${trouble ?? "see its story"}`;
-  fillCut(context, word, left, y + 36, room);
+  const word = isWell
+    ? duties || (areRolesKnown ? "no role" : tile.processClass)
+    : `${tile.state}: ${trouble ?? "see its story"}`;
+  fillCut(context, word, { x: left, y: y + 36, room, isName: false });
 }
 
 function drawMedium(
@@ -121,7 +127,8 @@ function drawMedium(
   context.textBaseline = "alphabetic";
   context.fillStyle = palette.text;
   context.font = `500 11px ${palette.font}`;
-  fillCut(context, tile.group, x + 21, y + height / 2 + 4, width - (tile.isCoordinator ? 37 : 24));
+  const room = width - (tile.isCoordinator ? 37 : 24);
+  fillCut(context, tile.group, { x: x + 21, y: y + height / 2 + 4, room, isName: true });
 }
 
 function drawSmall(
@@ -139,19 +146,21 @@ function drawSmall(
   drawMark(context, state, middleX, middleY, state === "well" ? 2 : 4.5, palette.strong[state]);
 }
 
-/** Names begin and end with what tells them apart. */
+/** Names begin and end with what tells them apart; of sentences the beginning tells most. */
 function fillCut(
   context: CanvasRenderingContext2D,
   text: string,
-  x: number,
-  y: number,
-  room: number,
+  { x, y, room, isName }: { x: number; y: number; room: number; isName: boolean },
 ): void {
-  const width = context.measureText(text).width;
-  const fitting = Math.floor((text.length * room) / Math.max(1, width));
-  const tail = Math.floor((fitting - 1) / 2);
-  const cut = `${text.slice(0, Math.max(1, fitting - 1 - tail))}…${text.slice(text.length - tail)}`;
-  context.fillText(width <= room ? text : cut, x, y);
+  const widthOf = (shown: string): number => context.measureText(shown).width;
+  let shown = text;
+  let kept = Math.min(text.length, Math.ceil((text.length * room) / Math.max(1, widthOf(text))));
+  while (kept > 1 && widthOf(shown) > room) {
+    kept -= 1;
+    const tail = isName ? Math.floor(kept / 2) : 0;
+    shown = `${text.slice(0, kept - tail).trimEnd()}…${text.slice(text.length - tail)}`;
+  }
+  context.fillText(shown, x, y);
 }
 
 function drawMark(

@@ -59,10 +59,12 @@ function Legend({ map }: { readonly map: MapModel }) {
           {state === "well" ? null : <span class="dim"> ({stateMeanings[state]})</span>}
         </li>
       ))}
-      <li>
-        <Mark name="coordinator" />
-        <strong>{coordinators}</strong> {coordinators === 1 ? "coordinator" : "coordinators"}
-      </li>
+      {map.silent === undefined ? (
+        <li>
+          <Mark name="coordinator" />
+          <strong>{coordinators}</strong> {coordinators === 1 ? "coordinator" : "coordinators"}
+        </li>
+      ) : null}
     </ul>
   );
 }
@@ -202,7 +204,8 @@ function useTiles(layout: MapLayout, map: MapModel) {
     const { layout: placed, map: shown } = wanted.current;
     const scale = scaleFor(placed, globalThis.devicePixelRatio);
     const palette = readPalette(paintings.peek());
-    const painted: Painted = { layout: placed, palette, scale, tiles: shown.tiles };
+    const areRolesKnown = shown.silent === undefined;
+    const painted = { layout: placed, palette, scale, tiles: shown.tiles, areRolesKnown };
     const drawn = paint(current, painted, before.current);
     // How many tiles the last change took, for who measures the page.
     if (drawn > 0) current.dataset["drawn"] = String(drawn);

@@ -118,6 +118,15 @@ function Troubles({ now }: { readonly now: NowModel }) {
   );
 }
 
+/** Those that are not there are worse than those that are, and are not well. */
+function shortText(wanted: number, staying: number, well: number): string {
+  const parts = [
+    staying < wanted ? `${wanted - staying} missing` : "",
+    well < staying ? `${staying - well} not well` : "",
+  ];
+  return parts.filter(Boolean).join(", ");
+}
+
 function Classes({ now }: { readonly now: NowModel }) {
   return (
     <section class="block">
@@ -141,7 +150,9 @@ function Classes({ now }: { readonly now: NowModel }) {
                 <td>{total}</td>
                 <td>
                   {well}
-                  {well < wanted ? <strong> ({wanted - well} missing)</strong> : null}
+                  {well < wanted ? (
+                    <strong> ({shortText(wanted, total - leaving, well)})</strong>
+                  ) : null}
                 </td>
                 <td>{leaving}</td>
               </tr>

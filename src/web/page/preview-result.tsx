@@ -143,8 +143,7 @@ function Phases({ title, phases }: PhasesProps) {
               />
             </span>
             <span class="phase-time dim">
-              {secondsText(fromSeconds)}
-              {toSeconds > fromSeconds ? ` to ${secondsText(toSeconds)}` : ""}
+              {spanText(secondsText(fromSeconds), secondsText(toSeconds))}
             </span>
           </li>
         ))}
@@ -165,4 +164,8 @@ function Lines({ title, lines }: { readonly title: string; readonly lines: reado
       </ul>
     </div>
   );
+}
+
+function spanText(from: string, to: string): string {
+  return from === to ? from : `${from} to ${to}`;
 }

@@ -62,8 +62,8 @@ export function StoryPanel({ namespace, name, group, tile, onClose }: StoryProps
           <span class="dim"> {stateMeanings[tile.state]}</span>
         </p>
       )}
-      {tile === undefined || tile.troubles.length === 0 ? null : (
-        <p class="troubles">{tile.troubles.join(", ")}</p>
+      {tile === undefined || tile.troubles.length === 0 || told !== undefined ? null : (
+        <p class={`troubles state-${tile.state}`}>{tile.troubles.join(", ")}</p>
       )}
       {problem.value === undefined ? null : <p class="notice">{problem}</p>}
       {told === undefined ? null : <StoryBody story={told} isCoordinator={tile?.isCoordinator} />}
@@ -228,7 +228,8 @@ function PodPart({ pod }: { readonly pod: StoryPod | undefined }) {
         <span class="dim">
           {" "}
           {pod.phase}, {pod.isReady ? "ready" : "not ready"}
-        </span>{" "}
+          {pod.createdMs === undefined ? "" : " · made "}
+        </span>
         <Since ms={pod.createdMs} />
       </p>
       {pod.trouble === undefined ? null : <p class="troubles">{pod.trouble}</p>}

@@ -9,6 +9,7 @@ import { CommandError } from "../../env/command-error.ts";
 import { version } from "../../env/program-version.ts";
 import { isKubeError } from "../../kube/error.ts";
 import type { Stored } from "../../kube/resource.ts";
+import type { DatabaseStatus } from "../../model/database-status.ts";
 import { pageOf } from "../../preview/page.ts";
 import type { Picture } from "../../preview/picture.ts";
 import type { PreviewReport } from "../../preview/report.ts";
@@ -58,6 +59,7 @@ export async function previewInProcess(
 ): Promise<PreviewAnswer> {
   const folder = mkdtempSync(join(tmpdir(), "fdb-preview-"));
   try {
+    if ("picture" in of && !isServing(of.picture)) throw new WebProblem(422, notServing);
     if ("picture" in of) savePicture(join(folder, "picture"), of.picture);
     if (change.type === "yaml") writeFileSync(join(folder, fileName), change.yaml, { mode: 0o600 });
     const from = "path" in of ? of.path : "picture";
@@ -68,6 +70,14 @@ export async function previewInProcess(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+const notServing =
+  "the database does not serve, and a preview begins with one that does: get it to serve first";
+
+function isServing({ databaseStatus }: Picture): boolean {
+  const status = databaseStatus as DatabaseStatus | null | undefined;
+  return status?.client?.database_status?.available === true;
 }
 
 function flagsOf(change: PreviewRequest["change"]): string[] {

@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import type { Clock } from "../../env/clock.ts";
 import type { Log } from "../../env/log.ts";
 import type { PageAssets } from "./page-assets.ts";
+import { limitConnections } from "./connections.ts";
 import { cookieName, hasKey, isSame, refuseForeign, safetyHeaders } from "./guard.ts";
 import { readPreviewRequest } from "./preview-request.ts";
 import { WebProblem } from "./source.ts";
@@ -43,13 +44,16 @@ export async function serveDashboard(options: DashboardOptions): Promise<ServedD
   const key = options.key ?? randomBytes(24).toString("hex");
   const site: Site = { ...options, key, port: 0, streams: 0, isPreviewing: false };
   const server = createServer(
-    { headersTimeout: 10_000, requestTimeout: 20_000, maxHeaderSize: 16 * 1024 },
+    {
+      ...{ headersTimeout: 10_000, requestTimeout: 20_000, connectionsCheckingInterval: 5_000 },
+      maxHeaderSize: 16 * 1024,
+    },
     (request, response) => {
       for (const [name, value] of Object.entries(safetyHeaders)) response.setHeader(name, value);
       answer(site, request, response).catch((error: unknown) => fail(site, response, error));
     },
   );
-  server.maxConnections = connectionsMax;
+  limitConnections(server, connectionsMax);
   await listen(server, options.port);
   site.port = (server.address() as AddressInfo).port;
   return {

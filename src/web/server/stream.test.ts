@@ -5,7 +5,6 @@ import type { ServerResponse } from "node:http";
 import { Writable } from "node:stream";
 import { test } from "node:test";
 import { VirtualClock } from "../../env/virtual-clock.ts";
-import { samplePage } from "../../../test/web/sample-model.ts";
 import type { PageModel } from "../view-model.ts";
 import type { Source } from "./source.ts";
 import { openStream, streamTimes } from "./stream.ts";
@@ -51,7 +50,13 @@ function scene(): {
   change: (text: string) => void;
 } {
   const clock = new VirtualClock();
-  let model: PageModel = samplePage({ nowMs: 0, groups: 3 });
+  let model: PageModel = {
+    session: {
+      ...{ source: "live", where: "https://127.0.0.1:7443", namespace: "", speed: 1 },
+      ...{ version: "1", missing: [] },
+    },
+    clusters: {},
+  };
   let looks = 0;
   let news = (): void => {};
   const source = {

@@ -34,3 +34,7 @@ test("[WEB6] there are as many points as fit, and the next look is a small diffe
   const changes = differences(history, withLook(history, answered(7), 999));
   assert.ok(JSON.stringify(changes).length < 600, JSON.stringify(changes));
 });
+
+test("[WEB6] a database that tells of no process does not tell how many there are", () => {
+  assert.equal(withLook(noFigures, answered(1), 0).series.processes, undefined);
+});

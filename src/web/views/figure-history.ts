@@ -26,7 +26,7 @@ export function withLook(
   const length = history.timesMs.length;
   const series = names.flatMap((name) => {
     const known = history.series[name];
-    const value = rounded(latest?.[name]);
+    const value = rounded(valueOf(latest, name));
     if (known === undefined && value === null) return [];
     const before = known ?? Array.from({ length }, () => null);
     return [[name, [...before, value].slice(-pointsMax)] as const];
@@ -37,6 +37,11 @@ export function withLook(
     timesMs: [...history.timesMs, atMs].slice(-pointsMax),
     series: Object.fromEntries(series),
   };
+}
+
+/** A database that tells of no process does not tell how many there are. */
+function valueOf(latest: DatabaseFigures | undefined, name: FigureName): number | undefined {
+  return name === "processes" && latest?.processes === 0 ? undefined : latest?.[name];
 }
 
 /** Five digits are more than anybody sees, and shorter to send. */

@@ -175,3 +175,13 @@ test("[WEB8] of a group without a pod the rest is told, and of one that nobody k
   assert.deepEqual([story?.pod, story?.volume, story?.node], [undefined, undefined, ""]);
   assert.equal(storyOf(input, "log-2", nowMs), undefined);
 });
+
+test("[WEB7] a database that tells of no process leaves the roles unknown, and a tile tells first what its state stands for", () => {
+  const model = mapModel({
+    cluster: sceneCluster([group("log-1", ["PodFailing", "PodPending"])]),
+    ...{ pods: [scenePod("log-1", "n1")], nodes, status: sceneStatus({}) },
+  });
+  assert.equal(model.silent, "the database does not serve, and tells of no process");
+  const { state, troubles = [] } = model.tiles["log-1"] ?? {};
+  assert.deepEqual([state, troubles[0]], ["starting", "PodPending"]);
+});

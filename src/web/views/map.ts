@@ -2,6 +2,7 @@
 // groups as tiles. Rules: spec/web.md [WEB7].
 import type { Node, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
+import type { DatabaseStatus } from "../../model/database-status.ts";
 import { byText } from "../../model/process-row.ts";
 import { objectTroubles } from "../../plugin/explain/objects.ts";
 import { treeView } from "../../plugin/tree/tree-view.ts";
@@ -19,7 +20,8 @@ export interface MapInput extends Omit<TreeInput, "pods"> {
 }
 
 export function mapModel(input: MapInput): MapModel {
-  const { nodes, silent, pods = [] } = input;
+  const { nodes, pods = [] } = input;
+  const silent = input.silent ?? rolesUnknown(input.status);
   const tree = treeView(
     { ...input, pods },
     {
@@ -37,6 +39,12 @@ export function mapModel(input: MapInput): MapModel {
     columns: byKubernetesZone(columnsOf(tree), nodes),
     tiles: Object.fromEntries(tiles.map((tile) => [tile.group, tile])),
   };
+}
+
+/** Without its coordinators a database answers, but tells of no process. */
+function rolesUnknown(status: DatabaseStatus | undefined): string | undefined {
+  if (status === undefined || Object.keys(status.cluster?.processes ?? {}).length > 0) return;
+  return "the database does not serve, and tells of no process";
 }
 
 /** What Kubernetes says of each pod that is not well, by its name. */
@@ -108,11 +116,14 @@ function rowOf({ name, notes, groups }: TreePlace): MapRow {
 
 function tileOf(leaf: TreeLeaf, podTrouble: string | undefined, hasPods: boolean): Tile {
   const { group, processClass, roles, isCoordinator, processes } = leaf;
-  const troubles = podTrouble === undefined ? leaf.troubles : [...leaf.troubles, podTrouble];
-  return {
-    ...{ group, processClass, roles, isCoordinator, processes, troubles },
-    state: stateOf(leaf, podTrouble, hasPods),
-  };
+  const state = stateOf(leaf, podTrouble, hasPods);
+  // What the state stands for comes first: where there is little room, only that is told.
+  const isDeciding = (text: string): boolean =>
+    state === "starting" ? starting.has(text) : state !== "outdated" && !outdated.has(text);
+  const first = leaf.troubles.filter(isDeciding);
+  const others = leaf.troubles.filter((text) => !isDeciding(text));
+  const troubles = [...first, ...others, ...(podTrouble === undefined ? [] : [podTrouble])];
+  return { group, processClass, roles, isCoordinator, processes, troubles, state };
 }
 
 const starting = new Set(["MissingPod", "MissingPVC", "MissingService", "PodPending"]);
