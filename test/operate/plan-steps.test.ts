@@ -48,6 +48,7 @@ test("[P2] the steps have their documented names and order", () => {
     [
       "operatorCoordination",
       "protectFromDeletion",
+      "adoptVolumes",
       "updateLockConfiguration",
       "updateConfigMap",
       "checkClientCompatibility",
@@ -74,6 +75,7 @@ test("[P2] the steps have their documented names and order", () => {
       "maintenanceModeChecker",
       "updatePods",
       "removeProcessGroups",
+      "deleteQuarantined",
       "removeServices",
     ],
   );

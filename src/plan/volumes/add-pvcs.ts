@@ -12,9 +12,9 @@ export function addPVCs(snapshot: Snapshot, draft: Draft): StepResult {
   const actions: Action[] = [];
   for (const group of draft.groups) {
     if (isReadyForRemoval(group) || volumeProblem(snapshot, group) !== undefined) continue;
-    if (isReserved(snapshot, group.processGroupID, group.processClass)) continue;
     const wanted = draft.desired.pvc(group);
     if (wanted === undefined || snapshot.pvcs.has(wanted.object.metadata.name ?? "")) continue;
+    if (isReserved(snapshot, group.processGroupID, group.processClass)) continue;
     const processGroupId = group.processGroupID;
     actions.push({ type: "createPvc", step: "addPVCs", object: wanted.object, processGroupId });
   }
