@@ -87,7 +87,7 @@ export async function evictAll(world: TestWorld, node: string): Promise<number> 
     } catch (error) {
       assert.ok(
         isKubeError(error, "TooManyRequests") || isKubeError(error, "NotFound"),
-        `${error}`,
+        String(error),
       );
     }
   }
