@@ -129,7 +129,8 @@ export function isOfInterest(object: { metadata: ObjectMeta }): boolean {
 }
 
 export function makeCaches(options: CacheOptions): Caches {
-  const { labelSelector, watchesNodes, watchesVolumes, watchesBudgets, ...shared } = options;
+  const { labelSelector } = options;
+  const shared = sharedOptions(options);
   const selector = labelSelector === undefined ? {} : { labelSelector };
   const reflect = <T extends KubeObject>(
     resource: Resource<T>,
@@ -173,35 +174,29 @@ export function makeCaches(options: CacheOptions): Caches {
       transform: withoutManagedFields,
       indexes: { [backupIndex]: backupKeysOf },
     }),
-    ...(watchesNodes === true
-      ? {
-          nodes: new Reflector({
-            ...shared,
-            namespace: undefined,
-            resource: nodes,
-            transform: withoutManagedFields,
-          }),
-        }
-      : {}),
-    ...(watchesVolumes === true
-      ? {
-          volumes: new Reflector({
-            ...shared,
-            namespace: undefined,
-            resource: persistentVolumes,
-            transform: onlyPlace,
-          }),
-        }
-      : {}),
-    ...(watchesBudgets === true
-      ? {
-          budgets: new Reflector({
-            ...shared,
-            resource: podDisruptionBudgets,
-            transform: withoutManagedFields,
-          }),
-        }
-      : {}),
+    ...optionalCaches(options),
+  };
+}
+
+function sharedOptions({ client, clock, random, log, namespace }: CacheOptions) {
+  return { client, clock, random, log, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+/** What the operator looks at only where it may. */
+function optionalCaches(options: CacheOptions): Pick<Caches, "budgets" | "nodes" | "volumes"> {
+  const shared = sharedOptions(options);
+  const everywhere = { ...shared, namespace: undefined };
+  const transform = withoutManagedFields;
+  return {
+    ...(options.watchesNodes === true && {
+      nodes: new Reflector({ ...everywhere, resource: nodes, transform }),
+    }),
+    ...(options.watchesVolumes === true && {
+      volumes: new Reflector({ ...everywhere, resource: persistentVolumes, transform: onlyPlace }),
+    }),
+    ...(options.watchesBudgets === true && {
+      budgets: new Reflector({ ...shared, resource: podDisruptionBudgets, transform }),
+    }),
   };
 }
 

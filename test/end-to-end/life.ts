@@ -30,6 +30,12 @@ interface Change {
 
 const changes: readonly Change[] = [
   {
+    title: "keep a budget for evictions",
+    patch: () => ({ automationOptions: { drains: { enabled: true } } }),
+    killedAfterMs: 500,
+    keepsStorage: true,
+  },
+  {
     title: "scale storage 3 to 5",
     patch: () => ({ processCounts: { storage: 5 } }),
     killedAfterMs: 900,
@@ -58,6 +64,12 @@ const changes: readonly Change[] = [
     title: "upgrade",
     patch: () => ({ version: "7.3.69" }),
     killedAfterMs: 4000,
+    keepsStorage: true,
+  },
+  {
+    title: "keep no budget for evictions",
+    patch: () => ({ automationOptions: { drains: { enabled: false } } }),
+    killedAfterMs: 500,
     keepsStorage: true,
   },
 ];
@@ -122,6 +134,7 @@ const rarelyUsed = new Map([
   ["get /persistentvolumeclaims", "the answer to a creation was lost"],
   ["get /services", "the answer to a creation was lost"],
   ["get /configmaps", "the answer to a creation was lost"],
+  ["get policy/poddisruptionbudgets", "the answer to a creation was lost"],
   ["create /services", "public addresses or DNS names"],
   ["update /services", "public addresses or DNS names"],
   ["delete /services", "public addresses or DNS names"],

@@ -59,6 +59,7 @@ test("[P2] the steps have their documented names and order", () => {
       "replaceMisconfiguredProcessGroups",
       "replaceFailedProcessGroups",
       "addProcessGroups",
+      "updateDisruptionBudget",
       "addServices",
       "addPVCs",
       "addPods",

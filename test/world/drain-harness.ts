@@ -12,7 +12,7 @@ import { frugalProcesses, keyOfObject, minuteMs, nameOf, TestWorld } from "./wor
 import type { TestWorldOptions } from "./world-harness.ts";
 
 const evictionPauseMs = 5_000;
-export const drainsOn = { drains: { enabled: true } };
+const drainsOn = { drains: { enabled: true } };
 
 export interface DrainShape {
   readonly mode?: NonNullable<ClusterSpec["databaseConfiguration"]>["redundancy_mode"];
@@ -87,7 +87,7 @@ export async function evictAll(world: TestWorld, node: string): Promise<number> 
     } catch (error) {
       assert.ok(
         isKubeError(error, "TooManyRequests") || isKubeError(error, "NotFound"),
-        `${error}`,
+        String(error),
       );
     }
   }

@@ -7,10 +7,10 @@ import type { Stored } from "../../kube/resource.ts";
 import type { Snapshot } from "../snapshot.ts";
 
 /** On a node, with the value "true": whoever is on it shall leave it. */
-export const drainAnnotation = "foundationdb.org/drain";
+const drainAnnotation = "foundationdb.org/drain";
 
 /** By which autoscalers say that a node is about to go. */
-export const autoscalerTaints: readonly string[] = [
+const autoscalerTaints: readonly string[] = [
   "ToBeDeletedByClusterAutoscaler",
   "karpenter.sh/disrupted",
   "karpenter.sh/disruption",
@@ -31,7 +31,7 @@ export function isAskedToLeave({ metadata }: Stored<Node>): boolean {
   return metadata.annotations?.[drainAnnotation] === "true";
 }
 
-export interface NodeWishes {
+interface NodeWishes {
   /** Names of the nodes that are to be left. */
   readonly leaving: ReadonlySet<string>;
   /** Those of them that would take the pods back: nobody leaves them before they are cordoned. */

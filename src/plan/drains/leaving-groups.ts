@@ -20,9 +20,9 @@ export function withDraining(snapshot: Snapshot, group: ProcessGroup): ProcessGr
   const { cluster, nowMs } = snapshot;
   if (!automationOf(cluster.spec).managesDrains) return removeCondition(group, "NodeDraining");
   if (snapshot.nodes === undefined) return group;
-  const isLeaving = isToLeave(snapshot, group);
-  if (isLeaving === undefined) return group;
-  return isLeaving
+  const shallLeave = isToLeave(snapshot, group);
+  if (shallLeave === undefined) return group;
+  return shallLeave
     ? addCondition(group, "NodeDraining", nowMs)
     : removeCondition(group, "NodeDraining");
 }

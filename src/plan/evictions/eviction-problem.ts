@@ -27,7 +27,9 @@ function databaseProblem(snapshot: Snapshot, draft: Draft): string | undefined {
   const problem = faultToleranceProblem(status, mode) ?? generationsProblem(status);
   if (problem !== undefined) return problem;
   const budget = snapshot.checks.budget(snapshot);
-  return budget.zonesAllowed > 0 ? undefined : budget.reason;
+  // Also what the database could still lose besides is no reason to take it.
+  const isWhole = budget.downZones.size === 0 && budget.downHosts.size === 0;
+  return isWhole && budget.zonesAllowed > 0 ? undefined : budget.reason;
 }
 
 /** Everything that leaves by our own hand goes faster together, and not beside what others take. */
