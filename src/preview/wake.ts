@@ -69,6 +69,8 @@ export async function wake(picture: Picture, options: WakeOptions): Promise<Waki
   const database = wakeDatabase(picture, (status) => ground.fdb.wake(status));
   if (database.problems.length > 0) return { problems: database.problems };
   const { operator, onActivity, onRequest } = options;
+  // A picture holds no certificate: what the status says of them stands.
+  ground.network.shownAt = () => undefined;
   const world = startWorldOn(ground, {
     ...{ nodes: stage.machines, addressBlock: stage.addressBlock, isOperatorHeld: true },
     ...{ operator, onActivity, onRequest },

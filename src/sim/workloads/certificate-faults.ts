@@ -6,6 +6,7 @@ import type { LifeFault } from "./life-faults.ts";
 import { minuteMs, namespace } from "./life-terms.ts";
 import type { LifeScene } from "./life-scene.ts";
 
+const rereadMs = 8 * minuteMs;
 const dayMs = 24 * 60 * minuteMs;
 
 async function renew(life: LifeScene, lastsMs: number): Promise<void> {
@@ -24,10 +25,14 @@ export const renewedCertificate: LifeFault = async (life) => {
 /** It ends within minutes, and is renewed too late for whoever reads it before. */
 export const expiredCertificate: LifeFault = async (life) => {
   const minutes = randomPick(life.random, [2, 10]);
-  life.watchman.noteDisturbance();
+  life.isDisturbed = true;
   await renew(life, minutes * minuteMs);
   return {
     told: `after ${minutes} minutes`,
-    end: () => renew(life, 90 * dayMs),
+    async end() {
+      await renew(life, 90 * dayMs);
+      // The files reach the pods, and the processes read them.
+      life.clock.setTimer(rereadMs, () => (life.isDisturbed = false));
+    },
   };
 };
