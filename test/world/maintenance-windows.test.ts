@@ -6,6 +6,7 @@ import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { pods } from "../../src/kube/resource.ts";
 import { exampleCluster } from "./example.ts";
 import { acts, knobs, recoveries } from "./restart-harness.ts";
+import { pageOf } from "./stuck-case.ts";
 import { frugalProcesses, hourMs, minuteMs, TestWorld } from "./world-harness.ts";
 
 const reason = "MaintenanceWindowClosed";
@@ -76,6 +77,7 @@ test("[WIN3] [WIN7] a restart waits for the window, tells when it opens, and ask
     );
     assert.match(wait?.message ?? "", /restart /);
     assert.match(wait?.remedy ?? "", /urgent-generation=2/);
+    assert.match((await pageOf(world)).replaceAll(/\s+/g, " "), /the next one opens at \S+:00:00Z/);
     assert.equal(recoveries(world), before);
     const writes = world.requests
       .slice(requests)
