@@ -4,7 +4,9 @@ import { test } from "node:test";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { pods } from "../../src/kube/resource.ts";
+import { exampleCluster } from "./example.ts";
 import { acts, knobs, recoveries } from "./restart-harness.ts";
+import { pageOf } from "./stuck-case.ts";
 import { frugalProcesses, hourMs, minuteMs, TestWorld } from "./world-harness.ts";
 
 const reason = "MaintenanceWindowClosed";
@@ -75,6 +77,7 @@ test("[WIN3] [WIN7] a restart waits for the window, tells when it opens, and ask
     );
     assert.match(wait?.message ?? "", /restart /);
     assert.match(wait?.remedy ?? "", /urgent-generation=2/);
+    assert.match((await pageOf(world)).replaceAll(/\s+/g, " "), /the next one opens at \S+:00:00Z/);
     assert.equal(recoveries(world), before);
     const writes = world.requests
       .slice(requests)
@@ -253,5 +256,20 @@ test("[WIN12] [WIN13] [WIN14] an upgrade is prepared in the window, and finished
       "all pods are new",
       4 * hourMs,
     );
+  });
+});
+
+test("[WIN1] [WIN4] the cluster of the example is created outside of its windows", async () => {
+  await TestWorld.run({ nodes: 9 }, async (world) => {
+    const { metadata, spec, ...head } = exampleCluster("maintenance-windows.yaml");
+    const processes = frugalProcesses;
+    await world.client.create(foundationDbClusters, {
+      ...head,
+      metadata,
+      spec: { ...spec, processes },
+    });
+    await world.untilReconciled(5 * minuteMs, { name: "quiet-by-day" });
+    const { status } = await world.cluster({ name: "quiet-by-day" });
+    assert.equal(status?.begunWork, undefined);
   });
 });

@@ -144,7 +144,7 @@ export class LifeScene {
       this.shape.kind.endsWith(" halls"),
       options.backups === true ? copyName : undefined,
     );
-    this.watchman.windows.nowMs = () => this.operatorClock.nowMs();
+    this.watchman.windows.times = () => [this.operatorClock.nowMs(), this.clock.nowMs()];
     if (options.backups === true) this.backups = new BackupScene(this, seed);
   }
 

@@ -22,7 +22,7 @@ function clusterWith(status: Status, annotations = {}): FoundationDBCluster {
 function watchAt(minute: number): { watch: WindowWatch; violations: string[] } {
   const violations: string[] = [];
   const watch = new WindowWatch((text) => violations.push(text));
-  watch.nowMs = () => Date.UTC(2026, 0, 1) + minute * minuteMs;
+  watch.times = () => [Date.UTC(2026, 0, 1) + minute * minuteMs];
   watch.isWell = () => true;
   return { watch, violations };
 }

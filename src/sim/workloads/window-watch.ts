@@ -1,5 +1,5 @@
 // Looks at maintenance windows: outside of them nothing begins that costs a database a recovery or takes a fault domain away from
-// it, repairs excepted. The operator's own clock tells the time. Rules: spec/windows.md [WIN16].
+// it, repairs excepted. The clock of the instance that acts tells the time. Rules: spec/windows.md [WIN16].
 import type { FoundationDBCluster } from "../../api/cluster.ts";
 import { maintenanceWindowsOf, urgentGeneration } from "../../api/maintenance-windows.ts";
 import { openUntil } from "../../model/maintenance-windows.ts";
@@ -13,8 +13,8 @@ const [delayMs, stepMs] = [20_000, 5_000];
 export class WindowWatch {
   readonly #violated: (text: string) => void;
   readonly #clusters = new Map<string, FoundationDBCluster>();
-  /** What the operator's clock shows. */
-  nowMs: () => number = () => 0;
+  /** What the clocks of the instances show: one may be wrong. */
+  times: () => readonly number[] = () => [];
   /** Whether something happened lately that may be a reason to act. */
   isDisturbed: () => boolean = () => false;
   /** Whether the pod of the process group serves, and its volume stays. */
@@ -67,7 +67,8 @@ export class WindowWatch {
     if (windows.length === 0) return true;
     if (metadata.annotations?.[urgentGeneration] === String(metadata.generation ?? 0)) return true;
     for (let agoMs = 0; agoMs <= delayMs; agoMs += stepMs) {
-      if (openUntil(windows, this.nowMs() - agoMs) !== undefined) return true;
+      const isOpen = (nowMs: number): boolean => openUntil(windows, nowMs - agoMs) !== undefined;
+      if (this.times().some(isOpen)) return true;
     }
     return false;
   }
