@@ -172,6 +172,7 @@ const planFolders = [
   "removal",
   "restart",
   "upgrade",
+  "hibernation",
   "status",
   "backup",
   "restore",

@@ -17,6 +17,7 @@ import { concludeStatus } from "./status/conclude-status.ts";
 import type { PlannedStatus } from "./status/conclude-status.ts";
 import { deletePodsForBuggification } from "./pods/delete-pods-for-buggification.ts";
 import { protectFromDeletion } from "./removal/protect-from-deletion.ts";
+import { fallAsleep, hibernate, isStopped } from "./hibernation/hibernate.ts";
 import { deleteTerminalPods } from "./pods/delete-terminal-pods.ts";
 import { generateInitialClusterFile } from "./coordinators/generate-initial-cluster-file.ts";
 import { maintenanceModeChecker } from "./restart/maintenance-mode-checker.ts";
@@ -35,6 +36,7 @@ import type { SidecarQuestion } from "./config-map/sidecar-questions.ts";
 import { mergedUpdates } from "./coordination/set-membership.ts";
 import type { ClusterFacts } from "./facts.ts";
 import type { Snapshot, ZoneAttempt } from "./snapshot.ts";
+import { nothing } from "./step.ts";
 import type { Draft, PlanEvent, Step } from "./step.ts";
 import { updateConfigMap } from "./config-map/update-config-map.ts";
 import { updateDatabaseConfiguration } from "./configuration/update-database-configuration.ts";
@@ -54,6 +56,8 @@ export const chain: readonly Step[] = [
   { name: "operatorCoordination", run: operatorCoordination },
   // A finalizer for a cluster that must not be deleted by mistake.
   { name: "protectFromDeletion", run: protectFromDeletion },
+  // A database that sleeps is left asleep; one that is to sleep says what it waits for.
+  { name: "hibernate", run: hibernate },
   // Who may not take the lock.
   { name: "updateLockConfiguration", run: updateLockConfiguration },
   // The ConfigMap that all pods mount.
@@ -113,6 +117,8 @@ export const chain: readonly Step[] = [
   { name: "removeProcessGroups", run: removeProcessGroups },
   // The headless service when nobody needs its names.
   { name: "removeServices", run: removeServices },
+  // When nothing else is left to do, a database that is to sleep is stopped.
+  { name: "hibernate", run: fallAsleep },
 ];
 
 export interface Plan {
@@ -170,7 +176,7 @@ export function planCluster(
     if (result.stop === true) break;
   }
   const conclusion = concludeStatus(snapshot, draft, waits);
-  const release = lockRelease(snapshot, conclusion.isReconciled);
+  const release = isStopped(snapshot) ? nothing : lockRelease(snapshot, conclusion.isReconciled);
   append(asked, release.questions ?? []);
   const questions = sidecarQuestions(snapshot, draft);
   const all = oneCoordinationUpdate(appended(draft.actions, release.actions));

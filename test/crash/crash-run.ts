@@ -68,7 +68,9 @@ export async function runScenario(scenario: Scenario, death?: Death): Promise<Cr
     }
     const end = await endOf(world, record, scenario.endsAfterMs === undefined);
     const isStallTooLong =
-      scenario.startsWithCluster && longestStallMs(world, startMs) > longestRecoveryMs;
+      scenario.startsWithCluster &&
+      scenario.isStopWanted !== true &&
+      longestStallMs(world, startMs) > longestRecoveryMs;
     const writes = Array.from({ length: first.writes }, (_, index) => record.nameOf(index + 1));
     return { writes, hasCrashed: first.isDead, end: { ...end, isStallTooLong } };
   } finally {

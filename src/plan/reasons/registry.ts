@@ -3,6 +3,7 @@
 import { actReasons } from "./acts.ts";
 import { backupReasons } from "./backups.ts";
 import { databaseReasons } from "./database.ts";
+import { hibernationReasons } from "./hibernation.ts";
 import { instanceReasons } from "./instances.ts";
 import { podReasons } from "./pods.ts";
 import { processGroupReasons } from "./process-groups.ts";
@@ -13,6 +14,7 @@ import { restoreReasons } from "./restores.ts";
 const clusterRegistry = {
   ...actReasons,
   ...databaseReasons,
+  ...hibernationReasons,
   ...instanceReasons,
   ...podReasons,
   ...processGroupReasons,

@@ -4,8 +4,9 @@
 import { withCertificatesFirst } from "../pods/certificates-first.ts";
 import { withSafeNames } from "../services/family-change.ts";
 import { withNamesAfterUpgrade } from "../services/names-after-upgrade.ts";
+import { withWakingNames } from "../hibernation/waking-names.ts";
 import type { Snapshot } from "../snapshot.ts";
 
 export function withSpecInForce(snapshot: Snapshot): Snapshot {
-  return withCertificatesFirst(withNamesAfterUpgrade(withSafeNames(snapshot)));
+  return withWakingNames(withCertificatesFirst(withNamesAfterUpgrade(withSafeNames(snapshot))));
 }

@@ -25,6 +25,7 @@ export const faultNames = [
   "old-names",
   "behind",
   "clock-back",
+  "asleep",
 ] as const;
 
 export type FaultName = (typeof faultNames)[number];
