@@ -175,6 +175,7 @@ const planFolders = [
   "removal",
   "restart",
   "upgrade",
+  "hibernation",
   "status",
   "backup",
   "restore",

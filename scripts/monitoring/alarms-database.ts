@@ -17,7 +17,7 @@ export const databaseAlarms: readonly Alarm[] = [
     severity: "critical",
     forMinutes: 2,
     expression: () =>
-      `max ${each} (fdb_operator_cluster_status{status_type="available"}) == 0 and ${same} max ${each} (fdb_operator_cluster_configured) == 1`,
+      `max ${each} (fdb_operator_cluster_status{status_type="available"}) == 0 and ${same} max ${each} (fdb_operator_cluster_configured) == 1 unless ${same} max ${each} (fdb_operator_cluster_hibernated) == 1`,
     summary: "The database {{ $labels.namespace }}/{{ $labels.name }} does not serve.",
     labels: ofCluster,
     fires: [
@@ -33,6 +33,15 @@ export const databaseAlarms: readonly Alarm[] = [
       {
         title: "it is only to be created",
         series: { [status]: "0x10", [configured]: "0x10" },
+        atMinutes: 8,
+      },
+      {
+        title: "it sleeps",
+        series: {
+          [status]: "0x10",
+          [configured]: "1x10",
+          [of("fdb_operator_cluster_hibernated")]: "1x10",
+        },
         atMinutes: 8,
       },
       {

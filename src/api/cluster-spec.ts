@@ -1,5 +1,6 @@
 // The spec of a FoundationDBCluster: what a user writes.
 import type { ConfigMap } from "../kube/generated/types.ts";
+import { hibernateDespiteSchema, hibernateSchema } from "./hibernation.ts";
 import { int32Maximum, int32Minimum, serversPerPodMaximum } from "../model/limits.ts";
 import { automationOptionsSchema } from "./automation-options.ts";
 import { clusterRules, versionRules } from "./cluster-rules.ts";
@@ -195,6 +196,8 @@ export const clusterSpecSchema = object(
       { effective: "false" },
     ),
     skip: boolean("Leaves the cluster alone.", { effective: "false" }),
+    hibernate: hibernateSchema,
+    hibernateDespite: hibernateDespiteSchema,
     coordinatorSelection: coordinatorSelectionSchema,
     labels: labelsSchema,
     useExplicitListenAddress: boolean("Deprecated. Passes listen_address to fdbserver.", {

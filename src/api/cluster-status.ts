@@ -1,6 +1,7 @@
 // The status of a FoundationDBCluster: what the operator has seen and what it waits for.
 import { blockedBySchema } from "./blocked-by.ts";
 import { conditionsSchema } from "./conditions.ts";
+import { hibernationSchema } from "./hibernation.ts";
 import { reportedConfigurationSchema } from "./database-configuration.ts";
 import {
   array,
@@ -158,6 +159,7 @@ const observedSinceSchema = object(
       "Pods or volumes of a database are there whose connection string nobody knows.",
     ),
     databaseSilent: since("No process answers behind the connection string."),
+    waking: since("The database is to wake from its sleep, and does not serve yet."),
     clientsIncompatible: since("Clients could not follow to the wanted version."),
   },
   "Since when something has been so that decisions look at over time; absent while it is not.",
@@ -201,6 +203,7 @@ export const clusterStatusSchema = object(
     ),
     observedSince: observedSinceSchema,
     begunWork: begunWorkSchema,
+    hibernation: hibernationSchema,
     generations: generationsSchema,
     health: healthSchema,
     requiredAddresses: object(

@@ -4,7 +4,8 @@ import type { Schema, TypeOf } from "./schema.ts";
 
 /**
  * DeletionHeld is there only while a deleted cluster is kept, Warning only while there is something to warn of, Paused
- * only while spec.skip is true, those of certificates only while they hold.
+ * only while spec.skip is true, those of certificates only while they hold, Hibernated from the stop of a database until it
+ * serves again.
  */
 export type ConditionType =
   | "Available"
@@ -12,6 +13,7 @@ export type ConditionType =
   | "Progressing"
   | "Degraded"
   | "DeletionHeld"
+  | "Hibernated"
   | "Paused"
   | "CertificateExpiring"
   | "CertificateOutdated"

@@ -6,7 +6,7 @@ import type { ValidationProblem } from "../api/problem.ts";
 import { formatTime } from "../kube/time.ts";
 import type { DatabaseObservation } from "../plan/snapshot.ts";
 import { datedConditions, judgeAvailability } from "../plan/status/status-conditions.ts";
-import type { Judgement } from "../plan/status/status-conditions.ts";
+import type { Judgement } from "../plan/status/judgement.ts";
 
 export const invalidSpecReason = "InvalidSpec";
 

@@ -3,6 +3,7 @@
 // [E32], [E33], spec/buckets.md [BKT9].
 import { leastOf, mostOf } from "../env/long-lists.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
+import { isHibernated } from "../api/hibernation.ts";
 import { automationOf, isGlobalMode } from "../api/effective.ts";
 import type { Labels, MetricsRegistry, Sample } from "../env/metrics.ts";
 import { coordinationSets } from "../fdb/keys.ts";
@@ -80,7 +81,10 @@ function setResource(gauges: Gauges, labels: Labels, cluster: Stored<FoundationD
   state("datamovementpriority", health.dataMovementPriority ?? 0);
   gauges.configured.set(labels, Number(status.configured === true));
   const { runningVersion = "" } = status;
-  gauges.upgrading.set(labels, Number(runningVersion !== "" && runningVersion !== spec.version));
+  const isAsleep = isHibernated(cluster);
+  gauges.hibernated.set(labels, Number(isAsleep));
+  const isUpgrading = runningVersion !== "" && runningVersion !== spec.version && !isAsleep;
+  gauges.upgrading.set(labels, Number(isUpgrading));
   gauges.latest.set(labels, generations.reconciled ?? 0);
   gauges.reconciled.set(labels, Number(isReconciled));
   gauges.toRemove.set(labels, spec.processGroupsToRemove?.length ?? 0);

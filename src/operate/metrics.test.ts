@@ -91,6 +91,21 @@ test("[E30] the names and values that dashboards of the Go operator know", () =>
   }
 });
 
+test("[HIB15] a database that sleeps is told as such, and not as one whose upgrade is stuck", () => {
+  const status = {
+    runningVersion: "7.1.57",
+    hibernation: { since: "2026-01-01T00:00:00Z", generation: 3 },
+  };
+  const told = (spec: object): (number | undefined)[] => {
+    const found = samples(registryOf([clusterWith(status, spec)]));
+    return ["hibernated", "upgrading"].map((name) =>
+      found.get(`fdb_operator_cluster_${name}{${whose}}`),
+    );
+  };
+  assert.deepEqual(told({ hibernate: true }), [1, 0]);
+  assert.deepEqual(told({ hibernate: false }), [0, 1]);
+});
+
 test("[E31] what the cluster waits for is a gauge by reason, with the age of the oldest wait", () => {
   const wait = (reason: string, since: string) => ({ step: "addPods", reason, message: "", since });
   const blockedBy = [

@@ -94,12 +94,14 @@ export function operatorTrustOf(
   return found === "" ? undefined : found;
 }
 
-/** Only a change of version asks for them. */
+/** Only a change of version and a wish for sleep ask for them. */
 function agentHostsOf(
   caches: Caches,
   { metadata, spec, status }: FoundationDBCluster,
 ): Pick<Snapshot, "agentHosts"> {
-  if (status?.runningVersion === undefined || status.runningVersion === spec.version) return {};
+  const isUpgrading =
+    status?.runningVersion !== undefined && status.runningVersion !== spec.version;
+  if (!isUpgrading && spec.hibernate !== true) return {};
   const key = `${metadata.namespace ?? ""}/${metadata.name ?? ""}`;
   const podsOf = (objects: readonly KubeObject[], index: string): Stored<Pod>[] =>
     objects.flatMap((object) => caches.pods.byIndex(index, keyText(keyOf(object))));

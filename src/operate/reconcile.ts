@@ -27,6 +27,7 @@ import {
   isProtectionOver,
   protectFromDeletion,
 } from "../plan/removal/protect-from-deletion.ts";
+import { isStopped } from "../plan/hibernation/hibernate.ts";
 import { isSameJson } from "../plan/view/same-json.ts";
 import { evidenceMsOf } from "../plan/safety/act-evidence.ts";
 import type { SafetyChecks } from "../plan/safety/checks.ts";
@@ -231,7 +232,9 @@ function follow(
   cluster: Stored<FoundationDBCluster>,
 ): void {
   const connectionString = cluster.status?.connectionString ?? "";
-  if (connectionString === "") return state.poller.follow(undefined);
+  const pods = objectsOf(options.caches.pods, cluster);
+  const isAsleep = isStopped({ cluster, pods, memory: state.memory });
+  if (connectionString === "" || isAsleep) return state.poller.follow(undefined);
   const { namespace = "", name = "" } = cluster.metadata;
   state.poller.setHurry(cluster.status?.configured === true);
   const { madeConnectionString, database } = state;

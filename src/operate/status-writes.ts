@@ -60,6 +60,7 @@ function isUrgent(stored: ClusterStatus, next: ClusterStatus): boolean {
     stored.runningVersion !== next.runningVersion ||
     stored.databaseConfigurationHash !== next.databaseConfigurationHash ||
     stored.generations?.reconciled !== next.generations?.reconciled ||
+    !isSameJson(stored.hibernation, next.hibernation) ||
     !isSameJson(stored.requiredAddresses, next.requiredAddresses) ||
     !isSameJson(decisions(stored), decisions(next)) ||
     !isSameJson(stored.begunWork, next.begunWork) ||

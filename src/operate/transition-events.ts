@@ -5,6 +5,7 @@ import type { BlockedBy } from "../api/blocked-by.ts";
 import type { ClusterStatus } from "../api/cluster.ts";
 import { formatTime, parseTime } from "../kube/time.ts";
 import type { PlanEvent } from "../plan/step.ts";
+import { hibernatedReason } from "../plan/status/asleep-status.ts";
 import { waitKey } from "./dated-plan.ts";
 import type { Wait } from "./dated-plan.ts";
 import { concernAt, concernOf } from "../plan/reasons/concern.ts";
@@ -94,7 +95,9 @@ function availability(before: ClusterStatus | undefined, after: ClusterStatus): 
   if (was === undefined || is === undefined || was.status === is.status) return [];
   // A new database is announced when everything is reconciled.
   if (was.reason === "NotConfigured") return [];
-  const type = is.status === "True" ? "Normal" : "Warning";
+  // A sleep was asked for.
+  const isWanted = is.status === "True" || is.reason === hibernatedReason;
+  const type = isWanted ? "Normal" : "Warning";
   return [{ type, reason: is.reason, message: is.message }];
 }
 

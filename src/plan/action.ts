@@ -143,7 +143,14 @@ export type DisruptiveAction = ActionBase & {
          * "unstarted": outdated and without a process, so that nothing is lost with it; "early": there is no database
          * yet that could miss it.
          */
-        because: "terminal" | "unstarted" | "early" | "buggify" | "incompatible" | "update";
+        because:
+          | "terminal"
+          | "unstarted"
+          | "early"
+          | "buggify"
+          | "incompatible"
+          | "update"
+          | "hibernate";
         pods: readonly PodOrder[];
         /** Announced to the database first. */
         maintenance?: { zone: string; seconds: number; processGroupIds: readonly string[] };

@@ -21,6 +21,7 @@ import { certificateTargetsOf } from "./certificates/certificate-targets.ts";
 import type { CertificateTarget } from "./certificates/certificate-targets.ts";
 import { deletePodsForBuggification } from "./pods/delete-pods-for-buggification.ts";
 import { protectFromDeletion } from "./removal/protect-from-deletion.ts";
+import { fallAsleep, hibernate, isStopped } from "./hibernation/hibernate.ts";
 import { deleteTerminalPods } from "./pods/delete-terminal-pods.ts";
 import { generateInitialClusterFile } from "./coordinators/generate-initial-cluster-file.ts";
 import { maintenanceModeChecker } from "./restart/maintenance-mode-checker.ts";
@@ -40,6 +41,7 @@ import type { SidecarQuestion } from "./config-map/sidecar-questions.ts";
 import { mergedUpdates } from "./coordination/set-membership.ts";
 import type { ClusterFacts } from "./facts.ts";
 import type { Snapshot, ZoneAttempt } from "./snapshot.ts";
+import { nothing } from "./step.ts";
 import type { Draft, PlanEvent, Step } from "./step.ts";
 import { updateConfigMap } from "./config-map/update-config-map.ts";
 import { updateDatabaseConfiguration } from "./configuration/update-database-configuration.ts";
@@ -67,6 +69,8 @@ export const chain: readonly Step[] = [
   { name: "protectFromDeletion", run: protectFromDeletion },
   // A database that comes back from its disks: the claims are looked at before anything is made for them.
   { name: "adoptVolumes", run: adoptVolumes },
+  // A database that sleeps is left asleep; one that is to sleep says what it waits for.
+  { name: "hibernate", run: hibernate },
   // Who may not take the lock.
   { name: "updateLockConfiguration", run: updateLockConfiguration },
   // The ConfigMap that all pods mount.
@@ -130,6 +134,8 @@ export const chain: readonly Step[] = [
   { name: "deleteQuarantined", run: deleteQuarantined },
   // The headless service when nobody needs its names.
   { name: "removeServices", run: removeServices },
+  // When nothing else is left to do, a database that is to sleep is stopped.
+  { name: "hibernate", run: fallAsleep },
 ];
 
 export interface Plan {
@@ -199,7 +205,7 @@ export function planCluster(
   }
   const certificateTargets = certificateTargetsOf(snapshot, draft);
   const conclusion = concludeStatus(snapshot, draft, waits, certificateTargets);
-  const release = lockRelease(snapshot, conclusion.isReconciled);
+  const release = isStopped(snapshot) ? nothing : lockRelease(snapshot, conclusion.isReconciled);
   append(asked, release.questions ?? []);
   const questions = sidecarQuestions(snapshot, draft);
   const all = oneCoordinationUpdate(appended(draft.actions, release.actions));

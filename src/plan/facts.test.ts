@@ -9,6 +9,7 @@ const none: Findings<keyof ClusterFacts> = {
   connectionStringLost: false,
   databaseSilent: false,
   clientsIncompatible: false,
+  waking: false,
 };
 const nowMs = Date.UTC(2026, 0, 1);
 

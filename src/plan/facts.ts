@@ -5,7 +5,9 @@ import { formatTime } from "../kube/time.ts";
 /** Since when each has been so; absent while it is not. */
 export type Facts<Name extends string> = Readonly<Partial<Record<Name, number>>>;
 
-export type ClusterFacts = Facts<"connectionStringLost" | "databaseSilent" | "clientsIncompatible">;
+export type ClusterFacts = Facts<
+  "connectionStringLost" | "databaseSilent" | "clientsIncompatible" | "waking"
+>;
 
 /** Whether it is so now; "unknown" when nothing tells, and the last finding stands. */
 export type Findings<Name extends string> = Readonly<Record<Name, boolean | "unknown">>;

@@ -77,7 +77,9 @@ export async function runScenario(
     }
     const end = await endOf(world, record, scenario.endsAfterMs === undefined);
     const isStallTooLong =
-      scenario.startsWithCluster && longestStallMs(world, startMs) > longestRecoveryMs;
+      scenario.startsWithCluster &&
+      scenario.isStopWanted !== true &&
+      longestStallMs(world, startMs) > longestRecoveryMs;
     const writes = Array.from({ length: life.writes }, (_, index) => record.nameOf(index + 1));
     return { writes, hasCrashed: life.isDead, end: { ...end, isStallTooLong } };
   } finally {

@@ -7,7 +7,7 @@ import { groups } from "../world/removal-harness.ts";
 import { loseAllButDisks, nameLabel } from "../world/adoption-harness.ts";
 import { backupScenarios } from "./backup-scenarios.ts";
 import { knobs } from "../world/restart-harness.ts";
-import { securedProcesses } from "../world/world-harness.ts";
+import { minuteMs, securedProcesses } from "../world/world-harness.ts";
 import type { TestWorld } from "../world/world-harness.ts";
 
 export interface Scenario {
@@ -24,6 +24,8 @@ export interface Scenario {
   endsAfterMs?: number;
   /** Restarts in place that the change takes: none where new pods bring it about. */
   restarts: number;
+  /** That commits stand still is what is asked for. */
+  isStopWanted?: boolean;
   /** How often a database is created, one time where nothing is said. */
   creations?: number;
 }
@@ -158,6 +160,19 @@ const clusterScenarios: readonly Scenario[] = [
       await world.createCluster(spec);
     },
     restarts: 0,
+  },
+  {
+    name: "sleep",
+    spec: five,
+    startsWithCluster: true,
+    change: (world) => {
+      const wake = (): void => void world.changeSpec({ hibernate: false });
+      world.clock.setTimer(3 * minuteMs, wake);
+      return world.changeSpec({ hibernate: true });
+    },
+    endsAfterMs: 7 * minuteMs,
+    restarts: 0,
+    isStopWanted: true,
   },
   {
     name: "patch-upgrade",

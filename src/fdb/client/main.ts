@@ -4,6 +4,7 @@ import { rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { machineClock } from "../../env/clock.ts";
 import { FdbError } from "../error.ts";
+import { operatorLogGroup } from "../log-group.ts";
 import { answerCall } from "./answer-call.ts";
 import type { ChildForget, ChildMessage, ChildRequest, ChildStart } from "./child-messages.ts";
 import { NativeDatabase } from "./native-database.ts";
@@ -12,7 +13,6 @@ import { Operations } from "./operations.ts";
 import { OpenTransactions } from "./open-transactions.ts";
 
 /** As the Go operator's clients show themselves: upgrades of the database do not wait for them. */
-const logGroup = "fdb-kubernetes-operator";
 
 const [, , question, libraryPath] = process.argv;
 if (question === "--version-of" && libraryPath !== undefined) {
@@ -41,7 +41,7 @@ function start(options: ChildStart): void {
   writeFileSync(clusterFilePath, `${options.connectionString}\n`, { mode: 0o600 });
   const library = loadLibrary(options.libraryPath);
   const database = new NativeDatabase({
-    ...{ clock, library, clusterFilePath, logGroup, onBroken: broken },
+    ...{ clock, library, clusterFilePath, logGroup: operatorLogGroup, onBroken: broken },
   });
   const environment = Object.fromEntries(
     Object.entries(process.env).filter(

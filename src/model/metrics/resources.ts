@@ -13,6 +13,7 @@ export const clusterMetrics = {
   created: gauge("cluster_created_time", "Unix time of the resource's creation."),
   status: gauge("cluster_status", "What the database says of itself.", ["status_type"]),
   configured: gauge("cluster_configured", "1 when the database of the cluster was created."),
+  hibernated: gauge("cluster_hibernated", "1 while the database is stopped by spec.hibernate."),
   latest: gauge("cluster_latest_reconciled_status", "The last generation that was reconciled."),
   reconciled: gauge("cluster_reconciled_status", "1 when the newest generation is reconciled."),
   upgrading: gauge(

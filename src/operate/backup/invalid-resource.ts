@@ -5,7 +5,7 @@ import type { Condition } from "../../api/conditions.ts";
 import type { ValidationProblem } from "../../api/problem.ts";
 import type { ObjectMeta } from "../../kube/object.ts";
 import { datedConditions } from "../../plan/status/status-conditions.ts";
-import type { Judgement } from "../../plan/status/status-conditions.ts";
+import type { Judgement } from "../../plan/status/judgement.ts";
 import { invalidBlockedBy, invalidSpecReason, problemText } from "../invalid-spec.ts";
 
 interface Judged<S> {

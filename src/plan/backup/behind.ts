@@ -1,7 +1,7 @@
 // The condition Behind: the last point that can be restored is older than the alarm allows. Two looks have to agree, since one
 // may fall into a recovery. Rules: spec/backup.md [BK90].
 import { isContinuous, lagAlarmMsOf, lagAlarmOf } from "../../api/effective-backup.ts";
-import type { Judgement } from "../status/status-conditions.ts";
+import type { Judgement } from "../status/judgement.ts";
 import { isOurs, shouldRun } from "./facts.ts";
 import { lagOf } from "./figures.ts";
 import type { BackupSnapshot } from "./snapshot.ts";

@@ -9,7 +9,7 @@ import {
 } from "../../api/effective-backup.ts";
 import { observedSince } from "../facts.ts";
 import { datedConditions } from "../status/status-conditions.ts";
-import type { Judgement } from "../status/status-conditions.ts";
+import type { Judgement } from "../status/judgement.ts";
 import type { NewWait } from "../wait.ts";
 import type { BackupAction } from "./action.ts";
 import { behind } from "./behind.ts";

@@ -11,7 +11,7 @@ import type { ObjectMeta } from "../../kube/object.ts";
 import { formatTime } from "../../kube/time.ts";
 import { nanosOf } from "../../model/quantity.ts";
 import { redundancyOf } from "../../model/redundancy.ts";
-import type { Judgement } from "../status/status-conditions.ts";
+import type { Judgement } from "../status/judgement.ts";
 import { operatorTimeMs, ownTimeMs } from "../view/server-time.ts";
 import { event } from "./drill-schedule.ts";
 import { durationText } from "./figures.ts";

@@ -1,5 +1,5 @@
 // The condition Expired: what is older than the retention is gone. Rules: spec/backup.md [BK106].
-import type { Judgement } from "../status/status-conditions.ts";
+import type { Judgement } from "../status/judgement.ts";
 import { expirableBefore, isRefused, nextLookMs } from "./expiry.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 

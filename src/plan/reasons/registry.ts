@@ -4,6 +4,7 @@ import { actReasons } from "./acts.ts";
 import { backupReasons } from "./backups.ts";
 import { databaseReasons } from "./database.ts";
 import { drainReasons } from "./drains.ts";
+import { hibernationReasons } from "./hibernation.ts";
 import { instanceReasons } from "./instances.ts";
 import { podReasons } from "./pods.ts";
 import { processGroupReasons } from "./process-groups.ts";
@@ -15,6 +16,7 @@ const clusterRegistry = {
   ...actReasons,
   ...databaseReasons,
   ...drainReasons,
+  ...hibernationReasons,
   ...instanceReasons,
   ...podReasons,
   ...processGroupReasons,

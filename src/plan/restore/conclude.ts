@@ -3,7 +3,7 @@
 import { conditionIn } from "../../kube/condition.ts";
 import type { RestoreSpec, RestoreStatus } from "../../api/restore.ts";
 import { datedConditions } from "../status/status-conditions.ts";
-import type { Judgement } from "../status/status-conditions.ts";
+import type { Judgement } from "../status/judgement.ts";
 import type { NewWait } from "../wait.ts";
 import { isOver, wasStarted } from "../../api/effective-restore.ts";
 import type { RestoreDraft, RestoreSnapshot } from "./snapshot.ts";

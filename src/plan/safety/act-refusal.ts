@@ -23,6 +23,7 @@ import {
 } from "./evidence.ts";
 import type { EvidenceLimits } from "./evidence.ts";
 import { evictionRefusal } from "./evictions.ts";
+import { stopRefusal } from "./sleep-obstacles.ts";
 import { groupsAhead, versionRefusal } from "./version-refusal.ts";
 import { databaseDoubt, isBoundToAddress } from "./no-database.ts";
 import { quarantineRefusal } from "./quarantine.ts";
@@ -49,6 +50,7 @@ export function actRefusal(view: SafetyView, action: DisruptiveAction): Refusal 
   // A pod that ended, or has not started, takes nothing with it.
   if (takesNothing(action)) return undefined;
   if (action.type === "deletePods" && action.because === "early") return earlyRefusal(view, action);
+  if (action.type === "deletePods" && action.because === "hibernate") return stopRefusal(view);
   return (
     evidenceProblem(view, action) ??
     view.checks.flight(view, action) ??
@@ -79,7 +81,8 @@ export function volumeRefusal(view: SafetyView, action: DisruptiveAction): Refus
   for (const group of groupsNamed(view, action.pods)) {
     const problem = volumeProblem(view, group);
     const id = group.processGroupID;
-    if (action.because === "update" && isDataInPod(view, group)) {
+    const isPlanned = action.because === "update" || action.because === "hibernate";
+    if (isPlanned && isDataInPod(view, group)) {
       return refusal("VolumeAtRisk", `the data of ${id} lies in its pod alone`);
     }
     if (problem === undefined) continue;

@@ -1,5 +1,6 @@
 // Whether one of our own acts has come to its end, as a status shows it. Until then it stays in the ledger and counts.
-// Rules: spec/safety.md [S40]-[S46], [S104].
+// Rules: spec/safety.md [S40]-[S46], [S104], spec/hibernation.md [HIB11].
+import { isHibernated } from "../../api/hibernation.ts";
 import type { StatusProcess } from "../../model/database-status.ts";
 import type { LedgerEntry, SeenStatus } from "../snapshot.ts";
 import { processesOf, processesOfInstance } from "../../model/locality.ts";
@@ -37,6 +38,8 @@ export function ledgerVerdict(
   view: VerdictView,
   seen: SeenStatus | undefined,
 ): LedgerVerdict {
+  // Of a database that sleeps nothing is down that could come back by itself.
+  if (isHibernated(view.cluster) && view.pods.size === 0) return "ended";
   const ageMs = view.nowMs - entry.atMs;
   const isFresh = seen !== undefined && seen.observedMs > entry.atMs;
   switch (entry.type) {

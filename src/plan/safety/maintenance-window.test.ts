@@ -92,6 +92,7 @@ const kinds: { [T in Action["type"]]: readonly [Action & { type: T }, WindowNeed
       ["unstarted", "free"],
       ["early", "free"],
       ["buggify", "free"],
+      ["hibernate", "free"],
       ["incompatible", "repair"],
       ["update", "faultDomain"],
     ] as const

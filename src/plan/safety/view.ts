@@ -35,7 +35,8 @@ export type SafetyView = Pick<
   | "options"
   | "checks"
   | "memory"
-> & { readonly configMap?: Snapshot["configMap"] };
+> &
+  Partial<Pick<Snapshot, "configMap" | "agentHosts">>;
 
 export function groupsOf(view: Pick<SafetyView, "cluster">): readonly ProcessGroup[] {
   return view.cluster.status?.processGroups ?? [];

@@ -64,8 +64,9 @@ function needOfDeletion(
     case "terminal":
     case "unstarted":
     case "early":
-    // A person's own act.
+    // A person's own acts.
     case "buggify":
+    case "hibernate":
       return "free";
     case "incompatible":
       return "repair";

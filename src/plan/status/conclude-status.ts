@@ -21,7 +21,9 @@ import { podWaits } from "../pods/pod-waits.ts";
 import { judgeReconciliation } from "./reconciliation.ts";
 import { databaseStatus, isStatusPending } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { statusConditions } from "./status-conditions.ts";
+import { asleepConditions, asleepFields, isWaking } from "./asleep-status.ts";
+import { isStopped } from "../hibernation/hibernate.ts";
+import { datedConditions, deletionHeld, statusConditions } from "./status-conditions.ts";
 import type { Draft, StatusFields } from "../step.ts";
 import { isEnding, stuckRemovals } from "../removal/stuck-removals.ts";
 import { unreadableWaits, unreadableWarnings } from "./unreadable-status.ts";
@@ -51,6 +53,7 @@ export function concludeStatus(
   told: readonly NewWait[],
   targets: readonly CertificateTarget[] = [],
 ): Conclusion {
+  if (isStopped(snapshot)) return concludeAsleep(snapshot, draft, told);
   const { cluster } = snapshot;
   const database = databaseStatus(snapshot);
   const status: StatusFields = {
@@ -94,6 +97,7 @@ export function concludeStatus(
     waits,
     isReconciled,
     volumes,
+    isWaking: isWaking(draft, snapshot.nowMs),
     lost: lostConnectionString(snapshot, draft.facts),
     // Who drains a node should read why it waits, also when the cluster itself has nothing to do.
     warnings: [
@@ -111,6 +115,28 @@ export function concludeStatus(
       conditions,
       certificates,
       ...observedSince(draft.facts),
+      processGroups: draft.groups,
+    },
+  };
+}
+
+/** Nobody is missed, and nothing is judged that only a database could show. */
+function concludeAsleep(snapshot: Snapshot, draft: Draft, told: readonly NewWait[]): Conclusion {
+  const { cluster, nowMs } = snapshot;
+  const troubles = [...failureWaits(snapshot), ...refusalWaits(snapshot)];
+  const waits = causesFirst([...troubles, ...volumeWaits(snapshot, draft.groups), ...told]);
+  const isReconciled =
+    waits.length === 0 &&
+    draft.actions.length === 0 &&
+    draft.status.hibernation?.generation === cluster.metadata.generation;
+  const conditions = asleepConditions(snapshot, waits, isReconciled);
+  return {
+    waits,
+    isReconciled,
+    status: {
+      ...draft.status,
+      ...asleepFields(snapshot, draft, isReconciled),
+      conditions: datedConditions(cluster, nowMs, { ...conditions, ...deletionHeld(cluster) }),
       processGroups: draft.groups,
     },
   };

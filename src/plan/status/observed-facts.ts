@@ -1,5 +1,6 @@
 // Which facts hold in this pass, as far as a decision needs to know since when. Rules: spec/plan.md [P92], [P107],
 // spec/upgrade.md [U29], [U31].
+import { isHibernated } from "../../api/hibernation.ts";
 import { isConnectionStringLost } from "../config-map/lost-connection-string.ts";
 import { datedFacts } from "../facts.ts";
 import type { ClusterFacts } from "../facts.ts";
@@ -13,6 +14,7 @@ export function observedFacts(snapshot: Snapshot, status: StatusFields): Cluster
     connectionStringLost: isConnectionStringLost(snapshot, status),
     databaseSilent: isSilentDatabase(snapshot, status),
     clientsIncompatible: areClientsIncompatible(snapshot, status),
+    waking: status.hibernation !== undefined && !isHibernated(snapshot.cluster),
   };
   return datedFacts(snapshot.facts, findings, snapshot.nowMs);
 }

@@ -4,12 +4,13 @@
 import { withCertificatesFirst } from "../pods/certificates-first.ts";
 import { withSafeNames } from "../services/family-change.ts";
 import { withNamesAfterUpgrade } from "../services/names-after-upgrade.ts";
+import { withWakingNames } from "../hibernation/waking-names.ts";
 import { withVersionInWindow } from "../safety/version-window.ts";
 import type { Snapshot } from "../snapshot.ts";
 
 export function withSpecInForce(snapshot: Snapshot): Snapshot {
-  const found = withCertificatesFirst(
-    withNamesAfterUpgrade(withSafeNames(withVersionInWindow(snapshot))),
+  const found = withWakingNames(
+    withCertificatesFirst(withNamesAfterUpgrade(withSafeNames(withVersionInWindow(snapshot)))),
   );
   const { spec } = snapshot.cluster;
   return found.cluster.spec === spec ? found : { ...found, storedSpec: spec };

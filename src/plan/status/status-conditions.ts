@@ -22,6 +22,9 @@ import { databaseStatus, isStatusPending } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { StatusFields } from "../step.ts";
 import { unreadableOf } from "./unreadable-status.ts";
+import { wakingJudgement } from "./asleep-status.ts";
+import { judge } from "./judgement.ts";
+import type { Judgement } from "./judgement.ts";
 import type { NewWait } from "../wait.ts";
 import { nameList } from "../wait.ts";
 import { concernOf } from "../reasons/concern.ts";
@@ -36,27 +39,32 @@ export interface ConditionsInput {
   warnings: readonly PlanWarning[];
   /** Volumes that are about to be lost, or are, while their data is not known to be elsewhere. */
   volumes: readonly NewWait[];
+  /** The database comes back from its sleep. */
+  isWaking: boolean;
   /** There is a database that nobody can ask. */
   lost: NewWait | undefined;
   /** What is to be said of certificates. */
   certificates: Readonly<Record<string, Judgement>>;
 }
 
-export type Judgement = Pick<Condition, "status" | "reason" | "message">;
-
 export function statusConditions(input: ConditionsInput): Condition[] {
   const { cluster, nowMs } = input.snapshot;
   return datedConditions(cluster, nowMs, {
-    Available: lastFinding(input, "Available") ?? available(input),
+    Available: (input.isWaking ? undefined : lastFinding(input, "Available")) ?? available(input),
     Degraded: lastFinding(input, "Degraded") ?? degraded(input),
     Progressing: progressing(input),
     Reconciled: reconciled(input),
-    ...(isDeletionHeld(cluster)
-      ? { DeletionHeld: judge("True", "DeletionProtection", heldMessage) }
-      : {}),
+    ...deletionHeld(cluster),
+    ...(input.isWaking ? { Hibernated: wakingJudgement } : {}),
     ...input.certificates,
     ...warning(input),
   });
+}
+
+/** Only while a deleted cluster is kept. */
+export function deletionHeld(cluster: Snapshot["cluster"]): Readonly<Record<string, Judgement>> {
+  if (!isDeletionHeld(cluster)) return {};
+  return { DeletionHeld: judge("True", "DeletionProtection", heldMessage) };
 }
 
 /** One condition tells all warnings; the first gives it its reason. */
@@ -98,8 +106,9 @@ function lastFinding({ snapshot }: ConditionsInput, type: ConditionType): Judgem
   return found && { status: found.status, reason: found.reason, message: found.message };
 }
 
-function available({ snapshot, status, lost }: ConditionsInput): Judgement {
+function available({ snapshot, status, lost, isWaking }: ConditionsInput): Judgement {
   if (lost !== undefined) return judge("Unknown", lost.reason, lost.message);
+  if (isWaking) return wakingJudgement;
   return judgeAvailability(status.configured === true, snapshot.database);
 }
 
@@ -205,8 +214,4 @@ function isOnlyMoving(database: DatabaseStatus, groups: readonly ProcessGroup[])
   return (
     groups.some(isMarkedForRemoval) && faultToleranceProblem(database, undefined) === undefined
   );
-}
-
-function judge(status: Judgement["status"], reason: string, message: string): Judgement {
-  return { status, reason, message: message.slice(0, 4096) };
 }

@@ -26,6 +26,7 @@ import type { ClusterFacts } from "../facts.ts";
 import { evaluateGroup } from "./evaluate-group.ts";
 import type { EvaluationContext } from "./evaluate-group.ts";
 import { observedFacts } from "./observed-facts.ts";
+import { isStopped, wakingEvents } from "../hibernation/hibernate.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import {
   attainableVersion,
@@ -66,9 +67,14 @@ export function planObservedStatus(snapshot: Snapshot): Observed {
   const published = { ...status, connectionString: publishedString(snapshot, status) };
   const desired = desiredFor(snapshot.memory, attainable(snapshot, running), published, version);
   const context = evaluationContext(snapshot, desired, status);
-  const groups = discovered.map((group) => evaluateGroup(context, group));
-  const facts = observedFacts(snapshot, status);
-  return { status, groups, desired, facts, events: [...repairs, ...events] };
+  // Of a database that was stopped on purpose nothing is missing, and no time counts.
+  const isAsleep = isStopped(snapshot);
+  const groups = discovered.map((group) =>
+    isAsleep ? { ...group, processGroupConditions: [] } : evaluateGroup(context, group),
+  );
+  const facts = isAsleep ? {} : observedFacts(snapshot, status);
+  const told = [...repairs, ...events, ...wakingEvents(snapshot)];
+  return { status, groups, desired, facts, events: told };
 }
 
 /** A change of version that is refused changes nothing: everything is as it should be for the version that runs. */
@@ -84,7 +90,7 @@ function observedFields(
   snapshot: Snapshot,
   groups: readonly ProcessGroup[],
 ): { status: StatusFields; events: PlanEvent[] } {
-  const old = keptFields(snapshot.cluster.status ?? {});
+  const old = keptFields(snapshot);
   const database = databaseStatus(snapshot);
   const connection = connectionStringOf(snapshot);
   const live =
@@ -105,11 +111,14 @@ function observedFields(
   return { status, events: connection.events };
 }
 
-/** The lists and facts are made in every pass. */
-function keptFields(stored: ClusterStatus): StatusFields {
-  const { processGroups: _p, conditions: _c, blockedBy: _b, observedSince: _o, ...rest } = stored;
+/** The lists and facts are made in every pass. Who is not to sleep any more and serves is awake. */
+function keptFields(snapshot: Snapshot): StatusFields {
+  const { spec, status = {} } = snapshot.cluster;
+  const { processGroups: _p, conditions: _c, blockedBy: _b, observedSince: _o, ...rest } = status;
   const { quarantine: _q, ...kept } = rest;
-  return kept;
+  if (spec.hibernate === true || !isAvailable(snapshot)) return kept;
+  const { hibernation: _h, ...awake } = kept;
+  return awake;
 }
 
 function evaluationContext(

@@ -2,6 +2,7 @@
 // person can do. A pure function of Kubernetes objects and the time. Rules: spec/explain.md [E1]-[E9].
 import { conditionIn } from "../../kube/condition.ts";
 import { deletionProtection } from "../../api/cluster.ts";
+import { isHibernated } from "../../api/hibernation.ts";
 import { mostOf } from "../../env/long-lists.ts";
 import type { BlockedBy } from "../../api/blocked-by.ts";
 import type { Condition, FoundationDBCluster } from "../../api/cluster.ts";
@@ -36,6 +37,7 @@ export type Verdict =
   | "deleting"
   | "unseen"
   | "paused"
+  | "asleep"
   | "unknown"
   | "invalid"
   | "down"
@@ -262,6 +264,9 @@ function verdictOf(
   if (cluster.spec.skip === true) return "paused";
   if (cluster.status?.conditions === undefined) return "unseen";
   if (isStale) return "unknown";
+  const sleep = conditionIn(cluster.status, "Hibernated");
+  if (sleep?.reason === "Waking") return "starting";
+  if (sleep !== undefined) return sound.answer === "no" ? "stuck" : "asleep";
   if (serving.answer === "no" && cluster.status.configured === true) return "down";
   if (waits.some((wait) => wait.reason === "InvalidSpec")) return "invalid";
   if (cluster.status.configured !== true) {
@@ -292,6 +297,8 @@ function headlineOf(
       return "No operator has looked at this cluster: is one running that watches its namespace?";
     case "paused":
       return `The operator leaves this cluster alone (spec.skip is true), so nobody knows how it is.${unreadGeneration(cluster)}`;
+    case "asleep":
+      return sleepText(cluster);
     case "unknown":
       return `NOBODY KNOWS whether the database serves: ${serving.text}.`;
     case "invalid":
@@ -299,8 +306,11 @@ function headlineOf(
     case "down":
       return `THE DATABASE IS DOWN${lasting(nowMs, serving)}: ${serving.text}; ${look}.`;
     case "starting":
-      return "The database does not exist yet; the operator is bringing it up.";
+      return cluster.status?.configured === true
+        ? `The database wakes from its sleep; ${look}.`
+        : "The database does not exist yet; the operator is bringing it up.";
     case "stuck":
+      if (isHibernated(cluster)) return `${sleepText(cluster)} But ${sound.text}.`;
       return cluster.status?.configured === true
         ? `The database serves reads and writes, but the operator is stuck: ${things} a person.`
         : `The database does not exist yet, and it does not come up by itself: ${things} a look.`;
@@ -311,6 +321,18 @@ function headlineOf(
     case "healthy":
       return `Healthy${lasting(nowMs, serving, sound, reconciled)}: the database serves reads and writes, and everything is as specified.`;
   }
+}
+
+function sleepText({ metadata, status }: FoundationDBCluster): string {
+  const { generation: stopped, since = "" } = status?.hibernation ?? {};
+  const isDone = conditionIn(status, "Hibernated")?.status === "True";
+  const { generation = 0 } = metadata;
+  const changed =
+    stopped === undefined || stopped === generation
+      ? ""
+      : ` Generation ${generation} is brought about when it wakes.`;
+  const state = isDone ? `Asleep since ${since}` : `Falling asleep since ${since}`;
+  return `${state} (spec.hibernate is true): volumes and connection string are kept.${changed}`;
 }
 
 /** A spec that was changed while nobody looks is not in force. */
@@ -353,7 +375,7 @@ export function doingFlags(
   cluster: FoundationDBCluster,
   verdict: Verdict,
 ): (readonly [flag: string, text: string])[] {
-  if (["deleting", "unseen", "paused", "invalid", "healthy"].includes(verdict)) return [];
+  if (["deleting", "unseen", "paused", "asleep", "invalid", "healthy"].includes(verdict)) return [];
   const flags: Readonly<Record<string, number | undefined>> = cluster.status?.generations ?? {};
   return goals.filter(([flag]) => flags[flag] !== undefined);
 }

@@ -85,6 +85,7 @@ export const verdictStyles: Readonly<Record<Verdict, Style>> = {
   deleting: "yellow",
   unseen: "yellow",
   paused: "yellow",
+  asleep: "cyan",
   unknown: "red",
   invalid: "red",
   down: "red",

@@ -31,6 +31,8 @@ export function nothingAhead({ verdict, generation, reconciledGeneration }: Plan
       return `nothing: generation ${reconciledGeneration ?? generation} is in force`;
     case "paused":
       return "nothing while spec.skip is true";
+    case "asleep":
+      return "nothing while spec.hibernate is true";
     case "invalid":
       return "nothing until the spec is corrected";
     case "unseen":

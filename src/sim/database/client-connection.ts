@@ -3,6 +3,7 @@
 import { randomInteger } from "../../env/random.ts";
 import type { AdminClientOptions } from "../../fdb/admin.ts";
 import { namedFdbError } from "../../fdb/error.ts";
+import { operatorLogGroup } from "../../fdb/log-group.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { countReachable, locate } from "./coordination.ts";
 import type { Location } from "./coordination.ts";
@@ -37,7 +38,7 @@ export interface ClientIdentity {
 /** The operator's own connections. */
 const operatorIdentity: ClientIdentity = {
   host: "10.255.0.1",
-  logGroup: "fdb-kubernetes-operator",
+  logGroup: operatorLogGroup,
 };
 
 export function openConnection(

@@ -27,6 +27,7 @@ export const faultNames = [
   "clock-back",
   "renewed-certificate",
   "expired-certificate",
+  "asleep",
 ] as const;
 
 export type FaultName = (typeof faultNames)[number];

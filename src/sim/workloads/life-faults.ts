@@ -21,6 +21,7 @@ import {
   lostService,
   manyRemovals,
   maintenance,
+  asleep,
   paused,
   taint,
 } from "./people-faults.ts";
@@ -45,6 +46,7 @@ export const lifeFaults: Readonly<Record<FaultName, LifeFault>> = {
   "held-pod": async (life) => (life.shape.isCalm ? undefined : trouble("hold pod")(life)),
   "held-claim": heldClaim,
   "many-removals": manyRemovals,
+  asleep,
   paused,
   maintenance,
   taint,

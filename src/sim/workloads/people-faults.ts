@@ -1,6 +1,7 @@
-// What people do to a cluster that is no wish of its spec's: they tell the operator to leave it alone, name many process
+// What people do to a cluster that is no wish of its spec's: they tell the operator to leave it alone, let the database sleep, name many process
 // groups for removal at once, set maintenance mode, taint nodes, hold claims by a finalizer, delete the headless service.
 // Rules: spec/world.md [W113].
+import { hibernationConsents } from "../../api/hibernation.ts";
 import { randomInteger, randomPick } from "../../env/random.ts";
 import { isFdbError } from "../../fdb/error.ts";
 import { keyOf } from "../../kube/path.ts";
@@ -28,6 +29,17 @@ export const paused: LifeFault = async (life) => {
         .filter((write) => !isOfCopy(write));
       if (writes.length > 0) throw new Error(`writes while skip is true: ${writes.join(", ")}`);
       await life.patchAll({ skip: null });
+    },
+  };
+};
+
+/** The database is to sleep, whatever else is wished or goes wrong meanwhile; later somebody wakes it. */
+export const asleep: LifeFault = async (life) => {
+  await life.patchAll({ hibernate: true, hibernateDespite: hibernationConsents });
+  return {
+    told: "",
+    async end() {
+      await life.patchAll({ hibernate: null, hibernateDespite: null });
     },
   };
 };

@@ -1,6 +1,7 @@
 // Looks at what the operator does to a database, with the truth beside it: every deletion of a pod or volume as it
 // reaches the server, every time without commits. Rules: spec/world.md [W68].
 import { leastOf } from "../../env/long-lists.ts";
+import { isHibernated } from "../../api/hibernation.ts";
 import type { FoundationDBCluster } from "../../api/cluster.ts";
 import type { AdminClient, AdminClientFactory } from "../../fdb/admin.ts";
 import type { Event, Node, PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
@@ -139,7 +140,8 @@ export class Watchman {
 
   /** To be called now and then, since some disturbances last. */
   look(): void {
-    if (this.#isDisturbed()) this.noteDisturbance();
+    const isAsleep = [...this.#clusters.values()].some(isHibernated);
+    if (isAsleep || this.#isDisturbed()) this.noteDisturbance();
     const { truth } = this.#theWorld().fdb;
     this.#noteAvailability();
     this.#noteMembers();
@@ -262,6 +264,11 @@ export class Watchman {
     const isLast = isRemoval && group !== undefined && !isStateful(group.processClass);
     if (isLast && group.exclusionSkipped !== true) this.#checkEmpty(name, id);
     this.#checkClaim(podName, group, id);
+    const hibernated = this.#hibernatedCluster(podName);
+    if (hibernated !== undefined) {
+      this.#checkSleep(podName, hibernated);
+      return nothing;
+    }
     // The pod of a group that leaves may also be one that comes back on its volume.
     if (isRemoval && this.#shardsOn(id) === 0) return nothing;
     const pod = this.#pods.get(podName);
@@ -273,6 +280,30 @@ export class Watchman {
     this.#checkBudget(podName);
     this.#checkCoordinators(podName);
     return undo;
+  }
+
+  /** The cluster of the pod when its owner wants it to sleep, and that it is stopped has been stored. */
+  #hibernatedCluster(podName: string): FoundationDBCluster | undefined {
+    const pod = this.#pods.get(podName) ?? this.#served.get(podName);
+    const cluster = this.#clusters.get(pod?.metadata.labels?.[nameLabel] ?? "");
+    return cluster !== undefined && isHibernated(cluster) ? cluster : undefined;
+  }
+
+  /** The first pod is taken from a database that is whole; once one is gone the others follow. */
+  #checkSleep(podName: string, { metadata, status }: FoundationDBCluster): void {
+    const serving = [...this.#pods.values()].filter(
+      (pod) => isServing(pod) && pod.metadata.labels?.[nameLabel] === metadata.name,
+    );
+    if (serving.length < (status?.processGroups?.length ?? 0)) return;
+    // Another resource has stopped its part of the same database before.
+    const asleep = [...this.#clusters.values()].filter(isHibernated);
+    if (asleep.some((other) => other.metadata.name !== metadata.name)) return;
+    this.#checkAvailable(`pod ${podName} is stopped for a sleep`);
+    const missing = this.#theWorld()
+      .fdb.truth.replicas()
+      .flatMap(({ replicas }) => replicas)
+      .filter(({ isLive, isOnDisk }) => !isLive || !isOnDisk);
+    if (missing.length > 0) this.#violated(`a database sleeps while ${missing.length} copies miss`);
   }
 
   /** What is removed for good holds no copy that anybody counts on. */

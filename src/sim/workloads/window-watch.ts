@@ -52,7 +52,7 @@ export class WindowWatch {
   checkDeletion(podName: string, owner: string): void {
     const cluster = this.#clusters.get(owner);
     if (cluster === undefined || this.#mayAct(cluster) || this.isDisturbed()) return;
-    if (isOnDrainedNode(cluster, podName)) return;
+    if (cluster.spec.hibernate === true || isOnDrainedNode(cluster, podName)) return;
     this.#violated(`pod ${podName} is taken down outside of the windows of ${owner}`);
   }
 

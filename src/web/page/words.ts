@@ -19,6 +19,7 @@ export const verdictWords: Readonly<Record<Verdict, string>> = {
   deleting: "being deleted",
   unseen: "not seen by an operator",
   paused: "paused",
+  asleep: "asleep",
   unknown: "not known",
   invalid: "cannot be carried out",
   down: "down",

@@ -12,7 +12,7 @@ const urgencies: Readonly<Record<Verdict, ClusterCard["urgency"]>> = {
   ...{ down: 3, stuck: 3, invalid: 3, unknown: 3 },
   ...{ degraded: 2, unseen: 2 },
   ...{ working: 1, starting: 1, deleting: 1, paused: 1 },
-  healthy: 0,
+  ...{ healthy: 0, asleep: 0 },
 };
 
 /** How much something needs somebody, by its verdict and by what it waits for. */
