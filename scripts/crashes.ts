@@ -25,6 +25,7 @@ const seed = Number(values.seed);
 const spec = { imageType: values["image-type"] === "split" ? "split" : "unified" } as const;
 const chosen = scenarios
   .filter(({ name }) => [undefined, name].includes(values.scenario))
+  .filter(({ isUnknownBefore = false }) => !values["version-before"] || !isUnknownBefore)
   .map((scenario) => variant(scenario, { seed, spec }));
 if (chosen.length === 0 || !Number.isInteger(every) || every < 1) {
   const names = scenarios.map(({ name }) => name).join(", ");

@@ -23,16 +23,13 @@ import type { KubeObject } from "../kube/object.ts";
 import { keyOf, keyText, parseKeyText } from "../kube/path.ts";
 import { WorkQueue } from "../kube/queue.ts";
 import type { WorkOutcome, WorkRecord } from "../kube/queue.ts";
-import { isAskedToLeave, isCordoned, wasEvicted } from "../plan/drains/drained-nodes.ts";
+import { isCordoned, wasEvicted } from "../plan/drains/drained-nodes.ts";
 import { automationOf } from "../api/effective.ts";
-import type { Node, PodDisruptionBudget } from "../kube/generated/types.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { Stored } from "../kube/resource.ts";
 import { measuredTransport, ServerClock } from "../kube/server-clock.ts";
 import type { KubeTransport } from "../kube/transport.ts";
-import { isNodeReady } from "../plan/safety/view.ts";
 import type { SafetyView } from "../plan/safety/view.ts";
-import { isSameJson } from "../plan/view/same-json.ts";
 import { defaultPlanOptions } from "../plan/snapshot.ts";
 import type { PlanOptions } from "../plan/snapshot.ts";
 import type { PodNetwork } from "../pod/network.ts";
@@ -49,6 +46,7 @@ import type { OperatorHealth } from "./runtime-health.ts";
 import { closeClusterState, newClusterState } from "./cluster-state.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import { isLeftAlone } from "../plan/removal/protect-from-deletion.ts";
+import { isSameForEvictions, isSameForPods } from "./changes-that-matter.ts";
 import { fencedAdmin, fencedTransport } from "./fence.ts";
 import { Guard } from "./guard.ts";
 import type { GuardedDatabase } from "./guard.ts";
@@ -549,28 +547,6 @@ function noteDifference(log: Log, aheadMs: number): void {
     secondsAhead: -Math.round(aheadMs / 1000),
     remedy: "set the clocks of the nodes: times in status and logs are ours",
   });
-}
-
-/** What a node tells the clusters on it: whether it is ready, and what it does not want on it. */
-function isSameForPods(left: Stored<Node>, right: Stored<Node>): boolean {
-  return (
-    isNodeReady(left) === isNodeReady(right) &&
-    left.spec?.unschedulable === right.spec?.unschedulable &&
-    isAskedToLeave(left) === isAskedToLeave(right) &&
-    isSameJson(left.spec?.taints, right.spec?.taints)
-  );
-}
-
-/** The figures of a budget change with every pod that starts; what they say is told by the pods. */
-function isSameForEvictions(
-  left: Stored<PodDisruptionBudget>,
-  right: Stored<PodDisruptionBudget>,
-): boolean {
-  return (
-    left.metadata.generation === right.metadata.generation &&
-    left.metadata.uid === right.metadata.uid &&
-    isSameJson(left.status?.disruptedPods, right.status?.disruptedPods)
-  );
 }
 
 type Validate<T> = (resource: T) => readonly ValidationProblem[];

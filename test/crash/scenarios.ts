@@ -26,6 +26,8 @@ export interface Scenario {
   restarts: number;
   /** That commits stand still is what is asked for. */
   isStopWanted?: boolean;
+  /** The version before knows nothing of such a wish. */
+  isUnknownBefore?: boolean;
   /** How often a database is created, one time where nothing is said. */
   creations?: number;
 }
@@ -71,6 +73,7 @@ const clusterScenarios: readonly Scenario[] = [
   },
   {
     name: "knob-in-window",
+    isUnknownBefore: true,
     spec: {
       ...three,
       automationOptions: {
@@ -94,6 +97,7 @@ const clusterScenarios: readonly Scenario[] = [
   },
   {
     name: "quarantine",
+    isUnknownBefore: true,
     spec: {
       ...seven,
       processCounts: { storage: 3, log: 2, stateless: 1 },
@@ -110,6 +114,7 @@ const clusterScenarios: readonly Scenario[] = [
   },
   {
     name: "adopt",
+    isUnknownBefore: true,
     spec: five,
     startsWithCluster: true,
     prepare: loseAllButDisks,
@@ -134,6 +139,7 @@ const clusterScenarios: readonly Scenario[] = [
   },
   {
     name: "drain",
+    isUnknownBefore: true,
     spec: {
       ...seven,
       automationOptions: { ...seven.automationOptions, drains: { enabled: true } },
@@ -150,6 +156,7 @@ const clusterScenarios: readonly Scenario[] = [
   },
   {
     name: "certificate-ends",
+    isUnknownBefore: true,
     spec: { ...three, mainContainer: { enableTls: true }, processes: securedProcesses },
     startsWithCluster: false,
     change: async (world, spec) => {
@@ -163,6 +170,7 @@ const clusterScenarios: readonly Scenario[] = [
   },
   {
     name: "sleep",
+    isUnknownBefore: true,
     spec: five,
     startsWithCluster: true,
     change: (world) => {

@@ -450,11 +450,12 @@ test("[OP20] disruptive effects are imported by the guard alone, and nothing els
     .filter((file) => !file.startsWith("fdb/client/") && !passers.has(file))
     .filter((file) => new RegExp(`[^.]\\.(${commands})\\(`).test(textOf(file)));
   assert.deepEqual(callers, ["operate/disruptive-effects.ts"]);
-  // Beside the guard only the headless service, which no process needs, is deleted, and agents and commands of backups.
+  // Beside the guard only the headless service, which no process needs, and the budget for evictions are deleted, and agents
+  // and commands of backups.
   const withDelete = files.filter((file) => textOf(file).includes("client.delete("));
   assert.deepEqual(withDelete, ["operate/delete-exactly.ts"]);
   const deleters = files.flatMap((file) =>
-    [...textOf(file).matchAll(/deleteExactly\(tools, ([a-zA-Z]+)/g)].map(
+    [...textOf(file).matchAll(/deleteExactly\((?:tools|deleting), ([a-zA-Z]+)/g)].map(
       ([, what]) => `${file}: ${what}`,
     ),
   );
@@ -463,9 +464,14 @@ test("[OP20] disruptive effects are imported by the guard alone, and nothing els
     "operate/backup/write-action.ts",
     "operate/disruptive-effects.ts",
     "operate/perform.ts",
+    "operate/write-budget.ts",
   ]);
   assert.deepEqual(
     deleters.filter((deleter) => deleter.startsWith("operate/perform.ts")),
     ["operate/perform.ts: services"],
+  );
+  assert.deepEqual(
+    deleters.filter((deleter) => deleter.startsWith("operate/write-budget.ts")),
+    ["operate/write-budget.ts: podDisruptionBudgets"],
   );
 });

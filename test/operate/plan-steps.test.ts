@@ -49,6 +49,7 @@ test("[P2] the steps have their documented names and order", () => {
       "operatorCoordination",
       "protectFromDeletion",
       "adoptVolumes",
+      "hibernate",
       "updateLockConfiguration",
       "updateConfigMap",
       "checkClientCompatibility",
@@ -78,6 +79,7 @@ test("[P2] the steps have their documented names and order", () => {
       "removeProcessGroups",
       "deleteQuarantined",
       "removeServices",
+      "hibernate",
     ],
   );
 });
