@@ -54,7 +54,7 @@ function seconds(tookMs: number): string {
  */
 function batchesOf(all: readonly string[]): string[][] {
   const isLong = (file: string): boolean =>
-    /^test\/(world|simulation|acceptance|crash)\//.test(file);
+    /^test\/(world|simulation|acceptance|crash|kubectl|docs|preview|plugin)\//.test(file);
   // They share one browser.
   const browser = all.filter((file) => file.startsWith("test/browser/"));
   const long = all.filter(isLong);

@@ -130,7 +130,7 @@ async function runWith(settings: RunSettings, host: RunHost): Promise<void> {
         settings.watchNamespace || undefined,
       );
       const watches = { watchesNodes, watchesVolumes, watchesBudgets };
-      log.info("looks at", watches);
+      log.info("watching", watches);
       const options = { ...operatorOptions(settings), userAgent, ...watches };
       const { admin, podNetwork } = databases;
       await runTerms({

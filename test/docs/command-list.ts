@@ -297,6 +297,9 @@ export const leftOut: Readonly<Record<string, string>> = {
     "test/kubectl/drain.test.ts drains nodes with these options",
   "kubectl uncordon node-3": "test/kubectl/drain.test.ts",
   "kubectl cordon node-3": "test/kubectl/drain.test.ts",
+  "kubectl cordon NODE": "a remedy with a place for a name; typed as kubectl cordon node-3",
+  "kubectl drain": "test/kubectl/drain.test.ts drains nodes",
+  "kubectl fdb cordon": "is the name of a command; typed as kubectl fdb cordon node-1",
   "kubectl annotate node node-3 foundationdb.org/drain=true": "test/world/drain-wishes.test.ts",
   "npx kubectl-fdb preview sample --upgrade 7.3.79":
     "computes for seconds, and is typed as kubectl fdb preview sample --upgrade 7.3.79",
