@@ -1,4 +1,4 @@
-// Databases that come back from their disks after everything else is gone. Rules: spec/adoption.md [ADO1]-[ADO6].
+// Databases that come back from their disks after everything else is gone. Rules: spec/adoption.md [ADO1]-[ADO7].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
@@ -22,8 +22,11 @@ interface Lost {
 }
 
 /** A cluster of which nothing is left but its volume claims, which belong to nobody. */
-async function afterLoss(body: (world: TestWorld, lost: Lost) => Promise<void>): Promise<void> {
-  await TestWorld.runWithCluster({ nodes: 9, spec: before }, async (world) => {
+async function afterLoss(
+  body: (world: TestWorld, lost: Lost) => Promise<void>,
+  spec: Partial<ClusterSpec> = before,
+): Promise<void> {
+  await TestWorld.runWithCluster({ nodes: 9, spec }, async (world) => {
     const connectionString = (await world.cluster()).status?.connectionString ?? "";
     const claims = await claimUids(world);
     await loseAllButDisks(world);
@@ -186,3 +189,30 @@ test("[ADO4] a connection string whose coordinators are not among the volumes is
     await assertAllCopies(world);
   });
 });
+
+const slips: readonly (readonly [string, Partial<ClusterSpec>, Partial<ClusterSpec>])[] = [
+  ["the image", { imageType: "unified" }, { imageType: "split" }],
+  ["servers in a pod", { storageServersPerPod: 2 }, { storageServersPerPod: 1 }],
+  [
+    "names",
+    { routing: { useDNSInClusterFile: true } },
+    { routing: { useDNSInClusterFile: false } },
+  ],
+];
+
+for (const [title, right, wrong] of slips) {
+  test(`[ADO7] what was specified wrongly is corrected on the same disks: ${title}`, async () => {
+    await afterLoss(
+      async (world, { connectionString: seedConnectionString }) => {
+        await world.createCluster({ ...before, ...right, adopt, seedConnectionString, ...wrong });
+        await untilWait(world, "DatabaseNotReady");
+        await world.clock.advance(10 * minuteMs);
+        await world.changeSpec(right);
+        await world.untilReconciled(20 * minuteMs);
+        assert.deepEqual(await world.events("ReplacingProcesses"), []);
+        await assertAllCopies(world);
+      },
+      { ...before, ...right },
+    );
+  });
+}

@@ -1,5 +1,6 @@
 // Step updateStatus, the first of the chain: what the objects and the database show, before anything is decided.
 // Rules: spec/plan.md [P21]-[P39].
+import { isAdopting } from "../../api/adoption.ts";
 import {
   automationOf,
   imageTypeOf,
@@ -193,11 +194,10 @@ function connectionStringOf(snapshot: Snapshot): { text: string; events: PlanEve
       events: [{ type: "Warning", reason: "DatabaseForeign", message }],
     };
   }
-  const { spec, status } = snapshot.cluster;
+  const { spec } = snapshot.cluster;
   const seed = (spec.seedConnectionString ?? "").trim();
   // A database that comes back from its disks has not been seen yet: what a person corrects counts.
-  const isAdopting = spec.adopt !== undefined && status?.configured !== true;
-  return { text: (isAdopting && seed) || stored || inConfigMap || seed, events: [] };
+  return { text: (isAdopting(snapshot.cluster) && seed) || stored || inConfigMap || seed, events: [] };
 }
 
 /**
