@@ -353,3 +353,25 @@ test("[HIB18] a database that does not come back is waking for ten minutes, and 
     assert.notEqual((await condition(world, "Available"))?.status, "True");
   });
 });
+
+test("[HIB10] [HIB12] a database that is to sleep again before it serves wakes by its old names first", async () => {
+  await withCluster({}, async (world) => {
+    await world.changeSpec({ hibernate: true });
+    await untilAsleep(world);
+    const before = (await world.cluster()).status?.hibernation?.since;
+    await world.changeSpec({ routing: { useDNSInClusterFile: false } });
+    await world.clock.advance(minuteMs);
+    await world.changeSpec({ hibernate: false });
+    await world.until(async () => (await world.pods()).length === 9, "the pods are there");
+    await world.changeSpec({ hibernate: true });
+    // With the new routing its coordinators get addresses, which would not survive.
+    await untilWait(world, "HibernationRefused", /known by addresses/);
+    assert.equal((await world.cluster()).status?.hibernation, undefined);
+    await assertAllCopies(world);
+    await world.changeSpec({ routing: { useDNSInClusterFile: true } });
+    await untilAsleep(world, 30 * minuteMs);
+    assert.notEqual((await world.cluster()).status?.hibernation?.since, before);
+    await wakeUp(world);
+    await assertAllCopies(world);
+  });
+});

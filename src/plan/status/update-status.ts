@@ -112,12 +112,13 @@ function observedFields(
   return { status, events: connection.events };
 }
 
-/** The lists and facts are made in every pass. Who is not to sleep any more and serves is awake. */
+/** The lists and facts are made in every pass. Who was to wake, and serves, is awake. */
 function keptFields(snapshot: Snapshot): StatusFields {
   const { spec, status = {} } = snapshot.cluster;
   const { processGroups: _p, conditions: _c, blockedBy: _b, observedSince: _o, ...rest } = status;
   const { quarantine: _q, ...kept } = rest;
-  if (spec.hibernate === true || !isAvailable(snapshot)) return kept;
+  const isToSleep = spec.hibernate === true && snapshot.facts.waking === undefined;
+  if (isToSleep || !isAvailable(snapshot)) return kept;
   const { hibernation: _h, ...awake } = kept;
   return awake;
 }
