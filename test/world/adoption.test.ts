@@ -1,4 +1,4 @@
-// Databases that come back from their disks after everything else is gone. Rules: spec/adoption.md [ADO1]-[ADO7].
+// Databases that come back from their disks after everything else is gone. Rules: spec/adoption.md [ADO1]-[ADO8].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
@@ -216,3 +216,30 @@ for (const [title, right, wrong] of slips) {
     );
   });
 }
+
+test("[ADO8] the connection string of another database that serves costs no disk, and can be corrected", async () => {
+  const other = { name: "other" };
+  await TestWorld.runWithCluster({ nodes: 12, spec: before }, async (world) => {
+    const right = (await world.cluster()).status?.connectionString ?? "";
+    const claims = await claimUids(world);
+    await loseAllButDisks(world);
+    // Names would tell that its coordinators are elsewhere.
+    await world.createCluster({ ...before, routing: { useDNSInClusterFile: false } }, other);
+    await world.untilReconciled(10 * minuteMs, other);
+    const wrong = (await world.cluster(other)).status?.connectionString ?? "";
+    const automationOptions = {
+      replacements: { enabled: true, failureDetectionTimeSeconds: 60 },
+      waitBetweenRemovalsSeconds: 0,
+    };
+    await world.createCluster({ ...before, automationOptions, adopt, seedConnectionString: wrong });
+    await world.clock.advance(20 * minuteMs);
+    assert.match(await untilWait(world, "DatabaseForeign"), /serves without the volumes/);
+        assert.notEqual((await world.cluster()).status?.configured, true);
+    const now = await claimUids(world);
+    for (const [name, uid] of claims) assert.equal(now.get(name), uid, `${name} is there`);
+    await world.changeSpec({ seedConnectionString: right });
+    await world.untilReconciled(20 * minuteMs);
+    assert.equal((await world.cluster()).status?.connectionString, right);
+    world.assertDataSafe(2);
+  });
+});

@@ -187,7 +187,10 @@ function connectionStringOf(snapshot: Snapshot): { text: string; events: PlanEve
     };
   }
   const inConfigMap = (snapshot.configMap?.data?.[clusterFileKey] ?? "").trim();
-  const isForeign = snapshot.database.kind === "missing" && snapshot.database.reason === "Foreign";
+  const isForeign =
+    !isAdopting(snapshot.cluster) &&
+    snapshot.database.kind === "missing" &&
+    snapshot.database.reason === "Foreign";
   if (isForeign && inConfigMap !== "" && inConfigMap !== stored) {
     const message = `${stored} leads to another database: the connection string of the ConfigMap counts, ${inConfigMap}`;
     return {
