@@ -294,6 +294,22 @@ test("[HIB12] names that are given up meanwhile stay until the database serves a
   });
 });
 
+test("[HIB13] a spec that is refused in a sleep does not make the database one that is down", async () => {
+  await withCluster({}, async (world) => {
+    await world.changeSpec({ hibernate: true });
+    await untilAsleep(world);
+    const maintenanceWindows = [{ cron: "* * * * *", duration: "1h" }];
+    await world.changeSpec({ automationOptions: { maintenanceWindows } });
+    await world.clock.advance(10 * minuteMs);
+    assert.equal((await condition(world, "Reconciled"))?.reason, "InvalidSpec");
+    assert.equal((await condition(world, "Available"))?.reason, "Hibernated");
+    assert.equal((await condition(world, "Hibernated"))?.status, "True");
+    await world.changeSpec({ automationOptions: { maintenanceWindows: null }, hibernate: false });
+    await world.untilReconciled(10 * minuteMs);
+    await assertAllCopies(world);
+  });
+});
+
 test("[HIB16] a claim that is deleted while the database sleeps is told", async () => {
   await withCluster({}, async (world) => {
     await world.changeSpec({ hibernate: true });
