@@ -234,7 +234,7 @@ test("[ADO8] the connection string of another database that serves costs no disk
     await world.createCluster({ ...before, automationOptions, adopt, seedConnectionString: wrong });
     await world.clock.advance(20 * minuteMs);
     assert.match(await untilWait(world, "DatabaseForeign"), /serves without the volumes/);
-        assert.notEqual((await world.cluster()).status?.configured, true);
+    assert.notEqual((await world.cluster()).status?.configured, true);
     const now = await claimUids(world);
     for (const [name, uid] of claims) assert.equal(now.get(name), uid, `${name} is there`);
     await world.changeSpec({ seedConnectionString: right });

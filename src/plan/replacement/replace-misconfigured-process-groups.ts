@@ -26,8 +26,12 @@ import { viewOf } from "../view/cluster-view.ts";
 
 const step = "replaceMisconfiguredProcessGroups";
 
+/** The disks of a database that has not been seen yet are all that there is of it. */
 export function replaceMisconfiguredProcessGroups(snapshot: Snapshot, draft: Draft): StepResult {
-  if (isAdopting(snapshot.cluster)) return nothing;
+  return isAdopting(snapshot.cluster) ? nothing : replace(snapshot, draft);
+}
+
+function replace(snapshot: Snapshot, draft: Draft): StepResult {
   let found: Misconfigured[] = [];
   const deleted = deletedPods(draft);
   const { spec } = draft.desired.cluster;

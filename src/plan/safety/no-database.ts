@@ -33,9 +33,7 @@ export function isBeforeDatabase({
 }
 
 function isServing(database: Snapshot["database"]): boolean {
-  return (
-    database.kind === "seen" && database.status.client?.database_status?.available === true
-  );
+  return database.kind === "seen" && database.status.client?.database_status?.available === true;
 }
 
 /** Why there might be a database; undefined when it is proved that there is none. */

@@ -201,7 +201,10 @@ function connectionStringOf(snapshot: Snapshot): { text: string; events: PlanEve
   const { spec } = snapshot.cluster;
   const seed = (spec.seedConnectionString ?? "").trim();
   // A database that comes back from its disks has not been seen yet: what a person corrects counts.
-  return { text: (isAdopting(snapshot.cluster) && seed) || stored || inConfigMap || seed, events: [] };
+  return {
+    text: (isAdopting(snapshot.cluster) && seed) || stored || inConfigMap || seed,
+    events: [],
+  };
 }
 
 /**
