@@ -1,5 +1,6 @@
 // What happens to a resource whose spec cannot be right: a condition and an event, and nothing else until the spec
 // changes. Rules: spec/operate.md [OP40], [OP41].
+import { isHibernated } from "../api/hibernation.ts";
 import type { BlockedBy, ClusterStatus, Condition, FoundationDBCluster } from "../api/cluster.ts";
 import { describeProblem } from "../api/problem.ts";
 import type { ValidationProblem } from "../api/problem.ts";
@@ -27,9 +28,20 @@ export function invalidStatus(
       Degraded: isConfigured ? unjudged : kept(before.get("Degraded"), message),
       Progressing: invalid,
       Reconciled: invalid,
+      // A stopped database is not asked, so it goes on sleeping whatever the spec says.
+      ...sleep(cluster, before),
     }),
     blockedBy: invalidBlockedBy(cluster.status?.blockedBy, problems, nowMs),
   };
+}
+
+function sleep(
+  cluster: FoundationDBCluster,
+  before: ReadonlyMap<string, Condition>,
+): Record<string, Judgement> {
+  const [available, hibernated] = [before.get("Available"), before.get("Hibernated")];
+  if (!isHibernated(cluster) || available === undefined || hibernated === undefined) return {};
+  return { Available: kept(available, ""), Hibernated: kept(hibernated, "") };
 }
 
 /** One entry for each problem, since the spec was found wrong for the first time. */

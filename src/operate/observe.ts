@@ -1,5 +1,6 @@
 // Puts together what a plan may look at, from the local copies and the newest answers of database and sidecars. It
 // never waits and changes nothing. Rules: spec/operate.md [OP5]-[OP7], [OP61].
+import { isAdopting } from "../api/adoption.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { automationOf, labelsOf } from "../api/effective.ts";
 import { hallSpreadOf } from "../api/hall-spread.ts";
@@ -199,9 +200,10 @@ export function objectsOf<T extends KubeObject>(
 /** Only until the database has been seen: afterwards its claims are as any others. */
 function adoptableOf(
   { pvcs }: Pick<Caches, "pvcs">,
-  { metadata, spec, status }: Stored<FoundationDBCluster>,
+  cluster: Stored<FoundationDBCluster>,
 ): Snapshot["adoptable"] {
-  if (spec.adopt === undefined || status?.configured === true) return undefined;
+  const { metadata, spec } = cluster;
+  if (spec.adopt === undefined || !isAdopting(cluster)) return undefined;
   const wanted = Object.entries(spec.adopt.volumes.matchLabels);
   return pvcs
     .list()

@@ -1,4 +1,4 @@
-// Databases that come back from their disks after everything else is gone. Rules: spec/adoption.md [ADO1]-[ADO6].
+// Databases that come back from their disks after everything else is gone. Rules: spec/adoption.md [ADO1]-[ADO8].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
@@ -22,8 +22,11 @@ interface Lost {
 }
 
 /** A cluster of which nothing is left but its volume claims, which belong to nobody. */
-async function afterLoss(body: (world: TestWorld, lost: Lost) => Promise<void>): Promise<void> {
-  await TestWorld.runWithCluster({ nodes: 9, spec: before }, async (world) => {
+async function afterLoss(
+  body: (world: TestWorld, lost: Lost) => Promise<void>,
+  spec: Partial<ClusterSpec> = before,
+): Promise<void> {
+  await TestWorld.runWithCluster({ nodes: 9, spec }, async (world) => {
     const connectionString = (await world.cluster()).status?.connectionString ?? "";
     const claims = await claimUids(world);
     await loseAllButDisks(world);
@@ -184,5 +187,59 @@ test("[ADO4] a connection string whose coordinators are not among the volumes is
     await world.untilReconciled(20 * minuteMs);
     assert.deepEqual(made(world, lost).creations, []);
     await assertAllCopies(world);
+  });
+});
+
+const slips: readonly (readonly [string, Partial<ClusterSpec>, Partial<ClusterSpec>])[] = [
+  ["the image", { imageType: "unified" }, { imageType: "split" }],
+  ["servers in a pod", { storageServersPerPod: 2 }, { storageServersPerPod: 1 }],
+  [
+    "names",
+    { routing: { useDNSInClusterFile: true } },
+    { routing: { useDNSInClusterFile: false } },
+  ],
+];
+
+for (const [title, right, wrong] of slips) {
+  test(`[ADO7] what was specified wrongly is corrected on the same disks: ${title}`, async () => {
+    await afterLoss(
+      async (world, { connectionString: seedConnectionString }) => {
+        await world.createCluster({ ...before, ...right, adopt, seedConnectionString, ...wrong });
+        await untilWait(world, "DatabaseNotReady");
+        await world.clock.advance(10 * minuteMs);
+        await world.changeSpec(right);
+        await world.untilReconciled(20 * minuteMs);
+        assert.deepEqual(await world.events("ReplacingProcesses"), []);
+        await assertAllCopies(world);
+      },
+      { ...before, ...right },
+    );
+  });
+}
+
+test("[ADO8] the connection string of another database that serves costs no disk, and can be corrected", async () => {
+  const other = { name: "other" };
+  await TestWorld.runWithCluster({ nodes: 12, spec: before }, async (world) => {
+    const right = (await world.cluster()).status?.connectionString ?? "";
+    const claims = await claimUids(world);
+    await loseAllButDisks(world);
+    // Names would tell that its coordinators are elsewhere.
+    await world.createCluster({ ...before, routing: { useDNSInClusterFile: false } }, other);
+    await world.untilReconciled(10 * minuteMs, other);
+    const wrong = (await world.cluster(other)).status?.connectionString ?? "";
+    const automationOptions = {
+      replacements: { enabled: true, failureDetectionTimeSeconds: 60 },
+      waitBetweenRemovalsSeconds: 0,
+    };
+    await world.createCluster({ ...before, automationOptions, adopt, seedConnectionString: wrong });
+    await world.clock.advance(20 * minuteMs);
+    assert.match(await untilWait(world, "DatabaseForeign"), /serves without the volumes/);
+    assert.notEqual((await world.cluster()).status?.configured, true);
+    const now = await claimUids(world);
+    for (const [name, uid] of claims) assert.equal(now.get(name), uid, `${name} is there`);
+    await world.changeSpec({ seedConnectionString: right });
+    await world.untilReconciled(20 * minuteMs);
+    assert.equal((await world.cluster()).status?.connectionString, right);
+    world.assertDataSafe(2);
   });
 });

@@ -294,6 +294,22 @@ test("[HIB12] names that are given up meanwhile stay until the database serves a
   });
 });
 
+test("[HIB13] a spec that is refused in a sleep does not make the database one that is down", async () => {
+  await withCluster({}, async (world) => {
+    await world.changeSpec({ hibernate: true });
+    await untilAsleep(world);
+    const maintenanceWindows = [{ cron: "* * * * *", duration: "1h" }];
+    await world.changeSpec({ automationOptions: { maintenanceWindows } });
+    await world.clock.advance(10 * minuteMs);
+    assert.equal((await condition(world, "Reconciled"))?.reason, "InvalidSpec");
+    assert.equal((await condition(world, "Available"))?.reason, "Hibernated");
+    assert.equal((await condition(world, "Hibernated"))?.status, "True");
+    await world.changeSpec({ automationOptions: { maintenanceWindows: null }, hibernate: false });
+    await world.untilReconciled(10 * minuteMs);
+    await assertAllCopies(world);
+  });
+});
+
 test("[HIB16] a claim that is deleted while the database sleeps is told", async () => {
   await withCluster({}, async (world) => {
     await world.changeSpec({ hibernate: true });
@@ -351,5 +367,27 @@ test("[HIB18] a database that does not come back is waking for ten minutes, and 
     assert.equal(await condition(world, "Hibernated"), undefined);
     assert.doesNotMatch(await pageOf(world), /wakes from its sleep/);
     assert.notEqual((await condition(world, "Available"))?.status, "True");
+  });
+});
+
+test("[HIB10] [HIB12] a database that is to sleep again before it serves wakes by its old names first", async () => {
+  await withCluster({}, async (world) => {
+    await world.changeSpec({ hibernate: true });
+    await untilAsleep(world);
+    const before = (await world.cluster()).status?.hibernation?.since;
+    await world.changeSpec({ routing: { useDNSInClusterFile: false } });
+    await world.clock.advance(minuteMs);
+    await world.changeSpec({ hibernate: false });
+    await world.until(async () => (await world.pods()).length === 9, "the pods are there");
+    await world.changeSpec({ hibernate: true });
+    // With the new routing its coordinators get addresses, which would not survive.
+    await untilWait(world, "HibernationRefused", /known by addresses/);
+    assert.equal((await world.cluster()).status?.hibernation, undefined);
+    await assertAllCopies(world);
+    await world.changeSpec({ routing: { useDNSInClusterFile: true } });
+    await untilAsleep(world, 30 * minuteMs);
+    assert.notEqual((await world.cluster()).status?.hibernation?.since, before);
+    await wakeUp(world);
+    await assertAllCopies(world);
   });
 });

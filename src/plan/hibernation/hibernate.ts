@@ -28,10 +28,13 @@ export function hibernate(snapshot: Snapshot, draft: Draft): StepResult {
   if (isStopped(snapshot)) return { ...keepStopped(snapshot, draft), stop: true };
   const obstacles = sleepObstacles(withGroups(snapshot, draft.groups));
   if (obstacles.length > 0) {
-    // A stop that was decided and not begun is taken back.
-    const status = { hibernation: undefined };
-    return { status, waits: obstacles.map(waitOf), isUnfinished: true };
+    const told = { waits: obstacles.map(waitOf), isUnfinished: true };
+    // A stop that was decided and not begun is taken back; how a database that wakes is found is not forgotten.
+    const isWaking = draft.facts.waking !== undefined;
+    return isWaking ? told : { ...told, status: { hibernation: undefined } };
   }
+  // What woke is awake now: the next pass decides anew.
+  if (draft.facts.waking !== undefined) return { isUnfinished: true };
   if (!isHibernated(snapshot.cluster)) return nothing;
   return { actions: stopOf(snapshot, draft), stop: true };
 }

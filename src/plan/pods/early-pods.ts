@@ -2,6 +2,7 @@
 // Process groups that are to go cannot be excluded and removed yet: where their pods take the room of their successors,
 // the pods go first. Volumes stay until a database proves them empty; then the pods come back to be excluded.
 // Rules: spec/restart.md [T100], spec/removal.md [R110], spec/safety.md [S140].
+import { isAdopting } from "../../api/adoption.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
 import { hasOtherLocality } from "../replacement/locality-change.ts";
@@ -94,5 +95,6 @@ function isInTheWay(snapshot: Snapshot, draft: Draft): Question {
 /** Whether a process group does without a pod until there is a database. Coordinators serve on: nobody else can. */
 export function isWithoutPod(snapshot: Snapshot, group: ProcessGroup): boolean {
   if (!isMarkedForRemoval(group) || !isBeforeDatabase(snapshot)) return false;
+  if (isAdopting(snapshot.cluster)) return false;
   return !isCoordinator(snapshot, databaseStatus(snapshot) ?? {}, group);
 }

@@ -1,5 +1,6 @@
 // Whether a process group must be replaced because its pod or volume was made in a way that no restart can change.
 // Rules: spec/removal.md [R5]-[R8], spec/halls.md [HALL13], spec/safety.md [S101].
+import { isAdopting } from "../../api/adoption.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { automationOf, imageTypeOf, routingOf, serversPerPod } from "../../api/effective.ts";
 import { annotationKeys } from "../../build/labels.ts";
@@ -29,7 +30,8 @@ export function misconfigurationOf(
   desired: Desired,
   group: ProcessGroup,
 ): string | undefined {
-  if (isMarkedForRemoval(group)) return undefined;
+  // The disks of a database that has not been seen yet are all that there is of it.
+  if (isMarkedForRemoval(group) || isAdopting(snapshot.cluster)) return undefined;
   const volume = volumeProblem(snapshot, group);
   if (volume !== undefined) return `its volume claim ${claimStateText(volume.state)}`;
   const pod = viewOf(snapshot).of(group).pod;

@@ -1,6 +1,7 @@
 // Step replaceMisconfiguredProcessGroups: process groups whose pod or volume cannot be made right in place are marked
 // for removal, and their classes get new ones. Rules: spec/removal.md [R5]-[R9], [R99], [R103], spec/packing.md [PACK34]-[PACK41],
 // [PACK45], spec/safety.md [S101].
+import { isAdopting } from "../../api/adoption.ts";
 import { counted } from "../../model/counted.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { automationOf } from "../../api/effective.ts";
@@ -25,7 +26,12 @@ import { viewOf } from "../view/cluster-view.ts";
 
 const step = "replaceMisconfiguredProcessGroups";
 
+/** The disks of a database that has not been seen yet are all that there is of it. */
 export function replaceMisconfiguredProcessGroups(snapshot: Snapshot, draft: Draft): StepResult {
+  return isAdopting(snapshot.cluster) ? nothing : replace(snapshot, draft);
+}
+
+function replace(snapshot: Snapshot, draft: Draft): StepResult {
   let found: Misconfigured[] = [];
   const deleted = deletedPods(draft);
   const { spec } = draft.desired.cluster;

@@ -2,6 +2,7 @@
 // a copy of another resource, leads to a database which serves and knows none of our processes: they would all seem to have
 // failed, and that database would gladly confirm that it does not need them. So its answers count as none.
 // Rules: spec/safety.md [S150].
+import { isAdopting } from "../../api/adoption.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { isNameOfService } from "../../build/pod-environment.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
@@ -38,6 +39,7 @@ export function ownObservation(
 
 /** Why the database is not that of this resource, as a clause; undefined when it is, or when nothing speaks against it. */
 export function foreignProblem(view: ForeignView, status: DatabaseStatus): string | undefined {
+  if (isAdopting(view.cluster)) return adoptedProblem(view, status);
   if (view.cluster.status?.configured !== true || status.unreadable !== undefined) return undefined;
   if (status.client?.database_status?.available !== true) return undefined;
   // Asked of every status: one process of ours that is known settles it.
@@ -49,6 +51,19 @@ export function foreignProblem(view: ForeignView, status: DatabaseStatus): strin
     "the connection string leads to a database that has none of the processes of this resource, " +
     `although their pods run (${ids[0]}${ids.length === 1 ? "" : ` and ${ids.length - 1} more`})`
   );
+}
+
+/** A database that serves without any of the disks is not the one that is on them. */
+function adoptedProblem(view: ForeignView, status: DatabaseStatus): string | undefined {
+  if (status.client?.database_status?.available !== true) return undefined;
+  const hosts = new Set(
+    groupsOf(view)
+      .filter(({ processClass }) => isStateful(processClass))
+      .flatMap((group) => viewOf(view).of(group).shape?.hosts ?? []),
+  );
+  const processes = view.memory.once(processesOf, status);
+  if (processes.some(({ address = "" }) => hosts.has(hostOf(address)))) return undefined;
+  return "the connection string leads to a database that serves without the volumes that spec.adopt names";
 }
 
 /** Whoever takes part in the database, is one of its coordinators, or tries to with a protocol that it does not speak. */

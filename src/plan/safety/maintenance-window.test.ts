@@ -253,13 +253,16 @@ test("[WIN8] [WIN9] [WIN12] what has begun goes on, and nothing else with it", (
   }
 });
 
-test("[WIN9] another number of processes or setting of the automation is the same work", () => {
+test("[WIN9] another number of processes, setting of the automation or a wish for sleep is the same work", () => {
   const view = sceneOf();
   const workWith = (more: object) =>
     workOf({ cluster: { ...view.cluster, spec: { ...view.cluster.spec, ...more } } }, "deletePods");
   const same = workOf(view, "deletePods");
   assert.deepEqual(workWith({ processCounts: { storage: 9 } }), same);
   assert.deepEqual(workWith({ automationOptions: {} }), same);
+  assert.deepEqual(workWith({ hibernate: true, hibernateDespite: ["RunningBackup"] }), same);
+  assert.deepEqual(workWith({ adopt: { volumes: { matchLabels: {} } } }), same);
+  assert.deepEqual(workWith({ seedConnectionString: "a:b@10.0.0.1:4501" }), same);
   assert.notDeepEqual(workWith({ processes: { general: { customParameters: ["a=1"] } } }), same);
   assert.notDeepEqual(workWith({ version: "7.3.80" }), same);
 });

@@ -112,12 +112,16 @@ export function workOf(
 /** What does not say how a process runs: another number of them, or another window, does not end the work. */
 function processesIn(spec: ClusterSpec): object {
   const {
+    adopt: _o,
     automationOptions: _a,
     buggify: _b,
     databaseConfiguration: _d,
+    hibernate: _h,
+    hibernateDespite: _i,
     processCounts: _c,
     processGroupsToRemove: _r,
     processGroupsToRemoveWithoutExclusion: _e,
+    seedConnectionString: _n,
     skip: _s,
     ...rest
   } = spec;

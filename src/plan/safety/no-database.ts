@@ -1,6 +1,7 @@
 // The proof that there is no database yet, so that what was specified wrongly can be made right at once. Even with it only
 // pods go: volumes stay until a database exists that proves them empty. An answer that was wrong, such as that of
 // coordinators which lost their files, then costs a restart and no data. Rules: spec/safety.md [S140].
+import { isAdopting } from "../../api/adoption.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { clusterFileKey } from "../../build/config-map.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
@@ -27,7 +28,12 @@ export function isBeforeDatabase({
   database,
 }: Pick<Snapshot, "cluster" | "database">): boolean {
   if (cluster.status?.configured === true) return false;
+  if (isAdopting(cluster)) return !isServing(database);
   return database.kind === "missing" || isNeverCreated(database.status);
+}
+
+function isServing(database: Snapshot["database"]): boolean {
+  return database.kind === "seen" && database.status.client?.database_status?.available === true;
 }
 
 /** Why there might be a database; undefined when it is proved that there is none. */
@@ -44,13 +50,17 @@ export function databaseDoubt(view: SafetyView): Refusal | undefined {
       (cluster.spec.seedConnectionString ?? "") === "";
     return isNone ? undefined : refusal("DatabaseUnreachable", "a connection string may be lost");
   }
+  if (isAdopting(cluster) && isServing(database)) {
+    return refusal("StatusIncomplete", "the database that spec.adopt names serves");
+  }
   const stale = freshnessRefusal(database, {
     lastWriteMs: view.lastDatabaseWriteMs,
     nowMs: view.nowMs,
     maximumAgeMs: view.options.evidenceMaximumAgeMs,
   });
   if (stale !== undefined || database.kind === "missing") return stale;
-  if (isNeverCreated(database.status)) return undefined;
+  // Pods on disks that do not serve take nothing with them: their volumes stay.
+  if (isAdopting(cluster) || isNeverCreated(database.status)) return undefined;
   return refusal("StatusIncomplete", "no majority of coordinators says that there is no database");
 }
 

@@ -1,7 +1,8 @@
 // What keeps a database from falling asleep. Rules: spec/hibernation.md [HIB2]-[HIB9].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import type { ClusterSpec } from "../../api/cluster.ts";
+import type { ClusterSpec, ClusterStatus } from "../../api/cluster.ts";
+import { formatTime } from "../../kube/time.ts";
 import type { DatabaseStatus, StatusClient } from "../../model/database-status.ts";
 import type { DisruptiveAction } from "../action.ts";
 import {
@@ -189,9 +190,35 @@ test("[HIB7] processes of other resources are named, until they are accepted; th
   assert.match(first, /^HibernationUnconfirmed: Processes of other .*: east-storage-1/);
   const consent: Partial<ClusterSpec> = { hibernateDespite: ["SharedDatabase"] };
   assert.deepEqual(told(resting(foreign), consent), []);
-  const silent = { kind: "missing", reason: "Unreachable", message: "", sinceMs: 0 } as const;
-  assert.deepEqual(told(resting(), consent, { database: silent }), []);
-  assert.match(told(resting(), {}, { database: silent })[0] ?? "", /^HibernationHeld: /);
+  assert.deepEqual(toldOfRest(6), []);
+  assert.match(toldOfRest(6, {}, {})[0] ?? "", /^HibernationHeld: /);
+});
+
+/** When the database has not been available for so long. */
+function toldOfRest(
+  minutes: number,
+  stored: Partial<ClusterStatus> = {},
+  consent: Partial<ClusterSpec> = { hibernateDespite: ["SharedDatabase"] },
+): string[] {
+  const database = { kind: "missing", reason: "Unreachable", message: "", sinceMs: 0 } as const;
+  const view = wishing(resting(), consent, { database });
+  const lastTransitionTime = formatTime(sampleNowMs - minutes * 60_000);
+  const conditions = [
+    { type: "Available", status: "False" as const, reason: "", message: "", lastTransitionTime },
+  ];
+  const status = { ...view.cluster.status, connectionString: names, conditions, ...stored };
+  return sleepObstacles({ ...view, cluster: { ...view.cluster, status } }).map(
+    ({ reason, message }) => `${reason}: ${message}`,
+  );
+}
+
+test("[HIB7] a database that falls silent for a moment was not stopped by others, and its coordinators have to survive all the same", () => {
+  assert.match(toldOfRest(4)[0] ?? "", /^HibernationHeld: The database does not serve, .* five/);
+  const connectionString = "sample:abc@10.0.1.1:4501";
+  assert.match(toldOfRest(6, { connectionString })[0] ?? "", /^HibernationRefused: .*10\.0\.1\.1/);
+  const removalTimestamp = "2026-01-01T00:00:00Z";
+  const processGroups = resting().groups.map((group) => ({ ...group, removalTimestamp }));
+  assert.match(toldOfRest(6, { processGroups })[0] ?? "", /is being removed/);
 });
 
 function stop(sample: Sample): DisruptiveAction {

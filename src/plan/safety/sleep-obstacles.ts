@@ -3,6 +3,8 @@
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { isGlobalMode, routingOf } from "../../api/effective.ts";
 import type { HibernationConsent } from "../../api/hibernation.ts";
+import { conditionIn } from "../../kube/condition.ts";
+import { parseTime } from "../../kube/time.ts";
 import { operatorLogGroup } from "../../fdb/log-group.ts";
 import { hostOf, isIpAddress, parseAddress } from "../../model/address.ts";
 import { backupTagFigures } from "../../model/backup-tag-figures.ts";
@@ -36,11 +38,14 @@ export function sleepObstacles(view: SafetyView): readonly Obstacle[] {
   const { database, cluster } = view;
   if (cluster.status?.configured !== true) return [held("the database is to be created first")];
   const evidence = evidenceRefusal(database, view.checks.evidence(view));
-  if (isRestOfShared(view)) return volumeObstacles(view);
+  if (isRestOfShared(view)) return restObstacles(view);
   if (database.kind === "missing") return [held(evidence?.message ?? "no status has come yet")];
   const { status } = database;
   return [
-    ...addressObstacle(view, status),
+    ...addressObstacle(
+      view,
+      status.cluster?.connection_string ?? cluster.status?.connectionString ?? "",
+    ),
     ...volumeObstacles(view),
     ...consentObstacles(view, status),
     ...heldBy(evidence?.message ?? unfinishedWork(view) ?? healthProblem(view, status)),
@@ -52,6 +57,26 @@ function isRestOfShared(view: SafetyView): boolean {
   if (!hasConsent(view, "SharedDatabase")) return false;
   if (view.database.kind === "missing") return view.database.reason === "Unreachable";
   return view.database.status.client?.database_status?.available !== true;
+}
+
+/** Nobody is left who could be asked, so a recovery that takes its time must not pass for a stop. */
+function restObstacles(view: SafetyView): readonly Obstacle[] {
+  const text = view.cluster.status?.connectionString ?? "";
+  return [
+    ...addressObstacle(view, text),
+    ...volumeObstacles(view),
+    ...heldBy(unfinishedWork(view) ?? (isDownForLong(view) ? undefined : shortSilence)),
+  ];
+}
+
+const downMs = 300_000;
+const shortSilence =
+  "the database does not serve, and it takes five minutes to tell that its other resources have stopped it";
+
+function isDownForLong({ cluster, nowMs }: SafetyView): boolean {
+  const available = conditionIn(cluster.status, "Available");
+  const sinceMs = parseTime(available?.lastTransitionTime);
+  return available?.status !== "True" && sinceMs !== undefined && nowMs - sinceMs >= downMs;
 }
 
 /** Whether pods of the cluster are gone or going, so that the stop has happened as far as the database can tell. */
@@ -83,10 +108,9 @@ function held(clause: string): Obstacle {
 }
 
 /** Coordinators that are known by the addresses of their pods would not be found again. */
-function addressObstacle({ cluster }: SafetyView, status: DatabaseStatus): Obstacle[] {
+function addressObstacle({ cluster }: SafetyView, connectionString: string): Obstacle[] {
   if (routingOf(cluster.spec).publicIpSource === "service") return [];
-  const text = status.cluster?.connection_string ?? cluster.status?.connectionString ?? "";
-  const bound = coordinatorsOf(text).filter((coordinator) => {
+  const bound = coordinatorsOf(connectionString).filter((coordinator) => {
     const address = parseAddress(coordinator);
     return !address.ok || isIpAddress(address.value);
   });

@@ -27,12 +27,26 @@ function snapshotAt(nowMs: number, overrides: Partial<Snapshot>): Snapshot {
 const hourMs = 3_600_000;
 const [open, closed] = [sampleNowMs + 1.99 * hourMs, sampleNowMs + 2.01 * hourMs];
 
+/** One process has run for so long, the others for longer than anybody remembers. */
+function startedBefore(uptimeSeconds: number): Partial<Snapshot> {
+  const { status } = sampleDatabase();
+  const processes = Object.entries(status.cluster?.processes ?? {}).map(
+    ([key, process], index) =>
+      [key, { ...process, uptime_seconds: index === 0 ? uptimeSeconds : 1e6 }] as const,
+  );
+  const cluster = { ...status.cluster, processes: Object.fromEntries(processes) };
+  const database = { kind: "seen", status: { ...status, cluster }, observedMs: closed } as const;
+  return { database, lastDatabaseWriteMs: 0 };
+}
+
 for (const [what, nowMs, overrides, isKept] of [
   ["it was refused until the window closed", closed, {}, false],
   ["the window is open", open, {}, true],
   ["nothing was refused, as in an operator that has just started", closed, { refusals: [] }, true],
   ["an act has happened since", closed, { lastDatabaseWriteMs: closed - 1_000 }, true],
   ["an act happened before it", closed, { lastDatabaseWriteMs: sampleNowMs }, false],
+  ["the operator before this one restarted a process since", closed, startedBefore(30), true],
+  ["in an operator that has just started no process is new", closed, startedBefore(1e5), false],
   ["an act is under way", closed, { runningCommand: "restart log-1" }, true],
 ] as const) {
   test(`[WIN10] work that was noted ${isKept ? "stays" : "is forgotten"}: ${what}`, () => {

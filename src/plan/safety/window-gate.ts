@@ -4,6 +4,7 @@
 import type { ClusterStatus, ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { maintenanceWindowsOf } from "../../api/maintenance-windows.ts";
 import { formatTime } from "../../kube/time.ts";
+import { processesOf } from "../../model/locality.ts";
 import { hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
 import { describeAction } from "../action.ts";
 import type { Action } from "../action.ts";
@@ -16,6 +17,7 @@ import { nameList } from "../wait.ts";
 import { isPartOf, needsWindow, windowState, workOf } from "./maintenance-window.ts";
 import type { BegunWork, Work } from "./maintenance-window.ts";
 import { isServing } from "./act-refusal.ts";
+import { beginningOf } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { heldVersion } from "./version-window.ts";
 import { volumeProblem } from "./volumes.ts";
@@ -205,7 +207,15 @@ export function withoutFutileWork(snapshot: Snapshot): Snapshot {
   if (snapshot.runningCommand !== undefined || windowState(snapshot).kind === "open")
     return snapshot;
   const sinceMs = operatorTimeMs(snapshot, begun.since) ?? -Infinity;
-  if (snapshot.lastDatabaseWriteMs >= sinceMs) return snapshot;
+  if (snapshot.lastDatabaseWriteMs >= sinceMs || isShown(snapshot, sinceMs)) return snapshot;
   const { begunWork: _begun, ...status } = cluster.status ?? {};
   return { ...snapshot, cluster: { ...cluster, status } };
+}
+
+/** What an operator before this one did is seen at processes that have started since. */
+function isShown({ database, lastDatabaseWriteMs, memory }: Snapshot, sinceMs: number): boolean {
+  if (lastDatabaseWriteMs > 0 || database.kind !== "seen") return false;
+  return memory
+    .once(processesOf, database.status)
+    .some((process) => (beginningOf(database, process)?.earliestMs ?? -Infinity) >= sinceMs);
 }

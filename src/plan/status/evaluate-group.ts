@@ -1,5 +1,6 @@
 // Looks at everything that belongs to one process group and says what is wrong with it, as conditions.
 // Rules: spec/plan.md [P23]-[P34], spec/safety.md [S103].
+import { isAdopting } from "../../api/adoption.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { annotationKeys } from "../../build/labels.ts";
 import type { Pod } from "../../kube/generated/types.ts";
@@ -77,7 +78,10 @@ function evaluatedGroup(context: EvaluationContext, entry: ProcessGroup): Proces
     group.faultDomain === context.maintenanceZone;
   if (isFrozen) return group;
   const own = viewOf(snapshot).of(group);
-  const placed = withDiskLayout(context.layouts, group, own.shape);
+  // Where the data of a database lies is not known before it has been seen.
+  const placed = isAdopting(snapshot.cluster)
+    ? group
+    : withDiskLayout(context.layouts, group, own.shape);
   const { pod, shape } = own;
   if (pod === undefined || shape === undefined) return withoutPod(context, placed);
   return withPod(context, placed, { pod, shape, node: own.node });

@@ -14,9 +14,14 @@ export function observedFacts(snapshot: Snapshot, status: StatusFields): Cluster
     connectionStringLost: isConnectionStringLost(snapshot, status),
     databaseSilent: isSilentDatabase(snapshot, status),
     clientsIncompatible: areClientsIncompatible(snapshot, status),
-    waking: status.hibernation !== undefined && !isHibernated(snapshot.cluster),
+    waking: isWaking(snapshot, status),
   };
   return datedFacts(snapshot.facts, findings, snapshot.nowMs);
+}
+
+/** Whoever wants it to sleep again meanwhile does not make it one that sleeps. */
+function isWaking({ cluster, facts }: Snapshot, { hibernation }: StatusFields): boolean {
+  return hibernation !== undefined && (!isHibernated(cluster) || facts.waking !== undefined);
 }
 
 /** Before the first answer of this connection nobody knows; a database that was never configured is silent until it speaks. */

@@ -1,5 +1,6 @@
 // Step updateStatus, the first of the chain: what the objects and the database show, before anything is decided.
 // Rules: spec/plan.md [P21]-[P39].
+import { isAdopting } from "../../api/adoption.ts";
 import {
   automationOf,
   imageTypeOf,
@@ -111,12 +112,13 @@ function observedFields(
   return { status, events: connection.events };
 }
 
-/** The lists and facts are made in every pass. Who is not to sleep any more and serves is awake. */
+/** The lists and facts are made in every pass. Who was to wake, and serves, is awake. */
 function keptFields(snapshot: Snapshot): StatusFields {
   const { spec, status = {} } = snapshot.cluster;
   const { processGroups: _p, conditions: _c, blockedBy: _b, observedSince: _o, ...rest } = status;
   const { quarantine: _q, ...kept } = rest;
-  if (spec.hibernate === true || !isAvailable(snapshot)) return kept;
+  const isToSleep = spec.hibernate === true && snapshot.facts.waking === undefined;
+  if (isToSleep || !isAvailable(snapshot)) return kept;
   const { hibernation: _h, ...awake } = kept;
   return awake;
 }
@@ -185,7 +187,10 @@ function connectionStringOf(snapshot: Snapshot): { text: string; events: PlanEve
     };
   }
   const inConfigMap = (snapshot.configMap?.data?.[clusterFileKey] ?? "").trim();
-  const isForeign = snapshot.database.kind === "missing" && snapshot.database.reason === "Foreign";
+  const isForeign =
+    !isAdopting(snapshot.cluster) &&
+    snapshot.database.kind === "missing" &&
+    snapshot.database.reason === "Foreign";
   if (isForeign && inConfigMap !== "" && inConfigMap !== stored) {
     const message = `${stored} leads to another database: the connection string of the ConfigMap counts, ${inConfigMap}`;
     return {
@@ -193,11 +198,13 @@ function connectionStringOf(snapshot: Snapshot): { text: string; events: PlanEve
       events: [{ type: "Warning", reason: "DatabaseForeign", message }],
     };
   }
-  const { spec, status } = snapshot.cluster;
+  const { spec } = snapshot.cluster;
   const seed = (spec.seedConnectionString ?? "").trim();
   // A database that comes back from its disks has not been seen yet: what a person corrects counts.
-  const isAdopting = spec.adopt !== undefined && status?.configured !== true;
-  return { text: (isAdopting && seed) || stored || inConfigMap || seed, events: [] };
+  return {
+    text: (isAdopting(snapshot.cluster) && seed) || stored || inConfigMap || seed,
+    events: [],
+  };
 }
 
 /**
