@@ -137,6 +137,25 @@ test("[DRAIN10] [DRAIN14] neither a cordon nor an eviction alone moves a node's 
   });
 });
 
+test("[DRAIN15] [DRAIN16] a node whose taint the pods do not tolerate is no place to go to", async () => {
+  await withDrains({ world: { nodes: 8, zones: 4 } }, async (world) => {
+    const name = (await world.pods("storage"))[0]?.spec?.nodeName ?? "";
+    const zoneOf = ({ metadata }: { metadata: { labels?: Record<string, string> } }) =>
+      metadata.labels?.["topology.kubernetes.io/zone"];
+    const { items } = await world.client.list(nodes);
+    const zone = items.filter(({ metadata }) => metadata.name === name).map(zoneOf)[0];
+    const taints = [{ key: "node-role.kubernetes.io/control-plane", effect: "NoSchedule" }];
+    for (const node of items) {
+      const isOther = node.metadata.name !== name && zoneOf(node) === zone;
+      if (isOther) await setNode(world, node.metadata.name ?? "", { spec: { taints } });
+    }
+    const watch = await drain(world, [name]);
+    await assertBorne(world, watch);
+    const pending = (await world.pods()).filter(({ status }) => status?.phase !== "Running");
+    assert.deepEqual(pending, [], "nobody was deleted who finds no place");
+  });
+});
+
 for (const isLocal of [false, true]) {
   test(`[DRAIN11] [DRAIN15] [DRAIN16] a node that an autoscaler takes is left, ${isLocal ? "with new volumes" : "with the volumes"}`, async () => {
     await withDrains({ isLocal }, async (world) => {
