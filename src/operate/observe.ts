@@ -5,7 +5,7 @@ import { automationOf, labelsOf } from "../api/effective.ts";
 import { hallSpreadOf } from "../api/hall-spread.ts";
 import { configMapName } from "../build/config-map.ts";
 import { isQuarantined, quarantineLabel } from "../build/quarantine.ts";
-import type { Node, PersistentVolume, Pod } from "../kube/generated/types.ts";
+import type { Node, PersistentVolume, PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { keyOf, keyText } from "../kube/path.ts";
 import type { Reflector } from "../kube/reflector.ts";
@@ -16,7 +16,7 @@ import { ownObservation } from "../plan/safety/foreign-database.ts";
 import type { SafetyChecks } from "../plan/safety/checks.ts";
 import { withSpecInForce } from "../plan/status/spec-in-force.ts";
 import type { DatabaseObservation, PlanOptions, Snapshot } from "../plan/snapshot.ts";
-import { backupIndex, clusterIndex, restoreIndex } from "./caches.ts";
+import { backupIndex, claimIndex, clusterIndex, restoreIndex } from "./caches.ts";
 import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import { storedFacts } from "./stored-facts.ts";
@@ -43,7 +43,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     cluster,
     pods,
     pvcs: objectsOf(caches.pvcs, cluster),
-    quarantined: quarantinedOf(caches, cluster),
+    ...quarantineOf(caches, cluster),
     adoptable: adoptableOf(caches, cluster),
     claimsProblem: caches.pvcs.problem,
     services: objectsOf(caches.services, cluster),
@@ -213,14 +213,20 @@ function adoptableOf(
     );
 }
 
-/** Claims that were taken from a cluster of this name. */
-function quarantinedOf(
-  { pvcs }: Pick<Caches, "pvcs">,
+/** Claims that were taken from a cluster of this name, and the pods that use them, whosever these are. */
+function quarantineOf(
+  { pvcs, pods }: Pick<Caches, "pvcs" | "pods">,
   cluster: Stored<FoundationDBCluster>,
-): NonNullable<Snapshot["quarantined"]> {
-  const name = cluster.metadata.name ?? "";
-  const claims = pvcs
-    .byIndex(clusterIndex, keyText(keyOf(cluster)))
-    .filter(({ metadata }) => metadata.labels?.[quarantineLabel] === name);
-  return new Map(claims.map((claim) => [claim.metadata.name ?? "", claim]));
+): Pick<Snapshot, "quarantined" | "quarantineUsers"> {
+  const { name = "" } = cluster.metadata;
+  const quarantined = new Map<string, Stored<PersistentVolumeClaim>>();
+  const quarantineUsers = new Map<string, string>();
+  for (const claim of pvcs.byIndex(clusterIndex, keyText(keyOf(cluster)))) {
+    if (claim.metadata.labels?.[quarantineLabel] !== name) continue;
+    const claimName = claim.metadata.name ?? "";
+    quarantined.set(claimName, claim);
+    const [user] = pods.byIndex(claimIndex, keyText(keyOf(claim)));
+    if (user !== undefined) quarantineUsers.set(claimName, user.metadata.name ?? "");
+  }
+  return { quarantined, quarantineUsers };
 }

@@ -183,6 +183,8 @@ export interface Snapshot {
   readonly pvcs: ReadonlyMap<string, Stored<PersistentVolumeClaim>>;
   /** Claims of removed process groups that wait before they are deleted, by name; they belong to no process group. */
   readonly quarantined?: ReadonlyMap<string, Stored<PersistentVolumeClaim>>;
+  /** Of those that are in use, the name of a pod that uses it, be it of this cluster or not. */
+  readonly quarantineUsers?: ReadonlyMap<string, string>;
   /** Claims that `spec.adopt` names, of whatever cluster; absent without it, and once the database is back. */
   readonly adoptable?: readonly Stored<PersistentVolumeClaim>[] | undefined;
   /** What keeps the copy of the claims from being up to date: one that it does not have may be there. */

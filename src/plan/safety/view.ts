@@ -21,6 +21,7 @@ export type SafetyView = Pick<
   | "pods"
   | "pvcs"
   | "quarantined"
+  | "quarantineUsers"
   | "claimsProblem"
   | "disruptionBudgets"
   | "nodes"
