@@ -83,7 +83,7 @@ export const restoreIndex = "restore";
 export const nodeIndex = "node";
 /** Pods, also those of others, by the volume claims that they use. */
 export const claimIndex = "claim";
-const clusterNameLabel = "foundationdb.org/fdb-cluster-name";
+export const clusterNameLabel = "foundationdb.org/fdb-cluster-name";
 
 /** Keys (namespace/name) of the clusters that an object may belong to: its owner's, and those that its labels name. */
 export function clusterKeysOf(object: { metadata: ObjectMeta }): string[] {

@@ -16,7 +16,7 @@ export function isSameForPods(left: Stored<Node>, right: Stored<Node>): boolean 
   );
 }
 
-/** The figures of a budget change with every pod that starts; what they say is told by the pods. */
+/** The figures of a budget change with every pod that starts; what they say is told by the pods, but for how many it covers. */
 export function isSameForEvictions(
   left: Stored<PodDisruptionBudget>,
   right: Stored<PodDisruptionBudget>,
@@ -24,6 +24,7 @@ export function isSameForEvictions(
   return (
     left.metadata.generation === right.metadata.generation &&
     left.metadata.uid === right.metadata.uid &&
+    left.status?.expectedPods === right.status?.expectedPods &&
     isSameJson(left.status?.disruptedPods, right.status?.disruptedPods)
   );
 }

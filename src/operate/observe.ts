@@ -4,19 +4,26 @@ import type { FoundationDBCluster } from "../api/cluster.ts";
 import { automationOf, labelsOf } from "../api/effective.ts";
 import { hallSpreadOf } from "../api/hall-spread.ts";
 import { configMapName } from "../build/config-map.ts";
+import { evictionSelector } from "../build/disruption-budget.ts";
 import { isQuarantined, quarantineLabel } from "../build/quarantine.ts";
-import type { Node, PersistentVolume, PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
+import type {
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+} from "../kube/generated/types.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { keyOf, keyText } from "../kube/path.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { Stored } from "../kube/resource.ts";
+import { matchesLabelSelector } from "../kube/selector.ts";
 import { isMarkedForRemoval } from "../model/process-group.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import { ownObservation } from "../plan/safety/foreign-database.ts";
 import type { SafetyChecks } from "../plan/safety/checks.ts";
 import { withSpecInForce } from "../plan/status/spec-in-force.ts";
 import type { DatabaseObservation, PlanOptions, Snapshot } from "../plan/snapshot.ts";
-import { backupIndex, claimIndex, clusterIndex, restoreIndex } from "./caches.ts";
+import { backupIndex, claimIndex, clusterIndex, clusterNameLabel, restoreIndex } from "./caches.ts";
 import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import { storedFacts } from "./stored-facts.ts";
@@ -53,6 +60,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     nodes: nodesOf(caches, pods),
     ...agentHostsOf(caches, cluster),
     disruptionBudgets: budgetsOf(caches, cluster),
+    likePods: likePodsOf(caches, cluster, pods),
     wayOut: wayOutOf(caches, cluster),
     evictedFrom: state.evictedFrom,
     // A new process group may go to a node that has none yet.
@@ -134,6 +142,28 @@ function budgetsOf(
 ): Snapshot["disruptionBudgets"] {
   const { namespace } = metadata;
   return caches.budgets?.list().filter((budget) => budget.metadata.namespace === namespace);
+}
+
+/** Where the labels of a cluster do not name it, pods of another one may have the same. */
+function likePodsOf(
+  caches: Caches,
+  cluster: Stored<FoundationDBCluster>,
+  own: ReadonlyMap<string, Stored<Pod>>,
+): number {
+  if (!automationOf(cluster.spec).managesDrains) return 0;
+  const { namespace = "" } = cluster.metadata;
+  const selector = evictionSelector(cluster);
+  const named = selector.matchLabels?.[clusterNameLabel];
+  const found =
+    named === undefined
+      ? caches.pods.list()
+      : caches.pods.byIndex(clusterIndex, keyText({ namespace, name: named }));
+  return found.filter(
+    ({ metadata }) =>
+      metadata.namespace === namespace &&
+      !own.has(metadata.name ?? "") &&
+      matchesLabelSelector(selector, metadata.labels ?? {}),
+  ).length;
 }
 
 /** Only a cluster that leaves drained nodes asks for it. */

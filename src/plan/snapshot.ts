@@ -197,6 +197,8 @@ export interface Snapshot {
   readonly nodes: ReadonlyMap<string, Stored<Node>> | undefined;
   /** All nodes, where a decision may rest on those without pods; undefined elsewhere, and when the operator may not look at nodes. */
   readonly placementNodes?: readonly Stored<Node>[] | undefined;
+  /** How many pods of others our budget for evictions covers, since they have the same labels. */
+  readonly likePods?: number;
   /** The disruption budgets of the namespace; undefined when the operator may not look at them. */
   readonly disruptionBudgets?: readonly Stored<PodDisruptionBudget>[] | undefined;
   /** Nodes from which this operator saw pods being evicted, each with the time. */

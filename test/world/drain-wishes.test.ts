@@ -1,6 +1,7 @@
 // What is taken for the wish to leave a node, what is not, and what is told. Rules: spec/drains.md [DRAIN1]-[DRAIN20], [DRAIN31]-[DRAIN33].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
 import { nodes, persistentVolumeClaims, podDisruptionBudgets } from "../../src/kube/resource.ts";
 import {
   assertBorne,
@@ -134,6 +135,21 @@ test("[DRAIN10] [DRAIN14] neither a cordon nor an eviction alone moves a node's 
     await world.clock.advance(5 * minuteMs);
     const after = await uids(world);
     assert.equal(before.filter((uid) => !after.includes(uid)).length, 1, "only the evicted one");
+  });
+});
+
+test("[DRAIN5] where another cluster has the same labels, its pods count in the budget that covers them", async () => {
+  const labels = { matchLabels: { app: "fdb" }, filterOnOwnerReference: true };
+  await withDrains({ spec: { labels } }, async (world) => {
+    const { apiVersion, kind, spec } = await world.cluster();
+    const metadata = { namespace: "default", name: "other" };
+    const other = { ...spec, automationOptions: {} };
+    await world.client.create(foundationDbClusters, { apiVersion, kind, metadata, spec: other });
+    await world.clock.advance(5 * minuteMs);
+    const { spec: stored, status } = await budgetOf(world);
+    const all = (await world.pods()).length;
+    assert.equal(stored?.minAvailable, all - 1, "of both clusters");
+    assert.equal(status?.disruptionsAllowed, 1);
   });
 });
 

@@ -24,6 +24,7 @@ export type SafetyView = Pick<
   | "quarantineUsers"
   | "claimsProblem"
   | "disruptionBudgets"
+  | "likePods"
   | "nodes"
   | "database"
   | "statuses"
