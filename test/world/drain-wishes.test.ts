@@ -153,6 +153,21 @@ test("[DRAIN5] where another cluster has the same labels, its pods count in the 
   });
 });
 
+test("[DRAIN17] while every node is to be left, successors that find no node are not replaced again and again", async () => {
+  await withDrains({}, async (world) => {
+    const { items } = await world.client.list(nodes);
+    const names = items.map(({ metadata }) => metadata.name ?? "");
+    const metadata = { annotations: { "foundationdb.org/drain": "true" } };
+    const before = (await groups(world)).length;
+    for (const name of names) await setNode(world, name, { metadata, spec: { unschedulable: true } });
+    await world.clock.advance(30 * minuteMs);
+    assert.ok((await groups(world)).length <= 2 * before, "nobody has more than one successor");
+    for (const name of names) await cordon(world, name, false);
+    await world.untilReconciled(30 * minuteMs);
+    assert.equal((await groups(world)).length, before);
+  });
+});
+
 test("[DRAIN15] [DRAIN16] a node whose taint the pods do not tolerate is no place to go to", async () => {
   await withDrains({ world: { nodes: 8, zones: 4 } }, async (world) => {
     const name = (await world.pods("storage"))[0]?.spec?.nodeName ?? "";

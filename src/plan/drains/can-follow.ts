@@ -17,9 +17,11 @@ export function canFollow(snapshot: Snapshot, group: ProcessGroup): boolean {
   return placesOf(snapshot, group)?.some((node) => isOpen(pod, node) && isReady(node)) === true;
 }
 
-/** Whether its volume can be used from no node that takes its pod, and from one that is cordoned. */
+/** Whether it has a volume that can be used from no node that takes its pod, and from one that is cordoned. */
 export function isBoundToCordoned(snapshot: Snapshot, group: ProcessGroup): boolean {
-  const { pod } = viewOf(snapshot).of(group);
+  const { pod, claim } = viewOf(snapshot).of(group);
+  // Without a volume its successor would find no other nodes, and be replaced for that, too, and so on.
+  if ((claim?.spec?.volumeName ?? "") === "") return false;
   const places = placesOf(snapshot, group) ?? [];
   return places.some(isCordoned) && !places.some((node) => isOpen(pod, node));
 }
