@@ -114,6 +114,11 @@ export function restoringPatch(
   };
 }
 
+/** The first moment that no quarantine reaches: later ones are no times that the API server knows. */
+const endlessMs = Date.UTC(9000, 0);
+/** Of ids and classes in the status. */
+const nameLengthMax = 63;
+
 /** Undefined when there is none, or none that can be read. */
 export function quarantineNoteOf({
   metadata,
@@ -122,14 +127,18 @@ export function quarantineNoteOf({
   if (typeof value !== "object" || value === null) return undefined;
   const note = value as Partial<Record<keyof QuarantineNote, unknown>>;
   const texts = [note.cluster, note.claim, note.volume, note.processGroupID, note.processClass];
-  const { since, seconds, labels, proof } = note;
+  const { since, seconds, labels, proof, processGroupID, processClass } = note;
+  const sinceMs = typeof since === "string" ? parseTime(since) : undefined;
   const isWhole =
     texts.every((text) => typeof text === "string" && text !== "") &&
     (proof === "certificate" || proof === "exclusionSkipped") &&
-    typeof since === "string" &&
-    parseTime(since) !== undefined &&
+    [processGroupID, processClass].every((text) => String(text).length <= nameLengthMax) &&
+    sinceMs !== undefined &&
     typeof seconds === "number" &&
     seconds > 0 &&
+    // What is read here is written to the status, which takes whole times alone.
+    sinceMs + seconds * 1000 < endlessMs &&
+    formatTime(sinceMs) === since &&
     typeof labels === "object" &&
     labels !== null &&
     Object.values(labels).every((text) => typeof text === "string");

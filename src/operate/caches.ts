@@ -81,7 +81,9 @@ export const backupIndex = "backup";
 export const restoreIndex = "restore";
 /** Pods by the name of their node. */
 export const nodeIndex = "node";
-const clusterNameLabel = "foundationdb.org/fdb-cluster-name";
+/** Pods, also those of others, by the volume claims that they use. */
+export const claimIndex = "claim";
+export const clusterNameLabel = "foundationdb.org/fdb-cluster-name";
 
 /** Keys (namespace/name) of the clusters that an object may belong to: its owner's, and those that its labels name. */
 export function clusterKeysOf(object: { metadata: ObjectMeta }): string[] {
@@ -128,6 +130,27 @@ export function isOfInterest(object: { metadata: ObjectMeta }): boolean {
   return [clusterKeysOf, backupKeysOf, restoreKeysOf].some((keys) => keys(object).length > 0);
 }
 
+/** Keys (namespace/name) of the volume claims that a pod names. */
+export function claimKeysOf({ metadata, spec }: Stored<Pod>): string[] {
+  return (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim }) =>
+    persistentVolumeClaim === undefined
+      ? []
+      : [`${metadata.namespace ?? ""}/${persistentVolumeClaim.claimName}`],
+  );
+}
+
+/** Of a pod that is none of ours all that matters is which volume claims it uses. */
+function onlyClaims(pod: Stored<Pod>): Stored<Pod> {
+  if (isOfInterest(pod)) return withoutManagedFields(pod);
+  const { apiVersion, kind, metadata, spec } = pod;
+  const { namespace, name, uid, resourceVersion } = metadata;
+  const volumes = (spec?.volumes ?? []).filter((volume) => volume.persistentVolumeClaim);
+  return {
+    ...{ apiVersion, kind, metadata: { namespace, name, uid, resourceVersion } },
+    spec: { containers: [], volumes },
+  } as Stored<Pod>;
+}
+
 export function makeCaches(options: CacheOptions): Caches {
   const { labelSelector } = options;
   const shared = sharedOptions(options);
@@ -159,10 +182,18 @@ export function makeCaches(options: CacheOptions): Caches {
         `${metadata.namespace ?? ""}/${spec.destinationClusterName}`,
       ],
     }),
-    pods: reflectOwned(pods, {
-      [nodeIndex]: ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []),
-      [backupIndex]: backupKeysOf,
-      [restoreIndex]: restoreKeysOf,
+    pods: new Reflector({
+      ...shared,
+      resource: pods,
+      transform: onlyClaims,
+      keeps: (pod) => isOfInterest(pod) || claimKeysOf(pod).length > 0,
+      indexes: {
+        [clusterIndex]: clusterKeysOf,
+        [claimIndex]: claimKeysOf,
+        [nodeIndex]: ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []),
+        [backupIndex]: backupKeysOf,
+        [restoreIndex]: restoreKeysOf,
+      },
     }),
     pvcs: reflectOwned(persistentVolumeClaims),
     services: reflectOwned(services),

@@ -5,19 +5,26 @@ import type { FoundationDBCluster } from "../api/cluster.ts";
 import { automationOf, labelsOf } from "../api/effective.ts";
 import { hallSpreadOf } from "../api/hall-spread.ts";
 import { configMapName } from "../build/config-map.ts";
+import { evictionSelector } from "../build/disruption-budget.ts";
 import { isQuarantined, quarantineLabel } from "../build/quarantine.ts";
-import type { Node, PersistentVolume, Pod } from "../kube/generated/types.ts";
+import type {
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+} from "../kube/generated/types.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { keyOf, keyText } from "../kube/path.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { Stored } from "../kube/resource.ts";
+import { matchesLabelSelector } from "../kube/selector.ts";
 import { isMarkedForRemoval } from "../model/process-group.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import { ownObservation } from "../plan/safety/foreign-database.ts";
 import type { SafetyChecks } from "../plan/safety/checks.ts";
 import { withSpecInForce } from "../plan/status/spec-in-force.ts";
 import type { DatabaseObservation, PlanOptions, Snapshot } from "../plan/snapshot.ts";
-import { backupIndex, clusterIndex, restoreIndex } from "./caches.ts";
+import { backupIndex, claimIndex, clusterIndex, clusterNameLabel, restoreIndex } from "./caches.ts";
 import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import { storedFacts } from "./stored-facts.ts";
@@ -44,7 +51,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     cluster,
     pods,
     pvcs: objectsOf(caches.pvcs, cluster),
-    quarantined: quarantinedOf(caches, cluster),
+    ...quarantineOf(caches, cluster),
     adoptable: adoptableOf(caches, cluster),
     claimsProblem: caches.pvcs.problem,
     services: objectsOf(caches.services, cluster),
@@ -54,6 +61,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     nodes: nodesOf(caches, pods),
     ...agentHostsOf(caches, cluster),
     disruptionBudgets: budgetsOf(caches, cluster),
+    likePods: likePodsOf(caches, cluster, pods),
     wayOut: wayOutOf(caches, cluster),
     evictedFrom: state.evictedFrom,
     // A new process group may go to a node that has none yet.
@@ -137,6 +145,28 @@ function budgetsOf(
   return caches.budgets?.list().filter((budget) => budget.metadata.namespace === namespace);
 }
 
+/** Where the labels of a cluster do not name it, pods of another one may have the same. */
+function likePodsOf(
+  caches: Caches,
+  cluster: Stored<FoundationDBCluster>,
+  own: ReadonlyMap<string, Stored<Pod>>,
+): number {
+  if (!automationOf(cluster.spec).managesDrains) return 0;
+  const { namespace = "" } = cluster.metadata;
+  const selector = evictionSelector(cluster);
+  const named = selector.matchLabels?.[clusterNameLabel];
+  const found =
+    named === undefined
+      ? caches.pods.list()
+      : caches.pods.byIndex(clusterIndex, keyText({ namespace, name: named }));
+  return found.filter(
+    ({ metadata }) =>
+      metadata.namespace === namespace &&
+      !own.has(metadata.name ?? "") &&
+      matchesLabelSelector(selector, metadata.labels ?? {}),
+  ).length;
+}
+
 /** Only a cluster that leaves drained nodes asks for it. */
 function wayOutOf(caches: Caches, cluster: Stored<FoundationDBCluster>): Snapshot["wayOut"] {
   if (caches.nodes === undefined || !automationOf(cluster.spec).managesDrains) return undefined;
@@ -215,14 +245,20 @@ function adoptableOf(
     );
 }
 
-/** Claims that were taken from a cluster of this name. */
-function quarantinedOf(
-  { pvcs }: Pick<Caches, "pvcs">,
+/** Claims that were taken from a cluster of this name, and the pods that use them, whosever these are. */
+function quarantineOf(
+  { pvcs, pods }: Pick<Caches, "pvcs" | "pods">,
   cluster: Stored<FoundationDBCluster>,
-): NonNullable<Snapshot["quarantined"]> {
-  const name = cluster.metadata.name ?? "";
-  const claims = pvcs
-    .byIndex(clusterIndex, keyText(keyOf(cluster)))
-    .filter(({ metadata }) => metadata.labels?.[quarantineLabel] === name);
-  return new Map(claims.map((claim) => [claim.metadata.name ?? "", claim]));
+): Pick<Snapshot, "quarantined" | "quarantineUsers"> {
+  const { name = "" } = cluster.metadata;
+  const quarantined = new Map<string, Stored<PersistentVolumeClaim>>();
+  const quarantineUsers = new Map<string, string>();
+  for (const claim of pvcs.byIndex(clusterIndex, keyText(keyOf(cluster)))) {
+    if (claim.metadata.labels?.[quarantineLabel] !== name) continue;
+    const claimName = claim.metadata.name ?? "";
+    quarantined.set(claimName, claim);
+    const [user] = pods.byIndex(claimIndex, keyText(keyOf(claim)));
+    if (user !== undefined) quarantineUsers.set(claimName, user.metadata.name ?? "");
+  }
+  return { quarantined, quarantineUsers };
 }

@@ -23,6 +23,7 @@ import type { KubeObject } from "../kube/object.ts";
 import { keyOf, keyText, parseKeyText } from "../kube/path.ts";
 import { WorkQueue } from "../kube/queue.ts";
 import type { WorkOutcome, WorkRecord } from "../kube/queue.ts";
+import { isQuarantined } from "../build/quarantine.ts";
 import { isCordoned, wasEvicted } from "../plan/drains/drained-nodes.ts";
 import { automationOf } from "../api/effective.ts";
 import type { Reflector } from "../kube/reflector.ts";
@@ -39,7 +40,7 @@ import { BackupController } from "./backup/controller.ts";
 import { registerBackupMetrics } from "./backup/metrics.ts";
 import { RestoreController } from "./restore/controller.ts";
 import { registerRestoreMetrics } from "./restore/metrics.ts";
-import { clusterKeysOf, makeCaches, nodeIndex } from "./caches.ts";
+import { claimKeysOf, clusterKeysOf, makeCaches, nodeIndex } from "./caches.ts";
 import type { Caches } from "./caches.ts";
 import { healthOf, registerRuntimeMetrics } from "./runtime-health.ts";
 import type { OperatorHealth } from "./runtime-health.ts";
@@ -338,6 +339,15 @@ class RunningOperator implements Operator {
         for (const key of keys) if (this.#isCluster(key)) this.#news(key);
       });
     }
+    // A pod of anybody that uses a volume in quarantine keeps it.
+    pods.onChange(({ type, object }) => {
+      if (type === "MODIFIED") return;
+      for (const claimKey of claimKeysOf(object)) {
+        const claim = pvcs.get(parseKeyText(claimKey));
+        if (claim === undefined || !isQuarantined(claim)) continue;
+        for (const key of clusterKeysOf(claim)) if (this.#isCluster(key)) this.#news(key);
+      }
+    });
     this.#caches.budgets?.onChange(({ type, object, old }) => {
       if (type === "MODIFIED" && old !== undefined && isSameForEvictions(object, old)) return;
       const { namespace = "" } = object.metadata;

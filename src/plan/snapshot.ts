@@ -183,6 +183,8 @@ export interface Snapshot {
   readonly pvcs: ReadonlyMap<string, Stored<PersistentVolumeClaim>>;
   /** Claims of removed process groups that wait before they are deleted, by name; they belong to no process group. */
   readonly quarantined?: ReadonlyMap<string, Stored<PersistentVolumeClaim>>;
+  /** Of those that are in use, the name of a pod that uses it, be it of this cluster or not. */
+  readonly quarantineUsers?: ReadonlyMap<string, string>;
   /** Claims that `spec.adopt` names, of whatever cluster; absent without it, and once the database is back. */
   readonly adoptable?: readonly Stored<PersistentVolumeClaim>[] | undefined;
   /** What keeps the copy of the claims from being up to date: one that it does not have may be there. */
@@ -195,6 +197,8 @@ export interface Snapshot {
   readonly nodes: ReadonlyMap<string, Stored<Node>> | undefined;
   /** All nodes, where a decision may rest on those without pods; undefined elsewhere, and when the operator may not look at nodes. */
   readonly placementNodes?: readonly Stored<Node>[] | undefined;
+  /** How many pods of others our budget for evictions covers, since they have the same labels. */
+  readonly likePods?: number;
   /** The disruption budgets of the namespace; undefined when the operator may not look at them. */
   readonly disruptionBudgets?: readonly Stored<PodDisruptionBudget>[] | undefined;
   /** Nodes from which this operator saw pods being evicted, each with the time. */

@@ -7,7 +7,7 @@ import { CommandError } from "../env/command-error.ts";
 import type { PersistentVolumeClaim } from "../kube/generated/types.ts";
 import { isKubeError } from "../kube/error.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
-import { persistentVolumeClaims } from "../kube/resource.ts";
+import { persistentVolumeClaims, pods } from "../kube/resource.ts";
 import type { Stored } from "../kube/resource.ts";
 import { formatTime } from "../kube/time.ts";
 import { isQuarantineOver, keptBecause, quarantineEndMs } from "../plan/safety/quarantine.ts";
@@ -15,7 +15,7 @@ import type { OutputForm, WriteFlags } from "./flags.ts";
 import { print } from "./print.ts";
 import { confirm } from "./prompt.ts";
 import { commandErrorOf } from "./read-named.ts";
-import { podsOf, readCluster } from "./read-selection.ts";
+import { readCluster } from "./read-selection.ts";
 import type { Session } from "./session.ts";
 import { tableLines } from "./text/table.ts";
 
@@ -39,11 +39,13 @@ export async function runQuarantineList(
   flags: { output: OutputForm },
 ): Promise<void> {
   const clusters = new Map<string, Cluster | undefined>();
+  const quarantineUsers = await usersOf(session);
   const rows: QuarantineRow[] = [];
   for (const claim of await claimsOf(session, names)) {
     const name = claim.metadata.labels?.[quarantineLabel] ?? "";
     if (!clusters.has(name)) clusters.set(name, await findCluster(session, name));
-    rows.push(await rowOf(session, claim, name, clusters.get(name)));
+    const cluster = clusters.get(name);
+    rows.push(rowOf(session, claim, name, cluster && { cluster, quarantineUsers }));
   }
   const text = (): string =>
     rows.length === 0
@@ -67,12 +69,25 @@ function cellsOf(row: QuarantineRow): string[] {
   return [claim, cluster, processGroupID, size, since, until, note || " "];
 }
 
-async function rowOf(
+/** The names of pods by the claims that they use: a person may have one of their own on it. */
+async function usersOf({ client, namespace }: Session): Promise<ReadonlyMap<string, string>> {
+  const { items } = await client.listAll(pods, { namespace });
+  return new Map(
+    items.flatMap(({ metadata, spec }) =>
+      (spec?.volumes ?? []).map(({ persistentVolumeClaim }): [string, string] => [
+        persistentVolumeClaim?.claimName ?? "",
+        metadata.name ?? "",
+      ]),
+    ),
+  );
+}
+
+function rowOf(
   session: Session,
   claim: Claim,
   name: string,
-  cluster: Cluster | undefined,
-): Promise<QuarantineRow> {
+  view: Parameters<typeof keptBecause>[0] | undefined,
+): QuarantineRow {
   const note = quarantineNoteOf(claim);
   const known = {
     claim: claim.metadata.name ?? "",
@@ -80,15 +95,12 @@ async function rowOf(
     ...(note && { processGroupID: note.processGroupID, since: note.since }),
     size: String(claim.status?.capacity?.["storage"] ?? ""),
   };
-  if (cluster === undefined) return { ...known, note: "its cluster is gone: nothing deletes it" };
-  const pods = new Map(
-    (await podsOf(session, cluster)).map((pod) => [pod.metadata.name ?? "", pod]),
-  );
-  const kept = keptBecause({ cluster, pods }, claim);
+  if (view === undefined) return { ...known, note: "its cluster is gone: nothing deletes it" };
+  const kept = keptBecause(view, claim);
   if (kept !== undefined || note === undefined) return { ...known, note: `kept: ${kept ?? ""}` };
-  const view = { cluster, nowMs: session.serverNowMs() };
-  const isOver = isQuarantineOver(view, claim);
-  const until = formatTime(quarantineEndMs(view, note));
+  const dated = { cluster: view.cluster, nowMs: session.serverNowMs() };
+  const isOver = isQuarantineOver(dated, claim);
+  const until = formatTime(quarantineEndMs(dated, note));
   return { ...known, until, note: isOver ? "goes while the database is well" : "" };
 }
 

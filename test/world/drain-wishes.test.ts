@@ -1,6 +1,7 @@
 // What is taken for the wish to leave a node, what is not, and what is told. Rules: spec/drains.md [DRAIN1]-[DRAIN20], [DRAIN31]-[DRAIN33].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
 import { nodes, persistentVolumeClaims, podDisruptionBudgets } from "../../src/kube/resource.ts";
 import {
   assertBorne,
@@ -134,6 +135,55 @@ test("[DRAIN10] [DRAIN14] neither a cordon nor an eviction alone moves a node's 
     await world.clock.advance(5 * minuteMs);
     const after = await uids(world);
     assert.equal(before.filter((uid) => !after.includes(uid)).length, 1, "only the evicted one");
+  });
+});
+
+test("[DRAIN5] where another cluster has the same labels, its pods count in the budget that covers them", async () => {
+  const labels = { matchLabels: { app: "fdb" }, filterOnOwnerReference: true };
+  await withDrains({ spec: { labels } }, async (world) => {
+    const { apiVersion, kind, spec } = await world.cluster();
+    const metadata = { namespace: "default", name: "other" };
+    const other = { ...spec, automationOptions: {} };
+    await world.client.create(foundationDbClusters, { apiVersion, kind, metadata, spec: other });
+    await world.clock.advance(5 * minuteMs);
+    const { spec: stored, status } = await budgetOf(world);
+    const all = (await world.pods()).length;
+    assert.equal(stored?.minAvailable, all - 1, "of both clusters");
+    assert.equal(status?.disruptionsAllowed, 1);
+  });
+});
+
+test("[DRAIN17] while every node is to be left, successors that find no node are not replaced again and again", async () => {
+  await withDrains({}, async (world) => {
+    const { items } = await world.client.list(nodes);
+    const names = items.map(({ metadata }) => metadata.name ?? "");
+    const metadata = { annotations: { "foundationdb.org/drain": "true" } };
+    const before = (await groups(world)).length;
+    for (const name of names) await setNode(world, name, { metadata, spec: { unschedulable: true } });
+    await world.clock.advance(30 * minuteMs);
+    assert.ok((await groups(world)).length <= 2 * before, "nobody has more than one successor");
+    for (const name of names) await cordon(world, name, false);
+    await world.untilReconciled(30 * minuteMs);
+    assert.equal((await groups(world)).length, before);
+  });
+});
+
+test("[DRAIN15] [DRAIN16] a node whose taint the pods do not tolerate is no place to go to", async () => {
+  await withDrains({ world: { nodes: 8, zones: 4 } }, async (world) => {
+    const name = (await world.pods("storage"))[0]?.spec?.nodeName ?? "";
+    const zoneOf = ({ metadata }: { metadata: { labels?: Record<string, string> } }) =>
+      metadata.labels?.["topology.kubernetes.io/zone"];
+    const { items } = await world.client.list(nodes);
+    const zone = items.filter(({ metadata }) => metadata.name === name).map(zoneOf)[0];
+    const taints = [{ key: "node-role.kubernetes.io/control-plane", effect: "NoSchedule" }];
+    for (const node of items) {
+      const isOther = node.metadata.name !== name && zoneOf(node) === zone;
+      if (isOther) await setNode(world, node.metadata.name ?? "", { spec: { taints } });
+    }
+    const watch = await drain(world, [name]);
+    await assertBorne(world, watch);
+    const pending = (await world.pods()).filter(({ status }) => status?.phase !== "Running");
+    assert.deepEqual(pending, [], "nobody was deleted who finds no place");
   });
 });
 

@@ -6,7 +6,7 @@ import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { automationOf } from "../../src/api/effective.ts";
 import { quarantineAnnotation, quarantineLabel } from "../../src/build/quarantine.ts";
-import { persistentVolumeClaims } from "../../src/kube/resource.ts";
+import { persistentVolumeClaims, pods } from "../../src/kube/resource.ts";
 import { conditionIn } from "../../src/kube/condition.ts";
 import { skewedClock } from "../../src/sim/skewed-clock.ts";
 import { VirtualClock } from "../../src/env/virtual-clock.ts";
@@ -141,8 +141,7 @@ test("[QUA11] a volume comes back: its process group runs on it again", async ()
     assert.equal(claim?.metadata.labels?.[idLabel], id);
     assert.equal(claim?.metadata.labels?.[quarantineLabel], undefined);
     assert.deepEqual(await listed(world), []);
-    const pods = await world.pods("storage");
-    const pod = pods.find(({ metadata }) => metadata.labels?.[idLabel] === id);
+    const pod = (await world.pods("storage")).find(({ metadata }) => metadata.labels?.[idLabel] === id);
     assert.equal(pod?.status?.phase, "Running");
     await assertAllCopies(world);
     const again = await runPlugin(world, [...restore, id, "--yes"]);
@@ -217,6 +216,10 @@ test("[QUA4] a note that is not of this claim proves nothing", async () => {
       [JSON.stringify({ ...note, volume: "pv-2" }), /its note is of another volume/],
       ["{", /its note cannot be read/],
       [JSON.stringify({ ...note, since: "soon" }), /its note cannot be read/],
+      // The status could not be written with these.
+      [JSON.stringify({ ...note, seconds: 1e15 }), /its note cannot be read/],
+      [JSON.stringify({ ...note, since: "1 Jan 2026" }), /its note cannot be read/],
+      [JSON.stringify({ ...note, processGroupID: "s".repeat(64) }), /its note cannot be read/],
     ] as const) {
       const metadata = { annotations: { [quarantineAnnotation]: text } };
       await patchClaim(world, claimName, { metadata });
@@ -228,6 +231,28 @@ test("[QUA4] a note that is not of this claim proves nothing", async () => {
     await patchClaim(world, claimName, { metadata });
     await world.clock.advance(5 * minuteMs);
     assert.equal(await find(world, claimName), undefined, "with its own it goes");
+  });
+});
+
+test("[QUA4] a claim that a pod of somebody else uses stays until that is gone", async () => {
+  await afterRemoval({ volumeQuarantine: "1h" }, async (world, { claimName }) => {
+    const metadata = { namespace, name: "rescue" };
+    await world.client.create(pods, {
+      ...{ apiVersion: "v1", kind: "Pod", metadata },
+      spec: {
+        containers: [{ name: "main", image: "busybox" }],
+        volumes: [{ name: "old", persistentVolumeClaim: { claimName } }],
+      },
+    });
+    await world.clock.advance(2 * hourMs);
+    assert.equal((await find(world, claimName))?.metadata.deletionTimestamp, undefined);
+    assert.equal((await listed(world))[0]?.kept, "pod rescue uses it");
+    assert.match(await warning(world), /pod rescue uses it/);
+    const list = await runPlugin(world, ["quarantine", "list", "-o", "json"]);
+    assert.equal(JSON.parse(list.out)[0].note, "kept: pod rescue uses it");
+    await world.client.delete(pods, metadata);
+    await world.clock.advance(5 * minuteMs);
+    assert.equal(await find(world, claimName), undefined);
   });
 });
 

@@ -7,18 +7,33 @@ import type { Node, NodeSelector, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { matchesNodeSelector } from "../../kube/selector.ts";
 import { isDataInPod } from "../safety/volumes.ts";
+import { findRepellingTaint } from "../../kube/tolerations.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { viewOf } from "../view/cluster-view.ts";
 import { isCordoned } from "./drained-nodes.ts";
 
 export function canFollow(snapshot: Snapshot, group: ProcessGroup): boolean {
-  return placesOf(snapshot, group)?.some((node) => !isCordoned(node) && isReady(node)) === true;
+  const { pod } = viewOf(snapshot).of(group);
+  return placesOf(snapshot, group)?.some((node) => isOpen(pod, node) && isReady(node)) === true;
 }
 
-/** Whether its volume can be used from cordoned nodes alone. */
+/** Whether it has a volume that can be used from no node that takes its pod, and from one that is cordoned. */
 export function isBoundToCordoned(snapshot: Snapshot, group: ProcessGroup): boolean {
+  const { pod, claim } = viewOf(snapshot).of(group);
+  // Without a volume its successor would find no other nodes, and be replaced for that, too, and so on.
+  if ((claim?.spec?.volumeName ?? "") === "") return false;
   const places = placesOf(snapshot, group) ?? [];
-  return places.length > 0 && places.every(isCordoned);
+  return places.some(isCordoned) && !places.some((node) => isOpen(pod, node));
+}
+
+/** By these a node tells of its own state, which comes and goes. */
+const ownTaintPrefix = "node.kubernetes.io/";
+
+/** Neither a cordon nor a taint, such as that of a control plane, keeps the pod off the node. */
+function isOpen(pod: Stored<Pod> | undefined, node: Stored<Node>): boolean {
+  if (isCordoned(node)) return false;
+  const taints = node.spec?.taints?.filter(({ key }) => !key.startsWith(ownTaintPrefix));
+  return findRepellingTaint(pod ?? {}, { ...node, spec: { ...node.spec, taints } }) === undefined;
 }
 
 /** The nodes on which its pod could be, whatever else is on them; undefined when that cannot be told. */

@@ -44,7 +44,7 @@ export function updateDisruptionBudget(snapshot: Snapshot, draft: Draft): StepRe
   return { actions: actionsFor(draft, own, minAvailable), waits: [...waits, ...refused] };
 }
 
-/** Pods that are, or are about to be. One that is being deleted counts until it is gone. */
+/** Pods that are, or are about to be, and those of others with the same labels. One that is being deleted counts until it is gone. */
 function podCount(snapshot: Snapshot, draft: Draft): number {
   const names = new Set(coveredPods(snapshot).map(({ metadata }) => metadata.name ?? ""));
   const view = viewOf(snapshot);
@@ -52,7 +52,7 @@ function podCount(snapshot: Snapshot, draft: Draft): number {
     if (isReadyForRemoval(group) || isWithoutPod(snapshot, group)) continue;
     names.add(view.of(group).podName);
   }
-  return names.size;
+  return names.size + (snapshot.likePods ?? 0);
 }
 
 function actionsFor(

@@ -11,7 +11,7 @@ import type { Snapshot } from "../snapshot.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
 
-type EvictionView = Pick<Snapshot, "cluster" | "pods" | "disruptionBudgets">;
+type EvictionView = Pick<Snapshot, "cluster" | "pods" | "disruptionBudgets" | "likePods">;
 
 export function ownBudget(view: EvictionView): Stored<PodDisruptionBudget> | undefined {
   const { uid } = view.cluster.metadata;
@@ -34,7 +34,8 @@ export function evictionRefusal(view: EvictionView, action: DisruptiveAction): R
   const budget = ownBudget(view);
   if (budget === undefined) return undefined;
   const name = budget.metadata.name ?? "";
-  if (!(Number(budget.spec?.minAvailable) >= coveredPods(view).length)) {
+  const covered = coveredPods(view).length + (view.likePods ?? 0);
+  if (!(Number(budget.spec?.minAvailable) >= covered)) {
     return refusal("ActInFlight", `disruption budget ${name} still lets others evict pods`);
   }
   const disrupted = budget.status?.disruptedPods ?? {};

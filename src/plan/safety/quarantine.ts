@@ -15,7 +15,7 @@ import type { Refusal } from "./refusal.ts";
 import type { SafetyView } from "./view.ts";
 
 type Claim = Stored<PersistentVolumeClaim>;
-type QuarantineView = Pick<Snapshot, "cluster" | "pods">;
+type QuarantineView = Pick<Snapshot, "cluster" | "quarantineUsers">;
 
 /** What keeps a claim for good, as a clause; undefined when its note proves that it may go after its time. */
 export function keptBecause(view: QuarantineView, claim: Claim): string | undefined {
@@ -31,15 +31,8 @@ export function keptBecause(view: QuarantineView, claim: Claim): string | undefi
     return "its process group was removed without proof that its data is elsewhere";
   }
   if (ownerReferences.length > 0) return "somebody gave it an owner";
-  const user = userOf(view, claim);
+  const user = view.quarantineUsers?.get(claim.metadata.name ?? "");
   return user === undefined ? undefined : `pod ${user} uses it`;
-}
-
-function userOf({ pods }: QuarantineView, { metadata }: Claim): string | undefined {
-  const found = [...pods.values()].find(({ spec }) =>
-    spec?.volumes?.some((volume) => volume.persistentVolumeClaim?.claimName === metadata.name),
-  );
-  return found?.metadata.name;
 }
 
 /** When its time is over: by our own clock where the difference of the two is given, else by that of the API server. */
