@@ -35,7 +35,11 @@ export const paused: LifeFault = async (life) => {
 
 /** The database is to sleep, whatever else is wished or goes wrong meanwhile; later somebody wakes it. */
 export const asleep: LifeFault = async (life) => {
-  await life.patchAll({ hibernate: true, hibernateDespite: hibernationConsents });
+  const isShared = life.shape.members.length > 1;
+  const hibernateDespite = hibernationConsents.filter(
+    (consent) => isShared || consent !== "SharedDatabase",
+  );
+  await life.patchAll({ hibernate: true, hibernateDespite });
   return {
     told: "",
     async end() {
