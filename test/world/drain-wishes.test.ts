@@ -159,7 +159,8 @@ test("[DRAIN17] while every node is to be left, successors that find no node are
     const names = items.map(({ metadata }) => metadata.name ?? "");
     const metadata = { annotations: { "foundationdb.org/drain": "true" } };
     const before = (await groups(world)).length;
-    for (const name of names) await setNode(world, name, { metadata, spec: { unschedulable: true } });
+    for (const name of names)
+      await setNode(world, name, { metadata, spec: { unschedulable: true } });
     await world.clock.advance(30 * minuteMs);
     assert.ok((await groups(world)).length <= 2 * before, "nobody has more than one successor");
     for (const name of names) await cordon(world, name, false);

@@ -141,7 +141,9 @@ test("[QUA11] a volume comes back: its process group runs on it again", async ()
     assert.equal(claim?.metadata.labels?.[idLabel], id);
     assert.equal(claim?.metadata.labels?.[quarantineLabel], undefined);
     assert.deepEqual(await listed(world), []);
-    const pod = (await world.pods("storage")).find(({ metadata }) => metadata.labels?.[idLabel] === id);
+    const pod = (await world.pods("storage")).find(
+      ({ metadata }) => metadata.labels?.[idLabel] === id,
+    );
     assert.equal(pod?.status?.phase, "Running");
     await assertAllCopies(world);
     const again = await runPlugin(world, [...restore, id, "--yes"]);

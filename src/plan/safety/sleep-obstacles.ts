@@ -4,7 +4,6 @@ import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { isGlobalMode, routingOf } from "../../api/effective.ts";
 import type { HibernationConsent } from "../../api/hibernation.ts";
 import { conditionIn } from "../../kube/condition.ts";
-import { parseTime } from "../../kube/time.ts";
 import { operatorLogGroup } from "../../fdb/log-group.ts";
 import { hostOf, isIpAddress, parseAddress } from "../../model/address.ts";
 import { backupTagFigures } from "../../model/backup-tag-figures.ts";
@@ -17,6 +16,7 @@ import { hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
 import { sentence } from "../hold.ts";
 import { remedyOf } from "../reasons/registry.ts";
 import { viewOf } from "../view/cluster-view.ts";
+import { operatorTimeMs } from "../view/server-time.ts";
 import { nameList } from "../wait.ts";
 import { isCoordinator } from "./coordinators.ts";
 import { evidenceRefusal, isFullyRecovered } from "./evidence.ts";
@@ -73,10 +73,10 @@ const downMs = 300_000;
 const shortSilence =
   "the database does not serve, and it takes five minutes to tell that its other resources have stopped it";
 
-function isDownForLong({ cluster, nowMs }: SafetyView): boolean {
-  const available = conditionIn(cluster.status, "Available");
-  const sinceMs = parseTime(available?.lastTransitionTime);
-  return available?.status !== "True" && sinceMs !== undefined && nowMs - sinceMs >= downMs;
+function isDownForLong(view: SafetyView): boolean {
+  const available = conditionIn(view.cluster.status, "Available");
+  const sinceMs = operatorTimeMs(view, available?.lastTransitionTime);
+  return available?.status !== "True" && sinceMs !== undefined && view.nowMs - sinceMs >= downMs;
 }
 
 /** Whether pods of the cluster are gone or going, so that the stop has happened as far as the database can tell. */

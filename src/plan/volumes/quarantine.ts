@@ -50,7 +50,10 @@ export function quarantineStatus(snapshot: Snapshot): { quarantine?: readonly Qu
   return { quarantine: entries.slice(0, quarantineListMaximum) };
 }
 
-function entryOf(snapshot: Pick<Snapshot, "cluster" | "quarantineUsers">, claim: Claim): QuarantineEntry {
+function entryOf(
+  snapshot: Pick<Snapshot, "cluster" | "quarantineUsers">,
+  claim: Claim,
+): QuarantineEntry {
   const { cluster } = snapshot;
   const volumeClaim = claim.metadata.name ?? "";
   const note = quarantineNoteOf(claim);
