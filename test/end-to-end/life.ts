@@ -6,6 +6,7 @@ import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { FoundationDBCluster } from "../../src/api/cluster.ts";
 import { machineClock, sleep } from "../../src/env/clock.ts";
 import { leaseRules, namespacedRules, nodeRules } from "../../src/operate/permissions.ts";
+import { eventually } from "../eventually.ts";
 import { install, operatorNamespace as namespace, operatorUser } from "./installation.ts";
 import { startNodes, startOperator } from "./programs.ts";
 import type { Program } from "./programs.ts";
@@ -102,6 +103,10 @@ export async function liveThroughKills(world: EndToEnd): Promise<void> {
     say(`${change.title}: ${Math.round((clock.nowMs() - startedMs) / 1000)} s`);
   }
   await checkRights(world);
+  // One that is still starting would end at the first signal, before it can do so in order.
+  await eventually("the operator works", async () =>
+    operator.lines.find((line) => line.includes("the operator works")),
+  );
   operator.kill("SIGTERM");
   assert.equal(await operator.ended, 0, operator.lines.slice(-5).join("\n"));
 }
