@@ -148,7 +148,7 @@ function onlyClaims(pod: Stored<Pod>): Stored<Pod> {
   return {
     ...{ apiVersion, kind, metadata: { namespace, name, uid, resourceVersion } },
     spec: { containers: [], volumes },
-  } as Stored<Pod>;
+  };
 }
 
 export function makeCaches(options: CacheOptions): Caches {

@@ -190,14 +190,15 @@ export class TestWorld implements Heard {
     const done = (): void => {
       isDone = true;
     };
+    const until = (): boolean => isDone;
     promise.then(done, done);
-    await this.clock.run({ until: () => isDone, untilMs: this.clock.nowMs() + limitMs });
+    await this.clock.run({ until, untilMs: this.clock.nowMs() + limitMs });
     // Files that are read and archives that are packed take real time, of which a busy machine may have little for them.
-    for (let tries = 0; !isDone && tries < realTries; tries += 1) {
+    for (let tries = 0; !until() && tries < realTries; tries += 1) {
       await new Promise((resolve) => setTimeout(resolve, realPauseMs));
-      await this.clock.run({ until: () => isDone, untilMs: this.clock.nowMs() + realPauseMs });
+      await this.clock.run({ until, untilMs: this.clock.nowMs() + realPauseMs });
     }
-    if (!isDone) throw new Error(`${what} took more than ${limitMs} ms\n${this.lastLines()}`);
+    if (!until()) throw new Error(`${what} took more than ${limitMs} ms\n${this.lastLines()}`);
     return promise;
   }
 
