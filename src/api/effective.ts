@@ -54,9 +54,12 @@ export interface Labels {
   readonly processClassLabels: readonly string[];
 }
 
+/** By which objects of a cluster are found, unless its spec has other labels. */
+export const clusterNameLabel = "foundationdb.org/fdb-cluster-name";
+
 export function labelsOf(cluster: NamedCluster): Labels {
   const labels = cluster.spec.labels ?? {};
-  const nameLabel = { "foundationdb.org/fdb-cluster-name": cluster.metadata.name ?? "" };
+  const nameLabel = { [clusterNameLabel]: cluster.metadata.name ?? "" };
   return {
     // An empty selector would match the objects of every cluster.
     matchLabels: nonEmptyMap(labels.matchLabels) ?? nameLabel,

@@ -1,6 +1,6 @@
 // Volume claims that are set aside instead of deleted: the label by which they are found, and the note that says whose they
 // were and proves that they may go. Carries the rules QUA1, QUA2, QUA4 and QUA11 of spec/quarantine.md.
-import { labelsOf } from "../api/effective.ts";
+import { clusterNameLabel, labelsOf } from "../api/effective.ts";
 import type { NamedCluster } from "../api/effective.ts";
 import type { PersistentVolumeClaim } from "../kube/generated/types.ts";
 import type { KubeObject, OwnerReference } from "../kube/object.ts";
@@ -88,8 +88,6 @@ function ownLabels(cluster: NamedCluster): string[] {
   const keys = [...processClassLabels, ...processGroupIdLabels, ...Object.keys(matchLabels)];
   return [...new Set([clusterNameLabel, distributionKeyLabel, ...keys])];
 }
-
-const clusterNameLabel = "foundationdb.org/fdb-cluster-name";
 
 /** Labels, owner and name make it the claim of its process group again. */
 export function restoringPatch(

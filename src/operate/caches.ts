@@ -4,6 +4,7 @@ import { foundationDbBackups } from "../api/backup.ts";
 import type { FoundationDBBackup } from "../api/backup.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
+import { clusterNameLabel } from "../api/effective.ts";
 import { foundationDbRestores } from "../api/restore.ts";
 import type { FoundationDBRestore } from "../api/restore.ts";
 import { agentLabel, backupForLabel, backupNameOfAgents } from "../build/backup-deployment.ts";
@@ -83,7 +84,6 @@ export const restoreIndex = "restore";
 export const nodeIndex = "node";
 /** Pods, also those of others, by the volume claims that they use. */
 export const claimIndex = "claim";
-export const clusterNameLabel = "foundationdb.org/fdb-cluster-name";
 
 /** Keys (namespace/name) of the clusters that an object may belong to: its owner's, and those that its labels name. */
 export function clusterKeysOf(object: { metadata: ObjectMeta }): string[] {

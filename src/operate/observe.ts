@@ -2,7 +2,7 @@
 // never waits and changes nothing. Rules: spec/operate.md [OP5]-[OP7], [OP61].
 import { isAdopting } from "../api/adoption.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
-import { automationOf, labelsOf } from "../api/effective.ts";
+import { automationOf, clusterNameLabel, labelsOf } from "../api/effective.ts";
 import { hallSpreadOf } from "../api/hall-spread.ts";
 import { configMapName } from "../build/config-map.ts";
 import { evictionSelector } from "../build/disruption-budget.ts";
@@ -24,7 +24,7 @@ import { ownObservation } from "../plan/safety/foreign-database.ts";
 import type { SafetyChecks } from "../plan/safety/checks.ts";
 import { withSpecInForce } from "../plan/status/spec-in-force.ts";
 import type { DatabaseObservation, PlanOptions, Snapshot } from "../plan/snapshot.ts";
-import { backupIndex, claimIndex, clusterIndex, clusterNameLabel, restoreIndex } from "./caches.ts";
+import { backupIndex, claimIndex, clusterIndex, restoreIndex } from "./caches.ts";
 import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import { storedFacts } from "./stored-facts.ts";
