@@ -61,6 +61,10 @@ export async function backUpAndRestore(world: EndToEnd): Promise<void> {
     const { status } = await client.get(foundationDbRestores, { namespace, name: "into-copy" });
     return { status, holds: status?.state === "completed" };
   });
+  await eventually("the agents of the restore are gone", async () => {
+    const found = await client.find(deployments, { namespace, name: "into-copy-restore-agents" });
+    return found === undefined ? true : undefined;
+  });
   say("a second cluster holds what was restored");
 
   const isVerified = (status: BackupStatus): boolean | undefined =>

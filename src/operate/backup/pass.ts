@@ -70,7 +70,7 @@ export type PassOutcome =
 
 export type StatusWrite = "unchanged" | "written" | "held" | "conflict";
 
-const soonMs = 50;
+export const soonMs = 50;
 export const staleMs = 250;
 const failureMaximumMs = 60_000;
 

@@ -22,6 +22,7 @@ import {
   readOutputs,
   recordEvents,
   reportInvalid,
+  soonMs,
   staleMs,
   waitingMs,
   warnOfSpec,
@@ -99,6 +100,9 @@ export async function reconcileRestore(
     return performRestoreAction({ ...input, nowMs: () => clock.nowMs() }, action);
   });
   if (plan.isAtRest) return snapshot.commandPods.length > 0 ? { againAfterMs: leftOverMs } : {};
+  // What is left after the end waits for nothing.
+  const isEndStored = written === "written" && isOver({ ...restore, status: plan.status });
+  if (!isEnded && isEndStored) return { againAfterMs: soonMs };
   return { againAfterMs: againAfter(options, subject, plan, { outcomes, written, isNews }) };
 }
 

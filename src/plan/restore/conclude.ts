@@ -11,7 +11,7 @@ import type { RestoreDraft, RestoreSnapshot } from "./snapshot.ts";
 export interface RestoreConclusion {
   readonly status: Omit<RestoreStatus, "blockedBy">;
   readonly waits: readonly NewWait[];
-  /** Nothing will change any more by itself. */
+  /** Nothing will change any more by itself: its end is stored, and its agents and its finalizer are gone. */
   readonly isAtRest: boolean;
 }
 
@@ -32,7 +32,7 @@ export function concludeRestore(
   };
   return {
     waits,
-    isAtRest: isEnded && draft.actions.length === 0,
+    isAtRest: isOver(restore) && draft.actions.length === 0,
     status: {
       ...draft.status,
       conditions: datedConditions(restore, nowMs, judgements),

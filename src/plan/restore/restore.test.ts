@@ -400,6 +400,32 @@ test("[RS60] what was to be started is forgotten when nothing came of it, so tha
   assert.deepEqual(status.target, { version: 100_000_000 });
 });
 
+test("[RS24][RS30] a restore is at rest when its end is stored and its agents and its finalizer are gone", () => {
+  const cluster = clusterWith({}, { configured: true });
+  const restore = restoreWith({}, begun);
+  const built = agentDeployment(ownAgents(restore, backupWith({}), cluster), "r-restore-agents");
+  assert.ok(built.ok && built.value !== undefined);
+  const { uid = "", name = "" } = restore.metadata;
+  const owner = { apiVersion: "v1", kind: "FoundationDBRestore", name, uid };
+  const metadata = { ...built.value.metadata, uid: "d-1", resourceVersion: "1" };
+  const deployment = { ...built.value, metadata: { ...metadata, ownerReferences: [owner] } };
+  const around = { cluster, helpers: [], ...seen([recordWith({ state: "completed" })]) };
+  const end = planRestore(sceneOf({ restore, deployment, ...around }));
+  assert.equal(end.status.endTime, formatTime(nowMs));
+  assert.equal(end.isAtRest, false);
+  const stored = restoreWith({}, end.status);
+  const after = planRestore(sceneOf({ restore: stored, deployment, ...around }));
+  assert.deepEqual(
+    after.actions.map(({ type }) => type),
+    ["setFinalizer", "deleteDeployment"],
+  );
+  assert.equal(after.isAtRest, false);
+  const bare = restoreWith({}, end.status, { finalizers: [] });
+  const rest = planRestore(sceneOf({ restore: bare, deployment: undefined, ...around }));
+  assert.deepEqual(rest.wanted, []);
+  assert.equal(rest.isAtRest, true);
+});
+
 test("[RS38] agents are neither made nor changed without the template of a backup that is gone", () => {
   const status = { running: true, state: "running", tag: "r-1", restoreUID: "u1" };
   const lost = { source: undefined, helpers: [] };
