@@ -176,6 +176,7 @@ const planFolders = [
   "restart",
   "upgrade",
   "hibernation",
+  "overlap",
   "status",
   "backup",
   "restore",

@@ -19,6 +19,7 @@ import { LeaderElector } from "../kube/lease.ts";
 import { nodes, persistentVolumes, podDisruptionBudgets } from "../kube/resource.ts";
 import type { Resource } from "../kube/resource.ts";
 import type { Operator } from "../operate/operator.ts";
+import { operatorNameOf } from "../operate/overlap.ts";
 import { runTerms } from "../operate/terms.ts";
 import { CommandError } from "../env/command-error.ts";
 import { flagsWithoutEffect } from "./go-flags.ts";
@@ -131,7 +132,8 @@ async function runWith(settings: RunSettings, host: RunHost): Promise<void> {
       );
       const watches = { watchesNodes, watchesVolumes, watchesBudgets };
       log.info("watching", watches);
-      const options = { ...operatorOptions(settings), userAgent, ...watches };
+      const name = nameOf(settings, connection);
+      const options = { ...operatorOptions(settings), userAgent, name, ...watches };
       const { admin, podNetwork } = databases;
       await runTerms({
         operator: {
@@ -211,6 +213,18 @@ function connectionOf(settings: RunSettings, environment: Environment): KubeConn
   );
 }
 
+function ownNamespace(settings: RunSettings, connection: KubeConnection): string {
+  const { leaderElectionNamespace, watchNamespace } = settings;
+  return leaderElectionNamespace || connection.namespace || watchNamespace || "default";
+}
+
+/** Instances that share a Lease are one operator. */
+function nameOf(settings: RunSettings, connection: KubeConnection): string {
+  const { enableLeaderElection, leaderElectionId } = settings;
+  const name = enableLeaderElection ? leaderElectionId : hostname();
+  return operatorNameOf(ownNamespace(settings, connection), name);
+}
+
 function electorOf(
   settings: RunSettings,
   connection: KubeConnection,
@@ -218,11 +232,7 @@ function electorOf(
   { clock, log, random }: RunHost,
 ): LeaderElector | undefined {
   if (!settings.enableLeaderElection) return undefined;
-  const namespace =
-    settings.leaderElectionNamespace ||
-    connection.namespace ||
-    settings.watchNamespace ||
-    "default";
+  const namespace = ownNamespace(settings, connection);
   return new LeaderElector({
     ...{ client, clock, random, log },
     lease: { namespace, name: settings.leaderElectionId },

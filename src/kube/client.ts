@@ -187,7 +187,9 @@ export class KubeClient {
     object: T,
     options: WriteOptions = {},
   ): Promise<T> {
-    return this.#put(resource, object, "status", options);
+    // Who owns which field is the server's to say; our copy of it may be cut.
+    const { managedFields: _, ...metadata } = object.metadata;
+    return this.#put(resource, { ...object, metadata }, "status", options);
   }
 
   async patch<T>(

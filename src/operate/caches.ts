@@ -28,6 +28,7 @@ import type {
 import type { IndexFunction } from "../kube/object-cache.ts";
 import type { KubeObject, ObjectMeta } from "../kube/object.ts";
 import { Reflector } from "../kube/reflector.ts";
+import { isOperator } from "../plan/overlap/standing.ts";
 import {
   configMaps,
   deployments,
@@ -159,7 +160,7 @@ export function makeCaches(options: CacheOptions): Caches {
     resource: Resource<T>,
     indexes: Readonly<Record<string, IndexFunction<T>>> = {},
   ): Reflector<T> =>
-    new Reflector({ ...shared, ...selector, resource, transform: withoutManagedFields, indexes });
+    new Reflector({ ...shared, ...selector, resource, transform: onlyOperators, indexes });
   const reflectOwned = <T extends KubeObject>(
     resource: Resource<T>,
     indexes: Readonly<Record<string, IndexFunction<T>>> = {},
@@ -239,6 +240,17 @@ function onlyPlace({ apiVersion, kind, metadata, spec }: Stored<PersistentVolume
     ...{ apiVersion, kind, metadata: { name, uid, resourceVersion, deletionTimestamp } },
     spec: { ...(nodeAffinity === undefined ? {} : { nodeAffinity }) },
   } as Stored<PersistentVolume>;
+}
+
+/** Of who wrote what, only the operators that wrote the status matter, and when. */
+function onlyOperators<T extends KubeObject>(object: T): T {
+  const { managedFields, ...metadata } = object.metadata;
+  if (managedFields === undefined) return object;
+  const found = managedFields
+    .filter(({ manager = "", subresource }) => subresource === "status" && isOperator(manager))
+    .map(({ manager, subresource, time }) => ({ manager, subresource, time }));
+  if (found.length === 0) return { ...object, metadata };
+  return { ...object, metadata: { ...metadata, managedFields: found } };
 }
 
 /** Nobody here reads managedFields, and they are often larger than the rest. */

@@ -93,6 +93,8 @@ export interface ClusterState {
   reportedGeneration: number | undefined;
   /** Generation of whose spec people were warned. */
   warnedGeneration: number | undefined;
+  /** The other operator of which people were told. */
+  toldOverlap: string | undefined;
 }
 
 export interface StateOptions {
@@ -189,6 +191,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     answeredRequest: undefined,
     reportedGeneration: undefined,
     warnedGeneration: undefined,
+    toldOverlap: undefined,
   };
 }
 

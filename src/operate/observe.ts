@@ -38,6 +38,7 @@ export interface ObserveInput {
   options: PlanOptions;
   checks: SafetyChecks;
   serverAheadMs: number;
+  overlappingOperator?: string | undefined;
 }
 
 export function observeCluster(input: ObserveInput): Snapshot {
@@ -48,6 +49,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
   return withSpecInForce({
     nowMs,
     serverAheadMs: input.serverAheadMs,
+    overlappingOperator: input.overlappingOperator,
     cluster,
     pods,
     pvcs: objectsOf(caches.pvcs, cluster),

@@ -83,6 +83,8 @@ export interface OperatorOptions {
   sidecarOrderTimeoutMs?: number;
   parallelWrites?: number;
   userAgent?: string;
+  /** The name under which it writes and knows its own writes, see operatorNameOf; without one it does not look for others. */
+  name?: string;
   /** Whether nodes are looked at; by default when no namespace is given, since they belong to none. */
   watchesNodes?: boolean;
   /** By default as for nodes. */
@@ -161,6 +163,7 @@ class RunningOperator implements Operator {
     const serverClock = new ServerClock((aheadMs) => noteDifference(log, aheadMs));
     const client = new KubeClient(measuredTransport(this.#input.transport, clock, serverClock), {
       userAgent,
+      ...(options.name === undefined ? {} : { fieldManager: options.name }),
       ...(input.onRequest === undefined ? {} : { onRequest: input.onRequest }),
       onWarning: (text) => log.warn("the API server warns", { text }),
     });
@@ -201,7 +204,7 @@ class RunningOperator implements Operator {
       onHandled: (record) => this.#noteLook("clusters", record),
     });
     const shared = {
-      ...{ clock, random, log, client, serverClock, namespace },
+      ...{ clock, random, log, client, serverClock, namespace, operatorName: options.name },
       caches: this.#caches,
       recorder: this.#recorder,
       terminalPodMinimumAgeMs: this.#reconcile.plan.terminalPodMinimumAgeMs,
@@ -514,6 +517,7 @@ function reconcileOptions(
     caches,
     recorder,
     metrics,
+    operatorName: options.name,
     perform: {
       client,
       caches,

@@ -41,6 +41,7 @@ import { answerRequest, openRequest } from "./coordination-requests.ts";
 import { datedPlan, storedWaits } from "./dated-plan.ts";
 import type { DatedClusterPlan } from "./dated-plan.ts";
 import { invalidStatus, problemText } from "./invalid-spec.ts";
+import { overlappingOperator, standBack } from "./overlap.ts";
 import { pausedStatus } from "./paused.ts";
 import type { OperatorMetrics } from "./metrics.ts";
 import { freshEnough, objectsOf, observeCluster, operatorTrustOf } from "./observe.ts";
@@ -66,6 +67,8 @@ export interface ReconcileOptions {
   recorder: EventRecorder;
   metrics: OperatorMetrics;
   serverClock: ServerClock;
+  /** See OverlapTools. */
+  operatorName: string | undefined;
   perform: PerformOptions;
   plan: PlanOptions;
   checks: SafetyChecks;
@@ -118,6 +121,13 @@ export async function reconcileCluster(
     state.certificates.follow([]);
     return protectAnd(options, key, state, cluster, () => tellPaused(options, state, cluster));
   }
+  const place = { resource: foundationDbClusters, cache: options.caches.clusters };
+  const back = await standBack(options, { ...place, object: cluster, state });
+  if (back !== undefined) {
+    state.poller.follow(undefined);
+    state.certificates.follow([]);
+    return back;
+  }
   const restLeftMs = state.restUntilMs - options.clock.nowMs();
   if (restLeftMs > 0) return { againAfterMs: restLeftMs };
   options.metrics.passBegan();
@@ -143,6 +153,7 @@ export async function reconcileCluster(
     options: options.plan,
     checks: options.checks,
     serverAheadMs: options.serverClock.aheadMs,
+    overlappingOperator: overlappingOperator(options, cluster.metadata),
   });
   state.sidecars.keepOnly(snapshot);
   const startedMs = options.stopwatch();

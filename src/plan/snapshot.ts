@@ -175,6 +175,8 @@ export interface Snapshot {
   readonly nowMs: number;
   /** By how much the clock of the API server is ahead of ours, as measured; 0 when absent. */
   readonly serverAheadMs?: number;
+  /** Another operator that looks after the resource, and stands back. */
+  readonly overlappingOperator?: string | undefined;
   /** As stored, except that its spec is normalised, and is the one that can be brought about now. */
   readonly cluster: FoundationDBCluster;
   /** As the resource has it, where another one is in force. */

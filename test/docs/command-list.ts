@@ -102,6 +102,9 @@ const looking: readonly Run[] = [
   ],
   ["kubectl get fdb sample -o jsonpath='{.status.blockedBy[*].message}'"],
   [
+    "kubectl get foundationdbcluster sample -o jsonpath='{.metadata.annotations.foundationdb\\.org/operator-question}'",
+  ],
+  [
     "kubectl get fdb sample -o jsonpath='{range .status.blockedBy[*]}{.reason}: {.message}{\"\\n\"}{end}'",
   ],
   [

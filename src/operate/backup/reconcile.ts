@@ -18,6 +18,7 @@ import { isAnythingLeft, removalOf } from "../../plan/backup/drill-objects.ts";
 import { isLeftAlone } from "../../plan/removal/protect-from-deletion.ts";
 import type { Caches } from "../caches.ts";
 import { datedPlan, storedWaits } from "../dated-plan.ts";
+import { standBack } from "../overlap.ts";
 import { invalidResourceStatus } from "./invalid-resource.ts";
 import { clusterAt, drillObjectsOf, observeBackup, questionOf } from "./observe.ts";
 import type { FollowedDatabase } from "./observe.ts";
@@ -44,6 +45,8 @@ export interface BackupReconcileOptions {
   caches: Caches;
   recorder: EventRecorder;
   serverClock: ServerClock;
+  /** See OverlapTools. */
+  operatorName: string | undefined;
   /** The namespace that is looked after; all when absent. */
   namespace: string | undefined;
   terminalPodMinimumAgeMs: number;
@@ -66,10 +69,13 @@ export async function reconcileBackup(
   // No plan is made on a state that our own writes may have ended.
   const heldMs = await state.doubts.settle(options);
   if (heldMs > 0) return { againAfterMs: heldMs };
+  const { backups } = options.caches;
+  const place = { resource: foundationDbBackups, cache: backups, object: backup, state };
+  const back = await standBack(options, place);
+  if (back !== undefined) return back;
   const isDeleted = backup.metadata.deletionTimestamp !== undefined;
   const problems = isDeleted ? [] : options.validate(backup);
-  const { backups: cache } = options.caches;
-  const subject = { resource: foundationDbBackups, cache, object: backup, state, figuresMs };
+  const subject = { ...place, figuresMs };
   if (problems.length > 0) {
     const told = invalidResourceStatus(backup, problems, options.clock.nowMs());
     const { drill: _, ...status } = told;

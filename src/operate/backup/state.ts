@@ -39,6 +39,8 @@ export interface ResourceState {
   /** Generation whose problems were reported, and of whose spec people were warned. */
   reportedGeneration: number | undefined;
   warnedGeneration: number | undefined;
+  /** The other operator of which people were told. */
+  toldOverlap: string | undefined;
 }
 
 export interface BackupState extends ResourceState {
@@ -84,5 +86,6 @@ export function newResourceState(): ResourceState {
     intervalMs: 0,
     reportedGeneration: undefined,
     warnedGeneration: undefined,
+    toldOverlap: undefined,
   };
 }

@@ -30,6 +30,7 @@ import {
 } from "../backup/pass.ts";
 import { hiddenLayer, isClusterHidden } from "../backup/reconcile.ts";
 import type { BackupReconcileOptions } from "../backup/reconcile.ts";
+import { standBack } from "../overlap.ts";
 import { observeRestore, questionOf } from "./observe.ts";
 import { performRestoreAction } from "./perform.ts";
 import type { RestoreState } from "./state.ts";
@@ -52,12 +53,14 @@ export async function reconcileRestore(
   const heldMs = await state.doubts.settle(options);
   if (heldMs > 0) return { againAfterMs: heldMs };
   const { clock, caches } = options;
+  const place = { resource: foundationDbRestores, cache: caches.restores, object: restore, state };
+  const back = await standBack(options, place);
+  if (back !== undefined) return back;
   const isDeleted = restore.metadata.deletionTimestamp !== undefined;
   const isEnded = isOver(restore);
   const isJudged = isDeleted || isEnded || wasStarted(restore);
   const problems = isJudged ? [] : options.validate(restore);
-  const place = { resource: foundationDbRestores, cache: caches.restores };
-  const subject = { ...place, object: restore, state, figuresMs: progressMs };
+  const subject = { ...place, figuresMs: progressMs };
   const { namespace = "" } = restore.metadata;
   const { destinationClusterName } = restore.spec;
   const database = options.database(`${namespace}/${destinationClusterName}`);

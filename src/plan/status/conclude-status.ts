@@ -17,6 +17,7 @@ import { hallWarnings } from "./hall-warnings.ts";
 import type { PlanWarning } from "../step.ts";
 import { impairmentWaits } from "./impaired-processes.ts";
 import { movedCoordinators } from "../coordinators/moved-coordinators.ts";
+import { overlapWarnings } from "../overlap/overlap-warning.ts";
 import { podWaits } from "../pods/pod-waits.ts";
 import { judgeReconciliation } from "./reconciliation.ts";
 import { databaseStatus, isStatusPending } from "../snapshot.ts";
@@ -163,6 +164,7 @@ function allWaits(
 
 function warningsOf(snapshot: Snapshot, draft: Draft): PlanWarning[] {
   return [
+    ...overlapWarnings(snapshot),
     ...unreadableWarnings(snapshot),
     ...trustWarnings(snapshot),
     ...hallWarnings(snapshot, draft),

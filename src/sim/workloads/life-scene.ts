@@ -15,6 +15,7 @@ import { skewedClock } from "../skewed-clock.ts";
 import type { SkewedClock } from "../skewed-clock.ts";
 import { Trace } from "../trace.ts";
 import { VirtualClock } from "../../env/virtual-clock.ts";
+import { operatorNameOf } from "../../operate/overlap.ts";
 import { operatorSeat } from "../operator-seat.ts";
 import type { OperatorSeat, OperatorSeatOptions } from "../operator-seat.ts";
 import { traceLog } from "../trace-log.ts";
@@ -39,6 +40,8 @@ export interface SceneOptions {
 
 /** Of a life in which two instances of the operator share a Lease. */
 const rivalChance = 0.3;
+/** Of those without another instance: how often another installation looks after the same clusters. */
+const overlapChance = 0.1;
 
 /** How the life of a seed begins. */
 export function shapeOfSeed(seed: number, backups = false): LifeShape {
@@ -68,7 +71,9 @@ export class LifeScene {
   readonly operatorClock: SkewedClock;
   /** Something goes on that the database may feel. */
   isDisturbed = false;
-  /** Another instance of the operator, which works when the first one does not hold the Lease. */
+  /** Another installation looks after the same clusters. */
+  readonly isOverlapped: boolean;
+  /** Another instance of the operator, which works when the first one does not hold the Lease, or another installation. */
   readonly rival: OperatorSeat | undefined;
   readonly #looks = new LookWatch();
   lastWish: { names: readonly string[]; back: object } | undefined;
@@ -105,6 +110,8 @@ export class LifeScene {
       onExcess: (text) => this.watchman.violations.push(text),
     });
     const hasRival = keyedRandom(seed, "rival").next() < rivalChance;
+    const isOverlapped = !hasRival && keyedRandom(seed, "overlap").next() < overlapChance;
+    this.isOverlapped = isOverlapped;
     const { nodes, zones } = this.shape;
     const busyPollMs = randomPick(random, [1_000, 2_000, 5_000]);
     this.world = startWorld({
@@ -114,7 +121,7 @@ export class LifeScene {
       checks: options.checks,
       ...(hasRival ? { instance: "first" } : {}),
       operatorClock: this.faults.suspension.clock(this.operatorClock),
-      operator: { busyPollMs },
+      operator: { busyPollMs, ...(isOverlapped ? { name: operatorNameOf("first", "lease") } : {}) },
       wrapTransport: (transport) => {
         const inspected = this.watchman.inspect(this.faults.atDoor(transport));
         return this.faults.transport(this.links.wrapTransport(inspected));
@@ -126,7 +133,11 @@ export class LifeScene {
       wrapNetwork: (network) => this.faults.network(network),
       onRequest: (record) => this.requests.push({ ...record, atMs: this.clock.nowMs() }),
     });
-    if (hasRival) this.rival = rivalOf(this, seed, options, { busyPollMs });
+    if (hasRival) this.rival = rivalOf(this, seed, options, { busyPollMs }, "rival");
+    if (isOverlapped) {
+      const operator = { busyPollMs, name: operatorNameOf("second", "lease") };
+      this.rival = rivalOf(this, seed, options, operator);
+    }
     const { context } = this.world.server;
     context.authorize = (asked) =>
       asked.userName !== "fdb-operator" || this.faults.rights.isAllowed(asked);
@@ -184,7 +195,8 @@ export class LifeScene {
     return this.requests
       .filter(({ verb, atMs }) => atMs >= ms && !["get", "list", "watch"].includes(verb))
       .map(({ verb, resource, name: object }) => `${verb} ${resource.plural} ${object ?? ""}`)
-      .filter((write) => this.backups === undefined || !isOfBackups(write));
+      .filter((write) => this.backups === undefined || !isOfBackups(write))
+      .filter((write) => !this.isOverlapped || !isOfOverlap(write));
   }
 
   /** Time passes under the eyes of the watchman. */
@@ -260,17 +272,19 @@ export class LifeScene {
   }
 }
 
-/** It has no faults of its own: when the first one stands still or is not heard, it takes over. */
+/** It has no faults of its own: when the first one stands still or is not heard, it takes over. Without a name for a Lease it
+ * is another installation. */
 function rivalOf(
   { world, watchman, clock, trace, requests }: LifeScene,
   seed: number,
   { checks }: SceneOptions,
   operator: OperatorSeatOptions["operator"],
+  instance?: string,
 ): OperatorSeat {
   const { server, network, fdb } = world;
   return operatorSeat(
     {
-      ...{ checks, operator, instance: "rival" },
+      ...{ checks, operator, ...(instance === undefined ? {} : { instance }) },
       wrapTransport: (transport) => watchman.inspect(transport),
       wrapAdmin: (admin) => watchman.inspectCommands(admin),
       onRequest: (record) => requests.push({ ...record, atMs: clock.nowMs() }),
@@ -282,6 +296,11 @@ function rivalOf(
       noteAction: (text, error) => trace.append("rival", text, error),
     },
   );
+}
+
+/** Two installations tell each other twice an hour that they are there. */
+function isOfOverlap(write: string): boolean {
+  return write.includes(" foundationdbclusters ") || write.includes(" events ");
 }
 
 function isAtRest({ metadata, status }: FoundationDBCluster): boolean {

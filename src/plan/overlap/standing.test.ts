@@ -1,0 +1,135 @@
+// Who works on a resource that several operators see, question by question. Rules: spec/overlap.md.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { formatQuestion, parseQuestion, questionAnnotation } from "../../api/operator-question.ts";
+import type { OperatorQuestion } from "../../api/operator-question.ts";
+import type { ObjectMeta } from "../../kube/object.ts";
+import { formatTime } from "../../kube/time.ts";
+import { answerMs, askAgainMs, standingOf } from "./standing.ts";
+
+const nowMs = Date.UTC(2026, 0, 1, 12);
+const [own, other, third] = ["fdb-operator:a/x", "fdb-operator:b/x", "fdb-operator:c/x"] as const;
+
+/** How long ago each wrote the status, in seconds, and what is asked. */
+function metadataOf(writes: Record<string, number>, question?: OperatorQuestion): ObjectMeta {
+  const annotations: Record<string, string> =
+    question === undefined ? {} : { [questionAnnotation]: formatQuestion(question) };
+  const managedFields = Object.entries(writes).map(([manager, seconds]) => ({
+    ...{ manager, operation: "Update", subresource: "status" },
+    time: formatTime(nowMs - seconds * 1000),
+  }));
+  return { annotations, managedFields };
+}
+
+const asked = (by: string, secondsAgo: number, answer?: readonly [string, number]) => ({
+  askedBy: by,
+  askedMs: nowMs - secondsAgo * 1000,
+  ...(answer && { answer: { by: answer[0], atMs: nowMs - answer[1] * 1000 } }),
+});
+const ask = { askedBy: own, askedMs: nowMs };
+const answered = { by: own, atMs: nowMs };
+
+const table: readonly (readonly [string, ObjectMeta, object])[] = [
+  ["[OVER6] nobody has written anything", metadataOf({}), { isBack: false }],
+  ["[OVER6] it wrote last itself", metadataOf({ [own]: 9, [other]: 99 }), { isBack: false }],
+  [
+    "[OVER6] another program wrote last",
+    metadataOf({ manager: 1, "fdb-operator": 2 }),
+    { isBack: false },
+  ],
+  [
+    "[OVER2] another one wrote last",
+    metadataOf({ [own]: 99, [other]: 9 }),
+    { isBack: true, other, question: ask },
+  ],
+  [
+    "[OVER2] its question is open",
+    metadataOf({ [other]: 99 }, asked(own, 20)),
+    { isBack: true, other, untilMs: nowMs - 20_000 + answerMs },
+  ],
+  [
+    "[OVER2] another one's question is open",
+    metadataOf({ [other]: 99 }, asked(third, 20)),
+    { isBack: true, other, untilMs: nowMs - 20_000 + answerMs },
+  ],
+  [
+    "[OVER2] it works and is asked",
+    metadataOf({ [own]: 99 }, asked(other, 20)),
+    { isBack: false, other, question: { ...asked(other, 20), answer: answered } },
+  ],
+  [
+    "[OVER2] both wrote in the same second, and the other one asked first",
+    metadataOf({ [own]: 30, [other]: 30 }, asked(other, 20)),
+    { isBack: false, other, question: { ...asked(other, 20), answer: answered } },
+  ],
+  ["[OVER2] it was asked long ago", metadataOf({ [own]: 99 }, asked(other, 61)), { isBack: false }],
+  [
+    "[OVER3] it was answered",
+    metadataOf({ [other]: 99 }, asked(own, 50, [other, 49])),
+    { isBack: true, other, untilMs: nowMs - 49_000 + askAgainMs },
+  ],
+  [
+    "[OVER3] somebody else was answered",
+    metadataOf({ [other]: 99 }, asked(third, 50, [other, 49])),
+    { isBack: true, other, untilMs: nowMs - 49_000 + askAgainMs },
+  ],
+  [
+    "[OVER3] half an hour later it asks again",
+    metadataOf({ [other]: 9_999 }, asked(own, 1_801, [other, 1_800])),
+    { isBack: true, other, question: ask },
+  ],
+  [
+    "[OVER4] nobody answers",
+    metadataOf({ [other]: 9_999 }, asked(own, 60)),
+    { isBack: true, other, question: { ...asked(own, 60), answer: answered } },
+  ],
+  [
+    "[OVER4] it took over",
+    metadataOf({ [other]: 99 }, asked(own, 61, [own, 1])),
+    { isBack: false },
+  ],
+  [
+    "[OVER4] another one that asked took over",
+    metadataOf({ [own]: 99 }, asked(third, 61, [third, 1])),
+    { isBack: true, other: third, question: ask },
+  ],
+  [
+    "[OVER4] a question from before it was stopped is asked again",
+    metadataOf({ [other]: 9_999 }, asked(own, 3_600)),
+    { isBack: true, other, question: ask },
+  ],
+  [
+    "[OVER5] it has answered",
+    metadataOf({ [own]: 99 }, asked(other, 600, [own, 599])),
+    { isBack: false, other, untilMs: nowMs - 599_000 + askAgainMs + answerMs },
+  ],
+  [
+    "[OVER5] whoever asked is gone",
+    metadataOf({ [own]: 9_999 }, asked(other, 1_900, [own, 1_860])),
+    { isBack: false },
+  ],
+  [
+    "[OVER7] a question from the future",
+    metadataOf({ [own]: 99 }, asked(other, -3_600)),
+    { isBack: false, other, question: { askedBy: other, askedMs: nowMs, answer: answered } },
+  ],
+  [
+    "[OVER7] an answer from the future ends like one from now",
+    metadataOf({ [other]: 99 }, asked(own, 10, [other, -3_600])),
+    { isBack: true, other, untilMs: nowMs + askAgainMs },
+  ],
+];
+
+for (const [title, metadata, expected] of table) {
+  test(title, () => assert.deepEqual(standingOf(own, metadata, nowMs), expected));
+}
+
+test("[OVER7] what is no question is nobody's", () => {
+  const texts = ["", "asked", "asked by me at noon", `asked by  at ${formatTime(nowMs)}`, "{}"];
+  for (const text of [undefined, ...texts, `asked by ${"x".repeat(129)} at ${formatTime(nowMs)}`]) {
+    assert.equal(parseQuestion(text), undefined, text);
+  }
+  for (const question of [asked(own, 5), asked(own, 5, [other, 1])]) {
+    assert.deepEqual(parseQuestion(formatQuestion(question)), question);
+  }
+});

@@ -1,0 +1,124 @@
+// Two installations of the operator that look after the same clusters. Rules: spec/overlap.md.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { questionAnnotation } from "../../src/api/operator-question.ts";
+import { conditionIn } from "../../src/kube/condition.ts";
+import { silentLog } from "../../src/env/log.ts";
+import { keyedRandom } from "../../src/env/keyed-random.ts";
+import type { Activity } from "../../src/operate/activity.ts";
+import { operatorNameOf } from "../../src/operate/overlap.ts";
+import { operatorSeat } from "../../src/sim/operator-seat.ts";
+import type { OperatorSeat } from "../../src/sim/operator-seat.ts";
+import { minuteMs, small, TestWorld } from "./world-harness.ts";
+
+const [first, second] = [operatorNameOf("a", "lease"), operatorNameOf("b", "lease")];
+
+interface Overlap {
+  world: TestWorld;
+  other: OperatorSeat;
+  /** What the other one did. */
+  acts: Activity[];
+}
+
+async function withTwo(run: (overlap: Overlap) => Promise<void>): Promise<void> {
+  const world = await TestWorld.open({ operator: { name: first } });
+  const acts: Activity[] = [];
+  const { clock, network, fdb, server } = world.world;
+  const other = operatorSeat(
+    { operator: { name: second }, onActivity: (activity) => acts.push(activity) },
+    {
+      ...{ clock, network, admin: fdb.admin, log: silentLog },
+      random: (number) => keyedRandom(7, `other ${number}`),
+      transport: () => server.transport("fdb-operator"),
+      noteAction: () => undefined,
+    },
+  );
+  try {
+    await run({ world, other, acts });
+  } finally {
+    await world.during(other.stop(), minuteMs, "the end of the other operator");
+    await world.close();
+  }
+}
+
+async function question(world: TestWorld): Promise<string> {
+  return (await world.cluster()).metadata.annotations?.[questionAnnotation] ?? "";
+}
+
+async function warningOf(world: TestWorld): Promise<string | undefined> {
+  return conditionIn((await world.cluster()).status, "Warning")?.reason;
+}
+
+const actsOf = (activities: readonly Activity[]): string[] =>
+  activities.flatMap((activity) => (activity.type === "action" ? [activity.text] : []));
+
+const knob = (value: string) => ({ processes: { general: { customParameters: [value] } } });
+
+test("[OVER2][OVER3][OVER5] an operator that comes to a cluster of another one stands back, and both say so", async () => {
+  await withTwo(async ({ world, other, acts }) => {
+    await world.createCluster(small);
+    await world.untilReconciled();
+    other.start();
+    await world.clock.advance(2 * minuteMs);
+    assert.match(
+      await question(world),
+      /^asked by fdb-operator:b\/lease .*answered by fdb-operator:a\/lease/,
+    );
+    assert.equal(await warningOf(world), "OperatorOverlap");
+    const told = (await world.events("OperatorOverlap")).map(({ message }) => message ?? "");
+    assert.ok(
+      told.some((message) => message.includes(`${first} works on it: this one stands back`)),
+    );
+    assert.ok(told.some((message) => message.includes(`${second} looks after it, too`)));
+    await world.changeSpec(knob("knob_max_trace_lines=7"));
+    await world.untilReconciled(20 * minuteMs);
+    assert.deepEqual(actsOf(acts), []);
+    const kills = actsOf(world.activities).filter((text) => text.startsWith("restart"));
+    // The canary, and then all others.
+    assert.equal(kills.length, 2, kills.join("\n"));
+    // The question is asked anew, and answered, for as long as both are there.
+    await world.clock.advance(65 * minuteMs);
+    assert.equal(await warningOf(world), "OperatorOverlap");
+    assert.deepEqual(actsOf(acts), []);
+    world.assertDataSafe();
+  });
+});
+
+test("[OVER4] the other one takes over when the first one is gone, and then the first one stands back", async () => {
+  await withTwo(async ({ world, other, acts }) => {
+    await world.createCluster(small);
+    await world.untilReconciled();
+    other.start();
+    await world.clock.advance(2 * minuteMs);
+    await world.during(world.world.stopOperator(), minuteMs, "the end of the first operator");
+    await world.changeSpec(knob("knob_max_trace_lines=8"));
+    await world.clock.advance(25 * minuteMs);
+    assert.deepEqual(actsOf(acts), []);
+    await world.untilReconciled(20 * minuteMs);
+    assert.ok(actsOf(acts).length > 0);
+    await world.clock.advance(15 * minuteMs);
+    assert.equal(await warningOf(world), undefined);
+    const mark = world.activities.length;
+    world.world.startOperator();
+    await world.clock.advance(2 * minuteMs);
+    await world.changeSpec(knob("knob_max_trace_lines=9"));
+    await world.untilReconciled(20 * minuteMs);
+    assert.deepEqual(actsOf(world.activities.slice(mark)), []);
+    assert.equal(await warningOf(world), "OperatorOverlap");
+    world.assertDataSafe();
+  });
+});
+
+test("[OVER2] two operators that see a new cluster at the same time: one makes it", async () => {
+  await withTwo(async ({ world, other, acts }) => {
+    other.start();
+    await world.clock.advance(minuteMs);
+    await world.createCluster(small);
+    await world.untilReconciled(15 * minuteMs);
+    await world.clock.advance(10 * minuteMs);
+    const workers = [actsOf(world.activities), actsOf(acts)].filter((list) => list.length > 0);
+    assert.equal(workers.length, 1);
+    assert.equal(await warningOf(world), "OperatorOverlap");
+    world.assertDataSafe();
+  });
+});
