@@ -65,6 +65,7 @@ export function observeBackup(input: ObserveBackupInput): BackupSnapshot {
     ...podsOf(caches.pods.byIndex(backupIndex, key), uid),
     layer: observationOf(cluster, database, state.reader.latest),
     layerBefore: state.reader.before,
+    pauseWrittenMs: state.pauseWrittenMs,
     database: recentStatus(database, nowMs),
     others: otherBackups(caches, backup),
     restores: caches.restores.list().toSorted(byKey),

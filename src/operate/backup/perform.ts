@@ -43,7 +43,9 @@ export async function performBackupAction(
   if (action.type === "setPaused") {
     const admin = input.database?.client;
     if (admin === undefined) throw new Error("there is no connection to the database");
-    return setAgentsPaused(admin, action.isPaused, timeoutMs);
+    await setAgentsPaused(admin, action.isPaused, timeoutMs);
+    state.pauseWrittenMs = input.nowMs();
+    return;
   }
   if (action.type === "createCommand") {
     const objection = await objectionTo(input, action);

@@ -46,6 +46,8 @@ export interface ResourceState {
 export interface BackupState extends ResourceState {
   /** What the pass before found; undefined before the first one. */
   facts: BackupFacts | undefined;
+  /** When the agents were last paused or resumed. */
+  pauseWrittenMs: number;
   readonly reader: BackupReader;
   readonly times: TimeReader;
   readonly figures: FigureReader;
@@ -56,6 +58,7 @@ export function newBackupState(options: LayerReaderOptions): BackupState {
   return {
     reader,
     facts: undefined,
+    pauseWrittenMs: 0,
     times: timeReader(options),
     figures: figureReader(options),
     ...newResourceState(),

@@ -8,6 +8,7 @@ import {
   commandPodOf,
   gistOf,
   nightlyUrl,
+  nowMs,
   planBackup,
   recordWith,
   sceneOf,
@@ -171,6 +172,17 @@ for (const policy of ["stop", "cleanup"] as const) {
     assert.deepEqual(gistOf({ ...scene, commandPods: [read] }).does, ["setFinalizer"]);
   });
 }
+
+test("[BK60] what was seen before our own write is no reason to write again", () => {
+  const backup = backupWith({ backupState: "Paused" });
+  const doesAt = (pauseWrittenMs: number): string[] =>
+    planBackup(sceneOf({ backup, ...seen(recordWith()), pauseWrittenMs })).actions.map(
+      ({ type }) => type,
+    );
+  assert.deepEqual(doesAt(nowMs - 1), ["setPaused"]);
+  assert.deepEqual(doesAt(nowMs), []);
+  assert.deepEqual(doesAt(nowMs + 1), ["setPaused"], "the clock was set back");
+});
 
 test("[BK60] agents are paused and resumed as the spec says, whoever did otherwise", () => {
   const paused = backupWith({ backupState: "Paused" });

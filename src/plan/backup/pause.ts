@@ -41,10 +41,17 @@ export function toggleBackupPaused(
   if (other !== undefined || layer.isPaused === isPaused) return { waits };
   const generation = backup.metadata.generation ?? 0;
   return {
-    actions: [{ type: "setPaused", step, isPaused }],
+    actions: isOlderThanWrite(snapshot) ? [] : [{ type: "setPaused", step, isPaused }],
     waits,
     status: { generations: { needsBackupPauseToggle: generation } },
   };
+}
+
+/** What was asked for before our own write cannot show it. */
+function isOlderThanWrite({ layer, nowMs, pauseWrittenMs = 0 }: BackupSnapshot): boolean {
+  // A clock that was set back says nothing about which came first.
+  if (layer.kind !== "seen" || pauseWrittenMs > nowMs) return false;
+  return layer.observedMs <= pauseWrittenMs;
 }
 
 /** Another resource has its tag, and it never had a backup of its own: it has no say. */

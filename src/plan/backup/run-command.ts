@@ -48,6 +48,8 @@ export function runCommand(
 ): CommandResult {
   const busy = unfinished(snapshot);
   if (busy !== undefined) return { waits: [busyWait(snapshot, step, command, busy)] };
+  const unread = command.needsDatabase ? unreadChange(snapshot, command) : undefined;
+  if (unread !== undefined) return { waits: [settlingWait(step, unread)] };
   const end = lastEnd(snapshot, command);
   if (end === undefined) return begin(snapshot, step, command, 1);
   if (end.isSuccess && !isReadSince(snapshot, end)) return { waits: [settlingWait(step, end)] };
@@ -95,6 +97,19 @@ function clusterLabelKeys({ cluster }: CommandView): string[] {
 /** Another command of this backup that has not ended. */
 function unfinished(snapshot: CommandView): Stored<Pod> | undefined {
   return snapshot.commandPods.find((pod) => commandEnd(snapshot, pod) === undefined);
+}
+
+const changingTypes: readonly string[] = ["start", "modify", "discontinue", "abort"];
+
+/** Another command has ended that may have changed the database, which was not read since: this one rests on what was before. */
+function unreadChange(snapshot: CommandView, command: BackupCommand): CommandEnd | undefined {
+  if (snapshot.layer.kind !== "seen") return undefined;
+  const purpose = purposeOf(command);
+  return snapshot.commandPods
+    .filter((pod) => commandIdentity(pod).purpose !== purpose)
+    .filter((pod) => changingTypes.includes(commandIdentity(pod).type))
+    .flatMap((pod) => commandEnd(snapshot, pod) ?? [])
+    .find((end) => !isReadSince(snapshot, end));
 }
 
 export function isReadSince(

@@ -103,6 +103,8 @@ export interface BackupSnapshot {
   readonly layer: LayerObservation;
   /** What was seen before that, at least some seconds earlier; a successor knows of none. */
   readonly layerBefore?: Seen<BackupLayer> | undefined;
+  /** When the agents were last paused or resumed by us; 0 when never. What was seen before tells nothing about it. */
+  readonly pauseWrittenMs?: number;
   /** The newest status of the database, not older than two minutes. */
   readonly database: DatabaseStatus | undefined;
   /** All other backups that this operator looks after, in all namespaces, sorted. */

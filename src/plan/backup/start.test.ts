@@ -86,6 +86,25 @@ test("[BK46] an attempt that runs, or whose result was not read yet, is not repe
   assert.deepEqual(gistOf(read), nobody);
 });
 
+test("[BK46] a start to another place waits until what came of the first one was read", () => {
+  const before = looked(sceneOf(seen(undefined)));
+  const first = commandPodOf(planBackup(before), { exitCode: 0 });
+  const place = { accountName: "account@host", backupName: "elsewhere" };
+  const moved = looked({
+    ...before,
+    backup: backupWith({ blobStoreConfiguration: place }),
+    ...seen(undefined, {}, nowMs - 6_000),
+  });
+  assert.deepEqual(gistOf(moved).does, ["start"], "without the first one");
+  const commandPods = [...moved.commandPods, first];
+  assert.deepEqual(gistOf({ ...moved, commandPods }), {
+    does: [],
+    waits: ["BackupCommandRunning"],
+  });
+  const read = { ...moved, commandPods, ...seen(undefined) };
+  assert.deepEqual(gistOf(read).does, ["start"], "it came to nothing");
+});
+
 test("[BK10][BK46] the same wish has the same pod, in every pass and for every operator", () => {
   const scene = looked(sceneOf(seen(undefined)));
   const nameOf = (of: BackupSnapshot): string | undefined =>

@@ -87,23 +87,25 @@ function mayGiveWay({ spec, status }: FoundationDBCluster, group: Group, failed:
   );
   const isSameClass = ofClass.some(({ processGroupID }) => processGroupID === failed);
   const isLeaving = (one: Group): boolean => one.removalTimestamp !== undefined;
-  const reporting = ofClass.filter((one) => isServing(one) && one.processGroupID !== failed);
+  const serves = (one: Group): boolean => isServing(spec, one);
+  const reporting = ofClass.filter((one) => serves(one) && one.processGroupID !== failed);
   // The failed one is marked by the same write.
   const staying = ofClass.filter((one) => !isLeaving(one)).length + 1;
   const counts: Readonly<Record<string, number | undefined>> = wantedCounts(spec);
   const wanted = counts[group.processClass] ?? 0;
   const { faultTolerance } = redundancyOf(spec.databaseConfiguration?.redundancy_mode);
   const toCome = Math.max(0, wanted - staying);
-  return isSameClass && isServing(group) && reporting.length + toCome + faultTolerance <= wanted;
+  return isSameClass && serves(group) && reporting.length + toCome + faultTolerance <= wanted;
 }
 
-/** It reports, and its exclusion has not begun. */
-function isServing({ processGroupConditions = [], exclusionTimestamp }: Group): boolean {
-  const isAway = processGroupConditions.some(({ type }) =>
-    /^(MissingProcesses|MissingPod|ResourcesTerminating|ProcessIsMarkedAsExcluded)$/.test(
-      type ?? "",
-    ),
-  );
+/** It reports, and its exclusion has not begun: of several processes in a pod a person may have excluded one. */
+function isServing(
+  { storageServersPerPod = 1, logServersPerPod = 1 }: FoundationDBCluster["spec"],
+  { processGroupConditions = [], exclusionTimestamp }: Group,
+): boolean {
+  const away = ["MissingProcesses", "MissingPod", "ResourcesTerminating"];
+  if (storageServersPerPod === 1 && logServersPerPod === 1) away.push("ProcessIsMarkedAsExcluded");
+  const isAway = processGroupConditions.some(({ type }) => away.includes(type ?? ""));
   return !isAway && exclusionTimestamp === undefined;
 }
 

@@ -300,7 +300,9 @@ export class Watchman {
     if (asleep.some((other) => other.metadata.name !== metadata.name)) return;
     this.#checkAvailable(`pod ${podName} is stopped for a sleep`);
     const missing = this.#theWorld()
-      .fdb.truth.replicas()
+      .fdb.truth.databases()
+      .filter(({ connectionString }) => connectionString === status?.connectionString)
+      .flatMap((database) => database.replicas)
       .flatMap(({ replicas }) => replicas)
       .filter(({ isLive, isOnDisk }) => !isLive || !isOnDisk);
     if (missing.length > 0) this.#violated(`a database sleeps while ${missing.length} copies miss`);
