@@ -1,5 +1,5 @@
 // Step updateDatabaseConfiguration: creates the database and keeps its configuration as the resource wants it,
-// one safe step at a time. Rules: spec/plan.md [P66]-[P74], [P102], [P106].
+// one safe step at a time. Rules: spec/plan.md [P66]-[P74], [P102], [P106], spec/migration.md [MIG1].
 import { remedyOf } from "../reasons/registry.ts";
 import { automationOf, locksOf } from "../../api/effective.ts";
 import { nextConfiguration } from "../../model/configuration-staging.ts";
@@ -170,7 +170,9 @@ function planChange(
   }
   if (!automationOf(spec).configureDatabase) return disabled("changed");
   if (isForeignChange(snapshot, draft, live)) return conflict(live);
-  const next = nextConfiguration(live, final);
+  const { wanted, waits: kept } = withPossibleEngine(status, live, final);
+  if (isSameConfiguration(live, wanted)) return { waits: kept };
+  const next = nextConfiguration(live, wanted);
   const version = draft.status.runningVersion ?? "";
   const danger = configurationDanger(snapshot, status, version, next.redundancy_mode);
   if (danger !== undefined) return unsafe(danger, calmRemedy);
@@ -181,12 +183,30 @@ function planChange(
   const command = configure(next, { isNew: false, needsLock, evidenceMs });
   // Stored before the command is given: whoever finds another configuration after a crash then knows that it may be its own.
   const result = { ...command, status: { databaseConfigurationHash: undefined } };
-  if (isSameConfiguration(next, final)) return result;
+  if (isSameConfiguration(next, wanted)) return { ...result, waits: kept };
   const message = "The database reaches the wanted regions in several steps";
-  return {
-    ...result,
-    waits: [newWait("ConfigurationStaged", message, remedyOf("ConfigurationStaged"), 5_000)],
-  };
+  const staged = newWait("ConfigurationStaged", message, remedyOf("ConfigurationStaged"), 5_000);
+  return { ...result, waits: [staged, ...kept] };
+}
+
+/** FoundationDB refuses a whole change for an engine that may not change, so everything else is asked for without it. */
+function withPossibleEngine(
+  status: DatabaseStatus,
+  live: DatabaseConfiguration,
+  final: DatabaseConfiguration,
+): { wanted: DatabaseConfiguration; waits: readonly NewWait[] } {
+  const inForce = status.cluster?.configuration?.storage_migration_type;
+  const type = final.storage_migration_type ?? inForce;
+  const { storage_engine: engine } = live;
+  if (final.storage_engine === engine || type !== "disabled") return { wanted: final, waits: [] };
+  const message = `The storage engine stays ${engine}, not ${final.storage_engine}: storage_migration_type is disabled`;
+  const wait = newWait(
+    "StorageMigrationDisabled",
+    message,
+    remedyOf("StorageMigrationDisabled"),
+    60_000,
+  );
+  return { wanted: { ...final, storage_engine: engine }, waits: [wait] };
 }
 
 export function liveOf(

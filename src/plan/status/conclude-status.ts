@@ -17,6 +17,7 @@ import { hallWarnings } from "./hall-warnings.ts";
 import type { PlanWarning } from "../step.ts";
 import { impairmentWaits } from "./impaired-processes.ts";
 import { movedCoordinators } from "../coordinators/moved-coordinators.ts";
+import { engineView } from "../../model/storage-engines.ts";
 import { podWaits } from "../pods/pod-waits.ts";
 import { judgeReconciliation } from "./reconciliation.ts";
 import { databaseStatus, isStatusPending } from "../snapshot.ts";
@@ -30,6 +31,7 @@ import { unreadableWaits, unreadableWarnings } from "./unreadable-status.ts";
 import { isAvailable, isPartial } from "./update-status.ts";
 import { hasWrongDenyList } from "../locks/update-lock-configuration.ts";
 import { isConfigMapCurrent } from "../config-map/update-config-map.ts";
+import { isMigrating, migrationWaits } from "../configuration/storage-migration.ts";
 import { liveOf } from "../configuration/update-database-configuration.ts";
 import { upgradeVerdict } from "../upgrade/upgrade-verdict.ts";
 import { observedSince } from "../facts.ts";
@@ -84,6 +86,7 @@ export function concludeStatus(
       unreadable.length > 0 ||
       isRemovalEnding(snapshot, draft) ||
       isActUnseen(snapshot) ||
+      isMigrating(status) ||
       draft.isUnfinished,
   });
   const waits = isReconciled ? [] : allWaits(snapshot, draft, [...volumes, ...unreadable], told);
@@ -157,8 +160,15 @@ function allWaits(
     ...told,
     ...podWaits(snapshot, draft),
     ...impairmentWaits(draft),
+    ...engineWaits(snapshot, draft),
     ...diskWaits(snapshot),
   ]);
+}
+
+function engineWaits(snapshot: Snapshot, { status }: Draft): NewWait[] {
+  const database = databaseStatus(snapshot);
+  const view = database && snapshot.memory.once(engineView, database);
+  return migrationWaits(status.storageEngineMigration, database, view, snapshot.nowMs);
 }
 
 function warningsOf(snapshot: Snapshot, draft: Draft): PlanWarning[] {

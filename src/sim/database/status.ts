@@ -24,6 +24,7 @@ import { latencyProbe, qosFigures, workloadFigures } from "./status-figures.ts";
 import { describeLogs } from "./status-logs.ts";
 import { describeProcesses } from "./status-processes.ts";
 import { isFullyReplicated } from "./storage-policy.ts";
+import { describeWiggler } from "./wiggle.ts";
 
 const recoveryDescriptions: Readonly<Record<RecoveryPhase, string>> = {
   configuration_never_created:
@@ -168,6 +169,7 @@ function describeServing(
       max_zone_failures_without_losing_data: tolerance.data,
     },
     full_replication: isFullyReplicated(database),
+    ...describeWiggler(database),
     idempotency_ids: { size_bytes: 0 },
     latency_probe: latencyProbe,
     layers: describeLayers(database),
