@@ -10,6 +10,8 @@ export interface OldServer {
   readonly engine: string;
   readonly bytes: number;
   readonly isExcluded: boolean;
+  /** The wiggle does not pass it by. */
+  readonly isReached: boolean;
 }
 
 export interface EngineView {
@@ -47,7 +49,7 @@ export function engineView(status: DatabaseStatus): EngineView | undefined {
   const to = families[configuration?.storage_engine ?? ""];
   if (configuration === undefined || to === undefined) return undefined;
   const zones = new Set<string>();
-  const old: (OldServer & { isReached: boolean })[] = [];
+  const old: OldServer[] = [];
   let servers = 0;
   for (const process of processesOf(status)) {
     for (const role of process.roles ?? []) {

@@ -21,10 +21,9 @@ export function engineFor(
 }
 
 function isInWiggleLocality(
-  { perpetualStorageWiggleLocality: limit }: Pick<
-    Database["configuration"],
-    "perpetualStorageWiggleLocality"
-  >,
+  {
+    perpetualStorageWiggleLocality: limit,
+  }: Pick<Database["configuration"], "perpetualStorageWiggleLocality">,
   localities: Readonly<Record<string, string>>,
 ): boolean {
   if (limit === "0") return true;
