@@ -169,7 +169,7 @@ function planChange(
     return { status: { databaseConfigurationHash: snapshot.memory.once(hashOf, final) } };
   }
   if (!automationOf(spec).configureDatabase) return disabled("changed");
-  if (isForeignChange(snapshot, draft, live)) return conflict(live);
+  if (isForeignChange(snapshot, draft, live)) return conflict(live, draft.desired.configuration);
   const { wanted, waits: kept } = withPossibleEngine(status, live, final);
   if (isSameConfiguration(live, wanted)) return { waits: kept };
   const next = nextConfiguration(live, wanted);
@@ -230,19 +230,36 @@ function modeChange(live: DatabaseConfiguration, next: DatabaseConfiguration): s
 function isForeignChange(snapshot: Snapshot, draft: Draft, live: DatabaseConfiguration): boolean {
   if (!locksOf(snapshot.cluster.spec).isEnabled) return false;
   const final = draft.desired.configuration;
-  const isAboutMode =
-    live.redundancy_mode !== final.redundancy_mode ||
-    live.usable_regions !== final.usable_regions ||
-    !isSameRegions(live.regions, final.regions);
   return (
-    isAboutMode && draft.status.databaseConfigurationHash === snapshot.memory.once(hashOf, final)
+    isCostly(live, final) &&
+    draft.status.databaseConfigurationHash === snapshot.memory.once(hashOf, final)
   );
 }
 
-function conflict(live: DatabaseConfiguration): StepResult {
+/** Settings whose change moves data or processes of the whole database. */
+const costlySettings = [
+  "redundancy_mode",
+  "usable_regions",
+  "storage_engine",
+  "storage_migration_type",
+  "perpetual_storage_wiggle",
+  "perpetual_storage_wiggle_locality",
+  "perpetual_storage_wiggle_engine",
+] as const;
+
+function isCostly(live: DatabaseConfiguration, final: DatabaseConfiguration): boolean {
+  return (
+    costlySettings.some((name) => live[name] !== final[name]) ||
+    !isSameRegions(live.regions, final.regions)
+  );
+}
+
+function conflict(live: DatabaseConfiguration, final: DatabaseConfiguration): StepResult {
+  const engines = costlySettings.slice(2).filter((name) => live[name] !== final[name]);
+  const others = engines.map((name) => `, ${name} ${live[name] ?? "unknown"}`).join("");
   const message =
     `Another instance set redundancy mode ${live.redundancy_mode ?? "unknown"} and ` +
-    `${live.usable_regions ?? 1} usable regions; this resource wants something else`;
+    `${live.usable_regions ?? 1} usable regions${others}; this resource wants something else`;
   return waiting("ConfigurationConflict", message, remedyOf("ConfigurationConflict"), 30_000);
 }
 
