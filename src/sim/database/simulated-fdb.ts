@@ -149,6 +149,7 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
     cutNetworks: new Map(),
     spoiltDisks: new Map(),
     startDelays: new Map(),
+    datacenterLagSeconds: 0,
     arrivals: new Map(),
     seeded: new Set(),
     newcomersFirst: options.newcomersFirst,
