@@ -1,3 +1,4 @@
+// Which engines storage servers run, and which they should.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { DatabaseStatus, StatusConfiguration } from "./database-status.ts";

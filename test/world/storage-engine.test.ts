@@ -2,12 +2,14 @@
 // Rules: spec/migration.md.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import type { StorageEngineMigration } from "../../src/api/storage-engine-migration.ts";
 import { conditionIn } from "../../src/kube/condition.ts";
+import { exampleCluster } from "./example.ts";
 import { groups, person } from "./removal-harness.ts";
 import { pageOf } from "./stuck-case.ts";
-import { hourMs, minuteMs, TestWorld } from "./world-harness.ts";
+import { frugalProcesses, hourMs, minuteMs, TestWorld } from "./world-harness.ts";
 
 const redwood = {
   storage_engine: "ssd-redwood-1",
@@ -222,4 +224,23 @@ test("[MIG6] a version that does not tell engines is reconciled with its configu
     },
     { version: "7.1.57" },
   );
+});
+
+test("[MIG2] the example changes the engine of a cluster that has another one", async () => {
+  await TestWorld.run({ nodes: 9 }, async (world) => {
+    const { spec, ...head } = exampleCluster("storage-engine.yaml");
+    const { databaseConfiguration, ...rest } = { ...spec, processes: frugalProcesses };
+    const before = { redundancy_mode: "double", storage_engine: "ssd-2" } as const;
+    await world.client.create(foundationDbClusters, {
+      ...head,
+      spec: { ...rest, databaseConfiguration: before },
+    });
+    await world.untilReconciled();
+    await world.changeSpec({ databaseConfiguration });
+    await world.untilReconciled(hourMs);
+    assert.deepEqual(
+      await engines(world),
+      Array.from({ length: 3 }, () => "ssd-redwood-1"),
+    );
+  });
 });

@@ -1,3 +1,4 @@
+// What is remembered and told of storage servers that change to another engine.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { DatabaseStatus } from "../../model/database-status.ts";
