@@ -1,7 +1,6 @@
 // Storage servers that have not yet changed to the engine of the configuration: what the status remembers of them, and what
 // there is to say. The database does the work; the operator watches it, so nothing is decided by this.
 // Rules: spec/migration.md [MIG2]-[MIG6].
-import type { ClusterStatus } from "../../api/cluster.ts";
 import type { StorageEngineMigration } from "../../api/storage-engine-migration.ts";
 import { formatTime, parseTime } from "../../kube/time.ts";
 import { byteText } from "../../model/byte-text.ts";
@@ -61,11 +60,6 @@ function mostOf(old: readonly OldServer[]): string {
   for (const { engine } of old) counts.set(engine, (counts.get(engine) ?? 0) + 1);
   const sorted = [...counts].toSorted(([a, many], [b, few]) => few - many || (a < b ? -1 : 1));
   return sorted[0]?.[0] ?? "";
-}
-
-/** Whether the resource, whose configuration is in force, is not yet what it should be. */
-export function isMigrating(status: Pick<ClusterStatus, "storageEngineMigration">): boolean {
-  return status.storageEngineMigration !== undefined;
 }
 
 export function migrationWaits(

@@ -31,7 +31,7 @@ import { unreadableWaits, unreadableWarnings } from "./unreadable-status.ts";
 import { isAvailable, isPartial } from "./update-status.ts";
 import { hasWrongDenyList } from "../locks/update-lock-configuration.ts";
 import { isConfigMapCurrent } from "../config-map/update-config-map.ts";
-import { isMigrating, migrationWaits } from "../configuration/storage-migration.ts";
+import { migrationWaits } from "../configuration/storage-migration.ts";
 import { liveOf } from "../configuration/update-database-configuration.ts";
 import { upgradeVerdict } from "../upgrade/upgrade-verdict.ts";
 import { observedSince } from "../facts.ts";
@@ -86,7 +86,6 @@ export function concludeStatus(
       unreadable.length > 0 ||
       isRemovalEnding(snapshot, draft) ||
       isActUnseen(snapshot) ||
-      isMigrating(status) ||
       draft.isUnfinished,
   });
   const waits = isReconciled ? [] : allWaits(snapshot, draft, [...volumes, ...unreadable], told);
