@@ -244,3 +244,22 @@ test("[MIG2] the example changes the engine of a cluster that has another one", 
     );
   });
 });
+
+test("[MIG9] a database falls asleep in the middle, and goes on when it wakes", async () => {
+  await withData(async (world) => {
+    await wish(world, redwood);
+    await untilLeft(world, 2);
+    await world.changeSpec({ hibernate: true });
+    const isAsleep = async () =>
+      conditionIn((await world.cluster()).status, "Hibernated")?.status === "True";
+    await world.until(isAsleep, "it sleeps", hourMs);
+    assert.equal((await migration(world))?.to, "ssd-redwood-1");
+    await world.clock.advance(hourMs);
+    await world.changeSpec({ hibernate: false });
+    await world.untilReconciled(3 * hourMs);
+    assert.deepEqual(
+      await engines(world),
+      Array.from({ length: 4 }, () => "ssd-redwood-1"),
+    );
+  });
+});

@@ -3,7 +3,7 @@
 import { remedyOf } from "../reasons/registry.ts";
 import { automationOf, locksOf } from "../../api/effective.ts";
 import { nextConfiguration } from "../../model/configuration-staging.ts";
-import { configureArguments } from "../../model/configure-command.ts";
+import { changesWiggleAlone, configureArguments } from "../../model/configure-command.ts";
 import {
   isSameConfiguration,
   isSameRegions,
@@ -174,7 +174,12 @@ function planChange(
   if (isSameConfiguration(live, wanted)) return { waits: kept };
   const next = nextConfiguration(live, wanted);
   const version = draft.status.runningVersion ?? "";
-  const danger = configurationDanger(snapshot, status, version, next.redundancy_mode);
+  const text = configureArguments(next);
+  // Whoever pauses the wiggle may do so because the database is not well.
+  const isFree = text.ok && changesWiggleAlone(live, text.value);
+  const danger = isFree
+    ? undefined
+    : configurationDanger(snapshot, status, version, next.redundancy_mode);
   if (danger !== undefined) return unsafe(danger, calmRemedy);
   const mode = modeChange(live, next);
   const lack = snapshot.checks.halls(status, mode);

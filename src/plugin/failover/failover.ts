@@ -2,6 +2,7 @@
 // in every resource of the database, since an operator whose resource is left out would swap them back. Rules: spec/failover.md.
 import { foundationDbClusters } from "../../api/cluster.ts";
 import type { FoundationDBCluster } from "../../api/cluster.ts";
+import { locksOf } from "../../api/effective.ts";
 import { maintenanceWindowsOf } from "../../api/maintenance-windows.ts";
 import { sleep } from "../../env/clock.ts";
 import { CommandError } from "../../env/command-error.ts";
@@ -155,6 +156,12 @@ function describe(
     `${to} is ${Math.round(lagSeconds * 10) / 10} s behind ${from}. The database recovers once in ${to}: commits stop for some ` +
       "seconds, and clients repeat what was under way. Nothing that was committed is lost.\n",
   );
+  const unlocked = members.filter(({ cluster }) => !locksOf(cluster.spec).isEnabled);
+  if (unlocked.length > 0 && members.length > 1) {
+    out.note(
+      `${namesOf(unlocked)} works without locks: should this command end half-way, its operator swaps the regions back.\n`,
+    );
+  }
   const windows = members.filter(({ cluster }) => maintenanceWindowsOf(cluster.spec).length > 0);
   if (windows.length > 0) {
     out.note(`${namesOf(windows)} may wait for a maintenance window before acting.\n`);

@@ -12,6 +12,7 @@ import type { DatabaseStatus } from "../../model/database-status.ts";
 import { localityKeys, localityOf, processesOf } from "../../model/locality.ts";
 import { nameList } from "../../plan/wait.ts";
 import { failedOver } from "../configuration.ts";
+import { commandErrorOf } from "../read-named.ts";
 import type { Session } from "../session.ts";
 
 export interface Place {
@@ -54,9 +55,19 @@ async function clustersIn({ session }: Place): Promise<Stored<FoundationDBCluste
   try {
     return [...(await client.listAll(foundationDbClusters, {})).items];
   } catch (error) {
-    if (!isKubeError(error, "Forbidden")) throw error;
+    if (!isKubeError(error)) throw error;
+    if (error.reason !== "Forbidden") throw commandErrorOf(error, server);
     out.note(`Only namespace ${namespace} of ${server} may be looked into.\n`);
-    return [...(await client.listAll(foundationDbClusters, { namespace })).items];
+    return listed(client.listAll(foundationDbClusters, { namespace }), server);
+  }
+}
+
+/** Of which server something is said matters where there are several. */
+async function listed<T>(list: Promise<{ items: readonly T[] }>, server: string): Promise<T[]> {
+  try {
+    return [...(await list).items];
+  } catch (error) {
+    throw isKubeError(error) ? commandErrorOf(error, server) : error;
   }
 }
 
