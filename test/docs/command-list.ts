@@ -325,8 +325,6 @@ export const leftOut: Readonly<Record<string, string>> = {
     "needs a database in two regions: test/world/failover.test.ts",
   "kubectl fdb failover": named,
   "kubectl fdb get configuration --fail-over --update": named,
-  "kubectl fdb preview NAME --set spec.databaseConfiguration.storage_engine=ssd-redwood-1":
-    "computes for seconds; test/world/storage-engine.test.ts changes the engine",
   "kubectl fdb quarantine restore -c CLUSTER PROCESS-GROUP":
     "needs a volume in quarantine: test/world/quarantine.test.ts",
   "kubectl delete fdb sample --cascade=orphan":
