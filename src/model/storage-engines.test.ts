@@ -53,7 +53,14 @@ test("[MIG6] servers of another engine are found with their bytes; testing serve
   );
   assert.equal(view?.servers, 2);
   assert.deepEqual(view?.old, [
-    { name: "a", engine: "ssd-2", bytes: 100, isExcluded: true, isReached: true },
+    {
+      name: "a",
+      engine: "ssd-2",
+      bytes: 100,
+      isExcluded: true,
+      isReached: true,
+      createdMs: undefined,
+    },
   ]);
   assert.equal(view?.pause, undefined);
 });

@@ -12,6 +12,8 @@ export interface OldServer {
   readonly isExcluded: boolean;
   /** The wiggle does not pass it by. */
   readonly isReached: boolean;
+  /** When the server began. */
+  readonly createdMs: number | undefined;
 }
 
 export interface EngineView {
@@ -22,6 +24,8 @@ export interface EngineView {
   readonly old: readonly OldServer[];
   /** Fault domains with storage servers. */
   readonly zones: number;
+  /** A server that begins gets this engine wherever it is. */
+  readonly isOneForAll: boolean;
   /** Why the database changes none of them, as a clause; undefined while it does. */
   readonly pause: string | undefined;
 }
@@ -66,11 +70,13 @@ export function engineView(status: DatabaseStatus): EngineView | undefined {
         bytes: Math.max(0, figureIn(role, "stored_bytes") ?? 0),
         isExcluded: process.excluded === true,
         isReached: isInWiggle(configuration, process),
+        createdMs: createdMsOf(role),
       });
     }
   }
   return {
     ...{ to, servers, zones: zones.size },
+    isOneForAll: families[configuration.perpetual_storage_wiggle_engine ?? ""] === undefined,
     old: old.toSorted((left, right) => (left.name < right.name ? -1 : 1)),
     pause: pauseOf(
       configuration,
@@ -83,6 +89,11 @@ function engineOf(metadata: unknown): string {
   if (typeof metadata !== "object" || metadata === null) return "";
   const engine: unknown = Reflect.get(metadata, "storage_engine");
   return typeof engine === "string" && Object.hasOwn(families, engine) ? engine : "";
+}
+
+function createdMsOf(role: object): number | undefined {
+  const seconds = figureIn(role, "storage_metadata", "created_time_timestamp");
+  return seconds === undefined ? undefined : seconds * 1000;
 }
 
 function nameOf(process: StatusProcess): string {

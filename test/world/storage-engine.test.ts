@@ -181,7 +181,7 @@ test("[MIG2] [MIG9] a process group that is removed in the middle goes with its 
   });
 });
 
-test("[MIG2] [MIG4] with the wiggle off, new process groups bring the engine", async () => {
+test("[MIG2] [MIG4] with the wiggle off, process groups that a person replaces bring the engine", async () => {
   await withData(async (world) => {
     await wish(world, { ...redwood, perpetual_storage_wiggle: 0 });
     await untilLeft(world, 4);
@@ -262,4 +262,31 @@ test("[MIG9] a database falls asleep in the middle, and goes on when it wakes", 
       Array.from({ length: 4 }, () => "ssd-redwood-1"),
     );
   });
+});
+
+test("[MIG13] where it is asked for, process groups are replaced one after the other, and nobody twice", async () => {
+  const automationOptions = {
+    waitBetweenRemovalsSeconds: 0,
+    maxConcurrentReplacements: 1,
+    storageEngineChange: "Replace",
+  } as const;
+  await withData(
+    async (world) => {
+      const ids = async () =>
+        (await groups(world, "storage")).map(({ processGroupID }) => processGroupID);
+      const old = await ids();
+      await wish(world, { ...redwood, perpetual_storage_wiggle: 0 });
+      await restartOperator(world);
+      await world.untilReconciled(3 * hourMs);
+      const now = await ids();
+      assert.deepEqual([now.length, now.filter((id) => old.includes(id))], [4, []]);
+      assert.deepEqual(
+        await engines(world),
+        Array.from({ length: 4 }, () => "ssd-redwood-1"),
+      );
+      await world.clock.advance(hourMs);
+      assert.deepEqual(await ids(), now);
+    },
+    { automationOptions },
+  );
 });

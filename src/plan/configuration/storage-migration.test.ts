@@ -15,9 +15,18 @@ function viewOf(bytes: readonly number[], change: Partial<EngineView> = {}): Eng
       bytes: each,
       isExcluded: false,
       isReached: true,
+      createdMs: 0,
     },
   }));
-  return { to: "ssd-redwood-1", servers: 5, old, zones: 5, pause: undefined, ...change };
+  return {
+    to: "ssd-redwood-1",
+    servers: 5,
+    old,
+    zones: 5,
+    isOneForAll: true,
+    pause: undefined,
+    ...change,
+  };
 }
 
 test("[MIG3] a finding is kept until a server changed, a twentieth of the bytes moved, or it paused", () => {

@@ -28,7 +28,7 @@ export const migrationReasons = {
       "engine all the same.",
     remedy:
       "To go on, set databaseConfiguration.perpetual_storage_wiggle to 1 and storage_migration_type to gradual, or " +
-      "replace process groups: kubectl fdb remove process-groups. To take it back, set storage_engine to the engine before.",
+      "let process groups be replaced: automationOptions.storageEngineChange Replace. To take it back, set storage_engine to the engine before.",
     page: "storage-engines",
   },
   StorageEngineMigrationStuck: {
