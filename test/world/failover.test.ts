@@ -166,3 +166,30 @@ for (const [end, to] of [
     });
   });
 }
+
+test("[FO6] [FO7] what others write meanwhile stays, and a database that does not follow is told", async () => {
+  await inRegions(async (world) => {
+    for (const name of world.names) await world.crashOperator(name);
+    let isFirst = true;
+    const through = (transport: KubeTransport): KubeTransport => ({
+      watch: (request, onEvent) => transport.watch(request, onEvent),
+      async request(request) {
+        const isWrite = request.method === "PATCH" && !JSON.stringify(request).includes("dryRun");
+        if (isWrite && isFirst) {
+          isFirst = false;
+          await world.at("main").changeSpec({ processCounts: { storage: 4 } }, { name: "main" });
+        }
+        return transport.request(request);
+      },
+    });
+    const args = ["--to", "remote", ...elsewhere, "--yes", "--timeout", "20s"];
+    const late = await failover(world, args, { through });
+    assert.equal(late.code, 1);
+    assert.match(late.notes, /have remote first, but it is not the primary yet after 20 s/);
+    assert.deepEqual(await firsts(world), all("remote"));
+    assert.equal((await world.cluster("main")).spec.processCounts?.storage, 4);
+    for (const name of world.names) world.startOperator(name);
+    await world.untilAllReconciled();
+    assert.equal(await primary(world), "remote");
+  });
+});
