@@ -194,6 +194,12 @@ export const automationOptionsSchema = object(
         "and refuses a smaller size; Replace gives every process group a new volume and moves its data.",
       { effective: "Expand" },
     ),
+    storageEngineChange: enumeration(
+      ["Database", "Replace"],
+      "Who brings another `storage_engine` about: Database leaves it to FoundationDB, which empties one storage server after the other " +
+        "and begins it anew; Replace gives new process groups for those whose servers run another engine.",
+      { effective: "Database" },
+    ),
     volumeQuarantine: string(
       "How long volumes of removed process groups are set aside before they are deleted: a number and s, m, h or d, from 1m to 365d. " +
         "0 deletes them at once.",

@@ -15,6 +15,7 @@ import {
   type TypeOf,
 } from "./schema.ts";
 import { processGroupIdSchema } from "./process-group-id.ts";
+import { storageEngineMigrationSchema } from "./storage-engine-migration.ts";
 
 export type ProcessGroupConditionType =
   | "IncorrectPodSpec"
@@ -204,6 +205,7 @@ export const clusterStatusSchema = object(
     observedSince: observedSinceSchema,
     begunWork: begunWorkSchema,
     hibernation: hibernationSchema,
+    storageEngineMigration: storageEngineMigrationSchema,
     generations: generationsSchema,
     health: healthSchema,
     requiredAddresses: object(

@@ -57,6 +57,17 @@ test("[API21] an engine must exist in the version", () => {
   ]);
 });
 
+test("[MIG6] a migration of the storage engine that nobody will see the end of is warned of", () => {
+  const type = (version: string, storage_migration_type: "disabled" | "gradual" | "aggressive") =>
+    clusterWarnings(cluster({ version, databaseConfiguration: { storage_migration_type } }));
+  const [warning, ...others] = type("7.1.61", "gradual");
+  assert.deepEqual(others, []);
+  assert.equal(warning?.field, "spec.databaseConfiguration.storage_migration_type");
+  assert.match(warning?.message ?? "", /7.1.61 does not tell which engine a storage server runs/);
+  assert.equal(type("7.1.61", "aggressive").length, 1);
+  assert.deepEqual([...type("7.1.61", "disabled"), ...type("7.3.0", "gradual")], []);
+});
+
 test("[API22] custom parameters have a name and a value, once, and are not the operator's", () => {
   const parameters = (...customParameters: string[]): Partial<ClusterSpec> => ({
     processes: { storage: { customParameters } },

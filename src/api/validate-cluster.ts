@@ -14,6 +14,7 @@ import {
   newestKnownLine,
   parseVersion,
   supportsStorageEngine,
+  tellsStorageEngines,
 } from "../model/version.ts";
 import type { NamedCluster } from "./effective.ts";
 import type { ClusterSpec } from "./cluster-spec.ts";
@@ -71,6 +72,7 @@ export function clusterWarnings(cluster: NamedCluster): readonly ValidationProbl
     ...hallWarnings(spec),
     ...packingWarnings(spec),
     ...windowWarnings(spec),
+    ...engineWarnings(spec),
     ...Object.entries(spec.processes ?? {}).flatMap(([processClass, { customParameters = [] }]) =>
       sizeWarnings(customParameters, `spec.processes.${processClass}.customParameters`),
     ),
@@ -111,6 +113,17 @@ function versionProblems(spec: ClusterSpec): readonly ValidationProblem[] {
     const remedy = "choose another engine or a newer version";
     return [problem(`spec.databaseConfiguration.${name}`, engine, message, remedy)];
   });
+}
+
+/** Not before 7.3 does the status say which engine a storage server runs. */
+function engineWarnings({ version, databaseConfiguration }: ClusterSpec): ValidationProblem[] {
+  const type = databaseConfiguration?.storage_migration_type;
+  if (type !== "gradual" && type !== "aggressive") return [];
+  const parsed = parseVersion(version);
+  if (parsed === undefined || tellsStorageEngines(parsed)) return [];
+  const field = "spec.databaseConfiguration.storage_migration_type";
+  const message = `FoundationDB ${version} does not tell which engine a storage server runs, so nobody sees when all have changed`;
+  return [problem(field, type, message, "upgrade to 7.3 before you change the storage engine")];
 }
 
 const [quarantineMinimumMs, quarantineMaximumMs] = [60_000, 365 * 86_400_000];

@@ -16,6 +16,19 @@ export function configureArguments(configuration: DatabaseConfiguration): Parsed
   return parsed(text);
 }
 
+/** Whether these arguments change nothing of a live configuration but the storage wiggle, which costs no recovery. */
+export function changesWiggleAlone(live: DatabaseConfiguration, text: string): boolean {
+  const before = configureArguments(live);
+  return before.ok && withoutWiggle(before.value) === withoutWiggle(text);
+}
+
+function withoutWiggle(text: string): string {
+  return text
+    .split(" ")
+    .filter((word) => !word.startsWith("perpetual_storage_wiggle"))
+    .join(" ");
+}
+
 function wordsOf(configuration: DatabaseConfiguration): string[] {
   const words = [
     configuration.redundancy_mode ?? "",

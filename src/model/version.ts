@@ -88,6 +88,11 @@ export function hasTesterCleanup(version: Version): boolean {
   return isAtLeast(version, 7, 1, 55);
 }
 
+/** The status says of each storage server which engine it runs. */
+export function tellsStorageEngines(version: Version): boolean {
+  return isAtLeast(version, 7, 3, 0);
+}
+
 /** `fdbbackup start` takes `--mutation-log-type` instead of the older single flag. */
 export function hasMutationLogType(version: Version): boolean {
   return isAtLeast(version, 7, 4, 7);

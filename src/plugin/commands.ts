@@ -1,6 +1,7 @@
 // The commands of `kubectl fdb`: names, flags and help. Light: what a command does is loaded when it is called.
 // Rules: spec/plugin.md [PL1].
 import type { Command } from "commander";
+import { addFailoverCommand } from "./commands-failover.ts";
 import { addLookingCommands } from "./commands-looking.ts";
 import { addPodCommands } from "./commands-pods.ts";
 import { addQuarantineCommands } from "./commands-quarantine.ts";
@@ -12,4 +13,5 @@ export function addPluginCommands(program: Command, open: OpenSession): void {
   addResourceCommands(program, open);
   addPodCommands(program, open);
   addQuarantineCommands(program, open);
+  addFailoverCommand(program, open);
 }

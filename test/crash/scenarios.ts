@@ -127,6 +127,21 @@ const clusterScenarios: readonly Scenario[] = [
     restarts: 0,
   },
   {
+    name: "storage-engine",
+    isUnknownBefore: true,
+    spec: { ...seven, processCounts: { storage: 3, log: 2, stateless: 1 } },
+    startsWithCluster: true,
+    change: (world) =>
+      world.changeSpec({
+        databaseConfiguration: {
+          storage_engine: "ssd-redwood-1",
+          storage_migration_type: "gradual",
+          perpetual_storage_wiggle: 1,
+        },
+      }),
+    restarts: 0,
+  },
+  {
     name: "larger-volumes",
     spec: seven,
     startsWithCluster: true,

@@ -324,6 +324,12 @@ export const leftOut: Readonly<Record<string, string>> = {
   "helm install fdb-operator deploy/chart --namespace databases --set image.repository=REGISTRY/foundationdb-operator":
     needsHelm,
   "helm show crds deploy/chart | kubectl apply --server-side --force-conflicts -f -": needsHelm,
+  "kubectl fdb failover main --to dc2 --other-context dc2 --other-context satellite":
+    "needs a database in two regions: test/world/failover.test.ts",
+  "kubectl fdb failover": named,
+  "kubectl fdb remove process-groups": named,
+  "kubectl fdb status": named,
+  "kubectl fdb get configuration --fail-over --update": named,
   "kubectl fdb quarantine restore -c CLUSTER PROCESS-GROUP":
     "needs a volume in quarantine: test/world/quarantine.test.ts",
   "kubectl delete fdb sample --cascade=orphan":

@@ -265,6 +265,39 @@ test("[P72] where resources share a database, another one's mode is not reverted
   assert.equal(commands(alone.plan()).length, 1);
 });
 
+test("[MIG12] the wiggle is paused also while the database is not well, and nothing else is", () => {
+  const databaseConfiguration = { ...small.databaseConfiguration, perpetual_storage_wiggle: 1 };
+  const world = settled({ ...small, databaseConfiguration });
+  world.statusOverlay = { data: { state: { name: "healing", healthy: false } } };
+  world.changeSpec({
+    databaseConfiguration: { ...databaseConfiguration, perpetual_storage_wiggle: 0 },
+  });
+  assert.match(commands(world.plan()).join(), /perpetual_storage_wiggle=0/);
+  world.changeSpec({
+    databaseConfiguration: { ...databaseConfiguration, perpetual_storage_wiggle: 0, resolvers: 2 },
+  });
+  assert.deepEqual(commands(world.plan()), []);
+  assert.match(waitOf(world.plan()), /^ConfigurationUnsafe/);
+});
+
+test("[MIG11] neither is another one's storage engine, nor its pause", () => {
+  const databaseConfiguration = {
+    ...small.databaseConfiguration,
+    storage_engine: "ssd-2",
+    perpetual_storage_wiggle: 1,
+  } as const;
+  const shared = settled({ ...small, databaseConfiguration, lockOptions: { disableLocks: false } });
+  shared.configuration = { ...shared.configuration, storage_engine: "ssd-redwood-1" };
+  assert.match(waitOf(shared.plan()), /^ConfigurationConflict: .*storage_engine ssd-redwood-1;/);
+  shared.configuration = {
+    ...shared.configuration,
+    storage_engine: "ssd-2",
+    perpetual_storage_wiggle: 0,
+  };
+  assert.match(waitOf(shared.plan()), /^ConfigurationConflict: .*perpetual_storage_wiggle 0;/);
+  assert.deepEqual(commands(shared.plan()), []);
+});
+
 function statusWithHalls(halls: number, zones: number): DatabaseStatus {
   const processes = Object.fromEntries(
     ["storage", "log"].flatMap((class_type) =>

@@ -44,6 +44,27 @@ export const commandRows: readonly Row[] = [
     ],
   },
   {
+    rule: "[FO3]",
+    args: ["failover", "sample", "--to", "dc2", "--yes"],
+    refused: [
+      [["failover", "--to", "dc2"], /missing required argument 'cluster'/],
+      [["failover", "sample"], /required option '--to <datacenter>' not specified/],
+      [
+        ["failover", "sample", "--to", "dc2", "--max-lag", "1h"],
+        /It must be a duration from 0s to 20s/,
+      ],
+      [
+        ["failover", "sample", "--to", "dc2", "--yes", "--dry-run"],
+        /there is nothing to say --yes to/,
+      ],
+      [
+        ["failover", "sample", "--to", "dc2", "--yes"],
+        /sample: the database has no two usable regions \(usable_regions 1, 0 regions\); nothing was changed/,
+        1,
+      ],
+    ],
+  },
+  {
     rule: "[PL45]",
     args: ["get", "configuration", "sample"],
     works: /^double ssd-2 usable_regions=1 logs=\d/,

@@ -26,6 +26,8 @@ export interface PluginOptions {
   limitMs?: number;
   /** Commands in pods and logs that are followed: those of the world unless others are given. */
   exec?: PodStreams;
+  /** Other worlds, by the contexts that lead there. */
+  contexts?: Readonly<Record<string, PluginPlace["world"]>>;
   /** Of a terminal; without it the output is a pipe. */
   screen?: { width: number; height: number };
 }
@@ -65,6 +67,8 @@ export function openIn(
 ): (flags: ConnectionFlags) => Promise<OpenedSession> {
   const answers = [...(options.answers ?? [])];
   return async (flags) => {
+    const other = options.contexts?.[flags.context ?? ""];
+    if (other !== undefined) return openIn(other, { ...options, contexts: {} }, write, note)(flags);
     const plain = server.transport(flags.as ?? options.userName ?? "person");
     const transport = options.through?.(plain) ?? plain;
     return {

@@ -123,6 +123,18 @@ const edits: readonly [string, Edit, Partial<ClusterSpec>?, PreviewCase["options
     }),
   ],
   [
+    "another storage engine, by the wiggle",
+    () => ({
+      databaseConfiguration: {
+        redundancy_mode: "double",
+        storage_engine: "ssd-redwood-1",
+        storage_migration_type: "gradual",
+        perpetual_storage_wiggle: 1,
+      },
+    }),
+    roomy,
+  ],
+  [
     "more logs in the database",
     () => ({ databaseConfiguration: { redundancy_mode: "double", logs: 4 } }),
     roomy,

@@ -259,6 +259,18 @@ test("[WIN12] [WIN13] [WIN14] an upgrade is prepared in the window, and finished
   });
 });
 
+test("[MIG12] the storage wiggle is paused outside of a window, and another engine waits", async () => {
+  const databaseConfiguration = { redundancy_mode: "double", perpetual_storage_wiggle: 1 } as const;
+  await afterWindow({ databaseConfiguration }, async (world) => {
+    await world.changeSpec({ databaseConfiguration: { perpetual_storage_wiggle: 0 } });
+    await world.untilReconciled();
+    const engine = { storage_engine: "ssd-redwood-1", storage_migration_type: "gradual" };
+    await world.changeSpec({ databaseConfiguration: engine });
+    await world.clock.advance(5 * minuteMs);
+    assert.equal((await windowWaits(world)).length, 1);
+  });
+});
+
 test("[WIN1] [WIN4] the cluster of the example is created outside of its windows", async () => {
   await TestWorld.run({ nodes: 9 }, async (world) => {
     const { metadata, spec, ...head } = exampleCluster("maintenance-windows.yaml");

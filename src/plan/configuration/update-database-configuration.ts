@@ -1,9 +1,9 @@
 // Step updateDatabaseConfiguration: creates the database and keeps its configuration as the resource wants it,
-// one safe step at a time. Rules: spec/plan.md [P66]-[P74], [P102], [P106].
+// one safe step at a time. Rules: spec/plan.md [P66]-[P74], [P102], [P106], spec/migration.md [MIG1].
 import { remedyOf } from "../reasons/registry.ts";
 import { automationOf, locksOf } from "../../api/effective.ts";
 import { nextConfiguration } from "../../model/configuration-staging.ts";
-import { configureArguments } from "../../model/configure-command.ts";
+import { changesWiggleAlone, configureArguments } from "../../model/configure-command.ts";
 import {
   isSameConfiguration,
   isSameRegions,
@@ -169,10 +169,17 @@ function planChange(
     return { status: { databaseConfigurationHash: snapshot.memory.once(hashOf, final) } };
   }
   if (!automationOf(spec).configureDatabase) return disabled("changed");
-  if (isForeignChange(snapshot, draft, live)) return conflict(live);
-  const next = nextConfiguration(live, final);
+  if (isForeignChange(snapshot, draft, live)) return conflict(live, draft.desired.configuration);
+  const { wanted, waits: kept } = withPossibleEngine(status, live, final);
+  if (isSameConfiguration(live, wanted)) return { waits: kept };
+  const next = nextConfiguration(live, wanted);
   const version = draft.status.runningVersion ?? "";
-  const danger = configurationDanger(snapshot, status, version, next.redundancy_mode);
+  const text = configureArguments(next);
+  // Whoever pauses the wiggle may do so because the database is not well.
+  const isFree = text.ok && changesWiggleAlone(live, text.value);
+  const danger = isFree
+    ? undefined
+    : configurationDanger(snapshot, status, version, next.redundancy_mode);
   if (danger !== undefined) return unsafe(danger, calmRemedy);
   const mode = modeChange(live, next);
   const lack = snapshot.checks.halls(status, mode);
@@ -181,12 +188,30 @@ function planChange(
   const command = configure(next, { isNew: false, needsLock, evidenceMs });
   // Stored before the command is given: whoever finds another configuration after a crash then knows that it may be its own.
   const result = { ...command, status: { databaseConfigurationHash: undefined } };
-  if (isSameConfiguration(next, final)) return result;
+  if (isSameConfiguration(next, wanted)) return { ...result, waits: kept };
   const message = "The database reaches the wanted regions in several steps";
-  return {
-    ...result,
-    waits: [newWait("ConfigurationStaged", message, remedyOf("ConfigurationStaged"), 5_000)],
-  };
+  const staged = newWait("ConfigurationStaged", message, remedyOf("ConfigurationStaged"), 5_000);
+  return { ...result, waits: [staged, ...kept] };
+}
+
+/** FoundationDB refuses a whole change for an engine that may not change, so everything else is asked for without it. */
+function withPossibleEngine(
+  status: DatabaseStatus,
+  live: DatabaseConfiguration,
+  final: DatabaseConfiguration,
+): { wanted: DatabaseConfiguration; waits: readonly NewWait[] } {
+  const inForce = status.cluster?.configuration?.storage_migration_type;
+  const type = final.storage_migration_type ?? inForce;
+  const { storage_engine: engine } = live;
+  if (final.storage_engine === engine || type !== "disabled") return { wanted: final, waits: [] };
+  const message = `The storage engine stays ${engine}, not ${final.storage_engine}: storage_migration_type is disabled`;
+  const wait = newWait(
+    "StorageMigrationDisabled",
+    message,
+    remedyOf("StorageMigrationDisabled"),
+    60_000,
+  );
+  return { wanted: { ...final, storage_engine: engine }, waits: [wait] };
 }
 
 export function liveOf(
@@ -210,19 +235,36 @@ function modeChange(live: DatabaseConfiguration, next: DatabaseConfiguration): s
 function isForeignChange(snapshot: Snapshot, draft: Draft, live: DatabaseConfiguration): boolean {
   if (!locksOf(snapshot.cluster.spec).isEnabled) return false;
   const final = draft.desired.configuration;
-  const isAboutMode =
-    live.redundancy_mode !== final.redundancy_mode ||
-    live.usable_regions !== final.usable_regions ||
-    !isSameRegions(live.regions, final.regions);
   return (
-    isAboutMode && draft.status.databaseConfigurationHash === snapshot.memory.once(hashOf, final)
+    isCostly(live, final) &&
+    draft.status.databaseConfigurationHash === snapshot.memory.once(hashOf, final)
   );
 }
 
-function conflict(live: DatabaseConfiguration): StepResult {
+/** Settings whose change moves data or processes of the whole database. */
+const costlySettings = [
+  "redundancy_mode",
+  "usable_regions",
+  "storage_engine",
+  "storage_migration_type",
+  "perpetual_storage_wiggle",
+  "perpetual_storage_wiggle_locality",
+  "perpetual_storage_wiggle_engine",
+] as const;
+
+function isCostly(live: DatabaseConfiguration, final: DatabaseConfiguration): boolean {
+  return (
+    costlySettings.some((name) => live[name] !== final[name]) ||
+    !isSameRegions(live.regions, final.regions)
+  );
+}
+
+function conflict(live: DatabaseConfiguration, final: DatabaseConfiguration): StepResult {
+  const engines = costlySettings.slice(2).filter((name) => live[name] !== final[name]);
+  const others = engines.map((name) => `, ${name} ${live[name] ?? "unknown"}`).join("");
   const message =
     `Another instance set redundancy mode ${live.redundancy_mode ?? "unknown"} and ` +
-    `${live.usable_regions ?? 1} usable regions; this resource wants something else`;
+    `${live.usable_regions ?? 1} usable regions${others}; this resource wants something else`;
   return waiting("ConfigurationConflict", message, remedyOf("ConfigurationConflict"), 30_000);
 }
 

@@ -7,8 +7,8 @@ export const databaseReasons = {
   ConfigurationConflict: {
     concern: "person",
     meaning:
-      "Several resources share one database, and another one has set a redundancy mode or regions " +
-      "that differ from what this resource wants. An instance that was satisfied before does not " +
+      "Several resources share one database, and another one has set a redundancy mode, regions, a " +
+      "storage engine or settings of the storage wiggle that differ from what this resource wants. An instance that was satisfied before does not " +
       "undo what another one did. Give all resources of the database the same " +
       "`databaseConfiguration`; the resource whose spec changed last is the one that acts.",
     remedy: "Give all resources of the database the same databaseConfiguration.",

@@ -20,6 +20,7 @@ import { shapeOfPod } from "../view/pod-shape.ts";
 import { claimStateText, volumeProblem } from "../safety/volumes.ts";
 import { isSameJson } from "../view/same-json.ts";
 import { localityChange } from "./locality-change.ts";
+import { otherEngine } from "./other-engine.ts";
 import { isBeforeDatabase, isBoundToAddress } from "../safety/no-database.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { viewOf } from "../view/cluster-view.ts";
@@ -40,7 +41,8 @@ export function misconfigurationOf(
   const lasting =
     claimChange(snapshot, desired, group) ??
     prefixChange(desired, group) ??
-    drainCause(snapshot, group);
+    drainCause(snapshot, group) ??
+    otherEngine(snapshot, group);
   // A pod that is being deleted comes back as specified.
   if (lasting !== undefined || shapeOfPod(snapshot, pod).isDeleting) return lasting;
   const isSame = hasSameSpec(desired, group, pod);

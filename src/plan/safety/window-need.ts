@@ -1,6 +1,8 @@
 // Which acts have to begin in a maintenance window: those that cost the database a recovery or take a fault domain away from it,
 // unless they repair something. One table over all actions, so that a new one cannot be forgotten.
 // Rules: spec/windows.md [WIN3]-[WIN5].
+import { changesWiggleAlone } from "../../model/configure-command.ts";
+import { liveConfiguration } from "../../model/database-configuration.ts";
 import type { Action, DisruptiveAction } from "../action.ts";
 import { hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
 import { chargedGroups } from "./act-refusal.ts";
@@ -89,10 +91,14 @@ function isDrain(view: SafetyView, { pods }: DisruptiveAction & { type: "deleteP
 
 function needOfConfigure(
   view: SafetyView,
-  { isNew }: DisruptiveAction & { type: "configureDatabase" },
+  { isNew, arguments: text }: DisruptiveAction & { type: "configureDatabase" },
 ): WindowNeed {
   if (isNew) return "free";
   if (view.database.kind !== "seen") return "recovery";
+  const { configuration } = view.database.status.cluster ?? {};
+  const wanted = view.cluster.spec.databaseConfiguration ?? {};
+  const live = configuration && liveConfiguration(configuration, wanted);
+  if (live !== undefined && changesWiggleAlone(live, text)) return "free";
   return isFullyRecovered(view.database.status) ? "recovery" : "repair";
 }
 

@@ -18,6 +18,7 @@ import type { PlanWarning } from "../step.ts";
 import { impairmentWaits } from "./impaired-processes.ts";
 import { movedCoordinators } from "../coordinators/moved-coordinators.ts";
 import { overlapWarnings } from "../overlap/overlap-warning.ts";
+import { engineView } from "../../model/storage-engines.ts";
 import { podWaits } from "../pods/pod-waits.ts";
 import { judgeReconciliation } from "./reconciliation.ts";
 import { databaseStatus, isStatusPending } from "../snapshot.ts";
@@ -31,6 +32,7 @@ import { unreadableWaits, unreadableWarnings } from "./unreadable-status.ts";
 import { isAvailable, isPartial } from "./update-status.ts";
 import { hasWrongDenyList } from "../locks/update-lock-configuration.ts";
 import { isConfigMapCurrent } from "../config-map/update-config-map.ts";
+import { migrationWaits } from "../configuration/storage-migration.ts";
 import { liveOf } from "../configuration/update-database-configuration.ts";
 import { upgradeVerdict } from "../upgrade/upgrade-verdict.ts";
 import { observedSince } from "../facts.ts";
@@ -158,8 +160,15 @@ function allWaits(
     ...told,
     ...podWaits(snapshot, draft),
     ...impairmentWaits(draft),
+    ...engineWaits(snapshot, draft),
     ...diskWaits(snapshot),
   ]);
+}
+
+function engineWaits(snapshot: Snapshot, { status }: Draft): NewWait[] {
+  const database = databaseStatus(snapshot);
+  const view = database && snapshot.memory.once(engineView, database);
+  return migrationWaits(status.storageEngineMigration, database, view, snapshot.nowMs);
 }
 
 function warningsOf(snapshot: Snapshot, draft: Draft): PlanWarning[] {

@@ -1,5 +1,5 @@
 // Whether everything is as the resource wants it, and if not, what is missing (status.generations).
-// Rules: spec/plan.md [P38], [P39].
+// Rules: spec/plan.md [P38], [P39], spec/migration.md [MIG2].
 import type {
   ClusterGenerations,
   FoundationDBCluster,
@@ -61,6 +61,7 @@ export function judgeReconciliation(input: ReconciliationInput): Reconciliation 
     blocking.length === 0 &&
     !input.hasActions &&
     !input.isVersionOpen &&
+    input.status.storageEngineMigration === undefined &&
     (!input.isStatusPending || reconciledBefore === generation) &&
     desiredProcessGroups === reconciledProcessGroups;
   const reconciled = isReconciled ? generation : reconciledBefore;

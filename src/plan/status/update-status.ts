@@ -15,6 +15,7 @@ import { hostOf, isTls, parseAddress } from "../../model/address.ts";
 import type { RequiredAddresses } from "../../model/address.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { processesByGroup } from "../../model/locality.ts";
+import { engineView } from "../../model/storage-engines.ts";
 import { isLogProcess } from "../../model/process-class.ts";
 import { isReadyForRemoval } from "../../model/process-group.ts";
 import { desiredFor } from "../view/desired.ts";
@@ -40,6 +41,7 @@ import type { Snapshot } from "../snapshot.ts";
 import { viewOf } from "../view/cluster-view.ts";
 import type { PlanEvent, StatusFields } from "../step.ts";
 import { quarantineStatus } from "../volumes/quarantine.ts";
+import { migrationStatus } from "../configuration/storage-migration.ts";
 import { liveOf } from "../configuration/update-database-configuration.ts";
 import { configurationVersion } from "../upgrade/upgrade-staging.ts";
 
@@ -100,6 +102,7 @@ function observedFields(
     ...old,
     ...observedShapes(snapshot, groups),
     ...quarantineStatus(snapshot),
+    ...migrationOf(snapshot),
     ...(connection.text === "" ? {} : { connectionString: connection.text }),
     runningVersion: runningVersionOf(database, lastRunningVersion(snapshot)),
     configured: old.configured === true || isConfigured(snapshot),
@@ -112,11 +115,21 @@ function observedFields(
   return { status, events: connection.events };
 }
 
+/** Of a database that does not answer the last finding stands. */
+function migrationOf(snapshot: Snapshot): Pick<StatusFields, "storageEngineMigration"> {
+  const database = databaseStatus(snapshot);
+  const isKnown = isAvailable(snapshot) && !isPartial(database);
+  const view = isKnown ? snapshot.memory.once(engineView, database) : undefined;
+  const stored = snapshot.cluster.status?.storageEngineMigration;
+  const found = migrationStatus(view, stored, snapshot.nowMs);
+  return found === undefined ? {} : { storageEngineMigration: found };
+}
+
 /** The lists and facts are made in every pass. Who was to wake, and serves, is awake. */
 function keptFields(snapshot: Snapshot): StatusFields {
   const { spec, status = {} } = snapshot.cluster;
   const { processGroups: _p, conditions: _c, blockedBy: _b, observedSince: _o, ...rest } = status;
-  const { quarantine: _q, ...kept } = rest;
+  const { quarantine: _q, storageEngineMigration: _m, ...kept } = rest;
   const isToSleep = spec.hibernate === true && snapshot.facts.waking === undefined;
   if (isToSleep || !isAvailable(snapshot)) return kept;
   const { hibernation: _h, ...awake } = kept;

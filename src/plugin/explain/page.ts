@@ -18,6 +18,7 @@ import { groupTroubles, meaningOf } from "./groups.ts";
 import type { GroupTrouble } from "./groups.ts";
 import { objectTroubles, recentEvents } from "./objects.ts";
 import type { ObjectTrouble, ToldEvent } from "./objects.ts";
+import { migrationText } from "./migration.ts";
 import { staleFacts } from "./staleness.ts";
 import { formatAge } from "./words.ts";
 
@@ -82,6 +83,8 @@ export interface ExplainPage {
   /** What works, but less safely than it could. */
   warning?: string;
   doing: readonly string[];
+  /** Storage servers that change to another engine. */
+  migration?: string;
   waits: readonly ExplainedWait[];
   processGroups: { total: number; inTrouble: number; troubles: readonly GroupTrouble[] };
   /** What Kubernetes says of the pods and volumes of the cluster. */
@@ -120,6 +123,7 @@ export function explainCluster(input: ExplainInput, nowMs: number): ExplainPage 
     ...facts,
     ...warningOf(cluster),
     doing: doingFlags(cluster, verdict).map(([, text]) => text),
+    ...migrationOf(cluster, nowMs),
     waits,
     processGroups: {
       total: groups.length,
@@ -131,6 +135,11 @@ export function explainCluster(input: ExplainInput, nowMs: number): ExplainPage 
     stale,
     unread: input.unread,
   };
+}
+
+function migrationOf({ status }: FoundationDBCluster, nowMs: number): { migration?: string } {
+  const migration = status?.storageEngineMigration;
+  return migration === undefined ? {} : { migration: migrationText(migration, nowMs) };
 }
 
 type Facts = Pick<ExplainPage, "serving" | "sound" | "reconciled">;

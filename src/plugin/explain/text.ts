@@ -45,7 +45,8 @@ export function subtitleOf({
 
 /** What there is to say of a cluster, in the order in which it is said. */
 export function clusterText(page: ExplainPage): TextPage {
-  const { namespace, cluster, serving, sound, reconciled, warning, doing, verdict } = page;
+  const { namespace, cluster, serving, sound, reconciled, warning, doing, migration, verdict } =
+    page;
   const isSeen = verdict !== "unseen";
   return {
     ...page,
@@ -62,6 +63,7 @@ export function clusterText(page: ExplainPage): TextPage {
       ? [
           ...(warning === undefined ? [] : [["Warning", warning] as const]),
           ...(doing.length > 0 ? [["Still to do", doing.join("; ")] as const] : []),
+          ...(migration === undefined ? [] : [["Engine", migration] as const]),
         ]
       : [],
   };

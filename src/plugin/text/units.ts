@@ -1,19 +1,19 @@
 // Figures as a person reads them: three digits at most, and a unit. Rules: spec/plugin.md [VW1].
+import { byteText, digits, scaledText } from "../../model/byte-text.ts";
 
 /** What stands where nothing is known: a figure that is absent is not zero. */
 export const unknownText = "-";
 
-const byteUnits = ["B", "kB", "MB", "GB", "TB", "PB"] as const;
 const countUnits = ["", "k", "M", "G", "T", "P"] as const;
 
 /** "0 B", "1.2 kB", "345 MB": powers of ten, as FoundationDB's own tools count. */
 export function bytesText(bytes: number | undefined): string {
-  return scaled(bytes, byteUnits, " ");
+  return isKnown(bytes) ? byteText(bytes) : unknownText;
 }
 
 /** "7", "1.2k", "3.4M". */
 export function countText(count: number | undefined): string {
-  return scaled(count, countUnits, "");
+  return isKnown(count) ? scaledText(count, countUnits, "") : unknownText;
 }
 
 /** "1.2k/s". */
@@ -40,25 +40,6 @@ export function secondsText(seconds: number | undefined): string {
 export function coresText(cores: number | undefined): string {
   if (!isKnown(cores)) return unknownText;
   return cores < 9.995 ? Math.max(0, cores).toFixed(2) : digits(cores);
-}
-
-function scaled(value: number | undefined, units: readonly string[], space: string): string {
-  if (!isKnown(value)) return unknownText;
-  const sign = value < 0 ? "-" : "";
-  let rest = Math.abs(value);
-  let unit = 0;
-  // What would be shown as 1000 belongs to the next unit.
-  while (rest >= 999.5 && unit < units.length - 1) {
-    rest /= 1_000;
-    unit += 1;
-  }
-  const shown = unit === 0 ? String(Math.round(rest)) : digits(rest);
-  return `${sign}${shown}${space}${units[unit] ?? ""}`;
-}
-
-function digits(value: number): string {
-  if (value < 9.95) return value.toFixed(1).replace(/\.0$/, "");
-  return String(Math.round(value));
 }
 
 function isKnown(value: number | undefined): value is number {

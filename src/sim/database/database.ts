@@ -117,6 +117,8 @@ export interface Distribution {
   /** Datacenter of each team of a shard; one undefined entry without regions. */
   regionIds: readonly (string | undefined)[];
   hasInternalError: Map<string, number>;
+  /** The server that is being emptied to begin again with another engine, and what was done of that. */
+  wiggle: { serverId: string | undefined; startedMs: number; finishedMs: number; finished: number };
 }
 
 export interface RecoveryRecord {
@@ -251,6 +253,7 @@ function newDistribution(nowMs: number): Distribution {
     mustRestart: false,
     regionIds: [undefined],
     hasInternalError: new Map(),
+    wiggle: { serverId: undefined, startedMs: 0, finishedMs: 0, finished: 0 },
   };
 }
 

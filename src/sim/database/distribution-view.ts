@@ -130,6 +130,20 @@ function describe(
   if (isPopulating) {
     return { name: "healthy_populating_region", description: undefined, isHealthy: true };
   }
+  if (priority === 150) {
+    return {
+      name: "healthy_removing_server",
+      description: "Removing storage server",
+      isHealthy: true,
+    };
+  }
+  if (priority === 141) {
+    return {
+      name: "healthy_perpetual_wiggle",
+      description: "Wiggling storage server",
+      isHealthy: true,
+    };
+  }
   const name = priority > 0 ? "healthy_rebalancing" : "healthy";
   return { name, description: undefined, isHealthy: true };
 }

@@ -78,6 +78,8 @@ export interface Fabric {
   readonly newcomersFirst: boolean | undefined;
   /** Extra delay of the next starts, by IP address or endpoint. */
   readonly startDelays: Map<string, number>;
+  /** How far the region that is not the primary is behind. */
+  datacenterLagSeconds: number;
 }
 
 const hexDigits = "0123456789abcdef";

@@ -3,6 +3,7 @@
 import type { Fabric } from "./fabric.ts";
 import type { ServerInstance } from "./server-instance.ts";
 import { loseVolume } from "./lost-volume.ts";
+import { failBackLater } from "./recovery-completion.ts";
 import { allDatabasesRefreshQuorum, joinSoon, leave } from "./membership.ts";
 
 export interface Faults {
@@ -22,6 +23,8 @@ export interface Faults {
   rewriteClusterFile(address: string, text: string): void;
   /** The next process to start at this IP or ip:port registers so much later. */
   delayStart(address: string, delayMs: number): void;
+  /** The region that is not the primary is so far behind until it is told otherwise. */
+  lagRegions(seconds: number): void;
 }
 
 export function createFaults(fabric: Fabric): Faults {
@@ -64,6 +67,11 @@ export function createFaults(fabric: Fabric): Faults {
     },
     delayStart: (address, delayMs) => {
       fabric.startDelays.set(address, delayMs);
+    },
+    lagRegions(seconds) {
+      fabric.trace(`regions lag ${seconds} s`);
+      fabric.datacenterLagSeconds = seconds;
+      for (const database of fabric.databases) failBackLater(database);
     },
   };
 }

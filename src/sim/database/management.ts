@@ -36,7 +36,10 @@ export function reconfigure(database: Database, next: Configuration): void {
   const before = database.configuration;
   database.configuration = next;
   trace(database, `configured ${next.redundancyMode} ${next.storageEngine}`);
-  if (!needsRecovery(before, next)) return notifyChange(database);
+  if (!needsRecovery(before, next)) {
+    reactLater(database, 0);
+    return notifyChange(database);
+  }
   const { timings, clock } = database.fabric;
   if (
     replicasOf(next.redundancyMode) > replicasOf(before.redundancyMode) ||

@@ -84,6 +84,14 @@ function isBetter(left: readonly number[], right: readonly number[]): boolean {
   return !isWorse && left.some((part, index) => part < (right[index] ?? 0));
 }
 
+/** A region that is not the primary cannot become it while it would lose the clients minutes of catching up. */
+export function isTooFarBehind({ fabric, transaction }: Database, datacenter: string): boolean {
+  const isCurrent = (transaction?.primaryDatacenter ?? datacenter) === datacenter;
+  return !isCurrent && fabric.datacenterLagSeconds >= lagMaxSeconds;
+}
+
+const lagMaxSeconds = 20;
+
 /** The region with the highest priority takes the primary role back once it is complete again. */
 export function failBackLater(database: Database): void {
   const preferred = regionsByPriority(database)[0];
@@ -91,7 +99,7 @@ export function failBackLater(database: Database): void {
   if (id === undefined || id === database.transaction?.primaryDatacenter) return;
   schedule(database, "failback", database.fabric.timings.failbackMs, () => {
     if (!isAcceptingCommits(database) || id === database.transaction?.primaryDatacenter) return;
-    if (!planTransactionSystem(database, preferred)) return;
+    if (isTooFarBehind(database, id) || !planTransactionSystem(database, preferred)) return;
     database.fabric.acts.beginRecovery(database, "the preferred region is back");
   });
 }

@@ -10,7 +10,7 @@ import { isExcluded } from "./exclusion.ts";
 import { randomHex } from "./fabric.ts";
 import { mayStore } from "./fitness.ts";
 import { isLogAlive, newLogRole, newRole } from "./log-roles.ts";
-import { completeRecoveryLater, recruitRemoteLogs } from "./recovery-completion.ts";
+import { completeRecoveryLater, isTooFarBehind, recruitRemoteLogs } from "./recovery-completion.ts";
 import {
   chooseController,
   chooseWaitingMaster,
@@ -161,8 +161,10 @@ function chooseRegion(database: Database): RegionChoice | undefined {
     const plan = planTransactionSystem(database, undefined);
     return plan && { region: undefined, plan };
   }
+  const isBehind = isTooFarBehind(database, (regions[0] && mainDatacenter(regions[0])?.id) ?? "");
   for (const [index, region] of regions.entries()) {
     const datacenter = mainDatacenter(region);
+    if (isBehind && index === 0) continue;
     if (index > 0 && !mayFailOver(database, datacenter)) continue;
     const plan = planTransactionSystem(database, region);
     if (plan) return { region, plan };

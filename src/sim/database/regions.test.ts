@@ -202,3 +202,23 @@ test("[FDB62] a recovery is forced into the datacenter that is left, from its lo
   const read = sample.admin.transact((transaction) => transaction.get(key), { timeoutMs: 60_000 });
   assert.deepEqual(await sample.call(read), key);
 });
+
+test("[FDB82] swapped priorities move the primary with one recovery; a region that is far behind waits", async () => {
+  const sample = await startTwoRegions();
+  const swapped = regionsWord(2);
+  sample.fdb.faults.lagRegions(60);
+  assert.deepEqual((await sample.status()).cluster?.datacenter_lag, {
+    seconds: 60,
+    versions: 60_000_000,
+  });
+  await sample.call(sample.admin.configure(swapped, 60_000));
+  await sample.pass(120);
+  assert.equal(summarize(await sample.status()).primary, "dc1");
+  sample.fdb.faults.lagRegions(0);
+  await sample.pass(60);
+  assert.equal(summarize(await sample.status()).primary, "dc2");
+  assert.deepEqual(sample.fdb.truth.dataLost(), []);
+  await sample.call(sample.admin.configure(regionsWord(0), 60_000));
+  await sample.pass(60);
+  assert.equal(summarize(await sample.status()).primary, "dc1");
+});

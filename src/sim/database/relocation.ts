@@ -17,10 +17,12 @@ import {
   storagePolicy,
 } from "./storage-policy.ts";
 import { removeServer } from "./storage-servers.ts";
+import { isWiggled, steerWiggle, wiggleMovePriority } from "./wiggle.ts";
 
 export function react(database: Database): void {
   const { distribution } = database;
   if (!isAcceptingCommits(database)) return;
+  steerWiggle(database);
   markLeaving(database);
   if (distribution.isInitialized) {
     alignRegions(database);
@@ -45,6 +47,7 @@ function markLeaving(database: Database): void {
     const dueMs = since === undefined ? 0 : since + timings.exclusionReactionMs;
     const isWanted =
       !isUnwanted(database, server) &&
+      !isWiggled(database, server) &&
       (!server.isBorrowed || mayBorrow(borrowing, server.localities));
     server.isLeaving = !isWanted && nowMs >= dueMs;
     if (!isWanted && nowMs < dueMs) reactLater(database, dueMs - nowMs);
@@ -114,7 +117,10 @@ function repair(
   }
   shard.isStuck = false;
   if (next.every((server) => good.includes(server))) return setTeam(shard, region, next);
-  startMove(database, shard, region, next, movePriority(team, good));
+  const bad = team.filter((server) => !good.includes(server));
+  const isWiggle = bad.length > 0 && bad.every((server) => isWiggled(database, server));
+  const priority = isWiggle ? wiggleMovePriority(database) : movePriority(team, good);
+  startMove(database, shard, region, next, priority);
 }
 
 function movePriority(team: readonly StorageServer[], good: readonly StorageServer[]): number {

@@ -148,7 +148,7 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
     cut: new Set(),
     cutNetworks: new Map(),
     spoiltDisks: new Map(),
-    startDelays: new Map(),
+    ...{ startDelays: new Map(), datacenterLagSeconds: 0 },
     arrivals: new Map(),
     seeded: new Set(),
     newcomersFirst: options.newcomersFirst,

@@ -6,9 +6,10 @@ import type {
   StatusProcess,
   StatusRole,
 } from "../../model/database-status.ts";
+import { parseVersion, tellsStorageEngines } from "../../model/version.ts";
 import { askCoordinators } from "./coordination.ts";
 import { currentVersion } from "./database.ts";
-import type { Database, LogRole, Role } from "./database.ts";
+import type { Database, LogRole, Role, StorageServer } from "./database.ts";
 import { hasExclusions, isExcluded } from "./exclusion.ts";
 import { isMaintenanceActive } from "./fault-tolerance.ts";
 import { classOf } from "./server-instance.ts";
@@ -250,6 +251,14 @@ function addCoordinators(map: RoleMap, database: Database): void {
   }
 }
 
+/** Only newer versions tell the engine of a server. */
+function toldMetadata(database: Database, { metadata }: StorageServer): object {
+  const version = parseVersion(database.version);
+  if (version !== undefined && tellsStorageEngines(version)) return metadata;
+  const { storage_engine: _engine, ...older } = metadata;
+  return older;
+}
+
 function addStorage(map: RoleMap, database: Database, version: number): void {
   const nowMs = database.fabric.clock.nowMs();
   for (const server of database.distribution.servers.values()) {
@@ -263,7 +272,7 @@ function addStorage(map: RoleMap, database: Database, version: number): void {
       id: server.id,
       kvstore_used_bytes: 104_878_232 + storedBytes,
       role: "storage",
-      storage_metadata: server.metadata,
+      storage_metadata: toldMetadata(database, server),
       stored_bytes: storedBytes,
       tss: false,
     };

@@ -24,6 +24,7 @@ import { latencyProbe, qosFigures, workloadFigures } from "./status-figures.ts";
 import { describeLogs } from "./status-logs.ts";
 import { describeProcesses } from "./status-processes.ts";
 import { isFullyReplicated } from "./storage-policy.ts";
+import { describeWiggler } from "./wiggle.ts";
 
 const recoveryDescriptions: Readonly<Record<RecoveryPhase, string>> = {
   configuration_never_created:
@@ -122,7 +123,7 @@ function describeBase(database: Database): ClusterStatus {
     clients: describeClients(database),
     cluster_controller_timestamp: Math.floor(nowMs / 1000),
     connection_string: formatConnectionString(database.connection),
-    datacenter_lag: { seconds: 0, versions: 0 },
+    datacenter_lag: lagOf(database),
     degraded_processes: 0,
     generation: database.generation,
     incompatible_connections: incompatibleConnections(database),
@@ -130,6 +131,12 @@ function describeBase(database: Database): ClusterStatus {
     newest_protocol_version: protocol,
     protocol_version: protocol,
   };
+}
+
+/** Versions count a million a second. */
+function lagOf({ configuration, fabric }: Database): { seconds: number; versions: number } {
+  const seconds = configuration.usableRegions > 1 ? fabric.datacenterLagSeconds : 0;
+  return { seconds, versions: seconds * 1_000_000 };
 }
 
 /** Processes that want to join with another protocol than the database speaks. */
@@ -168,6 +175,7 @@ function describeServing(
       max_zone_failures_without_losing_data: tolerance.data,
     },
     full_replication: isFullyReplicated(database),
+    ...describeWiggler(database),
     idempotency_ids: { size_bytes: 0 },
     latency_probe: latencyProbe,
     layers: describeLayers(database),

@@ -10,6 +10,7 @@ import { isStorageClass, mayLendStorage } from "./fitness.ts";
 import { classOf } from "./server-instance.ts";
 import type { ServerInstance } from "./server-instance.ts";
 import { borrowingDatacenters, mayBorrow, storageDatacenters } from "./storage-policy.ts";
+import { engineFor } from "./wiggle.ts";
 
 export function recruitStorage(database: Database): void {
   if (!isAcceptingCommits(database)) return;
@@ -51,7 +52,7 @@ function addServer(database: Database, instance: ServerInstance, isBorrowed: boo
     metadata: {
       created_time_datetime: `${new Date(nowMs).toISOString().replace("T", " ").slice(0, -1)} +0000`,
       created_time_timestamp: nowMs / 1000,
-      storage_engine: database.configuration.storageEngine,
+      storage_engine: engineFor(database, instance.localities),
     },
     diedMs: undefined,
     isFailed: false,

@@ -53,6 +53,8 @@ const wishes = {
     return { distributionConfig: isPacked ? { enabled: false } : packing(random) };
   },
   "another storage engine": ({ random, spec }) => {
+    // With one storage server nobody can take its data.
+    if (isSingle(spec)) return {};
     const isNew = !spec.version.startsWith("7.1.");
     return {
       databaseConfiguration: {

@@ -1,0 +1,111 @@
+// Which engines storage servers run, and which they should.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { DatabaseStatus, StatusConfiguration } from "./database-status.ts";
+import { engineView } from "./storage-engines.ts";
+
+interface Server {
+  engine?: unknown;
+  zone?: string;
+  isTesting?: boolean;
+  isExcluded?: boolean;
+}
+
+function statusOf(
+  configuration: StatusConfiguration,
+  servers: Readonly<Record<string, Server>>,
+): DatabaseStatus {
+  const processes = Object.entries(servers).map(([name, server]) => [
+    name,
+    {
+      excluded: server.isExcluded === true,
+      locality: { instance_id: name, zoneid: server.zone ?? name },
+      roles: [
+        {
+          role: "storage",
+          stored_bytes: 100,
+          tss: server.isTesting === true,
+          storage_metadata: { storage_engine: server.engine },
+        },
+      ],
+    },
+  ]);
+  return { cluster: { configuration, processes: Object.fromEntries(processes) } };
+}
+
+const gradual = {
+  storage_engine: "ssd-redwood-1",
+  storage_migration_type: "gradual",
+  perpetual_storage_wiggle: 1,
+};
+
+test("[MIG6] servers of another engine are found with their bytes; testing servers and unknown names are none", () => {
+  const view = engineView(
+    statusOf(gradual, {
+      a: { engine: "ssd-2", isExcluded: true },
+      b: { engine: "ssd-redwood-1" },
+      c: { engine: "ssd-2", isTesting: true },
+      d: { engine: "ssd-of-tomorrow" },
+      e: {},
+      f: { engine: 7 },
+      g: { engine: "toString" },
+    }),
+  );
+  assert.equal(view?.servers, 2);
+  assert.deepEqual(view?.old, [
+    {
+      name: "a",
+      engine: "ssd-2",
+      bytes: 100,
+      isExcluded: true,
+      isReached: true,
+      createdMs: undefined,
+    },
+  ]);
+  assert.equal(view?.pause, undefined);
+});
+
+test("[MIG6] two names of one engine are one engine, and an unknown one in the configuration says nothing", () => {
+  const memory = statusOf({ storage_engine: "memory-2" }, { a: { engine: "memory" } });
+  assert.deepEqual(engineView(memory)?.old, []);
+  const odd = statusOf({ storage_engine: "custom" }, { a: { engine: "ssd-2" } });
+  assert.equal(engineView(odd), undefined);
+  assert.equal(engineView({}), undefined);
+});
+
+test("[MIG7] the engine of the wiggle counts where the wiggle reaches, and may be elsewhere already", () => {
+  const configuration = {
+    ...gradual,
+    storage_engine: "ssd-2",
+    perpetual_storage_wiggle_engine: "ssd-redwood-1",
+    perpetual_storage_wiggle_locality: "zoneid:z1",
+  };
+  const view = engineView(
+    statusOf(configuration, {
+      a: { engine: "ssd-2", zone: "z1" },
+      b: { engine: "ssd-redwood-1", zone: "z1" },
+      c: { engine: "ssd-redwood-1", zone: "z2" },
+      d: { engine: "ssd-2", zone: "z2" },
+    }),
+  );
+  assert.deepEqual(
+    view?.old.map(({ name }) => name),
+    ["a"],
+  );
+  assert.equal(view?.zones, 2);
+});
+
+test("[MIG4] what pauses it is named", () => {
+  const servers = { a: { engine: "ssd-2" } };
+  const pause = (configuration: StatusConfiguration) =>
+    engineView(statusOf({ ...gradual, ...configuration }, servers))?.pause;
+  assert.equal(pause({}), undefined);
+  assert.equal(pause({ perpetual_storage_wiggle: 0 }), "perpetual_storage_wiggle is 0");
+  assert.equal(pause({ storage_migration_type: "disabled" }), "storage_migration_type is disabled");
+  const aggressive = { storage_migration_type: "aggressive", perpetual_storage_wiggle: 0 };
+  assert.equal(pause(aggressive), undefined);
+  assert.match(
+    pause({ perpetual_storage_wiggle_locality: "zoneid:nowhere" }) ?? "",
+    /locality is zoneid:nowhere, and none of them is there/,
+  );
+});
