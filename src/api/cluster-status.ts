@@ -33,6 +33,7 @@ export type ProcessGroupConditionType =
   | "NodeTaintDetected"
   | "NodeTaintReplacing"
   | "NodeDraining"
+  | "Fenced"
   | "ProcessIsMarkedAsExcluded"
   | "ProcessHasIOError"
   | "IncorrectSidecarImage"

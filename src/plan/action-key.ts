@@ -49,6 +49,8 @@ function partsOf(action: Action): readonly Part[] {
       return [action.isPresent];
     case "deletePods":
       return [action.because, sorted(action.pods.map(({ basis }) => basis.name))];
+    case "fencePods":
+      return [sorted(action.pods.map(({ basis }) => basis.name))];
     case "removeProcessGroups":
       return [sorted(action.groups.map(({ processGroupId }) => processGroupId))];
     case "deleteQuarantined":

@@ -155,6 +155,11 @@ export type DisruptiveAction = ActionBase & {
         /** Announced to the database first. */
         maintenance?: { zone: string; seconds: number; processGroupIds: readonly string[] };
       }
+    | {
+        /** Stops the servers of these pods in place; pods and volumes stay. */
+        type: "fencePods";
+        pods: readonly PodOrder[];
+      }
     | { type: "removeProcessGroups"; groups: readonly RemovalOrder[] }
     | {
         /** Claims in quarantine whose time is over. */
@@ -208,6 +213,7 @@ export interface RemovalOrder {
 
 const disruptiveTypes: ReadonlySet<string> = new Set<DisruptiveAction["type"]>([
   "deletePods",
+  "fencePods",
   "removeProcessGroups",
   "deleteQuarantined",
   "configureDatabase",
@@ -306,6 +312,8 @@ function describeDisruption(action: DisruptiveAction): string {
       const names = action.pods.map((pod) => pod.basis.name);
       return `delete pods ${nameList(names)} (${action.because})`;
     }
+    case "fencePods":
+      return `stop the processes of ${nameList(action.pods.map(({ processGroupId }) => processGroupId))}`;
     case "removeProcessGroups":
       return `remove ${nameList(action.groups.map((group) => group.processGroupId))}`;
     case "deleteQuarantined":

@@ -5,7 +5,7 @@ import { isAdopting } from "../../api/adoption.ts";
 import { counted } from "../../model/counted.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { automationOf } from "../../api/effective.ts";
-import { isAwaitingExclusion, markForRemoval } from "../../model/process-group.ts";
+import { hasCondition, isAwaitingExclusion, markForRemoval } from "../../model/process-group.ts";
 import { misplacedGroups } from "../placement/hall-balance.ts";
 import { crowdedGroups } from "../placement/hall-crowding.ts";
 import { crowdedZones } from "../placement/zone-crowding.ts";
@@ -58,6 +58,8 @@ function replace(snapshot: Snapshot, draft: Draft): StepResult {
     known.add(id);
     found.push({ ...other, isUrgent: false });
   }
+  // A fenced one waits until the fence is taken back, unless its data would not wait for that.
+  found = found.filter(({ group, isUrgent }) => isUrgent || !hasCondition(group, "Fenced"));
   // Whoever is replaced anyway may find another zone.
   const seeker = found.length === 0 ? zoneSeeker(snapshot, draft) : undefined;
   if (seeker !== undefined) found.push({ ...seeker, isUrgent: false });

@@ -82,6 +82,7 @@ const kinds: { [T in Action["type"]]: readonly [Action & { type: T }, WindowNeed
   updateDisruptionBudget: [[{ step: "", type: "updateDisruptionBudget", object } as never, "free"]],
   deleteDisruptionBudget: [[{ step: "", type: "deleteDisruptionBudget", basis } as never, "free"]],
   deleteQuarantined: [[{ ...base, type: "deleteQuarantined", claims: [] } as never, "free"]],
+  fencePods: [[{ ...base, type: "fencePods", pods: [] } as never, "free"]],
   resetMaintenanceZone: [[{ ...base, type: "resetMaintenanceZone" }, "free"]],
   excludeProcesses: [[{ ...base, type: "excludeProcesses", ...targets }, "free"]],
   includeProcesses: [[{ ...base, type: "includeProcesses", ...targets }, "free"]],
