@@ -65,8 +65,9 @@ function partsOf(action: Action): readonly Part[] {
       return [sorted(action.targets)];
     case "killProcesses":
       return [sorted(action.processGroupIds), sorted(action.addresses)];
-    case "releaseLock":
     case "resetMaintenanceZone":
+      return [action.zone];
+    case "releaseLock":
       return [];
   }
 }

@@ -192,7 +192,11 @@ export type DisruptiveAction = ActionBase & {
         processGroupIds: readonly string[];
         isUpgrade: boolean;
       }
-    | { type: "resetMaintenanceZone" }
+    | {
+        type: "resetMaintenanceZone";
+        /** The one that is under maintenance. */
+        zone: string;
+      }
   );
 
 export interface PodOrder {
@@ -329,7 +333,7 @@ function describeDisruption(action: DisruptiveAction): string {
     case "killProcesses":
       return `restart ${nameList(action.processGroupIds)}`;
     case "resetMaintenanceZone":
-      return "end the maintenance of the zone";
+      return `end the maintenance of fault domain ${action.zone}`;
   }
 }
 

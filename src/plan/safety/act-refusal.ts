@@ -27,6 +27,7 @@ import { faultToleranceProblem } from "./fault-tolerance.ts";
 import { stopRefusal } from "./sleep-obstacles.ts";
 import { groupsAhead, versionRefusal } from "./version-refusal.ts";
 import { databaseDoubt, isBoundToAddress } from "./no-database.ts";
+import { handsOffRefusal } from "./persons-maintenance.ts";
 import { quarantineRefusal } from "./quarantine.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
@@ -56,6 +57,7 @@ export function actRefusal(view: SafetyView, action: DisruptiveAction): Refusal 
   return (
     evidenceProblem(view, action) ??
     view.checks.flight(view, action) ??
+    handsOffRefusal(view, action) ??
     evictionRefusal(view, action) ??
     particularProblem(view, action)
   );
@@ -204,6 +206,11 @@ function particularProblem(view: SafetyView, action: DisruptiveAction): Refusal 
         status,
         action.claims.map(({ name }) => name),
       );
+    case "resetMaintenanceZone": {
+      const now = status.cluster?.maintenance_zone ?? "";
+      if (now === action.zone) return undefined;
+      return refusal("EvidenceStale", `${now || "nothing"} is under maintenance by now`);
+    }
     case "killProcesses":
       return view.checks.restart(view, action.isUpgrade);
     default:

@@ -83,7 +83,7 @@ const kinds: { [T in Action["type"]]: readonly [Action & { type: T }, WindowNeed
   deleteDisruptionBudget: [[{ step: "", type: "deleteDisruptionBudget", basis } as never, "free"]],
   deleteQuarantined: [[{ ...base, type: "deleteQuarantined", claims: [] } as never, "free"]],
   fencePods: [[{ ...base, type: "fencePods", pods: [] } as never, "free"]],
-  resetMaintenanceZone: [[{ ...base, type: "resetMaintenanceZone" }, "free"]],
+  resetMaintenanceZone: [[{ ...base, type: "resetMaintenanceZone", zone: "" }, "free"]],
   excludeProcesses: [[{ ...base, type: "excludeProcesses", ...targets }, "free"]],
   includeProcesses: [[{ ...base, type: "includeProcesses", ...targets }, "free"]],
   removeProcessGroups: [[{ ...base, type: "removeProcessGroups", groups: [] }, "free"]],
