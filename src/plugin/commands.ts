@@ -2,6 +2,7 @@
 // Rules: spec/plugin.md [PL1].
 import type { Command } from "commander";
 import { addLookingCommands } from "./commands-looking.ts";
+import { addMaintenanceCommands } from "./commands-maintenance.ts";
 import { addPodCommands } from "./commands-pods.ts";
 import { addQuarantineCommands } from "./commands-quarantine.ts";
 import { addResourceCommands } from "./commands-resource.ts";
@@ -12,4 +13,5 @@ export function addPluginCommands(program: Command, open: OpenSession): void {
   addResourceCommands(program, open);
   addPodCommands(program, open);
   addQuarantineCommands(program, open);
+  addMaintenanceCommands(program, open);
 }

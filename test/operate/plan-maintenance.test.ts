@@ -300,30 +300,6 @@ test("[MNT6] without the options a maintenance without a mark is nobody's busine
   assert.deepEqual(plan.databaseQuestions, []);
 });
 
-test("[MNT7] nothing is restarted and no pod is made anew while a person's maintenance runs, or it is not known whose it is", () => {
-  const world = new MaintenanceWorld(withoutOptions);
-  world.changeSpec({ automationOptions: { podUpdateStrategy: "Delete" } });
-  world.pass();
-  const env = [{ name: "ANSWER", value: "42" }];
-  const podTemplate = { spec: { containers: [{ name: "foundationdb", env }] } };
-  world.changeSpec({ processes: { general: { podTemplate } } });
-  const calm = (status: DatabaseStatus): void => {
-    for (const process of Object.values(status.cluster?.processes ?? {})) process.excluded = false;
-  };
-  const updates = (plan: Plan): number =>
-    plan.actions.filter((action) => action.type === "deletePods").length;
-  assert.equal(updates(world.look({}, calm)), 1);
-  const zone = both(calm, maintained(world.zone(0)));
-  assert.equal(updates(world.look({}, zone)), 1, "that of an operator goes first");
-  const person = world.look({ [mark(world)]: 60, [world.storage(0)]: 60 }, zone);
-  assert.equal(updates(person), 0);
-  const wait = person.waits.find(({ step }) => step === "updatePods");
-  assert.match(wait?.message ?? "", /A person has fault domain .* under maintenance/);
-  const unknown = world.look({}, zone, { knowledge: nothingKnown });
-  assert.equal(updates(unknown), 0);
-  assert.ok(unknown.databaseQuestions.some(({ type }) => type === "maintenanceList"));
-});
-
 test("[T74] a database that is behind with its work stays under maintenance", () => {
   const world = new MaintenanceWorld();
   const slow = (status: DatabaseStatus): void => {
