@@ -33,7 +33,8 @@ export function maintenanceModeChecker(snapshot: Snapshot, draft: Draft): StepRe
   const person = personsMaintenance(snapshot);
   const marks = [...(list?.entries.keys() ?? [])].filter((id) => zoneOfMark(id) !== undefined);
   // Only what a person began is every operator's business.
-  if (!resets && person === undefined && (zone !== "" || marks.length === 0)) return nothing;
+  const isMarked = draft.facts.maintenanceMarked !== undefined;
+  if (!resets && person === undefined && (zone !== "" || !isMarked)) return nothing;
   // A list from before our own last act would not show what that act put into it.
   if (list === undefined || list.observedMs <= snapshot.lastDatabaseWriteMs) return { questions };
   if (list.entries.size === 0 && zone === "") return nothing;
