@@ -8,6 +8,9 @@ import { persistentVolumeClaims, pods } from "../../src/kube/resource.ts";
 import { cordon, evictAll, podsOn, untilWait, waitOf } from "./drain-harness.ts";
 import { assertAllCopies, excluded, groups, person, spreadOver } from "./removal-harness.ts";
 import { knobs } from "./restart-harness.ts";
+import { runPlugin } from "../plugin/plugin-harness.ts";
+import { MultiTestWorld } from "./multi-harness.ts";
+import { createRegions, threeClusters } from "./multi-regions.ts";
 import { hourMs, keyOfObject, minuteMs, nameOf, TestWorld } from "./world-harness.ts";
 
 const counts = { storage: 5, log: 4, stateless: 3 };
@@ -91,6 +94,8 @@ test("[FENCE1] [FENCE10] the server stops, pod and volume stay, it is told, and 
     assert.ok(!(await isRunning(world, id)));
     const wait = await waitOf(world, "ProcessGroupFenced");
     assert.match(wait?.message ?? "", new RegExp(`^${id} is fenced since 20.*Z: its processes`));
+    const page = await runPlugin(world, ["explain", "sample"]);
+    assert.match(page.out, /is fenced since[\s\S]*take it out of spec\.fence/);
     const { status } = await world.cluster();
     assert.equal(conditionIn(status, "Degraded")?.reason, "Fenced");
     assert.equal(conditionIn(status, "Reconciled")?.status, "False");
@@ -231,6 +236,67 @@ test("[FENCE6] a knob reaches everybody else, and the fenced one when it starts 
   });
 });
 
+test("[FENCE6] an upgrade of all processes at once goes on without the fenced one, which follows", async () => {
+  await withFences({ version: "7.1.57", minimumUptimeSecondsForBounce: 20 }, async (world) => {
+    const [id = ""] = await idsOf(world, "storage");
+    await world.changeSpec({ fence: [id] });
+    await untilFenced(world, id);
+    await world.changeSpec({ version: "7.3.63" });
+    await world.until(
+      async () => (await world.cluster()).status?.runningVersion === "7.3.63",
+      "it is upgraded",
+      30 * minuteMs,
+    );
+    assert.ok(!(await isRunning(world, id)));
+    world.assertDataSafe();
+    await world.changeSpec({ fence: null });
+    await world.untilReconciled(4 * hourMs);
+    await assertAllCopies(world);
+  });
+});
+
+test("[FENCE14] an instance fences its own, and the others see that the fault domain is lost", async () => {
+  await MultiTestWorld.run({ names: threeClusters.names }, async (world) => {
+    await createRegions(world, threeClusters);
+    await world.clock.advance(3 * minuteMs);
+    const [main, remote] = [world.at("main"), world.at("remote")];
+    const idsAt = async (site: string): Promise<string[]> =>
+      ((await world.cluster(site)).status?.processGroups ?? [])
+        .filter(({ processClass }) => processClass === "storage")
+        .map(({ processGroupID }) => processGroupID);
+    const [own = ""] = await idsAt("main");
+    const [foreign = ""] = await idsAt("remote");
+    const reasonsAt = async (site: string): Promise<string[]> =>
+      ((await world.cluster(site)).status?.blockedBy ?? []).map(({ reason }) => reason);
+    await main.changeSpec({ fence: [own, foreign] }, { name: "main" });
+    await world.first.until(
+      async () => {
+        const found = await reasonsAt("main");
+        return found.includes("ProcessGroupFenced") && found.includes("FenceUnknown");
+      },
+      "the own one is fenced, and the other is told",
+      20 * minuteMs,
+      { name: "main" },
+    );
+    await world.clock.advance(5 * minuteMs);
+    const remoteGroups = (await world.cluster("remote")).status?.processGroups ?? [];
+    assert.ok(remoteGroups.every((group) => (group.processGroupConditions ?? []).length === 0));
+    // A second one, wished elsewhere, is more than the database can lose.
+    await remote.changeSpec({ fence: [foreign] }, { name: "remote" });
+    await world.first.until(
+      async () => (await reasonsAt("remote")).includes("FenceHeld"),
+      "the other instance waits",
+      20 * minuteMs,
+      { name: "main" },
+    );
+    world.assertDataSafe();
+    await main.changeSpec({ fence: null }, { name: "main" });
+    await remote.changeSpec({ fence: null }, { name: "remote" });
+    await world.untilAllReconciled(hourMs);
+    world.assertDataSafe();
+  });
+});
+
 test("[FENCE7] a wish that is taken back at once changes nothing", async () => {
   await withFences({}, async (world) => {
     const [id = ""] = await idsOf(world, "log");
@@ -285,8 +351,12 @@ test("[FENCE9] a pod that a person isolated stays as the person left it", async 
   });
 });
 
-test("[FENCE11] an id that nobody has is told", async () => {
+test("[FENCE11] an id that nobody has is told, and what is none is refused", async () => {
   await withFences({}, async (world) => {
+    const many = Array.from({ length: 51 }, (_, index) => `storage-${index + 1}`);
+    for (const fences of [["*"], ["storage"], [""], ["storage-1 "], many]) {
+      await assert.rejects(world.changeSpec({ fence: fences }), /spec\.fence/);
+    }
     await world.changeSpec({ fence: ["storage-99999999"] });
     await untilWait(world, "FenceUnknown");
     assert.match((await waitOf(world, "FenceUnknown"))?.message ?? "", /storage-99999999/);

@@ -6,6 +6,7 @@ import { isIsolated, isMarkedFenced, unfencedAnnotations } from "../../build/fen
 import { annotationKeys } from "../../build/labels.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
+import { leastOf } from "../../env/long-lists.ts";
 import { formatTime } from "../../kube/time.ts";
 import { conditionOf, hasCondition } from "../../model/process-group.ts";
 import type { Action, DisruptiveAction } from "../action.ts";
@@ -176,7 +177,7 @@ function toldWait(members: readonly Member[]): NewWait {
 /** Only a person ends it, who has to find out how. */
 function fencedWait(members: readonly Member[]): NewWait {
   const begins = members.map(({ group }) => conditionOf(group, "Fenced")?.timestamp ?? 0);
-  const since = formatTime(Math.min(...begins) * 1000);
+  const since = formatTime(leastOf(begins) * 1000);
   const [is, their] = members.length === 1 ? ["is", "its"] : ["are", "their"];
   return {
     step,
