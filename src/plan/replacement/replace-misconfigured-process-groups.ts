@@ -33,11 +33,11 @@ export function replaceMisconfiguredProcessGroups(snapshot: Snapshot, draft: Dra
 
 function replace(snapshot: Snapshot, draft: Draft): StepResult {
   let found: Misconfigured[] = [];
-  const deleted = deletedPods(draft);
+  const alone = leftAlone(snapshot, draft);
   const { spec } = draft.desired.cluster;
   const migration = planMigration(snapshot, draft);
   for (const group of draft.groups) {
-    if (deleted.has(group.processGroupID)) continue;
+    if (alone.has(group.processGroupID)) continue;
     const isUrgent = volumeProblem(snapshot, group) !== undefined;
     // Whoever is in the wrong fault domain goes when its turn has come, unless its data would not wait for it.
     if (!isUrgent && packingChangeOf(spec, group) !== undefined) continue;
@@ -54,12 +54,10 @@ function replace(snapshot: Snapshot, draft: Draft): StepResult {
   ];
   for (const other of others) {
     const id = other.group.processGroupID;
-    if (known.has(id) || deleted.has(id)) continue;
+    if (known.has(id) || alone.has(id)) continue;
     known.add(id);
     found.push({ ...other, isUrgent: false });
   }
-  // A fenced one waits until the fence is taken back, unless its data would not wait for that.
-  found = found.filter(({ group, isUrgent }) => isUrgent || !hasCondition(group, "Fenced"));
   // Whoever is replaced anyway may find another zone.
   const seeker = found.length === 0 ? zoneSeeker(snapshot, draft) : undefined;
   if (seeker !== undefined) found.push({ ...seeker, isUrgent: false });
@@ -116,13 +114,20 @@ interface Misconfigured {
   isFree?: boolean;
 }
 
-/** Process groups whose pods an earlier step of this pass deletes: they come back as specified. */
-function deletedPods(draft: Draft): ReadonlySet<string> {
-  return new Set(
-    draft.actions.flatMap((action) =>
-      action.type === "deletePods" ? action.pods.map((pod) => pod.processGroupId) : [],
-    ),
+/**
+ * Process groups whose pods an earlier step of this pass deletes, which come back as specified, and those that are fenced,
+ * unless their data would not wait for the end of that.
+ */
+function leftAlone(snapshot: Snapshot, draft: Draft): ReadonlySet<string> {
+  const deleted = draft.actions.flatMap((action) =>
+    action.type === "deletePods" ? action.pods.map((pod) => pod.processGroupId) : [],
   );
+  const fenced = draft.groups
+    .filter(
+      (group) => hasCondition(group, "Fenced") && volumeProblem(snapshot, group) === undefined,
+    )
+    .map((group) => group.processGroupID);
+  return new Set([...deleted, ...fenced]);
 }
 
 /** While command lines of all processes are about to change together, no process group is taken out. */
