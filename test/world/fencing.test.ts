@@ -2,10 +2,12 @@
 // Rules: spec/fencing.md.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { conditionIn } from "../../src/kube/condition.ts";
 import { persistentVolumeClaims, pods } from "../../src/kube/resource.ts";
 import { cordon, evictAll, podsOn, untilWait, waitOf } from "./drain-harness.ts";
+import { exampleCluster } from "./example.ts";
 import { assertAllCopies, excluded, groups, person, spreadOver } from "./removal-harness.ts";
 import { knobs } from "./restart-harness.ts";
 import { runPlugin } from "../plugin/plugin-harness.ts";
@@ -443,6 +445,16 @@ test("[FENCE5] [FENCE6] the fenced pod does not leave a drained node, nobody els
       30 * minuteMs,
     );
     await assertAllCopies(world);
+  });
+});
+
+test("[FENCE1] the example is a cluster in which a process can be fenced", async () => {
+  await TestWorld.run({ nodes: 9 }, async (world) => {
+    await world.client.create(foundationDbClusters, exampleCluster("fencing.yaml"));
+    await world.untilReconciled(10 * minuteMs);
+    const [id = ""] = await idsOf(world, "storage");
+    await world.changeSpec({ fence: [id] });
+    await untilFenced(world, id);
   });
 });
 
