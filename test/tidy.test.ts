@@ -162,6 +162,7 @@ const planFolders = [
   "configuration",
   "volumes",
   "drains",
+  "fencing",
   "certificates",
   "placement",
   "coordinators",

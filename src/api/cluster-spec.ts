@@ -125,6 +125,11 @@ export const clusterSpecSchema = object(
       "Process groups to remove without excluding them first: data may be lost.",
       { maxItems: 500 },
     ),
+    fence: array(
+      string("", { maxLength: 63, pattern: "^[\\w-]+-\\d+$" }),
+      "Process groups whose server processes are stopped, while pod and volume stay for a look.",
+      { maxItems: 50 },
+    ),
     configMap: coreSchema<ConfigMap>(
       "io.k8s.api.core.v1.ConfigMap",
       "Metadata and data to add to the generated ConfigMap; its keys win.",

@@ -34,6 +34,7 @@ export type ProcessGroupConditionType =
   | "NodeTaintDetected"
   | "NodeTaintReplacing"
   | "NodeDraining"
+  | "Fenced"
   | "ProcessIsMarkedAsExcluded"
   | "ProcessHasIOError"
   | "IncorrectSidecarImage"
@@ -162,6 +163,9 @@ const observedSinceSchema = object(
     databaseSilent: since("No process answers behind the connection string."),
     waking: since("The database is to wake from its sleep, and does not serve yet."),
     clientsIncompatible: since("Clients could not follow to the wanted version."),
+    maintenanceMarked: since(
+      "A person has announced a maintenance, of which something is left in the database.",
+    ),
   },
   "Since when something has been so that decisions look at over time; absent while it is not.",
 );

@@ -14,6 +14,10 @@ export const annotationKeys = {
   imageType: "foundationdb.org/image-type",
   currentNode: "foundationdb.org/current-node",
   isolateProcessGroup: "foundationdb.org/isolate-process-group",
+  /** A person's wish: its servers are to be stopped. */
+  fence: "foundationdb.org/fence",
+  /** The operator has stopped its servers, and starts them again. */
+  fenced: "foundationdb.org/fenced",
   launcherConfiguration: "foundationdb.org/launcher-current-configuration",
   launcherEnvironment: "foundationdb.org/launcher-environment",
   outdatedConfigMapSeen: "foundationdb.org/outdated-config-map-seen",

@@ -1,8 +1,20 @@
 // Process groups that go down for maintenance, with the time at which they were listed. The keys are those of
-// the Go operator. Carries rules LOCK40 to LOCK42.
+// the Go operator. Carries rules LOCK40 to LOCK42, MNT1.
 import { decodeMaintenance, encodeMaintenance } from "./keys.ts";
 import { textBelow, transactShared } from "./shared-keys.ts";
 import type { SharedKeys } from "./shared-keys.ts";
+
+const personsPrefix = "person/";
+
+/** The entry by which a person says that the maintenance of a fault domain is theirs; no process group has such an id. */
+export function personsMark(zone: string): string {
+  return `${personsPrefix}${zone}`;
+}
+
+/** The fault domain of such an entry; undefined for any other. */
+export function zoneOfMark(id: string): string | undefined {
+  return id.startsWith(personsPrefix) ? id.slice(personsPrefix.length) : undefined;
+}
 
 export function addToMaintenanceList(
   shared: SharedKeys,

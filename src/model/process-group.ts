@@ -19,6 +19,7 @@ export const conditionTypes = [
   "NodeTaintDetected",
   "NodeTaintReplacing",
   "NodeDraining",
+  "Fenced",
   "ProcessIsMarkedAsExcluded",
   "ProcessHasIOError",
   "IncorrectSidecarImage",

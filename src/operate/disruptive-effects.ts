@@ -1,6 +1,7 @@
 // The writes that can take something away from a database, each followed by a look whether it happened. Only the guard
 // imports this file; a test proves it. Rules: spec/safety.md [S90]-[S92], [S95].
 import type { FoundationDBCluster } from "../api/cluster.ts";
+import { fenceAnnotations } from "../build/fence.ts";
 import { quarantinePatch } from "../build/quarantine.ts";
 import type { Clock } from "../env/clock.ts";
 import type { AdminClient } from "../fdb/admin.ts";
@@ -42,6 +43,8 @@ export async function carryOut(tools: EffectTools, action: DisruptiveAction): Pr
   switch (action.type) {
     case "deletePods":
       return deletePods(tools, action);
+    case "fencePods":
+      return eachOf(action.pods, ({ basis }) => fence(tools, basis));
     case "removeProcessGroups":
       return eachOf(action.groups, (order) => removeObjects(tools, order));
     case "deleteQuarantined":
@@ -92,6 +95,20 @@ async function deletePods(
     await adminOf(tools).setMaintenanceZone(zone, seconds, tools.commandTimeoutMs);
   }
   await eachOf(action.pods, ({ basis }) => deleteExactly(tools, pods, tools.caches.pods, basis));
+}
+
+/** The monitor in the pod stops its servers when it reads this; another pod of the name is a Conflict. */
+async function fence(
+  { client, caches, namespace, doubts }: EffectTools,
+  { name, uid }: ObjectBasis,
+): Promise<void> {
+  const key = { namespace, name };
+  const body = { metadata: { uid, annotations: fenceAnnotations } };
+  caches.pods.observeWrite(
+    await doubts.during({ resource: pods, cache: caches.pods, key }, () =>
+      client.patch(pods, key, body, { type: "merge" }),
+    ),
+  );
 }
 
 /** Everything is tried, and the first failure is told: what belongs together should not wait for a straggler. */

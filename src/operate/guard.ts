@@ -308,5 +308,5 @@ function refused(reason: Refusal): GuardOutcome {
 
 function needsConnection(action: DisruptiveAction): boolean {
   if (action.type === "deletePods") return action.maintenance !== undefined;
-  return action.type !== "removeProcessGroups" && action.type !== "deleteQuarantined";
+  return !["fencePods", "removeProcessGroups", "deleteQuarantined"].includes(action.type);
 }

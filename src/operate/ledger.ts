@@ -121,6 +121,7 @@ function processesHit(
 function groupIdsOf(action: DisruptiveAction): readonly string[] {
   switch (action.type) {
     case "deletePods":
+    case "fencePods":
       return action.pods.map((pod) => pod.processGroupId);
     case "removeProcessGroups":
       return action.groups.map((group) => group.processGroupId);

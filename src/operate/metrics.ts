@@ -24,6 +24,7 @@ const actionTypes: Readonly<Record<Action["type"], true>> = {
   deleteQuarantined: true,
   deleteService: true,
   excludeProcesses: true,
+  fencePods: true,
   growPvc: true,
   includeProcesses: true,
   killProcesses: true,

@@ -49,6 +49,8 @@ function partsOf(action: Action): readonly Part[] {
       return [action.isPresent];
     case "deletePods":
       return [action.because, sorted(action.pods.map(({ basis }) => basis.name))];
+    case "fencePods":
+      return [sorted(action.pods.map(({ basis }) => basis.name))];
     case "removeProcessGroups":
       return [sorted(action.groups.map(({ processGroupId }) => processGroupId))];
     case "deleteQuarantined":
@@ -63,8 +65,9 @@ function partsOf(action: Action): readonly Part[] {
       return [sorted(action.targets)];
     case "killProcesses":
       return [sorted(action.processGroupIds), sorted(action.addresses)];
-    case "releaseLock":
     case "resetMaintenanceZone":
+      return [action.zone];
+    case "releaseLock":
       return [];
   }
 }

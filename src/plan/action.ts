@@ -155,6 +155,11 @@ export type DisruptiveAction = ActionBase & {
         /** Announced to the database first. */
         maintenance?: { zone: string; seconds: number; processGroupIds: readonly string[] };
       }
+    | {
+        /** Stops the servers of these pods in place; pods and volumes stay. */
+        type: "fencePods";
+        pods: readonly PodOrder[];
+      }
     | { type: "removeProcessGroups"; groups: readonly RemovalOrder[] }
     | {
         /** Claims in quarantine whose time is over. */
@@ -187,7 +192,11 @@ export type DisruptiveAction = ActionBase & {
         processGroupIds: readonly string[];
         isUpgrade: boolean;
       }
-    | { type: "resetMaintenanceZone" }
+    | {
+        type: "resetMaintenanceZone";
+        /** The one that is under maintenance. */
+        zone: string;
+      }
   );
 
 export interface PodOrder {
@@ -208,6 +217,7 @@ export interface RemovalOrder {
 
 const disruptiveTypes: ReadonlySet<string> = new Set<DisruptiveAction["type"]>([
   "deletePods",
+  "fencePods",
   "removeProcessGroups",
   "deleteQuarantined",
   "configureDatabase",
@@ -306,6 +316,8 @@ function describeDisruption(action: DisruptiveAction): string {
       const names = action.pods.map((pod) => pod.basis.name);
       return `delete pods ${nameList(names)} (${action.because})`;
     }
+    case "fencePods":
+      return `stop the processes of ${nameList(action.pods.map(({ processGroupId }) => processGroupId))}`;
     case "removeProcessGroups":
       return `remove ${nameList(action.groups.map((group) => group.processGroupId))}`;
     case "deleteQuarantined":
@@ -321,7 +333,7 @@ function describeDisruption(action: DisruptiveAction): string {
     case "killProcesses":
       return `restart ${nameList(action.processGroupIds)}`;
     case "resetMaintenanceZone":
-      return "end the maintenance of the zone";
+      return `end the maintenance of fault domain ${action.zone}`;
   }
 }
 

@@ -21,6 +21,7 @@ import { certificateTargetsOf } from "./certificates/certificate-targets.ts";
 import type { CertificateTarget } from "./certificates/certificate-targets.ts";
 import { deletePodsForBuggification } from "./pods/delete-pods-for-buggification.ts";
 import { protectFromDeletion } from "./removal/protect-from-deletion.ts";
+import { fenceProcesses } from "./fencing/fence-processes.ts";
 import { fallAsleep, hibernate, isStopped } from "./hibernation/hibernate.ts";
 import { deleteTerminalPods } from "./pods/delete-terminal-pods.ts";
 import { generateInitialClusterFile } from "./coordinators/generate-initial-cluster-file.ts";
@@ -116,6 +117,8 @@ export const chain: readonly Step[] = [
   { name: "excludeProcesses", run: excludeProcesses },
   // Coordinators that are gone or unfit give way to others.
   { name: "changeCoordinators", run: changeCoordinators },
+  // Processes that a person wants to look at are stopped, and started again.
+  { name: "fenceProcesses", run: fenceProcesses },
   // Processes start again, all at once: with the new version, or with the new command line.
   {
     name: "bounceProcesses",

@@ -10,6 +10,7 @@ const none: Findings<keyof ClusterFacts> = {
   databaseSilent: false,
   clientsIncompatible: false,
   waking: false,
+  maintenanceMarked: false,
 };
 const nowMs = Date.UTC(2026, 0, 1);
 

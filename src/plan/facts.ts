@@ -6,7 +6,7 @@ import { formatTime } from "../kube/time.ts";
 export type Facts<Name extends string> = Readonly<Partial<Record<Name, number>>>;
 
 export type ClusterFacts = Facts<
-  "connectionStringLost" | "databaseSilent" | "clientsIncompatible" | "waking"
+  "connectionStringLost" | "databaseSilent" | "clientsIncompatible" | "waking" | "maintenanceMarked"
 >;
 
 /** Whether it is so now; "unknown" when nothing tells, and the last finding stands. */

@@ -57,6 +57,20 @@ const pod = (name: string, podIP: string, more: Partial<Pod["metadata"]> = {}): 
 
 const options = { ignoreConditions: [], ignoreRemovals: true, nowMs };
 
+test("[FENCE5] a fenced one is told, and not fixed", () => {
+  const processGroups = (cluster.status?.processGroups ?? []).map((group) => ({
+    ...group,
+    processGroupConditions: [
+      ...(group.processGroupConditions ?? []),
+      { type: "Fenced" as const, timestamp: 0 },
+    ],
+  }));
+  const fenced = { ...cluster, status: { ...cluster.status, processGroups } };
+  const { findings, replaceable } = analyse(fenced, [], options);
+  assert.deepEqual(replaceable, []);
+  assert.ok(findings.some(({ text }) => text.includes("has the condition Fenced")));
+});
+
 test("[PL66] [PL67] findings, and what could be removed", () => {
   const pods = [
     pod("sample-storage-1", "10.0.0.5", { deletionTimestamp: "2026-01-01T00:50:00Z" }),

@@ -2,7 +2,12 @@
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
-import { isExcluded, isMarkedForRemoval, replacementConditions } from "../model/process-group.ts";
+import {
+  hasCondition,
+  isExcluded,
+  isMarkedForRemoval,
+  replacementConditions,
+} from "../model/process-group.ts";
 import { podNameOf } from "../model/process-group-id.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 
@@ -41,6 +46,8 @@ export function analyse(
   const leaving = groups.filter((group) => isMarkedForRemoval(group));
   const staying = groups.filter((group) => !isMarkedForRemoval(group));
   const replaceable = staying
+    // A person has stopped it for a look.
+    .filter((group) => !hasCondition(group, "Fenced"))
     .filter(({ processGroupConditions = [] }) =>
       processGroupConditions.some(
         ({ type }) =>

@@ -3,6 +3,7 @@
 import type { Command } from "commander";
 import { addFailoverCommand } from "./commands-failover.ts";
 import { addLookingCommands } from "./commands-looking.ts";
+import { addMaintenanceCommands } from "./commands-maintenance.ts";
 import { addPodCommands } from "./commands-pods.ts";
 import { addQuarantineCommands } from "./commands-quarantine.ts";
 import { addResourceCommands } from "./commands-resource.ts";
@@ -14,4 +15,5 @@ export function addPluginCommands(program: Command, open: OpenSession): void {
   addPodCommands(program, open);
   addQuarantineCommands(program, open);
   addFailoverCommand(program, open);
+  addMaintenanceCommands(program, open);
 }

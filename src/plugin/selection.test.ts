@@ -8,7 +8,10 @@ import { labelConflict, podNamesOf, selectGroups, selectionMistake } from "./sel
 import type { SelectionFlags } from "./selection.ts";
 
 const clusterLabel = "foundationdb.org/fdb-cluster-name";
-const condition = (type: "MissingProcesses" | "IncorrectCommandLine") => ({ type, timestamp: 1 });
+const condition = (type: "MissingProcesses" | "IncorrectCommandLine" | "Fenced") => ({
+  type,
+  timestamp: 1,
+});
 
 const cluster: FoundationDBCluster = {
   apiVersion: "apps.foundationdb.org/v1beta2",
@@ -84,6 +87,17 @@ const cases: readonly (readonly [
   ],
   ["[PL24] all that failed and are not on their way", { removeAllFailed: true }, [], ["storage-2"]],
 ];
+
+test("[FENCE5] a fenced one is not among those that failed", () => {
+  const processGroups = (cluster.status?.processGroups ?? []).map((group) =>
+    group.processGroupID === "storage-2"
+      ? { ...group, processGroupConditions: [condition("MissingProcesses"), condition("Fenced")] }
+      : group,
+  );
+  const fenced = { ...cluster, status: { ...cluster.status, processGroups } };
+  const flags = { clusterLabel: "", removeAllFailed: true };
+  assert.deepEqual(selectGroups(fenced, pods, flags, []).ids, []);
+});
 
 for (const [title, flags, names, ids, unknown = []] of cases) {
   test(title, () => {

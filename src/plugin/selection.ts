@@ -6,6 +6,7 @@ import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import {
   conditionTypes,
+  hasCondition,
   isMarkedForRemoval,
   replacementConditions,
 } from "../model/process-group.ts";
@@ -115,7 +116,7 @@ export function selectGroups(
 function isFailed(
   group: NonNullable<NonNullable<FoundationDBCluster["status"]>["processGroups"]>[number],
 ): boolean {
-  if (isMarkedForRemoval(group)) return false;
+  if (isMarkedForRemoval(group) || hasCondition(group, "Fenced")) return false;
   return (group.processGroupConditions ?? []).some(({ type }) =>
     replacementConditions.includes(type),
   );

@@ -83,6 +83,8 @@ function titleOf(action: Action, before: Readonly<Record<string, string>>): stri
       return "change images of running pods";
     case "deletePods":
       return `delete pods (${action.because})`;
+    case "fencePods":
+      return "stop processes whose pods and volumes stay";
     case "removeProcessGroups":
       return "remove process groups with their pods and volumes";
     case "deleteQuarantined":
@@ -116,6 +118,7 @@ function thingsOf(action: Action): string[] {
     case "updatePodImage":
       return [action.processGroupId];
     case "deletePods":
+    case "fencePods":
       return action.pods.map(({ processGroupId }) => processGroupId);
     case "removeProcessGroups":
       return action.groups.map(({ processGroupId }) => processGroupId);

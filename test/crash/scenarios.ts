@@ -198,6 +198,19 @@ const clusterScenarios: readonly Scenario[] = [
     isStopWanted: true,
   },
   {
+    name: "fence",
+    isUnknownBefore: true,
+    spec: seven,
+    startsWithCluster: true,
+    change: async (world) => {
+      const [first] = await groups(world, "storage");
+      world.clock.setTimer(3 * minuteMs, () => void world.changeSpec({ fence: null }));
+      return world.changeSpec({ fence: [first?.processGroupID ?? ""] });
+    },
+    endsAfterMs: 8 * minuteMs,
+    restarts: 0,
+  },
+  {
     name: "patch-upgrade",
     spec: five,
     startsWithCluster: true,

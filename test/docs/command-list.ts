@@ -123,7 +123,6 @@ const looking: readonly Run[] = [
   inPod("fdbcli --exec 'status details'"),
   inPod("fdbcli --exec 'status json'"),
   inPod('fdbcli --exec "status json"'),
-  inPod('fdbcli --exec "maintenance off"'),
   inPod("fdbcli --exec exclude"),
   [
     "kubectl exec POD -c foundationdb -- fdbcli ...",
@@ -185,6 +184,19 @@ const runbooks: readonly Run[] = [
 ];
 
 const changing: readonly Run[] = [
+  [
+    "kubectl annotate pod sample-storage-12345 foundationdb.org/fence=true",
+    `kubectl annotate ${pod} foundationdb.org/fence=true --dry-run=server`,
+  ],
+  [
+    "kubectl annotate pod sample-storage-12345 foundationdb.org/fence-",
+    `kubectl annotate ${pod} foundationdb.org/fence- --dry-run=server`,
+  ],
+  [
+    "kubectl exec -it sample-storage-12345 -c foundationdb -- bash",
+    `echo ls | kubectl exec -i ${pod} -c foundationdb -- bash`,
+  ],
+  ["kubectl fdb maintenance status sample"],
   ["kubectl fdb quarantine list"],
   [
     "kubectl get foundationdbcluster NAME -o jsonpath='{.status.quarantine}'",
@@ -335,6 +347,14 @@ export const leftOut: Readonly<Record<string, string>> = {
   "kubectl delete fdb sample --cascade=orphan":
     "leaves a world without its cluster: test/world/adoption.test.ts",
   "helm uninstall": named,
+  "kubectl fdb maintenance start": named,
+  "kubectl fdb maintenance end": named,
+  "kubectl fdb maintenance start node-3 -c sample --for 30m": otherTest(
+    "test/world/maintenance.test.ts",
+  ),
+  "kubectl fdb maintenance end -c sample": otherTest("test/world/maintenance.test.ts"),
+  "kubectl fdb tree": named,
+  "kubectl wait --for=condition=Reconciled": named,
   "kubectl fdb dashboard --from BUNDLE.tar.gz": named,
   "kubectl logs deploy/fdb-operator":
     "needs the operator as a Deployment: npm run end-to-end, which reads its log itself",

@@ -238,6 +238,68 @@ for (const { name, rule, list, change, isReset: isEnded, removed: gone } of case
   });
 }
 
+const mark = (world: MaintenanceWorld): string => `person/${world.zone(0)}`;
+const withoutOptions = { automationOptions: {} };
+
+for (const more of [{}, withoutOptions]) {
+  const who = more === withoutOptions ? "without the options" : "with the checker";
+
+  test(`[MNT6] ${who} a person's maintenance is not ended while its processes have not restarted`, () => {
+    const world = new MaintenanceWorld(more);
+    const list = { [mark(world)]: 60, [world.storage(0)]: 60 };
+    const zone = maintained(world.zone(0));
+    for (const seconds of [old, undefined]) {
+      const plan = world.look(list, both(zone, uptime(world, 0, seconds)));
+      assert.ok(!isReset(plan));
+      assert.deepEqual(removed(plan), []);
+      assert.match(waitOf(plan), /^MaintenanceRunning: A person has fault domain/);
+    }
+    // Somebody took the entries out of the list, but not the mark.
+    const alone = world.look({ [mark(world)]: 60 }, zone);
+    assert.ok(!isReset(alone));
+    assert.match(waitOf(alone), /until its time is over or the person ends it/);
+  });
+
+  test(`[MNT5] ${who} it is ended when all of them have restarted, and the list is cleaned after that`, () => {
+    const world = new MaintenanceWorld(more);
+    const list = { [mark(world)]: 600, [world.storage(0)]: 600 };
+    const back = uptime(world, 0, 30);
+    const plan = world.look(list, both(maintained(world.zone(0)), back));
+    assert.ok(isReset(plan));
+    assert.deepEqual(removed(plan), []);
+    const after = world.look(list, back);
+    assert.ok(!isReset(after));
+    assert.deepEqual(removed(after), [mark(world), world.storage(0)].sort());
+  });
+
+  test(`[MNT5] ${who} a second process that is not back yet keeps it up`, () => {
+    const world = new MaintenanceWorld(more);
+    const list = { [mark(world)]: 600, [world.storage(0)]: 600, [world.storage(1)]: 600 };
+    const half = both(uptime(world, 0, 30), uptime(world, 1, undefined));
+    const plan = world.look(list, both(maintained(world.zone(0)), half));
+    assert.ok(!isReset(plan));
+    assert.match(waitOf(plan), /It ends when these have restarted/);
+  });
+}
+
+test("[MNT8] a mark that is made just before the maintenance begins is left alone, an old one means nothing", () => {
+  const world = new MaintenanceWorld();
+  assert.deepEqual(removed(world.look({ [mark(world)]: 5 })), []);
+  assert.deepEqual(removed(world.look({ [mark(world)]: 600 })), [mark(world)]);
+  const zone = maintained(world.zone(0));
+  const plan = world.look({ [mark(world)]: 5 * 3_600 }, zone);
+  assert.ok(isReset(plan), "it is an operator's then");
+});
+
+test("[MNT6] without the options a maintenance without a mark is nobody's business", () => {
+  const world = new MaintenanceWorld(withoutOptions);
+  const zone = maintained(world.zone(0));
+  const list = { [world.storage(0)]: 600 };
+  const plan = world.look(list, both(zone, uptime(world, 0, 30)));
+  assert.ok(!isReset(plan));
+  assert.deepEqual(plan.databaseQuestions, []);
+});
+
 test("[T74] a database that is behind with its work stays under maintenance", () => {
   const world = new MaintenanceWorld();
   const slow = (status: DatabaseStatus): void => {

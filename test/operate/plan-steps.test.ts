@@ -73,6 +73,7 @@ test("[P2] the steps have their documented names and order", () => {
       "chooseRemovals",
       "excludeProcesses",
       "changeCoordinators",
+      "fenceProcesses",
       "bounceProcesses",
       "maintenanceModeChecker",
       "updatePods",

@@ -24,6 +24,56 @@ const idOf = (pod = ""): string => pod.replace(/^sample-/, "");
 
 export const commandRows: readonly Row[] = [
   {
+    rule: "[MNT4]",
+    args: ["maintenance", "status", "sample"],
+    works: /^no fault domain is under maintenance\n$/,
+    isRead: true,
+    refused: [[["maintenance", "status"], /missing required argument 'cluster'/]],
+  },
+  {
+    rule: "[MNT2]",
+    args: ["maintenance", "start", "NODE", "-c", "sample", "--for", "30m"],
+    works:
+      /^fault domain \S+ of default\/sample is under maintenance for 1800 s\. It ends by itself when storage-\d+.* have restarted\.\n$/,
+    isWrite: true,
+    refused: [
+      [["maintenance", "start", "-c", "sample", "--for", "1h"], /missing required argument/],
+      [["maintenance", "start", "NODE", "--for", "1h"], /required option '-c, --fdb-cluster/],
+      [["maintenance", "start", "NODE", "-c", "sample"], /required option '--for <duration>'/],
+      [
+        ["maintenance", "start", "NODE", "-c", "sample", "--for", "5h"],
+        /a duration from 60s to 14400s/,
+      ],
+      [
+        ["maintenance", "start", "NODE", "-c", "sample", "--for", "5s"],
+        /a duration from 60s to 14400s/,
+      ],
+      [
+        ["maintenance", "start", "nowhere", "-c", "sample", "--for", "1h", "--yes"],
+        /no process of the database is on a node, in a zone or in a fault domain nowhere; fault domains: .*; nothing was changed/,
+        1,
+      ],
+      [
+        ["maintenance", "start", "NODE", "-c", "split", "--for", "1h", "--yes"],
+        /the database cannot lose a fault domain now .*; nothing was changed/,
+        1,
+      ],
+    ],
+  },
+  {
+    rule: "[MNT4]",
+    args: ["maintenance", "end", "-c", "sample", "--yes"],
+    works: /^fault domain \S+ of default\/sample: the maintenance has ended\n$/,
+    refused: [
+      [["maintenance", "end"], /required option '-c, --fdb-cluster <name>'/],
+      [
+        ["maintenance", "end", "-c", "sample", "--yes"],
+        /no fault domain is under maintenance; nothing was changed/,
+        1,
+      ],
+    ],
+  },
+  {
     rule: "[QUA10]",
     args: ["quarantine", "list"],
     works: /^no volume waits in quarantine in namespace default/,

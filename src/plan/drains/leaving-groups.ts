@@ -19,6 +19,8 @@ const unseenEvictionMs = 300_000;
 export function withDraining(snapshot: Snapshot, group: ProcessGroup): ProcessGroup {
   const { cluster, nowMs } = snapshot;
   if (!automationOf(cluster.spec).managesDrains) return removeCondition(group, "NodeDraining");
+  // Its pod stays for a look, wherever it is.
+  if (hasCondition(group, "Fenced")) return removeCondition(group, "NodeDraining");
   if (snapshot.nodes === undefined) return group;
   const shallLeave = isToLeave(snapshot, group);
   if (shallLeave === undefined) return group;

@@ -3,6 +3,7 @@
 import { automationOf } from "../../api/effective.ts";
 import { redundancyOf } from "../../model/redundancy.ts";
 import { isLeaving } from "../drains/leaving-groups.ts";
+import { openFences } from "../fencing/fence-processes.ts";
 import { selectPods } from "../pods/outdated-pods.ts";
 import { generationsProblem } from "../safety/common-checks.ts";
 import { faultToleranceProblem } from "../safety/fault-tolerance.ts";
@@ -35,6 +36,8 @@ function databaseProblem(snapshot: Snapshot, draft: Draft): string | undefined {
 /** Everything that leaves by our own hand goes faster together, and not beside what others take. */
 function ownWork(snapshot: Snapshot, draft: Draft): string | undefined {
   if (isUpgradingIncompatibly(draft)) return "the database is being brought to another version";
+  const fences = openFences(snapshot, draft).map(({ processGroupID }) => processGroupID);
+  if (fences.length > 0) return `the operator is about to fence ${nameList(fences)}`;
   if (automationOf(snapshot.cluster.spec).deletionMode === "None") return undefined;
   const leaving = draft.groups.filter(isLeaving).map(({ processGroupID }) => processGroupID);
   if (leaving.length > 0) return `the operator moves them itself: ${nameList(leaving)}`;

@@ -2,9 +2,10 @@
 // needs no second write. Rules: spec/plan.md [P47]-[P50], [P98], spec/safety.md [S106].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { routingOf } from "../../api/effective.ts";
+import { fenceAnnotations } from "../../build/fence.ts";
 import { annotationKeys } from "../../build/labels.ts";
 import { normalCluster } from "../../build/normalise.ts";
-import { isReadyForRemoval } from "../../model/process-group.ts";
+import { hasCondition, isReadyForRemoval } from "../../model/process-group.ts";
 import type { Action } from "../action.ts";
 import { Desired } from "../view/desired.ts";
 import { isDataLeftBehind, withUsualDataPlace } from "../volumes/data-place.ts";
@@ -17,6 +18,7 @@ import type { Snapshot } from "../snapshot.ts";
 import type { Service } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { viewOf } from "../view/cluster-view.ts";
+import { fenceWish } from "../view/fence.ts";
 import type { Draft, StepResult } from "../step.ts";
 import type { NewWait } from "../wait.ts";
 import { nameList } from "../wait.ts";
@@ -78,9 +80,15 @@ function createPod(
     ...object.metadata.annotations,
     [annotationKeys.lastAppliedConfigMap]: desired.configHashOfNewPod(group),
     ...(serviceIp === undefined ? {} : { [annotationKeys.publicIp]: serviceIp }),
+    // The servers of a fenced process group stay stopped, also in another pod.
+    ...(isFencedFor(snapshot, group) ? fenceAnnotations : {}),
   };
   const pod = { ...object, metadata: { ...object.metadata, annotations } };
   return { type: "createPod", step, object: pod, processGroupId: group.processGroupID };
+}
+
+function isFencedFor(snapshot: Snapshot, group: ProcessGroup): boolean {
+  return hasCondition(group, "Fenced") && fenceWish(snapshot, group) === "spec";
 }
 
 /** On a volume with data the pod is made as it was, though the spec wants another one: there its data lies. */

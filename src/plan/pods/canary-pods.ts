@@ -73,6 +73,7 @@ function membersOf(
     const beganSeconds = began.get(settings);
     const pod = viewOf(snapshot).of(group).pod;
     if (beganSeconds === undefined || pod === undefined) continue;
+    if (hasCondition(group, "Fenced")) continue;
     const base = { processGroupId, settings };
     if (old.has(processGroupId)) members.push({ ...base, state: "old", forMs: 0 });
     else if (!isOutdated(draft, group, pod)) {

@@ -58,7 +58,8 @@ export function selectPods(snapshot: Snapshot, draft: Draft): PodSelection {
   if (!hasToUpdate(snapshot, draft)) return { updates, unsettled };
   const view = viewOf(snapshot);
   for (const group of draft.groups) {
-    if (isMarkedForRemoval(group)) continue;
+    // The pod of a fenced one stays for a look: it is made anew when the fence is taken back.
+    if (isMarkedForRemoval(group) || hasCondition(group, "Fenced")) continue;
     const { pod, processes: reporting } = view.of(group);
     const isForVolume = pod !== undefined && isResizedAtStart(snapshot, group, pod);
     const isForDrain = pod !== undefined && isLeaving(group);
@@ -95,7 +96,8 @@ export function idlePods(snapshot: Snapshot, draft: Draft): IdlePods {
   for (const group of draft.groups) {
     const { pod, processes } = view.of(group);
     if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) continue;
-    if (isMarkedForRemoval(group) || !isOutdated(draft, group, pod)) continue;
+    if (isMarkedForRemoval(group) || hasCondition(group, "Fenced")) continue;
+    if (!isOutdated(draft, group, pod)) continue;
     const idleness = idlenessOf(group, pod, processes);
     if (idleness === undefined) continue;
     if (misconfigurationOf(snapshot, draft.desired, group) !== undefined) continue;

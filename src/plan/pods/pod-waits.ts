@@ -129,6 +129,8 @@ function causeOf(
     const detail = sidecar?.kind === "unreachable" ? sidecar.message : "";
     return { reason: "SidecarUnreachable", step: "updatePodConfig", detail };
   }
+  // That is what somebody asked for, and it is told as that.
+  if (hasCondition(group, "Fenced")) return undefined;
   if (hasCondition(group, "MissingProcesses")) {
     const isStarted =
       (draft.status.connectionString ?? "") !== "" && !isSeedSilent(snapshot, draft);

@@ -80,6 +80,7 @@ function idDrawer(
   const usedIds = new Set<string>([
     ...(spec.processGroupsToRemove ?? []),
     ...(spec.processGroupsToRemoveWithoutExclusion ?? []),
+    ...(spec.fence ?? []),
     ...groups.map((group) => group.processGroupID),
   ]);
   const usedNumbers = new Set(

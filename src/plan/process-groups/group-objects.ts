@@ -2,12 +2,15 @@
 // forbids to touch it. Rules: spec/removal.md [R50]-[R53].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { labelsOf } from "../../api/effective.ts";
+import { isIsolated } from "../../build/fence.ts";
 import { annotationKeys } from "../../build/labels.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import type { ObjectBasis } from "../action.ts";
 import { claimsOf } from "../volumes/own-claims.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { viewOf } from "../view/cluster-view.ts";
+import { fenceWish } from "../view/fence.ts";
+import type { FenceWish } from "../view/fence.ts";
 
 export interface GroupObjects {
   /** Still there and not being deleted. */
@@ -21,7 +24,7 @@ export interface GroupObjects {
 }
 
 export function objectsOfGroup(snapshot: Snapshot, group: ProcessGroup): GroupObjects {
-  const { podName, pod, service: named } = viewOf(snapshot).of(group);
+  const { podName, pod, shape, service: named } = viewOf(snapshot).of(group);
   const [idLabel = ""] = labelsOf(snapshot.cluster).processGroupIdLabels;
   const service = named?.metadata.labels?.[idLabel] === group.processGroupID ? named : undefined;
   const claims = claimsOf(snapshot, group);
@@ -39,12 +42,15 @@ export function objectsOfGroup(snapshot: Snapshot, group: ProcessGroup): GroupOb
     pvc: basis("persistentvolumeclaim", claim),
     service: basis("service", service),
   };
-  const isIsolated = pod?.metadata.annotations?.[annotationKeys.isolateProcessGroup] === "true";
-  const problem = isIsolated
-    ? `pod ${podName} is kept for inspection by the annotation ${annotationKeys.isolateProcessGroup}`
-    : claims.length > 1
-      ? `${claims.length} volume claims carry its id, and it is not known which one holds its data`
-      : undefined;
+  const wish = fenceWish(snapshot, group);
+  const problem =
+    wish !== undefined && shape?.imageType === "unified"
+      ? wishTexts[wish]
+      : pod !== undefined && isIsolated(pod)
+        ? `pod ${podName} is kept for inspection by the annotation ${annotationKeys.isolateProcessGroup}`
+        : claims.length > 1
+          ? `${claims.length} volume claims carry its id, and it is not known which one holds its data`
+          : undefined;
   return {
     ...(found.pod === undefined ? {} : { pod: found.pod }),
     ...(found.pvc === undefined ? {} : { pvc: found.pvc }),
@@ -53,6 +59,11 @@ export function objectsOfGroup(snapshot: Snapshot, group: ProcessGroup): GroupOb
     ...(problem === undefined ? {} : { problem }),
   };
 }
+
+const wishTexts: Readonly<Record<FenceWish, string>> = {
+  spec: "it is fenced: spec.fence names it",
+  pod: `it is fenced: its pod has the annotation ${annotationKeys.fence}`,
+};
 
 /** Something is left that nobody deletes yet. */
 export function hasLiveObjects(objects: GroupObjects): boolean {

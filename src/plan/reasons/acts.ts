@@ -98,8 +98,10 @@ export const actReasons = {
     concern: "passing",
     meaning:
       "A fault domain is under maintenance: FoundationDB does not move its data away meanwhile. " +
-      "The operator ends the maintenance when the storage processes on the shared list have " +
-      'restarted. `fdbcli --exec "maintenance off"` ends it by hand.',
+      "It ends when the storage processes on the shared list have restarted, or when its time is over. " +
+      "While it is a person's (`kubectl fdb maintenance start`), the operator restarts nothing and makes no pod anew.",
+    remedy: "Nothing: it ends by itself. `kubectl fdb maintenance end` ends a person's at once.",
+    page: "maintenance",
   },
   MaintenanceWindowClosed: {
     concern: "passing",

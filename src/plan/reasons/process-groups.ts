@@ -46,7 +46,7 @@ export const processGroupReasons = {
     concern: "person",
     meaning:
       "Something that a person set keeps the objects of a process group that could go: the " +
-      "annotation `foundationdb.org/isolate-process-group` on its pod, `buggify.blockRemoval`, " +
+      "annotation `foundationdb.org/isolate-process-group` on its pod, a fence, `buggify.blockRemoval`, " +
       "`automationOptions.removalMode: None`, or a second volume claim with its id. The message " +
       "names which.",
     remedy: "Take away what holds it: the message names it.",

@@ -4,6 +4,7 @@ import { actReasons } from "./acts.ts";
 import { backupReasons } from "./backups.ts";
 import { databaseReasons } from "./database.ts";
 import { drainReasons } from "./drains.ts";
+import { fencingReasons } from "./fencing.ts";
 import { hibernationReasons } from "./hibernation.ts";
 import { instanceReasons } from "./instances.ts";
 import { migrationReasons } from "./migration.ts";
@@ -17,6 +18,7 @@ const clusterRegistry = {
   ...actReasons,
   ...databaseReasons,
   ...drainReasons,
+  ...fencingReasons,
   ...hibernationReasons,
   ...instanceReasons,
   ...migrationReasons,

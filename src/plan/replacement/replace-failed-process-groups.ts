@@ -76,6 +76,7 @@ function failedGroups(
   const found: Failure[] = [];
   for (const group of draft.groups) {
     if (isMarkedForRemoval(group) || crashing.has(group.processGroupID)) continue;
+    if (hasCondition(group, "Fenced")) continue;
     const isMaintained =
       group.processClass === "storage" &&
       maintenanceZone !== "" &&

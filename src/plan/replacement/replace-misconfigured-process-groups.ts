@@ -5,7 +5,7 @@ import { isAdopting } from "../../api/adoption.ts";
 import { counted } from "../../model/counted.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { automationOf } from "../../api/effective.ts";
-import { isAwaitingExclusion, markForRemoval } from "../../model/process-group.ts";
+import { hasCondition, isAwaitingExclusion, markForRemoval } from "../../model/process-group.ts";
 import { misplacedGroups } from "../placement/hall-balance.ts";
 import { crowdedGroups } from "../placement/hall-crowding.ts";
 import { crowdedZones } from "../placement/zone-crowding.ts";
@@ -33,11 +33,11 @@ export function replaceMisconfiguredProcessGroups(snapshot: Snapshot, draft: Dra
 
 function replace(snapshot: Snapshot, draft: Draft): StepResult {
   let found: Misconfigured[] = [];
-  const deleted = deletedPods(draft);
+  const alone = leftAlone(snapshot, draft);
   const { spec } = draft.desired.cluster;
   const migration = planMigration(snapshot, draft);
   for (const group of draft.groups) {
-    if (deleted.has(group.processGroupID)) continue;
+    if (alone.has(group.processGroupID)) continue;
     const isUrgent = volumeProblem(snapshot, group) !== undefined;
     // Whoever is in the wrong fault domain goes when its turn has come, unless its data would not wait for it.
     if (!isUrgent && packingChangeOf(spec, group) !== undefined) continue;
@@ -54,7 +54,7 @@ function replace(snapshot: Snapshot, draft: Draft): StepResult {
   ];
   for (const other of others) {
     const id = other.group.processGroupID;
-    if (known.has(id) || deleted.has(id)) continue;
+    if (known.has(id) || alone.has(id)) continue;
     known.add(id);
     found.push({ ...other, isUrgent: false });
   }
@@ -114,13 +114,20 @@ interface Misconfigured {
   isFree?: boolean;
 }
 
-/** Process groups whose pods an earlier step of this pass deletes: they come back as specified. */
-function deletedPods(draft: Draft): ReadonlySet<string> {
-  return new Set(
-    draft.actions.flatMap((action) =>
-      action.type === "deletePods" ? action.pods.map((pod) => pod.processGroupId) : [],
-    ),
+/**
+ * Process groups whose pods an earlier step of this pass deletes, which come back as specified, and those that are fenced,
+ * unless their data would not wait for the end of that.
+ */
+function leftAlone(snapshot: Snapshot, draft: Draft): ReadonlySet<string> {
+  const deleted = draft.actions.flatMap((action) =>
+    action.type === "deletePods" ? action.pods.map((pod) => pod.processGroupId) : [],
   );
+  const fenced = draft.groups
+    .filter(
+      (group) => hasCondition(group, "Fenced") && volumeProblem(snapshot, group) === undefined,
+    )
+    .map((group) => group.processGroupID);
+  return new Set([...deleted, ...fenced]);
 }
 
 /** While command lines of all processes are about to change together, no process group is taken out. */

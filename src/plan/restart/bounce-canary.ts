@@ -89,6 +89,8 @@ function membersOf(
     const settings = settingsOf(snapshot, group);
     const beganMs = began.get(settings);
     if (beganMs === undefined || isTest(group.processClass)) continue;
+    // It is away because somebody wants it to be, and proves nothing.
+    if (hasCondition(group, "Fenced")) continue;
     const target = old.get(processGroupId);
     const base = { processGroupId, settings };
     if (target !== undefined) {

@@ -87,6 +87,7 @@ function isStubborn(
 
 /** It has been gone for so long that nobody waits for it: it will start with the new configuration. */
 export function isLost(snapshot: Snapshot, group: ProcessGroup): boolean {
+  if (hasCondition(group, "Fenced")) return true;
   const { memory, cluster } = snapshot;
   const automation = memory.once(automationOf, cluster.spec);
   const { ignoreMissingProcessesSeconds, ignorePendingPodsMs } = automation;

@@ -1,7 +1,8 @@
 // Step maintenanceModeChecker: ends the maintenance of a fault domain when its storage processes have restarted, and
 // keeps the list of process groups under maintenance, which all instances share, free of what is done or forgotten.
-// Rules: spec/restart.md [T70]-[T76].
+// Rules: spec/restart.md [T70]-[T76], spec/maintenance.md [MNT5], [MNT6], [MNT8].
 import { automationOf } from "../../api/effective.ts";
+import { zoneOfMark } from "../../fdb/maintenance-list.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { localityKeys, localityOf, processesOf } from "../../model/locality.ts";
 import { parseProcessGroupId } from "../../model/process-group-id.ts";
@@ -9,6 +10,7 @@ import type { Action } from "../action.ts";
 import { calmRemedy, heldWait, hold, isHold, sentence } from "../hold.ts";
 import { evidenceOf, needsLock } from "../safety/act-evidence.ts";
 import { generationsProblem, performanceProblem } from "../safety/common-checks.ts";
+import { personsMaintenance } from "../safety/persons-maintenance.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
@@ -20,7 +22,7 @@ const step = "maintenanceModeChecker";
 const clockToleranceMs = 2_000;
 
 export function maintenanceModeChecker(snapshot: Snapshot, draft: Draft): StepResult {
-  if (!automationOf(snapshot.cluster.spec).maintenanceMode.resets) return nothing;
+  const { resets } = automationOf(snapshot.cluster.spec).maintenanceMode;
   const status = databaseStatus(snapshot);
   if (!draft.status.configured || status?.client?.database_status?.available !== true) {
     return nothing;
@@ -28,16 +30,47 @@ export function maintenanceModeChecker(snapshot: Snapshot, draft: Draft): StepRe
   const zone = status.cluster?.maintenance_zone ?? "";
   const list = snapshot.knowledge.maintenanceList;
   const questions = [{ type: "maintenanceList" as const }];
+  const person = personsMaintenance(snapshot);
+  const marks = [...(list?.entries.keys() ?? [])].filter((id) => zoneOfMark(id) !== undefined);
+  // Only what a person began is every operator's business.
+  const isMarked = draft.facts.maintenanceMarked !== undefined;
+  if (!resets && person === undefined && (zone !== "" || !isMarked)) return nothing;
   // A list from before our own last act would not show what that act put into it.
   if (list === undefined || list.observedMs <= snapshot.lastDatabaseWriteMs) return { questions };
   if (list.entries.size === 0 && zone === "") return nothing;
-  const findings = maintenanceFindings(snapshot, draft, status, list.entries);
+  const entries = new Map([...list.entries].filter(([id]) => zoneOfMark(id) === undefined));
+  const findings = maintenanceFindings(snapshot, draft, status, entries);
+  if (person !== undefined) {
+    return { ...endOfPersons(snapshot, draft, status, zone, findings), questions };
+  }
   const actions: Action[] = [];
-  const done = [...findings.finished, ...findings.stale].sort();
+  const { nowMs, options } = snapshot;
+  // A person marks a fault domain before its maintenance begins.
+  const over = marks.filter(
+    (id) => nowMs - (list.entries.get(id) ?? 0) * 1000 > options.maintenanceWaitMs,
+  );
+  const done = [...findings.finished, ...findings.stale, ...over].sort();
   if (done.length > 0) actions.push({ type: "updateMaintenanceList", step, remove: done });
   if (zone === "") return { actions, questions };
   const end = endOf(snapshot, draft, status, zone, findings.pending);
   return { ...end, actions: [...actions, ...(end.actions ?? [])], questions };
+}
+
+/**
+ * When every storage process that was there at its beginning has started again since. Nothing else ends it: neither an empty
+ * list nor that somebody has finished something else. What is listed goes when no fault domain is under maintenance any more.
+ */
+function endOfPersons(
+  snapshot: Snapshot,
+  draft: Draft,
+  status: DatabaseStatus,
+  zone: string,
+  { finished, pending }: MaintenanceFindings,
+): StepResult {
+  if (finished.length > 0) return endOf(snapshot, draft, status, zone, pending);
+  const why = pending.length === 0 ? "its time is over" : `${nameList(pending)} have restarted`;
+  const message = `A person has fault domain ${zone} under maintenance, until ${why} or the person ends it`;
+  return { waits: [{ step, reason: "MaintenanceRunning", message, retryAfterMs: 15_000 }] };
 }
 
 function endOf(
@@ -64,6 +97,7 @@ function endOf(
   const action = {
     type: "resetMaintenanceZone" as const,
     step,
+    zone,
     evidenceMs,
     needsLock: needsLock(snapshot),
   };

@@ -57,7 +57,7 @@ const configuring: DisruptiveAction = {
 };
 const including: DisruptiveAction = { ...excluding, type: "includeProcesses" };
 const moving: DisruptiveAction = { ...base, type: "changeCoordinators", addresses: [] };
-const resetting: DisruptiveAction = { ...base, type: "resetMaintenanceZone" };
+const resetting: DisruptiveAction = { ...base, type: "resetMaintenanceZone", zone: "" };
 
 function reasonOf(
   sample: Sample,

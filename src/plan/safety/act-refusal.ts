@@ -1,5 +1,5 @@
 // The checks of the one door: whether a disruptive act may happen now. A pure function of what is known at this moment,
-// so that the guard asks it right before it acts. Rules: spec/safety.md [S70]-[S88], [S100], [S102].
+// so that the guard asks it right before it acts. Rules: spec/safety.md [S70]-[S88], [S100], [S102], spec/fencing.md [FENCE3].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { isMarkedForRemoval } from "../../model/process-group.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
@@ -23,15 +23,18 @@ import {
 } from "./evidence.ts";
 import type { EvidenceLimits } from "./evidence.ts";
 import { evictionRefusal } from "./evictions.ts";
+import { faultToleranceProblem } from "./fault-tolerance.ts";
 import { stopRefusal } from "./sleep-obstacles.ts";
 import { groupsAhead, versionRefusal } from "./version-refusal.ts";
 import { databaseDoubt, isBoundToAddress } from "./no-database.ts";
+import { handsOffRefusal } from "./persons-maintenance.ts";
 import { quarantineRefusal } from "./quarantine.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
 import { groupsOf, knownDeadAddresses, zoneOfGroup } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { withGroups } from "../view/cluster-view.ts";
+import { fenceWish } from "../view/fence.ts";
 import { claimStateText, isDataInPod, volumeProblem } from "./volumes.ts";
 
 /** Why the act may not happen now; undefined when it may. */
@@ -54,6 +57,7 @@ export function actRefusal(view: SafetyView, action: DisruptiveAction): Refusal 
   return (
     evidenceProblem(view, action) ??
     view.checks.flight(view, action) ??
+    handsOffRefusal(view, action) ??
     evictionRefusal(view, action) ??
     particularProblem(view, action)
   );
@@ -61,10 +65,11 @@ export function actRefusal(view: SafetyView, action: DisruptiveAction): Refusal 
 
 /** The objects that the act was decided on must still be those that exist. */
 function changedObjects(view: SafetyView, action: DisruptiveAction): string | undefined {
-  if (action.type !== "deletePods") return undefined;
+  if (action.type !== "deletePods" && action.type !== "fencePods") return undefined;
   for (const { basis, processGroupId } of action.pods) {
     const pod = view.pods.get(basis.name);
     if (pod === undefined || pod.metadata.uid !== basis.uid) return "the pod is another one";
+    if (action.type === "fencePods") continue;
     const phase = pod.status?.phase;
     const isTerminal = phase === "Failed" || phase === "Succeeded";
     if (action.because === "terminal" && !isTerminal) return "the pod has not ended";
@@ -189,6 +194,8 @@ function particularProblem(view: SafetyView, action: DisruptiveAction): Refusal 
         hallRefusal(view, living)
       );
     }
+    case "fencePods":
+      return fenceRefusal(view, status, groupsNamed(view, action.pods));
     case "configureDatabase":
       return configureRefusal(view, status, action);
     case "removeProcessGroups":
@@ -199,11 +206,40 @@ function particularProblem(view: SafetyView, action: DisruptiveAction): Refusal 
         status,
         action.claims.map(({ name }) => name),
       );
+    case "resetMaintenanceZone": {
+      const now = status.cluster?.maintenance_zone ?? "";
+      if (now === action.zone) return undefined;
+      return refusal("EvidenceStale", `${now || "nothing"} is under maintenance by now`);
+    }
     case "killProcesses":
       return view.checks.restart(view, action.isUpgrade);
     default:
       return undefined;
   }
+}
+
+/** Nobody knows for how long they stay away, so the database has to be whole before. */
+function fenceRefusal(
+  view: SafetyView,
+  status: DatabaseStatus,
+  groups: readonly ProcessGroup[],
+): Refusal | undefined {
+  const unwanted = groups.find((group) => fenceWish(view, group) === undefined);
+  if (unwanted !== undefined) {
+    return refusal(
+      "EvidenceStale",
+      `nobody asks for a fence of ${unwanted.processGroupID} any more`,
+    );
+  }
+  const living = groups.filter((group) => isServing(view, group, status));
+  if (living.length === 0) return undefined;
+  const short = faultToleranceProblem(status, status.cluster?.configuration?.redundancy_mode);
+  if (short !== undefined) return refusal("BudgetExhausted", short);
+  return (
+    majorityRefusal(view, status, living) ??
+    budgetRefusal(view, living) ??
+    hallRefusal(view, living)
+  );
 }
 
 function groupsNamed(
@@ -353,7 +389,7 @@ export function touchedGroups(view: SafetyView, action: DisruptiveAction): Proce
 export function chargedGroups(view: SafetyView, action: DisruptiveAction): ProcessGroup[] {
   if (view.database.kind !== "seen") return [];
   const { status } = view.database;
-  if (action.type === "deletePods") {
+  if (action.type === "deletePods" || action.type === "fencePods") {
     return groupsNamed(view, action.pods).filter((group) => isServing(view, group, status));
   }
   if (action.type !== "removeProcessGroups") return [];

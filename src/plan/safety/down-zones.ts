@@ -4,7 +4,7 @@
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { StatusProcess } from "../../model/database-status.ts";
 import { isTest } from "../../model/process-class.ts";
-import { hasReported, isExcluded, isPacked } from "../../model/process-group.ts";
+import { hasCondition, hasReported, isExcluded, isPacked } from "../../model/process-group.ts";
 import { processesByInstance } from "../../model/locality.ts";
 import { groupsOf, isNodeReady, isPodReady } from "./view.ts";
 import type { SafetyView } from "./view.ts";
@@ -71,6 +71,7 @@ export function groupProblem(
   if (pod.metadata.deletionTimestamp !== undefined) return `the pod of ${id} is being deleted`;
   if (!isPodReady(pod)) return `the pod of ${id} is not ready`;
   if (node !== undefined && !isNodeReady(node)) return `the node of ${id} is not ready`;
+  if (hasCondition(group, "Fenced")) return `${id} is fenced`;
   const isMissing = processes !== undefined && own.length < (shape?.servers ?? 1);
   return isMissing ? `${id} does not report` : undefined;
 }

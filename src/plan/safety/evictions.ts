@@ -29,7 +29,9 @@ export function coveredPods({ cluster, pods }: EvictionView): Stored<Pod>[] {
 }
 
 export function evictionRefusal(view: EvictionView, action: DisruptiveAction): Refusal | undefined {
-  if (action.type !== "deletePods" || action.because !== "update") return undefined;
+  const isRunningPod =
+    action.type === "fencePods" || (action.type === "deletePods" && action.because === "update");
+  if (!isRunningPod) return undefined;
   if (!automationOf(view.cluster.spec).managesDrains) return undefined;
   const budget = ownBudget(view);
   if (budget === undefined) return undefined;

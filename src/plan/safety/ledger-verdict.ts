@@ -1,5 +1,6 @@
 // Whether one of our own acts has come to its end, as a status shows it. Until then it stays in the ledger and counts.
-// Rules: spec/safety.md [S40]-[S46], [S104], spec/hibernation.md [HIB11].
+// Rules: spec/safety.md [S40]-[S46], [S104], spec/hibernation.md [HIB11],
+// spec/fencing.md [FENCE4].
 import { isHibernated } from "../../api/hibernation.ts";
 import type { StatusProcess } from "../../model/database-status.ts";
 import type { LedgerEntry, SeenStatus } from "../snapshot.ts";
@@ -23,6 +24,8 @@ export type LedgerVerdict = "open" | "ended" | "contradicted";
 /** After this time what is still missing counts as down for its own reasons, and the act is over. */
 const restartMaximumMs = 300_000;
 const deletionMaximumMs = 600_000;
+/** A monitor that knows the annotation stops its servers within seconds. */
+const fenceMaximumMs = 120_000;
 /** A server that was killed is back, or at least out of the status, within this time. */
 const killEffectMs = 20_000;
 /** A deletion that happened marks its pod within this time. */
@@ -49,6 +52,9 @@ export function ledgerVerdict(
     case "deletePods":
       if (ageMs > deletionMaximumMs) return "ended";
       return isFresh && arePodsBack(entry, view, seen) ? "ended" : "open";
+    case "fencePods":
+      if (ageMs > fenceMaximumMs) return "ended";
+      return isFresh && areSilent(entry, view, seen) ? "ended" : "open";
     case "removeProcessGroups":
       if (ageMs > deletionMaximumMs) return "ended";
       return isFresh && areGone(entry, view, seen, ageMs) ? "ended" : "open";
@@ -118,6 +124,10 @@ function areGone(entry: LedgerEntry, view: VerdictView, seen: SeenStatus, ageMs:
   const uids = new Set(entry.podUids);
   for (const pod of view.pods.values()) if (uids.has(pod.metadata.uid ?? "")) return false;
   if (entry.zones.length > 0 && ageMs < failureReactionMs) return false;
+  return areSilent(entry, view, seen);
+}
+
+function areSilent(entry: LedgerEntry, view: VerdictView, seen: SeenStatus): boolean {
   return entry.processGroupIds.every(
     (id) => processesOfInstance(view, seen.status, id).length === 0,
   );

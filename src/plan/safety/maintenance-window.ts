@@ -116,6 +116,7 @@ function processesIn(spec: ClusterSpec): object {
     automationOptions: _a,
     buggify: _b,
     databaseConfiguration: _d,
+    fence: _f,
     hibernate: _h,
     hibernateDespite: _i,
     processCounts: _c,

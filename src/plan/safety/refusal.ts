@@ -14,6 +14,7 @@ export type RefusalReason = Extract<
   | "DatabaseUnreachable"
   | "EvidenceStale"
   | "LockHeld"
+  | "MaintenanceRunning"
   | "MaintenanceWindowClosed"
   | "NotLeading"
   | "StatusIncomplete"

@@ -219,6 +219,7 @@ function unfinishedWork(view: SafetyView): string | undefined {
   const leaving = groups.find(isMarkedForRemoval);
   if (leaving !== undefined) return `process group ${leaving.processGroupID} is being removed`;
   for (const group of groups) {
+    if (hasCondition(group, "Fenced")) return `process group ${group.processGroupID} is fenced`;
     const [condition] = (group.processGroupConditions ?? []).filter(
       ({ type }) => type !== "ProcessHasHighRunLoopBusy",
     );

@@ -42,6 +42,8 @@ export function windowNeed(view: SafetyView, action: Action): WindowNeed {
     case "deleteDisruptionBudget":
     case "deleteQuarantined":
     case "resetMaintenanceZone":
+    // A person's own act, who wants a look now.
+    case "fencePods":
     // These end what began when their process groups were marked for removal, which has to wait itself.
     case "excludeProcesses":
     case "removeProcessGroups":

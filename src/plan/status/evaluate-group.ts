@@ -39,6 +39,7 @@ import { volumeProblem, withVolumeClaim } from "../safety/volumes.ts";
 import { isSkipOutdated, skipReasonOf } from "../safety/skipped-exclusion.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { withFence } from "../fencing/fenced-groups.ts";
 import { withDraining } from "../drains/leaving-groups.ts";
 import { withTaints } from "../replacement/taints.ts";
 import { claimDifference } from "../volumes/size-change.ts";
@@ -65,7 +66,8 @@ export interface EvaluationContext {
 }
 
 export function evaluateGroup(context: EvaluationContext, entry: ProcessGroup): ProcessGroup {
-  return withDraining(context.snapshot, evaluatedGroup(context, entry));
+  const { snapshot } = context;
+  return withDraining(snapshot, withFence(snapshot, evaluatedGroup(context, entry)));
 }
 
 function evaluatedGroup(context: EvaluationContext, entry: ProcessGroup): ProcessGroup {

@@ -153,6 +153,7 @@ function progressing({ waits, isReconciled, actionCount, warnings }: ConditionsI
 }
 
 const troubles: readonly GroupCondition[] = [
+  "Fenced",
   "MissingProcesses",
   "MissingPod",
   "MissingPVC",

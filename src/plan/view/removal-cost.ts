@@ -9,7 +9,7 @@ import type { ConditionType } from "../../model/process-group.ts";
 import { hasRole } from "./exclusion-targets.ts";
 
 export interface RemovalCost {
-  /** 0 for one that works, 1 for one with trouble, 2 for one that does not report. */
+  /** -1 for one that is fenced, whom nobody lets go by himself; 0 for one that works, 1 for one with trouble, 2 for one that does not report. */
   tier: number;
   /** More for coordinators and for processes with roles. */
   priority: number;
@@ -35,7 +35,7 @@ export function removalCost(group: ProcessGroup, processes: readonly StatusProce
     (process.roles ?? []).some(({ role }) => role !== "coordinator" && role !== "storage"),
   );
   return {
-    tier: isReporting ? (isTroubled ? 1 : 0) : 2,
+    tier: hasCondition(group, "Fenced") ? -1 : isReporting ? (isTroubled ? 1 : 0) : 2,
     priority: (isCoordinator ? 2 : 0) + (isWorking ? 1 : 0),
   };
 }

@@ -28,6 +28,7 @@ const meanings: Readonly<Record<ConditionType | "MarkedForRemoval", string>> = {
   NodeTaintDetected: "its node has a taint that calls for replacement",
   NodeTaintReplacing: "is to be replaced, since its node has a taint",
   NodeDraining: "its node is being drained",
+  Fenced: "is fenced: its processes are stopped until somebody takes that back",
   IncorrectPodSpec: "its pod was made from an older specification",
   IncorrectPodMetadata: "its pod has outdated labels or annotations",
   IncorrectSidecarImage: "its sidecar runs an older image",

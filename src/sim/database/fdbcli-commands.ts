@@ -11,6 +11,8 @@ export interface FdbcliSession {
   readonly admin: AdminClient;
   readonly clusterFile: string;
   isWriteMode: boolean;
+  /** The option ACCESS_SYSTEM_KEYS is on. */
+  accessesSystemKeys: boolean;
   /** Addresses that `kill` without words has listed; only those can be killed. */
   knownAddresses: Set<string>;
   readonly out: (text: string) => void;
@@ -177,7 +179,7 @@ const get: Command = async ({ admin, out }, [key = ""]) => {
 };
 
 function writer(needs: number, usage: string, write: "set" | "clear"): Command {
-  return async ({ admin, out, err, isWriteMode }, words) => {
+  return async ({ admin, out, err, isWriteMode, accessesSystemKeys }, words) => {
     if (!isWriteMode) {
       err("ERROR: writemode must be enabled to set or clear keys in the database.\n");
       return false;
@@ -191,7 +193,10 @@ function writer(needs: number, usage: string, write: "set" | "clear"): Command {
       if (write === "set") transaction.set(keyOf(key), keyOf(value));
       else transaction.clear(keyOf(key));
     };
-    await admin.transact(body, { timeoutMs: patienceMs });
+    await admin.transact(body, {
+      timeoutMs: patienceMs,
+      ...(accessesSystemKeys ? { accessSystemKeys: true } : {}),
+    });
     out(`Committed\n`);
     return true;
   };
@@ -214,6 +219,15 @@ const commands: Readonly<Record<string, Command>> = {
   clear: writer(1, "clear <KEY>", "clear"),
   writemode: async (session, [mode]) => {
     session.isWriteMode = mode === "on";
+    return true;
+  },
+  option: async (session, [state, name = ""]) => {
+    if (name.toUpperCase() !== "ACCESS_SYSTEM_KEYS" || !["on", "off"].includes(state ?? "")) {
+      session.err("ERROR: the simulated database knows the option ACCESS_SYSTEM_KEYS alone\n");
+      return false;
+    }
+    session.accessesSystemKeys = state === "on";
+    session.out("Option enabled for all transactions\n");
     return true;
   },
   sleep: async ({ fabric }, [seconds]) => {

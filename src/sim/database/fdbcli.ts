@@ -59,7 +59,7 @@ async function run(fabric: Fabric, spec: ToolSpec, isOver: () => boolean): Promi
     return 1;
   }
   const session: FdbcliSession = {
-    ...{ fabric, clusterFile: place.path, isWriteMode: false, isOver },
+    ...{ fabric, clusterFile: place.path, isWriteMode: false, accessesSystemKeys: false, isOver },
     admin: createAdminClient(
       fabric,
       { name: spec.pod.name, connectionString: place.text, version: spec.version },

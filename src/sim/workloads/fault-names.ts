@@ -28,6 +28,8 @@ export const faultNames = [
   "renewed-certificate",
   "expired-certificate",
   "asleep",
+  "fenced",
+  "announced",
 ] as const;
 
 export type FaultName = (typeof faultNames)[number];

@@ -21,7 +21,9 @@ import {
   lostService,
   manyRemovals,
   maintenance,
+  announced,
   asleep,
+  fenced,
   paused,
   taint,
 } from "./people-faults.ts";
@@ -47,6 +49,8 @@ export const lifeFaults: Readonly<Record<FaultName, LifeFault>> = {
   "held-claim": heldClaim,
   "many-removals": manyRemovals,
   asleep,
+  announced,
+  fenced,
   paused,
   maintenance,
   taint,

@@ -1,9 +1,11 @@
-// What people do to a cluster that is no wish of its spec's: they tell the operator to leave it alone, let the database sleep, name many process
-// groups for removal at once, set maintenance mode, taint nodes, hold claims by a finalizer, delete the headless service.
+// What people do to a cluster that is no wish of its spec's: they tell the operator to leave it alone, let the database sleep, fence processes, name many process
+// groups for removal at once, set maintenance mode or announce it, taint nodes, hold claims by a finalizer, delete the headless service.
 // Rules: spec/world.md [W113].
 import { hibernationConsents } from "../../api/hibernation.ts";
 import { randomInteger, randomPick } from "../../env/random.ts";
 import { isFdbError } from "../../fdb/error.ts";
+import { operatorKeys } from "../../fdb/keys.ts";
+import { addToMaintenanceList, personsMark } from "../../fdb/maintenance-list.ts";
 import { keyOf } from "../../kube/path.ts";
 import { nodes, persistentVolumeClaims, services } from "../../kube/resource.ts";
 import { ignoringRaces } from "../faults/chaos-target.ts";
@@ -48,6 +50,26 @@ export const asleep: LifeFault = async (life) => {
   };
 };
 
+/** Some process groups, often more than the database could lose, and perhaps one that is not there; later the fence is taken back. */
+export const fenced: LifeFault = async (life) => {
+  const { name } = randomPick(life.random, life.shape.members);
+  const { status } = await life.cluster(name);
+  const ids = (status?.processGroups ?? []).map((group) => group.processGroupID);
+  if (ids.length === 0) return undefined;
+  const chosen = new Set<string>();
+  for (let count = randomInteger(life.random, 1, 3); count > 0; count -= 1) {
+    chosen.add(randomPick(life.random, ids));
+  }
+  if (life.random.next() < 0.2) chosen.add("storage-0");
+  await life.patch(name, { fence: [...chosen] });
+  return {
+    told: `of ${name}: ${[...chosen].join(" ")}`,
+    async end() {
+      await life.patch(name, { fence: null });
+    },
+  };
+};
+
 /** More than could leave together. */
 export const manyRemovals: LifeFault = async (life) => {
   const { name } = randomPick(life.random, life.shape.members);
@@ -76,6 +98,34 @@ export const maintenance: LifeFault = async (life) => {
       .sort();
     if (zones.length === 0) return undefined;
     const zone = randomPick(life.random, zones);
+    const seconds = randomPick(life.random, [60, 300, 900]);
+    await admin.setMaintenanceZone(zone, seconds, timeoutMs);
+    return { told: `of ${zone} for ${seconds} s` };
+  } catch (error) {
+    // A database that does not answer is left alone.
+    if (isFdbError(error)) return undefined;
+    throw error;
+  } finally {
+    admin.close();
+  }
+};
+
+/** As `kubectl fdb maintenance start` does it: no operator ends it before all is back, or its time is over. */
+export const announced: LifeFault = async (life) => {
+  const admin = await life.openAdmin();
+  const timeoutMs = 10_000;
+  try {
+    const { cluster } = await admin.status(timeoutMs);
+    const storage = Object.values(cluster?.processes ?? {})
+      .filter((process) => process.class_type === "storage")
+      .map(({ locality }) => [locality?.["zoneid"] ?? "", locality?.["instance_id"] ?? ""] as const)
+      .sort(([left], [right]) => (left < right ? -1 : 1));
+    if (storage.length === 0 || (cluster?.maintenance_zone ?? "") !== "") return undefined;
+    const [zone] = randomPick(life.random, storage);
+    const ids = storage.filter(([each]) => each === zone).map(([, id]) => id);
+    const nowSeconds = Math.floor(life.clock.nowMs() / 1000);
+    const shared = { admin, keys: operatorKeys(), timeoutMs };
+    await addToMaintenanceList(shared, [personsMark(zone), ...ids], nowSeconds);
     const seconds = randomPick(life.random, [60, 300, 900]);
     await admin.setMaintenanceZone(zone, seconds, timeoutMs);
     return { told: `of ${zone} for ${seconds} s` };
