@@ -13,10 +13,10 @@ import { forbiddenVerbs } from "../kube/access.ts";
 import { backOffMs } from "../kube/back-off.ts";
 import { KubeClient } from "../kube/client.ts";
 import { httpsTransport } from "../kube/https.ts";
-import { KubeconfigError, connectionOfOperator } from "../kube/kubeconfig.ts";
+import { KubeconfigError, connectionOfOperator, podNamespace } from "../kube/kubeconfig.ts";
 import type { KubeConnection } from "../kube/kubeconfig.ts";
 import { LeaderElector } from "../kube/lease.ts";
-import { nodes, persistentVolumes, podDisruptionBudgets } from "../kube/resource.ts";
+import { networkPolicies, nodes, persistentVolumes, podDisruptionBudgets } from "../kube/resource.ts";
 import type { Resource } from "../kube/resource.ts";
 import type { Operator } from "../operate/operator.ts";
 import { runTerms } from "../operate/terms.ts";
@@ -125,13 +125,15 @@ async function runWith(settings: RunSettings, host: RunHost): Promise<void> {
       const mayWatch = (resource: Resource<unknown>, namespace?: string): Promise<boolean> =>
         mayListAndWatch(client, resource, namespace, host, state);
       const watchesVolumes = watchesNodes && (await mayWatch(persistentVolumes));
-      const watchesBudgets = await mayWatch(
-        podDisruptionBudgets,
-        settings.watchNamespace || undefined,
-      );
-      const watches = { watchesNodes, watchesVolumes, watchesBudgets };
+      const place = settings.watchNamespace || undefined;
+      const watchesBudgets = await mayWatch(podDisruptionBudgets, place);
+      const watchesPolicies = await mayWatch(networkPolicies, place);
+      const watches = { watchesNodes, watchesVolumes, watchesBudgets, watchesPolicies };
       log.info("watching", watches);
-      const options = { ...operatorOptions(settings), userAgent, ...watches };
+      const configured = operatorOptions(settings);
+      const operatorNamespace = podNamespace(environment);
+      const plan = { ...configured.plan, ...(operatorNamespace && { operatorNamespace }) };
+      const options = { ...configured, plan, userAgent, ...watches };
       const { admin, podNetwork } = databases;
       await runTerms({
         operator: {

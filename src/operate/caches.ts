@@ -18,6 +18,7 @@ import type { KubeClient } from "../kube/client.ts";
 import type {
   ConfigMap,
   Deployment,
+  NetworkPolicy,
   Node,
   PersistentVolume,
   PersistentVolumeClaim,
@@ -31,6 +32,7 @@ import { Reflector } from "../kube/reflector.ts";
 import {
   configMaps,
   deployments,
+  networkPolicies,
   nodes,
   persistentVolumeClaims,
   persistentVolumes,
@@ -55,6 +57,8 @@ export interface CacheOptions {
   watchesVolumes?: boolean;
   /** Roles of before there were budgets do not allow it. */
   watchesBudgets?: boolean;
+  /** The same for network policies. */
+  watchesPolicies?: boolean;
 }
 
 export interface Caches {
@@ -73,6 +77,8 @@ export interface Caches {
   volumes?: Reflector<Stored<PersistentVolume>>;
   /** All of the namespaces, since people have their own; absent when the operator may not look at them. */
   budgets?: Reflector<Stored<PodDisruptionBudget>>;
+  /** Those of others by their names alone; absent when the operator may not look at them. */
+  policies?: Reflector<Stored<NetworkPolicy>>;
 }
 
 export const clusterIndex = "cluster";
@@ -214,7 +220,9 @@ function sharedOptions({ client, clock, random, log, namespace }: CacheOptions) 
 }
 
 /** What the operator looks at only where it may. */
-function optionalCaches(options: CacheOptions): Pick<Caches, "budgets" | "nodes" | "volumes"> {
+function optionalCaches(
+  options: CacheOptions,
+): Pick<Caches, "budgets" | "nodes" | "policies" | "volumes"> {
   const shared = sharedOptions(options);
   const everywhere = { ...shared, namespace: undefined };
   const transform = withoutManagedFields;
@@ -228,7 +236,18 @@ function optionalCaches(options: CacheOptions): Pick<Caches, "budgets" | "nodes"
     ...(options.watchesBudgets === true && {
       budgets: new Reflector({ ...shared, resource: podDisruptionBudgets, transform }),
     }),
+    ...(options.watchesPolicies === true && {
+      policies: new Reflector({ ...shared, resource: networkPolicies, transform: onlyOurs }),
+    }),
   };
+}
+
+/** A namespace may have many policies, and of those of others only the names matter. */
+function onlyOurs(policy: Stored<NetworkPolicy>): Stored<NetworkPolicy> {
+  if (isOfInterest(policy)) return withoutManagedFields(policy);
+  const { apiVersion, kind, metadata } = policy;
+  const { namespace, name, uid, resourceVersion } = metadata;
+  return { apiVersion, kind, metadata: { namespace, name, uid, resourceVersion } };
 }
 
 /** There may be thousands of volumes, and all that matters is where one can be used. */

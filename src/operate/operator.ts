@@ -89,6 +89,8 @@ export interface OperatorOptions {
   watchesVolumes?: boolean;
   /** On by default. */
   watchesBudgets?: boolean;
+  /** True unless told otherwise. */
+  watchesPolicies?: boolean;
   /** What pod templates may ask for; everything when absent. */
   podTemplateLimits?: PodTemplateLimits;
   /** What is served of each database. */
@@ -166,7 +168,9 @@ class RunningOperator implements Operator {
     });
     const { namespace, labelSelector, watchesNodes = namespace === undefined } = options;
     const { watchesVolumes = watchesNodes, watchesBudgets = true } = options;
-    const scope = { namespace, labelSelector, watchesNodes, watchesVolumes, watchesBudgets };
+    const { watchesPolicies = true } = options;
+    const watches = { watchesNodes, watchesVolumes, watchesBudgets, watchesPolicies };
+    const scope = { namespace, labelSelector, ...watches };
     this.#caches = makeCaches({ client, clock, random, log, ...scope });
     registerClusterMetrics(this.#metrics.registry, {
       clusters: () => this.#caches.clusters.list(),
@@ -355,6 +359,13 @@ class RunningOperator implements Operator {
         const isConcerned =
           cluster.metadata.namespace === namespace && automationOf(cluster.spec).managesDrains;
         if (isConcerned) this.#news(keyText(keyOf(cluster)));
+      }
+    });
+    this.#caches.policies?.onChange(({ object }) => {
+      // Ours, and one of somebody else that has the name of ours.
+      const { namespace = "", name = "" } = object.metadata;
+      for (const key of new Set([...clusterKeysOf(object), keyText({ namespace, name })])) {
+        if (this.#isCluster(key)) this.#news(key);
       }
     });
     this.#caches.nodes?.onChange(({ object, old }) => {

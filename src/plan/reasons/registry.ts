@@ -6,6 +6,7 @@ import { databaseReasons } from "./database.ts";
 import { drainReasons } from "./drains.ts";
 import { hibernationReasons } from "./hibernation.ts";
 import { instanceReasons } from "./instances.ts";
+import { networkReasons } from "./network.ts";
 import { podReasons } from "./pods.ts";
 import { processGroupReasons } from "./process-groups.ts";
 import type { Reason } from "./reason.ts";
@@ -18,6 +19,7 @@ const clusterRegistry = {
   ...drainReasons,
   ...hibernationReasons,
   ...instanceReasons,
+  ...networkReasons,
   ...podReasons,
   ...processGroupReasons,
 };

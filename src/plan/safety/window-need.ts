@@ -38,6 +38,9 @@ export function windowNeed(view: SafetyView, action: Action): WindowNeed {
     case "createDisruptionBudget":
     case "updateDisruptionBudget":
     case "deleteDisruptionBudget":
+    case "createNetworkPolicy":
+    case "updateNetworkPolicy":
+    case "deleteNetworkPolicy":
     case "deleteQuarantined":
     case "resetMaintenanceZone":
     // These end what began when their process groups were marked for removal, which has to wait itself.

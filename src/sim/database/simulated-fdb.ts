@@ -67,6 +67,8 @@ export interface SimulatedFdbOptions {
   newcomersFirst?: boolean;
   /** Asked at each commit of a transaction with writes: what goes wrong with it. */
   commitFault?: () => CommitFault | undefined;
+  /** Who is told of connections to processes. */
+  onConnection?: Fabric["onConnection"];
   /** Versions with a client beside the operator; all when absent. */
   supportedVersions?: readonly string[];
   /** Told of every backup tool as it is started. */
@@ -144,6 +146,7 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
     joinTimer: undefined,
     joinDelayMs: options.timings?.retryMs ?? defaultTimings.retryMs,
     commitFault: options.commitFault,
+    onConnection: options.onConnection,
     initialBytes: options.initialBytes ?? defaultInitialBytes,
     cut: new Set(),
     cutNetworks: new Map(),
