@@ -28,7 +28,7 @@ export function admission(
 
 function admissionBy(peer: NetworkPolicyPeer, caller: Caller, namespace: string): Admission {
   if (peer.ipBlock !== undefined) {
-    const hosts = caller.pod === undefined ? [caller.host] : ipsOf(caller.pod);
+    const hosts = sourcesOf(caller);
     return hosts.length > 0 && hosts.every((host) => isInBlock(peer, host)) ? "yes" : "no";
   }
   const { pod } = caller;
@@ -40,6 +40,12 @@ function admissionBy(peer: NetworkPolicyPeer, caller: Caller, namespace: string)
   const own = pod.metadata.namespace ?? "";
   if (peer.namespaceSelector === undefined) return own === namespace ? "yes" : "no";
   return namespaceAdmission(peer.namespaceSelector, own);
+}
+
+/** Where its connections come from: a pod does not call from the address of its service, nor in another family. */
+function sourcesOf({ host, pod }: Caller): readonly string[] {
+  if (pod === undefined) return [host];
+  return ipsOf(pod).filter((ip) => ip.includes(":") === host.includes(":"));
 }
 
 const namespaceNameLabel = "kubernetes.io/metadata.name";

@@ -5,6 +5,7 @@ import type { Clock } from "../../env/clock.ts";
 import { randomUuid } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
 import type { AdminClientFactory } from "../../fdb/admin.ts";
+import { hostOf } from "../../model/address.ts";
 import type { SeenCertificate } from "../../model/certificate.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import type {
@@ -27,7 +28,7 @@ import { locate } from "./coordination.ts";
 import { notifyChange } from "./database.ts";
 import type { Database } from "./database.ts";
 import { moveDistributor, restartDistributor } from "./distribution.ts";
-import { shownCertificate } from "./fabric.ts";
+import { connectTo, shownCertificate } from "./fabric.ts";
 import type { Fabric } from "./fabric.ts";
 import { createFaults } from "./faults.ts";
 import { startFdbcli } from "./fdbcli.ts";
@@ -174,7 +175,10 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
     record: (text) => find(text)?.store.record(),
     inside: (text) => insideOf(find(text)),
     addClient: (text, client) => {
-      find(text)?.clients.set(client.address, client);
+      const database = find(text);
+      database?.clients.set(client.address, client);
+      const host = hostOf(client.address);
+      for (const worker of database?.workers.values() ?? []) connectTo(fabric, host, worker);
     },
     removeClient: (text, address) => {
       find(text)?.clients.delete(address);
