@@ -171,6 +171,7 @@ const planFolders = [
   "config-map",
   "pods",
   "evictions",
+  "network",
   "exclusion",
   "removal",
   "restart",

@@ -1,3 +1,4 @@
+// What is refused of a wish for a network policy. Rules: spec/network.md [NET20]-[NET22].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "./cluster.ts";

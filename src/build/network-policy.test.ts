@@ -1,3 +1,4 @@
+// The table of who talks to whom as a policy. Rules: spec/network.md.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../api/cluster.ts";

@@ -3,6 +3,7 @@
 // object stores stay within reach. Rules: spec/network.md [NET1]-[NET6].
 import type { NamedCluster } from "../api/effective.ts";
 import { serversPerPod } from "../api/effective.ts";
+import { mostOf } from "../env/long-lists.ts";
 import type {
   NetworkPolicy,
   NetworkPolicyPeer,
@@ -154,7 +155,7 @@ function doorPorts(
   if (door === "sidecar") return [tcp(sidecarPort)];
   if (door === "metrics") return [tcp(metricsPort)];
   const wanted = processClasses.map((name) => serversPerPod(spec, name));
-  const servers = Math.max(1, serversMaximum, ...wanted);
+  const servers = mostOf(wanted, Math.max(1, serversMaximum));
   return Array.from({ length: servers }, (_, index) => index + 1).flatMap((number) =>
     [processPort(number, true), processPort(number, false)].map(tcp),
   );

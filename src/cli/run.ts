@@ -16,7 +16,12 @@ import { httpsTransport } from "../kube/https.ts";
 import { KubeconfigError, connectionOfOperator, podNamespace } from "../kube/kubeconfig.ts";
 import type { KubeConnection } from "../kube/kubeconfig.ts";
 import { LeaderElector } from "../kube/lease.ts";
-import { networkPolicies, nodes, persistentVolumes, podDisruptionBudgets } from "../kube/resource.ts";
+import {
+  networkPolicies,
+  nodes,
+  persistentVolumes,
+  podDisruptionBudgets,
+} from "../kube/resource.ts";
 import type { Resource } from "../kube/resource.ts";
 import type { Operator } from "../operate/operator.ts";
 import { runTerms } from "../operate/terms.ts";

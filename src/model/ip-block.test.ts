@@ -1,3 +1,4 @@
+// Blocks of addresses, and what lies in them. Rules: spec/network.md [NET12], [NET20].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { isInsideBlock, parseAddressBlock, parseIpBlock } from "./ip-block.ts";

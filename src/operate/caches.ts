@@ -28,6 +28,7 @@ import type {
 } from "../kube/generated/types.ts";
 import type { IndexFunction } from "../kube/object-cache.ts";
 import type { KubeObject, ObjectMeta } from "../kube/object.ts";
+import { keyOf, keyText } from "../kube/path.ts";
 import { Reflector } from "../kube/reflector.ts";
 import {
   configMaps,
@@ -103,6 +104,11 @@ export function clusterKeysOf(object: { metadata: ObjectMeta }): string[] {
     if (labelled !== undefined) names.add(labelled);
   }
   return [...names].map((name) => `${namespace ?? ""}/${name}`);
+}
+
+/** The same for a network policy: somebody else's may have the name of ours. */
+export function policyKeysOf(policy: Stored<NetworkPolicy>): Iterable<string> {
+  return new Set([...clusterKeysOf(policy), keyText(keyOf(policy))]);
 }
 
 /** Keys (namespace/name) of the backups that an object may belong to: as a command of it, its agent, its map of times, or a part of a drill. */

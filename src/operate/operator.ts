@@ -40,7 +40,7 @@ import { BackupController } from "./backup/controller.ts";
 import { registerBackupMetrics } from "./backup/metrics.ts";
 import { RestoreController } from "./restore/controller.ts";
 import { registerRestoreMetrics } from "./restore/metrics.ts";
-import { claimKeysOf, clusterKeysOf, makeCaches, nodeIndex } from "./caches.ts";
+import { claimKeysOf, clusterKeysOf, makeCaches, nodeIndex, policyKeysOf } from "./caches.ts";
 import type { Caches } from "./caches.ts";
 import { healthOf, registerRuntimeMetrics } from "./runtime-health.ts";
 import type { OperatorHealth } from "./runtime-health.ts";
@@ -362,11 +362,7 @@ class RunningOperator implements Operator {
       }
     });
     this.#caches.policies?.onChange(({ object }) => {
-      // Ours, and one of somebody else that has the name of ours.
-      const { namespace = "", name = "" } = object.metadata;
-      for (const key of new Set([...clusterKeysOf(object), keyText({ namespace, name })])) {
-        if (this.#isCluster(key)) this.#news(key);
-      }
+      for (const key of policyKeysOf(object)) if (this.#isCluster(key)) this.#news(key);
     });
     this.#caches.nodes?.onChange(({ object, old }) => {
       if (old !== undefined && isSameForPods(object, old)) return;

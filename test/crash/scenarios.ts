@@ -1,7 +1,7 @@
 // The changes of a cluster and of backups at whose every write the operator is crashed, each as small as it can be and
 // still need every kind of write. Rules: spec/crash.md.
 import type { ClusterSpec } from "../../src/api/cluster.ts";
-import { nodes } from "../../src/kube/resource.ts";
+import { networkPolicies, nodes } from "../../src/kube/resource.ts";
 import { createCertificates, renewCertificates } from "../../src/sim/sample-certificates.ts";
 import { groups } from "../world/removal-harness.ts";
 import { loseAllButDisks, nameLabel } from "../world/adoption-harness.ts";
@@ -151,6 +151,23 @@ const clusterScenarios: readonly Scenario[] = [
       const change = { metadata: { annotations }, spec: { unschedulable: true } };
       const { nodeName: name = "" } = pod?.spec ?? {};
       return world.client.patch(nodes, { name }, change, { type: "merge" });
+    },
+    restarts: 0,
+  },
+  {
+    name: "network-policy",
+    isUnknownBefore: true,
+    spec: { ...three, networkPolicy: { enabled: true } },
+    startsWithCluster: true,
+    prepare: async (world) => {
+      await world.client.delete(networkPolicies, { namespace: "default", name: "sample" });
+    },
+    // It is made anew, with somebody more, and then with somebody else.
+    change: async (world) => {
+      const named = (cidr: string) => ({ networkPolicy: { clients: [{ ipBlock: { cidr } }] } });
+      await world.changeSpec(named("10.77.0.0/24"));
+      await world.clock.advance(10_000);
+      await world.changeSpec(named("10.78.0.0/24"));
     },
     restarts: 0,
   },

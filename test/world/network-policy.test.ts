@@ -10,6 +10,7 @@ import type { NetworkPolicy, NetworkPolicySpec } from "../../src/kube/generated/
 import { networkPolicies, pods } from "../../src/kube/resource.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import { exampleCluster } from "./example.ts";
+import { runMultiExample } from "./multi-example.ts";
 import { BackupWorld } from "./managed-backup.ts";
 import { NetworkWitness } from "./network-witness.ts";
 import { TestWorld, minuteMs, securedProcesses, small, tiny } from "./world-harness.ts";
@@ -326,6 +327,45 @@ test("[NET14] while the database is down nobody is shut out, and who is named is
   });
 });
 
+test("[NET12] [NET23] three Kubernetes clusters of one database let each other in by address, and none is cut off", async () => {
+  await runMultiExample("three-kubernetes-clusters", {}, async (world, names) => {
+    const witness = new NetworkWitness(world.worlds.map((site) => site.world));
+    const blocks = world.worlds.map(({ world: site }) => `10.${16 * site.addressBlock}.0.0/12`);
+    const policies = async () =>
+      Promise.all(
+        names.map((name) => world.at(name).client.list(networkPolicies, { namespace: "default" })),
+      );
+    const change = (cidrs: readonly string[]) => {
+      const peers = cidrs.map((cidr) => ({ ipBlock: { cidr } }));
+      return world.changeAll({ networkPolicy: { enabled: true, peers } });
+    };
+    // One is forgotten: whoever would cut it off makes no policy.
+    await change(blocks.slice(0, 2));
+    await world.clock.advance(3 * minuteMs);
+    assert.deepEqual(
+      (await policies()).map(({ items }) => items.length),
+      [0, 0, 1],
+    );
+    await change(blocks);
+    await world.untilAllReconciled();
+    assert.deepEqual(
+      (await policies()).map(({ items }) => items.length),
+      [1, 1, 1],
+    );
+    // A whole cluster starts anew, so that everybody connects again.
+    const [first = ""] = names;
+    for (const { metadata } of await world.at(first).pods("stateless")) {
+      await world
+        .at(first)
+        .client.delete(pods, { namespace: "default", name: metadata.name ?? "" });
+    }
+    await world.clock.advance(5 * minuteMs);
+    assertClean(witness);
+    assert.ok(witness.rows.has("peers to processes"));
+    world.assertDataSafe();
+  });
+});
+
 const changes: Readonly<Record<string, object>> = {
   "TLS is switched on": { mainContainer: { enableTls: true } },
   "pods get more processes": { storageServersPerPod: 3 },
@@ -339,9 +379,11 @@ for (const [title, change] of Object.entries(changes)) {
       ...{ ...small, ...on, processes: securedProcesses, minimumUptimeSecondsForBounce: 30 },
       automationOptions: { waitBetweenRemovalsSeconds: 0 },
     };
-    await TestWorld.runWithCluster({ spec, hasCertificates: true }, async (world) => {
-      await world.clock.advance(2 * minuteMs);
+    await TestWorld.run({ hasCertificates: true }, async (world) => {
       const witness = new NetworkWitness([world.world]);
+      await world.createCluster(spec);
+      await world.untilReconciled();
+      await world.clock.advance(2 * minuteMs);
       await world.changeSpec(change);
       await world.untilReconciled(60 * minuteMs);
       await world.clock.advance(5 * minuteMs);

@@ -16,6 +16,9 @@ import type { World } from "../../src/sim/world.ts";
 const operatorIp = "10.255.0.1";
 const clusterLabel = "foundationdb.org/fdb-cluster-name";
 
+const podKey = "/pods";
+const policyKey = "networking.k8s.io/networkpolicies";
+
 interface Place {
   readonly world: World;
   readonly pod: Stored<Pod>;
@@ -35,6 +38,8 @@ export class NetworkWitness {
   readonly strange = new Set<string>();
   /** Judged by a policy, not only seen. */
   judged = 0;
+  readonly #known = new Map<string, Connection>();
+  readonly #labels = new Map<string, string>();
   /** IP addresses of applications, and of who scrapes metrics. */
   readonly #others: ReadonlyMap<string, NetworkCaller>;
   readonly #worlds: readonly World[];
@@ -42,12 +47,36 @@ export class NetworkWitness {
   constructor(worlds: readonly World[], others: Readonly<Record<string, NetworkCaller>> = {}) {
     this.#worlds = worlds;
     this.#others = new Map(Object.entries(others));
-    for (const { network } of worlds) {
+    for (const { network, server } of worlds) {
       network.onConnection = (connection) => this.#see(connection);
+      server.context.store.subscribeAll(({ storageKey, object }) => {
+        if (this.#concernsNetwork(storageKey, object as unknown as Stored<Pod>)) this.#seeAgain();
+      });
+    }
+  }
+
+  /** Of a policy everything, of a pod its labels. */
+  #concernsNetwork(storageKey: string, { metadata }: Stored<Pod>): boolean {
+    if (storageKey === policyKey) return true;
+    if (storageKey !== podKey) return false;
+    const labels = JSON.stringify(metadata.labels);
+    const isKnown = this.#labels.get(metadata.uid ?? "") === labels;
+    this.#labels.set(metadata.uid ?? "", labels);
+    return !isKnown;
+  }
+
+  /** Connections last, and are made again when they break. */
+  #seeAgain(): void {
+    for (const [key, connection] of [...this.#known]) {
+      const isPod = connection.from.includes(".") && !this.#others.has(connection.from);
+      const isFromGone = isPod && connection.from !== operatorIp && !this.#at(connection.from);
+      if (isFromGone || this.#at(connection.host) === undefined) this.#known.delete(key);
+      else this.#see(connection);
     }
   }
 
   #see(connection: Connection): void {
+    this.#known.set(`${connection.from} ${connection.host} ${connection.port}`, connection);
     const target = this.#at(connection.host);
     const cluster = target?.pod.metadata.labels?.[clusterLabel];
     if (target === undefined || cluster === undefined) return;
@@ -71,7 +100,7 @@ export class NetworkWitness {
 
   #at(ip: string): Place | undefined {
     for (const world of this.#worlds) {
-      const found = list<Pod>(world, "/pods").find(({ status }) =>
+      const found = list<Pod>(world, podKey).find(({ status }) =>
         status?.podIPs?.some((entry) => entry.ip === ip),
       );
       if (found !== undefined) return { world, pod: found };
@@ -108,7 +137,7 @@ export class NetworkWitness {
   }
 
   #policiesOver({ world, pod }: Place): Stored<NetworkPolicy>[] {
-    return list<NetworkPolicy>(world, "networking.k8s.io/networkpolicies").filter(
+    return list<NetworkPolicy>(world, policyKey).filter(
       ({ metadata, spec }) =>
         metadata.namespace === pod.metadata.namespace &&
         spec?.policyTypes?.includes("Ingress") === true &&

@@ -1,3 +1,4 @@
+// Whom peers let in, as far as the operator can tell. Rules: spec/network.md [NET12], [NET13].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { NetworkPolicyPeer, Pod } from "../../kube/generated/types.ts";

@@ -2,6 +2,7 @@
 // elsewhere, lets in at once whom it did not, and shuts nobody out whom the database needs. Rules: spec/network.md.
 import { networkPolicy, networkPolicySpec, operatorPeers } from "../../build/network-policy.ts";
 import { evictionSelector } from "../../build/disruption-budget.ts";
+import { mostOf } from "../../env/long-lists.ts";
 import type { NetworkPolicy, NetworkPolicySpec } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { matchesLabelSelector } from "../../kube/selector.ts";
@@ -66,7 +67,10 @@ function surroundingsOf(snapshot: Snapshot) {
   const pods = [...snapshot.pods.values()];
   return {
     operatorNamespace: snapshot.options.operatorNamespace,
-    serversMaximum: Math.max(0, ...pods.map((pod) => shapeOfPod(snapshot, pod).servers)),
+    serversMaximum: mostOf(
+      pods.map((pod) => shapeOfPod(snapshot, pod).servers),
+      0,
+    ),
     hasStrangePods: pods.some(
       ({ metadata }) => !matchesLabelSelector(selector, metadata.labels ?? {}),
     ),

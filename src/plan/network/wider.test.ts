@@ -1,3 +1,4 @@
+// Policies that let in more or less than others. Rules: spec/network.md [NET11].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { NetworkPolicyIngressRule } from "../../kube/generated/types.ts";
