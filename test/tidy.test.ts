@@ -177,6 +177,7 @@ const planFolders = [
   "restart",
   "upgrade",
   "hibernation",
+  "advice",
   "status",
   "backup",
   "restore",

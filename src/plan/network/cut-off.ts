@@ -119,7 +119,7 @@ function clientsCutOff(
   const operators = operatorPeers(cluster, options.operatorNamespace) ?? [];
   const processHosts = new Set(processesOf(status).map(({ address = "" }) => hostOf(address)));
   const left = versions
-    .flatMap(({ connected_clients: listed = [] }) => listed)
+    .flatMap(({ max_protocol_clients: listed = [] }) => listed)
     .filter(({ address, log_group: logGroup }) => {
       const host = hostOf(address);
       // Tools inside the pods, and what was judged as a part of the database.

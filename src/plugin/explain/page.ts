@@ -4,6 +4,7 @@ import { conditionIn } from "../../kube/condition.ts";
 import { deletionProtection } from "../../api/cluster.ts";
 import { isHibernated } from "../../api/hibernation.ts";
 import { mostOf } from "../../env/long-lists.ts";
+import type { Advice } from "../../api/advice.ts";
 import type { BlockedBy } from "../../api/blocked-by.ts";
 import type { Condition, FoundationDBCluster } from "../../api/cluster.ts";
 import type { Event, Node, PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
@@ -81,6 +82,8 @@ export interface ExplainPage {
   reconciled: ExplainedFact & { generation: number; reconciledGeneration?: number };
   /** What works, but less safely than it could. */
   warning?: string;
+  /** What could be better, and how. */
+  advice: readonly Advice[];
   doing: readonly string[];
   waits: readonly ExplainedWait[];
   processGroups: { total: number; inTrouble: number; troubles: readonly GroupTrouble[] };
@@ -119,6 +122,7 @@ export function explainCluster(input: ExplainInput, nowMs: number): ExplainPage 
     redundancyMode: spec.databaseConfiguration?.redundancy_mode ?? "double",
     ...facts,
     ...warningOf(cluster),
+    advice: isStale ? [] : (status.advice ?? []),
     doing: doingFlags(cluster, verdict).map(([, text]) => text),
     waits,
     processGroups: {

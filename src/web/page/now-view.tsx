@@ -60,6 +60,18 @@ export const NowView = pure(({ now, commands }: NowProps) => (
           ))}
         </ul>
       </section>
+      {now.advice.length === 0 ? null : (
+        <section class="block">
+          <h2>Could be better</h2>
+          <ul class="plain">
+            {now.advice.map(({ topic, message, remedy }) => (
+              <li key={topic}>
+                {message}. <span class="dim">{remedy}</span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
       <Commands commands={commands} />
       {now.unread.length === 0 ? null : (
         <section class="block">
