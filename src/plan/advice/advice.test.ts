@@ -82,35 +82,35 @@ const cases: readonly [
   subject: Subject,
   told: readonly AdviceTopic[],
 ][] = [
-  ["ADV1", "nothing is wrong", subjectOf(), []],
-  ["ADV3", "20% free", subjectOf({ own: storage(20, 50) }), []],
-  ["ADV3", "19% free", subjectOf({ own: storage(19, 50) }), ["StorageNearlyFull"]],
+  ["[ADV1]", "nothing is wrong", subjectOf(), []],
+  ["[ADV3]", "20% free", subjectOf({ own: storage(20, 50) }), []],
+  ["[ADV3]", "19% free", subjectOf({ own: storage(19, 50) }), ["StorageNearlyFull"]],
   [
-    "ADV3",
+    "[ADV3]",
     "a full disk of a log",
     subjectOf({ own: [process("log-1", { free: 1 }), ...storage(50)] }),
     [],
   ],
-  ["ADV3", "no figures", subjectOf({ own: [process("storage-1", { disk: {} })] }), []],
+  ["[ADV3]", "no figures", subjectOf({ own: [process("storage-1", { disk: {} })] }), []],
   [
-    "ADV3",
+    "[ADV3]",
     "a disk without a size",
     subjectOf({ own: [process("storage-1", { disk: { free_bytes: 0, total_bytes: 0 } })] }),
     [],
   ],
-  ["ADV4", "one more", subjectOf({ groups: spread("storage", 2, 3, 3) }), []],
-  ["ADV4", "two more", subjectOf({ groups: spread("storage", 2, 4, 3) }), ["ZonesUneven"]],
-  ["ADV4", "two more logs", subjectOf({ groups: spread("log", 1, 3) }), ["ZonesUneven"]],
-  ["ADV4", "stateless processes anywhere", subjectOf({ groups: spread("stateless", 1, 5) }), []],
-  ["ADV4", "a single zone", subjectOf({ groups: spread("storage", 9) }), []],
+  ["[ADV4]", "one more", subjectOf({ groups: spread("storage", 2, 3, 3) }), []],
+  ["[ADV4]", "two more", subjectOf({ groups: spread("storage", 2, 4, 3) }), ["ZonesUneven"]],
+  ["[ADV4]", "two more logs", subjectOf({ groups: spread("log", 1, 3) }), ["ZonesUneven"]],
+  ["[ADV4]", "stateless processes anywhere", subjectOf({ groups: spread("stateless", 1, 5) }), []],
+  ["[ADV4]", "a single zone", subjectOf({ groups: spread("storage", 9) }), []],
   [
-    "ADV4",
+    "[ADV4]",
     "no redundancy",
     subjectOf({ groups: spread("storage", 2, 4), configuration: { redundancy_mode: "single" } }),
     [],
   ],
   [
-    "ADV4",
+    "[ADV4]",
     "zones that nobody has seen",
     subjectOf({
       groups: spread("storage", 1).concat(
@@ -120,7 +120,7 @@ const cases: readonly [
     [],
   ],
   [
-    "ADV5",
+    "[ADV5]",
     "the same knobs",
     subjectOf({
       own: [process("log-1", { knobs: "--knob_a=1" }), process("log-2", { knobs: "--knob-a 1" })],
@@ -128,7 +128,7 @@ const cases: readonly [
     [],
   ],
   [
-    "ADV5",
+    "[ADV5]",
     "another value",
     subjectOf({
       own: [process("log-1", { knobs: "--knob_a=1" }), process("log-2", { knobs: "--knob_a=2" })],
@@ -136,25 +136,25 @@ const cases: readonly [
     ["KnobsDiffer"],
   ],
   [
-    "ADV5",
+    "[ADV5]",
     "set in one",
     subjectOf({ own: [process("log-1", { knobs: "--knob_a=1" }), process("log-2")] }),
     ["KnobsDiffer"],
   ],
   [
-    "ADV5",
+    "[ADV5]",
     "in another class",
     subjectOf({ own: [process("log-1", { knobs: "--knob_a=1" }), process("storage-2")] }),
     [],
   ],
   [
-    "ADV5",
+    "[ADV5]",
     "in another resource",
     subjectOf({ own: [process("log-1")], others: [process("log-2", { knobs: "--knob_a=1" })] }),
     ["KnobsDiffer"],
   ],
   [
-    "ADV5",
+    "[ADV5]",
     "in a process that has just started",
     subjectOf({
       own: [process("log-1", { knobs: "--knob_a=1", uptime_seconds: hour - 1 }), process("log-2")],
@@ -162,7 +162,7 @@ const cases: readonly [
     [],
   ],
   [
-    "ADV5",
+    "[ADV5]",
     "a process without a command line",
     subjectOf({
       own: [
@@ -172,16 +172,16 @@ const cases: readonly [
     }),
     [],
   ],
-  ["ADV6", "as many as are chosen by default", subjectOf({ groups: spread("log", 2, 2) }), []],
-  ["ADV6", "one more", subjectOf({ groups: spread("log", 3, 2) }), ["LogsTooMany"]],
+  ["[ADV6]", "as many as are chosen by default", subjectOf({ groups: spread("log", 2, 2) }), []],
+  ["[ADV6]", "one more", subjectOf({ groups: spread("log", 3, 2) }), ["LogsTooMany"]],
   [
-    "ADV6",
+    "[ADV6]",
     "one more that is in use",
     subjectOf({ groups: spread("log", 3, 2), spec: { databaseConfiguration: { logs: 4 } } }),
     [],
   ],
   [
-    "ADV6",
+    "[ADV6]",
     "two in a pod",
     subjectOf({
       groups: spread("log", 3, 2),
@@ -190,52 +190,52 @@ const cases: readonly [
     [],
   ],
   [
-    "ADV8",
+    "[ADV8]",
     "one more in a shared database",
     subjectOf({ groups: spread("log", 3, 2), others: [process("log-9")] }),
     [],
   ],
-  ["ADV7", "as many idle as may be lost", subjectOf({ ...dense, own: stateless(9, 1) }), []],
-  ["ADV7", "one more", subjectOf({ ...dense, own: stateless(9, 2) }), ["ProcessesIdle"]],
-  ["ADV7", "no more than are chosen by default", subjectOf({ own: stateless(2, 5) }), []],
+  ["[ADV7]", "as many idle as may be lost", subjectOf({ ...dense, own: stateless(9, 1) }), []],
+  ["[ADV7]", "one more", subjectOf({ ...dense, own: stateless(9, 2) }), ["ProcessesIdle"]],
+  ["[ADV7]", "no more than are chosen by default", subjectOf({ own: stateless(2, 5) }), []],
   [
-    "ADV7",
+    "[ADV7]",
     "not for long",
     subjectOf({ ...dense, own: stateless(9, 3, { uptime_seconds: hour - 1 }) }),
     [],
   ],
   [
-    "ADV7",
+    "[ADV7]",
     "a recovery was lately",
     subjectOf({ ...dense, own: stateless(9, 3), secondsSinceRecovery: hour - 1 }),
     [],
   ],
   [
-    "ADV7",
+    "[ADV7]",
     "a coordinator has no other role",
     subjectOf({ ...dense, own: stateless(9, 2, { roles: [{ role: "coordinator" }] }) }),
     ["ProcessesIdle"],
   ],
   [
-    "ADV7",
+    "[ADV7]",
     "a storage process without data",
     subjectOf({ own: [process("storage-1", { roles: [] }), process("storage-2")] }),
     ["ProcessesIdle"],
   ],
   [
-    "ADV7",
+    "[ADV7]",
     "logs without a role are a matter of their own",
     subjectOf({ own: [process("log-1", { roles: [] })] }),
     [],
   ],
   [
-    "ADV8",
+    "[ADV8]",
     "idle ones in a shared database",
     subjectOf({ ...dense, own: stateless(9, 3), others: [process("log-9")] }),
     [],
   ],
   [
-    "ADV8",
+    "[ADV8]",
     "idle ones in one of two regions",
     subjectOf({
       ...dense,
@@ -250,7 +250,7 @@ const cases: readonly [
 ];
 
 for (const [rule, title, subject, told] of cases) {
-  test(`[${rule}] ${title}: ${told.join(", ") || "nothing"}`, () => {
+  test(`${rule} ${title}: ${told.join(", ") || "nothing"}`, () => {
     assert.deepEqual(topicsOf(subject), told);
   });
 }
