@@ -138,6 +138,14 @@ export interface Operator {
   health(): OperatorHealth;
 }
 
+/** Nodes belong to no namespace, so an operator of one namespace looks at them only when it is told to. */
+function scopeOf(options: OperatorOptions) {
+  const { namespace, labelSelector, watchesNodes = namespace === undefined } = options;
+  const { watchesVolumes = watchesNodes, watchesBudgets = true, watchesPolicies = true } = options;
+  const watches = { watchesNodes, watchesVolumes, watchesBudgets, watchesPolicies };
+  return { namespace, labelSelector, ...watches };
+}
+
 export function startOperator(input: OperatorInput): Operator {
   return new RunningOperator(input);
 }
@@ -166,12 +174,7 @@ class RunningOperator implements Operator {
       ...(input.onRequest === undefined ? {} : { onRequest: input.onRequest }),
       onWarning: (text) => log.warn("the API server warns", { text }),
     });
-    const { namespace, labelSelector, watchesNodes = namespace === undefined } = options;
-    const { watchesVolumes = watchesNodes, watchesBudgets = true } = options;
-    const { watchesPolicies = true } = options;
-    const watches = { watchesNodes, watchesVolumes, watchesBudgets, watchesPolicies };
-    const scope = { namespace, labelSelector, ...watches };
-    this.#caches = makeCaches({ client, clock, random, log, ...scope });
+    this.#caches = makeCaches({ client, clock, random, log, ...scopeOf(options) });
     registerClusterMetrics(this.#metrics.registry, {
       clusters: () => this.#caches.clusters.list(),
       nowMs: () => clock.nowMs(),
@@ -205,7 +208,7 @@ class RunningOperator implements Operator {
       onHandled: (record) => this.#noteLook("clusters", record),
     });
     const shared = {
-      ...{ clock, random, log, client, serverClock, namespace },
+      ...{ clock, random, log, client, serverClock, namespace: options.namespace },
       caches: this.#caches,
       recorder: this.#recorder,
       terminalPodMinimumAgeMs: this.#reconcile.plan.terminalPodMinimumAgeMs,

@@ -8,7 +8,7 @@ import { VirtualClock } from "../env/virtual-clock.ts";
 import { readableStatus } from "../fdb/readable-status.ts";
 import { standardImages } from "../images/standard-images.ts";
 import type { RequestRecord } from "../kube/client.ts";
-import type { NetworkPolicy, Pod } from "../kube/generated/types.ts";
+import type { Pod } from "../kube/generated/types.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { networkPolicies, storageClasses } from "../kube/resource.ts";
 import type { Stored } from "../kube/resource.ts";
@@ -106,8 +106,7 @@ function inItsNamespace(
   { objects }: Stage,
 ): OperatorOptions {
   const policy = objects.find(({ kind }) => kind === networkPolicies.kind);
-  const operatorNamespace =
-    policy === undefined ? undefined : operatorNamespaceIn(policy as Stored<NetworkPolicy>);
+  const operatorNamespace = policy === undefined ? undefined : operatorNamespaceIn(policy);
   return {
     ...operator,
     plan: { ...(operatorNamespace && { operatorNamespace }), ...operator?.plan },

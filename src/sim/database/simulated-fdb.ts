@@ -132,6 +132,14 @@ const acts: Acts = {
 
 const defaultInitialBytes = 120_000_000;
 
+/** It connects to every process. */
+function welcome(database: Database | undefined, client: ApplicationClient): void {
+  if (database === undefined) return;
+  database.clients.set(client.address, client);
+  const host = hostOf(client.address);
+  for (const worker of database.workers.values()) connectTo(database.fabric, host, worker);
+}
+
 export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
   const fabric: Fabric = {
     ...{ clock: options.clock, random: options.random },
@@ -146,8 +154,7 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
     unjoined: new Set(),
     joinTimer: undefined,
     joinDelayMs: options.timings?.retryMs ?? defaultTimings.retryMs,
-    commitFault: options.commitFault,
-    onConnection: options.onConnection,
+    ...{ commitFault: options.commitFault, onConnection: options.onConnection },
     initialBytes: options.initialBytes ?? defaultInitialBytes,
     cut: new Set(),
     cutNetworks: new Map(),
@@ -174,12 +181,7 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
     objectStores: fabric.objectStores,
     record: (text) => find(text)?.store.record(),
     inside: (text) => insideOf(find(text)),
-    addClient: (text, client) => {
-      const database = find(text);
-      database?.clients.set(client.address, client);
-      const host = hostOf(client.address);
-      for (const worker of database?.workers.values() ?? []) connectTo(fabric, host, worker);
-    },
+    addClient: (text, client) => welcome(find(text), client),
     removeClient: (text, address) => {
       find(text)?.clients.delete(address);
     },
