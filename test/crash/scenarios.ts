@@ -158,13 +158,16 @@ const clusterScenarios: readonly Scenario[] = [
     name: "network-policy",
     isUnknownBefore: true,
     spec: { ...three, networkPolicy: { enabled: true } },
-    startsWithCluster: true,
-    prepare: async (world) => {
-      await world.client.delete(networkPolicies, { namespace: "default", name: "sample" });
-    },
-    // It is made anew, with somebody more, and then with somebody else.
-    change: async (world) => {
+    startsWithCluster: false,
+    // It is made with the cluster, deleted by hand, made anew with somebody more, and then with somebody else.
+    change: async (world, spec) => {
       const named = (cidr: string) => ({ networkPolicy: { clients: [{ ipBlock: { cidr } }] } });
+      await world.createCluster(spec);
+      await world.clock.advance(2 * minuteMs);
+      // An operator that died early has not made it yet.
+      const policy = { namespace: "default", name: "sample" };
+      const isMade = (await world.client.find(networkPolicies, policy)) !== undefined;
+      if (isMade) await world.client.delete(networkPolicies, policy);
       await world.changeSpec(named("10.77.0.0/24"));
       await world.clock.advance(10_000);
       await world.changeSpec(named("10.78.0.0/24"));
