@@ -1,5 +1,5 @@
 // Writes the CRDs to deploy/crds, the reference pages, those of flags and metrics included, to docs/reference, the page of reasons,
-// and the table of the manual in the README.
+// the table of who talks to whom in docs/network-policy.md, and the table of the manual in the README.
 // With --check it writes nothing and fails when a file is not what it would write.
 import { readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -11,6 +11,7 @@ import { flagsPage } from "../src/cli/flags-page.ts";
 import { readContents } from "../tools/manual/contents.ts";
 import { withTable } from "../tools/manual/readme-table.ts";
 import { metricsPage } from "./monitoring/metrics-page.ts";
+import { withNetworkTable } from "./network-table.ts";
 import { errorsPage } from "./errors-page.ts";
 
 const root = new URL("../", import.meta.url);
@@ -30,6 +31,8 @@ export function generatedFiles(): ReadonlyMap<string, string> {
   files.set("docs/reference/flags.md", flagsPage());
   files.set("docs/reference/metrics.md", metricsPage());
   files.set("docs/errors.md", errorsPage());
+  const network = "docs/network-policy.md";
+  files.set(network, withNetworkTable(readFileSync(new URL(network, root), "utf8")));
   const readme = readFileSync(new URL("README.md", root), "utf8");
   files.set("README.md", withTable(readme, readContents(fileURLToPath(root))));
   return files;

@@ -14,6 +14,7 @@ import {
 import { containerOverridesSchema } from "./container-overrides.ts";
 import { coreSchema } from "./core-schema.ts";
 import { databaseConfigurationSchema } from "./database-configuration.ts";
+import { networkPolicySchema } from "./network-policy.ts";
 import {
   celList,
   distributionConfigSchema,
@@ -219,6 +220,7 @@ export const clusterSpecSchema = object(
     }),
     distributionConfig: distributionConfigSchema,
     localities: localitiesSchema,
+    networkPolicy: networkPolicySchema,
   },
   "What the cluster should be.",
   { rules: clusterRules },

@@ -1,4 +1,5 @@
 // The status of a FoundationDBCluster: what the operator has seen and what it waits for.
+import { adviceSchema } from "./advice.ts";
 import { blockedBySchema } from "./blocked-by.ts";
 import { conditionsSchema } from "./conditions.ts";
 import { hibernationSchema } from "./hibernation.ts";
@@ -194,6 +195,7 @@ export const clusterStatusSchema = object(
   {
     conditions: conditionsSchema("Available, Reconciled, Progressing and Degraded"),
     blockedBy: blockedBySchema,
+    advice: adviceSchema,
     databaseConfiguration: described(
       reportedConfigurationSchema,
       "The database configuration that is in force.",

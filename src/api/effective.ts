@@ -144,7 +144,7 @@ export function locksOf(spec: ClusterSpec): Locks {
 }
 
 /** Whether other operator instances are likely to look after the same database. */
-function sharesDatabase(spec: ClusterSpec): boolean {
+export function sharesDatabase(spec: ClusterSpec): boolean {
   const configuration = spec.databaseConfiguration ?? {};
   return (
     (spec.faultDomain?.zoneCount ?? 0) > 1 ||

@@ -32,6 +32,7 @@ import {
   podTemplateProblems,
   type PodTemplateLimits,
 } from "./validate-pod-template.ts";
+import { networkPolicyProblems } from "./validate-network-policy.ts";
 import { nameProblems } from "./validate-names.ts";
 
 export interface ClusterValidationOptions {
@@ -53,6 +54,7 @@ export function validateCluster(
     ...localityProblems(spec),
     ...packingProblems(spec),
     ...windowProblems(spec),
+    ...networkPolicyProblems(spec),
     ...nameProblems(cluster),
     ...labelProblems(cluster),
   ];

@@ -13,10 +13,15 @@ import { forbiddenVerbs } from "../kube/access.ts";
 import { backOffMs } from "../kube/back-off.ts";
 import { KubeClient } from "../kube/client.ts";
 import { httpsTransport } from "../kube/https.ts";
-import { KubeconfigError, connectionOfOperator } from "../kube/kubeconfig.ts";
+import { KubeconfigError, connectionOfOperator, podNamespace } from "../kube/kubeconfig.ts";
 import type { KubeConnection } from "../kube/kubeconfig.ts";
 import { LeaderElector } from "../kube/lease.ts";
-import { nodes, persistentVolumes, podDisruptionBudgets } from "../kube/resource.ts";
+import {
+  networkPolicies,
+  nodes,
+  persistentVolumes,
+  podDisruptionBudgets,
+} from "../kube/resource.ts";
 import type { Resource } from "../kube/resource.ts";
 import type { Operator } from "../operate/operator.ts";
 import { operatorNameOf } from "../operate/overlap.ts";
@@ -126,14 +131,16 @@ async function runWith(settings: RunSettings, host: RunHost): Promise<void> {
       const mayWatch = (resource: Resource<unknown>, namespace?: string): Promise<boolean> =>
         mayListAndWatch(client, resource, namespace, host, state);
       const watchesVolumes = watchesNodes && (await mayWatch(persistentVolumes));
-      const watchesBudgets = await mayWatch(
-        podDisruptionBudgets,
-        settings.watchNamespace || undefined,
-      );
-      const watches = { watchesNodes, watchesVolumes, watchesBudgets };
+      const place = settings.watchNamespace || undefined;
+      const watchesBudgets = await mayWatch(podDisruptionBudgets, place);
+      const watchesPolicies = await mayWatch(networkPolicies, place);
+      const watches = { watchesNodes, watchesVolumes, watchesBudgets, watchesPolicies };
       log.info("watching", watches);
+      const configured = operatorOptions(settings);
+      const operatorNamespace = podNamespace(environment);
+      const plan = { ...configured.plan, ...(operatorNamespace && { operatorNamespace }) };
       const name = nameOf(settings, connection);
-      const options = { ...operatorOptions(settings), userAgent, name, ...watches };
+      const options = { ...configured, plan, userAgent, name, ...watches };
       const { admin, podNetwork } = databases;
       await runTerms({
         operator: {

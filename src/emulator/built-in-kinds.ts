@@ -15,6 +15,7 @@ import {
   roleRules,
   storageClassRules,
 } from "./rules-small.ts";
+import { networkPolicyRules } from "./rules-network-policy.ts";
 import { namespaceRules } from "./rules-namespace.ts";
 import { nodeRules } from "./rules-node.ts";
 import { podRules } from "./rules-pod.ts";
@@ -116,6 +117,11 @@ const facts: readonly KindFacts[] = [
     ...{ definition: "io.k8s.api.events.v1.Event", rules: eventsGroupRules },
     ...{ storageKey: "/events", storageApiVersion: "v1", nameForm: "path" },
     ...{ fromStored: fromCoreEvent, toStored: toCoreEvent },
+  },
+  {
+    ...{ group: "networking.k8s.io", kind: "NetworkPolicy", plural: "networkpolicies" },
+    ...{ definition: "io.k8s.api.networking.v1.NetworkPolicy", shortNames: ["netpol"] },
+    ...{ hasGeneration: true, rules: networkPolicyRules },
   },
   {
     ...{ group: "policy", kind: "PodDisruptionBudget", plural: "poddisruptionbudgets" },

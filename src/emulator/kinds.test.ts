@@ -38,6 +38,20 @@ test("[KAS9] quantities in their canonical form", () => {
   assert.equal(compareQuantities("1G", "1Gi"), -1);
 });
 
+test("[KAS69] a network policy gets its defaults and limits nothing", async () => {
+  const server = new TestServer();
+  const path = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies";
+  const policy = (spec: JsonObject): JsonObject => ({
+    ...{ apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", metadata: { name: "a" }, spec },
+  });
+  const wrong = policy({ podSelector: {}, ingress: [{ from: [{}] }] });
+  assert.deepEqual(causes(await server.ask("POST", path, wrong, { status: 422 })), [
+    "spec.ingress[0].from[0]",
+  ]);
+  const made = await server.ask("POST", path, policy({ podSelector: {} }));
+  assert.deepEqual(valueAt(made, "spec", "policyTypes"), ["Ingress"]);
+});
+
 test("[KAS40] a pod gets its defaults, tolerations, account and class", async () => {
   const server = new TestServer();
   const limits = { cpu: "1", memory: "1Gi" };

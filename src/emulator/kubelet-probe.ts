@@ -4,6 +4,7 @@
 import type { Clock, Timer } from "../env/clock.ts";
 import type { Container, Probe } from "../kube/generated/types.ts";
 import { PodUnreachableError } from "../pod/network.ts";
+import type { PodRequest } from "../pod/network.ts";
 import type { EmulatedPodNetwork } from "./pod-network.ts";
 
 export interface ProbeRunnerOptions {
@@ -75,20 +76,19 @@ export class ProbeRunner {
     const { probe, ip, network } = this.#options;
     if (probe.tcpSocket !== undefined) {
       const port = this.#port(probe.tcpSocket.port);
-      const isOpen = network.isListening(ip, port) && !network.isCut(ip);
+      const isOpen = network.isOpen(ip, port, "kubelet");
       return isOpen ? undefined : `dial tcp ${ip}:${port}: connect: connection refused`;
     }
     if (probe.httpGet === undefined) return undefined;
     const { port: wanted, scheme, path } = probe.httpGet;
     try {
-      const answer = await network.request({
-        host: ip,
-        port: this.#port(wanted),
-        useTls: scheme === "HTTPS",
+      const request: PodRequest = {
+        ...{ host: ip, port: this.#port(wanted), useTls: scheme === "HTTPS" },
         method: "GET",
         path: (path ?? "/").replace(/^\//, ""),
         timeoutMs: (probe.timeoutSeconds ?? 1) * 1000,
-      });
+      };
+      const answer = await network.request(request, "kubelet");
       const isGood = answer.status >= 200 && answer.status < 400;
       return isGood ? undefined : `HTTP probe failed with statuscode: ${answer.status}`;
     } catch (error) {

@@ -8,7 +8,23 @@ import { PodUnreachableError } from "../pod/network.ts";
 import type { Handshake, PodNetwork, PodRequest, PodResponse } from "../pod/network.ts";
 import type { HostResolver } from "../pod/process-runtime.ts";
 
+/** A connection that somebody tries to make, whether it comes about or not. */
+export interface Connection {
+  /** An IP address, or who it is, where that is no pod. */
+  readonly from: string;
+  /** The address of a pod, behind whatever service. */
+  readonly host: string;
+  readonly port: number;
+  readonly useTls: boolean;
+}
+
 export interface EmulatedPodNetwork extends PodNetwork, HostResolver {
+  /** Somebody else than the operator may ask, too. */
+  request(request: PodRequest, from?: string): Promise<PodResponse>;
+  /** Who is told of every connection; nobody is at first. */
+  onConnection: ((connection: Connection) => void) | undefined;
+  /** A connection that is made elsewhere than here. */
+  noteConnection(connection: Connection): void;
   /** Opens a port and returns what closes it; undefined when the port is taken. */
   listen(
     ip: string,
@@ -17,6 +33,8 @@ export interface EmulatedPodNetwork extends PodNetwork, HostResolver {
     handler: RequestHandler,
   ): (() => void) | undefined;
   isListening(ip: string, port: number): boolean;
+  /** Whether a connection to this port comes about. */
+  isOpen(ip: string, port: number, from: string): boolean;
   /** Calls back when a port of this address opens or closes, or the address is cut or healed. */
   onChange(ip: string, changed: () => void): () => void;
   /** A DNS name and the addresses behind it; none removes the name. */
@@ -44,6 +62,8 @@ interface OpenPort {
 }
 
 const roundTripMs = 1;
+/** Who asks where nobody says so. */
+const operatorName = "operator";
 
 /** Without a clock, requests are answered at once and time-outs take no time. */
 export function createPodNetwork(clock?: Clock): EmulatedPodNetwork {
@@ -55,6 +75,7 @@ class Network implements EmulatedPodNetwork {
   readonly #ports = new Map<string, OpenPort>();
   readonly #hostNames = new Map<string, readonly string[]>();
   nameLagMs = 0;
+  onConnection: EmulatedPodNetwork["onConnection"] = undefined;
   shownAt: EmulatedPodNetwork["shownAt"] = () => undefined;
   /** Newer addresses of names that keep their old ones for a while. */
   readonly #pendingNames = new Map<string, Timer>();
@@ -66,8 +87,9 @@ class Network implements EmulatedPodNetwork {
     this.#clock = clock;
   }
 
-  async request(request: PodRequest): Promise<PodResponse> {
+  async request(request: PodRequest, from: string = operatorName): Promise<PodResponse> {
     const { host, port, useTls, timeoutMs } = request;
+    this.noteConnection({ from, host, port, useTls });
     const ip = this.route(host);
     if (ip === undefined || this.#cut.has(ip)) {
       await this.#pass(timeoutMs);
@@ -84,6 +106,7 @@ class Network implements EmulatedPodNetwork {
   }
 
   async certificate({ host, port, timeoutMs }: Handshake): Promise<SeenCertificate> {
+    this.noteConnection({ from: operatorName, host, port, useTls: true });
     const ip = this.route(host);
     if (ip === undefined || this.#cut.has(ip)) {
       await this.#pass(timeoutMs);
@@ -114,6 +137,17 @@ class Network implements EmulatedPodNetwork {
 
   isListening(ip: string, port: number): boolean {
     return this.#ports.has(portKey(ip, port));
+  }
+
+  isOpen(ip: string, port: number, from: string): boolean {
+    this.noteConnection({ from, host: ip, port, useTls: false });
+    return this.isListening(ip, port) && !this.isCut(ip);
+  }
+
+  noteConnection(connection: Connection): void {
+    if (this.onConnection === undefined) return;
+    const host = this.route(connection.host);
+    if (host !== undefined) this.onConnection({ ...connection, host });
   }
 
   onChange(ip: string, changed: () => void): () => void {

@@ -138,6 +138,7 @@ export const columnsByKind: Readonly<Record<string, Column[]>> = {
     text("Max Unavailable", orAbsent("spec", "maxUnavailable")),
     ...[whole("Allowed Disruptions", count("status", "disruptionsAllowed")), age],
   ],
+  NetworkPolicy: [name, text("Pod-Selector", podSelector), age],
   StorageClass: [
     ...[
       { ...text("Name", storageClassName), format: "name" },
@@ -189,6 +190,27 @@ function pairs(values: JsonObject): string {
   return keys.length === 0
     ? "<none>"
     : keys.map((key) => `${key}=${String(values[key])}`).join(",");
+}
+
+/** As a selector is written on a command line, sorted by key. */
+function podSelector(policy: JsonObject): string {
+  const selector = objectAt(policy, "spec", "podSelector");
+  const labels = Object.entries(objectAt(selector, "matchLabels")).map(
+    ([key, value]) => [key, `${key}=${String(value)}`] as const,
+  );
+  const expressions = arrayAt(selector, "matchExpressions").map((item) => {
+    const key = stringAt(item, "key");
+    const values = arrayAt(item, "values").map(String).sort().join(",");
+    const texts: Readonly<Record<string, string>> = {
+      In: `${key} in (${values})`,
+      NotIn: `${key} notin (${values})`,
+      Exists: key,
+      DoesNotExist: `!${key}`,
+    };
+    return [key, texts[stringAt(item, "operator")] ?? key] as const;
+  });
+  const all = [...labels, ...expressions].sort(([one], [other]) => (one < other ? -1 : 1));
+  return all.length === 0 ? "<none>" : all.map(([, told]) => told).join(",");
 }
 
 const modeLetters: Record<string, string> = {

@@ -1,6 +1,7 @@
 // fdb-kubernetes-monitor, the program of the unified image, in its three modes. The launcher runs
 // fdbservers as the mounted JSON says and tells by annotations which configuration is active.
 // Rules KUBELET34 to KUBELET39.
+import { metricsPort } from "../model/pod-ports.ts";
 import { isProtocolCompatible, parseVersion } from "../model/version.ts";
 import type { ContainerProcess } from "../pod/container-command.ts";
 import type { Program, ProgramContext, RunningProgram } from "../pod/container-program.ts";
@@ -163,10 +164,25 @@ class Launcher implements RunningProgram {
 
   start(): void {
     this.#isIsolated = this.#readIsolation();
+    this.#serveMetrics();
     this.#load();
     this.#context.files.onChange(this.#configurationPath, () => this.#load());
     this.#watchClusterFile();
     this.#context.onPodChange(() => this.#onPodChange());
+  }
+
+  /** A port that is taken only costs the metrics. */
+  #serveMetrics(): void {
+    const text = this.#flags.text("listen-address", `:${metricsPort}`);
+    const [, host = "", port = ""] = /^(.*):(\d+)$/.exec(text) ?? [];
+    const useTls = this.#flags.text("certificate-path", "") !== "";
+    const address = host.replace(/^\[(.*)\]$/, "$1");
+    const isOpen = this.#context.listen(address, Number(port), useTls, (method, path) =>
+      method === "GET" && path === "metrics"
+        ? { status: 200, body: `fdb_monitor_processes ${this.#slots.length}\n` }
+        : { status: 404, body: "404 page not found" },
+    );
+    if (!isOpen) this.#context.writeLog(`cannot listen on ${text}`);
   }
 
   /** The file's first appearance is not a change: the server makes it when it starts. */

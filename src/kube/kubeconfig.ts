@@ -298,6 +298,19 @@ export function inClusterConnection(
   return withProxy(connection, environment);
 }
 
+/** The namespace of the pod that this program runs in; undefined when it runs in none, or has no service account. */
+export function podNamespace(
+  environment: Readonly<Record<string, string | undefined>>,
+  folder = serviceAccountFolder,
+): string | undefined {
+  if ((environment["KUBERNETES_SERVICE_HOST"] ?? "") === "") return undefined;
+  try {
+    return textOf(readFileSync(`${folder}/namespace`, "utf8").trim());
+  } catch {
+    return undefined;
+  }
+}
+
 function named(documents: readonly Document[], list: string, field: string, name: string): Found {
   for (const { path, content } of documents) {
     const entries = content[list];

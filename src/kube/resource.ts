@@ -7,6 +7,7 @@ import type {
   Event,
   Lease,
   Namespace,
+  NetworkPolicy,
   Node,
   PersistentVolume,
   PersistentVolumeClaim,
@@ -73,6 +74,11 @@ export const namespaces = resourceOf<Namespace>("v1", "Namespace", "namespaces",
 export const deployments = resourceOf<Deployment>("apps/v1", "Deployment", "deployments");
 export const replicaSets = resourceOf<ReplicaSet>("apps/v1", "ReplicaSet", "replicasets");
 export const leases = resourceOf<Lease>("coordination.k8s.io/v1", "Lease", "leases");
+export const networkPolicies = resourceOf<NetworkPolicy>(
+  "networking.k8s.io/v1",
+  "NetworkPolicy",
+  "networkpolicies",
+);
 export const podDisruptionBudgets = resourceOf<PodDisruptionBudget>(
   "policy/v1",
   "PodDisruptionBudget",

@@ -18,6 +18,7 @@ import type { KubeClient } from "../kube/client.ts";
 import type {
   ConfigMap,
   Deployment,
+  NetworkPolicy,
   Node,
   PersistentVolume,
   PersistentVolumeClaim,
@@ -27,11 +28,13 @@ import type {
 } from "../kube/generated/types.ts";
 import type { IndexFunction } from "../kube/object-cache.ts";
 import type { KubeObject, ObjectMeta } from "../kube/object.ts";
+import { keyOf, keyText } from "../kube/path.ts";
 import { Reflector } from "../kube/reflector.ts";
 import { isOperator } from "../plan/overlap/standing.ts";
 import {
   configMaps,
   deployments,
+  networkPolicies,
   nodes,
   persistentVolumeClaims,
   persistentVolumes,
@@ -56,6 +59,8 @@ export interface CacheOptions {
   watchesVolumes?: boolean;
   /** Roles of before there were budgets do not allow it. */
   watchesBudgets?: boolean;
+  /** The same for network policies. */
+  watchesPolicies?: boolean;
 }
 
 export interface Caches {
@@ -74,6 +79,8 @@ export interface Caches {
   volumes?: Reflector<Stored<PersistentVolume>>;
   /** All of the namespaces, since people have their own; absent when the operator may not look at them. */
   budgets?: Reflector<Stored<PodDisruptionBudget>>;
+  /** Those of others by their names alone; absent when the operator may not look at them. */
+  policies?: Reflector<Stored<NetworkPolicy>>;
 }
 
 export const clusterIndex = "cluster";
@@ -98,6 +105,11 @@ export function clusterKeysOf(object: { metadata: ObjectMeta }): string[] {
     if (labelled !== undefined) names.add(labelled);
   }
   return [...names].map((name) => `${namespace ?? ""}/${name}`);
+}
+
+/** The same for a network policy: somebody else's may have the name of ours. */
+export function policyKeysOf(policy: Stored<NetworkPolicy>): Iterable<string> {
+  return new Set([...clusterKeysOf(policy), keyText(keyOf(policy))]);
 }
 
 /** Keys (namespace/name) of the backups that an object may belong to: as a command of it, its agent, its map of times, or a part of a drill. */
@@ -215,7 +227,9 @@ function sharedOptions({ client, clock, random, log, namespace }: CacheOptions) 
 }
 
 /** What the operator looks at only where it may. */
-function optionalCaches(options: CacheOptions): Pick<Caches, "budgets" | "nodes" | "volumes"> {
+function optionalCaches(
+  options: CacheOptions,
+): Pick<Caches, "budgets" | "nodes" | "policies" | "volumes"> {
   const shared = sharedOptions(options);
   const everywhere = { ...shared, namespace: undefined };
   const transform = withoutManagedFields;
@@ -229,7 +243,18 @@ function optionalCaches(options: CacheOptions): Pick<Caches, "budgets" | "nodes"
     ...(options.watchesBudgets === true && {
       budgets: new Reflector({ ...shared, resource: podDisruptionBudgets, transform }),
     }),
+    ...(options.watchesPolicies === true && {
+      policies: new Reflector({ ...shared, resource: networkPolicies, transform: onlyOurs }),
+    }),
   };
+}
+
+/** A namespace may have many policies, and of those of others only the names matter. */
+function onlyOurs(policy: Stored<NetworkPolicy>): Stored<NetworkPolicy> {
+  if (isOfInterest(policy)) return withoutManagedFields(policy);
+  const { apiVersion, kind, metadata } = policy;
+  const { namespace, name, uid, resourceVersion } = metadata;
+  return { apiVersion, kind, metadata: { namespace, name, uid, resourceVersion } };
 }
 
 /** There may be thousands of volumes, and all that matters is where one can be used. */

@@ -24,7 +24,7 @@ import { ownObservation } from "../plan/safety/foreign-database.ts";
 import type { SafetyChecks } from "../plan/safety/checks.ts";
 import { withSpecInForce } from "../plan/status/spec-in-force.ts";
 import type { DatabaseObservation, PlanOptions, Snapshot } from "../plan/snapshot.ts";
-import { backupIndex, claimIndex, clusterIndex, restoreIndex } from "./caches.ts";
+import { backupIndex, claimIndex, clusterIndex, clusterKeysOf, restoreIndex } from "./caches.ts";
 import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import { storedFacts } from "./stored-facts.ts";
@@ -63,6 +63,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     nodes: nodesOf(caches, pods),
     ...agentHostsOf(caches, cluster),
     disruptionBudgets: budgetsOf(caches, cluster),
+    ...networkOf(caches, cluster, pods),
     likePods: likePodsOf(caches, cluster, pods),
     wayOut: wayOutOf(caches, cluster),
     evictedFrom: state.evictedFrom,
@@ -105,14 +106,15 @@ export function operatorTrustOf(
   return found === "" ? undefined : found;
 }
 
-/** Only a change of version and a wish for sleep ask for them. */
+/** Only a change of version, a wish for sleep and a policy for the network ask for them. */
 function agentHostsOf(
   caches: Caches,
   { metadata, spec, status }: FoundationDBCluster,
 ): Pick<Snapshot, "agentHosts"> {
   const isUpgrading =
     status?.runningVersion !== undefined && status.runningVersion !== spec.version;
-  if (!isUpgrading && spec.hibernate !== true) return {};
+  const isJudgingClients = spec.hibernate === true || spec.networkPolicy?.enabled === true;
+  if (!isUpgrading && !isJudgingClients) return {};
   const key = `${metadata.namespace ?? ""}/${metadata.name ?? ""}`;
   const podsOf = (objects: readonly KubeObject[], index: string): Stored<Pod>[] =>
     objects.flatMap((object) => caches.pods.byIndex(index, keyText(keyOf(object))));
@@ -145,6 +147,25 @@ function budgetsOf(
 ): Snapshot["disruptionBudgets"] {
   const { namespace } = metadata;
   return caches.budgets?.list().filter((budget) => budget.metadata.namespace === namespace);
+}
+
+/** Policies with the name of the cluster or of it, and, where one is wanted, the pods of other resources that it may be about. */
+function networkOf(
+  caches: Caches,
+  cluster: Stored<FoundationDBCluster>,
+  own: ReadonlyMap<string, Stored<Pod>>,
+): Pick<Snapshot, "networkPolicies" | "neighbours"> {
+  const { namespace, name, uid } = cluster.metadata;
+  const networkPolicies = caches.policies?.list().filter(({ metadata }) => {
+    if (metadata.namespace !== namespace) return false;
+    return metadata.name === name || metadata.ownerReferences?.some((owner) => owner.uid === uid);
+  });
+  if (cluster.spec.networkPolicy?.enabled !== true) return { networkPolicies };
+  const neighbours = caches.pods.list().filter((pod) => {
+    const isOwn = pod.metadata.namespace === namespace && own.has(pod.metadata.name ?? "");
+    return !isOwn && clusterKeysOf(pod).length > 0;
+  });
+  return { networkPolicies, neighbours };
 }
 
 /** Where the labels of a cluster do not name it, pods of another one may have the same. */

@@ -40,7 +40,7 @@ import { BackupController } from "./backup/controller.ts";
 import { registerBackupMetrics } from "./backup/metrics.ts";
 import { RestoreController } from "./restore/controller.ts";
 import { registerRestoreMetrics } from "./restore/metrics.ts";
-import { claimKeysOf, clusterKeysOf, makeCaches, nodeIndex } from "./caches.ts";
+import { claimKeysOf, clusterKeysOf, makeCaches, nodeIndex, policyKeysOf } from "./caches.ts";
 import type { Caches } from "./caches.ts";
 import { healthOf, registerRuntimeMetrics } from "./runtime-health.ts";
 import type { OperatorHealth } from "./runtime-health.ts";
@@ -91,6 +91,8 @@ export interface OperatorOptions {
   watchesVolumes?: boolean;
   /** On by default. */
   watchesBudgets?: boolean;
+  /** True unless told otherwise. */
+  watchesPolicies?: boolean;
   /** What pod templates may ask for; everything when absent. */
   podTemplateLimits?: PodTemplateLimits;
   /** What is served of each database. */
@@ -138,6 +140,14 @@ export interface Operator {
   health(): OperatorHealth;
 }
 
+/** Nodes belong to no namespace, so an operator of one namespace looks at them only when it is told to. */
+function scopeOf(options: OperatorOptions) {
+  const { namespace, labelSelector, watchesNodes = namespace === undefined } = options;
+  const { watchesVolumes = watchesNodes, watchesBudgets = true, watchesPolicies = true } = options;
+  const watches = { watchesNodes, watchesVolumes, watchesBudgets, watchesPolicies };
+  return { namespace, labelSelector, ...watches };
+}
+
 export function startOperator(input: OperatorInput): Operator {
   return new RunningOperator(input);
 }
@@ -167,10 +177,7 @@ class RunningOperator implements Operator {
       ...(input.onRequest === undefined ? {} : { onRequest: input.onRequest }),
       onWarning: (text) => log.warn("the API server warns", { text }),
     });
-    const { namespace, labelSelector, watchesNodes = namespace === undefined } = options;
-    const { watchesVolumes = watchesNodes, watchesBudgets = true } = options;
-    const scope = { namespace, labelSelector, watchesNodes, watchesVolumes, watchesBudgets };
-    this.#caches = makeCaches({ client, clock, random, log, ...scope });
+    this.#caches = makeCaches({ client, clock, random, log, ...scopeOf(options) });
     registerClusterMetrics(this.#metrics.registry, {
       clusters: () => this.#caches.clusters.list(),
       nowMs: () => clock.nowMs(),
@@ -204,7 +211,8 @@ class RunningOperator implements Operator {
       onHandled: (record) => this.#noteLook("clusters", record),
     });
     const shared = {
-      ...{ clock, random, log, client, serverClock, namespace, operatorName: options.name },
+      ...{ clock, random, log, client, serverClock, operatorName: options.name },
+      namespace: options.namespace,
       caches: this.#caches,
       recorder: this.#recorder,
       terminalPodMinimumAgeMs: this.#reconcile.plan.terminalPodMinimumAgeMs,
@@ -359,6 +367,9 @@ class RunningOperator implements Operator {
           cluster.metadata.namespace === namespace && automationOf(cluster.spec).managesDrains;
         if (isConcerned) this.#news(keyText(keyOf(cluster)));
       }
+    });
+    this.#caches.policies?.onChange(({ object }) => {
+      for (const key of policyKeysOf(object)) if (this.#isCluster(key)) this.#news(key);
     });
     this.#caches.nodes?.onChange(({ object, old }) => {
       if (old !== undefined && isSameForPods(object, old)) return;

@@ -19,12 +19,13 @@ import { isDisruptive } from "../plan/action.ts";
 import type { Action, DisruptiveAction, MetadataPatch, ObjectBasis } from "../plan/action.ts";
 import { deletionProtection } from "../api/cluster.ts";
 import type { Refusal } from "../plan/safety/refusal.ts";
+import { sidecarPort } from "../model/pod-ports.ts";
 import type { PodNetwork } from "../pod/network.ts";
 import type { Caches } from "./caches.ts";
 import { deleteExactly } from "./delete-exactly.ts";
 import type { Guard, GuardedDatabase } from "./guard.ts";
-import { sidecarPort } from "./sidecar-reader.ts";
 import { writeBudget } from "./write-budget.ts";
+import { writeNetworkPolicy } from "./write-network-policy.ts";
 import { createObject, updateObject } from "./write-object.ts";
 
 export interface PerformOptions {
@@ -163,6 +164,10 @@ async function write(
     case "updateDisruptionBudget":
     case "deleteDisruptionBudget":
       return writeBudget(tools, database.namespace, caches.budgets, action);
+    case "createNetworkPolicy":
+    case "updateNetworkPolicy":
+    case "deleteNetworkPolicy":
+      return writeNetworkPolicy(tools, database.namespace, caches.policies, action);
     case "deleteService":
       return deleteService(options, target, action.basis);
     case "setFinalizer":

@@ -20,6 +20,8 @@ export const namespacedRules: readonly PolicyRule[] = [
   rule("", ["events"], ["create", "patch"]),
   // Without this the operator works, but keeps no budget for evictions (automationOptions.drains).
   rule("policy", ["poddisruptionbudgets"], ["get", ...watched, "create", "patch", "delete"]),
+  // The same for the policy over the pods of a database (spec.networkPolicy).
+  rule("networking.k8s.io", ["networkpolicies"], ["get", ...watched, "create", "patch", "delete"]),
   rule("apps", ["deployments"], ["get", ...watched, "create", "update", "delete"]),
   rule(
     "apps.foundationdb.org",

@@ -2,6 +2,7 @@
 // pass uses the newest answers and never waits for a pod. Rules: spec/operate.md [OP14]-[OP16].
 import type { Snapshot } from "../plan/snapshot.ts";
 import type { Clock } from "../env/clock.ts";
+import { sidecarPort } from "../model/pod-ports.ts";
 import { shapeOfPod } from "../plan/view/pod-shape.ts";
 import type { PodNetwork } from "../pod/network.ts";
 import type { SidecarQuestion } from "../plan/config-map/sidecar-questions.ts";
@@ -16,7 +17,6 @@ export interface SidecarReaderOptions {
   onAnswer: () => void;
 }
 
-export const sidecarPort = 8080;
 const watchedFiles = ["fdb.cluster", "fdbmonitor.conf"] as const;
 
 interface Entry {

@@ -18,6 +18,7 @@ function partsOf(action: Action): readonly Part[] {
     case "createPvc":
     case "createPod":
     case "createDisruptionBudget":
+    case "createNetworkPolicy":
       return [action.object.metadata.name ?? ""];
     case "updateConfigMap":
     case "updateService":
@@ -26,6 +27,8 @@ function partsOf(action: Action): readonly Part[] {
     case "deleteService":
     case "updateDisruptionBudget":
     case "deleteDisruptionBudget":
+    case "updateNetworkPolicy":
+    case "deleteNetworkPolicy":
       return [action.basis.name];
     case "growPvc":
       return [action.basis.name, action.size];

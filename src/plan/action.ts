@@ -2,6 +2,8 @@
 // the disruptive ones among them pass the guard first. Rules: spec/plan.md [P1]-[P4].
 import type {
   ConfigMap,
+  NetworkPolicy,
+  NetworkPolicySpec,
   PersistentVolumeClaim,
   Pod,
   PodDisruptionBudget,
@@ -116,6 +118,14 @@ export type Action =
       spec: NonNullable<PodDisruptionBudget["spec"]>;
     })
   | (ActionBase & { type: "deleteDisruptionBudget"; basis: ObjectBasis })
+  | (ActionBase & { type: "createNetworkPolicy"; object: Stored<NetworkPolicy> })
+  | (ActionBase & {
+      type: "updateNetworkPolicy";
+      basis: ObjectBasis;
+      /** All of it. */
+      spec: NetworkPolicySpec;
+    })
+  | (ActionBase & { type: "deleteNetworkPolicy"; basis: ObjectBasis })
   | (ActionBase & { type: "deleteService"; basis: ObjectBasis })
   | (ActionBase & {
       type: "releaseLock";
@@ -299,6 +309,12 @@ export function describeAction(action: Action): string {
       return `ask for ${action.spec.minAvailable} pods in disruption budget ${action.basis.name}`;
     case "deleteDisruptionBudget":
       return `delete disruption budget ${action.basis.name}`;
+    case "createNetworkPolicy":
+      return `create network policy ${action.object.metadata.name ?? ""}`;
+    case "updateNetworkPolicy":
+      return `update network policy ${action.basis.name}`;
+    case "deleteNetworkPolicy":
+      return `delete network policy ${action.basis.name}`;
     case "deleteService":
       return `delete service ${action.basis.name}`;
     case "releaseLock":

@@ -31,6 +31,7 @@ import { distinctQuestions } from "./questions.ts";
 import type { DatabaseQuestion } from "./questions.ts";
 import { chooseRemovals } from "./removal/choose-removals.ts";
 import { excludeProcesses } from "./exclusion/exclude-processes.ts";
+import { updateNetworkPolicy } from "./network/update-network-policy.ts";
 import { updateDisruptionBudget } from "./evictions/update-disruption-budget.ts";
 import { removeProcessGroups } from "./removal/remove-process-groups.ts";
 import { removeServices } from "./services/remove-services.ts";
@@ -74,6 +75,8 @@ export const chain: readonly Step[] = [
   { name: "hibernate", run: hibernate },
   // Who may not take the lock.
   { name: "updateLockConfiguration", run: updateLockConfiguration },
+  // Who may connect to the pods; before anything listens on a port that was closed.
+  { name: "updateNetworkPolicy", run: updateNetworkPolicy },
   // The ConfigMap that all pods mount.
   { name: "updateConfigMap", run: updateConfigMap },
   // A change of version is possible, and all clients could follow.

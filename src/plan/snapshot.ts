@@ -4,6 +4,7 @@
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import type {
   ConfigMap,
+  NetworkPolicy,
   Node,
   PersistentVolume,
   PersistentVolumeClaim,
@@ -147,6 +148,8 @@ export interface PlanOptions {
   globalSynchronizationWaitMs: number;
   /** Whether a change of user or group of the containers replaces the process group. */
   replacesOnSecurityContextChange?: boolean;
+  /** The namespace that the operator runs in; undefined outside of Kubernetes. */
+  operatorNamespace?: string;
 }
 
 export const defaultPlanOptions: PlanOptions = {
@@ -203,11 +206,15 @@ export interface Snapshot {
   readonly likePods?: number;
   /** The disruption budgets of the namespace; undefined when the operator may not look at them. */
   readonly disruptionBudgets?: readonly Stored<PodDisruptionBudget>[] | undefined;
+  /** Network policies of the cluster, and others of its name; undefined when the operator may not look at them. */
+  readonly networkPolicies?: readonly Stored<NetworkPolicy>[] | undefined;
+  /** Pods of databases that other resources look after, where a policy for the network may be about them. */
+  readonly neighbours?: readonly Stored<Pod>[];
   /** Nodes from which this operator saw pods being evicted, each with the time. */
   readonly evictedFrom?: ReadonlyMap<string, number>;
   /** Where pods could go from a node that is drained; undefined where drains are nobody's business, or nodes cannot be seen. */
   readonly wayOut?: WayOut | undefined;
-  /** Addresses of agents and commands of backups and restores, while the version changes. */
+  /** Addresses of agents and commands of backups and restores, while somebody asks for them. */
   readonly agentHosts?: ReadonlySet<string>;
   readonly database: DatabaseObservation;
   /** The last two complete statuses, the newest first. */

@@ -66,6 +66,7 @@ export function analyse(
       ...removalFindings(leaving, options),
       ...podFindings(pods, idOfPod, options.nowMs),
       ...spreadFindings(cluster, staying),
+      ...adviceFindings(cluster),
     ],
     replaceable: [...new Set([...replaceable, ...stuck])].toSorted(),
   };
@@ -91,6 +92,14 @@ function clusterFindings({ metadata, status }: FoundationDBCluster): Finding[] {
       `The cluster is not as its spec says: generation ${metadata.generation ?? 0}, reconciled ${status?.generations?.reconciled ?? 0} (kubectl fdb explain ${metadata.name ?? ""} says why)`,
     ),
   ];
+}
+
+/** What could be better is no error. */
+function adviceFindings({ status }: FoundationDBCluster): Finding[] {
+  return (status?.advice ?? []).map(({ message, remedy }) => ({
+    level: "warning",
+    text: `${message}. ${remedy}`,
+  }));
 }
 
 function conditionFindings(groups: readonly Group[], options: AnalysisOptions): Finding[] {

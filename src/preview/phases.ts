@@ -66,6 +66,10 @@ function titleOf(action: Action, before: Readonly<Record<string, string>>): stri
     case "updateDisruptionBudget":
     case "deleteDisruptionBudget":
       return "change how many pods may be evicted";
+    case "createNetworkPolicy":
+    case "updateNetworkPolicy":
+    case "deleteNetworkPolicy":
+      return "change who may connect to the pods";
     case "createPvc":
       return "create volume claims";
     case "createPod":

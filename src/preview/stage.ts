@@ -9,6 +9,7 @@ import type { KubeObject } from "../kube/object.ts";
 import {
   configMaps,
   namespaces,
+  networkPolicies,
   nodes,
   persistentVolumeClaims,
   persistentVolumes,
@@ -43,7 +44,7 @@ export interface Stage {
 const groundKinds = [namespaces, nodes, persistentVolumes];
 const laterKinds = [
   ...[storageClasses, foundationDbClusters, serviceAccounts, configMaps, secrets, services],
-  ...[persistentVolumeClaims, podDisruptionBudgets, pods],
+  ...[persistentVolumeClaims, podDisruptionBudgets, networkPolicies, pods],
 ];
 
 export function resourceOfObject({ kind }: KubeObject): Resource<unknown> | undefined {

@@ -101,12 +101,13 @@ class Taking {
       this.#attempt("storage classes", () => this.#list(resources.storageClasses)),
       this.#status(own),
     ]);
+    const policies = await this.#policies();
     const [nodes, volumes] = [await this.#nodes(own), await this.#volumes(claims)];
     return {
       format: 1,
       takenAt,
       cluster: this.#cluster,
-      objects: [own, claims, volumes, services, configMaps, nodes, storageClasses ?? []]
+      objects: [own, claims, volumes, services, configMaps, policies, nodes, storageClasses ?? []]
         .flat()
         .toSorted(byKindAndName),
       otherRequests: others,
@@ -193,6 +194,19 @@ class Taking {
       signal: this.#ending.signal,
     });
     return items.map(withoutManagers);
+  }
+
+  /** Only what the operator keeps for this cluster: whoever may not list them need not learn of it otherwise. */
+  async #policies(): Promise<KubeObject[]> {
+    const { automationOptions, networkPolicy } = this.#cluster.spec;
+    return [
+      ...(automationOptions?.drains?.enabled === true
+        ? await this.#ownObjects("disruption budgets", resources.podDisruptionBudgets)
+        : []),
+      ...(networkPolicy?.enabled === true
+        ? await this.#ownObjects("network policies", resources.networkPolicies)
+        : []),
+    ];
   }
 
   /** Whoever may not list nodes may perhaps read single ones. */

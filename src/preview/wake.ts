@@ -1,6 +1,7 @@
 // Makes a copy of the world of a picture: an emulated Kubernetes with the objects as they are, whose kubelets take the
 // running pods over, and a simulated database that says of itself what the real one said. Nobody acts in it until the
 // operator is started. Rules PV2 and PV3.
+import { operatorNamespaceIn } from "../build/network-policy.ts";
 import type { ApiServer } from "../emulator/api-server.ts";
 import { defaultKubeletOptions } from "../emulator/kubelet-core.ts";
 import { VirtualClock } from "../env/virtual-clock.ts";
@@ -9,7 +10,7 @@ import { standardImages } from "../images/standard-images.ts";
 import type { RequestRecord } from "../kube/client.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { KubeObject } from "../kube/object.ts";
-import { storageClasses } from "../kube/resource.ts";
+import { networkPolicies, storageClasses } from "../kube/resource.ts";
 import type { Stored } from "../kube/resource.ts";
 import { isIpAddress, parseAddress } from "../model/address.ts";
 import { coordinatorsOf } from "../model/connection-string.ts";
@@ -73,7 +74,7 @@ export async function wake(picture: Picture, options: WakeOptions): Promise<Waki
   ground.network.shownAt = () => undefined;
   const world = startWorldOn(ground, {
     ...{ nodes: stage.machines, addressBlock: stage.addressBlock, isOperatorHeld: true },
-    ...{ operator, onActivity, onRequest },
+    ...{ operator: inItsNamespace(operator, stage), onActivity, onRequest },
     kubelet: { dnsDomain: stage.dnsDomain, runningPods: stage.runningPods, containerStartMs },
     prepare: (server) => restoreAll(server, stage.ground),
   });
@@ -97,6 +98,19 @@ export async function wake(picture: Picture, options: WakeOptions): Promise<Waki
   }
   const notes = [...stage.notes, ...database.notes, ...outside.notes];
   return { copy: { clock, world, notes } };
+}
+
+/** As the network policy of the cluster has it, which would otherwise be changed in the copy alone. */
+function inItsNamespace(
+  operator: OperatorOptions | undefined,
+  { objects }: Stage,
+): OperatorOptions {
+  const policy = objects.find(({ kind }) => kind === networkPolicies.kind);
+  const operatorNamespace = policy === undefined ? undefined : operatorNamespaceIn(policy);
+  return {
+    ...operator,
+    plan: { ...(operatorNamespace && { operatorNamespace }), ...operator?.plan },
+  };
 }
 
 interface Chances {

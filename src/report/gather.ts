@@ -101,9 +101,10 @@ class Gathering {
     ];
     const agents = await this.#agents(own);
     const budgets = await this.#list("disruption budgets", resources.podDisruptionBudgets);
+    const policies = await this.#list("network policies", resources.networkPolicies);
     const told = await this.#list("events", resources.events);
     const ofAgents = [...agents.deployments, ...agents.pods];
-    const objects = [...own, ...ofAgents, ...budgets, ...(operators ?? [])];
+    const objects = [...own, ...ofAgents, ...budgets, ...policies, ...(operators ?? [])];
     const logs = await this.#logs(picture, operators ?? [], agents.pods);
     return {
       picture,

@@ -46,6 +46,8 @@ export function createGround(options: GroundOptions): Ground {
     random: random("database"),
     resolver: network,
     trace: (line) => trace?.append("database", line),
+    onConnection: (from, { host, port, useTls }) =>
+      network.noteConnection({ from, host, port, useTls }),
     ...options.database,
   });
   network.shownAt = (ip, port) => fdb.certificateAt(ip, port);

@@ -54,6 +54,13 @@ export interface OperatorSeat {
   stop(): Promise<void>;
 }
 
+/** Where operators of worlds run, so that policies for the network know it. */
+export const seatNamespace = "fdb-operator";
+
+function optionsOf({ operator }: OperatorSeatOptions): OperatorOptions {
+  return { ...operator, plan: { operatorNamespace: seatNamespace, ...operator?.plan } };
+}
+
 export function operatorSeat(
   options: OperatorSeatOptions,
   around: OperatorSurroundings,
@@ -78,7 +85,7 @@ export function operatorSeat(
       transport,
       admin: options.wrapAdmin?.(around.admin) ?? around.admin,
       podNetwork: options.wrapNetwork?.(around.network) ?? around.network,
-      ...{ clock, random, log: around.log, options: options.operator },
+      ...{ clock, random, log: around.log, options: optionsOf(options) },
       onRequest: options.onRequest,
       checks: options.checks,
       stopwatch: options.stopwatch,

@@ -88,7 +88,7 @@ export interface CopiedCommand {
 export interface NowModel extends Pick<
   ExplainPage,
   | ("verdict" | "headline" | "version" | "redundancyMode" | "serving" | "sound" | "reconciled")
-  | ("warning" | "waits" | "processGroups" | "objects" | "recent" | "stale" | "unread")
+  | ("warning" | "advice" | "waits" | "processGroups" | "objects" | "recent" | "stale" | "unread")
 > {
   readonly urgency: ClusterCard["urgency"];
   /** What the operator is about to do, in the order of its steps. */

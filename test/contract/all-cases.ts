@@ -14,6 +14,7 @@ import { podCases } from "./pods.ts";
 import { streamCases } from "./streams.ts";
 import { printerColumnCases } from "./printer-columns.ts";
 import { dryRunCases, fieldValidationCases, generateNameCases } from "./request-options.ts";
+import { networkPolicyCases } from "./network-policies.ts";
 import { leaseCases, rbacCases } from "./small-kinds.ts";
 import { definitionCases } from "./definitions.ts";
 import { finalizerCases, gracePeriodCases } from "./deleting.ts";
@@ -95,6 +96,7 @@ export const allCases: readonly ContractCase[] = [
   ...serviceAccountCases,
   ...eventCases,
   ...disruptionBudgetCases,
+  ...networkPolicyCases,
   ...deploymentCases,
   ...leaseCases,
   ...rbacCases,

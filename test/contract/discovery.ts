@@ -87,6 +87,7 @@ export const discoveryCases = capability("discovery", [
       const wanted = [
         "apps",
         "coordination.k8s.io",
+        "networking.k8s.io",
         "policy",
         "rbac.authorization.k8s.io",
         "storage.k8s.io",

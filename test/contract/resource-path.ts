@@ -4,6 +4,7 @@ const groupVersions: Readonly<Record<string, string>> = {
   deployments: "apis/apps/v1",
   replicasets: "apis/apps/v1",
   leases: "apis/coordination.k8s.io/v1",
+  networkpolicies: "apis/networking.k8s.io/v1",
   poddisruptionbudgets: "apis/policy/v1",
   roles: "apis/rbac.authorization.k8s.io/v1",
   rolebindings: "apis/rbac.authorization.k8s.io/v1",

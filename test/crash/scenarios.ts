@@ -1,7 +1,7 @@
 // The changes of a cluster and of backups at whose every write the operator is crashed, each as small as it can be and
 // still need every kind of write. Rules: spec/crash.md.
 import type { ClusterSpec } from "../../src/api/cluster.ts";
-import { nodes } from "../../src/kube/resource.ts";
+import { networkPolicies, nodes } from "../../src/kube/resource.ts";
 import { createCertificates, renewCertificates } from "../../src/sim/sample-certificates.ts";
 import { groups } from "../world/removal-harness.ts";
 import { loseAllButDisks, nameLabel } from "../world/adoption-harness.ts";
@@ -166,6 +166,26 @@ const clusterScenarios: readonly Scenario[] = [
       const change = { metadata: { annotations }, spec: { unschedulable: true } };
       const { nodeName: name = "" } = pod?.spec ?? {};
       return world.client.patch(nodes, { name }, change, { type: "merge" });
+    },
+    restarts: 0,
+  },
+  {
+    name: "network-policy",
+    isUnknownBefore: true,
+    spec: { ...three, networkPolicy: { enabled: true } },
+    startsWithCluster: false,
+    // It is made with the cluster, deleted by hand, made anew with somebody more, and then with somebody else.
+    change: async (world, spec) => {
+      const named = (cidr: string) => ({ networkPolicy: { clients: [{ ipBlock: { cidr } }] } });
+      await world.createCluster(spec);
+      await world.clock.advance(2 * minuteMs);
+      // An operator that died early has not made it yet.
+      const policy = { namespace: "default", name: "sample" };
+      const isMade = (await world.client.find(networkPolicies, policy)) !== undefined;
+      if (isMade) await world.client.delete(networkPolicies, policy);
+      await world.changeSpec(named("10.77.0.0/24"));
+      await world.clock.advance(10_000);
+      await world.changeSpec(named("10.78.0.0/24"));
     },
     restarts: 0,
   },

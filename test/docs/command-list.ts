@@ -255,6 +255,8 @@ const demonstrations: readonly Run[] = [
   once("npm start -- -f examples/bin-packing.yaml --nodes 8"),
   once("npm start -- -f examples/replacement-buckets.yaml --nodes 14"),
   once("npm start -- -f examples/drains.yaml --nodes 6"),
+  once("npm start -- -f examples/network-policy.yaml"),
+  once("npm start -- -f examples/advice.yaml"),
   ["npm start -- --once --seed 7", "npm start -- --once --seed 7 --kubeconfig $FOLDER/once"],
 ];
 

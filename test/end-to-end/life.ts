@@ -29,16 +29,22 @@ interface Change {
   readonly keepsStorage?: boolean;
 }
 
+/** Outside of Kubernetes, where the operator and the nodes of these tests are. */
+const anywhere = [{ ipBlock: { cidr: "0.0.0.0/0" } }];
+
 const changes: readonly Change[] = [
   {
-    title: "keep a budget for evictions",
-    patch: () => ({ automationOptions: { drains: { enabled: true } } }),
+    title: "keep a budget for evictions and a network policy",
+    patch: () => ({
+      automationOptions: { drains: { enabled: true } },
+      networkPolicy: { enabled: true, operator: anywhere },
+    }),
     killedAfterMs: 500,
     keepsStorage: true,
   },
   {
-    title: "scale storage 3 to 5",
-    patch: () => ({ processCounts: { storage: 5 } }),
+    title: "scale storage 3 to 5, with somebody more in the network policy",
+    patch: () => ({ processCounts: { storage: 5 }, networkPolicy: { clients: anywhere } }),
     killedAfterMs: 900,
   },
   {
@@ -68,8 +74,11 @@ const changes: readonly Change[] = [
     keepsStorage: true,
   },
   {
-    title: "keep no budget for evictions",
-    patch: () => ({ automationOptions: { drains: { enabled: false } } }),
+    title: "keep no budget for evictions and no network policy",
+    patch: () => ({
+      automationOptions: { drains: { enabled: false } },
+      networkPolicy: { enabled: false },
+    }),
     killedAfterMs: 500,
     keepsStorage: true,
   },
@@ -140,6 +149,7 @@ const rarelyUsed = new Map([
   ["get /services", "the answer to a creation was lost"],
   ["get /configmaps", "the answer to a creation was lost"],
   ["get policy/poddisruptionbudgets", "the answer to a creation was lost"],
+  ["get networking.k8s.io/networkpolicies", "the answer to a creation was lost"],
   ["create /services", "public addresses or DNS names"],
   ["update /services", "public addresses or DNS names"],
   ["delete /services", "public addresses or DNS names"],

@@ -64,6 +64,23 @@ test("[KUBELET36] the monitor tells its configuration and the variables it uses,
   cluster.stop();
 });
 
+test("[KUBELET90] the monitor serves metrics on its port", async () => {
+  const cluster = await startCluster({ nodeCount: 1 });
+  await createSample(cluster, sample);
+  await cluster.advance(20);
+  const host = (await cluster.pod(sample.podName))?.status?.podIP ?? "";
+  const ask = (path: string) =>
+    cluster.network.request({
+      ...{ host, port: 8081, useTls: false, method: "GET", path, timeoutMs: 1_000 },
+    });
+  const answers = Promise.all([ask("metrics"), ask("nothing")]);
+  await cluster.advance(1);
+  assert.deepEqual(
+    (await answers).map(({ status }) => status),
+    [200, 404],
+  );
+});
+
 test("[KUBELET19] a changed ConfigMap reaches the pod after a while, or soon after the pod was annotated", async () => {
   const cluster = await startCluster(slow);
   await createSample(cluster, sample);

@@ -465,6 +465,7 @@ test("[OP20] disruptive effects are imported by the guard alone, and nothing els
     "operate/disruptive-effects.ts",
     "operate/perform.ts",
     "operate/write-budget.ts",
+    "operate/write-network-policy.ts",
   ]);
   assert.deepEqual(
     deleters.filter((deleter) => deleter.startsWith("operate/perform.ts")),

@@ -51,6 +51,7 @@ test("[P2] the steps have their documented names and order", () => {
       "adoptVolumes",
       "hibernate",
       "updateLockConfiguration",
+      "updateNetworkPolicy",
       "updateConfigMap",
       "checkClientCompatibility",
       "deletePodsForBuggification",

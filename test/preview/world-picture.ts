@@ -3,6 +3,7 @@ import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
 import {
   configMaps,
+  networkPolicies,
   nodes,
   persistentVolumeClaims,
   persistentVolumes,
@@ -21,7 +22,7 @@ import type { ClusterName, TestWorld } from "../world/world-harness.ts";
 
 const kinds = [
   ...[nodes, storageClasses, persistentVolumes, configMaps, secrets, services],
-  ...[serviceAccounts, persistentVolumeClaims, podDisruptionBudgets, pods],
+  ...[serviceAccounts, persistentVolumeClaims, podDisruptionBudgets, networkPolicies, pods],
 ] as unknown as readonly Resource<KubeObject>[];
 
 export async function pictureOf(

@@ -16,6 +16,7 @@ roots.push(
   "io.k8s.api.apps.v1.ReplicaSet",
   "io.k8s.api.coordination.v1.Lease",
   "io.k8s.api.events.v1.Event",
+  "io.k8s.api.networking.v1.NetworkPolicy",
   "io.k8s.api.policy.v1.PodDisruptionBudget",
   "io.k8s.api.policy.v1.Eviction",
   "io.k8s.api.storage.v1.StorageClass",

@@ -1655,6 +1655,47 @@ export interface EventsEventSeries {
   lastObservedTime: MicroTime;
 }
 
+export interface IPBlock {
+  cidr: string;
+  except?: string[];
+}
+
+export interface NetworkPolicy {
+  apiVersion?: string;
+  kind?: string;
+  metadata: ObjectMeta;
+  spec?: NetworkPolicySpec;
+}
+
+export interface NetworkPolicyEgressRule {
+  ports?: NetworkPolicyPort[];
+  to?: NetworkPolicyPeer[];
+}
+
+export interface NetworkPolicyIngressRule {
+  from?: NetworkPolicyPeer[];
+  ports?: NetworkPolicyPort[];
+}
+
+export interface NetworkPolicyPeer {
+  ipBlock?: IPBlock;
+  namespaceSelector?: LabelSelector;
+  podSelector?: LabelSelector;
+}
+
+export interface NetworkPolicyPort {
+  endPort?: number;
+  port?: IntOrString;
+  protocol?: string;
+}
+
+export interface NetworkPolicySpec {
+  egress?: NetworkPolicyEgressRule[];
+  ingress?: NetworkPolicyIngressRule[];
+  podSelector?: LabelSelector;
+  policyTypes?: string[];
+}
+
 export interface Eviction {
   apiVersion?: string;
   deleteOptions?: DeleteOptions;

@@ -2,12 +2,13 @@
 // there is to say. The database does the work; the operator watches it, so nothing is decided by this.
 // Rules: spec/migration.md [MIG2]-[MIG6].
 import type { StorageEngineMigration } from "../../api/storage-engine-migration.ts";
-import { formatTime, parseTime } from "../../kube/time.ts";
+import { formatTime } from "../../kube/time.ts";
 import { byteText } from "../../model/byte-text.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { redundancyOf } from "../../model/redundancy.ts";
 import type { EngineView, OldServer } from "../../model/storage-engines.ts";
 import { remedyOf } from "../reasons/registry.ts";
+import { operatorTimeMs } from "../view/server-time.ts";
 import type { NewWait } from "../wait.ts";
 import { nameList } from "../wait.ts";
 
@@ -118,7 +119,7 @@ function obstacleOf(
     return `storage servers are in ${domains}, and ${copies} of the data need all of them`;
   }
   const { in_flight_bytes: flying = 0, in_queue_bytes: queued = 0 } = data?.moving_data ?? {};
-  const isStill = nowMs - (parseTime(progressed) ?? nowMs) >= stillMs;
+  const isStill = nowMs - (operatorTimeMs({ nowMs }, progressed) ?? nowMs) >= stillMs;
   if (!isStill || flying > 0 || queued > 0) return undefined;
   if (data?.state?.healthy !== true) {
     return `the data is not healthy: ${data?.state?.name ?? "its state is unknown"}`;

@@ -8,6 +8,7 @@ import { fencingReasons } from "./fencing.ts";
 import { hibernationReasons } from "./hibernation.ts";
 import { instanceReasons } from "./instances.ts";
 import { migrationReasons } from "./migration.ts";
+import { networkReasons } from "./network.ts";
 import { podReasons } from "./pods.ts";
 import { processGroupReasons } from "./process-groups.ts";
 import type { Reason } from "./reason.ts";
@@ -22,6 +23,7 @@ const clusterRegistry = {
   ...hibernationReasons,
   ...instanceReasons,
   ...migrationReasons,
+  ...networkReasons,
   ...podReasons,
   ...processGroupReasons,
 };

@@ -40,6 +40,9 @@ export function windowNeed(view: SafetyView, action: Action): WindowNeed {
     case "createDisruptionBudget":
     case "updateDisruptionBudget":
     case "deleteDisruptionBudget":
+    case "createNetworkPolicy":
+    case "updateNetworkPolicy":
+    case "deleteNetworkPolicy":
     case "deleteQuarantined":
     case "resetMaintenanceZone":
     // A person's own act, who wants a look now.

@@ -63,6 +63,8 @@ export function asleepFields({ cluster }: Snapshot, draft: Draft, isReconciled: 
   const reconciled = isReconciled ? generation : cluster.status?.generations?.reconciled;
   return {
     health: { ...draft.status.health, available: false, healthy: false },
+    // What could be better shows when it runs.
+    advice: undefined,
     generations: reconciled === undefined ? {} : { reconciled },
   } satisfies Partial<ClusterStatus>;
 }

@@ -2,6 +2,7 @@
 // and the reasons why the cluster is not finished. Rules: spec/plan.md [P35]-[P39], [P75], [P84]-[P88].
 import { routingOf } from "../../api/effective.ts";
 import type { ClusterStatus } from "../../api/cluster.ts";
+import { adviceFor } from "../advice/advice.ts";
 import { actionKey } from "../action-key.ts";
 import { lostConnectionString } from "../config-map/lost-connection-string.ts";
 import { sharingWarnings } from "../coordinators/coordinator-hosts.ts";
@@ -116,7 +117,7 @@ export function concludeStatus(
       ...status,
       ...counts,
       conditions,
-      certificates,
+      ...{ certificates, advice: adviceFor(snapshot, draft) },
       ...observedSince(draft.facts),
       processGroups: draft.groups,
     },

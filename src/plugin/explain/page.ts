@@ -4,6 +4,7 @@ import { conditionIn } from "../../kube/condition.ts";
 import { deletionProtection } from "../../api/cluster.ts";
 import { isHibernated } from "../../api/hibernation.ts";
 import { mostOf } from "../../env/long-lists.ts";
+import type { Advice } from "../../api/advice.ts";
 import type { BlockedBy } from "../../api/blocked-by.ts";
 import type { Condition, FoundationDBCluster } from "../../api/cluster.ts";
 import type { Event, Node, PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
@@ -82,6 +83,8 @@ export interface ExplainPage {
   reconciled: ExplainedFact & { generation: number; reconciledGeneration?: number };
   /** What works, but less safely than it could. */
   warning?: string;
+  /** What could be better, and how. */
+  advice: readonly Advice[];
   doing: readonly string[];
   /** Storage servers that change to another engine. */
   migration?: string;
@@ -122,6 +125,7 @@ export function explainCluster(input: ExplainInput, nowMs: number): ExplainPage 
     redundancyMode: spec.databaseConfiguration?.redundancy_mode ?? "double",
     ...facts,
     ...warningOf(cluster),
+    advice: isStale ? [] : (status.advice ?? []),
     doing: doingFlags(cluster, verdict).map(([, text]) => text),
     ...migrationOf(cluster, nowMs),
     waits,

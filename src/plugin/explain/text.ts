@@ -26,6 +26,7 @@ export interface TextPage extends Pick<
   readonly facts: readonly (readonly [label: string, fact: ExplainedFact])[];
   readonly rows: readonly (readonly [label: string, text: string])[];
   readonly processGroups?: ExplainPage["processGroups"] | undefined;
+  readonly advice?: ExplainPage["advice"];
   /** Lists that only some pages have. */
   readonly sections?: readonly { readonly title: string; readonly items: readonly string[] }[];
 }
@@ -78,6 +79,7 @@ export function renderPage(page: TextPage, options: TextOptions): string {
   writer.waits();
   writer.groups();
   writer.objects();
+  writer.advice();
   writer.recent();
   writer.unread();
   return `${writer.lines.join("\n")}\n`;
@@ -135,6 +137,13 @@ class Writer {
       this.#section(title);
       for (const text of items) this.#item("-", text);
     }
+  }
+
+  advice(): void {
+    const { advice = [] } = this.#page;
+    if (advice.length === 0) return;
+    this.#section("Could be better");
+    for (const { message, remedy } of advice) this.#item("-", `${message}. ${remedy}`);
   }
 
   waits(): void {

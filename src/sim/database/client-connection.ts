@@ -10,6 +10,7 @@ import type { Location } from "./coordination.ts";
 import { isServing, nextChange } from "./database.ts";
 import type { Database } from "./database.ts";
 import type { Deadline } from "./deadline.ts";
+import { connectTo } from "./fabric.ts";
 import type { Fabric } from "./fabric.ts";
 import { endpoint, formatConnectionString, parseConnectionString } from "./network-address.ts";
 import type { ConnectionString } from "./network-address.ts";
@@ -55,7 +56,7 @@ export function openConnection(
   const find = (): { location: Location; database: Database | undefined } => {
     if (!isOpen) throw new Error(`the client ${options.name} is closed`);
     if (!current) throw namedFdbError(2104);
-    const location = locate(fabric, current, options.version);
+    const location = locate(fabric, current, options.version, identity.host);
     current = location.connection;
     if (location.kind === "unreachable") return { location, database: undefined };
     const database = findDatabase(fabric, current, location.databaseUid, options);
@@ -65,6 +66,7 @@ export function openConnection(
       connected?.clients.delete(self.address);
       connected = database;
       database.clients.set(self.address, self);
+      for (const worker of database.workers.values()) connectTo(fabric, identity.host, worker);
     }
     return { location, database };
   };

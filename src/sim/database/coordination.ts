@@ -19,9 +19,10 @@ export function askCoordinators(
   fabric: Fabric,
   connection: ConnectionString,
   version: string,
+  from?: string,
 ): CoordinatorAnswer[] {
   return connection.coordinators.map((address) => {
-    const instance = answering(fabric, address);
+    const instance = answering(fabric, address, from);
     const isUsable = instance !== undefined && isProtocolCompatible(instance.version, version);
     return { address, instance: isUsable ? instance : undefined };
   });
@@ -45,10 +46,15 @@ export type Location =
     };
 
 /** Follows forwards until coordinators with a quorum name the database they serve (or none yet). */
-export function locate(fabric: Fabric, connection: ConnectionString, version: string): Location {
+export function locate(
+  fabric: Fabric,
+  connection: ConnectionString,
+  version: string,
+  from?: string,
+): Location {
   let current = connection;
   for (let hop = 0; hop < 20; hop += 1) {
-    const answers = askCoordinators(fabric, current, version);
+    const answers = askCoordinators(fabric, current, version, from);
     const key = clusterKey(current);
     const registers = answers
       .map((answer) => answer.instance?.disk.registers.get(key))

@@ -60,6 +60,8 @@ export interface Fabric {
   readonly unjoined: Set<ServerInstance>;
   /** What goes wrong with the next commit of a transaction. */
   readonly commitFault: (() => CommitFault | undefined) | undefined;
+  /** Who is told of connections to processes: from which IP address, and where to. */
+  readonly onConnection: ((from: string, to: NetworkAddress) => void) | undefined;
   /** Size of the data that a new database gets. */
   readonly initialBytes: number;
   /** IP addresses and endpoints that nobody reaches. */
@@ -132,11 +134,17 @@ export function reachableAt(from: ServerInstance["arguments"]): readonly Network
 }
 
 /**
- * The process that answers at an address, if one does. TLS and plain do not understand each other.
+ * The process that answers at an address, if one does. TLS and plain do not understand each other. `from`: the IP address of
+ * who asks, where that is somebody.
  */
-export function answering(fabric: Fabric, address: NetworkAddress): ServerInstance | undefined {
+export function answering(
+  fabric: Fabric,
+  address: NetworkAddress,
+  from?: string,
+): ServerInstance | undefined {
   const host = address.isHostName ? fabric.resolver.resolve(address.host) : address.host;
   if (host === undefined) return undefined;
+  if (from !== undefined) fabric.onConnection?.(from, { ...address, host });
   const instance = fabric.listening.get(endpoint({ host, port: address.port }));
   if (!instance || isCut(fabric, instance)) return undefined;
   const own = reachableAt(instance.arguments).find(
@@ -145,6 +153,12 @@ export function answering(fabric: Fabric, address: NetworkAddress): ServerInstan
   if (own?.useTls !== address.useTls || (own.useTls && !speaksTls(instance, fabric.clock.nowMs())))
     return undefined;
   return instance;
+}
+
+/** Somebody who works with a process connects to it where it is to be found. */
+export function connectTo(fabric: Fabric, from: string, instance: ServerInstance): void {
+  if (fabric.onConnection === undefined || instance.spec.pod.ips.includes(from)) return;
+  for (const address of instance.arguments.publicAddresses) fabric.onConnection(from, address);
 }
 
 /** What the process at an address with TLS shows, also when it has expired. */

@@ -6,7 +6,8 @@ import { isQuorum, askCoordinators, locate } from "./coordination.ts";
 import { createDatabase, notifyChange, schedule, trace, unschedule } from "./database.ts";
 import type { Database } from "./database.ts";
 import { loseStorage, returnStorage } from "./storage-servers.ts";
-import { isCut } from "./fabric.ts";
+import { hostOf } from "../../model/address.ts";
+import { connectTo, isCut } from "./fabric.ts";
 import type { Fabric } from "./fabric.ts";
 import { clusterKey, formatConnectionString } from "./network-address.ts";
 import type { ConnectionString } from "./network-address.ts";
@@ -21,7 +22,8 @@ import type { ServerInstance } from "./server-instance.ts";
 /** Looks for the coordinators and registers; false while there is no quorum to register with. */
 export function tryJoin(fabric: Fabric, instance: ServerInstance): boolean {
   if (!instance.isRunning || instance.database) return true;
-  const location = locate(fabric, instance.connection, instance.version);
+  const [ownIp] = instance.spec.pod.ips;
+  const location = locate(fabric, instance.connection, instance.version, ownIp);
   if (location.connection !== instance.connection) {
     instance.connection = location.connection;
     writeClusterFile(instance);
@@ -107,6 +109,7 @@ function join(database: Database, instance: ServerInstance): void {
   instance.database = database;
   instance.registeredMs = fabric.clock.nowMs();
   const wasLost = database.departed.delete(processId);
+  connectAll(database, instance);
   database.workers.set(processId, instance);
   arrive(fabric, instance);
   trace(database, `registered ${instance.endpoint} ${instance.arguments.processClass}`);
@@ -124,6 +127,17 @@ function join(database: Database, instance: ServerInstance): void {
   }
   recruitStorageLater(database);
   notifyChange(database);
+}
+
+/** Processes talk to each other, and clients to all of them. */
+function connectAll({ fabric, workers, clients }: Database, instance: ServerInstance): void {
+  if (fabric.onConnection === undefined) return;
+  const [ownIp = ""] = instance.spec.pod.ips;
+  for (const worker of workers.values()) {
+    connectTo(fabric, ownIp, worker);
+    connectTo(fabric, worker.spec.pod.ips[0] ?? "", instance);
+  }
+  for (const { address } of clients.values()) connectTo(fabric, hostOf(address), instance);
 }
 
 /** A process with a past has its place now; with the last of them the database is as it was. */

@@ -5,6 +5,7 @@ import type { Clock } from "../../env/clock.ts";
 import { randomUuid } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
 import type { AdminClientFactory } from "../../fdb/admin.ts";
+import { hostOf } from "../../model/address.ts";
 import type { SeenCertificate } from "../../model/certificate.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import type {
@@ -27,7 +28,7 @@ import { locate } from "./coordination.ts";
 import { notifyChange } from "./database.ts";
 import type { Database } from "./database.ts";
 import { moveDistributor, restartDistributor } from "./distribution.ts";
-import { shownCertificate } from "./fabric.ts";
+import { connectTo, shownCertificate } from "./fabric.ts";
 import type { Fabric } from "./fabric.ts";
 import { createFaults } from "./faults.ts";
 import { startFdbcli } from "./fdbcli.ts";
@@ -67,6 +68,8 @@ export interface SimulatedFdbOptions {
   newcomersFirst?: boolean;
   /** Asked at each commit of a transaction with writes: what goes wrong with it. */
   commitFault?: () => CommitFault | undefined;
+  /** Who is told of connections to processes. */
+  onConnection?: Fabric["onConnection"];
   /** Versions with a client beside the operator; all when absent. */
   supportedVersions?: readonly string[];
   /** Told of every backup tool as it is started. */
@@ -129,6 +132,14 @@ const acts: Acts = {
 
 const defaultInitialBytes = 120_000_000;
 
+/** It connects to every process. */
+function welcome(database: Database | undefined, client: ApplicationClient): void {
+  if (database === undefined) return;
+  database.clients.set(client.address, client);
+  const host = hostOf(client.address);
+  for (const worker of database.workers.values()) connectTo(database.fabric, host, worker);
+}
+
 export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
   const fabric: Fabric = {
     ...{ clock: options.clock, random: options.random },
@@ -143,7 +154,7 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
     unjoined: new Set(),
     joinTimer: undefined,
     joinDelayMs: options.timings?.retryMs ?? defaultTimings.retryMs,
-    commitFault: options.commitFault,
+    ...{ commitFault: options.commitFault, onConnection: options.onConnection },
     initialBytes: options.initialBytes ?? defaultInitialBytes,
     cut: new Set(),
     cutNetworks: new Map(),
@@ -170,9 +181,7 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
     objectStores: fabric.objectStores,
     record: (text) => find(text)?.store.record(),
     inside: (text) => insideOf(find(text)),
-    addClient: (text, client) => {
-      find(text)?.clients.set(client.address, client);
-    },
+    addClient: (text, client) => welcome(find(text), client),
     removeClient: (text, address) => {
       find(text)?.clients.delete(address);
     },

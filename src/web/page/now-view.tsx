@@ -60,6 +60,7 @@ export const NowView = pure(({ now, commands }: NowProps) => (
           ))}
         </ul>
       </section>
+      <AdviceList advice={now.advice} />
       <Commands commands={commands} />
       {now.unread.length === 0 ? null : (
         <section class="block">
@@ -80,6 +81,22 @@ const listedMax = 12;
 function listed(names: readonly string[]): string {
   const more = names.length - listedMax;
   return `${names.slice(0, listedMax).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+function AdviceList({ advice }: Pick<NowModel, "advice">) {
+  if (advice.length === 0) return null;
+  return (
+    <section class="block">
+      <h2>Could be better</h2>
+      <ul class="plain">
+        {advice.map(({ topic, message, remedy }) => (
+          <li key={topic}>
+            {message}. <span class="dim">{remedy}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
 }
 
 function Troubles({ now }: { readonly now: NowModel }) {

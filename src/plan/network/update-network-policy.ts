@@ -1,0 +1,125 @@
+// Step updateNetworkPolicy: one NetworkPolicy over all pods of a cluster. It comes before anything that makes a process listen
+// elsewhere, lets in at once whom it did not, and shuts nobody out whom the database needs. Rules: spec/network.md.
+import { networkPolicy, networkPolicySpec, operatorPeers } from "../../build/network-policy.ts";
+import { evictionSelector } from "../../build/disruption-budget.ts";
+import { mostOf } from "../../env/long-lists.ts";
+import type { NetworkPolicy, NetworkPolicySpec } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { matchesLabelSelector } from "../../kube/selector.ts";
+import type { Action } from "../action.ts";
+import { isStatusPending } from "../snapshot.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { nothing } from "../step.ts";
+import type { Draft, StepResult } from "../step.ts";
+import { shapeOfPod } from "../view/pod-shape.ts";
+import { isSameJson } from "../view/same-json.ts";
+import { cutOff } from "./cut-off.ts";
+import { isWidening, widened } from "./wider.ts";
+
+const step = "updateNetworkPolicy";
+
+export function updateNetworkPolicy(snapshot: Snapshot, draft: Draft): StepResult {
+  const { cluster, networkPolicies, options } = snapshot;
+  const own = ownPolicy(snapshot);
+  if (cluster.spec.networkPolicy?.enabled !== true) {
+    return own === undefined ? nothing : { actions: removalOf(own) };
+  }
+  if (networkPolicies === undefined) return withoutRights;
+  const foreign = networkPolicies.find(
+    (policy) => policy !== own && policy.metadata.name === cluster.metadata.name,
+  );
+  if (own === undefined && foreign !== undefined) return foreignPolicy(foreign);
+  if (operatorPeers(cluster, options.operatorNamespace) === undefined) return unknownPlace;
+  // One that is being deleted is made anew when it is gone.
+  if (own?.metadata.deletionTimestamp !== undefined) return { isUnfinished: true };
+  const wanted = networkPolicySpec(draft.desired.cluster, surroundingsOf(snapshot));
+  if (own !== undefined && isSameJson(own.spec, wanted)) return nothing;
+  if (own?.spec !== undefined && isWidening(own.spec, wanted)) {
+    return { actions: writeOf(draft, own, wanted) };
+  }
+  const problem = cutOff(snapshot, draft);
+  if (problem === undefined) return { actions: writeOf(draft, own, wanted) };
+  const wider = own?.spec === undefined ? undefined : widened(own.spec, wanted);
+  const actions =
+    wider === undefined || isSameJson(own?.spec, wider) ? [] : writeOf(draft, own, wider);
+  // The first answer of the database is under way.
+  if (isStatusPending(snapshot)) return { actions, isUnfinished: true };
+  const { message, remedy, isForDatabase } = problem;
+  const what =
+    own === undefined ? "The network policy is not made" : "The network policy is not narrowed";
+  const wait = { step, reason: "NetworkPolicyHeld", remedy, isForDatabase } as const;
+  return {
+    actions,
+    waits: [{ ...wait, message: `${what}. ${message}`, retryAfterMs: 60_000 }],
+    isUnfinished: true,
+  };
+}
+
+function ownPolicy({ cluster, networkPolicies }: Snapshot): Stored<NetworkPolicy> | undefined {
+  const { uid } = cluster.metadata;
+  return networkPolicies?.find(({ metadata }) =>
+    metadata.ownerReferences?.some((owner) => owner.uid === uid),
+  );
+}
+
+function surroundingsOf(snapshot: Snapshot) {
+  const selector = evictionSelector(snapshot.cluster);
+  const pods = [...snapshot.pods.values()];
+  return {
+    operatorNamespace: snapshot.options.operatorNamespace,
+    serversMaximum: mostOf(
+      pods.map((pod) => shapeOfPod(snapshot, pod).servers),
+      0,
+    ),
+    hasStrangePods: pods.some(
+      ({ metadata }) => !matchesLabelSelector(selector, metadata.labels ?? {}),
+    ),
+  };
+}
+
+function writeOf(
+  { desired }: Draft,
+  own: Stored<NetworkPolicy> | undefined,
+  spec: NetworkPolicySpec,
+): Action[] {
+  if (own !== undefined) return [{ type: "updateNetworkPolicy", step, basis: basisOf(own), spec }];
+  return [{ type: "createNetworkPolicy", step, object: networkPolicy(desired.cluster, spec) }];
+}
+
+function basisOf({ metadata }: Stored<NetworkPolicy>) {
+  const { name = "", uid = "", resourceVersion = "" } = metadata;
+  return { name, uid, resourceVersion };
+}
+
+function removalOf(own: Stored<NetworkPolicy>): Action[] {
+  if (own.metadata.deletionTimestamp !== undefined) return [];
+  return [{ type: "deleteNetworkPolicy", step, basis: basisOf(own) }];
+}
+
+const withoutRights: StepResult = {
+  waits: [
+    {
+      ...{ step, reason: "NetworkPolicyForbidden", retryAfterMs: 600_000 },
+      message: "The operator may not look at NetworkPolicies, so it keeps none",
+    },
+  ],
+  isUnfinished: true,
+};
+
+function foreignPolicy({ metadata }: Stored<NetworkPolicy>): StepResult {
+  const message = `NetworkPolicy ${metadata.name ?? ""} belongs to somebody else, and the policy of this cluster would have its name`;
+  const wait = { step, reason: "NetworkPolicyForeign", message, retryAfterMs: 600_000 } as const;
+  return { waits: [wait], isUnfinished: true };
+}
+
+const unknownPlace: StepResult = {
+  waits: [
+    {
+      ...{ step, reason: "NetworkPolicyHeld", retryAfterMs: 600_000 },
+      message:
+        "The network policy is not made. This operator runs outside of Kubernetes, and the policy would cut it off",
+      remedy: "Say where the operator is: spec.networkPolicy.operator, as a block of addresses.",
+    },
+  ],
+  isUnfinished: true,
+};
