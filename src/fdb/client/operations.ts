@@ -44,9 +44,15 @@ export class Operations {
   }
 
   async status(timeoutMs: number): Promise<DatabaseStatus> {
+    return (await this.measuredStatus(timeoutMs)).status;
+  }
+
+  /** With its size as the database told it. */
+  async measuredStatus(timeoutMs: number): Promise<{ status: DatabaseStatus; bytes: number }> {
     const value = await this.#read((transaction) => transaction.get(specialKeys.status), timeoutMs);
     if (value === undefined) throw new FdbError(fdbCommandFailed, "the database has no status");
-    return readableStatus(trimStatus(parsed(textOfBytes(value))));
+    const status = readableStatus(trimStatus(parsed(textOfBytes(value))));
+    return { status, bytes: value.length };
   }
 
   async connectionString(timeoutMs: number): Promise<string> {
