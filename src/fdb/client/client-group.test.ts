@@ -98,6 +98,35 @@ test("[DB51] when nobody had a call under way all are to blame", async () => {
   assert.deepEqual(blamed, ["d1", "d2", "d3"]);
 });
 
+test("[DB51] many that may be the cause are divided, and after the next loss each is alone", async () => {
+  const { clock, open, children, seating } = clientStage();
+  const opened = names(16).map(open);
+  await settle();
+  for (const each of opened) void outcome(each.status(60_000));
+  children[0]?.crash();
+  await settle();
+  const room = (first: number): string =>
+    [0, 1, 2, 3].map((index) => `d${first + index}`).join(" ");
+  assert.equal(seating(), [room(1), room(5), room(9), room(13)].join(" | "));
+  children[1]?.crash();
+  await clock.advance(1_000);
+  assert.equal(seating(), [room(5), room(9), room(13), "d1 | d2 | d3 | d4"].join(" | "));
+});
+
+test("[DB14] a question that ends one process after the other is given up", async () => {
+  const { clock, open, children } = clientStage({
+    script: healthy((child) => child.crash()),
+  });
+  const call = outcome(open("crash").status(60_000));
+  await clock.advance(60_000);
+  assert.ok(isFdbError(call.error, 1021));
+  assert.equal(
+    children.length,
+    6,
+    "five that were asked, and one that waits for the next question",
+  );
+});
+
 test("[DB51] a process that was lost before it was ready says nothing about its databases", async () => {
   const { clock, open, children, seating } = clientStage({ isReady: (index) => index > 1 });
   names(3).map(open);

@@ -68,7 +68,7 @@ export class ClientGroup {
 
   open(place: DatabasePlace): PooledDatabase {
     const { clock, limits } = this.#options;
-    const database = new PooledDatabase(clock, {
+    const database = new PooledDatabase(clock, limits.repetitions, {
       timedOut: () => this.#timedOut(member),
       answered: () => {
         member.timeouts = 0;
@@ -96,11 +96,12 @@ export class ClientGroup {
   #findSeat(member: Member): void {
     if (member.database.isClosed || member.pause !== undefined) return;
     const process = member.suspicion.isSuspect ? this.#wardFor(member) : this.#sharedFor(member);
-    if (process === undefined) return;
-    const seat = process.seat({
-      connectionString: member.place.connectionString,
-      commandPath: member.place.commandPath,
-    });
+    if (process !== undefined) this.#sit(member, process);
+  }
+
+  #sit(member: Member, process: ClientProcess): void {
+    const { connectionString, commandPath } = member.place;
+    const seat = process.seat({ connectionString, commandPath });
     this.#seats.set(seat, member);
     member.database.sit(seat);
     this.#forgetSeats();
@@ -195,9 +196,29 @@ export class ClientGroup {
       if (process.isReady) this.#blame(member, reason);
       this.#pause(member, reason, ranMs, isDoubtful);
     }
-    const members = seats.map(({ member }) => member).toSorted(byFailures);
-    for (const member of members) if (isWithoutSeat(member)) this.#findSeat(member);
-    for (const { member } of blamed) this.#leaveOthers(member);
+    if (isDoubtful) this.#divide(blamed.map(({ member }) => member));
+    for (const { member } of seats) if (isWithoutSeat(member)) this.#findSeat(member);
+    for (const { member } of blamed) {
+      const isDivided = isDoubtful && member.database.seat?.process.isWard === true;
+      if (!isDivided) this.#leaveOthers(member);
+    }
+  }
+
+  /**
+   * Those that may be the cause of one loss get a few processes together: the cause is found in two or three losses, and
+   * the others have not to wait until a process for each of them is started.
+   */
+  #divide(suspects: readonly Member[]): void {
+    const waiting = suspects
+      .filter((member) => member.pause === undefined && isWithoutSeat(member))
+      .toSorted((left, right) => right.failures - left.failures);
+    const size = Math.ceil(waiting.length / this.#options.limits.processesPerLoss);
+    while (waiting.length > 0 && this.#rooms(true).length < this.#wardsMax) {
+      const [first, ...rest] = waiting.splice(0, size);
+      if (first === undefined) return;
+      const ward = this.#start(first, true);
+      if (ward !== undefined) for (const member of [first, ...rest]) this.#sit(member, ward);
+    }
   }
 
   /** The database gets another process; what it left open may stay open, so the others leave the old one as well. */
@@ -332,11 +353,6 @@ export class ClientGroup {
     }
     if (this.#members.size === 0) this.#options.onEmpty();
   }
-}
-
-/** Those that have lost the most processes come first, so that they get those that are empty. */
-function byFailures(left: Member, right: Member): number {
-  return right.failures - left.failures;
 }
 
 /** Also when it still has one in a process that it has to leave. */

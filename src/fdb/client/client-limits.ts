@@ -19,6 +19,10 @@ export interface ClientLimits {
   readonly placeBytes: number;
   /** So many processes there are for databases in quarantine; more of these share them. */
   readonly quarantineProcesses: number;
+  /** So many processes are started for those that may be the cause of one loss. */
+  readonly processesPerLoss: number;
+  /** So often a call that only reads is asked again when its process was lost. */
+  readonly repetitions: number;
   /** So many questions in a row without an answer are a reason for quarantine. */
   readonly timeoutsInRow: number;
   /** How long a database must be well before it shares a process again: at first, and at most. */
@@ -43,6 +47,8 @@ export const defaultClientLimits: ClientLimits = {
   databasesPerProcess: databasesPerProcess.default,
   placeBytes: mebibyte,
   quarantineProcesses: 8,
+  processesPerLoss: 4,
+  repetitions: 4,
   timeoutsInRow: 3,
   firstQuarantineMs: 300_000,
   longestQuarantineMs: 3_600_000,

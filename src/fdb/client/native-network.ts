@@ -1,5 +1,5 @@
 // The network of the client library, of which a process has one for all its databases, and the answers that come from it.
-// Rules: spec/real-database.md [DB12], [DB50].
+// Rules: spec/real-database.md [DB50].
 import { FdbError } from "../error.ts";
 import { apiVersion } from "./native-library.ts";
 import type { NativeLibrary, Pointer } from "./native-library.ts";

@@ -29,6 +29,8 @@ interface PendingCall {
   readonly resolve: (output: unknown) => void;
   readonly reject: (error: Error) => void;
   timer: Timer | undefined;
+  /** How often its process was lost. */
+  losses: number;
   /** Where it was asked; undefined while there is no process that is ready. */
   seat: Seat | undefined;
 }
@@ -38,14 +40,16 @@ const localCalls: ReadonlySet<CallName> = new Set<CallName>(["connectionString"]
 
 export class PooledDatabase {
   readonly #clock: Clock;
+  readonly #repetitions: number;
   readonly #events: DatabaseEvents;
   readonly #calls = new Set<PendingCall>();
   readonly #transactions = new Map<number, Seat>();
   #seat: Seat | undefined;
   #isClosed = false;
 
-  constructor(clock: Clock, events: DatabaseEvents) {
+  constructor(clock: Clock, repetitions: number, events: DatabaseEvents) {
     this.#clock = clock;
+    this.#repetitions = repetitions;
     this.#events = events;
   }
 
@@ -96,7 +100,9 @@ export class PooledDatabase {
     if (this.#seat === seat) this.#seat = undefined;
     for (const call of [...this.#calls].filter((each) => each.seat === seat)) {
       call.seat = undefined;
-      if (!repeatableCalls.has(call.name)) this.#fail(call, new LostClientError(reason));
+      call.losses += 1;
+      const isRepeated = repeatableCalls.has(call.name) && call.losses <= this.#repetitions;
+      if (!isRepeated) this.#fail(call, new LostClientError(reason));
       else if (this.#seat !== undefined) this.#send(call);
     }
   }
@@ -121,7 +127,7 @@ export class PooledDatabase {
       const deadlineMs = this.#clock.nowMs() + timeoutMs;
       const call: PendingCall = {
         ...{ name, input, transaction, deadlineMs, resolve, reject },
-        ...{ timer: undefined, seat: undefined },
+        ...{ timer: undefined, seat: undefined, losses: 0 },
       };
       this.#calls.add(call);
       call.timer = this.#clock.setTimer(timeoutMs, () => this.#late(call));

@@ -1,5 +1,5 @@
 // How a status travels from the client process to the operator: whole once, then as what has changed since the one that
-// the operator has. What has not changed stays the same object there. Rules: spec/real-database.md [DB57], [DB58].
+// the operator has. What has not changed stays the same object there. Rules: spec/real-database.md [DB57].
 import type { DatabaseStatus } from "../../model/database-status.ts";
 
 export type StatusAnswer =
