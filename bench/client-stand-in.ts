@@ -8,7 +8,7 @@ import type { OpenedDatabase } from "../src/fdb/client/open-databases.ts";
 import { OpenTransactions } from "../src/fdb/client/open-transactions.ts";
 import { Operations } from "../src/fdb/client/operations.ts";
 import { StatusSender } from "../src/fdb/client/status-transfer.ts";
-import { largeStatuses, smallStatuses } from "./large-status.ts";
+import { readLargeStatuses, smallStatuses } from "./large-status.ts";
 
 const clock = machineClock();
 const send = (message: ChildMessage): void => void process.send?.(message);
@@ -22,7 +22,7 @@ process.once("disconnect", () => process.exit());
 
 function open({ connectionString }: ChildOpen): OpenedDatabase {
   const [behaviour = ""] = connectionString.split(":");
-  const texts = behaviour === "large" ? largeStatuses() : smallStatuses();
+  const texts = behaviour === "large" ? readLargeStatuses() : smallStatuses();
   let asked = 0;
   const get = async (): Promise<Uint8Array> => {
     if (behaviour === "crashing") process.kill(process.pid, "SIGSEGV");

@@ -1,9 +1,23 @@
 // Statuses of databases as texts, a large one of about 20 MB, each twice: between the two all figures have moved.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 
 const processes = 500;
 const rolesOfEach = 4;
 /** Figures of a role that nobody reads make up most of a large status. */
-const figuresOfRole = 100;
+const figuresOfRole = 125;
+
+/** Where the large ones are for the processes that play databases: to make them would keep such a process busy. */
+export const folderVariable = "FDB_BENCH_STATUSES";
+
+export function writeLargeStatuses(folder: string): void {
+  largeStatuses().forEach((bytes, index) => writeFileSync(join(folder, `${index}.json`), bytes));
+}
+
+export function readLargeStatuses(): Uint8Array[] {
+  const folder = process.env[folderVariable] ?? "";
+  return [0, 1].map((index) => readFileSync(join(folder, `${index}.json`)));
+}
 
 export function largeStatuses(): Uint8Array[] {
   return [1, 2].map((round) => bytesOf(statusOf(processes, figuresOfRole, round)));

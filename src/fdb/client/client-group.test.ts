@@ -165,10 +165,10 @@ test("[DB52] a late answer of a database that was taken away harms nobody", asyn
   void outcome(silent.status(10_000));
   const begun = outcome(other.call("configure", { text: "double" }, 60_000));
   await clock.advance(15_000);
-  const [old] = children;
-  const [late, write] = old?.requests as [ChildRequest, ChildRequest];
-  old?.answerStatus(late, { client: {} });
-  old?.answer(write, null);
+  const old = children[0] as ScriptedChild;
+  const [late, write] = old.requests as [ChildRequest, ChildRequest];
+  old.answerStatus(late, { client: {} });
+  old.answer(write, null);
   await settle();
   assert.deepEqual(begun, { value: null });
   assert.deepEqual(lost, ["it did not answer status"]);
