@@ -1,6 +1,7 @@
 // Spreads databases that can share client processes over such processes: those that are well sit together, those in
 // trouble by themselves. Rules: spec/real-database.md [DB11], [DB13], [DB18], [DB50]-[DB56].
 import type { Clock, Timer } from "../../env/clock.ts";
+import { mostOf } from "../../env/long-lists.ts";
 import type { Log } from "../../env/log.ts";
 import type { ClientLimits } from "./client-limits.ts";
 import type { ChildHandle } from "./child-handle.ts";
@@ -119,7 +120,10 @@ export class ClientGroup {
   /** One of its own while there are not too many; then with those of the least trouble, and with the fewest of them. */
   #wardFor(member: Member): ClientProcess | undefined {
     const trouble = (process: ClientProcess): number =>
-      Math.max(0, ...this.#membersOf(process).map(({ failures }) => failures));
+      mostOf(
+        this.#membersOf(process).map(({ failures }) => failures),
+        0,
+      );
     const wards = this.#rooms(true).toSorted(
       (left, right) => trouble(left.process) - trouble(right.process) || left.load - right.load,
     );
