@@ -21,9 +21,9 @@ type Handlers = {
 };
 
 const handlers: Handlers = {
-  status: async ({ operations, statuses }, { known }, timeoutMs) => {
-    const { status, bytes } = await operations.measuredStatus(timeoutMs);
-    return statuses.answer(known, status, bytes);
+  status: async ({ operations, statuses }, { known, mostBytes }, timeoutMs) => {
+    const { status, bytes } = await operations.measuredStatus(timeoutMs, mostBytes);
+    return status === undefined ? { type: "large", bytes } : statuses.answer(known, status, bytes);
   },
   connectionString: ({ operations }, _, timeoutMs) => operations.connectionString(timeoutMs),
   excluded: ({ operations }, _, timeoutMs) => operations.excluded(timeoutMs),

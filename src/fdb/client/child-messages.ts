@@ -54,8 +54,8 @@ export interface TransactionCall {
 
 /** Each call with its arguments and its answer. */
 export interface ChildCalls {
-  /** `known` is the number of the status that the parent has from this child. */
-  status: { input: { known: number | null }; output: StatusAnswer };
+  /** `known` is the number of the status that the parent has from this child. One above `mostBytes` is only measured. */
+  status: { input: { known: number | null; mostBytes: number | null }; output: StatusAnswer };
   connectionString: { input: null; output: string };
   excluded: { input: null; output: string[] };
   exclusionsInProgress: { input: null; output: string[] };

@@ -73,6 +73,26 @@ test("[DB50] a database with a large status gets a process of its own, and the o
   assert.deepEqual(lost, []);
 });
 
+test("[DB50] a large status is not read where others would wait for it", async () => {
+  const read: string[] = [];
+  const { open, seating } = clientStage({
+    script: healthy((child, request) => {
+      const bytes = child.of(request) === "large" ? 20 * mebibyte : 10_000;
+      const { mostBytes } = request.input as { mostBytes: number | null };
+      if (mostBytes !== null && bytes > mostBytes) {
+        return child.answer(request, { type: "large", bytes });
+      }
+      read.push([...child.databases.values()].join(" "));
+      child.answerStatus(request, { client: {} }, bytes);
+    }),
+  });
+  const [large, other] = [open("large"), open("d1")];
+  assert.deepEqual(await large.status(1_000), { client: {} });
+  assert.deepEqual(await other.status(1_000), { client: {} });
+  assert.equal(seating(), "d1 | large");
+  assert.deepEqual(read, ["large", "d1"]);
+});
+
 test("[DB51] who had a call under way is to blame for a loss; the others share again at once", async () => {
   const { clock, open, children, blamed, seating } = clientStage();
   const opened = names(4).map(open);

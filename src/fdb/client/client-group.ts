@@ -76,6 +76,7 @@ export class ClientGroup {
         member.suspicion.answered();
       },
       weighed: (bytes) => this.#weighed(member, bytes),
+      mostBytes: () => this.#mostBytes(member),
       closed: () => this.#closed(member),
     });
     const member: Member = {
@@ -344,6 +345,16 @@ export class ClientGroup {
     if (!isHeavier || process === undefined || process.isWard) return;
     const others = this.#membersOf(process).length > 1;
     if (others && this.#load(process) > databasesPerProcess) this.#findSeat(member);
+  }
+
+  /** The largest status with which it would not have to move. */
+  #mostBytes(member: Member): number | null {
+    const { databasesPerProcess, placeBytes } = this.#options.limits;
+    const process = member.database.seat?.process;
+    if (process === undefined || process.isWard || this.#membersOf(process).length === 1)
+      return null;
+    const others = this.#load(process) - member.weight;
+    return Math.max(1, databasesPerProcess - others) * placeBytes;
   }
 
   #closed(member: Member): void {

@@ -7,7 +7,7 @@ import { repeatableCalls } from "./child-messages.ts";
 import type { CallName, ChildCalls } from "./child-messages.ts";
 import type { ChildAnswer, Seat } from "./client-process.ts";
 import { LostClientError } from "./lost-client-error.ts";
-import { receivedStatus } from "./status-transfer.ts";
+import { receivedStatus, unreadBytes } from "./status-transfer.ts";
 
 /** What calls show of a database, for whoever finds it a seat. */
 export interface DatabaseEvents {
@@ -17,6 +17,8 @@ export interface DatabaseEvents {
   answered(): void;
   /** How large its status is. */
   weighed(bytes: number): void;
+  /** How large a status may be that is read where it sits; null when it has its process for itself. */
+  mostBytes(): number | null;
   closed(): void;
 }
 
@@ -31,6 +33,8 @@ interface PendingCall {
   timer: Timer | undefined;
   /** How often its process was lost. */
   losses: number;
+  /** Its status was too large to be read once: it is read wherever it is asked next. */
+  isLarge: boolean;
   /** Where it was asked; undefined while there is no process that is ready. */
   seat: Seat | undefined;
 }
@@ -127,7 +131,7 @@ export class PooledDatabase {
       const deadlineMs = this.#clock.nowMs() + timeoutMs;
       const call: PendingCall = {
         ...{ name, input, transaction, deadlineMs, resolve, reject },
-        ...{ timer: undefined, seat: undefined, losses: 0 },
+        ...{ timer: undefined, seat: undefined, losses: 0, isLarge: false },
       };
       this.#calls.add(call);
       call.timer = this.#clock.setTimer(timeoutMs, () => this.#late(call));
@@ -156,9 +160,11 @@ export class PooledDatabase {
     const timeoutMs = Math.max(1, call.deadlineMs - this.#clock.nowMs());
     const base = seat.held;
     const input = (
-      name === "status" ? { known: base?.number ?? null } : call.input
+      name === "status" ? this.#statusInput(call, base) : call.input
     ) as ChildCalls[CallName]["input"];
     const id = seat.process.ask(seat, { name, input, timeoutMs }, (answer) => {
+      const bytes = answer.type === "answer" ? unreadBytes(answer.output) : undefined;
+      if (name === "status" && bytes !== undefined) return this.#askElsewhere(call, bytes);
       const read =
         name === "status" ? (output: unknown) => this.#status(seat, base, output) : undefined;
       this.#answered(call, answer, read);
@@ -184,6 +190,21 @@ export class PooledDatabase {
     if (answer.type === "answer") return call.resolve(output);
     if (isTimeout) this.#noteTimeout(call.name);
     call.reject(new FdbError(answer.code, answer.message));
+  }
+
+  #statusInput(call: PendingCall, base: Seat["held"]): ChildCalls["status"]["input"] {
+    const mostBytes = call.isLarge ? null : this.#events.mostBytes();
+    return { known: base?.number ?? null, mostBytes };
+  }
+
+  /** Where there is room for a status of this size. */
+  #askElsewhere(call: PendingCall, bytes: number): void {
+    this.#events.answered();
+    this.#events.weighed(bytes);
+    if (!this.#calls.has(call)) return;
+    call.isLarge = true;
+    call.seat = undefined;
+    this.#send(call);
   }
 
   #status(seat: Seat, base: Seat["held"], output: unknown): unknown {

@@ -10,6 +10,8 @@ export type StatusAnswer =
       readonly bytes: number;
       readonly status: DatabaseStatus;
     }
+  /** It was not read, since it is larger than the question allowed. */
+  | { readonly type: "large"; readonly bytes: number }
   /** To be applied to the status with the number that the question named; absent when nothing has changed. */
   | {
       readonly type: "changes";
@@ -63,6 +65,13 @@ export function receivedStatus(
   }
   if (base === undefined || answer.type !== "changes") return undefined;
   return { number, bytes, status: withChanges(base.status, answer.changes) };
+}
+
+/** How large a status is that was not read; undefined for every other answer. */
+export function unreadBytes(output: unknown): number | undefined {
+  if (!isRecord(output) || output["type"] !== "large") return undefined;
+  const { bytes } = output;
+  return typeof bytes === "number" ? bytes : undefined;
 }
 
 /** Undefined when both are the same. */
