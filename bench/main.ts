@@ -3,6 +3,13 @@
 // figures are those of one machine: no test.
 import { parseArgs } from "node:util";
 import { backupsAims, backupsTable, runBackups } from "./backups.ts";
+import {
+  clientsAims,
+  clientsTable,
+  largeStatusTable,
+  runClients,
+  runLargeStatus,
+} from "./clients.ts";
 import { runCluster } from "./cluster-run.ts";
 import type { ClusterRun } from "./cluster-run.ts";
 import { dashboardAims, dashboardTable, runDashboard } from "./dashboard.ts";
@@ -109,16 +116,19 @@ async function main(options: Options): Promise<void> {
   const dashboard = runDashboard();
   const pages = await runPage(progress);
   const scrapes = await runMetrics();
+  const clients = await runClients(progress);
+  const largeStatus = await runLargeStatus(progress);
   progress("");
   const judged = [
     ...[...allAims(runs, memory), ...operationAims(operations), ...rolloutAims(rollouts)],
     ...[...decisionAims(decisions), ...packedUpdateAims(updates), ...backupsAims(backups)],
     ...[...previewAims(previews), ...pluginStartAims(starts), ...metricsAims(scrapes)],
-    ...[...dashboardAims(dashboard), ...pageAims(pages)],
+    ...[...dashboardAims(dashboard), ...pageAims(pages), ...clientsAims(clients, largeStatus)],
   ];
   if (options.isJson) {
     const measured = { runs, memory, operations, rollouts, backups, decisions, updates, starts };
-    const figures = { seed, ...measured, previews, dashboard, pages, scrapes, aims: judged };
+    const seen = { previews, dashboard, pages, scrapes, clients, largeStatus };
+    const figures = { seed, ...measured, ...seen, aims: judged };
     process.stdout.write(`${JSON.stringify(figures, undefined, 2)}\n`);
     return;
   }
@@ -139,6 +149,8 @@ async function main(options: Options): Promise<void> {
     dashboardTable(dashboard),
     pageTable(pages),
     metricsTable(scrapes),
+    clientsTable(clients),
+    largeStatusTable(largeStatus),
     runs.length === 0 ? "" : `${footnotes}\n`,
     operationFootnotes,
     missed.length === 0

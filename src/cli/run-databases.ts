@@ -2,8 +2,10 @@
 // Rules: spec/run.md [RUN40]-[RUN43].
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
-import type { MetricsRegistry } from "../env/metrics.ts";
+import type { MetricsRegistry, Sample } from "../env/metrics.ts";
 import type { AdminClientFactory } from "../fdb/admin.ts";
+import type { ClientProcessFigures } from "../fdb/client/client-pool.ts";
+import type { ProcessAdmin } from "../fdb/client/process-admin.ts";
 import { runtimeMetrics } from "../model/metrics/operator.ts";
 import type { PodNetwork } from "../pod/network.ts";
 import { CommandError, UsageError } from "../env/command-error.ts";
@@ -18,6 +20,8 @@ export interface Databases {
 export interface DatabasesInput {
   /** The value of --database. */
   kind: string;
+  /** How many databases share a client process at most. */
+  databasesPerClient: number;
   clock: Clock;
   log: Log;
   /** For numbers about the clients, such as restarts of their processes. */
@@ -40,7 +44,7 @@ export async function openDatabases(input: DatabasesInput): Promise<Databases> {
 }
 
 async function realDatabases(input: DatabasesInput): Promise<Databases> {
-  const { clock, log, registry, environment } = input;
+  const { clock, log, registry, environment, databasesPerClient } = input;
   const { findInstallation, installationPlaces } = await import("../fdb/client/installation.ts");
   const { createProcessAdmin } = await import("../fdb/client/process-admin.ts");
   const { createHttpPodNetwork } = await import("../pod/http-network.ts");
@@ -57,12 +61,39 @@ async function realDatabases(input: DatabasesInput): Promise<Databases> {
   });
   const admin = createProcessAdmin({
     ...{ installation, clock, log, environment },
+    limits: { databasesPerProcess: databasesPerClient },
     onLost: lossReporter(log, registry),
   });
+  registerClientMetrics(registry, admin);
   return { admin, podNetwork: createHttpPodNetwork(clock, environment), close: async () => {} };
 }
 
-/** Tells of each client process that was lost. */
+/** The client processes that run now, each with its memory as it told it last. Rule: spec/real-database.md [DB56]. */
+export function registerClientMetrics(
+  registry: MetricsRegistry,
+  admin: Pick<ProcessAdmin, "processes">,
+): void {
+  const figures = (of: (figure: ClientProcessFigures) => number | undefined) =>
+    function* (): Iterable<Sample> {
+      for (const figure of admin.processes()) {
+        const value = of(figure);
+        const { number, version, isQuarantine } = figure;
+        const use = isQuarantine ? "quarantine" : "shared";
+        const labels = { process: String(number), version, use };
+        if (value !== undefined) yield { labels, value };
+      }
+    };
+  registry.sampled(
+    runtimeMetrics.clientDatabases,
+    figures(({ databases }) => databases),
+  );
+  registry.sampled(
+    runtimeMetrics.clientMemory,
+    figures(({ rssBytes }) => rssBytes),
+  );
+}
+
+/** Tells of each database whose client was lost. */
 export function lossReporter(
   log: Log,
   registry: MetricsRegistry,

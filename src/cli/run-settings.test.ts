@@ -78,13 +78,24 @@ test("[RUN4] without any setting the loop gets its own defaults, and every setti
   // Another value of any setting of the loop must show in what the loop gets.
   const usual = JSON.stringify(operatorOptions(readSettings({}, {})));
   const elsewhere =
-    /^(kubeconfig|context|watchNodes|requestTimeout|enableLeader|leaderElection|metricsAddr|healthProbe|logLevel|database$)/;
+    /^(kubeconfig|context|watchNodes|requestTimeout|enableLeader|leaderElection|metricsAddr|healthProbe|logLevel|database$|databasesPerClient)/;
   for (const [name, setting] of Object.entries(allSettings)) {
     if (elsewhere.test(name)) continue;
     const others = { "": "7", true: "false", false: "true", cluster: "process", 10000: "500" };
     const other = others[setting.fallback as keyof typeof others] ?? "7";
     const changed = JSON.stringify(operatorOptions(readSettings({ [name]: other }, {})));
     assert.notEqual(changed, usual, name);
+  }
+});
+
+test("[DB50] how many databases share a client process has bounds", () => {
+  assert.equal(readSettings({}, {}).databasesPerClient, 16);
+  assert.equal(readSettings({ databasesPerClient: "200" }, {}).databasesPerClient, 200);
+  for (const wrong of ["0", "201", "-1", "1.5", "many"]) {
+    assert.throws(
+      () => readSettings({ databasesPerClient: wrong }, {}),
+      /--databases-per-client must be a whole number from 1 to 200/,
+    );
   }
 });
 

@@ -1,5 +1,6 @@
 // Every setting of `fdb-operator run` in one table: flags, environment variables, help and docs/reference/flags.md are
 // made from it. Flags have the Go operator's names where they mean the same. Rules: spec/run.md [RUN1]-[RUN4].
+import { databasesPerProcess } from "../fdb/client/client-limits.ts";
 import { defaultLeaseName } from "../kube/lease.ts";
 import { databaseMetricsDetails } from "../operate/database-metrics/collect.ts";
 import { UsageError } from "../env/command-error.ts";
@@ -306,6 +307,16 @@ export const databaseSettings = {
     fallback: "",
     meaning: "Share of busy time from which a process counts as overloaded; empty switches it off.",
   }),
+  databasesPerClient: count(
+    {
+      flag: "databases-per-client",
+      fallback: String(databasesPerProcess.default),
+      meaning:
+        "Databases of one version that share a client process at most. A large one counts for several, one in trouble gets a process of its own.",
+    },
+    databasesPerProcess.minimum,
+    databasesPerProcess.maximum,
+  ),
   database: text(
     {
       flag: "database",

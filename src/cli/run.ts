@@ -122,9 +122,11 @@ async function runWith(settings: RunSettings, host: RunHost): Promise<void> {
   });
   const servers = await startProbes(settings, log, probesOf(state, registry));
   try {
-    const { database: kind } = settings;
+    const { database: kind, databasesPerClient } = settings;
     const { environment } = host;
-    const databases = await host.open({ kind, clock, log, registry, environment });
+    const databases = await host.open({
+      ...{ kind, databasesPerClient, clock, log, registry, environment },
+    });
     try {
       state.watchesNodes = await mayWatchNodes(settings, client, host, state);
       const { watchesNodes } = state;

@@ -21,8 +21,14 @@ export function readableAdmin(factory: AdminClientFactory): AdminClientFactory {
 }
 
 function readableClient(client: AdminClient): AdminClient {
+  // A client gives the same object again when nothing has changed: that was looked at already.
+  let last: { told: DatabaseStatus; readable: DatabaseStatus } | undefined;
   return {
-    status: async (timeoutMs) => readableStatus(await client.status(timeoutMs)),
+    async status(timeoutMs) {
+      const told = await client.status(timeoutMs);
+      if (told !== last?.told) last = { told, readable: readableStatus(told) };
+      return last.readable;
+    },
     excluded: (timeoutMs) => client.excluded(timeoutMs),
     exclusionsInProgress: (timeoutMs) => client.exclusionsInProgress(timeoutMs),
     connectionString: (timeoutMs) => client.connectionString(timeoutMs),

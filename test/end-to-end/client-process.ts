@@ -1,33 +1,46 @@
-// A program: the client process of one simulated database, in place of the one with FoundationDB's library. The operator
-// starts, watches and talks to it as to the real one; the database is in the process that FDB_SIMULATED names.
+// A program: the client process of simulated databases, in place of the one with FoundationDB's library. The operator
+// starts, watches and talks to it as to the real one; the databases are in the process that FDB_SIMULATED names.
 import { machineClock } from "../../src/env/clock.ts";
 import { silentLog } from "../../src/env/log.ts";
 import type { AdminClient, FdbTransaction } from "../../src/fdb/admin.ts";
 import type {
   CallName,
   ChildCalls,
-  ChildForget,
   ChildMessage,
   ChildRequest,
   ChildStart,
+  ParentMessage,
   TransactionCall,
 } from "../../src/fdb/client/child-messages.ts";
+import { StatusSender } from "../../src/fdb/client/status-transfer.ts";
 import { FdbError, isFdbError, namedFdbError } from "../../src/fdb/error.ts";
 import { connectSimulated } from "../../src/sim/remote/remote-databases.ts";
 
 process.once("message", (message) => void start(message as ChildStart));
 process.once("disconnect", () => process.exit());
 
-async function start({ name, connectionString, libraryPath }: ChildStart): Promise<void> {
+async function start({ libraryPath }: ChildStart): Promise<void> {
   const [host = "", port = ""] = (process.env["FDB_SIMULATED"] ?? "").split(":");
   const { admin } = await connectSimulated(host, Number(port), machineClock(), silentLog);
-  const client = admin.open({ name, connectionString, version: libraryPath });
-  const tools = { client, transactions: new Map<number, OpenTransaction>() };
+  const databases = new Map<number, Tools>();
   process.on("message", (message) => {
-    const request = message as ChildRequest | ChildForget;
-    if (request.type === "call") return void answer(tools, request);
-    tools.transactions.get(request.input.transaction)?.drop();
-    tools.transactions.delete(request.input.transaction);
+    const said = message as ParentMessage;
+    if (said.type === "open") {
+      const { connectionString } = said;
+      const client = admin.open({ name: "client", connectionString, version: libraryPath });
+      const tools = { client, transactions: new Map(), statuses: new StatusSender() };
+      databases.set(said.database, tools);
+      return;
+    }
+    const tools = databases.get(said.database);
+    if (said.type === "call") return void answer(tools, said);
+    if (said.type === "forget") {
+      tools?.transactions.get(said.transaction)?.drop();
+      tools?.transactions.delete(said.transaction);
+      return;
+    }
+    tools?.client.close();
+    databases.delete(said.database);
   });
   send({ type: "ready", version: libraryPath });
 }
@@ -36,8 +49,11 @@ function send(message: ChildMessage): void {
   process.send?.(message);
 }
 
-async function answer(tools: Tools, request: ChildRequest): Promise<void> {
+async function answer(tools: Tools | undefined, request: ChildRequest): Promise<void> {
   const { id, name, input, timeoutMs } = request;
+  if (name === "ping") {
+    return send({ type: "answer", id, output: { rssBytes: process.memoryUsage.rss() } });
+  }
   const handle = handlers[name] as (...args: unknown[]) => Promise<unknown>;
   try {
     send({ type: "answer", id, output: (await handle(tools, input, timeoutMs)) ?? null });
@@ -51,10 +67,11 @@ async function answer(tools: Tools, request: ChildRequest): Promise<void> {
 interface Tools {
   readonly client: AdminClient;
   readonly transactions: Map<number, OpenTransaction>;
+  readonly statuses: StatusSender;
 }
 
 type Handlers = {
-  readonly [Name in CallName]: (
+  readonly [Name in Exclude<CallName, "ping">]: (
     tools: Tools,
     input: ChildCalls[Name]["input"],
     timeoutMs: number,
@@ -62,7 +79,10 @@ type Handlers = {
 };
 
 const handlers: Handlers = {
-  status: ({ client }, _, timeoutMs) => client.status(timeoutMs),
+  status: async ({ client, statuses }, { known }, timeoutMs) => {
+    const status = await client.status(timeoutMs);
+    return statuses.answer(known, status, JSON.stringify(status).length);
+  },
   connectionString: ({ client }, _, timeoutMs) => client.connectionString(timeoutMs),
   excluded: ({ client }, _, timeoutMs) => client.excluded(timeoutMs),
   exclusionsInProgress: ({ client }, _, timeoutMs) => client.exclusionsInProgress(timeoutMs),
@@ -94,7 +114,6 @@ const handlers: Handlers = {
     transactions.delete(transaction);
     if (!retryable.has(code)) throw new FdbError(code, "the transaction cannot be repeated");
   },
-  ping: async () => ({ rssBytes: process.memoryUsage.rss() }),
 };
 
 /** Too old, not committed, and a commit that may have happened. */

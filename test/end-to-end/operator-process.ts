@@ -3,7 +3,7 @@
 import path from "node:path";
 import { Command } from "commander";
 import { addRunCommand } from "../../src/cli/run-command.ts";
-import { lossReporter } from "../../src/cli/run-databases.ts";
+import { lossReporter, registerClientMetrics } from "../../src/cli/run-databases.ts";
 import type { OpenDatabases } from "../../src/cli/run-databases.ts";
 import { forkStarter } from "../../src/fdb/client/child-handle.ts";
 import type { Installation } from "../../src/fdb/client/installation.ts";
@@ -12,14 +12,17 @@ import { connectSimulated } from "../../src/sim/remote/remote-databases.ts";
 
 const program = path.join(import.meta.dirname, "client-process.ts");
 
-const openClients: OpenDatabases = async ({ kind, clock, log, registry, environment }) => {
+const openClients: OpenDatabases = async (input) => {
+  const { kind, clock, log, registry, environment, databasesPerClient } = input;
   const [, host = "", port = ""] = kind.split(":");
   const remote = await connectSimulated(host, Number(port), clock, log);
   const admin = createProcessAdmin({
     ...{ clock, log, installation: anyVersion, start: forkStarter(program) },
     environment: { ...environment, FDB_SIMULATED: `${host}:${port}` },
+    limits: { databasesPerProcess: databasesPerClient },
     onLost: lossReporter(log, registry),
   });
+  registerClientMetrics(registry, admin);
   return { admin, podNetwork: remote.podNetwork, close: () => remote.close() };
 };
 

@@ -216,21 +216,19 @@ async function takeLease({ client, eventually }: Stage): Promise<void> {
   });
 }
 
-/** [RUN26] One client is killed at rest, and then all of them in the middle of a change. */
+/** [RUN26] The client process is killed at rest, and then all that there are in the middle of a change. */
 async function withoutClients(stage: Stage): Promise<void> {
   const { operator } = stage;
   const before = clientsOf(operator);
-  assert.equal(before.length, 2, "a process for each database");
-  const [first = 0, second] = before;
+  assert.equal(before.length, 1, "both databases share a process");
+  const [first = 0] = before;
   process.kill(first, "SIGKILL");
-  const reported = await stage.eventually("the loss is reported", async () =>
+  await stage.eventually("the loss is reported", async () =>
     losses(operator).length > 0 ? losses(operator) : undefined,
   );
-  assert.equal(reported.length, 1, "only its own database lost its client");
-  await stage.eventually("there is another one", async () =>
+  await stage.eventually("who may be the cause has a process of its own", async () =>
     clientsOf(operator).length === 2 ? true : undefined,
   );
-  assert.equal(clientsOf(operator).includes(second ?? 0), true, "the other one stays");
   await change(stage, { processCounts: { storage: 4 } });
   for (const pid of clientsOf(operator)) process.kill(pid, "SIGKILL");
   await untilReconciled(stage, busy, "clients were killed", operator);

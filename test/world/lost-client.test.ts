@@ -3,7 +3,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { AdminClient, AdminClientFactory } from "../../src/fdb/admin.ts";
-import { LostClientError } from "../../src/fdb/client/child-supervisor.ts";
+import { LostClientError } from "../../src/fdb/client/lost-client-error.ts";
 import { throughCalls } from "../../src/sim/faults/admin-calls.ts";
 import {
   assertAllCopies,

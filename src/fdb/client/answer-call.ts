@@ -1,12 +1,15 @@
-// Carries out one call of the parent in the client process.
+// Carries out one call of the parent about one database in the client process.
 import { FdbError } from "../error.ts";
 import type { CallName, ChildCalls, ChildMessage, ChildRequest } from "./child-messages.ts";
 import type { OpenTransactions } from "./open-transactions.ts";
 import type { Operations } from "./operations.ts";
+import type { StatusSender } from "./status-transfer.ts";
 
+/** Everything about one database. */
 export interface CallTools {
   readonly operations: Operations;
   readonly transactions: OpenTransactions;
+  readonly statuses: StatusSender;
 }
 
 type Handlers = {
@@ -18,7 +21,10 @@ type Handlers = {
 };
 
 const handlers: Handlers = {
-  status: ({ operations }, _, timeoutMs) => operations.status(timeoutMs),
+  status: async ({ operations, statuses }, { known, mostBytes }, timeoutMs) => {
+    const { status, bytes } = await operations.measuredStatus(timeoutMs, mostBytes);
+    return status === undefined ? { type: "large", bytes } : statuses.answer(known, status, bytes);
+  },
   connectionString: ({ operations }, _, timeoutMs) => operations.connectionString(timeoutMs),
   excluded: ({ operations }, _, timeoutMs) => operations.excluded(timeoutMs),
   exclusionsInProgress: ({ operations }, _, timeoutMs) =>
@@ -42,8 +48,12 @@ const handlers: Handlers = {
     if (found === undefined) throw new FdbError(code, `there is no transaction ${transaction}`);
     return done(found.onError(code));
   },
-  ping: async () => ({ rssBytes: process.memoryUsage.rss() }),
+  ping: async () => ownMemory(),
 };
+
+export function ownMemory(): { rssBytes: number } {
+  return { rssBytes: process.memoryUsage.rss() };
+}
 
 export async function answerCall(tools: CallTools, request: ChildRequest): Promise<ChildMessage> {
   const handle = handlers[request.name] as (

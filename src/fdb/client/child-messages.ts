@@ -1,18 +1,28 @@
-// What the operator and the client process of a database say to each other, as structured clones over the
-// channel between parent and child. Rules: spec/real-database.md [DB16], [DB20].
-import type { DatabaseStatus } from "../../model/database-status.ts";
+// What the operator and a client process say to each other, as structured clones over the channel between parent and
+// child. A process has many databases, each with a number. Rules: spec/real-database.md [DB16], [DB20], [DB50].
 import type { KeyValue, TransactionOptions } from "../admin.ts";
+import type { StatusAnswer } from "./status-transfer.ts";
 
-/** The first message to a child: everything that it needs to reach its database. */
+/** The first message to a child: everything that all its databases have in common. */
 export interface ChildStart {
   readonly type: "start";
-  /** Identifies the client in traces. */
-  readonly name: string;
   readonly libraryPath: string;
-  readonly commandPath: string;
-  readonly connectionString: string;
-  /** A folder of its own for the cluster file; the parent removes it. */
+  /** A folder of its own for cluster files; the parent removes it. */
   readonly folder: string;
+}
+
+/** The child reaches this database from now on. There is no answer: what is wrong is told by the calls. */
+export interface ChildOpen {
+  readonly type: "open";
+  readonly database: number;
+  readonly connectionString: string;
+  readonly commandPath: string;
+}
+
+/** Nobody asks for this database any more. There is no answer, also not to calls that are under way. */
+export interface ChildClose {
+  readonly type: "close";
+  readonly database: number;
 }
 
 export type Mutation =
@@ -44,7 +54,8 @@ export interface TransactionCall {
 
 /** Each call with its arguments and its answer. */
 export interface ChildCalls {
-  status: { input: null; output: DatabaseStatus };
+  /** `known` is the number of the status that the parent has from this child. One above `mostBytes` is only measured. */
+  status: { input: { known: number | null; mostBytes: number | null }; output: StatusAnswer };
   connectionString: { input: null; output: string };
   excluded: { input: null; output: string[] };
   exclusionsInProgress: { input: null; output: string[] };
@@ -75,6 +86,8 @@ export const repeatableCalls: ReadonlySet<CallName> = new Set<CallName>([
 export interface ChildRequest<Name extends CallName = CallName> {
   readonly type: "call";
   readonly id: number;
+  /** The process itself is asked with the number 0. */
+  readonly database: number;
   readonly name: Name;
   readonly input: ChildCalls[Name]["input"];
   readonly timeoutMs: number;
@@ -83,8 +96,11 @@ export interface ChildRequest<Name extends CallName = CallName> {
 /** The transaction is not needed any more. There is no answer. */
 export interface ChildForget {
   readonly type: "forget";
-  readonly input: { readonly transaction: number };
+  readonly database: number;
+  readonly transaction: number;
 }
+
+export type ParentMessage = ChildOpen | ChildClose | ChildRequest | ChildForget;
 
 export type ChildMessage =
   /** The library is loaded and its network runs. */

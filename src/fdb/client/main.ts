@@ -1,18 +1,18 @@
-// The client process of one database. It is told once where its database is, then answers one call after the other;
-// it ends with its parent. Rules: spec/real-database.md [DB10], [DB17].
+// The client process of some databases. It is told which library to load, then which databases there are, and answers
+// calls; it ends with its parent. Rules: spec/real-database.md [DB10], [DB17], [DB50].
 import { rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { machineClock } from "../../env/clock.ts";
-import { FdbError } from "../error.ts";
 import { operatorLogGroup } from "../log-group.ts";
-import { answerCall } from "./answer-call.ts";
-import type { ChildForget, ChildMessage, ChildRequest, ChildStart } from "./child-messages.ts";
+import type { ChildMessage, ChildOpen, ChildStart, ParentMessage } from "./child-messages.ts";
 import { NativeDatabase } from "./native-database.ts";
 import { apiVersion, loadLibrary } from "./native-library.ts";
+import { NativeNetwork } from "./native-network.ts";
+import { OpenDatabases } from "./open-databases.ts";
+import type { OpenedDatabase } from "./open-databases.ts";
 import { Operations } from "./operations.ts";
 import { OpenTransactions } from "./open-transactions.ts";
-
-/** As the Go operator's clients show themselves: upgrades of the database do not wait for them. */
+import { StatusSender } from "./status-transfer.ts";
 
 const [, , question, libraryPath] = process.argv;
 if (question === "--version-of" && libraryPath !== undefined) {
@@ -37,39 +37,37 @@ let folder: string | undefined;
 function start(options: ChildStart): void {
   folder = options.folder;
   const clock = machineClock();
-  const clusterFilePath = join(options.folder, "fdb.cluster");
-  writeFileSync(clusterFilePath, `${options.connectionString}\n`, { mode: 0o600 });
   const library = loadLibrary(options.libraryPath);
-  const database = new NativeDatabase({
-    ...{ clock, library, clusterFilePath, logGroup: operatorLogGroup, onBroken: broken },
-  });
+  const network = new NativeNetwork({ library, logGroup: operatorLogGroup, onBroken: broken });
   const environment = Object.fromEntries(
     Object.entries(process.env).filter(
       (entry): entry is [string, string] => entry[1] !== undefined,
     ),
   );
-  const { commandPath } = options;
-  const parts = { clock, database, commandPath, clusterFilePath, environment };
-  const tools = {
-    operations: new Operations(parts),
-    transactions: new OpenTransactions(database),
+  const open = ({ database: number, connectionString, commandPath }: ChildOpen): OpenedDatabase => {
+    const clusterFilePath = join(options.folder, `${number}.cluster`);
+    writeFileSync(clusterFilePath, `${connectionString}\n`, { mode: 0o600 });
+    const database = new NativeDatabase({ clock, network, clusterFilePath });
+    const parts = { clock, database, commandPath, clusterFilePath, environment };
+    return {
+      tools: {
+        operations: new Operations(parts),
+        transactions: new OpenTransactions(database),
+        statuses: new StatusSender(),
+      },
+      close: () => {
+        database.close();
+        rmSync(clusterFilePath, { force: true });
+      },
+    };
   };
-  process.on("message", (message) => {
-    const request = message as ChildRequest | ChildForget;
-    if (request.type === "forget") tools.transactions.forget(request.input.transaction);
-    else void answerCall(tools, request).then(send, (error: unknown) => fail(request.id, error));
-  });
+  const databases = new OpenDatabases({ open, send });
+  process.on("message", (message) => databases.take(message as ParentMessage));
   send({ type: "ready", version: library.clientVersion().split(",")[0] ?? "" });
 }
 
 function send(message: ChildMessage): void {
   process.send?.(message);
-}
-
-function fail(id: number, error: unknown): void {
-  const code = error instanceof FdbError ? error.code : 0;
-  const message = error instanceof Error ? error.message : String(error);
-  send({ type: "failure", id, code, message });
 }
 
 /** The last words are written before the end: the parent tells them as its reason. */

@@ -1,60 +1,69 @@
-// One database through the client library: its network, transactions whose answers are promises, and a watch over
-// the library's own time limits. Rules: spec/real-database.md [DB12], [DB20], [DB21].
+// One database through the client library, and its transactions, whose answers are promises. Rules:
+// spec/real-database.md [DB20], [DB21], [DB53].
 import { append } from "../../env/long-lists.ts";
 import type { Clock } from "../../env/clock.ts";
 import type { FdbTransaction, KeyValue, TransactionOptions } from "../admin.ts";
 import { FdbError, isFdbError, namedFdbError } from "../error.ts";
 import type { Mutation, Read } from "./child-messages.ts";
-import { apiVersion, keyValueBytes } from "./native-library.ts";
+import { keyValueBytes } from "./native-library.ts";
 import type { NativeLibrary, Pointer } from "./native-library.ts";
-import { networkOption, streamingModeWantAll, transactionOption } from "./native-options.ts";
+import type { NativeNetwork, Reader } from "./native-network.ts";
+import { streamingModeWantAll, transactionOption } from "./native-options.ts";
 
 export interface NativeDatabaseOptions {
   readonly clock: Clock;
-  readonly library: NativeLibrary;
+  readonly network: NativeNetwork;
   readonly clusterFilePath: string;
-  /** How this client shows in the status of the database. */
-  readonly logGroup: string;
-  /** The network or the library is beyond help; the process must end. */
-  readonly onBroken: (reason: string) => void;
 }
 
-/** The library keeps its time limits itself; when it does not, its network hangs. */
-const limitGraceMs = 4_000;
 const operationCancelled = 1101;
 const databaseLocked = 1038;
 
-type Reader<T> = (future: Pointer) => T;
-
 export class NativeDatabase {
   readonly #options: NativeDatabaseOptions;
-  readonly #waiting = new Map<number, () => void>();
-  readonly #callback: Pointer;
-  readonly #database: Pointer;
-  #nextId = 1;
+  readonly #network: NativeNetwork;
+  readonly #library: NativeLibrary;
+  readonly #pointer: Pointer;
+  readonly #transactions = new Set<NativeTransaction>();
+  readonly #reboots = new Set<Pointer>();
+  #isClosed = false;
+  #isDestroyed = false;
 
   constructor(options: NativeDatabaseOptions) {
-    const { library, logGroup, clusterFilePath, onBroken } = options;
+    const { network, clusterFilePath } = options;
     this.#options = options;
-    this.#check(library.selectApiVersion(apiVersion, apiVersion));
-    // This process has one library of one version, so the layer that chooses between several is not wanted.
-    this.#check(library.setNetworkOption(networkOption.disableMultiVersionClientApi, null, 0));
-    const group = Buffer.from(logGroup);
-    this.#check(library.setNetworkOption(networkOption.traceLogGroup, group, group.length));
-    this.#check(library.setupNetwork());
-    library.runNetwork((code) => onBroken(`the network stopped with code ${code}`));
-    this.#callback = library.registerCallback((id) => {
-      const ready = this.#waiting.get(id);
-      this.#waiting.delete(id);
-      ready?.();
-    });
-    this.#database = this.#made((out) => library.createDatabase(clusterFilePath, out));
+    this.#network = network;
+    this.#library = network.library;
+    this.#pointer = network.made((out) => this.#library.createDatabase(clusterFilePath, out));
   }
 
   begin(options: TransactionOptions): NativeTransaction {
-    const { library } = this.#options;
-    const pointer = this.#made((out) => library.createTransaction(this.#database, out));
-    return new NativeTransaction(this, library, pointer, options);
+    if (this.#isClosed) throw namedFdbError(1025);
+    const pointer = this.#network.made((out) =>
+      this.#library.createTransaction(this.#pointer, out),
+    );
+    const transaction = new NativeTransaction(this.#network, pointer, options, () => {
+      this.#transactions.delete(transaction);
+      this.#destroyIfDone();
+    });
+    this.#transactions.add(transaction);
+    return transaction;
+  }
+
+  /** Cancels what is under way. The handle is given back when nothing uses it any more. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const transaction of this.#transactions) transaction.cancel();
+    for (const future of this.#reboots) this.#library.cancelFuture(future);
+    this.#destroyIfDone();
+  }
+
+  #destroyIfDone(): void {
+    const isUsed = this.#transactions.size + this.#reboots.size > 0;
+    if (!this.#isClosed || this.#isDestroyed || isUsed) return;
+    this.#isDestroyed = true;
+    this.#library.destroyDatabase(this.#pointer);
   }
 
   /** Runs the body until it is committed or cannot be any more. `judge` may throw what the error really means. */
@@ -83,82 +92,49 @@ export class NativeDatabase {
 
   /** Whether all of these processes were there and were told to start again. */
   async rebootWorkers(addresses: readonly string[], timeoutMs: number): Promise<boolean> {
-    const { library } = this.#options;
+    if (this.#isClosed) throw namedFdbError(1025);
+    const library = this.#library;
     const text = Buffer.from(addresses.join(","));
-    const future = library.rebootWorker(this.#database, text, text.length, 0, 0);
+    const future = library.rebootWorker(this.#pointer, text, text.length, 0, 0);
+    this.#reboots.add(future);
+    const over = (): void => void this.#reboots.delete(future);
     // The library sets no limit of its own here.
-    const limit = this.#options.clock.setTimer(timeoutMs, () => library.cancelFuture(future));
+    const limit = this.#options.clock.setTimer(timeoutMs, () => {
+      if (this.#reboots.has(future)) library.cancelFuture(future);
+    });
     try {
-      return await this.await(future, timeoutMs, (ready) => {
-        const out: [number | bigint | null] = [null];
-        this.#check(library.futureInteger(ready, out));
-        return Number(out[0]) === 1;
-      });
+      return await this.#network.await(future, (ready) => this.#network.integer(ready) === 1, over);
     } catch (error) {
       throw isFdbError(error, operationCancelled) ? namedFdbError(1031) : error;
     } finally {
       limit.cancel();
+      over();
+      this.#destroyIfDone();
     }
-  }
-
-  /** Resolves when the future is ready. Time limits that the library should keep are watched here. */
-  await<T>(future: Pointer, timeoutMs: number, read: Reader<T>): Promise<T> {
-    const { clock, library, onBroken } = this.#options;
-    const id = this.#nextId++;
-    return new Promise<T>((resolve, reject) => {
-      const watch = clock.setTimer(timeoutMs + limitGraceMs, () => {
-        onBroken("the network of the library does not keep its time limits");
-      });
-      this.#waiting.set(id, () => {
-        watch.cancel();
-        try {
-          const code = library.futureError(future);
-          if (code === 0) resolve(read(future));
-          else reject(this.error(code));
-        } catch (error) {
-          reject(error instanceof Error ? error : new Error(String(error)));
-        } finally {
-          library.destroyFuture(future);
-        }
-      });
-      this.#check(library.setCallback(future, this.#callback, id));
-    });
-  }
-
-  error(code: number): FdbError {
-    return new FdbError(code, `${this.#options.library.errorText(code)} (${code})`);
-  }
-
-  #made(make: (out: [Pointer | null]) => number): Pointer {
-    const out: [Pointer | null] = [null];
-    this.#check(make(out));
-    if (out[0] === null) throw new Error("the library gave no handle");
-    return out[0];
-  }
-
-  #check(code: number): void {
-    if (code !== 0) throw this.error(code);
   }
 }
 
 export class NativeTransaction implements FdbTransaction {
-  readonly #database: NativeDatabase;
+  readonly #network: NativeNetwork;
   readonly #library: NativeLibrary;
   readonly #pointer: Pointer;
   readonly #options: TransactionOptions;
+  readonly #onDestroyed: () => void;
   #isPrepared = false;
+  #isCancelled = false;
   #isDestroyed = false;
 
   constructor(
-    database: NativeDatabase,
-    library: NativeLibrary,
+    network: NativeNetwork,
     pointer: Pointer,
     options: TransactionOptions,
+    onDestroyed: () => void,
   ) {
-    this.#database = database;
-    this.#library = library;
+    this.#network = network;
+    this.#library = network.library;
     this.#pointer = pointer;
     this.#options = options;
+    this.#onDestroyed = onDestroyed;
   }
 
   get(key: Uint8Array, options?: { snapshot?: boolean }): Promise<Uint8Array | undefined> {
@@ -200,12 +176,7 @@ export class NativeTransaction implements FdbTransaction {
     const future = this.#library.estimatedBytes(
       ...([this.#pointer, begin, begin.length, end, end.length] as const),
     );
-    return this.#await(future, (ready) => {
-      const out: [number | bigint | null] = [null];
-      const code = this.#library.futureInteger(ready, out);
-      if (code !== 0) throw this.#database.error(code);
-      return Number(out[0]);
-    });
+    return this.#await(future, (ready) => this.#network.integer(ready));
   }
 
   set(key: Uint8Array, value: Uint8Array): void {
@@ -250,7 +221,8 @@ export class NativeTransaction implements FdbTransaction {
   /** Resolves when the transaction is reset and may be tried again; else rejects with the error itself. */
   async onError(code: number): Promise<void> {
     // The library would try for ever; but only a person ends a lock, and whoever may pass it says so in the options.
-    if (code === databaseLocked) throw this.#database.error(code);
+    if (this.#isDestroyed || this.#isCancelled) throw namedFdbError(1025);
+    if (code === databaseLocked) throw this.#network.error(code);
     await this.#await(this.#library.onError(this.#pointer, code), () => undefined);
     this.#isPrepared = false;
   }
@@ -259,10 +231,18 @@ export class NativeTransaction implements FdbTransaction {
     if (this.#isDestroyed) return;
     this.#isDestroyed = true;
     this.#library.destroyTransaction(this.#pointer);
+    this.#onDestroyed();
+  }
+
+  /** What is under way and what follows fails; whoever began the transaction destroys it. */
+  cancel(): void {
+    if (this.#isDestroyed || this.#isCancelled) return;
+    this.#isCancelled = true;
+    this.#library.cancelTransaction(this.#pointer);
   }
 
   #await<T>(future: Pointer, read: Reader<T>): Promise<T> {
-    return this.#database.await(future, this.#options.timeoutMs, read);
+    return this.#network.await(future, read);
   }
 
   /**
@@ -270,7 +250,7 @@ export class NativeTransaction implements FdbTransaction {
    * beginning of the transaction, also then.
    */
   #prepare(): void {
-    if (this.#isDestroyed) throw namedFdbError(1025);
+    if (this.#isDestroyed || this.#isCancelled) throw namedFdbError(1025);
     if (this.#isPrepared) return;
     this.#isPrepared = true;
     const { accessSystemKeys, readSystemKeys, lockAware } = this.#options;
@@ -291,7 +271,7 @@ export class NativeTransaction implements FdbTransaction {
   #set(option: number, value: Uint8Array | null = null): void {
     const length = value?.length ?? 0;
     const code = this.#library.setTransactionOption(this.#pointer, option, value, length);
-    if (code !== 0) throw this.#database.error(code);
+    if (code !== 0) throw this.#network.error(code);
   }
 
   #value(future: Pointer): Uint8Array | undefined {
@@ -299,7 +279,7 @@ export class NativeTransaction implements FdbTransaction {
     const value: [Pointer | null] = [null];
     const length: [number | null] = [null];
     const code = this.#library.futureValue(future, isPresent, value, length);
-    if (code !== 0) throw this.#database.error(code);
+    if (code !== 0) throw this.#network.error(code);
     if (isPresent[0] === 0) return undefined;
     return this.#library.copyBytes(value[0], length[0] ?? 0);
   }
@@ -309,7 +289,7 @@ export class NativeTransaction implements FdbTransaction {
     const count: [number | null] = [null];
     const more: [number | null] = [null];
     const code = this.#library.futureKeyValues(future, first, count, more);
-    if (code !== 0) throw this.#database.error(code);
+    if (code !== 0) throw this.#network.error(code);
     const size = (count[0] ?? 0) * keyValueBytes;
     const table = this.#library.copyBytes(first[0], size);
     const view = new DataView(table.buffer);

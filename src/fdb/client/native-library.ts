@@ -17,6 +17,7 @@ export interface NativeLibrary {
   /** Runs the network until the process ends; calls back only when it stopped by itself. */
   runNetwork(stopped: (code: number) => void): void;
   createDatabase(clusterFilePath: string, out: [Pointer | null]): number;
+  destroyDatabase(database: Pointer): void;
   rebootWorker(
     database: Pointer,
     addresses: Uint8Array,
@@ -109,6 +110,7 @@ export function loadLibrary(path: string): NativeLibrary {
       run.async((error: unknown, code: number) => stopped(error === null ? code : -1));
     },
     createDatabase: bind("int fdb_create_database(const char *path, _Out_ void **database)"),
+    destroyDatabase: bind("void fdb_database_destroy(void *database)"),
     rebootWorker: bind(
       "void *fdb_database_reboot_worker(void *database, void *address, int length, int check, int seconds)",
     ),

@@ -28,4 +28,8 @@ export class OpenTransactions {
     this.#open.get(id)?.destroy();
     this.#open.delete(id);
   }
+
+  forgetAll(): void {
+    for (const id of [...this.#open.keys()]) this.forget(id);
+  }
 }

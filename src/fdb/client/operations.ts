@@ -44,8 +44,27 @@ export class Operations {
   }
 
   async status(timeoutMs: number): Promise<DatabaseStatus> {
+    return this.#parsedStatus(await this.#statusBytes(timeoutMs));
+  }
+
+  /** With its size as the database told it; one above `mostBytes` is not read, since all else would wait for that. */
+  async measuredStatus(
+    timeoutMs: number,
+    mostBytes: number | null,
+  ): Promise<{ status: DatabaseStatus | undefined; bytes: number }> {
+    const value = await this.#statusBytes(timeoutMs);
+    const { length: bytes } = value;
+    const isTooLarge = mostBytes !== null && bytes > mostBytes;
+    return { status: isTooLarge ? undefined : this.#parsedStatus(value), bytes };
+  }
+
+  async #statusBytes(timeoutMs: number): Promise<Uint8Array> {
     const value = await this.#read((transaction) => transaction.get(specialKeys.status), timeoutMs);
     if (value === undefined) throw new FdbError(fdbCommandFailed, "the database has no status");
+    return value;
+  }
+
+  #parsedStatus(value: Uint8Array): DatabaseStatus {
     return readableStatus(trimStatus(parsed(textOfBytes(value))));
   }
 

@@ -8,8 +8,8 @@ import { silentLog } from "../../env/log.ts";
 import type { AdminClient } from "../admin.ts";
 import { forkStarter } from "./child-handle.ts";
 import type { ChildStarter } from "./child-handle.ts";
-import type { ChildStart } from "./child-messages.ts";
-import type { SupervisorLimits } from "./child-supervisor.ts";
+import type { ChildOpen, ChildStart } from "./child-messages.ts";
+import type { ClientLimits } from "./client-limits.ts";
 import type { Installation } from "./installation.ts";
 import { createProcessAdmin } from "./process-admin.ts";
 
@@ -18,20 +18,25 @@ const installation: Installation = {
   clients: [client],
   servers: [],
   newest: undefined,
-  find: (version) => (version.startsWith("7.3.") ? client : undefined),
+  find(version) {
+    if (version === "never-ready") return { ...client, libraryPath: version };
+    return version.startsWith("7.3.") ? client : undefined;
+  },
   findServer: () => undefined,
   findTool: () => undefined,
   explainMissing: (version) => `no client of ${version}`,
 };
 const program = join(import.meta.dirname, "../../../test/fixtures/fake-client-program.ts");
-const quick: Partial<SupervisorLimits> = {
+const quick: Partial<ClientLimits> = {
   ...{ firstPauseMs: 10, pingIntervalMs: 50, pingLimitMs: 1_000, answerGraceMs: 500 },
 };
 
 interface Stage {
   readonly lost: string[];
   readonly starts: ChildStart[];
-  readonly open: (behaviour: string) => AdminClient;
+  readonly opens: ChildOpen[];
+  readonly open: (behaviour: string, version?: string) => AdminClient;
+  readonly processes: () => number;
   readonly end: () => void;
 }
 
@@ -39,38 +44,38 @@ function stage(): Stage {
   const clock = machineClock();
   const lost: string[] = [];
   const starts: ChildStart[] = [];
+  const opens: ChildOpen[] = [];
   const opened: AdminClient[] = [];
   const fork = forkStarter(program);
-  /** Tells the program whether it is the first of its client. */
+  /** Tells the program of each database whether it was open before. */
   const start: ChildStarter = (environment) => {
     const child = fork(environment);
     return {
       ...child,
       send(message) {
-        const first = message as ChildStart;
-        if (first.type !== "start") return child.send(message);
-        const isAgain = starts.some(({ name }) => name === first.name);
-        starts.push(first);
+        const said = message as ChildStart | ChildOpen;
+        if (said.type === "start") starts.push(said);
+        if (said.type !== "open") return child.send(message);
+        const isAgain = opens.some(
+          ({ connectionString }) => connectionString === said.connectionString,
+        );
+        opens.push(said);
         const description = isAgain ? "again" : "first";
-        return child.send({
-          ...first,
-          connectionString: `${first.connectionString}:${description}`,
-        });
+        return child.send({ ...said, connectionString: `${said.connectionString}:${description}` });
       },
     };
   };
+  const onLost = (name: string, reason: string): void => void lost.push(`${name}: ${reason}`);
+  const environment = { PATH: "/usr/bin" };
+  const factory = createProcessAdmin({
+    ...{ installation, clock, log: silentLog, environment, limits: quick, start, onLost },
+  });
   return {
-    lost,
-    starts,
-    open: (behaviour) => {
-      const onLost = (name: string, reason: string): void => void lost.push(`${name}: ${reason}`);
-      const environment = { PATH: "/usr/bin" };
-      const factory = createProcessAdmin({
-        ...{ installation, clock, log: silentLog, environment, limits: quick, start, onLost },
-      });
-      const admin = factory.open({
-        ...{ name: behaviour, connectionString: behaviour, version: "7.3.43" },
-      });
+    ...{ lost, starts, opens },
+    processes: () => factory.processes().length,
+    open: (behaviour, version = "7.3.43") => {
+      const place = { name: behaviour, connectionString: behaviour, version };
+      const admin = factory.open(place);
       opened.push(admin);
       return admin;
     },
@@ -83,15 +88,20 @@ function stage(): Stage {
 
 const generousMs = 20_000;
 
-test("[DB10] [DB14] a crash costs its own database a moment and the others nothing", async () => {
-  const { open, lost, end } = stage();
+test("[DB10] [DB51] a crash costs its own database a moment; the others share a process again", async () => {
+  const { open, lost, processes, end } = stage();
   try {
-    const [crashing, steady] = [open("crash"), open("steady")];
-    const before = await steady.status(generousMs);
-    const status = await crashing.status(generousMs);
-    assert.ok(status.client?.timestamp !== undefined, "the second process answered");
+    const [steady, calm] = [open("steady"), open("calm")];
+    const pid = (await steady.status(generousMs)).client?.timestamp;
+    assert.equal((await calm.status(generousMs)).client?.timestamp, pid, "one process for both");
+    const crashing = open("crash");
+    const alone = (await crashing.status(generousMs)).client?.timestamp;
+    assert.ok(alone !== undefined && alone !== pid, "the second process answered");
     assert.deepEqual(lost, ["crash: it was ended by SIGSEGV"]);
-    assert.deepEqual(await steady.status(generousMs), before, "still the same process");
+    const shared = (await steady.status(generousMs)).client?.timestamp;
+    assert.equal((await calm.status(generousMs)).client?.timestamp, shared);
+    assert.notEqual(shared, alone);
+    assert.equal(processes(), 2);
   } finally {
     end();
   }
@@ -133,7 +143,7 @@ test("[DB15] an answer that is too late, or a process that is never ready, is ti
   const { open, end } = stage();
   try {
     await assert.rejects(open("slow").status(30), { code: 1031 });
-    await assert.rejects(open("never-ready").status(30), { code: 1031 });
+    await assert.rejects(open("never-ready", "never-ready").status(30), { code: 1031 });
   } finally {
     end();
   }

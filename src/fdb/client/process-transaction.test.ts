@@ -1,36 +1,26 @@
 // Transactions over the channel to a client process: order, repetition, limits and the loss of the process.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { silentLog } from "../../env/log.ts";
-import { settle, VirtualClock } from "../../env/virtual-clock.ts";
+import { settle } from "../../env/virtual-clock.ts";
 import type { FdbTransaction } from "../admin.ts";
 import { bytesOfText, textOfBytes } from "../bytes.ts";
 import { isFdbError } from "../error.ts";
 import type { ChildRequest, Mutation, TransactionCall } from "./child-messages.ts";
-import { ChildSupervisor } from "./child-supervisor.ts";
 import { transactIn } from "./process-transaction.ts";
-import { healthy, ScriptedChild } from "../../../test/fixtures/scripted-child.ts";
+import { clientStage } from "../../../test/fixtures/client-stage.ts";
+import { healthy } from "../../../test/fixtures/scripted-child.ts";
+import type { ScriptedChild } from "../../../test/fixtures/scripted-child.ts";
 
 type Answer = (child: ScriptedChild, request: ChildRequest) => void;
 
 function stage(answer: Answer) {
-  const clock = new VirtualClock();
-  const children: ScriptedChild[] = [];
+  const { clock, children, open } = clientStage({ script: healthy(answer) });
   let lastId = 0;
-  const supervisor = new ChildSupervisor({
-    clock,
-    log: silentLog,
-    start: () => {
-      const child = new ScriptedChild(healthy(answer));
-      children.push(child);
-      queueMicrotask(() => child.ready());
-      return child;
-    },
-  });
+  const database = open("only");
   const transact = <T>(body: (transaction: FdbTransaction) => Promise<T>, timeoutMs = 10_000) =>
-    transactIn({ clock, supervisor, nextId: () => ++lastId }, body, { timeoutMs, lockAware: true });
+    transactIn({ clock, database, nextId: () => ++lastId }, body, { timeoutMs, lockAware: true });
   const all = (): ChildRequest[] => children.flatMap(({ requests }) => requests);
-  return { clock, children, supervisor, transact, all };
+  return { clock, children, database, transact, all };
 }
 
 function shown(mutations: readonly Mutation[]): string[] {
@@ -52,7 +42,7 @@ function inputOf(request: ChildRequest | undefined): TransactionCall {
 }
 
 test("[DB20] writes reach the child before the read or commit that follows them", async () => {
-  const { transact, all, children, supervisor } = stage((child, request) =>
+  const { transact, all, children, database } = stage((child, request) =>
     child.answer(request, request.name === "read" ? text("found") : null),
   );
   const found = await transact(async (transaction) => {
@@ -70,12 +60,12 @@ test("[DB20] writes reach the child before the read or commit that follows them"
   ]);
   assert.deepEqual(inputOf(all()[0]).options, { lockAware: true });
   assert.deepEqual(children[0]?.forgotten, [1]);
-  supervisor.close();
+  database.close();
 });
 
 test("[DB21] the library says whether a failed transaction may be tried again", async () => {
   let commits = 0;
-  const { transact, all, supervisor } = stage((child, request) => {
+  const { transact, all, database } = stage((child, request) => {
     if (request.name === "commit" && ++commits < 3) child.fail(request, 1020);
     else child.answer(request, null);
   });
@@ -88,20 +78,20 @@ test("[DB21] the library says whether a failed transaction may be tried again", 
   const names = all().map(({ name }) => name);
   assert.deepEqual(names, ["commit", "onError", "commit", "onError", "commit"]);
   assert.deepEqual(shown(inputOf(all().at(-1)).mutations), ["a=3"]);
-  supervisor.close();
+  database.close();
 });
 
 test("[DB21] what the library does not repeat is the caller's error", async () => {
-  const { transact, supervisor } = stage((child, request) => child.fail(request, 2004));
+  const { transact, database } = stage((child, request) => child.fail(request, 2004));
   await assert.rejects(
     transact((transaction) => transaction.get(text("\u00ff"))),
     { code: 2004 },
   );
-  supervisor.close();
+  database.close();
 });
 
 test("[DB21] an error of the body itself ends the transaction uncommitted", async () => {
-  const { transact, all, children, supervisor } = stage((child, request) =>
+  const { transact, all, children, database } = stage((child, request) =>
     child.answer(request, null),
   );
   await assert.rejects(
@@ -117,11 +107,11 @@ test("[DB21] an error of the body itself ends the transaction uncommitted", asyn
     ["read"],
   );
   assert.deepEqual(children[0]?.forgotten, [1]);
-  supervisor.close();
+  database.close();
 });
 
 test("[DB22] a child lost in a commit means another try with another child, from the beginning", async () => {
-  const { clock, children, transact, all, supervisor } = stage((child, request) => {
+  const { clock, children, transact, all, database } = stage((child, request) => {
     if (request.name === "commit" && children.length === 1) child.crash();
     else child.answer(request, null);
   });
@@ -136,11 +126,11 @@ test("[DB22] a child lost in a commit means another try with another child, from
   assert.equal(runs, 2);
   const ids = all().map(({ input }) => (input as TransactionCall).transaction);
   assert.deepEqual(ids, [1, 1, 2, 2]);
-  supervisor.close();
+  database.close();
 });
 
 test("[DB23] a transaction ends in its time, also when its body waits for something else", async () => {
-  const { clock, transact, supervisor } = stage((child, request) => child.answer(request, null));
+  const { clock, transact, database } = stage((child, request) => child.answer(request, null));
   let inside: FdbTransaction | undefined;
   const work = transact((transaction) => {
     inside = transaction;
@@ -151,5 +141,5 @@ test("[DB23] a transaction ends in its time, also when its body waits for someth
   await failure;
   await assert.rejects(inside?.get(text("a")) ?? Promise.resolve(), { code: 1025 });
   await settle();
-  supervisor.close();
+  database.close();
 });

@@ -4,12 +4,12 @@ import type { Clock } from "../../env/clock.ts";
 import type { FdbTransaction, KeyValue, TransactionOptions } from "../admin.ts";
 import { isFdbError, namedFdbError } from "../error.ts";
 import type { Mutation, Read, ReadAnswer, TransactionCall } from "./child-messages.ts";
-import { LostClientError } from "./child-supervisor.ts";
-import type { ChildSupervisor } from "./child-supervisor.ts";
+import { LostClientError } from "./lost-client-error.ts";
+import type { PooledDatabase } from "./pooled-database.ts";
 
 export interface TransactionTools {
   readonly clock: Clock;
-  readonly supervisor: ChildSupervisor;
+  readonly database: PooledDatabase;
   /** A number that no other transaction of this client has. */
   readonly nextId: () => number;
 }
@@ -19,7 +19,7 @@ export async function transactIn<T>(
   body: (transaction: FdbTransaction) => Promise<T>,
   options: TransactionOptions,
 ): Promise<T> {
-  const { clock, supervisor } = tools;
+  const { clock, database } = tools;
   const deadlineMs = clock.nowMs() + options.timeoutMs;
   let transaction = new ProcessTransaction(tools, options, deadlineMs);
   try {
@@ -31,7 +31,7 @@ export async function transactIn<T>(
       } catch (error) {
         if (!isFdbError(error) || clock.nowMs() >= deadlineMs) throw error;
         if (error instanceof LostClientError) {
-          supervisor.forgetTransaction(transaction.id);
+          database.forgetTransaction(transaction.id);
           transaction = new ProcessTransaction(tools, options, deadlineMs);
         } else {
           await transaction.reset(error.code);
@@ -40,7 +40,7 @@ export async function transactIn<T>(
     }
   } finally {
     transaction.end();
-    supervisor.forgetTransaction(transaction.id);
+    database.forgetTransaction(transaction.id);
   }
 }
 
@@ -102,15 +102,15 @@ class ProcessTransaction implements FdbTransaction {
 
   async commit(): Promise<void> {
     this.#checkOpen();
-    const { supervisor } = this.#tools;
-    await supervisor.call("commit", this.#next(), this.#remainingMs(), this.id);
+    const { database } = this.#tools;
+    await database.call("commit", this.#next(), this.#remainingMs(), this.id);
   }
 
   /** Resolves when the body may run again. */
   async reset(code: number): Promise<void> {
     this.#mutations = [];
     const input = { transaction: this.id, code };
-    await this.#tools.supervisor.call("onError", input, this.#remainingMs(), this.id);
+    await this.#tools.database.call("onError", input, this.#remainingMs(), this.id);
   }
 
   /** A body that still runs finds its transaction cancelled. */
@@ -120,8 +120,8 @@ class ProcessTransaction implements FdbTransaction {
 
   async #read(read: Read): Promise<ReadAnswer> {
     this.#checkOpen();
-    const { supervisor } = this.#tools;
-    return supervisor.call("read", { ...this.#next(), read }, this.#remainingMs(), this.id);
+    const { database } = this.#tools;
+    return database.call("read", { ...this.#next(), read }, this.#remainingMs(), this.id);
   }
 
   #checkOpen(): void {

@@ -53,7 +53,14 @@ test("[DB31] what judges a database is left as it was", () => {
     );
     for (const [id, process] of Object.entries(all ?? {})) {
       const found = kept?.[id];
-      for (const name of ["address", "command_line", "locality", "messages", "excluded", "disk"]) {
+      for (const name of [
+        "address",
+        "command_line",
+        "locality",
+        "messages",
+        "excluded",
+        "version",
+      ]) {
         assert.deepEqual(found?.[name], process[name], `${file}: ${id} ${name}`);
       }
       const roles = process.roles?.map(({ role, id: roleId }) => [role, roleId]);
@@ -63,4 +70,23 @@ test("[DB31] what judges a database is left as it was", () => {
       );
     }
   }
+});
+
+test("[DB31] of a process nothing is kept that nobody reads", () => {
+  const process = { address: "a", disk: { busy: 1, reads: { hz: 1 } }, novelty: "x".repeat(1000) };
+  const roles = [{ role: "log", id: "1", novelty: {}, input_bytes: { counter: 1, hz: 2 } }, 7];
+  const status = { cluster: { processes: { p: { ...process, roles }, q: "?" }, novelty: 1 } };
+  assert.deepEqual(trimStatus(status), {
+    cluster: {
+      processes: {
+        p: {
+          address: "a",
+          disk: { busy: 1 },
+          roles: [{ role: "log", id: "1", input_bytes: { counter: 1 } }, 7],
+        },
+        q: "?",
+      },
+      novelty: 1,
+    },
+  });
 });

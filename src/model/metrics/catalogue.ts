@@ -75,7 +75,8 @@ export const labelMeanings: Readonly<Record<string, string>> = {
   namespace: "Namespace of the resource.",
   operation: "`read` or `write`; of latencies also `start` and `commit`.",
   outcome: "How it ended.",
-  process: "The process, as its locality `process_id` names it, or its address.",
+  process:
+    "The process, as its locality `process_id` names it, or its address; of a client process its number.",
   process_class: "Class of the process.",
   process_group: "Id of a process group.",
   queue: "`clusters`, `backups` or `restores`.",
@@ -88,6 +89,7 @@ export const labelMeanings: Readonly<Record<string, string>> = {
   step: "Step of a pass.",
   tag: "Tag of a backup inside the database.",
   type: "Type of an action.",
+  use: "`shared`, or `quarantine` for databases that are kept apart from others.",
   verb: "What was asked of the API server.",
   version: "A version.",
   without_losing: "`data` or `availability`.",

@@ -2,6 +2,8 @@
 import { counterOf, gaugeOf, histogramOf } from "../../env/metric-description.ts";
 
 const cluster: readonly string[] = ["namespace", "name"];
+/** A client process: the number is taken again when one has ended. */
+const client: readonly string[] = ["process", "version", "use"];
 const passBounds: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export const workMetrics = {
@@ -73,8 +75,18 @@ export const runtimeMetrics = {
   ),
   clientsLost: counterOf(
     "fdb_operator_client_restarts_total",
-    "Client processes of a database that were lost and started again.",
+    "Losses of a client process for which this database may be the cause.",
     cluster,
+  ),
+  clientDatabases: gaugeOf(
+    "fdb_operator_client_process_databases",
+    "Databases in a client process; use is quarantine for those that are kept apart.",
+    client,
+  ),
+  clientMemory: gaugeOf(
+    "fdb_operator_client_process_resident_bytes",
+    "Resident memory of a client process, as it told it at the last ping.",
+    client,
   ),
 } as const;
 

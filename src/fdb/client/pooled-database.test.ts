@@ -1,71 +1,40 @@
 // The life of client processes in virtual time: crashes, hangs, leaks and nonsense, and what callers see of them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { silentLog } from "../../env/log.ts";
-import { settle, VirtualClock } from "../../env/virtual-clock.ts";
+import { settle } from "../../env/virtual-clock.ts";
 import { isFdbError } from "../error.ts";
 import type { ChildRequest } from "./child-messages.ts";
-import { ChildSupervisor, LostClientError } from "./child-supervisor.ts";
-import { healthy, ScriptedChild } from "../../../test/fixtures/scripted-child.ts";
+import { LostClientError } from "./lost-client-error.ts";
+import type { PooledDatabase } from "./pooled-database.ts";
+import { clientStage, outcome } from "../../../test/fixtures/client-stage.ts";
+import type { ClientStage, Script } from "../../../test/fixtures/client-stage.ts";
+import { healthy } from "../../../test/fixtures/scripted-child.ts";
 
-type Script = (child: ScriptedChild, request: ChildRequest) => void;
-
-interface Stage {
-  readonly clock: VirtualClock;
-  readonly children: ScriptedChild[];
-  readonly lost: string[];
-  readonly supervisor: ChildSupervisor;
-}
-
-/** Each child is ready as soon as it is started, unless `isReady` says no. */
 function stage(
   script: Script = healthy(),
   isReady: (index: number) => boolean = () => true,
-): Stage {
-  const clock = new VirtualClock();
-  const children: ScriptedChild[] = [];
-  const lost: string[] = [];
-  const supervisor = new ChildSupervisor({
-    clock,
-    log: silentLog,
-    onLost: (reason) => lost.push(reason),
-    start: () => {
-      const child = new ScriptedChild(script);
-      children.push(child);
-      const index = children.length - 1;
-      queueMicrotask(() => isReady(index) && child.ready());
-      return child;
-    },
-  });
-  return { clock, children, lost, supervisor };
-}
-
-function outcome<T>(work: Promise<T>): { value?: T; error?: unknown } {
-  const found: { value?: T; error?: unknown } = {};
-  work.then(
-    (value) => Object.assign(found, { value }),
-    (error: unknown) => Object.assign(found, { error }),
-  );
-  return found;
+): ClientStage & { database: PooledDatabase } {
+  const made = clientStage({ script, isReady });
+  return { ...made, database: made.open("only") };
 }
 
 test("[DB10] a call is answered by the child, an error with its code and text", async () => {
-  const { supervisor } = stage(
+  const { database } = stage(
     healthy((child, request) => {
       if (request.name === "excluded") child.answer(request, ["10.1.0.1"]);
       else child.fail(request, 1038, "Database is locked");
     }),
   );
-  assert.deepEqual(await supervisor.call("excluded", null, 1000), ["10.1.0.1"]);
-  await assert.rejects(supervisor.call("status", null, 1000), {
+  assert.deepEqual(await database.call("excluded", null, 1000), ["10.1.0.1"]);
+  await assert.rejects(database.status(1000), {
     code: 1038,
     message: "Database is locked",
   });
-  supervisor.close();
+  database.close();
 });
 
 test("[DB11] a crashed child is started again after pauses that double up to half a minute", async () => {
-  const { clock, children, lost, supervisor } = stage(healthy(), () => false);
+  const { clock, children, lost, database } = stage(healthy(), () => false);
   const startsMs: number[] = [];
   const beganMs = clock.nowMs();
   for (let index = 0; index < 11; index += 1) {
@@ -78,11 +47,11 @@ test("[DB11] a crashed child is started again after pauses that double up to hal
   assert.deepEqual(pauses, [200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000]);
   assert.equal(lost.length, 11);
   assert.equal(lost[0], "it was ended by SIGSEGV");
-  supervisor.close();
+  database.close();
 });
 
 test("[DB11] a child that has run for a minute makes the next pause short again", async () => {
-  const { clock, children, supervisor } = stage();
+  const { clock, children, database } = stage();
   for (let index = 0; index < 3; index += 1) {
     children.at(-1)?.crash();
     await clock.advance(2_000);
@@ -94,11 +63,11 @@ test("[DB11] a child that has run for a minute makes the next pause short again"
   assert.equal(children.length, 4);
   await clock.advance(1);
   assert.equal(children.length, 5);
-  supervisor.close();
+  database.close();
 });
 
 test("[DB12] a child that answers no ping for fifteen seconds is killed and replaced", async () => {
-  const { clock, children, lost, supervisor } = stage(() => {});
+  const { clock, children, lost, database } = stage(() => {});
   await settle();
   await clock.advance(19_900);
   assert.equal(children.length, 1);
@@ -106,103 +75,102 @@ test("[DB12] a child that answers no ping for fifteen seconds is killed and repl
   assert.equal(children.length, 2);
   assert.equal(children[0]?.isKilled, true);
   assert.deepEqual(lost, ["it does not answer"]);
-  supervisor.close();
+  database.close();
 });
 
 test("[DB12] a child that leaves a call open long after its limit is killed, though it answers pings", async () => {
-  const { clock, children, lost, supervisor } = stage(healthy());
+  const { clock, children, lost, database } = stage(healthy());
   await settle();
-  const call = outcome(supervisor.call("status", null, 10_000));
+  const call = outcome(database.status(10_000));
   await clock.advance(10_000);
   assert.ok(isFdbError(call.error, 1031), "the caller waits no longer than it said");
   assert.equal(children[0]?.isKilled, false);
   await clock.advance(5_000);
   assert.equal(children[0]?.isKilled, true);
   assert.deepEqual(lost, ["it did not answer status"]);
-  supervisor.close();
+  database.close();
 });
 
 test("[DB12] a child that is not ready in time is killed", async () => {
-  const { clock, children, supervisor } = stage(healthy(), (index) => index > 0);
+  const { clock, children, database } = stage(healthy(), (index) => index > 0);
   await clock.advance(20_000);
   assert.equal(children[0]?.isKilled, true);
   await clock.advance(200);
   assert.equal(children.length, 2);
-  supervisor.close();
+  database.close();
 });
 
-test("[DB13] a child above its memory is replaced while it has nothing to do", async () => {
+test("[DB13] the database of a child above its memory moves; the child finishes what it has begun", async () => {
   const gibibyte = 1024 ** 3;
-  const { clock, children, lost, supervisor } = stage(healthy(() => {}, gibibyte + 1));
+  const { clock, children, lost, database } = stage((child, request) =>
+    healthy(() => {}, child === children[0] ? gibibyte + 1 : 50_000_000)(child, request),
+  );
   await settle();
-  const call = outcome(supervisor.call("configure", { text: "double" }, 12_000));
+  const call = outcome(database.call("configure", { text: "double" }, 12_000));
   await clock.advance(10_000);
-  assert.equal(children.length, 1, "not in the middle of a command");
+  assert.equal(children.length, 2);
+  assert.equal(children[0]?.isKilled, false, "not in the middle of a command");
+  const next = outcome(database.call("excluded", null, 60_000));
+  await settle();
+  assert.equal(children[1]?.requests[0]?.name, "excluded");
   children[0]?.answer(children[0].requests[0] as ChildRequest, null);
-  await clock.advance(6_000);
-  assert.equal(call.value, null);
+  await settle();
+  assert.deepEqual([call, next], [{ value: null }, {}]);
   assert.equal(children[0]?.isKilled, true);
-  assert.ok(children.length >= 2);
   assert.deepEqual(lost, [], "which is no failure of the database");
-  supervisor.close();
+  database.close();
 });
 
 test("[DB13] at twice its memory a child is killed whatever it does", async () => {
-  const { clock, children, lost, supervisor } = stage(healthy(() => {}, 3 * 1024 ** 3));
+  const { clock, children, lost, database } = stage(healthy(() => {}, 3 * 1024 ** 3));
   await settle();
-  const call = outcome(supervisor.call("configure", { text: "double" }, 12_000));
+  const call = outcome(database.call("configure", { text: "double" }, 12_000));
   await clock.advance(5_000);
   assert.equal(children[0]?.isKilled, true);
   assert.match(lost[0] ?? "", /bytes of memory/);
   await settle();
   assert.ok(call.error instanceof LostClientError);
-  supervisor.close();
+  database.close();
 });
 
 test("[DB14] what only reads is asked again of the next child, within its time", async () => {
-  const { clock, children, supervisor } = stage(healthy());
+  const { clock, children, database } = stage(healthy());
   await settle();
-  const call = outcome(supervisor.call("status", null, 10_000));
+  const call = outcome(database.status(10_000));
   await settle();
   children[0]?.crash();
   await clock.advance(200);
   const [child] = children.slice(-1);
   assert.equal(child?.requests[0]?.name, "status");
   assert.equal(child?.requests[0]?.timeoutMs, 9_800);
-  child?.answer(child.requests[0] as ChildRequest, { client: {} });
+  child?.answerStatus(child.requests[0] as ChildRequest, { client: {} });
   await settle();
   assert.deepEqual(call.value, { client: {} });
-  supervisor.close();
+  database.close();
 });
 
 test("[DB14] what writes is not repeated: its outcome is told as unknown", async () => {
-  const { clock, children, supervisor } = stage(healthy());
+  const { clock, children, database } = stage(healthy());
   await settle();
   const names = ["configure", "exclude", "include", "kill", "changeCoordinators"] as const;
-  const calls = names.map((name) => outcome(supervisor.call(name, {} as never, 10_000)));
+  const calls = names.map((name) => outcome(database.call(name, {} as never, 10_000)));
   await settle();
   children[0]?.crash();
   await clock.advance(1_000);
   for (const { error } of calls) assert.ok(isFdbError(error, 1021));
   assert.deepEqual(children[1]?.requests, []);
-  supervisor.close();
+  database.close();
 });
 
 test("[DB15] every call ends in its time, also when no child can be started", async () => {
-  const clock = new VirtualClock();
-  const supervisor = new ChildSupervisor({
-    clock,
-    log: silentLog,
-    start: () => {
-      throw new Error("no more processes");
-    },
-  });
-  const call = outcome(supervisor.call("status", null, 7_000));
+  const { clock, open } = clientStage({ canStart: () => false });
+  const database = open("only");
+  const call = outcome(database.status(7_000));
   await clock.advance(6_999);
   assert.deepEqual(call, {});
   await clock.advance(1);
   assert.ok(isFdbError(call.error, 1031));
-  supervisor.close();
+  database.close();
 });
 
 test("[DB16] a child that says what makes no sense is killed", async () => {
@@ -217,27 +185,27 @@ test("[DB16] a child that says what makes no sense is killed", async () => {
     { type: "dance" },
   ];
   for (const message of nonsense) {
-    const { clock, children, supervisor } = stage();
+    const { clock, children, database } = stage();
     await settle();
     children[0]?.say(message);
     assert.equal(children[0]?.isKilled, true, JSON.stringify(message));
     await clock.advance(200);
     assert.equal(children.length, 2);
-    supervisor.close();
+    database.close();
   }
 });
 
 test("[DB18] a replaced child finishes what it has begun; new calls go to the new one", async () => {
-  const { clock, children, lost, supervisor } = stage(healthy());
+  const { clock, children, lost, database, group } = stage(healthy());
   await settle();
-  const before = outcome(supervisor.call("configure", { text: "double" }, 60_000));
+  const before = outcome(database.call("configure", { text: "double" }, 60_000));
   const read = { type: "get", key: new Uint8Array(), snapshot: false } as const;
   const input = { transaction: 7, options: {}, mutations: [], read };
-  const reading = outcome(supervisor.call("read", input, 60_000, 7));
+  const reading = outcome(database.call("read", input, 60_000, 7));
   await settle();
-  supervisor.replace();
+  group.replaceAll();
   await settle();
-  const after = outcome(supervisor.call("excluded", null, 60_000));
+  const after = outcome(database.call("excluded", null, 60_000));
   await clock.advance(10_000);
   const [old, young] = children;
   assert.deepEqual(
@@ -250,44 +218,44 @@ test("[DB18] a replaced child finishes what it has begun; new calls go to the ne
   assert.deepEqual([before.value, reading.value, after.value], [null, null, []]);
   assert.equal(old?.isKilled, false, "its transaction is still open");
   const commit = outcome(
-    supervisor.call("commit", { transaction: 7, options: {}, mutations: [] }, 60_000, 7),
+    database.call("commit", { transaction: 7, options: {}, mutations: [] }, 60_000, 7),
   );
   await settle();
   assert.equal(old?.requests.at(-1)?.name, "commit");
   old?.answer(old.requests.at(-1) as ChildRequest, null);
   await settle();
-  supervisor.forgetTransaction(7);
+  database.forgetTransaction(7);
   assert.deepEqual([commit.value, old?.isKilled, lost], [null, true, []]);
-  supervisor.close();
+  database.close();
 });
 
 test("[DB22] a transaction does not move to another child", async () => {
-  const { clock, children, supervisor } = stage(
+  const { clock, children, database } = stage(
     healthy((child, request) => child.answer(request, null)),
   );
   const read = { type: "get", key: new Uint8Array(), snapshot: false } as const;
   const input = { transaction: 3, options: {}, mutations: [], read };
-  await supervisor.call("read", input, 1_000, 3);
+  await database.call("read", input, 1_000, 3);
   children[0]?.crash();
   await clock.advance(1_000);
   await assert.rejects(
-    supervisor.call("commit", { transaction: 3, options: {}, mutations: [] }, 1_000, 3),
+    database.call("commit", { transaction: 3, options: {}, mutations: [] }, 1_000, 3),
     LostClientError,
   );
   assert.deepEqual(children[1]?.requests, []);
-  supervisor.close();
+  database.close();
 });
 
 test("[DB19] closing ends the child and every call at once", async () => {
-  const { clock, children, supervisor } = stage();
+  const { clock, children, database } = stage();
   await settle();
-  const call = outcome(supervisor.call("status", null, 60_000));
+  const call = outcome(database.status(60_000));
   await settle();
-  supervisor.close();
+  database.close();
   await settle();
   assert.match(String(call.error), /closed/);
   assert.equal(children[0]?.isKilled, true);
-  await assert.rejects(supervisor.call("status", null, 1), /closed/);
+  await assert.rejects(database.status(1), /closed/);
   await clock.advance(120_000);
   assert.equal(children.length, 1);
   assert.equal(clock.pendingTimers, 0);
