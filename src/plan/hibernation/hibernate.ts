@@ -13,6 +13,7 @@ import { nothing } from "../step.ts";
 import type { Draft, PlanEvent, StepResult } from "../step.ts";
 import { viewOf, withGroups } from "../view/cluster-view.ts";
 import type { NewWait } from "../wait.ts";
+import { sleepingServices } from "./sleeping-services.ts";
 import { nameList } from "../wait.ts";
 
 const step = "hibernate";
@@ -73,15 +74,19 @@ function event(reason: string, message: string): PlanEvent {
 }
 
 function keepStopped(snapshot: Snapshot, draft: Draft): StepResult {
+  const services = sleepingServices(snapshot, draft);
   const left = [...snapshot.pods.values()].map(({ metadata }) => metadata.name ?? "").sort();
-  if (left.length === 0) return nothing;
+  if (left.length === 0) return services;
   const wait: NewWait = {
     step,
     reason: "HibernationStopping",
     message: `The database has been stopped; these pods are still there: ${nameList(left)}`,
     retryAfterMs: 15_000,
   };
-  return { actions: stopOf(snapshot, draft), waits: [wait] };
+  return {
+    actions: [...services.actions, ...stopOf(snapshot, draft)],
+    waits: [...services.waits, wait],
+  };
 }
 
 /** One stop for all: whoever is there goes in one act. */
