@@ -16,6 +16,7 @@ export type RefusalReason = Extract<
   | "LockHeld"
   | "MaintenanceWindowClosed"
   | "NotLeading"
+  | "OperatorTrustMissing"
   | "StatusIncomplete"
   | "VolumeAtRisk"
 >;
