@@ -81,11 +81,7 @@ function seenRun(snapshot: BackupSnapshot, run: BackupRun): BackupRun {
 
 const asleepText = "the database sleeps";
 
-function withDue(
-  snapshot: BackupSnapshot,
-  runs: readonly BackupRun[],
-  dueMs: number,
-): BackupRun[] {
+function withDue(snapshot: BackupSnapshot, runs: readonly BackupRun[], dueMs: number): BackupRun[] {
   const { backup } = snapshot;
   const { backupState = "Running" } = backup.spec;
   if (backupState !== "Running") {

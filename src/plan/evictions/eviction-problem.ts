@@ -2,7 +2,6 @@
 // Rules: spec/drains.md [DRAIN3], [DRAIN4].
 import { automationOf } from "../../api/effective.ts";
 import { redundancyOf } from "../../model/redundancy.ts";
-import { isLeaving } from "../drains/leaving-groups.ts";
 import { selectPods } from "../pods/outdated-pods.ts";
 import { generationsProblem } from "../safety/common-checks.ts";
 import { faultToleranceProblem } from "../safety/fault-tolerance.ts";
@@ -11,6 +10,7 @@ import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
 import { isUpgradingIncompatibly } from "../view/running-version.ts";
 import { nameList } from "../wait.ts";
+import { leavingGroups } from "./kept-pods.ts";
 
 /** As a clause; undefined when one may go. */
 export function evictionProblem(snapshot: Snapshot, draft: Draft): string | undefined {
@@ -36,8 +36,9 @@ function databaseProblem(snapshot: Snapshot, draft: Draft): string | undefined {
 function ownWork(snapshot: Snapshot, draft: Draft): string | undefined {
   if (isUpgradingIncompatibly(draft)) return "the database is being brought to another version";
   if (automationOf(snapshot.cluster.spec).deletionMode === "None") return undefined;
-  const leaving = draft.groups.filter(isLeaving).map(({ processGroupID }) => processGroupID);
-  if (leaving.length > 0) return `the operator moves them itself: ${nameList(leaving)}`;
+  const { moved, emptied } = leavingGroups(snapshot, draft);
+  if (moved.length > 0) return `the operator moves them itself: ${nameList(moved)}`;
+  if (emptied.length > 0) return `the operator moves data away from ${nameList(emptied)}`;
   const { updates } = selectPods(snapshot, draft);
   if (updates.length === 0) return undefined;
   return `the operator makes pods anew: ${nameList(updates.map(({ group }) => group.processGroupID))}`;

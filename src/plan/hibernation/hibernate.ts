@@ -50,11 +50,19 @@ export function fallAsleep(snapshot: Snapshot, draft: Draft): StepResult {
     const wait = { step, reason: "HibernationHeld", message, retryAfterMs: 5_000 } as const;
     return { waits: [wait], isUnfinished: true };
   }
-  const { generation = 0 } = metadata;
   const { routing } = spec;
   const since = formatTime(snapshot.nowMs);
+  // What waited for a window is brought about after the sleep, so its generation is not in force.
+  const generation = draft.isHeldByWindow
+    ? snapshot.cluster.status?.generations?.reconciled
+    : metadata.generation;
+  const hibernation = {
+    since,
+    ...(generation === undefined ? {} : { generation }),
+    ...(routing && { routing }),
+  };
   return {
-    status: { hibernation: { since, generation, ...(routing && { routing }) } },
+    status: { hibernation },
     actions: stopOf(snapshot, draft),
     events: [event("Hibernating", "All pods of the database are stopped at once; volumes stay")],
   };

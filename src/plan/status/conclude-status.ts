@@ -84,7 +84,8 @@ export function concludeStatus(
       unreadable.length > 0 ||
       isRemovalEnding(snapshot, draft) ||
       isActUnseen(snapshot) ||
-      draft.isUnfinished,
+      draft.isUnfinished ||
+      draft.isHeldByWindow,
   });
   const waits = isReconciled ? [] : allWaits(snapshot, draft, [...volumes, ...unreadable], told);
   // What was refused or failed before is tried again, but it changes nothing while it does not succeed.
