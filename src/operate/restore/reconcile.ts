@@ -72,8 +72,7 @@ export async function reconcileRestore(
   // A start may be under way when the spec is made invalid: what it has started is followed all the same.
   const mayRun = restore.status?.target !== undefined;
   const isAsked = problems.length === 0 || mayRun;
-  const isAsleep =
-    stoppedSince(clusterAt(caches, namespace, destinationClusterName)) !== undefined;
+  const isAsleep = stoppedSince(clusterAt(caches, namespace, destinationClusterName)) !== undefined;
   if (isAsleep) state.reader.forget();
   else if (!isEnded && isAsked && database?.client !== undefined) {
     state.reader.ask(database.client, questionOf(restore, observe()), state.intervalMs);

@@ -36,6 +36,7 @@ import { observedSince } from "../facts.ts";
 import type { NewWait } from "../wait.ts";
 import { quarantineWarnings } from "../volumes/quarantine.ts";
 import { volumeWaits } from "../volumes/volume-waits.ts";
+import { windowWarnings } from "../coordination/shared-windows.ts";
 import { causesFirst } from "../reasons/rank.ts";
 
 export type PlannedStatus = Omit<ClusterStatus, "blockedBy">;
@@ -170,6 +171,7 @@ function warningsOf(snapshot: Snapshot, draft: Draft): PlanWarning[] {
     ...sharingWarnings(snapshot.cluster.spec, databaseStatus(snapshot)),
     ...stuckRemovals(snapshot, draft),
     ...quarantineWarnings(snapshot),
+    ...windowWarnings(snapshot, draft),
   ];
 }
 
