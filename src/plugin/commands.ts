@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { addLookingCommands } from "./commands-looking.ts";
 import { addPodCommands } from "./commands-pods.ts";
 import { addQuarantineCommands } from "./commands-quarantine.ts";
+import { addVolumeCommands } from "./commands-volumes.ts";
 import { addResourceCommands } from "./commands-resource.ts";
 import type { OpenSession } from "./session.ts";
 
@@ -12,4 +13,5 @@ export function addPluginCommands(program: Command, open: OpenSession): void {
   addResourceCommands(program, open);
   addPodCommands(program, open);
   addQuarantineCommands(program, open);
+  addVolumeCommands(program, open);
 }
