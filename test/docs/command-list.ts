@@ -321,6 +321,10 @@ export const leftOut: Readonly<Record<string, string>> = {
   "helm install fdb-operator deploy/chart --namespace databases --set image.repository=REGISTRY/foundationdb-operator":
     needsHelm,
   "helm show crds deploy/chart | kubectl apply --server-side --force-conflicts -f -": needsHelm,
+  "kubectl fdb volumes rebind sample --dry-run":
+    "needs volumes that outlived their claims: test/world/rebind.test.ts",
+  "kubectl fdb volumes rebind sample":
+    "needs volumes that outlived their claims: test/world/rebind.test.ts",
   "kubectl fdb quarantine restore -c CLUSTER PROCESS-GROUP":
     "needs a volume in quarantine: test/world/quarantine.test.ts",
   "kubectl delete fdb sample --cascade=orphan":
