@@ -95,7 +95,10 @@ test("[HIB21] a service of a coordinator that somebody made again with another a
       );
     await world.until(async () => (await wait()) !== undefined, "it is told");
     const told = await wait();
-    assert.match(told?.message ?? "", new RegExp(`${key.name} has the address .* not ${clusterIP}`));
+    assert.match(
+      told?.message ?? "",
+      new RegExp(`${key.name} has the address .* not ${clusterIP}`),
+    );
     assert.match(await pageOf(world), new RegExp(`Asleep since .* But .*${key.name}`));
     await world.client.delete(services, key);
     await world.until(async () => (await wait()) === undefined, "it is over");
