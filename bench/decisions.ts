@@ -170,6 +170,7 @@ function inputs(
       actions: [],
       facts: {},
       isUnfinished: false,
+      isHeldByWindow: false,
     },
   };
 }

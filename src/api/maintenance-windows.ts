@@ -25,6 +25,35 @@ function windowsIn(spec: ClusterSpec): readonly WindowSpec[] {
     .map((window) => ({ ...window, cron: window.cron ?? "", duration: window.duration ?? "" }));
 }
 
+/** As other instances of the database read them; empty when there are none. */
+export function windowsText(spec: ClusterSpec): string {
+  const windows = windowsIn(spec);
+  if (windows.length === 0) return "";
+  return JSON.stringify(
+    windows.map((window) => ({
+      cron: window.cron,
+      duration: window.duration,
+      timeZone: timeZoneOf(window),
+    })),
+  );
+}
+
+/** What another instance announced; empty when it cannot be read. */
+export function windowsOfText(text: string): readonly MaintenanceWindow[] {
+  try {
+    const found: unknown = JSON.parse(text);
+    if (!Array.isArray(found)) return [];
+    const maintenanceWindows = found.map((each: unknown) => {
+      const { cron, duration, timeZone } = Object(each) as Readonly<Record<string, unknown>>;
+      return { cron: String(cron), duration: String(duration), timeZone: String(timeZone) };
+    });
+    return maintenanceWindowsOf({ version: "", automationOptions: { maintenanceWindows } });
+  } catch {
+    // Another version may write something else: what is not understood is not judged.
+    return [];
+  }
+}
+
 /** Those that can be read: validation tells of the others, and then nothing is done at all. */
 export function maintenanceWindowsOf(spec: ClusterSpec): readonly MaintenanceWindow[] {
   return windowsIn(spec).flatMap((window) => {

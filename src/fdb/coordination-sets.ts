@@ -98,6 +98,7 @@ export async function clearInstance(
         if (entry?.processGroupIdPrefix === processGroupIdPrefix) transaction.clear(key);
       }
     }
+    transaction.clear(keys.windowsEntry(processGroupIdPrefix));
   });
 }
 

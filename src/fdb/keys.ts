@@ -100,6 +100,15 @@ export class OperatorKeys {
     return this.#below("maintenance");
   }
 
+  /** The maintenance windows of one instance. */
+  windowsEntry(processGroupIdPrefix: string): Uint8Array {
+    return this.#key("windows", processGroupIdPrefix);
+  }
+
+  windows(): KeyBounds {
+    return this.#below("windows");
+  }
+
   setEntry(set: StoredSet, entry: SetEntry): Uint8Array {
     return this.#key(set, entry.processGroupIdPrefix, entry.processGroupId);
   }

@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { parseCron } from "./cron.ts";
-import { nextOpening, openUntil } from "./maintenance-windows.ts";
+import { doMeet, nextOpening, openUntil } from "./maintenance-windows.ts";
 import type { MaintenanceWindow } from "./maintenance-windows.ts";
 
 function windowOf(line: string, hours: number, timeZone = "Europe/Berlin"): MaintenanceWindow {
@@ -62,3 +62,29 @@ test("[WIN2] a clock that is put back or forward changes only what it shows", ()
     assert.notEqual(openUntil([night], at(now)), undefined);
   }
 });
+
+const meetings: readonly [string, MaintenanceWindow, MaintenanceWindow, boolean][] = [
+  ["the same", night, night, true],
+  ["one after the other", night, windowOf("0 4 * * *", 2), false],
+  ["the second begins in the first", night, windowOf("30 3 * * *", 2), true],
+  ["the first begins in the second", windowOf("30 3 * * *", 2), night, true],
+  ["at the same time, in two zones", night, windowOf("0 1 * * *", 2, "UTC"), true],
+  ["Saturdays and Sundays", windowOf("0 2 * * 6", 2), windowOf("0 2 * * 0", 2), false],
+  ["often, and once a month within", windowOf("0 * * * *", 0.5), windowOf("15 5 1 * *", 1), true],
+  ["often, and monthly beside", windowOf("0 * * * *", 0.5), windowOf("35 5 1 * *", 0.2), false],
+  ["once a year, and long until then", night, windowOf("0 2 1 6 *", 2), false],
+  [
+    "both very often, which nobody counts",
+    windowOf("0 * * * *", 0.3),
+    windowOf("30 * * * *", 0.3),
+    true,
+  ],
+];
+
+for (const [title, first, second, isMet] of meetings) {
+  test(`[WIN25] windows that ${isMet ? "meet" : "never meet"}: ${title}`, () => {
+    const nowMs = at("2026-01-10T12:00:00Z");
+    assert.equal(doMeet([first], [second], nowMs), isMet);
+    assert.equal(doMeet([second], [first], nowMs), isMet);
+  });
+}

@@ -23,6 +23,41 @@ export function openUntil(
   return ends.length === 0 ? undefined : mostOf(ends);
 }
 
+/** Long enough for what opens once a month. */
+const lookAheadMs = 35 * 86_400_000;
+/** More openings in that time than these are not followed one by one. */
+const openingsMax = 70;
+
+/** Whether both are open at some moment of the next 35 days; true where that cannot be told. */
+export function doMeet(
+  first: readonly MaintenanceWindow[],
+  second: readonly MaintenanceWindow[],
+  nowMs: number,
+): boolean {
+  if (openUntil(first, nowMs) !== undefined && openUntil(second, nowMs) !== undefined) return true;
+  return meets(first, second, nowMs) ?? meets(second, first, nowMs) ?? true;
+}
+
+/** By all openings of the one in that time; undefined when there is none, or too many. */
+function meets(
+  one: readonly MaintenanceWindow[],
+  other: readonly MaintenanceWindow[],
+  nowMs: number,
+): boolean | undefined {
+  let atMs = nowMs;
+  for (let count = 0; count < openingsMax; count += 1) {
+    const opening = nextOpening(one, atMs);
+    if (opening === undefined || opening.atMs > nowMs + lookAheadMs) {
+      return count === 0 ? undefined : false;
+    }
+    atMs = opening.atMs;
+    if (openUntil(other, atMs) !== undefined) return true;
+    const next = nextOpening(other, atMs);
+    if (next !== undefined && next.atMs < (openUntil(one, atMs) ?? atMs)) return true;
+  }
+  return undefined;
+}
+
 /** The next moment at which a window opens; undefined when none ever does. */
 export function nextOpening(
   windows: readonly MaintenanceWindow[],

@@ -110,6 +110,15 @@ export class DatabasePoller {
     else this.askNow();
   }
 
+  /** Nobody is asked, since nobody could be trusted; the message says why. */
+  distrust(message: string): void {
+    if (this.#isClosed) return;
+    this.follow(undefined);
+    if (this.#latest.kind === "missing" && this.#latest.message === message) return;
+    const sinceMs = this.#options.clock.nowMs();
+    this.#latest = { kind: "missing", reason: "Untrusted", message, sinceMs };
+  }
+
   /** How long after an answer the next question is asked. */
   setIntervalMs(intervalMs: number): void {
     if (intervalMs === this.#intervalMs) return;

@@ -2,6 +2,7 @@
 // a later pass finds the answers with their times. Rules: spec/safety.md [S1]-[S9], [S120], spec/upgrade.md [U31].
 import type { Clock } from "../env/clock.ts";
 import type { AdminClient, AdminClientFactory } from "../fdb/admin.ts";
+import { readWindows } from "../fdb/announced-windows.ts";
 import { readSets } from "../fdb/coordination-sets.ts";
 import { readDenyList } from "../fdb/deny-list.ts";
 import { storedSets } from "../fdb/keys.ts";
@@ -238,8 +239,9 @@ export class DatabaseReader {
       case "pendingUpgrades":
         return this.#pendingUpgrades(keys, question.version, observedMs);
       case "coordination": {
-        const sets = await readSets(keys, storedSets);
-        return { coordination: { sets, observedMs, memory: this.#remember(sets, observedMs) } };
+        const [sets, windows] = await Promise.all([readSets(keys, storedSets), readWindows(keys)]);
+        const memory = this.#remember(sets, observedMs);
+        return { coordination: { sets, windows, observedMs, memory } };
       }
       case "lock":
         return { lock: { stored: await readLock(keys), observedMs } };
@@ -344,5 +346,6 @@ function contentOf(knowledge: DatabaseKnowledge): unknown {
     lock?.stored,
     knowledge.reachableVersion?.version,
     knowledge.coordination?.sets,
+    knowledge.coordination?.windows && [...knowledge.coordination.windows],
   ];
 }

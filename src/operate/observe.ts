@@ -102,7 +102,10 @@ export function operatorTrustOf(
 ): string | undefined {
   const { configMap: name, key = "ca.crt" } = spec.operatorTrust ?? {};
   if (name === undefined) return undefined;
-  const found = configMaps.get({ namespace: metadata.namespace ?? "", name })?.data?.[key];
+  const configMap = configMaps.get({ namespace: metadata.namespace ?? "", name });
+  // Without its label it is not known to be meant for this cluster, and its changes are not heard of.
+  if (configMap?.metadata.labels?.[clusterNameLabel] !== metadata.name) return undefined;
+  const found = configMap?.data?.[key];
   return found === "" ? undefined : found;
 }
 

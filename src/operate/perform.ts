@@ -2,6 +2,7 @@
 // something away from the database goes through the guard. Rules: spec/operate.md [OP25]-[OP30].
 import { append } from "../env/long-lists.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
+import { announceWindows } from "../fdb/announced-windows.ts";
 import { updateSets } from "../fdb/coordination-sets.ts";
 import { updateDenyList } from "../fdb/deny-list.ts";
 import { releaseLock } from "../fdb/lock.ts";
@@ -313,6 +314,9 @@ async function writeKeys(target: PerformTarget, action: KeyAction): Promise<void
     case "updateMaintenanceList":
       return removeFromMaintenanceList(shared.keys, action.remove);
     case "updateCoordination":
+      if (action.windows !== undefined) {
+        await announceWindows(shared.keys, action.prefix, action.windows);
+      }
       return updateSets(shared.keys, action.prefix, action.updates);
     case "migrateCoordination":
       return migratePrefix(shared.keys, action.entries, action.prefix);

@@ -44,6 +44,7 @@ import { invalidStatus, problemText } from "./invalid-spec.ts";
 import { overlappingOperator, standBack } from "./overlap.ts";
 import { pausedStatus } from "./paused.ts";
 import type { OperatorMetrics } from "./metrics.ts";
+import { missingTrust } from "../plan/certificates/operator-trust.ts";
 import { freshEnough, objectsOf, observeCluster, operatorTrustOf } from "./observe.ts";
 import { awaitedAfter, pollInterval } from "./poll-interval.ts";
 import { onRecentEvidence } from "./recent-evidence.ts";
@@ -257,11 +258,16 @@ function follow(
       pvcs: objectsOf(options.caches.pvcs, cluster),
     });
   const version = cluster.status?.runningVersion || cluster.spec.version;
-  // Authorities that are missing for a while are no reason to trust others meanwhile.
-  const isTrustMissing = cluster.spec.operatorTrust !== undefined;
-  const authorities =
-    operatorTrustOf(options.caches, cluster) ??
-    (isTrustMissing ? state.poller.target?.authorities : undefined);
+  // Authorities that are missing are no reason to trust others meanwhile.
+  const trusted = operatorTrustOf(options.caches, cluster);
+  const isTrustMissing = cluster.spec.operatorTrust !== undefined && trusted === undefined;
+  const before = state.poller.target;
+  if (isTrustMissing && before === undefined) {
+    return state.poller.distrust(
+      `${missingTrust(cluster)}: the operator asks the database nothing until it knows whom to trust`,
+    );
+  }
+  const authorities = isTrustMissing ? before?.authorities : trusted;
   const target = { name: `${namespace}/${name}`, connectionString, version, authorities };
   state.poller.follow(target, isToBeCreated ? quietMs : 0);
 }

@@ -45,7 +45,7 @@ function partsOf(action: Action): readonly Part[] {
     case "updateMaintenanceList":
       return [sorted(action.remove)];
     case "updateCoordination":
-      return [updatesOf(action.updates)];
+      return [updatesOf(action.updates), action.windows ?? "as before"];
     case "migrateCoordination":
       return [action.prefix, sorted(action.entries.map(({ processGroupId }) => processGroupId))];
     case "setFinalizer":

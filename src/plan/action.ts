@@ -103,6 +103,8 @@ export type Action =
       /** Under which its entries lie. */
       prefix: string;
       updates: SetUpdates;
+      /** The maintenance windows, when the others know other ones; empty for none. */
+      windows?: string;
     })
   | (ActionBase & {
       /** Entries of our own process groups come under our present prefix. */
@@ -300,7 +302,7 @@ export function describeAction(action: Action): string {
     case "updateMaintenanceList":
       return `end the maintenance of ${nameList(action.remove)}`;
     case "updateCoordination":
-      return `tell the other instances: ${describeUpdates(action.updates)}`;
+      return `tell the other instances: ${describeUpdates(action.updates, action.windows)}`;
     case "migrateCoordination":
       return `move the announcements of ${nameList(action.entries.map(idOf))} to ${action.prefix}`;
     case "createDisruptionBudget":
@@ -353,7 +355,7 @@ function describeDisruption(action: DisruptiveAction): string {
   }
 }
 
-function describeUpdates(updates: SetUpdates): string {
+function describeUpdates(updates: SetUpdates, windows: string | undefined): string {
   const texts = storedSets.flatMap((set) => {
     const changes = [...(updates[set] ?? [])];
     const ids = (action: EntryUpdate["action"]): string[] =>
@@ -364,7 +366,7 @@ function describeUpdates(updates: SetUpdates): string {
     ];
     return parts.length === 0 ? [] : [`${set} ${parts.join(", ")}`];
   });
-  return texts.join("; ");
+  return [...texts, ...(windows === undefined ? [] : ["maintenance windows"])].join("; ");
 }
 
 function idOf(entry: SetEntry): string {

@@ -179,14 +179,17 @@ export function planCluster(
   const asked: DatabaseQuestion[] = [];
   let attempt: ZoneAttempt | undefined;
   const waits: NewWait[] = versionWaits(snapshot);
-  let draft: Draft = { ...observed, actions: [], isUnfinished: waits.length > 0 };
+  let draft: Draft = {
+    ...observed,
+    ...{ actions: [], isUnfinished: false, isHeldByWindow: waits.length > 0 },
+  };
   const before = { ...draft, groups: snapshot.cluster.status?.processGroups ?? [] };
   const marked = throughWindows(snapshot, before, "updateStatus", { groups: draft.groups });
   append(waits, marked.waits ?? []);
   draft = {
     ...draft,
     groups: marked.groups ?? draft.groups,
-    isUnfinished: draft.isUnfinished || marked.isUnfinished === true,
+    isHeldByWindow: draft.isHeldByWindow || marked.isHeldByWindow === true,
   };
   for (const step of steps) {
     if (isTimeUp()) {
@@ -206,6 +209,7 @@ export function planCluster(
       facts: draft.facts,
       actions: appended(draft.actions, result.actions),
       isUnfinished: draft.isUnfinished || result.isUnfinished === true,
+      isHeldByWindow: draft.isHeldByWindow || result.isHeldByWindow === true,
     };
     if (result.stop === true) break;
   }

@@ -28,8 +28,11 @@ export type DatabaseObservation =
   | ({ kind: "seen" } & SeenStatus)
   | {
       kind: "missing";
-      /** "Asking": the first answer has not come yet. "Foreign": another database than ours answers. */
-      reason: "NoConnectionString" | "Asking" | "Unreachable" | "Foreign";
+      /**
+       * "Asking": the first answer has not come yet. "Foreign": another database than ours answers. "Untrusted": the
+       * authorities that the spec names for our own client are not there.
+       */
+      reason: "NoConnectionString" | "Asking" | "Unreachable" | "Foreign" | "Untrusted";
       message: string;
       sinceMs: number;
       /** FoundationDB's own error code. */

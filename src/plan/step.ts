@@ -32,6 +32,8 @@ export interface Draft {
   readonly actions: readonly Action[];
   /** Something is left to do of which neither an action nor the status tells. */
   readonly isUnfinished: boolean;
+  /** So is something that waits for a maintenance window, and for nothing else. */
+  readonly isHeldByWindow: boolean;
 }
 
 export interface StepResult {
@@ -40,6 +42,7 @@ export interface StepResult {
   events?: readonly PlanEvent[];
   /** Something is left to do of which neither an action nor the status tells. */
   isUnfinished?: boolean;
+  isHeldByWindow?: boolean;
   /** Fields of the status that the step sets. */
   status?: Partial<StatusFields>;
   groups?: readonly ProcessGroup[];

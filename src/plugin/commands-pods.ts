@@ -16,6 +16,7 @@ import {
   examples,
   inSession,
 } from "./flags.ts";
+import type { RecoverCoordinatorsFlags } from "./recover-coordinators.ts";
 import type { RecoverFlags } from "./recover.ts";
 import type { RestartFlags } from "./restart.ts";
 import type { OpenSession } from "./session.ts";
@@ -27,6 +28,7 @@ export function addPodCommands(program: Command, open: OpenSession): void {
   addRestartCommand(program, open);
   addFixCommand(program, open);
   addUpdateCommand(groupOf(program, "update", "change what the operator cannot change"), open);
+  addRecoverCoordinatorsCommand(program, open);
   addRecoverCommand(program, open);
 }
 
@@ -148,6 +150,26 @@ function addUpdateCommand(parent: Command, open: OpenSession): void {
     .action(
       inSession(open, async (session, flags: ConnectionFlagsOf, given: string) =>
         (await import("./connection-commands.ts")).runUpdateConnection(session, flags, given),
+      ),
+    );
+}
+
+function addRecoverCoordinatorsCommand(program: Command, open: OpenSession): void {
+  const command = program
+    .command("recover-coordinators")
+    .description("MAY LOSE DATA: bring a database back whose majority of coordinators is lost")
+    .argument("<cluster>", "name of the FoundationDBCluster")
+    .option("--from <pod>", "the coordinator whose state counts, when several are left")
+    .option("--confirm <cluster>", "its name once more, instead of typing it")
+    .option("--accept-loss", "accept that the last transactions may be lost, instead of typing it");
+  addWriteFlags(addConnectionFlags(command))
+    .addHelpText(
+      "after",
+      examples("recover-coordinators sample --dry-run", "recover-coordinators sample"),
+    )
+    .action(
+      inSession(open, async (session, flags: RecoverCoordinatorsFlags, name: string) =>
+        (await import("./recover-coordinators.ts")).runRecoverCoordinators(session, flags, name),
       ),
     );
 }

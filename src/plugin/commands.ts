@@ -6,6 +6,7 @@ import { addLookingCommands } from "./commands-looking.ts";
 import { addMaintenanceCommands } from "./commands-maintenance.ts";
 import { addPodCommands } from "./commands-pods.ts";
 import { addQuarantineCommands } from "./commands-quarantine.ts";
+import { addVolumeCommands } from "./commands-volumes.ts";
 import { addResourceCommands } from "./commands-resource.ts";
 import type { OpenSession } from "./session.ts";
 
@@ -16,4 +17,5 @@ export function addPluginCommands(program: Command, open: OpenSession): void {
   addQuarantineCommands(program, open);
   addFailoverCommand(program, open);
   addMaintenanceCommands(program, open);
+  addVolumeCommands(program, open);
 }

@@ -4,8 +4,9 @@ import type { FoundationDBCluster } from "../api/cluster.ts";
 import { annotationKeys } from "../build/labels.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
-import { formatAddress, isIpAddress, parseAddress } from "../model/address.ts";
+import { formatAddress, isIpAddress, parseAddress, processPort } from "../model/address.ts";
 import { formatConnectionString, parseConnectionString } from "../model/connection-string.ts";
+import type { ConnectionString } from "../model/connection-string.ts";
 import type { Parsed } from "../model/parsed.ts";
 import { parsed, unparsed } from "../model/parsed.ts";
 import { isStateful } from "../model/process-class.ts";
@@ -89,6 +90,22 @@ export function livingCoordinators(
     const isAt = address !== undefined && hosts.includes(address);
     return isAt || names.has(pod.metadata.name ?? "");
   });
+}
+
+/** The connection string with these coordinators, which listen as those before them did. */
+export function withCoordinators(
+  connection: ConnectionString,
+  chosen: readonly Pick<Candidate, "address">[],
+): string {
+  const tls = connection.coordinators.some((text) => {
+    const address = parseAddress(text);
+    return address.ok && address.value.flags.includes("tls");
+  });
+  const coordinators = chosen.map(
+    ({ address }) =>
+      `${address.includes(":") ? `[${address}]` : address}:${processPort(1, tls)}${tls ? ":tls" : ""}`,
+  );
+  return formatConnectionString({ ...connection, coordinators });
 }
 
 export interface Candidate {

@@ -52,6 +52,17 @@ export async function confirmByName(
   throw new CommandError(`that is not ${name}; nothing was changed`);
 }
 
+const lossWords = "lose data";
+
+/** The second consent for what may lose data: words that nobody types by habit, or a flag that says the same. */
+export async function confirmLoss({ out }: Asking, isAccepted: boolean): Promise<void> {
+  if (isAccepted) return;
+  if (!out.canAsk) throw nobodyThere("give --accept-loss as well to do it without a question");
+  out.note(`Type "${lossWords}" if the loss above is accepted: `);
+  if ((await out.readLine())?.trim() === lossWords) return;
+  throw new CommandError("the loss was not accepted; nothing was changed");
+}
+
 function nobodyThere(remedy: string): CommandError {
   return new CommandError(
     `this has to be confirmed, and standard input is no terminal: ${remedy}; nothing was changed`,

@@ -1,18 +1,23 @@
 // `kubectl fdb recover-multi-region-cluster`: makes a database serve again from one region after the others, and with them the
 // majority of the coordinators, are lost for good. Rules: spec/plugin.md [PL73]-[PL76].
 import type { ClusterSpec, FoundationDBCluster } from "../api/cluster.ts";
-import { sleep } from "../env/clock.ts";
 import { CommandError } from "../env/command-error.ts";
 import type { Stored } from "../kube/resource.ts";
-import { parseAddress, processPort } from "../model/address.ts";
-import { formatConnectionString, parseConnectionString } from "../model/connection-string.ts";
+import { parseConnectionString } from "../model/connection-string.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { changeCluster } from "./change-cluster.ts";
 import { mustNotServe, storeConnectionString, tellPods } from "./connection-change.ts";
-import { candidatesOf, chooseCoordinators, livingCoordinators } from "./coordinator-addresses.ts";
+import {
+  candidatesOf,
+  chooseCoordinators,
+  livingCoordinators,
+  withCoordinators,
+} from "./coordinator-addresses.ts";
+import { copyState, statePlaces, untilStatus } from "./coordination-state.ts";
+import type { StatePlace } from "./coordination-state.ts";
 import type { Candidate } from "./coordinator-addresses.ts";
 import type { WriteFlags } from "./flags.ts";
-import { askStatus, clusterFile, mustRunIn, podName, runIn, runningPods } from "./pod-commands.ts";
+import { clusterFile, runIn, runningPods } from "./pod-commands.ts";
 import { confirmByName } from "./prompt.ts";
 import { readCluster } from "./read-selection.ts";
 import type { Session } from "./session.ts";
@@ -21,18 +26,14 @@ export interface RecoverFlags extends WriteFlags {
   confirm?: string;
 }
 
-const dataFolder = "/var/fdb/data";
-const files = ["coordination-0.fdq", "coordination-1.fdq"] as const;
-const lookEveryMs = 5_000;
-const patienceMs = 5 * 60_000;
 /** A database that cannot recover may tell no status, although its coordinators answer. */
 const silenceMs = 60_000;
 
 interface Way {
   readonly cluster: Stored<FoundationDBCluster>;
   readonly dataCenter: string;
-  /** A coordinator that lives, and where it keeps its state. */
-  readonly source: { readonly pod: string; readonly folder: string };
+  /** A coordinator that lives. */
+  readonly source: StatePlace;
   readonly survivors: readonly string[];
   readonly chosen: readonly Candidate[];
   readonly connectionString: string;
@@ -150,13 +151,7 @@ async function findWay(session: Session, name: string): Promise<Way> {
     );
   }
   const running = await runningPods(session, cluster);
-  const found: { pod: string; folder: string }[] = [];
-  for (const pod of livingCoordinators(known.value.coordinators, running).map(podName)) {
-    const command = ["find", dataFolder, "-type", "f", "-name", files[0]];
-    const [file] = (await mustRunIn(session, pod, command)).stdout.trim().split("\n");
-    if (file !== undefined && file !== "")
-      found.push({ pod, folder: file.slice(0, file.lastIndexOf("/")) });
-  }
+  const found = await statePlaces(session, livingCoordinators(known.value.coordinators, running));
   const [source] = found;
   if (source === undefined) {
     throw refuse(
@@ -165,15 +160,7 @@ async function findWay(session: Session, name: string): Promise<Way> {
   }
   const survivors = found.map(({ pod }) => pod);
   const chosen = chooseCoordinators(cluster, candidatesOf(cluster, running), survivors);
-  const tls = known.value.coordinators.some((text) => {
-    const address = parseAddress(text);
-    return address.ok && address.value.flags.includes("tls");
-  });
-  const coordinators = chosen.map(
-    ({ address }) =>
-      `${address.includes(":") ? `[${address}]` : address}:${processPort(1, tls)}${tls ? ":tls" : ""}`,
-  );
-  const connectionString = formatConnectionString({ ...known.value, coordinators });
+  const connectionString = withCoordinators(known.value, chosen);
   return { cluster, dataCenter, source, survivors, chosen, connectionString };
 }
 
@@ -188,51 +175,6 @@ export function oneRegionOf(spec: ClusterSpec, dataCenter: string): ClusterSpec 
       regions: [{ datacenters: [{ id: dataCenter, priority: 1 }] }],
     },
   };
-}
-
-/** Into the folder in which the first server of the pod keeps its data. */
-async function copyState(session: Session, source: Way["source"], pod: string): Promise<void> {
-  const { stdout } = await mustRunIn(session, pod, [
-    "find",
-    dataFolder,
-    "-type",
-    "f",
-    "-name",
-    "processId",
-  ]);
-  const [own] = stdout.trim().split("\n").toSorted();
-  const folder =
-    own === undefined || own === "" ? source.folder : own.slice(0, own.lastIndexOf("/"));
-  for (const file of files) {
-    const { stdoutBytes } = await mustRunIn(session, source.pod, [
-      "cat",
-      `${source.folder}/${file}`,
-    ]);
-    await mustRunIn(session, pod, ["tee", `${folder}/${file}`], stdoutBytes);
-  }
-}
-
-/** Undefined when nothing was told for so long that it is no use to wait on; silence never means that it is so. */
-async function untilStatus(
-  session: Session,
-  cluster: Stored<FoundationDBCluster>,
-  isSo: (status: DatabaseStatus) => boolean,
-  otherwise: string,
-  silenceMaxMs = Infinity,
-): Promise<DatabaseStatus | undefined> {
-  const { clock } = session;
-  const beganMs = clock.nowMs();
-  let toldMs = beganMs;
-  let why = "";
-  while (clock.nowMs() - beganMs < patienceMs) {
-    const asked = await askStatus(session, cluster, clusterFile);
-    if (typeof asked !== "string" && isSo(asked.status)) return asked.status;
-    if (typeof asked !== "string") toldMs = clock.nowMs();
-    why = typeof asked === "string" ? ` (${asked})` : "";
-    if (clock.nowMs() - toldMs >= silenceMaxMs) return undefined;
-    await sleep(clock, lookEveryMs);
-  }
-  throw new CommandError(`after ${patienceMs / 60_000} minutes ${otherwise}${why}`);
 }
 
 function servingText(

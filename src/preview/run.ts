@@ -9,7 +9,7 @@ import { maintenanceWindowsOf } from "../api/maintenance-windows.ts";
 import { nextOpening } from "../model/maintenance-windows.ts";
 import { isMarkedForRemoval } from "../model/process-group.ts";
 import { heldMessage, isDeletionHeld, isLeftAlone } from "../plan/removal/protect-from-deletion.ts";
-import { windowState } from "../plan/safety/maintenance-window.ts";
+import { windowState } from "../plan/safety/window-state.ts";
 import { isReconciled } from "../sim/world.ts";
 import { applyChange } from "./change.ts";
 import type { Change, ChangeTarget } from "./change.ts";

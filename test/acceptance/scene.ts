@@ -193,7 +193,12 @@ export class Scene {
   }
 
   draft(snapshot = this.snapshot()): Draft {
-    return { ...planObservedStatus(snapshot), actions: [], isUnfinished: false };
+    return {
+      ...planObservedStatus(snapshot),
+      actions: [],
+      isUnfinished: false,
+      isHeldByWindow: false,
+    };
   }
 
   /** What one step wants; `amend` changes process groups after they were looked at. */

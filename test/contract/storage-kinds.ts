@@ -177,6 +177,35 @@ export const volumeCases = capability(
       },
     ],
     [
+      "[KC48] a released volume is handed to a claim that names it, by a claimRef without uid",
+      async (target) => {
+        const name = target.unique("v");
+        const storageClassName = target.unique("class");
+        const place = target.path("persistentvolumes", name);
+        await target.create(target.path("persistentvolumes"), volume(name, { storageClassName }));
+        const claims = target.path("persistentvolumeclaims");
+        const path = target.path("persistentvolumeclaims", "a");
+        await target.create(claims, claim("a", { storageClassName }));
+        await target.becomes(path, { "status.phase": "Bound" });
+        await target.delete(path);
+        await target.gone(path);
+        await target.becomes(place, { "status.phase": "Released" });
+        const uid = at(await target.get(place), "spec.claimRef.uid");
+        await target.create(claims, claim("a", { storageClassName, volumeName: name }));
+        // The volume is still that of the claim which is gone.
+        await target.becomes(path, { "status.phase": "Pending" });
+        const { namespace } = (await target.get(path))["metadata"] as Json;
+        const value = { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace, name: "a" };
+        await target.patch("json", place, [
+          { op: "test", path: "/spec/claimRef/uid", value: uid },
+          { op: "replace", path: "/spec/claimRef", value },
+        ]);
+        await target.becomes(path, { "status.phase": "Bound", "spec.volumeName": name });
+        const again = await target.get(place);
+        assert.equal(at(again, "spec.claimRef.uid"), at(await target.get(path), "metadata.uid"));
+      },
+    ],
+    [
       "[KC48] a volume has exactly one source",
       async (target) => {
         const name = target.unique("v");

@@ -314,6 +314,8 @@ export const leftOut: Readonly<Record<string, string>> = {
     "test/kubectl/drain.test.ts drains nodes with these options",
   "kubectl uncordon node-3": "test/kubectl/drain.test.ts",
   "kubectl cordon node-3": "test/kubectl/drain.test.ts",
+  "kubectl get poddisruptionbudget NAME -o yaml":
+    "a remedy with a place for a name: test/world/drain-kept.test.ts makes the budget that it is for",
   "kubectl cordon NODE": "a remedy with a place for a name; typed as kubectl cordon node-3",
   "kubectl drain": "test/kubectl/drain.test.ts drains nodes",
   "kubectl fdb cordon": "is the name of a command; typed as kubectl fdb cordon node-1",
@@ -344,6 +346,10 @@ export const leftOut: Readonly<Record<string, string>> = {
   "kubectl fdb remove process-groups": named,
   "kubectl fdb status": named,
   "kubectl fdb get configuration --fail-over --update": named,
+  "kubectl fdb volumes rebind sample --dry-run":
+    "needs volumes that outlived their claims: test/world/rebind.test.ts",
+  "kubectl fdb volumes rebind sample":
+    "needs volumes that outlived their claims: test/world/rebind.test.ts",
   "kubectl fdb quarantine restore -c CLUSTER PROCESS-GROUP":
     "needs a volume in quarantine: test/world/quarantine.test.ts",
   "kubectl delete fdb sample --cascade=orphan":

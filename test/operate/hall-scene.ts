@@ -62,5 +62,13 @@ export function hallScene(
   const processGroups = groups.toSorted(compareProcessGroups);
   const cluster = { ...world.cluster, status: { processGroups } };
   const snapshot = world.snapshot({ cluster, placementNodes: nineNodes, ...more });
-  return { snapshot, draft: { ...planObservedStatus(snapshot), actions: [], isUnfinished: false } };
+  return {
+    snapshot,
+    draft: {
+      ...planObservedStatus(snapshot),
+      actions: [],
+      isUnfinished: false,
+      isHeldByWindow: false,
+    },
+  };
 }

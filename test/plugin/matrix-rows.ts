@@ -115,6 +115,14 @@ export const commandRows: readonly Row[] = [
     ],
   },
   {
+    rule: "[ADO11]",
+    args: ["volumes", "rebind", "sample", "--yes"],
+    refused: [
+      [["volumes", "rebind"], /missing required argument 'cluster'/],
+      [["volumes", "rebind", "sample", "--yes"], /sample has no spec\.adopt/, 1],
+    ],
+  },
+  {
     rule: "[PL45]",
     args: ["get", "configuration", "sample"],
     works: /^double ssd-2 usable_regions=1 logs=\d/,
@@ -296,6 +304,20 @@ export const commandRows: readonly Row[] = [
       [
         ["update", "connection-string", "-c", "sample", "sample:abc@10.1.0.1:4501", "--yes"],
         /serves \(asked in sample-\S+\): change coordinators through the operator/,
+        1,
+      ],
+    ],
+  },
+  {
+    rule: "[PL77]",
+    args: ["recover-coordinators", "sample"],
+    works: /^$/,
+    code: 1,
+    refused: [
+      [["recover-coordinators"], /missing required argument 'cluster'/],
+      [
+        ["recover-coordinators", "sample", "--confirm", "sample", "--accept-loss"],
+        /the database of sample serves .*there is nothing to recover/,
         1,
       ],
     ],

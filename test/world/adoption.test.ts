@@ -192,6 +192,7 @@ test("[ADO4] a connection string whose coordinators are not among the volumes is
 
 const slips: readonly (readonly [string, Partial<ClusterSpec>, Partial<ClusterSpec>])[] = [
   ["the image", { imageType: "unified" }, { imageType: "split" }],
+  ["an older version", { version: "7.3.63" }, { version: "7.1.67" }],
   ["servers in a pod", { storageServersPerPod: 2 }, { storageServersPerPod: 1 }],
   [
     "names",

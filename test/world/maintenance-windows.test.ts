@@ -3,6 +3,7 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
+import { conditionIn } from "../../src/kube/condition.ts";
 import { pods } from "../../src/kube/resource.ts";
 import { exampleCluster } from "./example.ts";
 import { acts, knobs, recoveries } from "./restart-harness.ts";
@@ -283,5 +284,36 @@ test("[WIN1] [WIN4] the cluster of the example is created outside of its windows
     await world.untilReconciled(5 * minuteMs, { name: "quiet-by-day" });
     const { status } = await world.cluster({ name: "quiet-by-day" });
     assert.equal(status?.begunWork, undefined);
+  });
+});
+
+test("[WIN4] a knob that waits for a window does not keep a database awake, and is in force after its sleep", async () => {
+  await afterWindow({}, async (world) => {
+    await world.changeSpec(knobs("knob_max_trace_lines=5000"));
+    await world.until(async () => (await windowWaits(world)).length > 0, "the knob waits");
+    await world.changeSpec({ hibernate: true });
+    const isAsleep = async (): Promise<boolean> =>
+      conditionIn((await world.cluster()).status, "Hibernated")?.status === "True";
+    await world.until(isAsleep, "the database sleeps", 10 * minuteMs);
+    assert.equal(conditionIn((await world.cluster()).status, "Reconciled")?.status, "False");
+    await world.clock.advance(3 * hourMs);
+    await world.changeSpec({ hibernate: false });
+    await world.untilReconciled(hourMs + 20 * minuteMs);
+    world.assertDataSafe();
+  });
+});
+
+test("[WIN4] what has begun in a window is finished before the database sleeps", async () => {
+  await afterWindow({}, async (world) => {
+    await world.changeSpec(withLabel("two"));
+    await world.clock.advance(untilMinute(world, opening));
+    const isBegun = async (): Promise<boolean> =>
+      (await world.cluster()).status?.begunWork !== undefined;
+    await world.until(isBegun, "the update has begun");
+    await world.changeSpec({ hibernate: true });
+    const isAsleep = async (): Promise<boolean> =>
+      conditionIn((await world.cluster()).status, "Hibernated")?.status === "True";
+    await world.until(isAsleep, "the database sleeps", 60 * minuteMs);
+    assert.equal(conditionIn((await world.cluster()).status, "Reconciled")?.status, "True");
   });
 });

@@ -167,3 +167,22 @@ test("[S108] a claim that a copy which has lost touch does not know is not gone"
     world.assertDataSafe();
   });
 });
+
+test("[OP74] a budget for evictions is not created twice when the answer was lost: the right to get it is needed", async () => {
+  await onRoad(async (world, road) => {
+    const isOfBudgets = ({ path }: KubeRequest): boolean => path.includes("/poddisruptionbudgets");
+    road.loses = (request) => request.method === "POST" && isOfBudgets(request);
+    road.cut(isOfBudgets);
+    const mark = world.requests.length;
+    await world.changeSpec({ automationOptions: { drains: { enabled: true } } });
+    await world.clock.advance(30_000);
+    const answers = (verb: string): number[] =>
+      world.requests
+        .slice(mark)
+        .filter((one) => one.verb === verb && one.resource.plural === "poddisruptionbudgets")
+        .map(({ status }) => status);
+    assert.deepEqual(answers("create"), [0]);
+    assert.deepEqual(answers("get"), [200]);
+    road.cut(() => false);
+  });
+});

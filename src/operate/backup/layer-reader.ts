@@ -69,6 +69,13 @@ export class LayerReader<Question extends { readonly tag: string }, Layer> {
     void this.#read(client, question, nowMs);
   }
 
+  /** What was seen says nothing any more, also what is still to be answered. */
+  forget(): void {
+    this.#client = undefined;
+    this.#latest = undefined;
+    this.#before = undefined;
+  }
+
   close(): void {
     this.#isClosed = true;
   }

@@ -183,6 +183,11 @@ export function clusterAt(
   return cluster === undefined || isLeftAlone(cluster) ? undefined : cluster;
 }
 
+/** When a database was stopped that sleeps, or wakes and does not serve yet. */
+export function stoppedSince(cluster: FoundationDBCluster | undefined): string | undefined {
+  return cluster?.status?.hibernation?.since;
+}
+
 /** What was last read of the database, or why nothing was. */
 export function observationOf<Layer>(
   cluster: FoundationDBCluster | undefined,
@@ -196,6 +201,8 @@ export function observationOf<Layer>(
   if (cluster.status?.configured !== true) {
     return { kind: "missing", reason: "NotReady", message: "" };
   }
+  const asleep = stoppedSince(cluster);
+  if (asleep !== undefined) return { kind: "missing", reason: "Asleep", message: asleep };
   const asking = { kind: "missing", reason: "Asking", message: "" } as const;
   return database?.client === undefined ? asking : (latest ?? asking);
 }

@@ -20,7 +20,14 @@ import type { Caches } from "../caches.ts";
 import { datedPlan, storedWaits } from "../dated-plan.ts";
 import { standBack } from "../overlap.ts";
 import { invalidResourceStatus } from "./invalid-resource.ts";
-import { clusterAt, drillObjectsOf, observeBackup, questionOf } from "./observe.ts";
+import {
+  stoppedSince,
+  clusterAt,
+  clusterOf,
+  drillObjectsOf,
+  observeBackup,
+  questionOf,
+} from "./observe.ts";
 import type { FollowedDatabase } from "./observe.ts";
 import {
   againAfter,
@@ -86,7 +93,8 @@ export async function reconcileBackup(
   warnOfSpec(options, subject, backupWarnings(backup));
   const { namespace = "" } = backup.metadata;
   const database = options.database(`${namespace}/${backup.spec.clusterName}`);
-  if (database?.client !== undefined) {
+  if (stoppedSince(clusterOf(options.caches, backup)) !== undefined) state.reader.forget();
+  else if (database?.client !== undefined) {
     state.reader.ask(database.client, questionOf(backup, options.clock.nowMs()), state.intervalMs);
   }
   const nowMs = options.clock.nowMs();

@@ -31,6 +31,7 @@ import {
 import { hiddenLayer, isClusterHidden } from "../backup/reconcile.ts";
 import type { BackupReconcileOptions } from "../backup/reconcile.ts";
 import { standBack } from "../overlap.ts";
+import { clusterAt, stoppedSince } from "../backup/observe.ts";
 import { observeRestore, questionOf } from "./observe.ts";
 import { performRestoreAction } from "./perform.ts";
 import type { RestoreState } from "./state.ts";
@@ -75,7 +76,9 @@ export async function reconcileRestore(
   // A start may be under way when the spec is made invalid: what it has started is followed all the same.
   const mayRun = restore.status?.target !== undefined;
   const isAsked = problems.length === 0 || mayRun;
-  if (!isEnded && isAsked && database?.client !== undefined) {
+  const isAsleep = stoppedSince(clusterAt(caches, namespace, destinationClusterName)) !== undefined;
+  if (isAsleep) state.reader.forget();
+  else if (!isEnded && isAsked && database?.client !== undefined) {
     state.reader.ask(database.client, questionOf(restore, observe()), state.intervalMs);
   }
   if (problems.length > 0 && !(mayRun && isBegun(observe()))) {

@@ -2,7 +2,7 @@
 // may fall into a recovery. Rules: spec/backup.md [BK90].
 import { isContinuous, lagAlarmMsOf, lagAlarmOf } from "../../api/effective-backup.ts";
 import type { Judgement } from "../status/judgement.ts";
-import { isOurs, shouldRun } from "./facts.ts";
+import { asleepSince, isOurs, shouldRun } from "./facts.ts";
 import { lagOf } from "./figures.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 
@@ -12,6 +12,9 @@ export function behind(snapshot: BackupSnapshot): Judgement | undefined {
   const { spec } = backup;
   if (!isContinuous(spec) || !shouldRun(snapshot)) {
     return judge("False", "NotWanted", "The backup is not meant to follow the database");
+  }
+  if (asleepSince(snapshot) !== undefined) {
+    return judge("False", "Asleep", "The database sleeps, and changes nothing");
   }
   if (layer.kind === "missing") return undefined;
   const { record } = layer.layer;

@@ -12,6 +12,7 @@ import { concludeBackup } from "./conclude.ts";
 import type { PlannedBackupStatus } from "./conclude.ts";
 import { deleteBackup } from "./deletion.ts";
 import { expireBackup } from "./expiry.ts";
+import { asleepSince } from "./facts.ts";
 import { removeDrills } from "./drill-objects.ts";
 import { followDrills } from "./drill-schedule.ts";
 import { verifyBackup } from "./drill.ts";
@@ -118,12 +119,15 @@ function withoutSecondCommand(
 }
 
 /** What is not seen anew stays as it was last seen. How a running backup goes on ends with it. */
-function startingStatus({ backup, layer }: BackupSnapshot): BackupStatus {
+function startingStatus(seen: BackupSnapshot): BackupStatus {
+  const { backup, layer } = seen;
   const { status = {} } = backup;
   const { conditions: _c, blockedBy: _b, observedSince: _o, generations, ...kept } = status;
   const { lag, snapshot, gap, verification: _v, drill: _d, ...lasting } = kept;
   const reconciled = generations?.reconciled;
-  const going = { ...(lag && { lag }), ...(snapshot && { snapshot }), ...(gap && { gap }) };
+  const isAsleep = asleepSince(seen) !== undefined;
+  const pace = isAsleep ? {} : { ...(lag && { lag }), ...(snapshot && { snapshot }) };
+  const going = { ...pace, ...(gap && { gap }) };
   return {
     ...lasting,
     ...(layer.kind === "seen" ? {} : going),

@@ -17,7 +17,15 @@ import { drillStep } from "./drill-objects.ts";
 import { verified } from "./drill-verdict.ts";
 import { expired } from "./expired.ts";
 import { gapText, isOpenGap } from "./gap.ts";
-import { isRunning, layerOf, modificationOf, ownRecord, shouldRun } from "./facts.ts";
+import {
+  asleepSince,
+  isAtRest,
+  isRunning,
+  layerOf,
+  modificationOf,
+  ownRecord,
+  shouldRun,
+} from "./facts.ts";
 import { pauseWish } from "./pause.ts";
 import { hasSucceeded } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
@@ -92,6 +100,7 @@ function isAsWanted(snapshot: BackupSnapshot, draft: BackupDraft): boolean {
   if (draft.actions.some(isChange) || !areAgentsCurrent(snapshot, draft)) return false;
   if (backup.metadata.deletionTimestamp !== undefined) return false;
   if (isUnmanaged(backup.spec)) return true;
+  if (asleepSince(snapshot) !== undefined) return isAtRest(snapshot);
   const layer = layerOf(snapshot);
   if (layer === undefined) return false;
   return (
@@ -126,6 +135,11 @@ function reconciled(
 }
 
 function running(snapshot: BackupSnapshot): Judgement {
+  const since = asleepSince(snapshot);
+  if (since !== undefined) {
+    const text = `The database sleeps: it was stopped at ${since}. The backup goes on when it wakes`;
+    return judge("False", "Asleep", text);
+  }
   const layer = layerOf(snapshot);
   if (layer === undefined) return last(snapshot, "Running");
   const record = ownRecord(snapshot);

@@ -11,7 +11,7 @@ import type { PlanEvent } from "../step.ts";
 import { behind } from "./behind.ts";
 import { isAnythingLeft } from "./drill-objects.ts";
 import { dueTime, rememberedTiming } from "./due.ts";
-import { layerOf, ownRecord } from "./facts.ts";
+import { asleepSince, layerOf, ownRecord } from "./facts.ts";
 import { isOpenGap } from "./gap.ts";
 import { areAgentsSilent } from "./observed.ts";
 import { hasSucceeded } from "./runs.ts";
@@ -45,8 +45,10 @@ export function followDrills(snapshot: BackupSnapshot): BackupStepResult {
   );
   const dueMs = dueTime(timing, cron.value, met, nowMs);
   const kept = { ...(drill === undefined ? {} : { drill }) };
-  // An operator that has just started has read nothing yet, which is no reason to leave a drill out.
-  const isUnread = layerOf(snapshot) === undefined && nowMs - (dueMs ?? 0) < unreadMs;
+  // An operator that has just started has read nothing yet, which is no reason to leave a drill out; nor is a sleep.
+  const isUnread =
+    asleepSince(snapshot) !== undefined ||
+    (layerOf(snapshot) === undefined && nowMs - (dueMs ?? 0) < unreadMs);
   if (dueMs === undefined || isUnread) {
     const skipped = before === undefined ? {} : { skipped: before };
     return { status: { ...kept, verification: { ...timing.status, ...skipped } } };

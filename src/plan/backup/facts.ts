@@ -7,6 +7,17 @@ import type { BackupLayer, BackupRecord } from "../../fdb/backup-layer.ts";
 import { isOpen, isRunOf } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 
+/** When the database was stopped, while it sleeps. */
+export function asleepSince({ layer }: BackupSnapshot): string | undefined {
+  return layer.kind === "missing" && layer.reason === "Asleep" ? layer.message : undefined;
+}
+
+/** Whether this generation had been brought about when the database fell asleep. */
+export function isAtRest({ backup: { metadata, status } }: BackupSnapshot): boolean {
+  const { generation, deletionTimestamp } = metadata;
+  return deletionTimestamp === undefined && status?.generations?.reconciled === generation;
+}
+
 export function layerOf({ layer }: BackupSnapshot): BackupLayer | undefined {
   return layer.kind === "seen" ? layer.layer : undefined;
 }

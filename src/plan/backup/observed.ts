@@ -6,7 +6,7 @@ import { maskedUrl, withoutSecrets } from "../../build/backup-url.ts";
 import type { BackupLayer, BackupRecord } from "../../fdb/backup-layer.ts";
 import { ownTimeMs } from "../view/server-time.ts";
 import type { NewWait } from "../wait.ts";
-import { isRestorable, isRunning, ownRecord, shouldRun } from "./facts.ts";
+import { asleepSince, isAtRest, isRestorable, isRunning, ownRecord, shouldRun } from "./facts.ts";
 import { figuresOf } from "./figures.ts";
 import { gapOf, isOpenGap } from "./gap.ts";
 import { versionWait } from "./run-command.ts";
@@ -22,7 +22,10 @@ export function updateBackupStatus(
   { status }: BackupDraft,
 ): BackupStepResult {
   const { layer } = snapshot;
-  if (layer.kind === "missing") return { waits: [unreadableWait(snapshot, step, layer)] };
+  if (layer.kind === "missing") {
+    const wait = unreadableWait(snapshot, step, layer);
+    return asleepSince(snapshot) === undefined ? { waits: [wait] } : asleep(snapshot, status, wait);
+  }
   const record = ownRecord(snapshot);
   const own = { ...layer.layer, record };
   const gap = record && gapOf(snapshot, record);
@@ -44,6 +47,21 @@ export function updateBackupStatus(
       ...(isRunning(record) && areAgentsSilent(snapshot) === true ? [silentWait(snapshot)] : []),
       ...errorsOf(snapshot, own),
     ],
+  };
+}
+
+/** Where all that was wanted had been brought about before the database fell asleep, nobody waits for anything. */
+function asleep(
+  snapshot: BackupSnapshot,
+  { backupDetails }: BackupStatus,
+  wait: NewWait,
+): BackupStepResult {
+  return {
+    status: {
+      state: "Asleep",
+      ...(backupDetails && { backupDetails: { ...backupDetails, running: false } }),
+    },
+    waits: isAtRest(snapshot) ? [] : [wait],
   };
 }
 

@@ -8,7 +8,7 @@ import { parseCron } from "../../model/cron.ts";
 import { isTimeZone } from "../../env/time-zone.ts";
 import type { PlanEvent } from "../step.ts";
 import { dueTime, rememberedTiming } from "./due.ts";
-import { isRestorable, isRunning, recordOf } from "./facts.ts";
+import { asleepSince, isRestorable, isRunning, recordOf } from "./facts.ts";
 import { isOpen, isRunOf, listedRuns, newRun } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import type { BackupStepResult } from "./step.ts";
@@ -79,14 +79,16 @@ function seenRun(snapshot: BackupSnapshot, run: BackupRun): BackupRun {
   return { ...rest, result: "Failed", ended, message };
 }
 
-function withDue(
-  { backup }: BackupSnapshot,
-  runs: readonly BackupRun[],
-  dueMs: number,
-): BackupRun[] {
+const asleepText = "the database sleeps";
+
+function withDue(snapshot: BackupSnapshot, runs: readonly BackupRun[], dueMs: number): BackupRun[] {
+  const { backup } = snapshot;
   const { backupState = "Running" } = backup.spec;
   if (backupState !== "Running") {
     return [...runs, newRun(backup, dueMs, "Skipped", `spec.backupState is ${backupState}`)];
+  }
+  if (asleepSince(snapshot) !== undefined) {
+    return [...runs, newRun(backup, dueMs, "Skipped", asleepText)];
   }
   const running = runs.find(({ result }) => result === "Running");
   if (running !== undefined) {
@@ -110,7 +112,11 @@ function eventOf({ time, result, message = "" }: BackupRun): PlanEvent[] {
       return [{ type: "Warning", reason: "BackupRunFailed", message: `${run} failed: ${message}` }];
     case "Skipped":
       return [
-        { type: "Warning", reason: "BackupRunSkipped", message: `${run} was skipped: ${message}` },
+        {
+          type: message === asleepText ? "Normal" : "Warning",
+          reason: "BackupRunSkipped",
+          message: `${run} was skipped: ${message}`,
+        },
       ];
     case "Pending":
     case "Running":

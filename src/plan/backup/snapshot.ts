@@ -22,9 +22,9 @@ export interface Unseen {
   readonly kind: "missing";
   /**
    * "NoCluster": the resource of the cluster is gone. "NotReady": there is no database yet. "Skipped": its owner wants it
-   * to be left alone. "Asking": the first answer has not come.
+   * to be left alone. "Asleep": it was stopped on purpose; the message is the time. "Asking": the first answer has not come.
    */
-  readonly reason: "NoCluster" | "NotReady" | "Skipped" | "Asking" | "Unreachable";
+  readonly reason: "NoCluster" | "NotReady" | "Skipped" | "Asleep" | "Asking" | "Unreachable";
   readonly message: string;
 }
 

@@ -45,6 +45,15 @@ export function unseenWait(
         remedy: `Set spec.skip of the cluster ${name} to false.`,
         retryAfterMs: 60_000,
       };
+    case "Asleep":
+      return {
+        step,
+        reason: "BackupClusterAsleep",
+        message: `The database of ${name} sleeps: it was stopped at ${message}, and everything that needs it waits`,
+        object,
+        remedy: `Nothing; to wake it, set spec.hibernate of the cluster ${name} to false.`,
+        retryAfterMs: 600_000,
+      };
     case "Asking":
     case "Unreachable":
       return {

@@ -63,6 +63,20 @@ test("[CERT6] from 14 days before the end it is said, with the time and not with
   assert.match(over?.message ?? "", /of storage-1, issued by CN=authority, expired at/);
 });
 
+test("[CERT5] [CERT6] an issuer of any length makes neither status nor message huge", () => {
+  const issuer = `CN=${"a".repeat(60_000)}`;
+  const { certificates, judgements } = find([
+    certificate({ issuer, notAfterMs: nowMs + dayMs }),
+    certificate(),
+    certificate(),
+  ]);
+  assert.equal(certificates?.issuer?.length, 1024);
+  assert.match(
+    judgements["CertificateExpiring"]?.message ?? "",
+    /issued by CN=a{197}…, expires at/,
+  );
+});
+
 test("[CERT7] who shows an older certificate for the same names is outdated", () => {
   const newer = certificate({ notBeforeMs: nowMs });
   const { CertificateOutdated: found } = find([newer, certificate(), newer]).judgements;

@@ -22,7 +22,9 @@ interface Shown extends SeenCertificate {
 
 const dayMs = 86_400_000;
 const warningMs = 14 * dayMs;
+/** Whoever shows a certificate chooses how long the name of its issuer is. */
 const issuerLengthMax = 1024;
+const toldLengthMax = 200;
 
 type Input = Pick<Snapshot, "certificates" | "cluster" | "nowMs">;
 
@@ -77,13 +79,17 @@ function expiring(
   const alike = shown.filter(({ notAfterMs }) => notAfterMs === earliest.notAfterMs);
   const ids = idsOf(alike);
   const isOver = earliest.notAfterMs <= nowMs;
-  const what = `The ${ids.length === 1 ? "certificate" : "certificates"} of ${nameList(ids)}, issued by ${earliest.issuer}, ${isOver ? "expired" : ids.length === 1 ? "expires" : "expire"} at ${formatTime(earliest.notAfterMs)}`;
+  const what = `The ${ids.length === 1 ? "certificate" : "certificates"} of ${nameList(ids)}, issued by ${toldIssuer(earliest)}, ${isOver ? "expired" : ids.length === 1 ? "expires" : "expire"} at ${formatTime(earliest.notAfterMs)}`;
   const effect = isOver
     ? "No new connection to them succeeds"
     : "From then on no new connection succeeds";
   const message = `${what}. ${effect}. Renew the Secret that the pods mount: ${reloads}`;
   const reason = isOver ? "CertificateExpired" : "CertificateExpiring";
   return { CertificateExpiring: { status: "True", reason, message } };
+}
+
+function toldIssuer({ issuer }: Shown): string {
+  return issuer.length > toldLengthMax ? `${issuer.slice(0, toldLengthMax)}…` : issuer;
 }
 
 function outdated(shown: readonly Shown[]): Record<string, Judgement> {

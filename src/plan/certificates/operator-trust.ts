@@ -1,13 +1,26 @@
-// The spec names authorities for the operator's own client, and they are not there. Rule: spec/certificates.md [CERT10].
+// The spec names authorities for the operator's own client, and they are not there. Rules: spec/certificates.md [CERT10], [CERT11].
+import type { FoundationDBCluster } from "../../api/cluster.ts";
+import { clusterNameLabel } from "../../api/effective.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { PlanWarning } from "../step.ts";
+import { remedyOf } from "../reasons/registry.ts";
 
-export function trustWarnings({ cluster, operatorTrust }: Snapshot): PlanWarning[] {
-  const { configMap, key = "ca.crt" } = cluster.spec.operatorTrust ?? {};
-  if (configMap === undefined || operatorTrust !== undefined) return [];
-  const message =
-    `spec.operatorTrust names key ${key} of ConfigMap ${configMap}, and there is none that has the label ` +
-    `foundationdb.org/fdb-cluster-name=${cluster.metadata.name ?? ""}: the operator's client goes on with what it trusted before. ` +
-    "Create the ConfigMap with that key and label, or take the field away.";
+/** A client that trusts something goes on with it; where there is none the database waits, which a wait tells. */
+export function trustWarnings({ cluster, operatorTrust, database }: Snapshot): PlanWarning[] {
+  if (cluster.spec.operatorTrust === undefined || operatorTrust !== undefined) return [];
+  if (database.kind === "missing" && database.reason === "Untrusted") return [];
+  const message = `${missingTrust(cluster)}: the operator's client goes on with what it trusted before. ${remedyOf("OperatorTrustMissing")}`;
   return [{ reason: "OperatorTrustMissing", message }];
+}
+
+/** What is missing, as a clause. */
+export function missingTrust({
+  spec,
+  metadata,
+}: Pick<FoundationDBCluster, "spec" | "metadata">): string {
+  const { configMap = "", key = "ca.crt" } = spec.operatorTrust ?? {};
+  return (
+    `spec.operatorTrust names key ${key} of ConfigMap ${configMap}, and there is none that has the label ` +
+    `${clusterNameLabel}=${metadata.name ?? ""}`
+  );
 }

@@ -25,6 +25,7 @@ import type { Member } from "./set-membership.ts";
 import { apartWait, withdrawal } from "./set-presence.ts";
 import { coordinationStep as step, leavingWait } from "./shared-waits.ts";
 import { coordinationOf, isGlobal, ownPrefixOf } from "../view/shared-sets.ts";
+import { windowsNews } from "./shared-windows.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
@@ -45,8 +46,11 @@ function planLeaving(snapshot: Snapshot, draft: Draft, prefix: string): StepResu
   const status = databaseStatus(snapshot);
   if (known === undefined || status === undefined) return leaving;
   const updates = withdrawal(snapshot, known.sets, prefix, draft.groups, status);
-  if (isEmptyUpdate(updates)) return { status: { coordinationPrefix: undefined } };
-  return { ...leaving, actions: [{ type: "updateCoordination", step, prefix, updates }] };
+  const news = windowsNews(snapshot, prefix, true);
+  if (isEmptyUpdate(updates) && news.windows === undefined) {
+    return { status: { coordinationPrefix: undefined } };
+  }
+  return { ...leaving, actions: [{ type: "updateCoordination", step, prefix, updates, ...news }] };
 }
 
 function planPart(snapshot: Snapshot, draft: Draft): StepResult {
@@ -73,8 +77,9 @@ function planPart(snapshot: Snapshot, draft: Draft): StepResult {
       ? membershipUpdates(membersOf(snapshot, draft, status), known.sets, prefix)
       : withdrawal(snapshot, known.sets, prefix, draft.groups, status);
   const told = { questions, waits, status: { coordinationPrefix: prefix } };
-  if (isEmptyUpdate(updates)) return told;
-  return { ...told, actions: [{ type: "updateCoordination", step, prefix, updates }] };
+  const news = windowsNews(snapshot, prefix, apart !== undefined);
+  if (isEmptyUpdate(updates) && news.windows === undefined) return told;
+  return { ...told, actions: [{ type: "updateCoordination", step, prefix, updates, ...news }] };
 }
 
 /** Testers take part in nothing. */

@@ -2,7 +2,6 @@
 // Rules: spec/drains.md [DRAIN3], [DRAIN4].
 import { automationOf } from "../../api/effective.ts";
 import { redundancyOf } from "../../model/redundancy.ts";
-import { isLeaving } from "../drains/leaving-groups.ts";
 import { openFences } from "../fencing/fence-processes.ts";
 import { selectPods } from "../pods/outdated-pods.ts";
 import { generationsProblem } from "../safety/common-checks.ts";
@@ -12,6 +11,7 @@ import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
 import { isUpgradingIncompatibly } from "../view/running-version.ts";
 import { nameList } from "../wait.ts";
+import { leavingGroups } from "./kept-pods.ts";
 
 /** As a clause; undefined when one may go. */
 export function evictionProblem(snapshot: Snapshot, draft: Draft): string | undefined {
@@ -39,8 +39,9 @@ function ownWork(snapshot: Snapshot, draft: Draft): string | undefined {
   const fences = openFences(snapshot, draft).map(({ processGroupID }) => processGroupID);
   if (fences.length > 0) return `the operator is about to fence ${nameList(fences)}`;
   if (automationOf(snapshot.cluster.spec).deletionMode === "None") return undefined;
-  const leaving = draft.groups.filter(isLeaving).map(({ processGroupID }) => processGroupID);
-  if (leaving.length > 0) return `the operator moves them itself: ${nameList(leaving)}`;
+  const { moved, emptied } = leavingGroups(snapshot, draft);
+  if (moved.length > 0) return `the operator moves them itself: ${nameList(moved)}`;
+  if (emptied.length > 0) return `the operator moves data away from ${nameList(emptied)}`;
   const { updates } = selectPods(snapshot, draft);
   if (updates.length === 0) return undefined;
   return `the operator makes pods anew: ${nameList(updates.map(({ group }) => group.processGroupID))}`;

@@ -21,6 +21,7 @@ import { isSameJson } from "../view/same-json.ts";
 import { nameList } from "../wait.ts";
 import type { NewWait } from "../wait.ts";
 import { evictionProblem } from "./eviction-problem.ts";
+import { keptText } from "./kept-pods.ts";
 
 const step = "updateDisruptionBudget";
 
@@ -40,8 +41,11 @@ export function updateDisruptionBudget(snapshot: Snapshot, draft: Draft): StepRe
   const problem = evictionProblem(snapshot, draft);
   const pods = podCount(snapshot, draft);
   const minAvailable = problem === undefined ? Math.max(0, pods - 1) : pods;
-  const refused = problem === undefined ? [] : refusedEvictions(snapshot, problem);
-  return { actions: actionsFor(draft, own, minAvailable), waits: [...waits, ...refused] };
+  const refused = problem === undefined ? [] : refusedEvictions(snapshot, draft, problem);
+  return {
+    actions: actionsFor(draft, own, minAvailable),
+    waits: [...waits, ...stuckBudget(own), ...refused],
+  };
 }
 
 /** Pods that are, or are about to be, and those of others with the same labels. One that is being deleted counts until it is gone. */
@@ -65,7 +69,7 @@ function actionsFor(
     const object = disruptionBudget(cluster, minAvailable);
     return [{ type: "createDisruptionBudget", step, object }];
   }
-  if (own.metadata.deletionTimestamp !== undefined) return [];
+  // Also one that somebody's finalizer keeps is over the pods, and must not let others evict them beside us.
   const wanted = budgetSpec(cluster, minAvailable);
   if (isSameJson(own.spec, wanted)) return [];
   return [{ type: "updateDisruptionBudget", step, basis: basisOf(own), spec: wanted }];
@@ -115,19 +119,39 @@ function withoutRights(): NewWait {
   };
 }
 
+const keptRemedy =
+  "Take away what keeps the named pods, or delete them when you have seen enough: until then the drain does not end by itself.";
+
+/** Without finalizers it would be gone at once. */
+function stuckBudget(own: Stored<PodDisruptionBudget> | undefined): NewWait[] {
+  const { deletionTimestamp, finalizers = [], name = "" } = own?.metadata ?? {};
+  if (deletionTimestamp === undefined) return [];
+  return [
+    {
+      step,
+      reason: "DisruptionBudgetStuck",
+      message: `PodDisruptionBudget ${name} is being deleted, and finalizers keep it: ${nameList(finalizers)}. It counts until it is gone; then there is a new one`,
+      retryAfterMs: 60_000,
+    },
+  ];
+}
+
 /** Told only where somebody may be waiting for an eviction. */
-function refusedEvictions(snapshot: Snapshot, problem: string): NewWait[] {
+function refusedEvictions(snapshot: Snapshot, draft: Draft, problem: string): NewWait[] {
   const names: string[] = [];
   const used = new Set(coveredPods(snapshot).map(({ spec }) => spec?.nodeName ?? ""));
   for (const [name, node] of snapshot.nodes ?? []) {
     if (used.has(name) && isCordoned(node)) names.push(name);
   }
   if (names.length === 0) return [];
+  const kept = keptText(snapshot, draft, names);
+  const held = `No pod may be evicted now, from ${nameList(names)} or elsewhere. ${sentence(problem)}`;
   return [
     {
       step,
       reason: "EvictionsHeld",
-      message: `No pod may be evicted now, from ${nameList(names)} or elsewhere. ${sentence(problem)}`,
+      message: kept === undefined ? held : `${held}. ${kept}`,
+      ...(kept === undefined ? {} : { remedy: keptRemedy }),
       retryAfterMs: 15_000,
       isForDatabase: true,
     },

@@ -13,6 +13,7 @@ import { nothing } from "../step.ts";
 import type { Draft, PlanEvent, StepResult } from "../step.ts";
 import { viewOf, withGroups } from "../view/cluster-view.ts";
 import type { NewWait } from "../wait.ts";
+import { sleepingServices } from "./sleeping-services.ts";
 import { nameList } from "../wait.ts";
 
 const step = "hibernate";
@@ -49,11 +50,19 @@ export function fallAsleep(snapshot: Snapshot, draft: Draft): StepResult {
     const wait = { step, reason: "HibernationHeld", message, retryAfterMs: 5_000 } as const;
     return { waits: [wait], isUnfinished: true };
   }
-  const { generation = 0 } = metadata;
   const { routing } = spec;
   const since = formatTime(snapshot.nowMs);
+  // What waited for a window is brought about after the sleep, so its generation is not in force.
+  const generation = draft.isHeldByWindow
+    ? snapshot.cluster.status?.generations?.reconciled
+    : metadata.generation;
+  const hibernation = {
+    since,
+    ...(generation === undefined ? {} : { generation }),
+    ...(routing && { routing }),
+  };
   return {
-    status: { hibernation: { since, generation, ...(routing && { routing }) } },
+    status: { hibernation },
     actions: stopOf(snapshot, draft),
     events: [event("Hibernating", "All pods of the database are stopped at once; volumes stay")],
   };
@@ -73,15 +82,19 @@ function event(reason: string, message: string): PlanEvent {
 }
 
 function keepStopped(snapshot: Snapshot, draft: Draft): StepResult {
+  const services = sleepingServices(snapshot, draft);
   const left = [...snapshot.pods.values()].map(({ metadata }) => metadata.name ?? "").sort();
-  if (left.length === 0) return nothing;
+  if (left.length === 0) return services;
   const wait: NewWait = {
     step,
     reason: "HibernationStopping",
     message: `The database has been stopped; these pods are still there: ${nameList(left)}`,
     retryAfterMs: 15_000,
   };
-  return { actions: stopOf(snapshot, draft), waits: [wait] };
+  return {
+    actions: [...services.actions, ...stopOf(snapshot, draft)],
+    waits: [...services.waits, wait],
+  };
 }
 
 /** One stop for all: whoever is there goes in one act. */

@@ -32,6 +32,15 @@ export const backupReasons = {
       "restore would stand still with its destination locked. It goes on when the restore has " +
       "ended, or when the FoundationDBRestore that the message names is deleted.",
   },
+  BackupClusterAsleep: {
+    concern: "look",
+    usualMs: Infinity,
+    meaning:
+      "The database of the backup, or the destination of the restore, was stopped on purpose (`spec.hibernate`), " +
+      "or wakes from that. What was to be started, changed, followed or ended waits until it serves again. " +
+      "A backup that ran goes on by itself then.",
+    page: "hibernation",
+  },
   BackupClusterMissing: {
     concern: "person",
     meaning:

@@ -94,6 +94,19 @@ export const databaseReasons = {
       "(kubectl patch --subresource status). If it is the same, look at the logs of the pods and " +
       "at the network between them and the rest of the database.",
   },
+  OperatorTrustMissing: {
+    concern: "person",
+    rank: "operator",
+    meaning:
+      "`spec.operatorTrust` names a ConfigMap with the authorities that the operator's own client of this " +
+      "database is to trust, and there is none of that name with that key and with the label " +
+      "`foundationdb.org/fdb-cluster-name` that names the cluster. Nobody else is trusted in their place: a client that " +
+      "trusted others before goes on with them, and an operator that has just started waits, asks the " +
+      "database nothing and changes nothing in it. The database itself serves.",
+    remedy:
+      "Create the ConfigMap with that key and the label foundationdb.org/fdb-cluster-name, or take spec.operatorTrust away.",
+    page: "certificates",
+  },
   DatabaseNotReady: {
     concern: "look",
     meaning:

@@ -22,6 +22,17 @@ export const drainReasons = {
       "Delete your own budget, and the operator makes one. Or set automationOptions.drains.enabled to false.",
     page: "drains",
   },
+  DisruptionBudgetStuck: {
+    concern: "person",
+    meaning:
+      "Somebody deleted the PodDisruptionBudget of the operator, and a finalizer of somebody keeps it. It counts until it " +
+      "is gone, and the operator goes on setting its number, so updates and drains go on as the API server lets " +
+      "them. A new one is made when it is gone.",
+    remedy:
+      "Find out whose finalizer the message names and why it is not taken off: " +
+      "`kubectl get poddisruptionbudget NAME -o yaml`.",
+    page: "drains",
+  },
   EvictionsHeld: {
     concern: "passing",
     meaning:

@@ -31,6 +31,13 @@ export const hibernationReasons = {
       "other resources share it. It is stopped when that has ended, or when `spec.hibernateDespite` names it.",
     page: "hibernation",
   },
+  SleepingAddressLost: {
+    concern: "person",
+    meaning:
+      "While the database sleeps, somebody made a service of a coordinator again, and it has another address now. " +
+      "A database of which the majority of coordinators is not found under the known addresses does not wake.",
+    page: "hibernation",
+  },
   HibernationStopping: {
     concern: "look",
     usualMs: 10 * minuteMs,

@@ -1,14 +1,9 @@
 // Whether an act may begin now: in a maintenance window, when a person called the change urgent, or when it finishes what has
 // begun. Asked for every action of every step, and by the guard again. Rules: spec/windows.md [WIN6]-[WIN12].
 import { createHash } from "node:crypto";
-import { maintenanceWindowsOf, urgentGeneration } from "../../api/maintenance-windows.ts";
 import type { ClusterSpec, ClusterStatus } from "../../api/cluster.ts";
 import { tagOf } from "../../build/images.ts";
 import { mainContainerName } from "../../build/normalise.ts";
-import { localMsOf } from "../../env/time-zone.ts";
-import { formatTime } from "../../kube/time.ts";
-import { nextOpening, openUntil } from "../../model/maintenance-windows.ts";
-import type { MaintenanceWindow } from "../../model/maintenance-windows.ts";
 import { isProtocolCompatible, parseVersion } from "../../model/version.ts";
 import type { Action, DisruptiveAction } from "../action.ts";
 import { preparedVersions } from "./prepared-versions.ts";
@@ -16,39 +11,11 @@ import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
 import type { SafetyView } from "./view.ts";
 import { windowNeed } from "./window-need.ts";
+import { windowState } from "./window-state.ts";
 
 export type BegunWork = NonNullable<ClusterStatus["begunWork"]>;
 
 export type Work = Omit<BegunWork, "since">;
-
-export type WindowState =
-  /** No window restricts anything at this moment. */
-  | { readonly kind: "open" }
-  | { readonly kind: "closed"; readonly opensMs: number | undefined; readonly text: string };
-
-export function windowState({
-  cluster,
-  nowMs,
-}: Pick<SafetyView, "cluster" | "nowMs">): WindowState {
-  const windows = maintenanceWindowsOf(cluster.spec);
-  if (windows.length === 0 || openUntil(windows, nowMs) !== undefined) return { kind: "open" };
-  if (isUrgent(cluster)) return { kind: "open" };
-  const next = nextOpening(windows, nowMs);
-  if (next === undefined) return { kind: "closed", opensMs: undefined, text: "no window opens" };
-  return { kind: "closed", opensMs: next.atMs, text: openingText(next) };
-}
-
-/** A person has said that this generation, and no later one, does not wait. */
-function isUrgent({ metadata }: SafetyView["cluster"]): boolean {
-  return metadata.annotations?.[urgentGeneration] === String(metadata.generation ?? 0);
-}
-
-function openingText({ atMs, timeZone }: Pick<MaintenanceWindow, "timeZone"> & { atMs: number }) {
-  const at = `the next one opens at ${formatTime(atMs)}`;
-  if (timeZone === "UTC") return at;
-  const local = formatTime(localMsOf(timeZone, atMs)).slice(0, 16).replace("T", " ");
-  return `${at}, which is ${local} in ${timeZone}`;
-}
 
 /** Why the act has to wait for a window; undefined when it may begin, or go on. */
 export function windowRefusal(view: SafetyView, action: Action): Refusal | undefined {

@@ -17,6 +17,7 @@ export type RefusalReason = Extract<
   | "MaintenanceRunning"
   | "MaintenanceWindowClosed"
   | "NotLeading"
+  | "OperatorTrustMissing"
   | "StatusIncomplete"
   | "VolumeAtRisk"
 >;

@@ -25,6 +25,7 @@ import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
 import { groupsOf } from "./view.ts";
 import type { SafetyView } from "./view.ts";
+import { windowState } from "./window-state.ts";
 import { claimStateText, isDataInPod, volumeProblem } from "./volumes.ts";
 
 export interface Obstacle {
@@ -221,13 +222,19 @@ function unfinishedWork(view: SafetyView): string | undefined {
   for (const group of groups) {
     if (hasCondition(group, "Fenced")) return `process group ${group.processGroupID} is fenced`;
     const [condition] = (group.processGroupConditions ?? []).filter(
-      ({ type }) => type !== "ProcessHasHighRunLoopBusy",
+      ({ type }) => type !== "ProcessHasHighRunLoopBusy" && !isLeftForLater(view, type),
     );
     if (condition !== undefined && hasCondition(group, condition.type)) {
       return `process group ${group.processGroupID} is not as it should be: ${condition.type}`;
     }
   }
   return undefined;
+}
+
+/** Only a maintenance window is waited for: pods and processes are made anew when the database wakes, as they should be. */
+function isLeftForLater(view: SafetyView, type: string): boolean {
+  if (type !== "IncorrectCommandLine" && type !== "IncorrectPodSpec") return false;
+  return view.cluster.status?.begunWork === undefined && windowState(view).kind === "closed";
 }
 
 function healthProblem(view: SafetyView, status: DatabaseStatus): string | undefined {

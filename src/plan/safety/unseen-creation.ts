@@ -22,7 +22,8 @@ export function mayCreateUnseen(view: CreationView): boolean {
   const { cluster, database, madeConnectionString, lastDatabaseWriteMs } = view;
   const { spec, status } = cluster;
   if (madeConnectionString === undefined || spec.adopt !== undefined) return false;
-  if (database.kind === "seen" || database.reason === "Foreign") return false;
+  if (database.kind === "seen") return false;
+  if (database.reason === "Foreign" || database.reason === "Untrusted") return false;
   if (status?.connectionString !== madeConnectionString || status.configured === true) return false;
   if ((spec.seedConnectionString ?? "") !== "") return false;
   // What became of a first attempt is told by a status.

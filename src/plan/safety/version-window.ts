@@ -3,7 +3,7 @@
 // version that runs. Rules: spec/windows.md [WIN13], [WIN14].
 import { isIncompatibleUpgrade } from "../view/running-version.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { windowState } from "./maintenance-window.ts";
+import { windowState } from "./window-state.ts";
 import { preparedVersions } from "./prepared-versions.ts";
 
 export function withVersionInWindow(snapshot: Snapshot): Snapshot {

@@ -14,13 +14,14 @@ import { operatorTimeMs } from "../view/server-time.ts";
 import { withGroups } from "../view/cluster-view.ts";
 import type { NewWait } from "../wait.ts";
 import { nameList } from "../wait.ts";
-import { isPartOf, needsWindow, windowState, workOf } from "./maintenance-window.ts";
+import { isPartOf, needsWindow, workOf } from "./maintenance-window.ts";
 import type { BegunWork, Work } from "./maintenance-window.ts";
 import { isServing } from "./act-refusal.ts";
 import { beginningOf } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { heldVersion } from "./version-window.ts";
 import { volumeProblem } from "./volumes.ts";
+import { windowState } from "./window-state.ts";
 
 /** What the window is looked at again for at the latest, should somebody set the clock. */
 const lookMs = 3_600_000;
@@ -61,7 +62,7 @@ export function throughWindows(
     // What is told as begun has not.
     events: (result.events ?? []).filter(({ type }) => type !== "Normal"),
     waits: [...(result.waits ?? []), heldWait(snapshot, step, held)],
-    isUnfinished: true,
+    isHeldByWindow: true,
   };
 }
 

@@ -1,11 +1,13 @@
 // Step addServices: the headless service that gives pods their names, and with publicIPSource=service one
 // service for each process group. Rules: spec/plan.md [P43]-[P45].
 import { append } from "../../env/long-lists.ts";
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { annotationKeys } from "../../build/labels.ts";
 import { isNameOfService } from "../../build/pod-environment.ts";
 import { headlessService } from "../../build/service.ts";
 import type { Pod, Service } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
+import { hostOf } from "../../model/address.ts";
 import { coordinatorsOf } from "../../model/connection-string.ts";
 import { isReadyForRemoval } from "../../model/process-group.ts";
 import type { Action } from "../action.ts";
@@ -30,7 +32,8 @@ export function addServices(snapshot: Snapshot, draft: Draft): StepResult {
     const wanted = draft.desired.service(group);
     if (wanted === undefined) continue;
     const { service, pod } = view.of(group);
-    append(actions, planService(wanted, service, { id: group.processGroupID, pod }));
+    const owner = { id: group.processGroupID, pod, restingAddress: restingAddress(draft, group) };
+    append(actions, planService(wanted, service, owner));
   }
   return { actions };
 }
@@ -49,6 +52,17 @@ function neededNames(snapshot: Snapshot, draft: Draft): Stored<Service> | undefi
 interface Owner {
   readonly id: string;
   readonly pod: Stored<Pod> | undefined;
+  readonly restingAddress: string | undefined;
+}
+
+/** The address of a service by which a coordinator without a pod is known, while the database sleeps and wakes. */
+export function restingAddress(
+  { status }: Pick<Draft, "status">,
+  { addresses = [] }: ProcessGroup,
+): string | undefined {
+  if (status.hibernation === undefined) return undefined;
+  const coordinators = new Set(coordinatorsOf(status.connectionString ?? "").map(hostOf));
+  return addresses.map(hostOf).find((host) => coordinators.has(host));
 }
 
 /** Of a service that exists only the selector and what we add to its metadata are ours. */
@@ -63,7 +77,7 @@ function planService(
       {
         type: "createService",
         step,
-        object: withKnownAddress(wanted, owner?.pod),
+        object: withKnownAddress(wanted, owner),
         ...(owner === undefined ? {} : { processGroupId: owner.id }),
       },
     ];
@@ -87,8 +101,9 @@ function planService(
 }
 
 /** A process goes on announcing the address that its pod was made with, so a lost service comes back under it. */
-function withKnownAddress(wanted: Stored<Service>, pod: Stored<Pod> | undefined): Stored<Service> {
-  const clusterIP = pod?.metadata.annotations?.[annotationKeys.publicIp];
+function withKnownAddress(wanted: Stored<Service>, owner: Owner | undefined): Stored<Service> {
+  const given = owner?.pod?.metadata.annotations?.[annotationKeys.publicIp];
+  const clusterIP = given ?? owner?.restingAddress;
   if (clusterIP === undefined || wanted.spec?.type !== "ClusterIP") return wanted;
   return { ...wanted, spec: { ...wanted.spec, clusterIP } };
 }

@@ -40,6 +40,7 @@ import { observedSince } from "../facts.ts";
 import type { NewWait } from "../wait.ts";
 import { quarantineWarnings } from "../volumes/quarantine.ts";
 import { volumeWaits } from "../volumes/volume-waits.ts";
+import { windowWarnings } from "../coordination/shared-windows.ts";
 import { causesFirst } from "../reasons/rank.ts";
 
 export type PlannedStatus = Omit<ClusterStatus, "blockedBy">;
@@ -82,13 +83,7 @@ export function concludeStatus(
     isStatusPending: isStatusPending(snapshot) || isCommandUnseen(snapshot),
     hasWrongDenyList: hasWrongDenyList(snapshot, status),
     isVersionOpen: isVersionOpen(snapshot, draft),
-    hasActions:
-      draft.actions.length > 0 ||
-      volumes.length > 0 ||
-      unreadable.length > 0 ||
-      isRemovalEnding(snapshot, draft) ||
-      isActUnseen(snapshot) ||
-      draft.isUnfinished,
+    hasActions: volumes.length > 0 || unreadable.length > 0 || isWorkLeft(snapshot, draft),
   });
   const waits = isReconciled ? [] : allWaits(snapshot, draft, [...volumes, ...unreadable], told);
   // What was refused or failed before is tried again, but it changes nothing while it does not succeed.
@@ -181,6 +176,7 @@ function warningsOf(snapshot: Snapshot, draft: Draft): PlanWarning[] {
     ...sharingWarnings(snapshot.cluster.spec, databaseStatus(snapshot)),
     ...stuckRemovals(snapshot, draft),
     ...quarantineWarnings(snapshot),
+    ...windowWarnings(snapshot, draft),
   ];
 }
 
@@ -189,6 +185,16 @@ function isVersionOpen(snapshot: Snapshot, { status }: Draft): boolean {
   const running = status.runningVersion ?? snapshot.cluster.spec.version;
   const { kind } = upgradeVerdict(snapshot, running);
   return kind === "refused" || kind === "uncertain";
+}
+
+function isWorkLeft(snapshot: Snapshot, draft: Draft): boolean {
+  return (
+    draft.actions.length > 0 ||
+    draft.isUnfinished ||
+    draft.isHeldByWindow ||
+    isRemovalEnding(snapshot, draft) ||
+    isActUnseen(snapshot)
+  );
 }
 
 /** A process group that leaves stands in the list until the database has forgotten it: a matter of seconds. */

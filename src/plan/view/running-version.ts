@@ -1,5 +1,6 @@
 // Which version a database runs: the one that most of its processes report, the newer one in a tie.
 // Rules: spec/plan.md [P21], spec/upgrade.md [U30]-[U33].
+import { isAdopting } from "../../api/adoption.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import {
   compareVersions,
@@ -50,6 +51,8 @@ export function lastRunningVersion(snapshot: Snapshot): string {
   if (answer !== undefined && snapshot.nowMs - answer.observedMs <= answerMaximumAgeMs) {
     return answer.version;
   }
+  // Of a database that comes back from its disks nobody knows the version before it serves: what was tried first may be wrong.
+  if (isAdopting(snapshot.cluster)) return spec.version;
   return status?.runningVersion || snapshot.configMap?.data?.["running-version"] || spec.version;
 }
 

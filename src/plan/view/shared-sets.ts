@@ -30,6 +30,8 @@ export interface SetMemory {
 
 export interface CoordinationKnowledge {
   readonly sets: CoordinationSets;
+  /** The maintenance windows that instances announced, by prefix. */
+  readonly windows?: ReadonlyMap<string, string>;
   /** When the sets were asked for. */
   readonly observedMs: number;
   readonly memory: SetMemory;

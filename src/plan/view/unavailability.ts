@@ -42,7 +42,7 @@ export const staleRemedy =
   "put the text of /var/fdb/data/fdb.cluster of one of its pods into status.connectionString (kubectl patch --subresource status).";
 
 export interface SilenceText {
-  reason: "DatabaseForeign" | "DatabaseUnreachable";
+  reason: "DatabaseForeign" | "DatabaseUnreachable" | "OperatorTrustMissing";
   /** The beginning of a sentence, without capital and full stop. */
   clause: string;
   remedy: string;
@@ -51,6 +51,10 @@ export interface SilenceText {
 export function silenceOf({ reason, message }: Silence): SilenceText {
   if (reason === "Foreign") {
     return { reason: "DatabaseForeign", clause: message, remedy: remedyOf("DatabaseForeign") };
+  }
+  if (reason === "Untrusted") {
+    const remedy = remedyOf("OperatorTrustMissing");
+    return { reason: "OperatorTrustMissing", clause: message, remedy };
   }
   const why = message === "" ? "" : `: ${message}`;
   const clause = `the database does not answer${why}`;

@@ -1,7 +1,7 @@
 // The page about a backup: whether it runs, what can be restored and how far that is behind, what waits for what, and what a
 // person can do. From Kubernetes objects alone. Rules: spec/backup.md [BK110].
 import { foundationDbBackups } from "../../api/backup.ts";
-import type { BackupSpec, FoundationDBBackup } from "../../api/backup.ts";
+import type { FoundationDBBackup } from "../../api/backup.ts";
 import { isContinuous } from "../../api/effective-backup.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { Event, Pod } from "../../kube/generated/types.ts";
@@ -60,7 +60,7 @@ export function explainBackup(input: BackupInput, nowMs: number): BackupPage {
     cluster: spec.clusterName,
     asOf: formatTime(nowMs),
     verdict,
-    headline: verdict === "healthy" ? restOf(spec, facts) : headlineOf(verdict, facts, waits),
+    headline: verdict === "healthy" ? restOf(backup, facts) : headlineOf(verdict, facts, waits),
     ...facts,
     figures: figuresOf(backup, nowMs),
     waits,
@@ -98,8 +98,9 @@ const headlines: Readonly<Partial<Record<Verdict, string>>> = {
 };
 
 /** A backup that is as specified need not be one that follows the database. */
-function restOf(spec: BackupSpec, { running, restorable }: Facts): string {
+function restOf({ spec, status }: FoundationDBBackup, { running, restorable }: Facts): string {
   const data = restorable.answer === "yes" ? "It can be restored" : "It cannot be restored";
+  if (status?.state === "Asleep") return `${running.text}. ${data}.`;
   if (spec.backupState === "Stopped") return `The backup is stopped, as the spec says. ${data}.`;
   if (spec.backupState === "Paused") {
     return `The backup is paused, as the spec says, and falls behind. ${data}.`;

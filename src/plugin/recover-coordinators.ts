@@ -1,0 +1,217 @@
+// `kubectl fdb recover-coordinators`: brings a database of one region back after the majority of its coordinators is lost for good,
+// with the state of one that is left. It can take back what happened since that one was last told something, so it wants proof
+// that the others are stopped, and two consents. Rules: spec/plugin.md [PL77]-[PL79], [PL85], [PL86].
+import { foundationDbBackups } from "../api/backup.ts";
+import type { ClusterSpec, FoundationDBCluster } from "../api/cluster.ts";
+import { isGlobalMode } from "../api/effective.ts";
+import { CommandError } from "../env/command-error.ts";
+import { isKubeError } from "../kube/error.ts";
+import { nodes, persistentVolumeClaims } from "../kube/resource.ts";
+import type { Stored } from "../kube/resource.ts";
+import { parseConnectionString } from "../model/connection-string.ts";
+import { changeCluster } from "./change-cluster.ts";
+import { mustNotServe, storeConnectionString, tellPods } from "./connection-change.ts";
+import {
+  candidatesOf,
+  chooseCoordinators,
+  livingCoordinators,
+  publicAddressOf,
+  withCoordinators,
+} from "./coordinator-addresses.ts";
+import type { Candidate } from "./coordinator-addresses.ts";
+import { copyState, statePlaces, untilStatus } from "./coordination-state.ts";
+import type { StatePlace } from "./coordination-state.ts";
+import type { WriteFlags } from "./flags.ts";
+import { isRunning, podName } from "./pod-commands.ts";
+import { confirmByName, confirmLoss } from "./prompt.ts";
+import { commandErrorOf } from "./read-named.ts";
+import { podsOf, readCluster } from "./read-selection.ts";
+import type { Session } from "./session.ts";
+import { doubtOf } from "./stopped-coordinators.ts";
+
+export interface RecoverCoordinatorsFlags extends WriteFlags {
+  confirm?: string;
+  acceptLoss?: boolean;
+  from?: string;
+}
+
+interface Way {
+  readonly cluster: Stored<FoundationDBCluster>;
+  readonly source: StatePlace;
+  readonly lost: readonly string[];
+  readonly chosen: readonly Candidate[];
+  readonly connectionString: string;
+}
+
+export async function runRecoverCoordinators(
+  session: Session,
+  flags: RecoverCoordinatorsFlags,
+  name: string,
+): Promise<void> {
+  const { out, namespace } = session;
+  const way = await findWay(session, flags, name);
+  const { cluster, source, chosen, connectionString } = way;
+  const place = `${namespace}/${name}`;
+  const copied = chosen.map(({ pod }) => pod).filter((pod) => pod !== source.pod);
+  const steps = [
+    `spec.skip of ${name} becomes true, so that its operator does nothing meanwhile`,
+    `the coordination state of ${source.pod} is copied to ${copied.join(", ")}`,
+    `the connection string becomes ${connectionString}, and every fdbserver of ${name} is restarted`,
+    "when the database serves, spec.skip becomes false",
+  ];
+  out.note(`${steps.map((step, index) => `${index + 1}. ${step}`).join("\n")}\n`);
+  out.note(`${(await lossOf(session, way)).join("\n")}\n`);
+  if (flags.dryRun === true) {
+    out.write(`${place} would get the connection string ${connectionString}\n`);
+    return;
+  }
+  const { confirm: given, acceptLoss = false } = flags;
+  const named = { ...(given === undefined ? {} : { name: given }), flag: "--confirm" };
+  await confirmByName(session, "This cannot be taken back.", name, named);
+  await confirmLoss(session, acceptLoss);
+  const change = (next: (spec: ClusterSpec) => ClusterSpec) =>
+    changeCluster(session, { name, text: "", change: ({ spec }) => next(spec) }, { yes: true });
+  await change((spec) => ({ ...spec, skip: true }));
+  out.write(`${place}: the operator is held off (spec.skip)\n`);
+  // Somebody may have come back while the question was open.
+  try {
+    await findWay(session, { ...flags, from: source.pod }, name);
+  } catch (error) {
+    await change((spec) => ({ ...spec, skip: cluster.spec.skip ?? false }));
+    throw error;
+  }
+  for (const pod of copied) {
+    await copyState(session, source, pod);
+    out.write(`${pod}: has the coordination state of ${source.pod}\n`);
+  }
+  const before = cluster.status?.connectionString ?? "";
+  await storeConnectionString(session, name, before, connectionString);
+  const { told, failed } = await tellPods(session, cluster, connectionString);
+  out.write(`${told.length} pods restart with the connection string ${connectionString}\n`);
+  for (const each of failed) out.note(`could not be told: ${each}\n`);
+  const after = await untilStatus(
+    session,
+    cluster,
+    (status) => status.client?.database_status?.available === true,
+    `the database does not serve: look at kubectl fdb status ${name}; its connection string is ${connectionString}, and spec.skip of ${name} is still true`,
+  );
+  await change((spec) => ({ ...spec, skip: false }));
+  const generation = after?.cluster?.generation;
+  out.write(
+    `${place} serves again${generation === undefined ? "" : `, generation ${generation}`}.\n` +
+      "Compare what your applications wrote last: see above for what may be gone.\n",
+  );
+}
+
+/** What may be gone, as far as anybody can tell. */
+async function lossOf({ client, namespace }: Session, way: Way): Promise<string[]> {
+  const { cluster, source, lost } = way;
+  const { items } = await client.listAll(foundationDbBackups, { namespace });
+  const backups = items.flatMap(({ metadata, spec, status }) => {
+    const { version, time } = status?.restorable?.to ?? {};
+    if (spec.clusterName !== cluster.metadata.name || version === undefined) return [];
+    return [
+      `The backup ${metadata.name ?? ""} has everything up to version ${version}${time === undefined ? "" : ` of ${time}`}: what it has is not lost.`,
+    ];
+  });
+  return [
+    `MAY BE LOST: every version since the last recovery of which ${source.pod} was told. Where it took part in the last one, nothing is; where it was away then, everything that was committed after that recovery.`,
+    ...(backups.length === 0
+      ? ["No backup of this cluster tells a version that can be restored."]
+      : backups),
+    `Lost for good are the coordinators ${lost.join(", ")}. None of them may come back with its data: it would be a second database of the same name.`,
+  ];
+}
+
+function refused(why: string): CommandError {
+  return new CommandError(`${why}; nothing was changed`);
+}
+
+/** Everything that is looked at before something is done. */
+async function findWay(
+  session: Session,
+  { from }: RecoverCoordinatorsFlags,
+  name: string,
+): Promise<Way> {
+  const cluster = await readCluster(session, name);
+  const { databaseConfiguration = {} } = cluster.spec;
+  if ((databaseConfiguration.usable_regions ?? 1) > 1) {
+    throw refused(`${name} has several regions; see kubectl fdb recover-multi-region-cluster`);
+  }
+  if (isGlobalMode(cluster.spec)) {
+    throw refused(`several resources look after the database of ${name}`);
+  }
+  const known = parseConnectionString(cluster.status?.connectionString ?? "");
+  if (!known.ok) throw refused(`status.connectionString of ${name}: ${known.error}`);
+  const seen = await mustNotServe(session, cluster, "there is nothing to recover");
+  if (seen.hasQuorum === undefined) throw refused(seen.words);
+  if (seen.hasQuorum) {
+    throw refused(
+      `a majority of the coordinators of ${name} answers: the database may come back by itself (kubectl fdb explain ${name})`,
+    );
+  }
+  const pods = await podsOf(session, cluster);
+  const running = pods.filter(isRunning);
+  const { coordinators } = known.value;
+  const living = livingCoordinators(coordinators, running);
+  const lost = coordinators.filter(
+    (coordinator) => livingCoordinators([coordinator], running).length === 0,
+  );
+  if (lost.length * 2 < coordinators.length) {
+    throw refused(
+      `the pods of ${coordinators.length - lost.length} of ${coordinators.length} coordinators run, which is a majority: find out why they do not answer (kubectl fdb explain ${name})`,
+    );
+  }
+  const doubt = doubtOf(await surroundingsOf(session, cluster, pods), lost);
+  if (doubt !== undefined) {
+    throw refused(`it is not proved that the others are stopped: ${doubt}`);
+  }
+  const survivors = await statePlaces(session, living);
+  const source = sourceOf(survivors, from);
+  // State of another coordinator beside it might be an older or a newer one: there is one source.
+  const others = survivors.map(({ pod }) => pod).filter((pod) => pod !== source.pod);
+  const candidates = candidatesOf(cluster, running).filter(({ pod }) => !others.includes(pod));
+  const chosen = chooseCoordinators(cluster, candidates, [source.pod]);
+  if (!chosen.some(({ pod }) => pod === source.pod) || chosen.length < 2) {
+    const address = publicAddressOf(running.find((pod) => podName(pod) === source.pod)) ?? "";
+    throw refused(
+      `too few pods run that could become coordinators beside ${source.pod} ${address}`,
+    );
+  }
+  const connectionString = withCoordinators(known.value, chosen);
+  return { cluster, source, lost, chosen, connectionString };
+}
+
+function sourceOf(survivors: readonly StatePlace[], from: string | undefined): StatePlace {
+  const [first, second] = survivors;
+  const names = survivors.map(({ pod }) => pod).join(", ");
+  if (first === undefined) {
+    throw refused("no coordinator of the database is left with its state: restore a backup");
+  }
+  if (from !== undefined) {
+    const named = survivors.find(({ pod }) => pod === from);
+    if (named === undefined) throw refused(`${from} is no coordinator that is left (${names})`);
+    return named;
+  }
+  if (second === undefined) return first;
+  throw refused(
+    `several coordinators are left (${names}), and one may know more than another: name the one that ran when the database served last with --from`,
+  );
+}
+
+async function surroundingsOf(
+  { client, namespace, server }: Session,
+  cluster: Stored<FoundationDBCluster>,
+  pods: Awaited<ReturnType<typeof podsOf>>,
+): Promise<Parameters<typeof doubtOf>[0]> {
+  try {
+    const claims = (await client.listAll(persistentVolumeClaims, { namespace })).items;
+    return {
+      ...{ cluster, pods, nodes: (await client.listAll(nodes, {})).items },
+      claims: new Map(claims.map((claim) => [claim.metadata.name ?? "", claim])),
+    };
+  } catch (error) {
+    if (!isKubeError(error)) throw error;
+    throw commandErrorOf(error, server);
+  }
+}
