@@ -1,18 +1,13 @@
 // The operator as a whole: local copies of the objects, a queue of clusters that deserve a look, and a pass for each.
 // It runs against a real API server and against the emulated one, in real and in virtual time.
 // Rules: spec/operate.md [OP1]-[OP4], [OP46]-[OP49].
-import { validateCluster } from "../api/validate-cluster.ts";
-import { newTlsProblems } from "../api/validate-tls.ts";
 import type { PodTemplateLimits } from "../api/validate-pod-template.ts";
-import { problem } from "../api/problem.ts";
-import type { ValidationProblem } from "../api/problem.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { validateBackup } from "../api/validate-backup.ts";
 import { validateRestore } from "../api/validate-restore.ts";
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
 import type { Random } from "../env/random.ts";
-import { stoppedStopwatch } from "../env/stopwatch.ts";
 import type { Stopwatch } from "../env/stopwatch.ts";
 import type { AdminClientFactory } from "../fdb/admin.ts";
 import { readableAdmin } from "../fdb/readable-status.ts";
@@ -31,7 +26,6 @@ import type { Stored } from "../kube/resource.ts";
 import { measuredTransport, ServerClock } from "../kube/server-clock.ts";
 import type { KubeTransport } from "../kube/transport.ts";
 import type { SafetyView } from "../plan/safety/view.ts";
-import { defaultPlanOptions } from "../plan/snapshot.ts";
 import type { PlanOptions } from "../plan/snapshot.ts";
 import type { PodNetwork } from "../pod/network.ts";
 import { isSameDatabase } from "../model/connection-string.ts";
@@ -49,7 +43,6 @@ import type { ClusterState } from "./cluster-state.ts";
 import { isLeftAlone } from "../plan/removal/protect-from-deletion.ts";
 import { isSameForEvictions, isSameForPods } from "./changes-that-matter.ts";
 import { fencedAdmin, fencedTransport } from "./fence.ts";
-import { Guard } from "./guard.ts";
 import type { GuardedDatabase } from "./guard.ts";
 import { registerDatabaseMetrics } from "./database-metrics/collect.ts";
 import type { DatabaseMetricsSource, HeardDatabase } from "./database-metrics/collect.ts";
@@ -57,11 +50,11 @@ import { registerClusterMetrics } from "./metrics-cluster.ts";
 import { OperatorMetrics } from "./metrics.ts";
 import type { Counters, QueueName } from "./metrics.ts";
 import { observeCluster } from "./observe.ts";
-import { allChecks } from "./operator-checks.ts";
 import type { OperatorChecks } from "./operator-checks.ts";
 import { takeIn } from "./take-in.ts";
 import { PacedQueue } from "./paced-queue.ts";
 import { reconcileCluster } from "./reconcile.ts";
+import { judgedOnce, reconcileOptions } from "./reconcile-options.ts";
 import type { ReconcileOptions } from "./reconcile.ts";
 
 export interface OperatorOptions {
@@ -498,56 +491,6 @@ class RunningOperator implements Operator {
   }
 }
 
-function reconcileOptions(
-  input: OperatorInput,
-  client: KubeClient,
-  serverClock: ServerClock,
-  caches: Caches,
-  recorder: EventRecorder,
-  metrics: OperatorMetrics,
-): Omit<ReconcileOptions, "wake" | "serverClock"> {
-  const { clock, random, log, options = {}, checks = allChecks } = input;
-  const commandTimeoutMs = options.commandTimeoutMs ?? 10_000;
-  const guard = new Guard({
-    client,
-    caches,
-    clock,
-    serverClock,
-    commandTimeoutMs,
-    statusTimeoutMs: 2 * (options.statusTimeoutMs ?? 20_000),
-    stages: checks.stages,
-    // Whoever is told to stop begins nothing more, and what is under way is waited for.
-    remainingTermMs: () => (input.signal.aborted ? 0 : (input.term?.remainingMs() ?? Infinity)),
-  });
-  return {
-    clock,
-    random,
-    stopwatch: input.stopwatch ?? stoppedStopwatch,
-    log,
-    client,
-    caches,
-    recorder,
-    metrics,
-    operatorName: options.name,
-    perform: {
-      client,
-      caches,
-      guard,
-      network: input.podNetwork,
-      parallelMax: options.parallelWrites ?? 16,
-      sidecarTimeoutMs: options.sidecarOrderTimeoutMs ?? 5_000,
-      isStopped: () => input.signal.aborted,
-    },
-    plan: { ...defaultPlanOptions, ...options.plan },
-    checks: checks.safety,
-    validate: validator(input.admin, options.podTemplateLimits),
-    statusIntervalMs: options.statusIntervalMs ?? 10_000,
-    busyPollMs: options.busyPollMs ?? 1_000,
-    restPollMs: options.restPollMs ?? 30_000,
-    onActivity: input.onActivity ?? (() => {}),
-  };
-}
-
 /**
  * Where several instances share the right to work, nothing is written beyond the term. No status is read before its shape
  * was looked at.
@@ -571,35 +514,5 @@ function noteDifference(log: Log, aheadMs: number): void {
   log.warn("our clock differs from the API server's; it is allowed for", {
     secondsAhead: -Math.round(aheadMs / 1000),
     remedy: "set the clocks of the nodes: times in status and logs are ours",
-  });
-}
-
-type Validate<T> = (resource: T) => readonly ValidationProblem[];
-
-/** A resource is judged once for each version of it. */
-function judgedOnce<T extends { readonly spec: object }>(judge: Validate<T>): Validate<T> {
-  const known = new WeakMap<object, readonly ValidationProblem[]>();
-  return (resource) => {
-    const problems = known.get(resource.spec) ?? judge(resource);
-    known.set(resource.spec, problems);
-    return problems;
-  };
-}
-
-function validator(
-  admin: AdminClientFactory,
-  podTemplateLimits: PodTemplateLimits | undefined,
-): Validate<FoundationDBCluster> {
-  return judgedOnce((cluster) => {
-    const problems = [
-      ...validateCluster(cluster, { podTemplateLimits }),
-      ...newTlsProblems(cluster),
-    ];
-    const { version } = cluster.spec;
-    if (problems.length === 0 && !admin.isVersionSupported(version)) {
-      const message = `there is no client for version ${version} beside this operator`;
-      problems.push(problem("spec.version", version, message, "choose a version that it has"));
-    }
-    return problems;
   });
 }
