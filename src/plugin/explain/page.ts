@@ -6,6 +6,7 @@ import { isHibernated } from "../../api/hibernation.ts";
 import { mostOf } from "../../env/long-lists.ts";
 import type { BlockedBy } from "../../api/blocked-by.ts";
 import type { Condition, FoundationDBCluster } from "../../api/cluster.ts";
+import type { QuarantineEntry } from "../../api/cluster-status.ts";
 import type { Event, Node, PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { formatTime, parseTime } from "../../kube/time.ts";
@@ -19,7 +20,7 @@ import type { GroupTrouble } from "./groups.ts";
 import { objectTroubles, recentEvents } from "./objects.ts";
 import type { ObjectTrouble, ToldEvent } from "./objects.ts";
 import { staleFacts } from "./staleness.ts";
-import { formatAge } from "./words.ts";
+import { asSentence, formatAge } from "./words.ts";
 
 /** Everything that the page rests on. Lists that could not be read are undefined and named in `unread`. */
 export interface ExplainInput {
@@ -84,6 +85,8 @@ export interface ExplainPage {
   doing: readonly string[];
   waits: readonly ExplainedWait[];
   processGroups: { total: number; inTrouble: number; troubles: readonly GroupTrouble[] };
+  /** Volumes of process groups that are gone, which wait before they are deleted. */
+  quarantine: readonly QuarantineEntry[];
   /** What Kubernetes says of the pods and volumes of the cluster. */
   objects: readonly ObjectTrouble[];
   recent: readonly ToldEvent[];
@@ -126,6 +129,7 @@ export function explainCluster(input: ExplainInput, nowMs: number): ExplainPage 
       inTrouble: new Set(troubles.flatMap((trouble) => trouble.ids)).size,
       troubles,
     },
+    quarantine: status.quarantine ?? [],
     objects: objectTroubles(input),
     recent: recentEvents(cluster, input.events, nowMs),
     stale,
@@ -180,18 +184,23 @@ function soundFact(cluster: FoundationDBCluster, isStale: boolean): ExplainedFac
 /** A condition of process groups is said in words. */
 function troubleText(condition: Condition | undefined): string {
   const { reason = "", message = "" } = condition ?? {};
-  const meaning = meaningOf(reason);
-  if (meaning === undefined) return asClause(message);
-  return `${message.replace(`${reason}: `, "")}: ${meaning}`;
+  if (meaningOf(reason) === undefined) return asClause(message);
+  const names = message.replace(`${reason}: `, "");
+  const count = / and | more$/.test(names) ? 2 : 1;
+  return `${names}: ${meaningOf(reason, count)}`;
 }
 
 function reconciledFact(cluster: FoundationDBCluster, isStale: boolean): ExplainPage["reconciled"] {
   const generation = cluster.metadata.generation ?? 0;
   const reconciledGeneration = cluster.status?.generations?.reconciled;
+  // The time of the condition is that since which something is not as it should be; a change of the resource may have
+  // come later, so that it is not told as if that had lasted so long.
+  const last = reconciledGeneration ?? 0;
+  const before = last > 0 && last < generation ? `; the last in force was ${last}` : "";
   const found = fact(conditionIn(cluster.status, "Reconciled"), isStale, {
     isGoodWhen: "True",
     true: `generation ${reconciledGeneration ?? generation} of the resource is in force`,
-    false: `generation ${generation} of the resource is not in force yet`,
+    false: `not everything is as the resource wants it (generation ${generation}${before})`,
   });
   return {
     ...found,
@@ -211,7 +220,7 @@ function warningOf(cluster: FoundationDBCluster): Pick<ExplainPage, "warning"> {
 
 /** Messages that stand side by side end with a full stop. */
 function sentenceOf(message: string | undefined): string[] {
-  return message === undefined ? [] : [message.endsWith(".") ? message : `${message}.`];
+  return message === undefined ? [] : [asSentence(message)];
 }
 
 /** Entries of the lists of what is to be removed that mean no process group: done with, or mistyped. */
@@ -317,10 +326,18 @@ function headlineOf(
     case "degraded":
       return `The database serves reads and writes, but not as well as it should: ${sound.text}.`;
     case "working":
-      return `The database serves reads and writes, and ${look}.`;
+      return `The database serves reads and writes, and ${windowText(waits) ?? look}.`;
     case "healthy":
       return `Healthy${lasting(nowMs, serving, sound, reconciled)}: the database serves reads and writes, and everything is as specified.`;
   }
+}
+
+/** Where nothing is done before a maintenance window opens; undefined when there is other work, too. */
+function windowText(waits: readonly ExplainedWait[]): string | undefined {
+  const [first] = waits;
+  if (first === undefined) return undefined;
+  if (waits.some(({ reason }) => reason !== "MaintenanceWindowClosed")) return undefined;
+  return `the operator ${asClause(first.message)}`;
 }
 
 function sleepText({ metadata, status }: FoundationDBCluster): string {
