@@ -79,6 +79,10 @@ async function drainNode({ client, clock }: TestWorld): Promise<void> {
     "foundationdb.org/fdb-cluster-name=drain,foundationdb.org/fdb-process-class=storage";
   const { items } = await client.list(pods, { labelSelector });
   const name = items[0]?.spec?.nodeName ?? "";
-  await client.patch(nodes, { name }, { spec: { unschedulable: true } }, { type: "merge" });
+  const wish = {
+    metadata: { annotations: { "foundationdb.org/drain": "true" } },
+    spec: { unschedulable: true },
+  };
+  await client.patch(nodes, { name }, wish, { type: "merge" });
   await clock.advance(15_000);
 }
