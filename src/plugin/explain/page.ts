@@ -11,6 +11,7 @@ import type { Event, Node, PersistentVolumeClaim, Pod } from "../../kube/generat
 import type { Stored } from "../../kube/resource.ts";
 import { formatTime, parseTime } from "../../kube/time.ts";
 import { isDeletionHeld } from "../../plan/removal/protect-from-deletion.ts";
+import { hasCondition } from "../../model/process-group.ts";
 import { podNameOf } from "../../model/process-group-id.ts";
 import { nameList } from "../../plan/wait.ts";
 import { concernAt } from "../../plan/reasons/concern.ts";
@@ -296,7 +297,8 @@ function headlineOf(
 ): string {
   const count = waits.filter((wait) => wait.concern !== "passing").length;
   const things = count === 1 ? "one thing needs" : `${count} things need`;
-  const look = count === 0 ? "the operator is at work" : `${things} a look`;
+  const look =
+    count === 0 ? `the operator is at work${workText(cluster, verdict)}` : `${things} a look`;
   switch (verdict) {
     case "deleting":
       return isDeletionHeld(cluster)
@@ -330,6 +332,17 @@ function headlineOf(
     case "healthy":
       return `Healthy${lasting(nowMs, serving, sound, reconciled)}: the database serves reads and writes, and everything is as specified.`;
   }
+}
+
+/** ": what it is at", where that is known. */
+function workText(cluster: FoundationDBCluster, verdict: Verdict): string {
+  const drained = (cluster.status?.processGroups ?? [])
+    .filter((group) => hasCondition(group, "NodeDraining"))
+    .map(({ processGroupID }) => processGroupID);
+  if (drained.length === 1) return `: ${drained[0]} leaves its node, which is drained`;
+  if (drained.length > 1) return `: ${nameList(drained)} leave their nodes, which are drained`;
+  const [first] = verdict === "working" ? doingFlags(cluster, verdict) : [];
+  return first === undefined ? "" : `: ${first[1]}`;
 }
 
 /** Where nothing is done before a maintenance window opens; undefined when there is other work, too. */

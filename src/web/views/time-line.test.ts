@@ -55,7 +55,7 @@ test("[WEB15] [WEB16] failing process groups of a class are one failure, and out
   assert.deepEqual(entriesOf(line), [
     {
       ...{ kind: "failure", reason: "MissingProcesses", fromMs: nowMs - 240_000 },
-      text: "storage: the database does not see its processes (storage-1 and storage-2)",
+      text: "storage: the database does not see their processes (storage-1 and storage-2)",
     },
   ]);
   line.noteCluster(sceneCluster([]), nowMs + 5_000);
