@@ -73,7 +73,7 @@ export async function previewInProcess(
 }
 
 const tooLong =
-  "the preview took too long, and was ended: this page waits for two minutes; for a large cluster run `kubectl fdb preview` in a terminal";
+  "the preview took too long, and was ended: this page waits for two minutes; where the cluster is large or the machine busy, run `kubectl fdb preview` in a terminal";
 const notServing =
   "the database does not serve, and a preview begins with one that does: get it to serve first";
 

@@ -114,7 +114,7 @@ export class TimeLine {
     for (const trouble of groupTroubles(cluster.status?.processGroups ?? [])) {
       const { condition, processClass, meaning, ids, since } = trouble;
       if (!isFailure(condition)) continue;
-      const text = `${processClass}: ${meaning} (${nameList(ids)})`;
+      const text = `${nameList(ids)}: ${meaning}`;
       last(
         `group/${condition}/${processClass}`,
         { kind: "failure", reason: condition, text },
