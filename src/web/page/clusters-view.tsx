@@ -67,20 +67,45 @@ function NoCluster() {
   );
 }
 
+/** What stands below: what it is, how many are well, what is kept. */
+function CardMeta({ card }: { readonly card: ClusterCard }) {
+  const { verdict, version, processGroups: groups, backups } = card;
+  const isMoving = version.running !== undefined && version.running !== version.wanted;
+  return (
+    <p class="meta">
+      <span>{card.redundancyMode}</span>
+      <span>{isMoving ? `${version.running} → ${version.wanted}` : version.wanted}</span>
+      <span>
+        {verdict === "asleep"
+          ? counted(groups.total, "process group")
+          : `${groups.well} of ${Math.max(groups.total, groups.wanted)} well`}
+      </span>
+      {backups === undefined || backups.total === 0 ? null : (
+        <span>
+          {counted(backups.total, "backup")}
+          {backups.inTrouble === 0 ? null : (
+            <>
+              , <strong class="in-trouble">{backups.inTrouble} in trouble</strong>
+            </>
+          )}
+        </span>
+      )}
+      {card.quarantine === undefined ? null : (
+        <span>{counted(card.quarantine, "volume")} in quarantine</span>
+      )}
+      {card.createdAt === undefined ? null : (
+        <span>
+          <Age since={card.createdAt} /> old
+        </span>
+      )}
+    </p>
+  );
+}
+
 const Card = pure(({ card }: { readonly card: ClusterCard }) => {
-  const {
-    namespace,
-    cluster,
-    urgency,
-    verdict,
-    version,
-    processGroups: groups,
-    waits,
-    backups,
-  } = card;
+  const { namespace, cluster, urgency, verdict, waits } = card;
   const { first } = waits;
   const isAsleep = verdict === "asleep";
-  const isMoving = version.running !== undefined && version.running !== version.wanted;
   return (
     <li class={`card edge urgency-${urgency}`}>
       <div class="card-head">
@@ -114,33 +139,7 @@ const Card = pure(({ card }: { readonly card: ClusterCard }) => {
           {first.remedy}
         </p>
       ) : null}
-      <p class="meta">
-        <span>{card.redundancyMode}</span>
-        <span>{isMoving ? `${version.running} → ${version.wanted}` : version.wanted}</span>
-        <span>
-          {isAsleep
-            ? counted(groups.total, "process group")
-            : `${groups.well} of ${Math.max(groups.total, groups.wanted)} well`}
-        </span>
-        {backups === undefined || backups.total === 0 ? null : (
-          <span>
-            {counted(backups.total, "backup")}
-            {backups.inTrouble === 0 ? null : (
-              <>
-                , <strong class="in-trouble">{backups.inTrouble} in trouble</strong>
-              </>
-            )}
-          </span>
-        )}
-        {card.quarantine === undefined ? null : (
-          <span>{counted(card.quarantine, "volume")} in quarantine</span>
-        )}
-        {card.createdAt === undefined ? null : (
-          <span>
-            <Age since={card.createdAt} /> old
-          </span>
-        )}
-      </p>
+      <CardMeta card={card} />
     </li>
   );
 });
