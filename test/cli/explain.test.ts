@@ -19,7 +19,6 @@ import { KubeClient } from "../../src/kube/client.ts";
 import type { Event, Node, PersistentVolumeClaim, Pod } from "../../src/kube/generated/types.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import { formatTime } from "../../src/kube/time.ts";
-import { schedulerText } from "../../src/plan/pods/pod-trouble.ts";
 import type { KubeTransport } from "../../src/kube/transport.ts";
 import { small, TestWorld, tiny } from "../world/world-harness.ts";
 
@@ -135,63 +134,6 @@ test("[E20] [E55] what ordinary work brings with it does not ask for a look befo
     pageWith(changed(condition("Reconciled", "False")), { blockedBy: [unfit(minutes)] });
   assert.match(page(2).headline, /and the operator is at work\.$/);
   assert.match(page(11).headline, /and one thing needs a look\.$/);
-});
-
-test("[E2] a change that waits for its window is not called work, and work is named", () => {
-  const busy = changed(condition("Reconciled", "False"));
-  const held = {
-    ...{ step: "bounceProcesses", reason: "MaintenanceWindowClosed", since: minutesAgo(9) },
-    message:
-      "Waits for a maintenance window (the next one opens at 2026-11-18T02:00:00Z): restart log-1",
-  };
-  assert.equal(
-    pageWith(busy, { blockedBy: [held] }).headline,
-    "The database serves reads and writes, and the operator waits for a maintenance window (the next one opens at 2026-11-18T02:00:00Z): restart log-1.",
-  );
-  const other = {
-    ...held,
-    reason: "PodPending",
-    message: "Pod a is starting",
-    since: minutesAgo(0),
-  };
-  assert.match(pageWith(busy, { blockedBy: [held, other] }).headline, /the operator is at work/);
-  const drained = ["storage-1", "storage-2"].map((processGroupID) => ({
-    ...{ processGroupID, processClass: "storage", addresses: [] },
-    processGroupConditions: [{ type: "NodeDraining", timestamp: nowMs / 1000 }],
-  }));
-  assert.match(
-    pageWith(busy, { processGroups: drained.slice(0, 1) } as never).headline,
-    /at work: storage-1 leaves its node, which is drained\.$/,
-  );
-  assert.match(
-    pageWith(busy, { processGroups: drained } as never).headline,
-    /at work: storage-1 and storage-2 leave their nodes, which are drained\.$/,
-  );
-  assert.match(
-    pageWith(busy, { generations: { needsBounce: 2 } }).headline,
-    /at work: restart processes with their new arguments\.$/,
-  );
-});
-
-test("[E5] volumes in quarantine are listed, those first that are deleted first", () => {
-  const quarantine = [
-    { volumeClaim: "orders-storage-1-data", processGroupID: "storage-1", until: minutesAgo(-60) },
-    { volumeClaim: "orders-storage-2-data", kept: "a pod uses it" },
-  ];
-  const text = renderExplanation(pageWith(healthy, { quarantine }), {
-    width: 200,
-    hasColor: false,
-  });
-  assert.match(text, /Volumes in quarantine/);
-  assert.match(text, /orders-storage-1-data of storage-1: deleted at \S+ at the earliest/);
-  assert.match(text, /orders-storage-2-data: not deleted by itself, a pod uses it/);
-});
-
-test("[E7] what the scheduler says of preemption, which names no cause, is left out", () => {
-  const said =
-    "0/12 nodes are available: 12 Insufficient cpu. preemption: 0/12 nodes are available: 12 No preemption victims found.";
-  assert.equal(schedulerText(said), "0/12 nodes are available: 12 Insufficient cpu.");
-  assert.equal(schedulerText("no reason"), "no reason");
 });
 
 const volumeWait = {
