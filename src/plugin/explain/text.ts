@@ -77,7 +77,7 @@ function quarantineSection({
 }
 
 /** "sample-storage-1-data of storage-1: deleted at 2026-11-18T08:00:00Z at the earliest". */
-export function quarantineText({
+function quarantineText({
   volumeClaim,
   processGroupID = "",
   until,
