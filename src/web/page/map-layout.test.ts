@@ -111,5 +111,6 @@ test("[PAGE8] the next in trouble is the worst first, and in the end the worst a
     visited.push(at);
   }
   assert.deepEqual(visited, [2, 5, 4, 0, 2]);
+  assert.equal(nextTrouble(["outdated", "failing"], -1, tileStates), 1, "nobody has moved yet");
   assert.equal(nextTrouble(["well", "asleep"], 0, tileStates), undefined);
 });

@@ -117,7 +117,9 @@ function Tiles({ map, layout, selected, onSelect }: MapProps & { readonly layout
   const press = (event: KeyboardEvent): void => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const isChoice = event.key === "Enter" || event.key === " ";
-    const next = isChoice ? index : nextTile(layout, map, index, event.key);
+    // Before anybody has moved, the first of all in trouble is the worst.
+    const isFresh = event.key === "t" && active.value === undefined && selected === undefined;
+    const next = isChoice ? index : nextTile(layout, map, isFresh ? -1 : index, event.key);
     const target = next === undefined ? undefined : layout.tiles[next];
     if (target === undefined) return;
     event.preventDefault();
