@@ -67,8 +67,8 @@ async function runView(browser: Browser, view: string, samples: SampleSource): P
     .first()
     .waitFor();
   const devtools = await context.newCDPSession(page);
-  await devtools.send("Performance.setTimeDomain", { timeDomain: "threadTicks" });
-  await devtools.send("Performance.enable");
+  // Time of the processor: asked for in any other way, it is silently the time of the clock, with that of other programs in it.
+  await devtools.send("Performance.enable", { timeDomain: "threadTicks" });
   await sleep(clock, 2_000);
   const taken: number[] = [];
   const loops: number[] = [];

@@ -49,7 +49,11 @@ export interface Alarm {
   /** Labels that the alarm has. */
   readonly labels: Readonly<Record<string, string>>;
   /** With what it says then. */
-  readonly fires: readonly (AlarmProof & { readonly says: string })[];
+  readonly fires: readonly (AlarmProof & {
+    readonly says: string;
+    /** Where it has others. */
+    readonly labels?: Readonly<Record<string, string>>;
+  })[];
   readonly quiet: readonly AlarmProof[];
 }
 

@@ -77,6 +77,11 @@ export const backupAlarms: readonly Alarm[] = [
         series: { [`fdb_operator_backup_verification_failed{${cluster}}`]: "0x10" },
         atMinutes: 5,
       },
+      {
+        title: "the next one passed",
+        series: { [`fdb_operator_backup_verification_failed{${cluster}}`]: "0 1x3 0x10" },
+        atMinutes: 8,
+      },
     ],
   },
   {
@@ -99,6 +104,11 @@ export const backupAlarms: readonly Alarm[] = [
         title: "one was skipped",
         series: { [`fdb_operator_backup_drills_skipped{${cluster}}`]: "0 1x10 0x10" },
         atMinutes: 5,
+      },
+      {
+        title: "two were skipped, and then there was one",
+        series: { [`fdb_operator_backup_drills_skipped{${cluster}}`]: "0 1 2 0x20" },
+        atMinutes: 10,
       },
     ],
   },

@@ -103,6 +103,16 @@ export const databaseAlarms: readonly Alarm[] = [
         says: "The database shop/orders survives the loss of fewer zones than its redundancy mode promises, for half an hour.",
         atMinutes: 35,
       },
+      {
+        title: "copies of data fall short",
+        series: {
+          [database("tolerated_zone_failures", ',without_losing="data"')]: "0x60",
+          [database("tolerated_zone_failures", ',without_losing="availability"')]: "1x60",
+          [database("desired_tolerated_zone_failures")]: "1x60",
+        },
+        says: "The database shop/orders survives the loss of fewer zones than its redundancy mode promises, for half an hour.",
+        atMinutes: 35,
+      },
     ],
     quiet: [
       {
@@ -254,6 +264,13 @@ export const databaseAlarms: readonly Alarm[] = [
         says: "A storage server of shop/orders has 858.3MiB in its queue; the database slows transactions down.",
         atMinutes: 8,
       },
+      {
+        title: "the queue of a log",
+        series: { [database("queue_bytes", ',role="log"')]: "2000000000x20" },
+        says: "A log server of shop/orders has 1.863GiB in its queue; the database slows transactions down.",
+        labels: { ...ofCluster, role: "log" },
+        atMinutes: 8,
+      },
     ],
     quiet: [
       {
@@ -352,6 +369,11 @@ export const databaseAlarms: readonly Alarm[] = [
         series: { [of("fdb_operator_certificate_outdated")]: "1x720 0x800" },
         atMinutes: 1450,
       },
+      {
+        title: "all have read it",
+        series: { [of("fdb_operator_certificate_outdated")]: "0x1500" },
+        atMinutes: 1450,
+      },
     ],
   },
   {
@@ -374,6 +396,11 @@ export const databaseAlarms: readonly Alarm[] = [
       {
         title: "an upgrade and a new knob",
         series: { [database("restarts_of_one_process")]: "0 1 2 2x30" },
+        atMinutes: 20,
+      },
+      {
+        title: "one start short of it",
+        series: { [database("restarts_of_one_process")]: "0 1 2 3 4x30" },
         atMinutes: 20,
       },
     ],
@@ -467,6 +494,11 @@ export const databaseAlarms: readonly Alarm[] = [
         title: "an upgrade of 20 minutes",
         series: { [of("fdb_operator_cluster_upgrading")]: "0 1x20 0x60" },
         atMinutes: 70,
+      },
+      {
+        title: "two upgrades within an hour and a half",
+        series: { [of("fdb_operator_cluster_upgrading")]: "1x40 0x5 1x60" },
+        atMinutes: 90,
       },
     ],
   },

@@ -20,6 +20,13 @@ export const operatorAlarms: readonly Alarm[] = [
         says: "No instance of the operator works: lost pods stay lost, and nothing is changed.",
         atMinutes: 10,
       },
+      {
+        title: "there is none",
+        series: {},
+        says: "No instance of the operator works: lost pods stay lost, and nothing is changed.",
+        labels: {},
+        atMinutes: 10,
+      },
     ],
     quiet: [
       {
@@ -57,6 +64,11 @@ export const operatorAlarms: readonly Alarm[] = [
         series: { [`fdb_operator_reconcile_errors_total{${operator}}`]: "0x10 1x10 2x30" },
         atMinutes: 25,
       },
+      {
+        title: "a bad minute, a while ago",
+        series: { [`fdb_operator_reconcile_errors_total{${operator}}`]: "0x2 20x40" },
+        atMinutes: 25,
+      },
     ],
   },
   {
@@ -80,6 +92,11 @@ export const operatorAlarms: readonly Alarm[] = [
         title: "a word every minute",
         series: { [`fdb_operator_watch_age_seconds{${operator},kind="Pod"}`]: "60x30" },
         atMinutes: 15,
+      },
+      {
+        title: "a silence that ends",
+        series: { [`fdb_operator_watch_age_seconds{${operator},kind="Pod"}`]: "0+60x8 0x20" },
+        atMinutes: 12,
       },
     ],
   },

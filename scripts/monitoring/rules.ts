@@ -69,7 +69,7 @@ export function ruleTests(rulesFile: string): string {
     ...alarm.fires.map((proof) =>
       proofCase(alarm, proof, [
         {
-          exp_labels: { severity: alarm.severity, ...alarm.labels },
+          exp_labels: { severity: alarm.severity, ...(proof.labels ?? alarm.labels) },
           exp_annotations: { summary: proof.says, runbook_url: runbookOf(alarm) },
         },
       ]),

@@ -11,10 +11,12 @@ import {
   requestAnnotation,
 } from "../api/coordination-request.ts";
 import type { CoordinationAnswer, CoordinationRequest } from "../api/coordination-request.ts";
+import { isGlobalMode } from "../api/effective.ts";
 import { clearInstance, readSets } from "../fdb/coordination-sets.ts";
 import { storedSets } from "../fdb/keys.ts";
 import type { SetEntry, StoredSet } from "../fdb/keys.ts";
 import type { KubeClient } from "../kube/client.ts";
+import { keyOf, keyText } from "../kube/path.ts";
 import type { Stored } from "../kube/resource.ts";
 import { sortedByInstance } from "../model/locality.ts";
 import { parseProcessGroupId } from "../model/process-group-id.ts";
@@ -23,7 +25,9 @@ import { unreadableText } from "../model/status-shape.ts";
 import { seenKey } from "../plan/view/shared-sets.ts";
 import type { CoordinationKnowledge } from "../plan/view/shared-sets.ts";
 import { nameList } from "../plan/wait.ts";
+import type { ClusterState } from "./cluster-state.ts";
 import type { GuardedDatabase } from "./guard.ts";
+import type { ReconcileOptions } from "./reconcile.ts";
 
 export interface RequestTools {
   readonly client: KubeClient;
@@ -45,6 +49,34 @@ const entriesMax = 1_000;
 
 /** An operator that works writes more often than that, or is asked for by whoever waits for it. */
 const abandonedMinutes = 10;
+
+/** A question about the coordination sets is answered beside the pass: it may take a while. */
+export function answerPerson(
+  options: Pick<ReconcileOptions, "client" | "log">,
+  state: ClusterState,
+  cluster: Stored<FoundationDBCluster>,
+): void {
+  const request = openRequest(cluster);
+  if (request === undefined || request.id === state.answeredRequest) return;
+  state.answeredRequest = request.id;
+  const { processGroupIDPrefix: ownPrefix = "" } = cluster.spec;
+  const question = { cluster: keyText(keyOf(cluster)), verb: request.verb, prefix: request.prefix };
+  const tools = {
+    ...{ client: options.client, database: state.database, timeoutMs: 10_000, ownPrefix },
+    known: isGlobalMode(cluster.spec) ? state.reader.knowledge.coordination : undefined,
+  };
+  answerRequest(tools, cluster, request).then(
+    () => options.log.info("answered a question about the coordination sets", question),
+    (error: unknown) => {
+      // The resource could not be written; the person asks again.
+      const text = String(error);
+      options.log.warn("could not answer a question about the coordination sets", {
+        ...question,
+        error: text,
+      });
+    },
+  );
+}
 
 /** The question that nobody has answered yet. */
 export function openRequest(cluster: FoundationDBCluster): CoordinationRequest | undefined {

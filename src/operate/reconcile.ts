@@ -3,7 +3,6 @@
 import { leastOf } from "../env/long-lists.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { ClusterStatus, FoundationDBCluster } from "../api/cluster.ts";
-import { isGlobalMode } from "../api/effective.ts";
 import type { ValidationProblem } from "../api/problem.ts";
 import { clusterWarnings } from "../api/validate-cluster.ts";
 import type { Clock } from "../env/clock.ts";
@@ -37,7 +36,7 @@ import { isAvailable } from "../plan/status/update-status.ts";
 import type { Activity } from "./activity.ts";
 import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
-import { answerRequest, openRequest } from "./coordination-requests.ts";
+import { answerPerson } from "./coordination-requests.ts";
 import { datedPlan, storedWaits } from "./dated-plan.ts";
 import type { DatedClusterPlan } from "./dated-plan.ts";
 import { invalidStatus, problemText } from "./invalid-spec.ts";
@@ -178,34 +177,6 @@ export async function reconcileCluster(
   const nextStatusMs = prepareNext(options, state, plan);
   options.metrics.passEnded(options.clock.nowMs() - nowMs);
   return { againAfterMs: againAfter(options, state, plan, outcomes, written, nextStatusMs) };
-}
-
-/** A question about the coordination sets is answered beside the pass: it may take a while. */
-function answerPerson(
-  options: ReconcileOptions,
-  state: ClusterState,
-  cluster: Stored<FoundationDBCluster>,
-): void {
-  const request = openRequest(cluster);
-  if (request === undefined || request.id === state.answeredRequest) return;
-  state.answeredRequest = request.id;
-  const { processGroupIDPrefix: ownPrefix = "" } = cluster.spec;
-  const question = { cluster: keyText(keyOf(cluster)), verb: request.verb, prefix: request.prefix };
-  const tools = {
-    ...{ client: options.client, database: state.database, timeoutMs: 10_000, ownPrefix },
-    known: isGlobalMode(cluster.spec) ? state.reader.knowledge.coordination : undefined,
-  };
-  answerRequest(tools, cluster, request).then(
-    () => options.log.info("answered a question about the coordination sets", question),
-    (error: unknown) => {
-      // The resource could not be written; the person asks again.
-      const text = String(error);
-      options.log.warn("could not answer a question about the coordination sets", {
-        ...question,
-        error: text,
-      });
-    },
-  );
 }
 
 /** Somebody deleted the cluster and does not want it kept: it goes, and nothing else is done for it. */

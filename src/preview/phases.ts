@@ -39,9 +39,12 @@ export function phasesOf(record: Told | undefined): Phase[] {
 /** A status that is all there is to write: of a cluster that another operator, or an older one, looked after. */
 export function statusPhase({ acts, statusUpdate, startedMs }: RunRecord): Phase[] {
   if (acts.length > 0 || statusUpdate === undefined) return [];
-  const { fields, atMs } = statusUpdate;
+  const { fields, atMs, isTakenOver } = statusUpdate;
   const seconds = Math.max(0, Math.round((atMs - startedMs) / 1000));
-  const what = `bring the status of the resource up to date${fields.length === 0 ? "" : ` (${fields.join(", ")})`}`;
+  const names = fields.length === 0 ? "" : ` (${fields.join(", ")})`;
+  const what = isTakenOver
+    ? `take the cluster over: its status is written${names}, and nothing else`
+    : `bring the status of the resource up to date${names}`;
   return [{ what, count: 1, acts: 1, fromSeconds: seconds, toSeconds: seconds }];
 }
 

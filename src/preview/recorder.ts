@@ -43,6 +43,14 @@ export interface ClusterFacts {
 /** How it ended: at rest, without anything left to do; waiting without anything to come; or at a limit. */
 export type RunEnd = "rested" | "blocked" | "time" | "cpu";
 
+/** What was written into the status, where that is all. */
+interface StatusUpdate {
+  readonly fields: readonly string[];
+  readonly atMs: number;
+  /** Another operator looked after the cluster until now. */
+  readonly isTakenOver: boolean;
+}
+
 export interface RunRecord {
   readonly seed: number;
   readonly end: RunEnd;
@@ -56,7 +64,7 @@ export interface RunRecord {
   readonly writes: readonly string[];
   readonly statusWrites: number;
   /** What the operator wrote of the status of the resource, if it did, and when it did last. */
-  readonly statusUpdate?: { readonly fields: readonly string[]; readonly atMs: number };
+  readonly statusUpdate?: StatusUpdate;
   /** What it waits for at the end. */
   readonly waits: readonly Wait[];
   readonly recoveries: readonly { readonly cause: string; readonly pauseMs: number }[];
@@ -229,12 +237,14 @@ export class Recorder {
     return factsOf(status);
   }
 
-  #statusUpdate(): { fields: string[]; atMs: number } {
+  #statusUpdate(): StatusUpdate {
     const before: Readonly<Record<string, unknown>> = { ...this.#statusBefore };
     const after: Readonly<Record<string, unknown>> = { ...this.cluster()?.status };
     const names = new Set([...Object.keys(before), ...Object.keys(after)]);
     const fields = [...names].filter((name) => !isSameJson(before[name], after[name])).toSorted();
-    return { fields, atMs: this.#statusWrittenMs };
+    // This operator writes conditions with everything else: a status without them is another's.
+    const isTakenOver = before["conditions"] === undefined;
+    return { fields, atMs: this.#statusWrittenMs, isTakenOver };
   }
 
   #amounts(): Amounts {

@@ -44,7 +44,7 @@ export interface SessionModel {
 
 /** One cluster in short: the line of `kubectl fdb status`. */
 export interface ClusterCard extends Omit<StatusRow, "asOf" | "waits"> {
-  /** How much it needs somebody: 3 a person now, 2 a look, 1 the operator is at work, 0 all is well. */
+  /** How much it needs somebody: 3 a person now, 2 a look, 1 nobody: it is on its way, 0 nobody. */
   readonly urgency: 0 | 1 | 2 | 3;
   readonly waits: {
     readonly person: number;
@@ -55,6 +55,8 @@ export interface ClusterCard extends Omit<StatusRow, "asOf" | "waits"> {
   };
   /** Of this cluster; absent where they may not be read. */
   readonly backups?: { readonly total: number; readonly inTrouble: number };
+  /** How many volumes of process groups that are gone wait to be deleted, where there are any. */
+  readonly quarantine?: number;
 }
 
 /** The cluster of the stream does not exist (any more), or may not be read. */
@@ -88,7 +90,17 @@ export interface CopiedCommand {
 export interface NowModel extends Pick<
   ExplainPage,
   | ("verdict" | "headline" | "version" | "redundancyMode" | "serving" | "sound" | "reconciled")
-  | ("warning" | "advice" | "waits" | "processGroups" | "objects" | "recent" | "stale" | "unread")
+  | (
+      | "warning"
+      | "advice"
+      | "waits"
+      | "processGroups"
+      | "objects"
+      | "quarantine"
+      | "recent"
+      | "stale"
+      | "unread"
+    )
 > {
   readonly urgency: ClusterCard["urgency"];
   /** What the operator is about to do, in the order of its steps. */
@@ -147,7 +159,10 @@ export interface MapRow {
  * well: nothing is wrong; outdated: made from an older specification; starting: its pod is not there or does not run yet;
  * failing: it should run and does not; leaving: marked for removal; foreign: the database knows it, the resource does not.
  */
-export type TileState = "well" | "outdated" | "starting" | "failing" | "leaving" | "foreign";
+export type TileState =
+  | ("well" | "outdated" | "starting" | "failing" | "leaving" | "foreign")
+  // Without a pod, because the database sleeps.
+  | "asleep";
 
 export interface Tile {
   readonly group: string;
@@ -240,6 +255,8 @@ export interface TimeLineEntry {
   readonly object?: string;
   /** How often it was told, when more than once. */
   readonly count?: number;
+  /** Of an act that was told more than once: when first. */
+  readonly firstMs?: number;
 }
 
 /** The last minutes, a column for each look at the database. All lists are equally long; at most 360 points. */
@@ -256,6 +273,8 @@ export interface FiguresModel {
 export interface BackupsModel {
   /** Why backups cannot be shown. */
   readonly problem?: string;
+  /** How many of the backups need somebody. */
+  readonly inTrouble: number;
   /** By name: those of this cluster. */
   readonly backups: Readonly<Record<string, BackupCard>>;
   /** By name: those into this cluster. */

@@ -2,6 +2,7 @@
 // Rules: spec/page.md.
 import { strict as assert } from "node:assert";
 import { sampleSource } from "../web/sample-source.ts";
+import { dayTwoWorld } from "../web/day-two-world.ts";
 import { changingSource, withTile } from "../web/changing-source.ts";
 import { minuteMs } from "../world/world-harness.ts";
 import { browserTest, clusterPaths, samples, seriousViolations, serving } from "./harness.ts";
@@ -253,4 +254,27 @@ browserTest("[PAGE9] what is waited for is told with its reason and its remedy",
   const told = await wait.first().innerText();
   assert.match(told, /step addPods · for \d/);
   assert.match(told, /What to do: Bring the node back\./);
+});
+
+browserTest("[PAGE2] [PAGE6] what is said of clusters of day two is so", async (open) => {
+  const { source } = await dayTwoWorld();
+  const served = await serving(source);
+  const { page, show } = await open(served.url);
+  const chips: readonly [cluster: string, chip: RegExp, said: RegExp][] = [
+    ["asleep", /Asleep/, /Asleep since .*☾\s*sleeps/s],
+    ["window", /Waits for its window/, /waits for a maintenance window .*2026-11-18T02:00:00Z/],
+    ["drain", /The operator is at work/, /storage-\d+ leaves its node, which is drained/],
+    ["quarantine", /All is well/, /1 volume in quarantine/],
+    ["backup", /Worth a look/, /1 backup, 1 in trouble/],
+  ];
+  for (const [cluster, chip, said] of chips) {
+    await show("");
+    const card = page.locator(".card", { hasText: `default/${cluster}` });
+    await card.first().waitFor();
+    assert.match(await card.locator(".chip").first().innerText(), chip, cluster);
+    assert.match(await card.first().innerText(), said, cluster);
+    await show(`default/${cluster}/map`);
+    assert.match(await page.locator(".head .chip").first().innerText(), chip, cluster);
+    assert.deepEqual(await seriousViolations(page), [], cluster);
+  }
 });

@@ -1,13 +1,16 @@
-// `npm run screenshots`: every view of the dashboard, dark and light, with 3, 16 and 2,000 process groups, of a simulated world, in
-// dist/screenshots, for people to look at. `-- map 16 dark` takes those with these words in their names.
+// `npm run screenshots`: every view of the dashboard, dark and light, with 3, 16 and 2,000 process groups, of a simulated world, and
+// what clusters look like that sleep, wait for a window, leave a drained node, or keep a volume; in dist/screenshots, for people
+// to look at. `-- map 16 dark` takes those with these words in their names.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { machineClock } from "../../src/env/clock.ts";
 import { silentLog } from "../../src/env/log.ts";
 import { pageAssets } from "../../src/web/server/page-assets.ts";
 import { serveDashboard } from "../../src/web/server/serve.ts";
+import type { Source } from "../../src/web/server/source.ts";
 import { closeSharedBrowser, sharedBrowser } from "./browser.ts";
 import type { Browser, Page } from "./playwright.ts";
+import { dayTwoNames, dayTwoWorld } from "../web/day-two-world.ts";
 import { sampleSource } from "../web/sample-source.ts";
 
 const folder = join(import.meta.dirname, "../../dist/screenshots");
@@ -23,41 +26,79 @@ if ("missing" in opened) {
 } else {
   mkdirSync(folder, { recursive: true });
   for (const size of sizes) await takeSize(opened.browser, size);
+  await takeDayTwo(opened.browser);
   await closeSharedBrowser();
 }
 
+interface Shot {
+  /** Of which cluster; of all where it is undefined. */
+  readonly cluster?: string;
+  readonly view: string;
+  readonly scheme: (typeof schemes)[number];
+  readonly file: string;
+}
+
 async function takeSize(browser: Browser, groups: number): Promise<void> {
-  const names = views.flatMap((view) => schemes.map((scheme) => [view, scheme] as const));
-  const chosen = names.filter(([view, scheme]) =>
-    wanted.every((word) => [view, scheme, String(groups)].includes(word)),
+  const chosen = views.flatMap((view) =>
+    shotsOf([view, String(groups)], view === "clusters" ? { view } : { view, cluster: "sample" }),
   );
   if (chosen.length === 0) return;
+  const source = await sampleSource(groups, groups === 2_000 ? 97 : 0);
+  await take(browser, source, chosen, groups < 2_000);
+}
+
+/** All of them on one page, and each with its map and what goes on. */
+async function takeDayTwo(browser: Browser): Promise<void> {
+  const chosen = [
+    ...shotsOf(["clusters", "day-two"], { view: "clusters" }),
+    ...dayTwoNames.flatMap((cluster) =>
+      ["map", "now"].flatMap((view) => shotsOf([view, cluster], { view, cluster })),
+    ),
+  ];
+  if (chosen.length === 0) return;
+  const { source } = await dayTwoWorld();
+  await take(browser, source, chosen, true);
+}
+
+/** Dark and light, as far as they are wanted. */
+function shotsOf(words: readonly string[], of: Pick<Shot, "cluster" | "view">): Shot[] {
+  return schemes
+    .filter((scheme) => wanted.every((word) => [...words, scheme].includes(word)))
+    .map((scheme) => ({ ...of, scheme, file: `${[...words, scheme].join("-")}.png` }));
+}
+
+async function take(
+  browser: Browser,
+  source: Source,
+  shots: readonly Shot[],
+  fullPage: boolean,
+): Promise<void> {
   const clock = machineClock();
-  const moreClusters = groups === 2_000 ? 97 : 0;
-  const source = await sampleSource(groups, moreClusters);
   const served = await serveDashboard({
     ...{ source, page: pageAssets, port: 0, clock, log: silentLog },
   });
-  for (const [view, colorScheme] of chosen) {
+  for (const shot of shots) {
     const context = await browser.newContext({
       viewport: { width: 1_440, height: 900 },
-      colorScheme,
+      colorScheme: shot.scheme,
     });
     const page = await context.newPage();
     await page.goto(served.url);
-    await show(page, view);
-    const path = join(folder, `${view}-${groups}-${colorScheme}.png`);
-    await page.screenshot({ path, fullPage: groups < 2_000 });
+    await show(page, shot);
+    const path = join(folder, shot.file);
+    await page.screenshot({ path, fullPage });
     process.stdout.write(`${path}\n`);
     await context.close();
   }
   await served.close();
 }
 
-async function show(page: Page, view: string): Promise<void> {
+async function show(page: Page, { view, cluster }: Shot): Promise<void> {
   const { origin } = new URL(page.url());
   const path = view === "story" ? "map" : view;
-  if (view !== "clusters") await page.goto(`${origin}/#/cluster/default/sample/${path}`);
+  if (cluster !== undefined) {
+    await page.goto(`${origin}/#/cluster/default/${cluster}/${path}`);
+  }
   await page.locator("h1").first().waitFor();
   await page
     .locator(view === "clusters" ? ".card" : ".tabs")

@@ -100,11 +100,15 @@ test("[PV3] a copy of a cluster of the Go operator needs nothing but what its st
     ...{ seeds: 1, limitMs: hourMs, bytesPerSecond: 1e6 },
   })) as { report: PreviewReport };
   assert.deepEqual(
-    report.pending.map(({ what }) => what.replace(/ \(.*/, "")),
-    ["bring the status of the resource up to date"],
+    report.pending.map(({ what }) => what.replace(/ \(.*\)/, "")),
+    ["take the cluster over: its status is written, and nothing else"],
   );
   assert.equal(report.outcome, "nothing");
   assert.doesNotMatch(pageOf(report), /rests without a write/);
+  assert.match(
+    pageOf(report),
+    /take the cluster over: its status is written \(conditions, .*\), and/,
+  );
   world.world.startOperator();
   await world.clock.advance(3 * minuteMs);
   const { record: later } = await run(await pictureOf(world, goCluster));

@@ -101,7 +101,8 @@ async function backUp(world: TestWorld, groups: number): Promise<void> {
   await clock.advance(pauseMs);
   await client.create(foundationDbBackups, backupOf({ verification: hourly() }, "continuous"));
   const store = { accountName: "KEY@elsewhere.example.com", bucket: "backups" };
-  await client.create(foundationDbBackups, backupOf({ blobStoreConfiguration: store }, "off-site"));
+  const elsewhere = { blobStoreConfiguration: store, tag: "off-site" };
+  await client.create(foundationDbBackups, backupOf(elsewhere, "off-site"));
 }
 
 /** A node loses power; minutes later somebody sets a knob of the logs, and has fewer storage servers where there are many. */

@@ -42,7 +42,7 @@ export async function withDrains(
   });
 }
 
-const localClass = {
+export const localClass = {
   apiVersion: "storage.k8s.io/v1",
   kind: "StorageClass",
   metadata: { name: "local" },
@@ -51,7 +51,7 @@ const localClass = {
   parameters: { place: "node" },
 } as const;
 
-const localProcesses: NonNullable<ClusterSpec["processes"]> = {
+export const localProcesses: NonNullable<ClusterSpec["processes"]> = {
   general: {
     ...frugalProcesses["general"],
     volumeClaimTemplate: { metadata: {}, spec: { storageClassName: "local" } },

@@ -71,3 +71,8 @@ export function suspectParameters(
   if (parameters.length === 0 || snapshot.database.kind === "missing") return "";
   return `fdbserver may refuse a custom parameter: ${nameList(parameters)}`;
 }
+
+/** What the scheduler says of the nodes, without what it adds about preemption: that names no cause. */
+export function schedulerText(message: string): string {
+  return message.replace(/\s*preemption: [^]*$/, "");
+}

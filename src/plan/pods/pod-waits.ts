@@ -6,7 +6,8 @@ import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { hasAnyCondition, hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
 import { missingNode } from "../placement/packing-placement.ts";
-import { claimTrouble, holdersOf, nodeTrouble, suspectParameters } from "./pod-trouble.ts";
+import { claimTrouble, holdersOf, nodeTrouble } from "./pod-trouble.ts";
+import { schedulerText, suspectParameters } from "./pod-trouble.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { viewOf } from "../view/cluster-view.ts";
 import type { Draft } from "../step.ts";
@@ -161,7 +162,7 @@ function pendingCause(
   const step = "addPods";
   const scheduled = conditionIn(pod.status, "PodScheduled");
   if (scheduled?.status === "False" && scheduled.reason === "Unschedulable") {
-    const detail = scheduled.message ?? "the scheduler gives no reason";
+    const detail = schedulerText(scheduled.message ?? "the scheduler gives no reason");
     const claim = snapshot.pvcs.get(draft.desired.pvc(group)?.object.metadata.name ?? "");
     const ofClaim = claimTrouble(claim, detail);
     if (ofClaim !== undefined) return { reason: "VolumePending", step, detail: ofClaim };

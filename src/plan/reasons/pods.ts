@@ -169,9 +169,10 @@ export const podReasons = {
     rank: "start",
     meaning:
       "The scheduler finds no node. The message is the scheduler's: too little CPU or memory, " +
-      "taints, affinity, or a volume in another zone.",
+      "taints, affinity, nodes that are cordoned, or a volume in another zone.",
     remedy:
-      "Add nodes, free resources, or change the pod template's requests, selectors and taints.",
+      "Uncordon or add nodes, free resources, or change the pod template's requests, selectors and " +
+      "tolerations.",
   },
   PodUpdateHeld: {
     concern: "look",

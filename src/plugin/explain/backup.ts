@@ -16,7 +16,7 @@ import { readNamed } from "../read-named.ts";
 import type { ClusterKey } from "../read-named.ts";
 import { readSurroundings } from "./read.ts";
 import type { TextPage } from "./text.ts";
-import { formatAge } from "./words.ts";
+import { asSentence, formatAge } from "./words.ts";
 
 export interface BackupInput {
   backup: Stored<FoundationDBBackup>;
@@ -118,12 +118,12 @@ function headlineOf(
   const known = headlines[verdict];
   if (known !== undefined) return known;
   const worst = waits.find(({ concern }) => concern !== "passing") ?? waits[0];
-  if (verdict === "stuck") return `The backup needs you: ${worst?.message ?? ""}.`;
+  if (verdict === "stuck") return `The backup needs you: ${asSentence(worst?.message ?? "")}`;
   if (upToDate.answer !== "no" && verified?.answer === "no") {
     return "Whether the backup would work is in doubt: its last drill failed, or none could be made.";
   }
   if (worst === undefined) return "The backup is behind.";
-  return `The backup needs a look: ${worst.message}.`;
+  return `The backup needs a look: ${asSentence(worst.message)}`;
 }
 
 function figuresOf({ spec, status }: FoundationDBBackup, nowMs: number): Record<string, string> {

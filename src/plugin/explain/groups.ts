@@ -16,34 +16,75 @@ export interface GroupTrouble {
   since?: string;
 }
 
-const meanings: Readonly<Record<ConditionType | "MarkedForRemoval", string>> = {
-  MissingPod: "has no pod",
-  MissingPVC: "its volume claim is missing, or was made from an older specification",
-  MissingService: "has no service",
-  MissingProcesses: "the database does not see its processes",
-  PodFailing: "its pod is not ready",
-  PodPending: "its pod does not start",
-  SidecarUnreachable: "its sidecar does not answer",
-  ProcessHasIOError: "its disk gives errors",
-  NodeTaintDetected: "its node has a taint that calls for replacement",
-  NodeTaintReplacing: "is to be replaced, since its node has a taint",
-  NodeDraining: "its node is being drained",
-  Fenced: "is fenced: its processes are stopped until somebody takes that back",
-  IncorrectPodSpec: "its pod was made from an older specification",
-  IncorrectPodMetadata: "its pod has outdated labels or annotations",
-  IncorrectSidecarImage: "its sidecar runs an older image",
-  IncorrectConfigMap: "its pod has not got the current configuration",
-  IncorrectCommandLine: "its processes run with outdated arguments",
-  ProcessIsMarkedAsExcluded: "its processes are excluded from the database",
-  ProcessHasHighRunLoopBusy: "its processes are overloaded",
-  ResourcesTerminating: "its pod and volume are being deleted",
-  Ready: "is ready",
-  MarkedForRemoval: "is marked for removal and still there",
+/** Of one process group, and of several. */
+const meanings: Readonly<
+  Record<ConditionType | "MarkedForRemoval", readonly [one: string, several: string]>
+> = {
+  MissingPod: ["has no pod", "have no pod"],
+  MissingPVC: [
+    "its volume claim is missing, or was made from an older specification",
+    "their volume claims are missing, or were made from an older specification",
+  ],
+  MissingService: ["has no service", "have no service"],
+  MissingProcesses: [
+    "the database does not see its processes",
+    "the database does not see their processes",
+  ],
+  PodFailing: ["its pod is not ready", "their pods are not ready"],
+  PodPending: ["its pod does not start", "their pods do not start"],
+  SidecarUnreachable: ["its sidecar does not answer", "their sidecars do not answer"],
+  ProcessHasIOError: ["its disk gives errors", "their disks give errors"],
+  NodeTaintDetected: [
+    "its node has a taint that calls for replacement",
+    "their nodes have a taint that calls for replacement",
+  ],
+  NodeTaintReplacing: [
+    "is to be replaced, since its node has a taint",
+    "are to be replaced, since their nodes have a taint",
+  ],
+  NodeDraining: ["its node is being drained", "their nodes are being drained"],
+  Fenced: [
+    "is fenced: its processes are stopped until somebody takes that back",
+    "are fenced: their processes are stopped until somebody takes that back",
+  ],
+  IncorrectPodSpec: [
+    "its pod was made from an older specification",
+    "their pods were made from an older specification",
+  ],
+  IncorrectPodMetadata: [
+    "its pod has outdated labels or annotations",
+    "their pods have outdated labels or annotations",
+  ],
+  IncorrectSidecarImage: ["its sidecar runs an older image", "their sidecars run an older image"],
+  IncorrectConfigMap: [
+    "its pod has not got the current configuration",
+    "their pods have not got the current configuration",
+  ],
+  IncorrectCommandLine: [
+    "its processes run with outdated arguments",
+    "their processes run with outdated arguments",
+  ],
+  ProcessIsMarkedAsExcluded: [
+    "its processes are excluded from the database",
+    "their processes are excluded from the database",
+  ],
+  ProcessHasHighRunLoopBusy: ["its processes are overloaded", "their processes are overloaded"],
+  ResourcesTerminating: [
+    "its pod and volume are being deleted",
+    "their pods and volumes are being deleted",
+  ],
+  Ready: ["is ready", "are ready"],
+  MarkedForRemoval: [
+    "is marked for removal and still there",
+    "are marked for removal and still there",
+  ],
 };
 
 /** A condition in words; undefined for what is no condition of a process group. */
-export function meaningOf(condition: string): string | undefined {
-  return Object.hasOwn(meanings, condition) ? meanings[condition as ConditionType] : undefined;
+export function meaningOf(condition: string, groups = 1): string | undefined {
+  if (!Object.hasOwn(meanings, condition)) return undefined;
+  const [one, several] = meanings[condition as ConditionType];
+  return groups === 1 ? one : several;
 }
 
 export function groupTroubles(groups: readonly ProcessGroupStatus[]): GroupTrouble[] {
@@ -76,7 +117,7 @@ export function groupTroubles(groups: readonly ProcessGroupStatus[]): GroupTroub
   return [...found.values()]
     .map((entry) => ({
       condition: entry.condition,
-      meaning: meaningOf(entry.condition) ?? "",
+      meaning: meaningOf(entry.condition, entry.ids.length) ?? "",
       processClass: entry.class,
       total: totals.get(entry.class) ?? 0,
       ids: entry.ids.toSorted(),

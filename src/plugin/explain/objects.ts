@@ -8,6 +8,7 @@ import type { KubeObject } from "../../kube/object.ts";
 import type { Stored } from "../../kube/resource.ts";
 import type { ExplainInput } from "./page.ts";
 import { parseTime } from "../../kube/time.ts";
+import { schedulerText } from "../../plan/pods/pod-trouble.ts";
 
 export interface ObjectTrouble {
   /** Such as pod/sample-log-1. */
@@ -68,7 +69,8 @@ function podTrouble(pod: Stored<Pod>, node: Stored<Node> | undefined): Found | u
   const scheduled = conditionIn(pod.status, "PodScheduled");
   if (scheduled?.status === "False") {
     const since = scheduled.lastTransitionTime;
-    return { text: `no node: ${scheduled.message ?? scheduled.reason ?? ""}`, since };
+    const why = schedulerText(scheduled.message ?? scheduled.reason ?? "");
+    return { text: `no node: ${why}`, since };
   }
   const statuses = [
     ...(pod.status?.initContainerStatuses ?? []),

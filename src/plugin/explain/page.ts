@@ -7,10 +7,12 @@ import { mostOf } from "../../env/long-lists.ts";
 import type { Advice } from "../../api/advice.ts";
 import type { BlockedBy } from "../../api/blocked-by.ts";
 import type { Condition, FoundationDBCluster } from "../../api/cluster.ts";
+import type { QuarantineEntry } from "../../api/cluster-status.ts";
 import type { Event, Node, PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { formatTime, parseTime } from "../../kube/time.ts";
 import { isDeletionHeld } from "../../plan/removal/protect-from-deletion.ts";
+import { hasCondition } from "../../model/process-group.ts";
 import { podNameOf } from "../../model/process-group-id.ts";
 import { nameList } from "../../plan/wait.ts";
 import { concernAt } from "../../plan/reasons/concern.ts";
@@ -21,7 +23,7 @@ import { objectTroubles, recentEvents } from "./objects.ts";
 import type { ObjectTrouble, ToldEvent } from "./objects.ts";
 import { migrationText } from "./migration.ts";
 import { staleFacts } from "./staleness.ts";
-import { formatAge } from "./words.ts";
+import { asSentence, formatAge } from "./words.ts";
 
 /** Everything that the page rests on. Lists that could not be read are undefined and named in `unread`. */
 export interface ExplainInput {
@@ -90,6 +92,8 @@ export interface ExplainPage {
   migration?: string;
   waits: readonly ExplainedWait[];
   processGroups: { total: number; inTrouble: number; troubles: readonly GroupTrouble[] };
+  /** Volumes of process groups that are gone, which wait before they are deleted. */
+  quarantine: readonly QuarantineEntry[];
   /** What Kubernetes says of the pods and volumes of the cluster. */
   objects: readonly ObjectTrouble[];
   recent: readonly ToldEvent[];
@@ -134,6 +138,7 @@ export function explainCluster(input: ExplainInput, nowMs: number): ExplainPage 
       inTrouble: new Set(troubles.flatMap((trouble) => trouble.ids)).size,
       troubles,
     },
+    quarantine: status.quarantine ?? [],
     objects: objectTroubles(input),
     recent: recentEvents(cluster, input.events, nowMs),
     stale,
@@ -193,18 +198,23 @@ function soundFact(cluster: FoundationDBCluster, isStale: boolean): ExplainedFac
 /** A condition of process groups is said in words. */
 function troubleText(condition: Condition | undefined): string {
   const { reason = "", message = "" } = condition ?? {};
-  const meaning = meaningOf(reason);
-  if (meaning === undefined) return asClause(message);
-  return `${message.replace(`${reason}: `, "")}: ${meaning}`;
+  if (meaningOf(reason) === undefined) return asClause(message);
+  const names = message.replace(`${reason}: `, "");
+  const count = / and | more$/.test(names) ? 2 : 1;
+  return `${names}: ${meaningOf(reason, count)}`;
 }
 
 function reconciledFact(cluster: FoundationDBCluster, isStale: boolean): ExplainPage["reconciled"] {
   const generation = cluster.metadata.generation ?? 0;
   const reconciledGeneration = cluster.status?.generations?.reconciled;
+  // The time of the condition is that since which something is not as it should be; a change of the resource may have
+  // come later, so that it is not told as if that had lasted so long.
+  const last = reconciledGeneration ?? 0;
+  const before = last > 0 && last < generation ? `; the last in force was ${last}` : "";
   const found = fact(conditionIn(cluster.status, "Reconciled"), isStale, {
     isGoodWhen: "True",
     true: `generation ${reconciledGeneration ?? generation} of the resource is in force`,
-    false: `generation ${generation} of the resource is not in force yet`,
+    false: `not everything is as the resource wants it (generation ${generation}${before})`,
   });
   return {
     ...found,
@@ -224,7 +234,7 @@ function warningOf(cluster: FoundationDBCluster): Pick<ExplainPage, "warning"> {
 
 /** Messages that stand side by side end with a full stop. */
 function sentenceOf(message: string | undefined): string[] {
-  return message === undefined ? [] : [message.endsWith(".") ? message : `${message}.`];
+  return message === undefined ? [] : [asSentence(message)];
 }
 
 /** Entries of the lists of what is to be removed that mean no process group: done with, or mistyped. */
@@ -300,7 +310,8 @@ function headlineOf(
 ): string {
   const count = waits.filter((wait) => wait.concern !== "passing").length;
   const things = count === 1 ? "one thing needs" : `${count} things need`;
-  const look = count === 0 ? "the operator is at work" : `${things} a look`;
+  const look =
+    count === 0 ? `the operator is at work${workText(cluster, verdict)}` : `${things} a look`;
   switch (verdict) {
     case "deleting":
       return isDeletionHeld(cluster)
@@ -330,10 +341,29 @@ function headlineOf(
     case "degraded":
       return `The database serves reads and writes, but not as well as it should: ${sound.text}.`;
     case "working":
-      return `The database serves reads and writes, and ${look}.`;
+      return `The database serves reads and writes, and ${windowText(waits) ?? look}.`;
     case "healthy":
       return `Healthy${lasting(nowMs, serving, sound, reconciled)}: the database serves reads and writes, and everything is as specified.`;
   }
+}
+
+/** ": what it is at", where that is known. */
+function workText(cluster: FoundationDBCluster, verdict: Verdict): string {
+  const drained = (cluster.status?.processGroups ?? [])
+    .filter((group) => hasCondition(group, "NodeDraining"))
+    .map(({ processGroupID }) => processGroupID);
+  if (drained.length === 1) return `: ${drained[0]} leaves its node, which is drained`;
+  if (drained.length > 1) return `: ${nameList(drained)} leave their nodes, which are drained`;
+  const [first] = verdict === "working" ? doingFlags(cluster, verdict) : [];
+  return first === undefined ? "" : `: ${first[1]}`;
+}
+
+/** Where nothing is done before a maintenance window opens; undefined when there is other work, too. */
+function windowText(waits: readonly ExplainedWait[]): string | undefined {
+  const [first] = waits;
+  if (first === undefined) return undefined;
+  if (waits.some(({ reason }) => reason !== "MaintenanceWindowClosed")) return undefined;
+  return `the operator ${asClause(first.message)}`;
 }
 
 function sleepText({ metadata, status }: FoundationDBCluster): string {

@@ -17,6 +17,7 @@ import { readNamed } from "../read-named.ts";
 import type { ClusterKey } from "../read-named.ts";
 import { readSurroundings } from "./read.ts";
 import type { TextPage } from "./text.ts";
+import { asSentence } from "./words.ts";
 
 export interface RestoreInput {
   restore: Stored<FoundationDBRestore>;
@@ -84,14 +85,14 @@ function headlineOf(
     case "invalid":
       return "The spec of the restore cannot be right, so nothing is done for it.";
     case "healthy":
-      return `${end?.message ?? "The restore is complete"}.`;
+      return asSentence(end?.message ?? "The restore is complete");
     case "working":
       return status?.running === true ? "The restore runs." : "The restore is being prepared.";
     default: {
-      if (status?.state === "aborted") return `${end?.message ?? "The restore was aborted"}.`;
+      if (status?.state === "aborted") return asSentence(end?.message ?? "The restore was aborted");
       const worst = waits.find(({ concern }) => concern !== "passing") ?? waits[0];
       const needs = verdict === "stuck" ? "needs you" : "needs a look";
-      return `The restore ${needs}: ${worst?.message ?? ""}.`;
+      return `The restore ${needs}: ${asSentence(worst?.message ?? "")}`;
     }
   }
 }

@@ -60,6 +60,7 @@ export function clusterText(page: ExplainPage): TextPage {
           ["As specified", reconciled],
         ]
       : [],
+    sections: quarantineSection(page),
     rows: isSeen
       ? [
           ...(warning === undefined ? [] : [["Warning", warning] as const]),
@@ -68,6 +69,27 @@ export function clusterText(page: ExplainPage): TextPage {
         ]
       : [],
   };
+}
+
+/** Volumes that wait: how many, until when, and those that never go by themselves. */
+function quarantineSection({
+  quarantine,
+}: Pick<ExplainPage, "quarantine">): NonNullable<TextPage["sections"]> {
+  if (quarantine.length === 0) return [];
+  return [{ title: "Volumes in quarantine", items: quarantine.map(quarantineText) }];
+}
+
+/** "sample-storage-1-data of storage-1: deleted at 2026-11-18T08:00:00Z at the earliest". */
+function quarantineText({
+  volumeClaim,
+  processGroupID = "",
+  until,
+  kept,
+}: ExplainPage["quarantine"][0]): string {
+  const of = processGroupID === "" ? "" : ` of ${processGroupID}`;
+  if (until === undefined)
+    return `${volumeClaim}${of}: not deleted by itself${kept ? `, ${kept}` : ""}`;
+  return `${volumeClaim}${of}: deleted at ${until} at the earliest`;
 }
 
 export function renderPage(page: TextPage, options: TextOptions): string {

@@ -12,6 +12,11 @@ export function formatAge(ageMs: number): string {
   return hours % 24 === 0 ? `${days}d` : `${days}d ${hours % 24}h`;
 }
 
+/** With one full stop at its end. */
+export function asSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
 /** Breaks a text at spaces; a word that is longer than the width stays whole, so that names can be copied. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];

@@ -16,6 +16,9 @@ export function rolesText({
   readonly roles: readonly string[];
   readonly isCoordinator: boolean;
 }): string {
-  const names = roles.map((role) => shortRoles[role] ?? role.replaceAll("_", " "));
-  return [...(isCoordinator ? ["*"] : []), ...names].join(" ");
+  return [...(isCoordinator ? ["*"] : []), ...roleNames(roles)].join(" ");
+}
+
+export function roleNames(roles: readonly string[]): string[] {
+  return roles.map((role) => shortRoles[role] ?? role.replaceAll("_", " "));
 }

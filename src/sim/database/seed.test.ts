@@ -23,10 +23,11 @@ interface Woken {
 async function wake(
   captured: DatabaseStatus,
   options: Pick<SimulatedFdbOptions, "newcomersFirst"> = {},
+  seed = 1,
 ): Promise<Woken> {
   const clock = new VirtualClock(takenMs);
   const resolver = { resolve: () => undefined };
-  const fdb = createSimulatedFdb({ clock, random: seededRandom(1), resolver, ...options });
+  const fdb = createSimulatedFdb({ clock, random: seededRandom(seed), resolver, ...options });
   assert.deepEqual(fdb.wake(captured).problems, []);
   const connectionString = captured.cluster?.connection_string ?? "";
   const cluster = createLocalCluster(clock, fdb, connectionString);
@@ -160,7 +161,11 @@ for (const newcomersFirst of [true, false]) {
 test("[FDB71] what is not simulated, and a database that does not serve, is said and not guessed", () => {
   const clock = new VirtualClock(takenMs);
   const open = (): SimulatedFdb =>
-    createSimulatedFdb({ clock, random: seededRandom(1), resolver: { resolve: () => undefined } });
+    createSimulatedFdb({
+      clock,
+      random: seededRandom(1),
+      resolver: { resolve: () => undefined },
+    });
   assert.deepEqual(open().wake(capturedStatus("39-all-storages-down")).problems, [
     {
       field: "databaseStatus.cluster.database_available",
@@ -232,4 +237,16 @@ test("[FDB72] its figures tell recoveries, the fault tolerance of status, and by
   for (const name of cluster.names()) cluster.stop(name);
   await clock.advance(60_000);
   assert.equal(fdb.measures()[0]?.isDataMissing(), true);
+});
+
+test("[FDB70] which servers share data is no figure of a status: it is another with each seed, and evenly spread with all", async () => {
+  const layouts = new Set<string>();
+  for (const seed of [1, 2, 3]) {
+    const { fdb } = await wake(capturedStatus("tdh-05-tdh-9coord-healthy"), {}, seed);
+    const teams = fdb.truth
+      .replicas()
+      .map(({ replicas }) => replicas.map(({ address }) => address));
+    layouts.add(JSON.stringify(teams.map((team) => team.toSorted()).toSorted()));
+  }
+  assert.ok(layouts.size > 1);
 });

@@ -1,6 +1,7 @@
 // A database that is there already: made of what a status told, complete but for its processes. Each of them takes its
 // place when a server is started at its address: with its identity, its disk, its roles and its time of start. Nothing
 // recovers and nothing moves by that. [FDB70]
+import type { Random } from "../../env/random.ts";
 import { createDatabase } from "./database.ts";
 import type {
   Database,
@@ -65,7 +66,7 @@ export function seedDatabase(fabric: Fabric, seed: DatabaseSeed): void {
     fabric.arrivals.set(process.endpoint, { process, disk, database });
   }
   seedRoles(database, seed, disks);
-  seedStorage(database, seed, disks);
+  seedStorage(fabric, database, seed, disks);
   fabric.databases.add(database);
 }
 
@@ -151,8 +152,9 @@ function zoneOf({ localities, processId }: SeedProcess): string {
   return localities["zoneid"] ?? localities["machineid"] ?? processId;
 }
 
-/** Status does not tell which data is where: the shards are laid out as this simulation keeps them. */
+/** Status does not tell which data is where: the shards are laid out as this simulation keeps them, and chance decides who shares them. */
 function seedStorage(
+  fabric: Fabric,
   database: Database,
   seed: DatabaseSeed,
   disks: ReadonlyMap<string, Disk>,
@@ -171,9 +173,16 @@ function seedStorage(
   distribution.startedMs = seed.recoveredMs;
   distribution.regionIds = storageDatacenters(database) ?? [undefined];
   for (const id of distribution.regionIds) if (id !== undefined) distribution.populated.add(id);
-  layOut(database, [...stored.keys()]);
+  layOut(database, inAnyOrder([...stored.keys()], fabric.random));
   levelAtOnce(database);
   for (const shard of distribution.shards) shard.bytes = bytesOf(shard, stored);
+}
+
+function inAnyOrder<T>(all: readonly T[], random: Random): T[] {
+  return all
+    .map((one) => [random.next(), one] as const)
+    .toSorted(([left], [right]) => left - right)
+    .map(([, one]) => one);
 }
 
 function serverOf(

@@ -181,11 +181,13 @@ interface ClusterPageProps {
 }
 
 const ClusterPage = pure(({ model, shown }: ClusterPageProps) => {
-  const { namespace, name, now } = model;
+  const { namespace, name, now, backups } = model;
+  const { inTrouble } = backups;
+  const total = Object.keys(backups.backups).length;
   return (
     <>
-      <ClusterHead now={now} namespace={namespace} name={name} />
-      <Tabs namespace={namespace} name={name} view={shown.view} />
+      <ClusterHead {...{ now, namespace, name, backups: total, inTrouble }} />
+      <Tabs {...{ namespace, name, view: shown.view, inTrouble }} />
       <Chosen model={model} shown={shown} />
     </>
   );

@@ -44,6 +44,6 @@ test("[PAGE6] the summary counts who needs what", () => {
   assert.equal(of(0), "1 cluster, all well");
   assert.equal(
     of(3, 0, 2, 1, 3),
-    "5 clusters: 2 need somebody, 1 worth a look, 1 being worked on, 1 well",
+    "5 clusters: 2 need somebody, 1 worth a look, 1 on its way, 1 well",
   );
 });

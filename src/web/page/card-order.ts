@@ -3,7 +3,7 @@
 import { counted } from "../../model/counted.ts";
 import { byText } from "../../model/process-row.ts";
 import type { ClusterCard, PageModel } from "../view-model.ts";
-import { urgencyWords, verdictWords } from "./words.ts";
+import { chipOf, verdictWords } from "./words.ts";
 
 type Cards = PageModel["clusters"];
 
@@ -18,7 +18,8 @@ export function sortedCards(cards: Cards): [string, ClusterCard][] {
 /** Every word of the filter is somewhere in what the card says. */
 export function isWanted(card: ClusterCard, filter: string): boolean {
   const { namespace, cluster, verdict, headline, urgency, redundancyMode, version } = card;
-  const state = [verdict, verdictWords[verdict], urgencyWords[urgency]];
+  const chip = chipOf(urgency, verdict, card.waits.first?.reason);
+  const state = [verdict, verdictWords[verdict], ...chip];
   const told = [`${namespace}/${cluster}`, headline, redundancyMode, version.wanted, ...state]
     .join(" ")
     .toLowerCase();
@@ -38,7 +39,7 @@ export function summaryText(cards: Cards): string {
   const parts = [
     needing === 0 ? "" : `${needing} ${needing === 1 ? "needs" : "need"} somebody`,
     looking === 0 ? "" : `${looking} worth a look`,
-    working === 0 ? "" : `${working} being worked on`,
+    working === 0 ? "" : `${working} on ${working === 1 ? "its" : "their"} way`,
     well === 0 ? "" : `${well} well`,
   ];
   return `${counted(all.length, "cluster")}: ${parts.filter((part) => part !== "").join(", ")}`;

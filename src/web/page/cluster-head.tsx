@@ -1,5 +1,6 @@
 // What stands above every view of a cluster: whether it serves, whether all processes and all copies of data are there, and what to do. It can be read in two
 // seconds. Rules: spec/page.md [PAGE2], [PAGE9].
+import { counted } from "../../model/counted.ts";
 import type { ClusterModel } from "../view-model.ts";
 import { Age, Fact, pure, UrgencyChip } from "./parts.tsx";
 import { clusterViews, hashOf, viewTitles } from "./route.ts";
@@ -10,10 +11,16 @@ interface HeadProps {
   readonly now: ClusterModel["now"];
   readonly namespace: string;
   readonly name: string;
+  readonly backups: number;
+  /** Of the backups. */
+  readonly inTrouble: number;
 }
 
-export const ClusterHead = pure(({ now, namespace, name }: HeadProps) => {
-  const { urgency, version } = now;
+export const ClusterHead = pure(({ now, namespace, name, backups, inTrouble }: HeadProps) => {
+  const { urgency, verdict, version, processGroups: groups } = now;
+  const isAsleep = verdict === "asleep";
+  // Those that are still to be made are not well, either.
+  const wanted = now.classes.reduce((sum, row) => sum + row.wanted, 0);
   const isMoving = version.running !== undefined && version.running !== version.wanted;
   return (
     <div class={`head edge urgency-${urgency}`}>
@@ -22,9 +29,9 @@ export const ClusterHead = pure(({ now, namespace, name }: HeadProps) => {
           <span class="namespace">{namespace}/</span>
           {name}
         </h1>
-        <UrgencyChip urgency={urgency} />
+        <UrgencyChip {...{ urgency, verdict }} reason={now.waits[0]?.reason} />
         <span class="meta">
-          <span>{verdictWords[now.verdict]}</span>
+          <span>{verdictWords[verdict]}</span>
           <span>{now.redundancyMode}</span>
           <span>
             {isMoving
@@ -32,14 +39,15 @@ export const ClusterHead = pure(({ now, namespace, name }: HeadProps) => {
               : `version ${version.wanted}`}
           </span>
           <span>
-            {now.processGroups.total - now.processGroups.inTrouble} of {now.processGroups.total}{" "}
-            process groups well
+            {isAsleep
+              ? `${counted(groups.total, "process group")}, none with a pod`
+              : `${groups.total - groups.inTrouble} of ${Math.max(groups.total, wanted)} process groups well`}
           </span>
         </span>
       </div>
       <p class="headline">{now.headline}</p>
       <dl class="facts">
-        <Fact question="Does the database serve?" fact={now.serving} />
+        <Fact question="Does the database serve?" fact={now.serving} isAsleep={isAsleep} />
         <Fact question="Are all processes and copies there?" fact={now.sound} />
         <Fact
           question="Is everything as specified?"
@@ -48,6 +56,12 @@ export const ClusterHead = pure(({ now, namespace, name }: HeadProps) => {
         />
       </dl>
       <ToDo now={now} />
+      {inTrouble === 0 ? null : (
+        <p class="notice">
+          {inTrouble} of {counted(backups, "backup")} in trouble:{" "}
+          <a href={hashOf({ view: "backups", namespace, name })}>see Backups</a>
+        </p>
+      )}
     </div>
   );
 });
@@ -90,9 +104,11 @@ interface TabsProps {
   readonly namespace: string;
   readonly name: string;
   readonly view: ClusterView;
+  /** Of the backups. */
+  readonly inTrouble: number;
 }
 
-export const Tabs = pure(({ namespace, name, view }: TabsProps) => (
+export const Tabs = pure(({ namespace, name, view, inTrouble }: TabsProps) => (
   <nav class="tabs" aria-label="Views of this cluster">
     {clusterViews.map((one, index) => (
       <a
@@ -102,6 +118,12 @@ export const Tabs = pure(({ namespace, name, view }: TabsProps) => (
         aria-keyshortcuts={String(index + 1)}
       >
         {viewTitles[one]}
+        {one === "backups" && inTrouble > 0 ? (
+          <span class="count">
+            <span class="visually-hidden"> in trouble: </span>
+            {inTrouble}
+          </span>
+        ) : null}
       </a>
     ))}
   </nav>

@@ -1,6 +1,7 @@
 // All clusters, those that need somebody first, each as a card. Rules: spec/page.md [PAGE6].
 import { useComputed, useSignal } from "@preact/signals";
 import { counted } from "../../model/counted.ts";
+import { asSentence } from "../../plugin/explain/words.ts";
 import type { ClusterCard } from "../view-model.ts";
 import { Age, Answer, pure, UrgencyChip } from "./parts.tsx";
 import { cards, known } from "./state.ts";
@@ -66,10 +67,45 @@ function NoCluster() {
   );
 }
 
-const Card = pure(({ card }: { readonly card: ClusterCard }) => {
-  const { namespace, cluster, urgency, version, processGroups: groups, waits, backups } = card;
-  const { first } = waits;
+/** What stands below: what it is, how many are well, what is kept. */
+function CardMeta({ card }: { readonly card: ClusterCard }) {
+  const { verdict, version, processGroups: groups, backups } = card;
   const isMoving = version.running !== undefined && version.running !== version.wanted;
+  return (
+    <p class="meta">
+      <span>{card.redundancyMode}</span>
+      <span>{isMoving ? `${version.running} → ${version.wanted}` : version.wanted}</span>
+      <span>
+        {verdict === "asleep"
+          ? counted(groups.total, "process group")
+          : `${groups.well} of ${Math.max(groups.total, groups.wanted)} well`}
+      </span>
+      {backups === undefined || backups.total === 0 ? null : (
+        <span>
+          {counted(backups.total, "backup")}
+          {backups.inTrouble === 0 ? null : (
+            <>
+              , <strong class="in-trouble">{backups.inTrouble} in trouble</strong>
+            </>
+          )}
+        </span>
+      )}
+      {card.quarantine === undefined ? null : (
+        <span>{counted(card.quarantine, "volume")} in quarantine</span>
+      )}
+      {card.createdAt === undefined ? null : (
+        <span>
+          <Age since={card.createdAt} /> old
+        </span>
+      )}
+    </p>
+  );
+}
+
+const Card = pure(({ card }: { readonly card: ClusterCard }) => {
+  const { namespace, cluster, urgency, verdict, waits } = card;
+  const { first } = waits;
+  const isAsleep = verdict === "asleep";
   return (
     <li class={`card edge urgency-${urgency}`}>
       <div class="card-head">
@@ -79,11 +115,16 @@ const Card = pure(({ card }: { readonly card: ClusterCard }) => {
             {cluster}
           </a>
         </h2>
-        <UrgencyChip urgency={urgency} />
+        <UrgencyChip {...{ urgency, verdict }} reason={first?.reason} />
       </div>
       <p class="headline">{card.headline}</p>
       <p class="answers">
-        <Answer fact={card.serving} yes="serves" no="does not serve" />
+        <Answer
+          fact={card.serving}
+          yes="serves"
+          no={isAsleep ? "sleeps" : "does not serve"}
+          isAsleep={isAsleep}
+        />
         <Answer fact={card.sound} yes="sound" no="not sound" />
         <Answer
           fact={card.reconciled}
@@ -94,27 +135,11 @@ const Card = pure(({ card }: { readonly card: ClusterCard }) => {
       </p>
       {urgency >= 2 && first?.remedy ? (
         <p class="remedy">
-          <strong>What to do:</strong> {first.remedy}
+          <strong>{first.reason}:</strong> {asSentence(first.message)} <strong>What to do:</strong>{" "}
+          {first.remedy}
         </p>
       ) : null}
-      <p class="meta">
-        <span>{card.redundancyMode}</span>
-        <span>{isMoving ? `${version.running} → ${version.wanted}` : version.wanted}</span>
-        <span>
-          {groups.well} of {groups.wanted} well
-        </span>
-        {backups === undefined || backups.total === 0 ? null : (
-          <span>
-            {counted(backups.total, "backup")}
-            {backups.inTrouble === 0 ? "" : `, ${backups.inTrouble} in trouble`}
-          </span>
-        )}
-        {card.createdAt === undefined ? null : (
-          <span>
-            <Age since={card.createdAt} /> old
-          </span>
-        )}
-      </p>
+      <CardMeta card={card} />
     </li>
   );
 });

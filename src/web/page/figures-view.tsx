@@ -115,7 +115,7 @@ function Plot({ plot, timesMs, series, painting }: PlotProps) {
           {values.map(({ name, title, last, values: all }, index) => (
             <li key={name} class={`series-${index}`}>
               <span class="series-line" aria-hidden="true" />
-              {title} <strong>{told(last)}</strong>
+              {title} <strong>{last === undefined ? "not told now" : told(last)}</strong>
               <span class="dim"> {rangeText(all, told)}</span>
             </li>
           ))}

@@ -2,7 +2,8 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { MapColumn } from "../view-model.ts";
-import { layoutMap, sizeFor, tileAfter, tileAt } from "./map-layout.ts";
+import { layoutMap, nextTrouble, sizeFor, tileAfter, tileAt } from "./map-layout.ts";
+import { tileStates } from "./words.ts";
 
 function columnsOf(shape: readonly (readonly number[])[]): { columns: MapColumn[]; total: number } {
   let next = 0;
@@ -99,4 +100,17 @@ test("[PAGE8] arrows reach every tile from the first", () => {
     }
   }
   assert.equal(reached.size, layout.tiles.length);
+});
+
+test("[PAGE8] the next in trouble is the worst first, and in the end the worst again", () => {
+  const states = ["outdated", "well", "failing", "asleep", "starting", "failing"] as const;
+  const visited: (number | undefined)[] = [];
+  let at: number | undefined = 1;
+  for (let turn = 0; turn < 5; turn += 1) {
+    at = nextTrouble(states, at ?? 0, tileStates);
+    visited.push(at);
+  }
+  assert.deepEqual(visited, [2, 5, 4, 0, 2]);
+  assert.equal(nextTrouble(["outdated", "failing"], -1, tileStates), 1, "nobody has moved yet");
+  assert.equal(nextTrouble(["well", "asleep"], 0, tileStates), undefined);
 });

@@ -1,7 +1,7 @@
 // Where everything of the map lies, in the browser's own pixels: panels for columns, rows for nodes, tiles for process groups,
 // and which tile a key leads to. The more tiles there are, the smaller they get. Pure. Rules: spec/page.md [PAGE7], [PAGE8].
 import { mostOf } from "../../env/long-lists.ts";
-import type { MapColumn, MapModel, MapRow } from "../view-model.ts";
+import type { MapColumn, MapModel, MapRow, TileState } from "../view-model.ts";
 
 export type TileSize = "large" | "medium" | "small";
 
@@ -167,6 +167,18 @@ export function tileAfter(
     default:
       return undefined;
   }
+}
+
+/** The next of the worst state, then of the next worst, and in the end of the worst again: the index of its tile. */
+export function nextTrouble(
+  states: readonly TileState[],
+  index: number,
+  worstFirst: readonly TileState[],
+): number | undefined {
+  const ill = [...states.keys()].filter((at) => states[at] !== "well" && states[at] !== "asleep");
+  const rank = (at: number): number => worstFirst.indexOf(states[at] ?? "well");
+  const order = ill.toSorted((left, right) => rank(left) - rank(right) || left - right);
+  return order[(order.indexOf(index) + 1) % order.length];
 }
 
 /** The closest of the next line in that direction; the same tile where there is none. */

@@ -1,10 +1,11 @@
 // Draws tiles on one canvas: only those that are another than before, unless the layout or the colours are. A state has a
 // colour, a shape and, where there is room, a word. Rules: spec/page.md [PAGE5], [PAGE7], [PAGE14].
 import type { Tile, TileState } from "../view-model.ts";
-import { rolesText } from "../../plugin/text/roles.ts";
+import { roleNames } from "../../plugin/text/roles.ts";
 import { markLine, markRadius, marks } from "./marks.ts";
 import type { MarkName } from "./marks.ts";
 import type { MapLayout, PlacedTile, TileSize } from "./map-layout.ts";
+import { listThatFits, shortTrouble } from "./words.ts";
 
 /** Of a colour scheme: of each state its strong colour and its surface, and those of text. */
 export interface Palette {
@@ -104,14 +105,15 @@ function drawLarge(
   fillCut(context, tile.group, {
     ...{ x: left, y: y + 19, room: room - (tile.isCoordinator ? 18 : 0), isName: true },
   });
-  const [trouble] = tile.troubles;
-  const duties = rolesText({ roles: tile.roles, isCoordinator: false });
-  const isWell = tile.state === "well";
+  const [trouble = "see its story"] = tile.troubles;
+  const isWell = tile.state === "well" || tile.state === "asleep";
   context.fillStyle = isWell ? palette.dim : strong;
   context.font = `${isWell ? 400 : 600} 11.5px ${palette.font}`;
+  const fits = (text: string): boolean => context.measureText(text).width <= room;
+  const duty = areRolesKnown ? "no role" : tile.processClass;
   const word = isWell
-    ? duties || (areRolesKnown ? "no role" : tile.processClass)
-    : `${tile.state}: ${trouble ?? "see its story"}`;
+    ? listThatFits(roleNames(tile.roles), fits) || (tile.state === "asleep" ? "asleep" : duty)
+    : `${tile.state}: ${shortTrouble(trouble)}`;
   fillCut(context, word, { x: left, y: y + 36, room, isName: false });
 }
 

@@ -6,7 +6,7 @@ import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { MapModel, TileState } from "../view-model.ts";
 import { effects } from "./effects.ts";
-import { layoutMap, tileAfter, tileAt } from "./map-layout.ts";
+import { layoutMap, nextTrouble, tileAfter, tileAt } from "./map-layout.ts";
 import type { MapLayout, PlacedTile } from "./map-layout.ts";
 import { MapLabels } from "./map-labels.tsx";
 import { paint, scaleFor } from "./map-painter.ts";
@@ -49,7 +49,10 @@ function Legend({ map }: { readonly map: MapModel }) {
     counts.set(tile.state, (counts.get(tile.state) ?? 0) + 1);
     if (tile.isCoordinator) coordinators += 1;
   }
-  const shown = tileStates.filter((state) => state === "well" || counts.has(state));
+  const hasSleepers = counts.has("asleep");
+  const shown = tileStates.filter(
+    (state) => (state === "well" && !hasSleepers) || counts.has(state),
+  );
   return (
     <ul class="legend" aria-label="States of process groups">
       {shown.map((state) => (
@@ -114,7 +117,9 @@ function Tiles({ map, layout, selected, onSelect }: MapProps & { readonly layout
   const press = (event: KeyboardEvent): void => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const isChoice = event.key === "Enter" || event.key === " ";
-    const next = isChoice ? index : nextTile(layout, map, index, event.key);
+    // Before anybody has moved, the first of all in trouble is the worst.
+    const isFresh = event.key === "t" && active.value === undefined && selected === undefined;
+    const next = isChoice ? index : nextTile(layout, map, isFresh ? -1 : index, event.key);
     const target = next === undefined ? undefined : layout.tiles[next];
     if (target === undefined) return;
     event.preventDefault();
@@ -267,13 +272,8 @@ function nextTile(
   key: string,
 ): number | undefined {
   if (key !== "t") return tileAfter(layout, index, key);
-  const { tiles } = layout;
-  for (let step = 1; step <= tiles.length; step += 1) {
-    const next = (index + step) % tiles.length;
-    const tile = map.tiles[tiles[next]?.group ?? ""];
-    if (tile !== undefined && tile.state !== "well") return next;
-  }
-  return undefined;
+  const states = layout.tiles.map(({ group }) => map.tiles[group]?.state ?? "well");
+  return nextTrouble(states, index, tileStates);
 }
 
 /** What the keyboard leads to is on the screen. */

@@ -1,7 +1,7 @@
 // What the operator does and waits for, with what a person can do, as `kubectl fdb explain` and `plan` say it.
 // Rules: spec/page.md [PAGE9].
 import type { ClusterModel, NowModel } from "../view-model.ts";
-import { Age, Commands, pure, Wait } from "./parts.tsx";
+import { Age, Commands, pure, Until, Wait } from "./parts.tsx";
 
 interface NowProps {
   readonly now: NowModel;
@@ -38,6 +38,7 @@ export const NowView = pure(({ now, commands }: NowProps) => (
         </ol>
       </section>
       <Troubles now={now} />
+      <Quarantine now={now} />
     </div>
     <div>
       <Classes now={now} />
@@ -131,6 +132,41 @@ function Troubles({ now }: { readonly now: NowModel }) {
           </li>
         ))}
       </ul>
+    </section>
+  );
+}
+
+/** Volumes of process groups that are gone: what can still be had back, and until when. */
+function Quarantine({ now }: { readonly now: NowModel }) {
+  const { quarantine } = now;
+  if (quarantine.length === 0) return null;
+  return (
+    <section class="block">
+      <h2>Volumes in quarantine</h2>
+      <p class="dim">
+        Their process groups were removed. <code>kubectl fdb quarantine restore</code> gives one
+        back as long as it is there.
+      </p>
+      <ul class="plain">
+        {quarantine.slice(0, listedMax).map(({ volumeClaim, processGroupID, until, kept }) => (
+          <li key={volumeClaim}>
+            <strong>{volumeClaim}</strong>
+            {processGroupID === undefined ? null : (
+              <span class="dim"> of {processGroupID}</span>
+            )}:{" "}
+            {until === undefined ? (
+              `not deleted by itself${kept === undefined ? "" : `, ${kept}`}`
+            ) : (
+              <>
+                deleted <Until at={until} /> at the earliest
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+      {quarantine.length > listedMax ? (
+        <p class="dim">and {quarantine.length - listedMax} more</p>
+      ) : null}
     </section>
   );
 }

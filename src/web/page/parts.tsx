@@ -3,12 +3,12 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { Component } from "preact";
 import type { ComponentChildren, FunctionComponent } from "preact";
-import type { ExplainedFact } from "../../plugin/explain/page.ts";
+import type { ExplainedFact, Verdict } from "../../plugin/explain/page.ts";
 import { formatAge } from "../../plugin/explain/words.ts";
 import type { CopiedCommand, ExplainedWait } from "../view-model.ts";
 import { effects } from "./effects.ts";
 import { serverMs } from "./state.ts";
-import { answerMarks, answerWords, clockText, urgencyMarks, urgencyWords } from "./words.ts";
+import { answerMarks, answerWords, chipOf, clockText } from "./words.ts";
 import type { Urgency } from "./words.ts";
 
 /** A component that is drawn again only when one of its properties is another. */
@@ -54,13 +54,21 @@ export function Until({ at }: { readonly at: number | string | undefined }) {
   return <span class="age">{text}</span>;
 }
 
-export function UrgencyChip({ urgency }: { readonly urgency: Urgency }) {
+interface ChipProps {
+  readonly urgency: Urgency;
+  readonly verdict: Verdict;
+  /** Of the wait that matters most. */
+  readonly reason: string | undefined;
+}
+
+export function UrgencyChip({ urgency, verdict, reason }: ChipProps) {
+  const [mark, text] = chipOf(urgency, verdict, reason);
   return (
     <span class={`chip urgency-${urgency}`}>
       <span class="mark" aria-hidden="true">
-        {urgencyMarks[urgency]}
+        {mark}
       </span>
-      {urgencyWords[urgency]}
+      {text}
     </span>
   );
 }
@@ -69,11 +77,14 @@ interface AnswerProps {
   readonly fact: ExplainedFact;
   /** "No" is no reason to worry: it is being worked on. */
   readonly isPatient?: boolean;
+  /** "No" is what is wanted: the database sleeps. */
+  readonly isAsleep?: boolean;
 }
 
 /** "later" where a "no" is being turned into a "yes". */
-function toneOf({ fact, isPatient = false }: AnswerProps): ExplainedFact["answer"] | "later" {
-  return fact.answer === "no" && isPatient ? "later" : fact.answer;
+function toneOf({ fact, isPatient, isAsleep }: AnswerProps): keyof typeof answerMarks {
+  if (fact.answer !== "no") return fact.answer;
+  return isAsleep === true ? "asleep" : isPatient === true ? "later" : "no";
 }
 
 /** An answer in one word, such as "✓ serves". */
@@ -161,7 +172,7 @@ const concerns: Readonly<Record<ExplainedWait["concern"], Urgency>> = {
 };
 const concernWords: Readonly<Record<ExplainedWait["concern"], string>> = {
   person: "Somebody has to act",
-  look: "Takes longer than usual, perhaps",
+  look: "Needs a look",
   passing: "Goes by itself",
 };
 

@@ -82,7 +82,7 @@ function StoryBody({
     ["Class", story.processClass],
     ["Datacenter", story.dataCenter],
     ["Hall", story.hall],
-    ["Zone", story.zone],
+    [story.node === "" ? "Zone, last known" : "Zone", story.zone],
     ["Node", story.node],
     ["Address", story.addresses.join(", ")],
   ].filter(([, value]) => value !== "");

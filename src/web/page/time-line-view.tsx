@@ -160,7 +160,7 @@ interface EntryProps {
 }
 
 const Entry = pure(({ id, entry, isMarked }: EntryProps) => {
-  const { kind, fromMs, toMs, reason, text, remedy, object, count } = entry;
+  const { kind, fromMs, toMs, reason, text, remedy, object, count, firstMs } = entry;
   return (
     <li id={`entry-${id}`} class={`entry edge kind-${kind} ${isMarked ? "marked" : ""}`}>
       <span class="entry-time">
@@ -173,7 +173,7 @@ const Entry = pure(({ id, entry, isMarked }: EntryProps) => {
               for <Age since={fromMs} />
             </>
           ) : toMs - fromMs >= 1_000 ? (
-            `took ${formatAge(toMs - fromMs)}`
+            `${count === undefined ? "took" : "over"} ${formatAge(toMs - fromMs)}`
           ) : (
             ""
           )}
@@ -183,7 +183,11 @@ const Entry = pure(({ id, entry, isMarked }: EntryProps) => {
       <span class="entry-text">
         <strong>{reason}</strong> {text}
         {object === undefined ? null : <span class="dim"> {object}</span>}
-        {count === undefined ? null : <span class="dim"> ({count} times)</span>}
+        {count === undefined ? null : (
+          <span class="dim">
+            {` (${count} times${firstMs === undefined ? "" : `, the first at ${clockText(firstMs)}`})`}
+          </span>
+        )}
         {remedy === undefined || toMs !== undefined ? null : (
           <span class="remedy">
             <strong>What to do:</strong> {remedy}

@@ -6,14 +6,34 @@ import type { ExplainedFact, Verdict } from "../../plugin/explain/page.ts";
 export type Urgency = ClusterCard["urgency"];
 
 /** What somebody who was woken up wants to know first. */
-export const urgencyWords: Readonly<Record<Urgency, string>> = {
+const urgencyWords: Readonly<Record<Urgency, string>> = {
   0: "All is well",
   1: "The operator is at work",
   2: "Worth a look",
   3: "Somebody is needed",
 };
 
-export const urgencyMarks: Readonly<Record<Urgency, string>> = { 0: "✓", 1: "↻", 2: "!", 3: "✕" };
+const urgencyMarks: Readonly<Record<Urgency, string>> = { 0: "✓", 1: "↻", 2: "!", 3: "✕" };
+
+/** Where nobody is needed, but the operator is not at work, either. */
+const calmWords: Readonly<Partial<Record<Verdict, string>>> = {
+  asleep: "Asleep",
+  paused: "Left alone",
+  starting: "Starting",
+  deleting: "Being deleted",
+};
+
+/** What a cluster needs, with its mark. `reason` is that of the wait that matters most. */
+export function chipOf(
+  urgency: Urgency,
+  verdict: Verdict,
+  reason: string | undefined,
+): readonly [mark: string, text: string] {
+  const calm = urgency > 1 ? undefined : calmWords[verdict];
+  if (calm !== undefined) return [verdict === "asleep" ? "☾" : urgencyMarks[urgency], calm];
+  if (urgency === 1 && reason === "MaintenanceWindowClosed") return ["◷", "Waits for its window"];
+  return [urgencyMarks[urgency], urgencyWords[urgency]];
+}
 
 export const verdictWords: Readonly<Record<Verdict, string>> = {
   deleting: "being deleted",
@@ -26,31 +46,52 @@ export const verdictWords: Readonly<Record<Verdict, string>> = {
   starting: "starting",
   stuck: "stuck",
   degraded: "degraded",
-  working: "at work",
+  working: "not as specified yet",
   healthy: "healthy",
 };
 
 /** In the order of the legend: what is wrong comes first. */
 export const tileStates: readonly TileState[] = [
-  ...(["failing", "starting", "leaving", "outdated", "foreign", "well"] as const),
+  ...(["failing", "starting", "leaving", "outdated", "foreign", "asleep", "well"] as const),
 ];
 
 export const stateMeanings: Readonly<Record<TileState, string>> = {
-  failing: "should run and does not",
+  failing: "does not run as it should",
   starting: "its pod is not there or does not run yet",
-  leaving: "marked for removal",
+  leaving: "is taken out, or about to be",
   outdated: "made from an older specification",
   foreign: "the database knows it, the resource does not",
+  asleep: "has no pod while the database sleeps",
   well: "nothing is wrong",
 };
 
-/** "later": no, and it is being worked on. */
-type ShownAnswer = ExplainedFact["answer"] | "later";
+/** Conditions in the few letters for which a tile has room. */
+const shortTroubles: Readonly<Record<string, string>> = {
+  ...{ MissingPod: "no pod", MissingPVC: "volume claim", MissingService: "no service" },
+  ...{ MissingProcesses: "no process", PodFailing: "pod not ready", PodPending: "pod pending" },
+  ...{ SidecarUnreachable: "sidecar silent", ProcessHasIOError: "disk errors" },
+  ...{ NodeTaintDetected: "node tainted", NodeTaintReplacing: "node tainted" },
+  ...{ NodeDraining: "node drained", IncorrectPodSpec: "pod", IncorrectPodMetadata: "labels" },
+  ...{ IncorrectSidecarImage: "sidecar", IncorrectConfigMap: "configuration" },
+  ...{ IncorrectCommandLine: "arguments", ProcessIsMarkedAsExcluded: "excluded" },
+  ...{ ProcessHasHighRunLoopBusy: "overloaded", ResourcesTerminating: "being deleted" },
+};
+
+/** What is wrong with a process group, for a tile: "no node", "CrashLoopBackOff"; its story tells it whole. */
+export function shortTrouble(text: string): string {
+  const [, why] = /^container \S+ waits \((\w+)/.exec(text) ?? [];
+  const [short = text] = text.replace(/^leaves,? /, "").split(/[:;(]/);
+  return shortTroubles[text] ?? why ?? short.trim();
+}
+
+/** "later": no, and it is being worked on; "asleep": no, and that is wanted. */
+type ShownAnswer = ExplainedFact["answer"] | "asleep" | "later";
 
 export const answerMarks: Readonly<Record<ShownAnswer, string>> = {
   yes: "✓",
   no: "✕",
   later: "↻",
+  asleep: "☾",
   unknown: "?",
 };
 
@@ -58,6 +99,7 @@ export const answerWords: Readonly<Record<ShownAnswer, string>> = {
   yes: "Yes",
   no: "No",
   later: "Not yet",
+  asleep: "No, it sleeps",
   unknown: "Not known",
 };
 
@@ -105,4 +147,15 @@ export function tileText(tile: {
 
 export function roleText(role: string): string {
   return role.replaceAll("_", " ");
+}
+
+/** As many names as there is room for, and how many more there are. */
+export function listThatFits(names: readonly string[], fits: (text: string) => boolean): string {
+  for (let count = names.length; count > 1; count -= 1) {
+    const more = names.length - count;
+    const text = `${names.slice(0, count).join(", ")}${more === 0 ? "" : ` +${more}`}`;
+    if (fits(text)) return text;
+  }
+  const [only = ""] = names;
+  return names.length > 1 ? `${only} +${names.length - 1}` : only;
 }

@@ -72,6 +72,8 @@ export async function previewInProcess(
   }
 }
 
+const tooLong =
+  "the preview took too long, and was ended: this page waits for two minutes; where the cluster is large or the machine busy, run `kubectl fdb preview` in a terminal";
 const notServing =
   "the database does not serve, and a preview begins with one that does: get it to serve first";
 
@@ -108,7 +110,7 @@ function reportOf(
     const [output, errors] = [gathered(child.stdout), gathered(child.stderr)];
     child.once("error", (error) => {
       const isOver = signal.aborted;
-      const why = isOver ? "the preview took too long, and was ended" : error.message;
+      const why = isOver ? tooLong : error.message;
       reject(new WebProblem(isOver ? 504 : 500, why));
     });
     child.once("close", () => {

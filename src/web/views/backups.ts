@@ -12,6 +12,7 @@ import { parseTime } from "../../kube/time.ts";
 import { explainBackup } from "../../plugin/explain/backup.ts";
 import { explainRestore } from "../../plugin/explain/restore.ts";
 import { known } from "../../plugin/known.ts";
+import { urgencyOf } from "./card.ts";
 import type {
   BackupCard,
   BackupsModel,
@@ -58,9 +59,11 @@ export function backupsModel(input: BackupsInput, nowMs: number): BackupsModel {
   const { backups = [], restores = [], problem } = input;
   const byName = <T>(cards: readonly (readonly [string, T])[]): Record<string, T> =>
     Object.fromEntries(cards);
+  const cards = backups.map((one) => backupCard(one, input, nowMs));
   return {
     ...(problem === undefined ? {} : { problem }),
-    backups: byName(backups.map((one) => [one.metadata.name ?? "", backupCard(one, input, nowMs)])),
+    inTrouble: cards.filter(({ verdict, waits }) => urgencyOf(verdict, waits) > 1).length,
+    backups: byName(cards.map((card) => [card.backup, card])),
     restores: byName(
       restores.map((one) => [one.metadata.name ?? "", restoreCard(one, input, nowMs)]),
     ),

@@ -12,7 +12,7 @@ import {
 import type { Stored } from "../../kube/resource.ts";
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import type { ExplainInput } from "../../plugin/explain/page.ts";
-import { clusterCard } from "./card.ts";
+import { clusterCard, withBackups } from "./card.ts";
 import { clusterCommands, groupCommands } from "./commands.ts";
 import { nowModel } from "./now.ts";
 
@@ -53,6 +53,26 @@ for (const [title, status, urgency] of cards) {
     assert.equal(clusterCard(cluster, undefined, nowMs).urgency, urgency);
   });
 }
+
+test("[WEB4] a backup in trouble makes a cluster that is well worth a look, and volumes in quarantine are counted", () => {
+  const cluster = sceneCluster([group("log-1")]);
+  const backup = (status: object): Stored<FoundationDBBackup> =>
+    ({
+      ...{ apiVersion: "apps.foundationdb.org/v1beta2", kind: "FoundationDBBackup" },
+      metadata: { name: "b", namespace: "default", uid: "b1" },
+      ...{ spec: { clusterName: "sample", version: "7.3.63" }, status },
+    }) as unknown as Stored<FoundationDBBackup>;
+  const told = [condition("Running", "True"), condition("Reconciled", "True")];
+  const fine = backup({ conditions: told });
+  const stuck = backup({ conditions: told, blockedBy: [waiting("BackupUrlInvalid")] });
+  assert.equal(clusterCard(cluster, [fine], nowMs).urgency, 0);
+  const card = clusterCard(cluster, [fine, stuck], nowMs);
+  assert.deepEqual([card.urgency, card.backups], [2, { total: 2, inTrouble: 1 }]);
+  assert.equal(withBackups(3, 1), 3);
+  assert.equal(card.quarantine, undefined);
+  const kept = sceneCluster([], { quarantine: [{ volumeClaim: "a" }, { volumeClaim: "b" }] });
+  assert.equal(clusterCard(kept, undefined, nowMs).quarantine, 2);
+});
 
 test("[WEB4] a card counts waits by concern, and names the one that matters most", () => {
   const blockedBy = [

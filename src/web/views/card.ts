@@ -25,6 +25,14 @@ export function urgencyOf(
   return urgency === 1 && needsLook ? 2 : urgency;
 }
 
+/** A cluster that is well while a backup of it is not is worth a look. */
+export function withBackups(
+  urgency: ClusterCard["urgency"],
+  backupsInTrouble = 0,
+): ClusterCard["urgency"] {
+  return backupsInTrouble > 0 && urgency < 2 ? 2 : urgency;
+}
+
 const order = ["person", "look", "passing"] as const;
 
 /** `backups` are those of this cluster; undefined where they may not be read. */
@@ -37,14 +45,17 @@ export function clusterCard(
   const of = (wanted: ExplainedWait["concern"]): ExplainedWait[] =>
     waits.filter(({ concern }) => concern === wanted);
   const [first] = order.flatMap(of);
+  const count = backups && countOf(backups, nowMs);
+  const quarantined = cluster.status?.quarantine?.length ?? 0;
   return {
     ...row,
-    urgency: urgencyOf(row.verdict, waits),
+    urgency: withBackups(urgencyOf(row.verdict, waits), count?.inTrouble),
     waits: {
       ...{ person: of("person").length, look: of("look").length, passing: of("passing").length },
       ...(first === undefined ? {} : { first }),
     },
-    ...(backups === undefined ? {} : { backups: countOf(backups, nowMs) }),
+    ...(count === undefined ? {} : { backups: count }),
+    ...(quarantined === 0 ? {} : { quarantine: quarantined }),
   };
 }
 

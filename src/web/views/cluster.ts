@@ -4,6 +4,7 @@ import type { DatabaseAnswer } from "../../plugin/database/ask-database.ts";
 import type { ClusterModel, FiguresModel, TimeLineModel } from "../view-model.ts";
 import { backupsModel } from "./backups.ts";
 import type { BackupsInput } from "./backups.ts";
+import { withBackups } from "./card.ts";
 import { clusterCommands } from "./commands.ts";
 import { mapModel } from "./map.ts";
 import { nowModel } from "./now.ts";
@@ -22,14 +23,16 @@ export interface ClusterInput {
 export function clusterModel(input: ClusterInput, nowMs: number): ClusterModel {
   const { explained, backups, timeLine, figures } = input;
   const { cluster } = explained;
+  const backedUp = backupsModel(backups, nowMs);
+  const now = nowModel(explained, nowMs);
   return {
     isMissing: false,
     namespace: cluster.metadata.namespace ?? "",
     name: cluster.metadata.name ?? "",
-    now: nowModel(explained, nowMs),
+    now: { ...now, urgency: withBackups(now.urgency, backedUp.inTrouble) },
     map: mapModel(placesOf(input)),
     ...{ timeLine, figures },
-    backups: backupsModel(backups, nowMs),
+    backups: backedUp,
     commands: clusterCommands(cluster),
   };
 }

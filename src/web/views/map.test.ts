@@ -78,12 +78,22 @@ const unready = {
   status: { phase: "Running", conditions: [{ type: "Ready", status: "False" }] },
 };
 
+const unscheduled = {
+  status: {
+    phase: "Pending",
+    conditions: [{ type: "PodScheduled", status: "False", message: "0/3 nodes are available." }],
+  },
+};
+
 const states: readonly [string, readonly string[], object, object | undefined, TileState][] = [
   ["nothing is wrong", [], {}, {}, "well"],
   ["it is ready", ["Ready"], {}, {}, "well"],
   ["an older specification", ["IncorrectPodSpec"], {}, {}, "outdated"],
   ["no pod yet", ["MissingPod"], {}, undefined, "starting"],
   ["a pod that does not start", ["PodPending", "MissingProcesses"], {}, {}, "starting"],
+  ["a pod that no node takes", ["PodPending", "MissingProcesses"], {}, unscheduled, "failing"],
+  ["its node is drained", ["NodeDraining"], {}, {}, "leaving"],
+  ["its node is drained, and it is ill", ["NodeDraining", "PodFailing"], {}, {}, "failing"],
   ["processes are missing", ["MissingProcesses"], {}, {}, "failing"],
   ["outdated and missing", ["IncorrectCommandLine", "MissingProcesses"], {}, {}, "failing"],
   ["it leaves, and is ill", ["MissingProcesses"], leaving, {}, "leaving"],
@@ -100,6 +110,27 @@ for (const [title, conditions, more, pod, state] of states) {
     assert.equal(mapModel({ cluster, pods, nodes }).tiles["storage-1"]?.state, state);
   });
 }
+
+test("[WEB7] a pod that no node takes is told first, and a database that sleeps has no tile in trouble", () => {
+  const cluster = sceneCluster([group("storage-1", ["PodPending"])]);
+  const stuck = mapModel({ cluster, pods: [scenePod("storage-1", "", unscheduled)], nodes });
+  assert.deepEqual(stuck.tiles["storage-1"]?.troubles, [
+    ...["no node: 0/3 nodes are available.", "PodPending"],
+  ]);
+  const { spec, ...rest } = sceneCluster([group("storage-1"), group("log-1")], {
+    hibernation: { generation: 3, since: minutesAgo(5) },
+  });
+  const asleep = mapModel({
+    cluster: { ...rest, spec: { ...spec, hibernate: true } },
+    pods: [],
+    nodes,
+  });
+  assert.deepEqual(
+    Object.values(asleep.tiles).map(({ state }) => state),
+    ["asleep", "asleep"],
+  );
+  assert.deepEqual([asleep.inTrouble, asleep.silent], [0, "the database sleeps"]);
+});
 
 test("[WEB7] pods that may not be read make no tile look ill, and a foreign process is told", () => {
   const model = mapModel({

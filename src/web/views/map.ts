@@ -3,6 +3,7 @@
 import type { Node, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
+import { isHibernated } from "../../api/hibernation.ts";
 import { byText } from "../../model/process-row.ts";
 import { objectTroubles } from "../../plugin/explain/objects.ts";
 import { treeView } from "../../plugin/tree/tree-view.ts";
@@ -21,7 +22,8 @@ export interface MapInput extends Omit<TreeInput, "pods"> {
 
 export function mapModel(input: MapInput): MapModel {
   const { nodes, pods = [] } = input;
-  const silent = input.silent ?? rolesUnknown(input.status);
+  const isAsleep = isHibernated(input.cluster);
+  const silent = isAsleep ? "the database sleeps" : (input.silent ?? rolesUnknown(input.status));
   const tree = treeView(
     { ...input, pods },
     {
@@ -30,11 +32,11 @@ export function mapModel(input: MapInput): MapModel {
     },
   );
   const troubles = podTroubles(pods, nodes);
-  const hasPods = input.pods !== undefined;
-  const tiles = leavesOf(tree).map((leaf) => tileOf(leaf, troubles.get(leaf.pod), hasPods));
+  const around = { hasPods: input.pods !== undefined, isAsleep };
+  const tiles = leavesOf(tree).map((leaf) => tileOf(leaf, troubles.get(leaf.pod), around));
   return {
     total: tree.total,
-    inTrouble: tiles.filter(({ state }) => state !== "well").length,
+    inTrouble: tiles.filter(({ state }) => state !== "well" && state !== "asleep").length,
     ...(tree.silent === undefined ? {} : { silent: tree.silent }),
     columns: byKubernetesZone(columnsOf(tree), nodes),
     tiles: Object.fromEntries(tiles.map((tile) => [tile.group, tile])),
@@ -114,15 +116,22 @@ function rowOf({ name, notes, groups }: TreePlace): MapRow {
   return { node: name, notes, groups: groups.map(({ group }) => group) };
 }
 
-function tileOf(leaf: TreeLeaf, podTrouble: string | undefined, hasPods: boolean): Tile {
+interface Around {
+  readonly hasPods: boolean;
+  readonly isAsleep: boolean;
+}
+
+function tileOf(leaf: TreeLeaf, podTrouble: string | undefined, around: Around): Tile {
   const { group, processClass, roles, isCoordinator, processes } = leaf;
-  const state = stateOf(leaf, podTrouble, hasPods);
+  const state = stateOf(leaf, podTrouble, around);
   // What the state stands for comes first: where there is little room, only that is told.
   const isDeciding = (text: string): boolean =>
     state === "starting" ? starting.has(text) : state !== "outdated" && !outdated.has(text);
-  const first = leaf.troubles.filter(isDeciding);
+  const isOfPod = state === "failing" && cannotStart(podTrouble);
+  const ofPod = podTrouble === undefined ? [] : [podTrouble];
+  const first = [...(isOfPod ? ofPod : []), ...leaf.troubles.filter(isDeciding)];
   const others = leaf.troubles.filter((text) => !isDeciding(text));
-  const troubles = [...first, ...others, ...(podTrouble === undefined ? [] : [podTrouble])];
+  const troubles = [...first, ...others, ...(isOfPod ? [] : ofPod)];
   return { group, processClass, roles, isCoordinator, processes, troubles, state };
 }
 
@@ -132,22 +141,34 @@ const outdated = new Set([
   ...["IncorrectConfigMap", "IncorrectCommandLine"],
 ]);
 
+/** Its process group is about to be taken out, and runs as long as nothing else is said. */
+const goesSoon = new Set(["NodeDraining", "NodeTaintDetected", "NodeTaintReplacing"]);
+
+/** A pod that does not start by waiting. */
+function cannotStart(podTrouble = ""): boolean {
+  return /^(no node|container |ended for good)/.test(podTrouble);
+}
+
 /** The worst of what is said, but who goes away is leaving whatever else is wrong. */
 export function stateOf(
   { troubles, pod }: Pick<TreeLeaf, "pod" | "troubles">,
   podTrouble: string | undefined,
-  hasPods: boolean,
+  { hasPods, isAsleep }: Around,
 ): TileState {
   if (troubles.includes("not of this resource")) return "foreign";
+  if (isAsleep && pod === "") return "asleep";
   const isLeaving = troubles.some(
     (text) => text.startsWith("leaves") || text === "ResourcesTerminating",
   );
   if (isLeaving) return "leaving";
-  if (troubles.some((text) => starting.has(text))) return "starting";
-  if (troubles.some((text) => !outdated.has(text))) return "failing";
+  if (troubles.some((text) => starting.has(text))) {
+    return cannotStart(podTrouble) ? "failing" : "starting";
+  }
+  if (troubles.some((text) => !outdated.has(text) && !goesSoon.has(text))) return "failing";
   // The operator has not written it down yet.
   if (podTrouble !== undefined)
     return podTrouble.startsWith("being deleted") ? "starting" : "failing";
+  if (troubles.some((text) => goesSoon.has(text))) return "leaving";
   if (troubles.length > 0) return "outdated";
   return pod === "" && hasPods ? "starting" : "well";
 }

@@ -12,6 +12,7 @@ import type {
 import type { Stored } from "../../kube/resource.ts";
 import { parseTime } from "../../kube/time.ts";
 import { processRows } from "../../model/process-row.ts";
+import { isHibernated } from "../../api/hibernation.ts";
 import { meaningOf } from "../../plugin/explain/groups.ts";
 import { objectTroubles, recentEvents } from "../../plugin/explain/objects.ts";
 import type { ToldEvent } from "../../plugin/explain/objects.ts";
@@ -39,7 +40,10 @@ export function storyOf(input: StoryInput, group: string, nowMs: number): Story 
   const { processClass, dataCenter, hall, zone, node } = leaf;
   return {
     ...{ group, processClass, dataCenter, hall, zone, node },
-    state: stateOf(leaf, trouble, input.pods !== undefined),
+    state: stateOf(leaf, trouble, {
+      hasPods: input.pods !== undefined,
+      isAsleep: isHibernated(cluster),
+    }),
     conditions: conditionsOf(own),
     ...removalOf(own),
     addresses: own?.addresses ?? [],

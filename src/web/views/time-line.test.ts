@@ -55,7 +55,7 @@ test("[WEB15] [WEB16] failing process groups of a class are one failure, and out
   assert.deepEqual(entriesOf(line), [
     {
       ...{ kind: "failure", reason: "MissingProcesses", fromMs: nowMs - 240_000 },
-      text: "storage: the database does not see its processes (storage-1 and storage-2)",
+      text: "storage-1 and storage-2: the database does not see their processes",
     },
   ]);
   line.noteCluster(sceneCluster([]), nowMs + 5_000);
@@ -97,7 +97,23 @@ test("[WEB15] events of the cluster are acts, waits or failures; of pods only wa
   const again = { ...first, count: 2, metadata: { ...first?.metadata, resourceVersion: "2" } };
   line.noteEvents([again as (typeof events)[0], ...others]);
   assert.equal(entriesOf(line).length, 4);
-  assert.equal(entriesOf(line)[0]?.count, 2);
+  const [twice] = entriesOf(line);
+  assert.equal(twice?.count, 2);
+  assert.deepEqual(
+    [twice?.fromMs, twice?.toMs, twice?.firstMs],
+    [nowMs - 180_000, nowMs - 180_000, nowMs - 240_000],
+    "what was done twice was not done all the time between",
+  );
+});
+
+test("[WEB15] a change of the verdict tells no age, and what is announced is a wait", () => {
+  const line = new TimeLine(nowMs);
+  line.noteCluster(sceneCluster([], { conditions: [] }), nowMs);
+  line.noteCluster(sceneCluster([]), nowMs + 1_000);
+  const [entry] = entriesOf(line);
+  assert.match(entry?.text ?? "", /^Healthy: the database serves/);
+  line.noteEvents([sceneEvent("e1", "FoundationDBCluster/sample", "NeedsBounce")]);
+  assert.equal(told(line).at(-1), "wait NeedsBounce");
 });
 
 test("[WEB15] an event of a wait that is shown already is not told twice", () => {

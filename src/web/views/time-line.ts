@@ -85,7 +85,8 @@ export class TimeLine {
         this.#moment(`verdict/${nowMs}`, nowMs, {
           kind: "change",
           reason: verdict,
-          text: headline,
+          // At the moment of the change it has lasted for no time.
+          text: headline.replace(/^(Healthy|THE DATABASE IS DOWN) for [^:]*:/, "$1:"),
         });
       }
     }
@@ -113,7 +114,7 @@ export class TimeLine {
     for (const trouble of groupTroubles(cluster.status?.processGroups ?? [])) {
       const { condition, processClass, meaning, ids, since } = trouble;
       if (!isFailure(condition)) continue;
-      const text = `${processClass}: ${meaning} (${nameList(ids)})`;
+      const text = `${nameList(ids)}: ${meaning}`;
       last(
         `group/${condition}/${processClass}`,
         { kind: "failure", reason: condition, text },
@@ -142,7 +143,6 @@ export class TimeLine {
         reason: change === "created" ? "PodsCreated" : "PodsDeleted",
       },
       text: `${counted(names.length, "pod")} ${change}: ${nameList(names)}`,
-      ...(names.length > 1 ? { count: names.length } : {}),
     });
   }
 
@@ -182,18 +182,22 @@ export class TimeLine {
     const toMs = parseTime(lastTimestamp ?? eventTime ?? metadata.creationTimestamp);
     if (toMs === undefined) return;
     // Waits of which the resource tells are shown with their length already.
-    if (isOwn && isWaiting(reason) && this.#isShown(reason, message)) return;
+    if (isOwn && isWaiting(reason) && this.#isShown(message)) return;
+    const entryKind = kindOf(isOwn, type ?? "", reason);
+    const firstMs = Math.min(parseTime(firstTimestamp) ?? toMs, toMs);
     this.#put(`event/${metadata.uid ?? metadata.name ?? ""}`, {
-      ...{ kind: kindOf(isOwn, type ?? "", reason), reason, text: message },
-      ...{ fromMs: Math.min(parseTime(firstTimestamp) ?? toMs, toMs), toMs },
+      ...{ kind: entryKind, reason, text: message, toMs },
+      // What was done twice was not done all the time between.
+      fromMs: entryKind === "act" ? toMs : firstMs,
       ...(isOwn ? {} : { object: `${(kind ?? "").toLowerCase()}/${name}` }),
       ...(count > 1 ? { count } : {}),
+      ...(count > 1 && entryKind === "act" ? { firstMs } : {}),
     });
   }
 
-  #isShown(reason: string, text: string): boolean {
+  #isShown(text: string): boolean {
     return Object.values(this.#entries).some(
-      (entry) => entry.kind === "wait" && entry.reason === reason && entry.text === text,
+      (entry) => entry.kind === "wait" && entry.text === text,
     );
   }
 
@@ -231,7 +235,8 @@ function kindOf(isOwn: boolean, type: string, reason: string): TimeLineKind {
   return type === "Warning" ? "failure" : "act";
 }
 
-const waiting: ReadonlySet<string> = new Set(waitReasons);
+/** Some events announce what waits in the words of the wait. */
+const waiting: ReadonlySet<string> = new Set([...waitReasons, "NeedsBounce"]);
 
 function isWaiting(reason: string): boolean {
   return waiting.has(reason);

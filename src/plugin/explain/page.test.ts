@@ -1,0 +1,106 @@
+// Headlines that name the work, and what else is listed. Rules: spec/explain.md.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import {
+  group,
+  minutesAgo,
+  nowMs,
+  sceneCluster,
+  waiting,
+} from "../../../test/web/cluster-scene.ts";
+import { schedulerText } from "../../plan/pods/pod-trouble.ts";
+import { explainCluster } from "./page.ts";
+import type { ExplainPage } from "./page.ts";
+import { renderExplanation } from "./text.ts";
+
+type Cluster = ReturnType<typeof sceneCluster>;
+
+function pageOf(cluster: Cluster): ExplainPage {
+  const nothing = { pods: undefined, pvcs: undefined, events: undefined, nodes: undefined };
+  return explainCluster({ cluster, ...nothing, unread: [] }, nowMs);
+}
+
+const condition = (type: string, status: string, reason = "R", message = "m"): object => ({
+  ...{ type, status, reason, message, observedGeneration: 3 },
+  lastTransitionTime: minutesAgo(9),
+});
+const busy = {
+  conditions: [
+    ...[condition("Available", "True"), condition("Degraded", "False")],
+    condition("Reconciled", "False"),
+  ],
+  generations: {},
+} as never;
+
+const headline = (groups: Parameters<typeof sceneCluster>[0], status: object): string =>
+  pageOf(sceneCluster(groups, { ...(busy as object), ...status })).headline;
+
+test("[E2] a change that waits for its window is not called work", () => {
+  const opens = "the next one opens at 2026-11-18T02:00:00Z";
+  const held = waiting("MaintenanceWindowClosed", {
+    message: `Waits for a maintenance window (${opens}): restart log-1`,
+  });
+  assert.equal(
+    headline([], { blockedBy: [held] }),
+    `The database serves reads and writes, and the operator waits for a maintenance window (${opens}): restart log-1.`,
+  );
+  const starting = waiting("PodPending", { since: minutesAgo(0) });
+  assert.match(headline([], { blockedBy: [held, starting] }), /the operator is at work/);
+});
+
+test("[E2] where the operator is at work, it is said at what", () => {
+  const drained = [group("storage-1", ["NodeDraining"]), group("storage-2", ["NodeDraining"])];
+  assert.match(
+    headline(drained.slice(0, 1), {}),
+    /at work: storage-1 leaves its node, which is drained\.$/,
+  );
+  assert.match(
+    headline(drained, {}),
+    /at work: storage-1 and storage-2 leave their nodes, which are drained\.$/,
+  );
+  const restarts = { generations: { needsBounce: 3 } };
+  assert.match(headline([], restarts), /at work: restart processes with their new arguments\.$/);
+  assert.match(headline([], {}), /and the operator is at work\.$/);
+});
+
+test("[E3] a change of the resource is not said to have lasted as long as something else", () => {
+  const told = (reconciled: number): string =>
+    pageOf(sceneCluster([], { ...(busy as object), generations: { reconciled } })).reconciled.text;
+  assert.equal(told(3), "not everything is as the resource wants it (generation 3)");
+  assert.equal(
+    told(2),
+    "not everything is as the resource wants it (generation 3; the last in force was 2)",
+  );
+});
+
+test("[E5] of several process groups is spoken as of several", () => {
+  const sound = (message: string): string =>
+    pageOf(
+      sceneCluster([], {
+        conditions: [condition("Degraded", "True", "MissingProcesses", message)] as never,
+      }),
+    ).sound.text;
+  assert.equal(sound("MissingProcesses: log-1"), "log-1: the database does not see its processes");
+  assert.equal(
+    sound("MissingProcesses: log-1 and log-2"),
+    "log-1 and log-2: the database does not see their processes",
+  );
+});
+
+test("[E5] volumes in quarantine are listed with the time at which they are deleted", () => {
+  const quarantine = [
+    { volumeClaim: "sample-storage-1-data", processGroupID: "storage-1", until: minutesAgo(-60) },
+    { volumeClaim: "sample-storage-2-data", kept: "a pod uses it" },
+  ];
+  const page = pageOf(sceneCluster([], { quarantine }));
+  const text = renderExplanation(page, { width: 200, hasColor: false });
+  assert.match(text, /Volumes in quarantine/);
+  assert.match(text, /sample-storage-1-data of storage-1: deleted at \S+ at the earliest/);
+  assert.match(text, /sample-storage-2-data: not deleted by itself, a pod uses it/);
+});
+
+test("[E7] what the scheduler says of preemption, which names no cause, is left out", () => {
+  const nodes = "0/12 nodes are available: 12 Insufficient cpu.";
+  assert.equal(schedulerText(`${nodes} preemption: 0/12 nodes are available.`), nodes);
+  assert.equal(schedulerText("no reason"), "no reason");
+});

@@ -1,0 +1,45 @@
+// What the page says in few letters. Rules: spec/page.md [PAGE2], [PAGE7].
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { chipOf, listThatFits, shortTrouble } from "./words.ts";
+
+test("[PAGE2] a cluster is called at work only when the operator is", () => {
+  const words = (...of: Parameters<typeof chipOf>): string => chipOf(...of)[1];
+  assert.equal(words(1, "working", undefined), "The operator is at work");
+  assert.equal(words(1, "working", "PodPending"), "The operator is at work");
+  assert.equal(words(1, "working", "MaintenanceWindowClosed"), "Waits for its window");
+  assert.equal(words(1, "paused", undefined), "Left alone");
+  assert.equal(words(1, "deleting", undefined), "Being deleted");
+  assert.equal(words(1, "starting", undefined), "Starting");
+  assert.equal(words(0, "asleep", undefined), "Asleep");
+  assert.equal(words(0, "healthy", undefined), "All is well");
+  assert.equal(words(2, "asleep", undefined), "Worth a look", "a backup of it may be in trouble");
+  assert.equal(words(3, "down", "MaintenanceWindowClosed"), "Somebody is needed");
+});
+
+test("[PAGE7] a tile says what is wrong in few words", () => {
+  const said: readonly [string, string][] = [
+    ["IncorrectCommandLine", "arguments"],
+    ["MissingProcesses", "no process"],
+    ["no node: 0/12 nodes are available: 12 node(s) were unschedulable.", "no node"],
+    [
+      "container foundationdb waits (CrashLoopBackOff, exit code 1, 7 restarts)",
+      "CrashLoopBackOff",
+    ],
+    ["leaves, not excluded yet", "not excluded yet"],
+    ["leaves without exclusion", "without exclusion"],
+    ["not ready; its node n1 is not ready (Kubelet stopped)", "not ready"],
+    ["something new", "something new"],
+  ];
+  for (const [text, short] of said) assert.equal(shortTrouble(text), short);
+});
+
+test("[PAGE7] roles are named as far as there is room, with the number of the others", () => {
+  const within = (room: number) => (text: string) => text.length <= room;
+  const roles = ["scan", "distributor", "master"];
+  assert.equal(listThatFits(roles, within(40)), "scan, distributor, master");
+  assert.equal(listThatFits(roles, within(20)), "scan, distributor +1");
+  assert.equal(listThatFits(roles, within(3)), "scan +2");
+  assert.equal(listThatFits(["storage"], within(1)), "storage");
+  assert.equal(listThatFits([], within(1)), "");
+});
