@@ -88,7 +88,7 @@ async function write<T extends KubeObject>(
   const body = { metadata: { uid, resourceVersion, annotations: { [questionAnnotation]: text } } };
   try {
     const stored = await client.patch(resource, keyOf(object), body, { type: "merge" });
-    cache.observeWrite(stored as Stored<T>);
+    cache.observeWrite(stored);
   } catch (error) {
     if (!isKubeError(error, "Conflict") && !isKubeError(error, "NotFound")) throw error;
     log.debug("another one wrote first", { object: keyText(keyOf(object)) });

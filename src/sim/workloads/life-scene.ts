@@ -17,7 +17,7 @@ import { Trace } from "../trace.ts";
 import { VirtualClock } from "../../env/virtual-clock.ts";
 import { operatorNameOf } from "../../operate/overlap.ts";
 import { operatorSeat } from "../operator-seat.ts";
-import type { OperatorSeat, OperatorSeatOptions } from "../operator-seat.ts";
+import type { OperatorSeat } from "../operator-seat.ts";
 import { traceLog } from "../trace-log.ts";
 import { startWorld } from "../world.ts";
 import type { World, WorldOptions } from "../world.ts";
@@ -95,11 +95,7 @@ export class LifeScene {
       clock: this.clock,
       keepLines: 300,
       onLine: (line) => {
-        // The server may refuse a pass its writes; anything else that ends one is a mistake of ours.
-        if (/ a pass failed /.test(line) && !line.includes('"stack":"KubeError')) {
-          this.watchman.violations.push(line);
-        }
-        this.backups?.watch.checkLine(line);
+        this.#hear(line);
         options.onLine?.(line);
       },
     });
@@ -109,9 +105,8 @@ export class LifeScene {
       server: () => this.world.server,
       onExcess: (text) => this.watchman.violations.push(text),
     });
-    const hasRival = keyedRandom(seed, "rival").next() < rivalChance;
-    const isOverlapped = !hasRival && keyedRandom(seed, "overlap").next() < overlapChance;
-    this.isOverlapped = isOverlapped;
+    const company = companyOf(seed);
+    this.isOverlapped = company === "installation";
     const { nodes, zones } = this.shape;
     const busyPollMs = randomPick(random, [1_000, 2_000, 5_000]);
     this.world = startWorld({
@@ -119,9 +114,9 @@ export class LifeScene {
       database: { timings, onTool: (...tool) => this.backups?.watch.noteTool(...tool) },
       nodeCapacity: { cpu: "8", memory: "32Gi", pods: "100" },
       checks: options.checks,
-      ...(hasRival ? { instance: "first" } : {}),
+      ...(company === "instance" ? { instance: "first" } : {}),
       operatorClock: this.faults.suspension.clock(this.operatorClock),
-      operator: { busyPollMs, ...(isOverlapped ? { name: operatorNameOf("first", "lease") } : {}) },
+      operator: { busyPollMs, ...nameIn(company, "first") },
       wrapTransport: (transport) => {
         const inspected = this.watchman.inspect(this.faults.atDoor(transport));
         return this.faults.transport(this.links.wrapTransport(inspected));
@@ -133,11 +128,7 @@ export class LifeScene {
       wrapNetwork: (network) => this.faults.network(network),
       onRequest: (record) => this.requests.push({ ...record, atMs: this.clock.nowMs() }),
     });
-    if (hasRival) this.rival = rivalOf(this, seed, options, { busyPollMs }, "rival");
-    if (isOverlapped) {
-      const operator = { busyPollMs, name: operatorNameOf("second", "lease") };
-      this.rival = rivalOf(this, seed, options, operator);
-    }
+    if (company !== undefined) this.rival = rivalOf(this, seed, options, company, busyPollMs);
     const { context } = this.world.server;
     context.authorize = (asked) =>
       asked.userName !== "fdb-operator" || this.faults.rights.isAllowed(asked);
@@ -157,6 +148,14 @@ export class LifeScene {
     );
     this.watchman.windows.times = () => [this.operatorClock.nowMs(), this.clock.nowMs()];
     if (options.backups === true) this.backups = new BackupScene(this, seed);
+  }
+
+  #hear(line: string): void {
+    // The server may refuse a pass its writes; anything else that ends one is a mistake of ours.
+    if (/ a pass failed /.test(line) && !line.includes('"stack":"KubeError')) {
+      this.watchman.violations.push(line);
+    }
+    this.backups?.watch.checkLine(line);
   }
 
   note(text: string): void {
@@ -272,19 +271,19 @@ export class LifeScene {
   }
 }
 
-/** It has no faults of its own: when the first one stands still or is not heard, it takes over. Without a name for a Lease it
- * is another installation. */
+/** It has no faults of its own: when the first one stands still or is not heard, it takes over. */
 function rivalOf(
   { world, watchman, clock, trace, requests }: LifeScene,
   seed: number,
   { checks }: SceneOptions,
-  operator: OperatorSeatOptions["operator"],
-  instance?: string,
+  company: Company,
+  busyPollMs: number,
 ): OperatorSeat {
   const { server, network, fdb } = world;
+  const operator = { busyPollMs, ...nameIn(company, "second") };
   return operatorSeat(
     {
-      ...{ checks, operator, ...(instance === undefined ? {} : { instance }) },
+      ...{ checks, operator, ...(company === "instance" ? { instance: "rival" } : {}) },
       wrapTransport: (transport) => watchman.inspect(transport),
       wrapAdmin: (admin) => watchman.inspectCommands(admin),
       onRequest: (record) => requests.push({ ...record, atMs: clock.nowMs() }),
@@ -296,6 +295,19 @@ function rivalOf(
       noteAction: (text, error) => trace.append("rival", text, error),
     },
   );
+}
+
+/** The operator beside the first one: of the same installation, or of another that sees the same clusters. */
+type Company = "instance" | "installation" | undefined;
+
+function companyOf(seed: number): Company {
+  if (keyedRandom(seed, "rival").next() < rivalChance) return "instance";
+  return keyedRandom(seed, "overlap").next() < overlapChance ? "installation" : undefined;
+}
+
+/** Only installations that may meet others have names. */
+function nameIn(company: Company, place: string): { name?: string } {
+  return company === "installation" ? { name: operatorNameOf(place, "lease") } : {};
 }
 
 /** Two installations tell each other twice an hour that they are there. */
