@@ -194,6 +194,12 @@ export const automationOptionsSchema = object(
         "and refuses a smaller size; Replace gives every process group a new volume and moves its data.",
       { effective: "Expand" },
     ),
+    podResourcesChange: enumeration(
+      ["InPlace", "Recreate"],
+      "What other CPU and memory in a `podTemplate` do: InPlace resizes running pods where Kubernetes (1.33) and their node can, and " +
+        "makes the others again; Recreate makes all of them again, as podUpdateStrategy says.",
+      { effective: "InPlace; Recreate where replaceInstancesWhenResourcesChange is true" },
+    ),
     volumeQuarantine: string(
       "How long volumes of removed process groups are set aside before they are deleted: a number and s, m, h or d, from 1m to 365d. " +
         "0 deletes them at once.",

@@ -46,6 +46,7 @@ export interface Automation {
   readonly waitBetweenRemovalsSeconds: number;
   readonly podUpdateStrategy: PodUpdateStrategy;
   readonly volumeSizeChange: "Expand" | "Replace";
+  readonly podResourcesChange: "InPlace" | "Recreate";
   /** 0: volumes of removed process groups are deleted at once. */
   readonly volumeQuarantineMs: number;
   /** A budget for evictions is kept, and nodes that are drained are left. */
@@ -85,6 +86,10 @@ export function automationOf(spec: ClusterSpec): Automation {
     waitBetweenRemovalsSeconds: wait < 0 ? 60 : wait,
     podUpdateStrategy: options.podUpdateStrategy ?? "ReplaceTransactionSystem",
     volumeSizeChange: options.volumeSizeChange ?? "Expand",
+    podResourcesChange:
+      options.podResourcesChange ??
+      // Who has asked for new process groups when resources grow gets them.
+      (spec.replaceInstancesWhenResourcesChange === true ? "Recreate" : "InPlace"),
     volumeQuarantineMs: durationMs(options.volumeQuarantine) ?? 0,
     managesDrains: options.drains?.enabled ?? false,
     maintenanceMode: maintenanceModeOf(spec),

@@ -80,6 +80,7 @@ test("[API12] automation has these values when the spec is silent", () => {
     waitBetweenRemovalsSeconds: 60,
     podUpdateStrategy: "ReplaceTransactionSystem",
     volumeSizeChange: "Expand",
+    podResourcesChange: "InPlace",
     volumeQuarantineMs: 0,
     maintenanceMode: { usesChecker: false, resets: false, timeSeconds: 600 },
     ignoreLogGroupsForUpgrade: ["fdb-kubernetes-operator"],

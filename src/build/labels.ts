@@ -16,6 +16,7 @@ export const annotationKeys = {
   isolateProcessGroup: "foundationdb.org/isolate-process-group",
   launcherConfiguration: "foundationdb.org/launcher-current-configuration",
   launcherEnvironment: "foundationdb.org/launcher-environment",
+  resizeTarget: "foundationdb.org/resize-target",
   outdatedConfigMapSeen: "foundationdb.org/outdated-config-map-seen",
 } as const;
 
