@@ -150,6 +150,7 @@ const rarelyUsed = new Map([
   ["update apps.foundationdb.org/foundationdbbackups/status", "a backup is asked for"],
   ["get apps.foundationdb.org/foundationdbbackups", "a status write met a conflict"],
   ["patch apps.foundationdb.org/foundationdbbackups", "the deletion of a backup does something"],
+  ["patch /pods/resize", "CPU or memory of running pods change"],
   ["get /pods/log", "a retention looks at what is old"],
   ["get apps/deployments", "the answer to a creation was lost"],
   ["create apps/deployments", "a backup is asked for"],

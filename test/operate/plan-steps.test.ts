@@ -57,6 +57,7 @@ test("[P2] the steps have their documented names and order", () => {
       "deleteTerminalPods",
       "updatePods",
       "growVolumes",
+      "resizePods",
       "replaceMisconfiguredProcessGroups",
       "replaceFailedProcessGroups",
       "addProcessGroups",
