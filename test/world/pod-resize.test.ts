@@ -5,6 +5,7 @@ import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { annotationKeys } from "../../src/build/labels.ts";
 import type { Container, Pod } from "../../src/kube/generated/types.ts";
 import { nodes, pods as podKind } from "../../src/kube/resource.ts";
+import { exampleCluster } from "./example.ts";
 import { assertAllCopies, recoveries } from "./removal-harness.ts";
 import { minuteMs, TestWorld } from "./world-harness.ts";
 import type { TestWorldOptions } from "./world-harness.ts";
@@ -138,6 +139,28 @@ for (const podUpdateStrategy of ["ReplaceTransactionSystem", "Replace", "Delete"
     });
   });
 }
+
+test("[SIZE1] the example: storage gets more memory and the other classes stay as they are", async () => {
+  const { spec } = exampleCluster("pod-resources.yaml");
+  await TestWorld.run({ nodes: 9 }, async (world) => {
+    await world.createCluster(spec);
+    await world.untilReconciled();
+    await world.clock.advance(2 * minuteMs);
+    const pods = await podUids(world);
+    const general = spec.processes?.["general"];
+    const storage = sized("1", "6Gi")["general"];
+    const containers = storage?.podTemplate?.spec?.containers?.slice(0, 1) ?? [];
+    const podTemplate = { spec: { containers } };
+    await world.changeSpec({
+      processes: { ...(general && { general }), storage: { podTemplate } },
+    });
+    await world.untilReconciled(20 * minuteMs);
+    assert.deepEqual(await allRunWith(world), ["1 6Gi", "500m 2Gi"]);
+    const resized = world.requests.filter(({ subresource }) => subresource === "resize");
+    assert.equal(resized.length, 4);
+    await assertUntouched(world, pods);
+  });
+});
 
 test("[SIZE1] the same amounts in another form change nothing, and less of both is a resize like more", async () => {
   await withPods({}, async (world) => {
