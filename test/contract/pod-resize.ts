@@ -39,7 +39,7 @@ const invalid = (text: string): Refusal => ({
 
 export const podResizeCases = capability("Resize of a pod", [
   [
-    "[KC68] CPU and memory change, and the generation with them; the plain update refuses that",
+    "[KC68] [KAS46] CPU and memory change, and the generation with them; the plain update refuses that",
     async (target) => {
       const path = await made(target);
       const wish = to({ requests: { cpu: "1" }, limits: { memory: "3Gi" } });
