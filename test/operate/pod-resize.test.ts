@@ -6,7 +6,7 @@ import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { annotationKeys } from "../../src/build/labels.ts";
 import type { Container, Pod, PodStatus } from "../../src/kube/generated/types.ts";
 import type { Stored } from "../../src/kube/resource.ts";
-import { resizeMarkText } from "../../src/plan/resize/resize-mark.ts";
+import { resizeMark } from "../../src/plan/resize/resize-mark.ts";
 import { resizePods } from "../../src/plan/resize/resize-pods.ts";
 import { resizeStateOf } from "../../src/plan/resize/resize-state.ts";
 import { planObservedStatus } from "../../src/plan/status/update-status.ts";
@@ -49,7 +49,7 @@ function nameOf(world: PlanWorld): string {
 interface Change {
   /** What the spec of the pod has by now. */
   readonly has?: Resources;
-  readonly mark?: { readonly specHash: string; readonly agoMs: number };
+  readonly mark?: { readonly specHash: string; readonly agoMs: number; readonly text?: string };
   readonly status?: Partial<PodStatus>;
   readonly generation?: number;
 }
@@ -63,7 +63,7 @@ function changed(world: PlanWorld, { has, mark, status, generation }: Change): S
       : container,
   );
   const text =
-    mark && resizeMarkText({ specHash: mark.specHash, sinceMs: world.nowMs - mark.agoMs });
+    mark && (mark.text ?? resizeMark({ nowMs: world.nowMs - mark.agoMs }, mark.specHash));
   const annotations = {
     ...pod.metadata.annotations,
     ...(text === undefined ? {} : { [annotationKeys.resizeTarget]: text }),
@@ -329,6 +329,16 @@ for (const { title, status, agoMs = 0, generation, state } of progress) {
     assert.deepEqual(stateOf(world, { has: large, mark, status, generation }), state);
   });
 }
+
+test("[SIZE2] a mark that somebody has spoiled is written again", () => {
+  const world = worldWith(small);
+  world.changeSpec(template(large));
+  const mark = { specHash: "", agoMs: 0, text: "soon" };
+  assert.equal(stateOf(world, { has: large, mark, status: runs(small) }).kind, "other");
+  world.changeSpec(template(small));
+  const spoiled = stateOf(world, { has: small, mark, status: runs(large) });
+  assert.deepEqual(spoiled, { kind: "toResize", lacking: [] });
+});
 
 test("[SIZE9] what was told is known by its mark when the wish changes again, or is taken back", () => {
   const world = worldWith(small);

@@ -3,22 +3,24 @@
 import { annotationKeys } from "../../build/labels.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { formatTime } from "../../kube/time.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { toldAnnotation, toldMs } from "../view/server-time.ts";
 
-export interface ResizeMark {
-  readonly specHash: string;
-  readonly sinceMs: number;
+type Times = Pick<Snapshot, "nowMs" | "serverAheadMs">;
+
+export function resizeMark(times: Times, specHash: string): string {
+  return `${specHash} ${toldAnnotation(times)}`;
 }
 
-export function resizeMarkText({ specHash, sinceMs }: ResizeMark): string {
-  return `${specHash} ${formatTime(sinceMs)}`;
+const form = /^(\S+) (\d{1,12})$/;
+
+/** The specification that it is to have; undefined without a mark, and with one that cannot be read. */
+export function resizeTargetOf({ metadata }: Stored<Pod>): string | undefined {
+  return form.exec(metadata.annotations?.[annotationKeys.resizeTarget] ?? "")?.[1];
 }
 
-/** A mark that cannot be read is none: what it stands for is then told by the note alone. */
-export function resizeMarkOf({ metadata }: Stored<Pod>): ResizeMark | undefined {
-  const text = metadata.annotations?.[annotationKeys.resizeTarget];
-  if (text === undefined) return undefined;
-  const [specHash = "", time = ""] = text.split(" ");
-  const sinceMs = Date.parse(time);
-  return specHash === "" || Number.isNaN(sinceMs) ? undefined : { specHash, sinceMs };
+/** When it was marked; undefined as above. */
+export function resizedSinceMs(times: Times, { metadata }: Stored<Pod>): number | undefined {
+  const told = form.exec(metadata.annotations?.[annotationKeys.resizeTarget] ?? "")?.[2];
+  return told === undefined ? undefined : toldMs(times, told);
 }

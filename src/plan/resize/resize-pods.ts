@@ -14,7 +14,7 @@ import type { Draft, StepResult } from "../step.ts";
 import { viewOf } from "../view/cluster-view.ts";
 import { nameList } from "../wait.ts";
 import type { NewWait } from "../wait.ts";
-import { resizeMarkText } from "./resize-mark.ts";
+import { resizeMark } from "./resize-mark.ts";
 import { resizeStateOf } from "./resize-state.ts";
 import type { ResizeState } from "./resize-state.ts";
 import type { ContainerResize } from "./resource-change.ts";
@@ -102,11 +102,11 @@ function basisOf({ metadata }: Stored<Pod>): ObjectBasis {
 }
 
 function resizeOf(
-  { nowMs }: Snapshot,
+  snapshot: Snapshot,
   { group, pod, specHash }: Subject,
   containers: readonly ContainerResize[],
 ): Action {
-  const mark = resizeMarkText({ specHash, sinceMs: nowMs });
+  const mark = resizeMark(snapshot, specHash);
   const { processGroupID: processGroupId } = group;
   return {
     type: "resizePod",

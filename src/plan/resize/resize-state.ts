@@ -10,7 +10,7 @@ import { viewOf } from "../view/cluster-view.ts";
 import type { Desired } from "../view/desired.ts";
 import { podDifference } from "./resource-change.ts";
 import type { ContainerResize } from "./resource-change.ts";
-import { resizeMarkOf } from "./resize-mark.ts";
+import { resizedSinceMs } from "./resize-mark.ts";
 import { resizeProgress } from "./resize-progress.ts";
 
 export type ResizeState =
@@ -86,10 +86,13 @@ function isRunning(snapshot: Snapshot, group: ProcessGroup, pod: Stored<Pod>): b
   return hasReported(group) || viewOf(snapshot).of(group).processes.length > 0;
 }
 
-function progressOf({ nowMs }: Snapshot, pod: Stored<Pod>, wanted: Stored<Pod>): ResizeState {
+function progressOf(snapshot: Snapshot, pod: Stored<Pod>, wanted: Stored<Pod>): ResizeState {
   const progress = resizeProgress(pod, wanted);
   if (progress.kind === "done") return progress;
-  const lastedMs = nowMs - (resizeMarkOf(pod)?.sinceMs ?? nowMs);
+  const sinceMs = resizedSinceMs(snapshot, pod);
+  // Somebody has spoiled the mark: it is written again, so that the wait has an end.
+  if (sinceMs === undefined) return { kind: "toResize", lacking: [] };
+  const lastedMs = snapshot.nowMs - sinceMs;
   const limitMs = progress.kind === "infeasible" ? noticeMs : patienceMs;
   const { message } = progress;
   if (lastedMs < limitMs) return { kind: "resizing", said: message };

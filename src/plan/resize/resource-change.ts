@@ -8,7 +8,7 @@ import type { Container, Pod, PodSpec } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { compareQuantities } from "../../model/quantity.ts";
 import type { Desired, DesiredObject } from "../view/desired.ts";
-import { resizeMarkOf } from "./resize-mark.ts";
+import { resizeTargetOf } from "./resize-mark.ts";
 
 type Amounts = Readonly<Record<string, string | number>>;
 
@@ -59,7 +59,7 @@ function found(
   const live = liveContainers(pod, spec);
   if (live === undefined) return isNoted ? none : other;
   // What is noted as wanted and marked was resized by us, and that was taken back.
-  const hashes = new Set([note, resizeMarkOf(pod)?.specHash]);
+  const hashes = new Set([note, resizeTargetOf(pod)]);
   const had = isNoted
     ? live
     : candidates(spec, live).find((one) => hashes.has(hashWith(spec, one)));
