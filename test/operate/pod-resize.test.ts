@@ -6,6 +6,7 @@ import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { annotationKeys } from "../../src/build/labels.ts";
 import type { Container, Pod, PodStatus } from "../../src/kube/generated/types.ts";
 import type { Stored } from "../../src/kube/resource.ts";
+import { misconfigurationOf } from "../../src/plan/replacement/misconfiguration.ts";
 import { resizeMark } from "../../src/plan/resize/resize-mark.ts";
 import { resizePods } from "../../src/plan/resize/resize-pods.ts";
 import { resizeStateOf } from "../../src/plan/resize/resize-state.ts";
@@ -224,6 +225,25 @@ test("[SIZE11] Recreate makes again what differs, and ends what is under way", (
   const mark = { specHash: wantedHash(world), agoMs: 0 };
   world.changeSpec({ ...template(small), automationOptions });
   assert.equal(stateOf(world, { mark, has: large }).kind, "toResize", "it is taken back in place");
+});
+
+test("[SIZE11] who wants new process groups gets them where a pod cannot be resized", () => {
+  const world = worldWith(small);
+  const replace = { replaceInstancesWhenResourcesChange: true };
+  const automationOptions = { podResourcesChange: "InPlace", podUpdateStrategy: "Delete" } as const;
+  world.changeSpec({ ...template(large), ...replace, automationOptions });
+  const { containerStatuses = [] } = runs(small);
+  const given = containerStatuses.map((one) => ({ ...one, allocatedResources: small.requests }));
+  const infeasible = { containerStatuses: given, ...says("PodResizePending", "Infeasible") };
+  const causeAfter = (agoMs: number): string | undefined => {
+    const mark = { specHash: wantedHash(world), agoMs };
+    changed(world, { has: large, mark, status: infeasible });
+    const snapshot = world.snapshot();
+    const { desired } = planObservedStatus(snapshot);
+    return misconfigurationOf(snapshot, desired, groupOf(world));
+  };
+  assert.equal(causeAfter(0), undefined);
+  assert.equal(causeAfter(minute), "its pod asks for less cpu");
 });
 
 test("[SIZE1] a pod without a process is made again", () => {

@@ -114,11 +114,22 @@ function resourceGrowth(
   if (desired.cluster.spec.replaceInstancesWhenResourcesChange !== true) return undefined;
   for (const resource of ["cpu", "memory"]) {
     for (const list of ["containers", "initContainers"] as const) {
-      const [before, after] = [pod, wanted].map((each) => requested(each.spec?.[list], resource));
+      const [before, after] = [pod, wanted].map((each) =>
+        requested(given(each, each.spec?.[list]), resource),
+      );
       if ((after ?? 0n) > (before ?? 0n)) return `its pod asks for less ${resource}`;
     }
   }
   return undefined;
+}
+
+/** What its kubelet has given to a pod that was asked to be resized and cannot be. */
+function given({ status }: Stored<Pod>, containers: readonly Container[] = []): Container[] {
+  return containers.map((container) => {
+    const known = status?.containerStatuses?.find(({ name }) => name === container.name);
+    const requests = known?.allocatedResources ?? container.resources?.requests;
+    return { ...container, resources: { ...container.resources, requests } };
+  });
 }
 
 function requested(containers: readonly Container[] | undefined, resource: string): bigint {
