@@ -161,6 +161,7 @@ const planFolders = [
   "locks",
   "configuration",
   "volumes",
+  "resize",
   "drains",
   "fencing",
   "certificates",

@@ -200,6 +200,12 @@ export const automationOptionsSchema = object(
         "and begins it anew; Replace gives new process groups for those whose servers run another engine.",
       { effective: "Database" },
     ),
+    podResourcesChange: enumeration(
+      ["InPlace", "Recreate"],
+      "What other CPU and memory in a `podTemplate` do: InPlace resizes running pods where Kubernetes (1.33) and their node can, and " +
+        "makes the others again; Recreate makes all of them again, as podUpdateStrategy says.",
+      { effective: "InPlace; Recreate where replaceInstancesWhenResourcesChange is true" },
+    ),
     volumeQuarantine: string(
       "How long volumes of removed process groups are set aside before they are deleted: a number and s, m, h or d, from 1m to 365d. " +
         "0 deletes them at once.",

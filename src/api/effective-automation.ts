@@ -47,6 +47,7 @@ export interface Automation {
   readonly podUpdateStrategy: PodUpdateStrategy;
   readonly volumeSizeChange: "Expand" | "Replace";
   readonly storageEngineChange: "Database" | "Replace";
+  readonly podResourcesChange: "InPlace" | "Recreate";
   /** 0: volumes of removed process groups are deleted at once. */
   readonly volumeQuarantineMs: number;
   /** A budget for evictions is kept, and nodes that are drained are left. */
@@ -87,6 +88,10 @@ export function automationOf(spec: ClusterSpec): Automation {
     podUpdateStrategy: options.podUpdateStrategy ?? "ReplaceTransactionSystem",
     volumeSizeChange: options.volumeSizeChange ?? "Expand",
     storageEngineChange: options.storageEngineChange ?? "Database",
+    podResourcesChange:
+      options.podResourcesChange ??
+      // Who has asked for new process groups when resources grow gets them.
+      (spec.replaceInstancesWhenResourcesChange === true ? "Recreate" : "InPlace"),
     volumeQuarantineMs: durationMs(options.volumeQuarantine) ?? 0,
     managesDrains: options.drains?.enabled ?? false,
     maintenanceMode: maintenanceModeOf(spec),

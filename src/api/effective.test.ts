@@ -81,6 +81,7 @@ test("[API12] automation has these values when the spec is silent", () => {
     podUpdateStrategy: "ReplaceTransactionSystem",
     volumeSizeChange: "Expand",
     storageEngineChange: "Database",
+    podResourcesChange: "InPlace",
     volumeQuarantineMs: 0,
     maintenanceMode: { usesChecker: false, resets: false, timeSeconds: 600 },
     ignoreLogGroupsForUpgrade: ["fdb-kubernetes-operator"],

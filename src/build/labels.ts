@@ -20,6 +20,7 @@ export const annotationKeys = {
   fenced: "foundationdb.org/fenced",
   launcherConfiguration: "foundationdb.org/launcher-current-configuration",
   launcherEnvironment: "foundationdb.org/launcher-environment",
+  resizeTarget: "foundationdb.org/resize-target",
   outdatedConfigMapSeen: "foundationdb.org/outdated-config-map-seen",
 } as const;
 

@@ -137,6 +137,7 @@ function subresourcesOf(kind: Kind): Subresource[] {
   if (kind.kind === "Pod") {
     found.push({ name: "binding", subKind: "Binding", subVerbs: ["create"] });
     found.push({ name: "eviction", subKind: "Eviction", group: "policy", subVerbs: ["create"] });
+    found.push({ name: "resize", subKind: "Pod", subVerbs: statusVerbs });
   }
   if (kind.kind === "ServiceAccount") {
     const group = "authentication.k8s.io";

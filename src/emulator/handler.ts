@@ -193,7 +193,10 @@ function answerObject(
 ): KubeResponse {
   const { kind } = target;
   const { subresource } = options;
-  if (subresource !== "" && !(subresource === "status" && kind.hasStatus)) {
+  const isServed =
+    (subresource === "status" && kind.hasStatus) ||
+    (subresource === "resize" && kind.rules.resize !== undefined);
+  if (subresource !== "" && !isServed) {
     return answerSubresource(server, target, request, options);
   }
   switch (request.method) {

@@ -32,6 +32,13 @@ export interface KindRules {
   validateUpdate?(object: JsonObject, old: JsonObject): FieldError[];
   /** What admission says to a change that is valid; refuses with a StatusError. */
   admitUpdate?(object: JsonObject, old: JsonObject, context: RuleContext): void;
+  /** The same for the subresource `resize`, where there is one. */
+  resize?: {
+    /** Puts everything back that the subresource does not change. */
+    keep(live: JsonObject, object: JsonObject): void;
+    validate(object: JsonObject, old: JsonObject): FieldError[];
+    admit(object: JsonObject, old: JsonObject, context: RuleContext): void;
+  };
   /** Set when an object is deleted, so that its controller can clean up first. */
   finalizersOnDelete?: readonly string[];
 }

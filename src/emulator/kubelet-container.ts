@@ -3,7 +3,12 @@
 import type { Clock, Timer } from "../env/clock.ts";
 import { randomInteger } from "../env/random.ts";
 import type { Random } from "../env/random.ts";
-import type { Container, ContainerState, ContainerStatus } from "../kube/generated/types.ts";
+import type {
+  Container,
+  ContainerState,
+  ContainerStatus,
+  ResourceRequirements,
+} from "../kube/generated/types.ts";
 import { formatTime } from "../kube/time.ts";
 import type { CommandContext, RunningCommand } from "../pod/container-command.ts";
 import type { Program, ProgramContext, RunningProgram } from "../pod/container-program.ts";
@@ -256,6 +261,15 @@ export class ContainerRunner {
       return this.restart(graceMs);
     }
     if (this.#timer !== undefined) this.begin();
+  }
+
+  /** Other resources: it goes on with them, unless its policy says that it starts again. */
+  changeResources(resources: ResourceRequirements, isRestarted: boolean, graceMs: number): void {
+    this.#container = { ...this.#container, resources };
+    if (!isRestarted || this.#isStopped) return;
+    const message = `Container ${this.#container.name} resize requires restart`;
+    this.#host.emit("Normal", "Killing", message);
+    this.restart(graceMs);
   }
 
   #start(image: ContainerImage): void {

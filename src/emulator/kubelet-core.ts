@@ -18,6 +18,7 @@ import { VolumeStore } from "./kubelet-volume-store.ts";
 import type { ImageCatalogue } from "./kubelet-images.ts";
 import type { Informers } from "./node-informers.ts";
 import type { EmulatedPodNetwork } from "./pod-network.ts";
+import type { Amounts } from "./scheduler-resources.ts";
 
 export interface EmulatedNode {
   readonly name: string;
@@ -99,6 +100,8 @@ export class KubeletCore implements KubeletParts {
   readonly informers: Informers;
   readonly options: KubeletOptions;
   readonly events: EventRecorder;
+  /** Of pods that were resized, by uid: what the kubelet has given them, whatever their spec asks for. */
+  readonly allocations = new Map<string, Amounts>();
   readonly #stores = new Map<string, VolumeStore>();
   #addresses = 0;
 

@@ -15,6 +15,7 @@ import { resolveEnvironment } from "./kubelet-environment.ts";
 import { openFiles } from "./kubelet-files.ts";
 import { OwnPodWriter } from "./kubelet-own-pod.ts";
 import { ProbeRunner } from "./kubelet-probe.ts";
+import { PodResizer } from "./kubelet-resize.ts";
 import { buildPodStatus, earlierRestarts, recordedStatus } from "./kubelet-status.ts";
 import { StatusWriter } from "./kubelet-status-writer.ts";
 import { PodVolumes } from "./kubelet-volumes.ts";
@@ -38,6 +39,7 @@ export class PodWorker {
   /** Restartable init containers after whose first start the next one was begun. */
   readonly #hasBegun = new Set<ContainerRunner>();
   readonly #ownPod: OwnPodWriter;
+  readonly #resizer: PodResizer;
   readonly #status: StatusWriter;
   readonly #startedAtMs: number;
   #pod: Stored<Pod>;
@@ -70,6 +72,12 @@ export class PodWorker {
       volume: (name) => core.informers.of(persistentVolumes).get({ name }),
       persistentStore: (id) => core.persistentStore(id),
     });
+    this.#resizer = new PodResizer(core, node, {
+      pod: () => this.#pod,
+      touch: () => this.#touch(),
+      apply: (name, resources, isRestarted) =>
+        this.container(name)?.changeResources(resources, isRestarted, this.#graceMs()),
+    });
     this.#ownPod = new OwnPodWriter(core, node, () => this.#pod);
     this.#status = new StatusWriter(
       core,
@@ -97,6 +105,7 @@ export class PodWorker {
     if (this.#isBeingTakenOver) this.#later("take-over", takeOverMs, () => this.#endTakeOver());
     this.#touch();
     this.#keepDeadline();
+    this.#resizer.start();
     this.#mount();
   }
 
@@ -142,6 +151,7 @@ export class PodWorker {
       return;
     }
     this.#changeImages(pod);
+    if (pod.metadata.generation !== before.metadata.generation) this.#resizer.consider();
     if (pod.spec?.activeDeadlineSeconds !== before.spec?.activeDeadlineSeconds)
       this.#keepDeadline();
     const isSame =
@@ -158,11 +168,15 @@ export class PodWorker {
 
   /** The image is the one thing that may change in a running container. */
   #changeImages(pod: Stored<Pod>): void {
-    const graceMs = (pod.spec?.terminationGracePeriodSeconds ?? 30) * 1000;
+    const graceMs = this.#graceMs();
     const { initContainers = [], containers = [] } = pod.spec ?? {};
     for (const { name, image } of [...initContainers, ...containers]) {
       this.container(name)?.changeImage(image, graceMs);
     }
+  }
+
+  #graceMs(): number {
+    return (this.#pod.spec?.terminationGracePeriodSeconds ?? 30) * 1000;
   }
 
   /** The kubelet reaches the API server again. */
@@ -225,6 +239,7 @@ export class PodWorker {
       this.#release(container);
       container.destroy();
     }
+    this.#resizer.stop();
     this.#status.stop();
     this.#ownPod.stop();
     this.#announceEnd();
@@ -314,6 +329,8 @@ export class PodWorker {
         startedAtMs: this.#startedAtMs,
         failure: this.#failure,
         isTerminating: this.#isTerminating,
+        resources: (name) => this.#resizer.resourcesOf(name),
+        resize: this.#resizer.state,
       },
       nowMs,
     );
@@ -407,7 +424,7 @@ export class PodWorker {
       const onVerdict = (isGood: boolean, message: string): void => {
         if (isGood) return;
         this.#unhealthy(`Liveness probe failed: ${message}`);
-        runner.restart((this.#pod.spec?.terminationGracePeriodSeconds ?? 30) * 1000);
+        runner.restart(this.#graceMs());
       };
       append(this.#probes, runner, new ProbeRunner({ ...base, probe: livenessProbe, onVerdict }));
     }

@@ -5,8 +5,25 @@ import type {
   ContainerStatus,
   Pod,
   PodCondition,
+  ResourceRequirements,
 } from "../kube/generated/types.ts";
 import { formatTime } from "../kube/time.ts";
+
+export interface ContainerResources {
+  /** What the kubelet has given to the container. */
+  readonly allocated: ResourceRequirements;
+  /** What it runs with. */
+  readonly applied: ResourceRequirements;
+}
+
+/** That a resize is not done yet, as a condition says it. */
+export interface ResizeState {
+  readonly type: "PodResizePending" | "PodResizeInProgress";
+  readonly reason?: "Infeasible" | "Deferred";
+  readonly message?: string;
+}
+
+const resizeTypes = ["PodResizePending", "PodResizeInProgress"] as const;
 
 export interface ContainerReport {
   readonly name: string;
@@ -33,6 +50,8 @@ export interface PodReport {
   /** Set when the pod as a whole has failed, for example because it was evicted. */
   readonly failure?: { readonly reason: string; readonly message: string };
   readonly isTerminating: boolean;
+  readonly resources: (containerName: string) => ContainerResources | undefined;
+  readonly resize: ResizeState | undefined;
 }
 
 export type PodStatusReport = ReturnType<typeof buildPodStatus>;
@@ -41,12 +60,17 @@ export function buildPodStatus(report: PodReport, nowMs: number) {
   const phase = podPhase(report);
   const { podIps, hostIp, failure } = report;
   const statuses = (isInit: boolean) =>
-    report.containers.filter((one) => one.isInit === isInit).map(containerStatus);
+    report.containers
+      .filter((one) => one.isInit === isInit)
+      .map((one) => ({
+        ...containerStatus(one),
+        ...resourcesIn(report.resources(one.name)),
+      }));
   const initStatuses = statuses(true);
   return {
     phase,
     observedGeneration: report.pod.metadata.generation,
-    conditions: conditions(report, phase, nowMs),
+    conditions: [...conditions(report, phase, nowMs), ...resizeConditions(report, nowMs)],
     ...(failure === undefined ? {} : { reason: failure.reason, message: failure.message }),
     hostIP: hostIp,
     hostIPs: [{ ip: hostIp }],
@@ -93,6 +117,31 @@ function containerStatus(report: ContainerReport): ContainerStatus {
     started: report.isStarted,
     restartCount: report.restartCount,
   };
+}
+
+function resourcesIn(found: ContainerResources | undefined): Partial<ContainerStatus> {
+  if (found === undefined) return {};
+  const { requests } = found.allocated;
+  const { applied } = found;
+  return {
+    ...(requests === undefined ? {} : { allocatedResources: requests }),
+    resources: applied,
+  };
+}
+
+/** Conditions that are only there while a resize is not done: a patch has to name those that go. */
+function resizeConditions({ pod, resize }: PodReport, nowMs: number) {
+  return resizeTypes.flatMap((type): object[] => {
+    const before = pod.status?.conditions?.find((one) => one.type === type);
+    if (resize?.type !== type) return before === undefined ? [] : [{ type, $patch: "delete" }];
+    const { reason, message } = resize;
+    const condition = {
+      ...{ type, status: "True", ...(reason === undefined ? {} : { reason, message }) },
+      observedGeneration: pod.metadata.generation,
+      lastTransitionTime: before?.lastTransitionTime ?? formatTime(nowMs),
+    };
+    return [condition];
+  });
 }
 
 /** Keeps the time of a condition's last transition from the pod while its status stays the same. */

@@ -12,6 +12,7 @@ import {
   type JsonObject,
 } from "./json.ts";
 import type { KindRules, RuleContext } from "./kind.ts";
+import { admitPodResize, keepAllButResources, validatePodResize } from "./pod-resize.ts";
 import { qualityOfService } from "./quality-of-service.ts";
 import { fieldForbidden, fieldInvalid, forbidden, type FieldError } from "./status.ts";
 import { validatePodSpec } from "./validate-pod-spec.ts";
@@ -56,6 +57,7 @@ export const podRules: KindRules = {
   },
   validate: (pod) => validatePodSpec(objectAt(pod, "spec"), "spec", false),
   validateUpdate: validatePodUpdate,
+  resize: { keep: keepAllButResources, validate: validatePodResize, admit: admitPodResize },
 };
 
 /** The single address and the first of the list say the same. */

@@ -194,7 +194,7 @@ export function replaceObject(
   options: WriteOptions,
 ): JsonObject {
   const { kind } = target;
-  checkPreconditions(target, live, objectAt(object, "metadata"));
+  checkPreconditions(target, live, objectAt(object, "metadata"), options.subresource);
   const shownLive = present(kind, live);
   keepSystemParts(kind, shownLive, object, options.subresource);
   shareUnchanged(object, shownLive);
@@ -212,6 +212,11 @@ export function storeChanged(
 ): JsonObject {
   const object = kind.toStored === undefined ? shown : kind.toStored(shown);
   const isStatus = options.subresource === "status";
+  const resize = options.subresource === "resize" ? kind.rules.resize : undefined;
+  const rules = resize ?? {
+    validate: kind.rules.validateUpdate?.bind(kind.rules),
+    admit: kind.rules.admitUpdate?.bind(kind.rules),
+  };
   if (!isStatus && kind.rules.prepareUpdate !== undefined) {
     // Parts that are shared with the live object are frozen; rules write to the first level of the spec.
     if (isJsonObject(object["spec"])) object["spec"] = { ...object["spec"] };
@@ -222,11 +227,11 @@ export function storeChanged(
     ...validateMetadata(kind, object),
     ...validateMetadataUpdate(object, live),
     ...(isStatus ? [] : (kind.rules.validate?.(object) ?? [])),
-    ...(isStatus ? [] : (kind.rules.validateUpdate?.(object, live) ?? [])),
+    ...(isStatus ? [] : (rules.validate?.(object, live) ?? [])),
     ...(kind.custom?.validate(object, live) ?? []),
   ];
   if (errors.length > 0) throw invalid(kind.group, kind.kind, name, errors);
-  if (!isStatus) kind.rules.admitUpdate?.(object, live, ruleContext(server, options));
+  if (!isStatus) rules.admit?.(object, live, ruleContext(server, options));
   const metadata = ensureObject(object, "metadata");
   metadata["resourceVersion"] = stringAt(live, "metadata", "resourceVersion");
   shareUnchanged(object, live);
@@ -270,10 +275,16 @@ function checkPreconditions(
   { kind, name, namespace }: Target,
   live: JsonObject,
   sent: JsonObject,
+  subresource: string,
 ): void {
   const liveMetadata = objectAt(live, "metadata");
   const uid = stringAt(sent, "uid");
   if (uid !== "" && uid !== liveMetadata["uid"]) {
+    // A resize takes the uid for a field like any other.
+    if (subresource === "resize") {
+      const problem = fieldInvalid("metadata.uid", uid, "field is immutable");
+      throw invalid(kind.group, kind.kind, name, [problem]);
+    }
     throw conflict(
       kind,
       name,
@@ -318,6 +329,7 @@ export function keepSystemParts(
   object: JsonObject,
   subresource: string,
 ): void {
+  if (subresource === "resize") kind.rules.resize?.keep(live, object);
   const metadata = ensureObject(object, "metadata");
   const liveMetadata = objectAt(live, "metadata");
   for (const key of systemMetadata) {

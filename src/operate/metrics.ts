@@ -37,6 +37,7 @@ const actionTypes: Readonly<Record<Action["type"], true>> = {
   releaseLock: true,
   removeProcessGroups: true,
   resetMaintenanceZone: true,
+  resizePod: true,
   setFinalizer: true,
   updateConfigMap: true,
   updateCoordination: true,

@@ -127,7 +127,10 @@ async function performOne(
 
 /** Whether the object that the action was decided on has changed, or is gone. */
 function isOutdated(error: unknown, action: Action): boolean {
-  return isKubeError(error, "Conflict") || ("basis" in action && isKubeError(error, "NotFound"));
+  if (isKubeError(error, "Conflict")) return true;
+  if (!("basis" in action) || !isKubeError(error, "NotFound")) return false;
+  // An API server that cannot resize pods does not know the path.
+  return action.type !== "resizePod" || !error.message.includes("requested resource");
 }
 
 async function write(
@@ -157,6 +160,8 @@ async function write(
       return patch(options, target, persistentVolumeClaims, caches.pvcs, action);
     case "growPvc":
       return growPvc(options, target, action);
+    case "resizePod":
+      return resizePod(options, target, action);
     case "copyToPod":
       return copyToPod(options, action);
     case "updatePodImage":
@@ -184,10 +189,12 @@ async function patch<T extends KubeObject>(
   target: PerformTarget,
   resource: Resource<T>,
   cache: Reflector<T>,
-  action: { basis: ObjectBasis; patch: MetadataPatch },
+  action: { basis: ObjectBasis; patch: MetadataPatch; isExact?: true },
 ): Promise<void> {
-  const key = { namespace: target.database.namespace, name: action.basis.name };
-  const body = { metadata: { uid: action.basis.uid, ...action.patch } };
+  const { name, uid, resourceVersion } = action.basis;
+  const key = { namespace: target.database.namespace, name };
+  const exact = action.isExact === true ? { resourceVersion } : {};
+  const body = { metadata: { uid, ...exact, ...action.patch } };
   cache.observeWrite(
     await target.database.doubts.during({ resource, cache, key }, () =>
       options.client.patch(resource, key, body, { type: "merge" }),
@@ -209,6 +216,35 @@ async function growPvc(
   place.cache.observeWrite(
     await target.database.doubts.during(place, () =>
       options.client.patch(persistentVolumeClaims, key, body, { type: "merge" }),
+    ),
+  );
+}
+
+/**
+ * The mark comes first, so that whoever finds the pod with other resources knows whose they are. The resize takes no metadata
+ * along, and is for exactly the pod that was marked.
+ */
+async function resizePod(
+  options: PerformOptions,
+  target: PerformTarget,
+  { basis, containers, mark }: Action & { type: "resizePod" },
+): Promise<void> {
+  const { client } = options;
+  const { namespace, doubts } = target.database;
+  const key = { namespace, name: basis.name };
+  const place = { resource: pods, cache: options.caches.pods, key };
+  const annotations = { [annotationKeys.resizeTarget]: mark };
+  const { uid, resourceVersion } = basis;
+  const marking = { metadata: { uid, resourceVersion, annotations } };
+  const marked = await doubts.during(place, () =>
+    client.patch(pods, key, marking, { type: "merge" }),
+  );
+  place.cache.observeWrite(marked);
+  const metadata = { resourceVersion: marked.metadata.resourceVersion };
+  const resize = { type: "strategic", subresource: "resize" } as const;
+  place.cache.observeWrite(
+    await doubts.during(place, () =>
+      client.patch(pods, key, { metadata, spec: { containers } }, resize),
     ),
   );
 }

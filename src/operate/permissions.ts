@@ -12,6 +12,8 @@ const watched = ["list", "watch"] as const;
 /** In every namespace that it looks after. Secrets are not among them: pods mount them, the operator never reads them. */
 export const namespacedRules: readonly PolicyRule[] = [
   rule("", ["pods"], ["get", ...watched, "create", "patch", "delete"]),
+  // Without this the operator works, but makes pods again where it could resize them in place.
+  rule("", ["pods/resize"], ["patch"]),
   // What commands of backups and restores print. RBAC cannot limit it to their pods.
   rule("", ["pods/log"], ["get"]),
   rule("", ["persistentvolumeclaims"], ["get", ...watched, "create", "patch", "delete"]),

@@ -451,8 +451,11 @@ function note(
   const { message } = outcome;
   const { step } = action;
   const failure = { key, step, what: text, message, atMs, retryAtMs, count };
+  const sinceMs = state.failures.get(key)?.sinceMs ?? atMs;
   const claim = action.type === "growPvc" ? { claimName: action.basis.name } : {};
-  state.failures.set(key, { ...failure, ...claim, isCommand: isDatabaseCommand(action) });
+  const pod = action.type === "resizePod" ? { podName: action.basis.name } : {};
+  const isCommand = isDatabaseCommand(action);
+  state.failures.set(key, { ...failure, ...claim, ...pod, sinceMs, isCommand });
   options.metrics.actionEnded(cluster, action, "failed");
   options.log.warn("action failed", { ...fields, error: message });
   options.onActivity({ type: "action", cluster, atMs, action, text, error: message });

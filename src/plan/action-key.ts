@@ -32,6 +32,8 @@ function partsOf(action: Action): readonly Part[] {
       return [action.basis.name];
     case "growPvc":
       return [action.basis.name, action.size];
+    case "resizePod":
+      return [action.basis.name, action.specHash];
     case "copyToPod":
       return [action.podName];
     case "updatePodImage":

@@ -15,6 +15,7 @@ import type { EntryUpdate, SetUpdates } from "../fdb/coordination-sets.ts";
 import { storedSets } from "../fdb/keys.ts";
 import type { LockValue, SetEntry } from "../fdb/keys.ts";
 import type { SharedAct } from "./coordination/shared-act.ts";
+import type { ContainerResize } from "./resize/resource-change.ts";
 import { nameList } from "./wait.ts";
 import type { ClusterStatus } from "../api/cluster.ts";
 
@@ -53,6 +54,8 @@ export type Action =
       type: "patchPod" | "patchPvc";
       basis: ObjectBasis;
       patch: MetadataPatch;
+      /** Only when it is as it was seen, to the last change of its status. */
+      isExact?: true;
       processGroupId: string;
     })
   | (ActionBase & {
@@ -60,6 +63,17 @@ export type Action =
       type: "growPvc";
       basis: ObjectBasis;
       size: string;
+      specHash: string;
+      processGroupId: string;
+    })
+  | (ActionBase & {
+      /** Marks a pod and gives its containers other resources; nothing starts again. */
+      type: "resizePod";
+      basis: ObjectBasis;
+      /** What they lack; others of their resources stay. */
+      containers: readonly ContainerResize[];
+      mark: string;
+      /** Of the specification that the pod then has. */
       specHash: string;
       processGroupId: string;
     })
@@ -289,6 +303,8 @@ export function describeAction(action: Action): string {
       return `update metadata of ${kindOf(action.type)} ${action.basis.name}`;
     case "growPvc":
       return `ask for ${action.size} in volume claim ${action.basis.name}`;
+    case "resizePod":
+      return `resize pod ${action.basis.name} in place`;
     case "copyToPod":
       return `copy configuration into pod ${action.podName}`;
     case "updatePodImage":

@@ -9,6 +9,7 @@ import { addPVCs } from "./volumes/add-pvcs.ts";
 import { adoptVolumes } from "./volumes/adopt-volumes.ts";
 import { deleteQuarantined } from "./volumes/delete-quarantined.ts";
 import { growVolumes } from "./volumes/grow-volumes.ts";
+import { resizePods } from "./resize/resize-pods.ts";
 import { bounceProcesses } from "./restart/bounce-processes.ts";
 import { upgradeBounce } from "./upgrade/upgrade-bounce.ts";
 import { isUpgradingIncompatibly } from "./view/running-version.ts";
@@ -89,6 +90,8 @@ export const chain: readonly Step[] = [
   { name: "updatePods", run: updateIdlePods },
   // Volumes that are too small become larger in place, where they can.
   { name: "growVolumes", run: growVolumes },
+  // Pods get other CPU and memory in place, where they can.
+  { name: "resizePods", run: resizePods },
   // Process groups that cannot be made right in place, and those that have failed for long, are replaced.
   { name: "replaceMisconfiguredProcessGroups", run: replaceMisconfiguredProcessGroups },
   { name: "replaceFailedProcessGroups", run: replaceFailedProcessGroups },
@@ -273,7 +276,9 @@ function onePatchPerObject(actions: readonly Action[]): Action[] {
       merged.push(action);
       continue;
     }
-    merged[place] = { ...earlier, patch: mergedPatch(earlier.patch, action.patch) };
+    const isExact = earlier.isExact ?? action.isExact;
+    const patch = mergedPatch(earlier.patch, action.patch);
+    merged[place] = { ...earlier, patch, ...(isExact === true ? { isExact } : {}) };
   }
   return merged;
 }

@@ -70,6 +70,10 @@ export interface ActionFailure {
   isCommand: boolean;
   /** Of the volume claim that was to grow. */
   claimName?: string;
+  /** Of the pod that was to be resized. */
+  podName?: string;
+  /** When it failed first. */
+  sinceMs?: number;
 }
 
 /** An action of the pass before that the guard refused: a wait, until it is allowed or not wanted any more. */

@@ -84,6 +84,8 @@ function titleOf(action: Action, before: Readonly<Record<string, string>>): stri
       return "change metadata of pods and volume claims";
     case "growPvc":
       return "ask for larger volumes in place";
+    case "resizePod":
+      return "give running pods other CPU and memory in place";
     case "copyToPod":
       return "copy the configuration into pods";
     case "updatePodImage":
@@ -121,6 +123,7 @@ function thingsOf(action: Action): string[] {
     case "patchPod":
     case "patchPvc":
     case "growPvc":
+    case "resizePod":
     case "copyToPod":
     case "updatePodImage":
       return [action.processGroupId];

@@ -107,6 +107,8 @@ function podWithHashes(
     annotations?.[annotationKeys.lastAppliedSpec],
     (desired) => desired.pod(group)?.specHash,
   );
+  const [target, since] = annotations?.[annotationKeys.resizeTarget]?.split(" ") ?? [];
+  const resized = again(sides, target, (desired) => desired.pod(group)?.specHash);
   const configuration = again(
     sides,
     annotations?.[annotationKeys.lastAppliedConfigMap],
@@ -115,6 +117,7 @@ function podWithHashes(
   const launcher = launcherText(sides, group, original, pod);
   return annotated(pod, {
     [annotationKeys.lastAppliedSpec]: spec,
+    [annotationKeys.resizeTarget]: resized && `${resized} ${since}`,
     [annotationKeys.lastAppliedConfigMap]: configuration,
     [annotationKeys.launcherConfiguration]: launcher,
   });

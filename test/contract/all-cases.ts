@@ -9,6 +9,7 @@ import { concurrencyCases } from "./concurrency.ts";
 import { configMapCases, eventCases, secretCases, serviceAccountCases } from "./config-kinds.ts";
 import { bindingCases, namespaceCases, nodeCases, serviceCases } from "./core-kinds.ts";
 import { deploymentMistakeCases, otherMistakeCases, serviceMistakeCases } from "./mistakes.ts";
+import { podResizeCases } from "./pod-resize.ts";
 import { podMistakeCases } from "./pod-mistakes.ts";
 import { podCases } from "./pods.ts";
 import { streamCases } from "./streams.ts";
@@ -102,6 +103,7 @@ export const allCases: readonly ContractCase[] = [
   ...rbacCases,
   ...claimCases,
   ...claimGrowthCases,
+  ...podResizeCases,
   ...claimQuarantineCases,
   ...volumeCases,
   ...storageClassCases,

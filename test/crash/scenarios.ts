@@ -153,6 +153,18 @@ const clusterScenarios: readonly Scenario[] = [
     restarts: 0,
   },
   {
+    name: "other-resources",
+    spec: five,
+    startsWithCluster: true,
+    change: (world) => {
+      const resources = { requests: { cpu: "100m", memory: "128Mi" } };
+      const containers = [{ name: "foundationdb", resources }];
+      const general = { podTemplate: { spec: { containers } } };
+      return world.changeSpec({ processes: { general } });
+    },
+    restarts: 0,
+  },
+  {
     name: "drain",
     isUnknownBefore: true,
     spec: {

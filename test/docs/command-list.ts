@@ -409,6 +409,8 @@ export const leftOut: Readonly<Record<string, string>> = {
   "kubectl delete --cascade=foreground": named,
   "kubectl describe deployment": named,
   "kubectl describe pvc": named,
+  "kubectl describe pod": named,
+  "kubectl patch --subresource resize": named,
   "kubectl fdb": named,
   "kubectl fdb coordination clear": named,
   "kubectl fdb coordination show": named,

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { FoundationDBCluster } from "../../src/api/cluster.ts";
 import { machineClock, sleep } from "../../src/env/clock.ts";
+import { pods as podKind } from "../../src/kube/resource.ts";
 import { leaseRules, namespacedRules, nodeRules } from "../../src/operate/permissions.ts";
 import { eventually } from "../eventually.ts";
 import { install, operatorNamespace as namespace, operatorUser } from "./installation.ts";
@@ -27,6 +28,8 @@ interface Change {
   readonly killedAfterMs: number;
   /** No storage volume may come or go. */
   readonly keepsStorage?: boolean;
+  /** Every pod stays the one that it is. */
+  readonly keepsPods?: boolean;
 }
 
 /** Outside of Kubernetes, where the operator and the nodes of these tests are. */
@@ -41,6 +44,20 @@ const changes: readonly Change[] = [
     }),
     killedAfterMs: 500,
     keepsStorage: true,
+  },
+  {
+    title: "give running pods other CPU and memory",
+    patch: ({ spec }) => {
+      const { containers = [] } = spec.processes?.["general"]?.podTemplate?.spec ?? {};
+      const amounts = { cpu: "600m", memory: "1Gi" };
+      const main = { name: "foundationdb", resources: { requests: amounts, limits: amounts } };
+      const others = containers.filter(({ name: each }) => each !== main.name);
+      const podTemplate = { spec: { containers: [main, ...others] } };
+      return { processes: { general: { podTemplate } } };
+    },
+    killedAfterMs: 700,
+    keepsStorage: true,
+    keepsPods: true,
   },
   {
     title: "scale storage 3 to 5, with somebody more in the network policy",
@@ -100,6 +117,7 @@ export async function liveThroughKills(world: EndToEnd): Promise<void> {
   for (const change of changes) {
     const startedMs = clock.nowMs();
     const volumes = await storageVolumes(world, name);
+    const pods = await podUids(world);
     const cluster = await client.get(foundationDbClusters, { namespace, name });
     const patch = { spec: change.patch(cluster) };
     await client.patch(foundationDbClusters, { namespace, name }, patch, { type: "merge" });
@@ -109,6 +127,7 @@ export async function liveThroughKills(world: EndToEnd): Promise<void> {
     if (change.keepsStorage === true) {
       await assertSameVolumes(world, name, volumes, change.title);
     }
+    if (change.keepsPods === true) assert.deepEqual(await podUids(world), pods, change.title);
     say(`${change.title}: ${Math.round((clock.nowMs() - startedMs) / 1000)} s`);
   }
   await checkRights(world);
@@ -118,6 +137,12 @@ export async function liveThroughKills(world: EndToEnd): Promise<void> {
   );
   operator.kill("SIGTERM");
   assert.equal(await operator.ended, 0, operator.lines.slice(-5).join("\n"));
+}
+
+async function podUids({ client }: EndToEnd): Promise<string[]> {
+  const labelSelector = "foundationdb.org/fdb-process-group-id";
+  const { items } = await client.list(podKind, { namespace, labelSelector });
+  return items.map(({ metadata }) => metadata.uid ?? "").sort();
 }
 
 async function replaceOperator(old: Program, startNew: () => Program): Promise<Program> {

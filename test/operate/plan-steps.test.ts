@@ -58,6 +58,7 @@ test("[P2] the steps have their documented names and order", () => {
       "deleteTerminalPods",
       "updatePods",
       "growVolumes",
+      "resizePods",
       "replaceMisconfiguredProcessGroups",
       "replaceFailedProcessGroups",
       "addProcessGroups",

@@ -8,6 +8,7 @@ import { hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
 import { hasOtherLocality } from "../replacement/locality-change.ts";
 import { isUnstarted, misconfigurationOf } from "../replacement/misconfiguration.ts";
 import { packingChangeOf } from "../placement/packing-migration.ts";
+import { isToBeMadeAgain } from "../resize/resize-state.ts";
 import { podConfigurationState } from "../view/pod-configuration.ts";
 import { evidenceMsOf, refusalOf } from "../safety/act-evidence.ts";
 import { isCoordinator } from "../safety/coordinators.ts";
@@ -17,7 +18,7 @@ import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, PlanEvent, StepResult } from "../step.ts";
 import { deletionOf, podNames, updatingEvent } from "./next-pods.ts";
-import { isOutdated, zoneOf } from "./outdated-pods.ts";
+import { zoneOf } from "./outdated-pods.ts";
 import type { PodUpdate } from "./outdated-pods.ts";
 import { viewOf } from "../view/cluster-view.ts";
 
@@ -74,7 +75,7 @@ function isToRenew(
   }
   if (packingChangeOf(snapshot.cluster.spec, group) !== undefined) return false;
   if (misconfigurationOf(snapshot, draft.desired, group) !== undefined) return false;
-  if (isOutdated(draft, group, pod)) return true;
+  if (isToBeMadeAgain(snapshot, draft.desired, group, pod)) return true;
   return (
     hasCondition(group, "IncorrectCommandLine") &&
     podConfigurationState(snapshot, draft.desired, group, pod) === "current" &&

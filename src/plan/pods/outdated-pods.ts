@@ -20,6 +20,7 @@ import {
   misconfigurationOf,
 } from "../replacement/misconfiguration.ts";
 import { isLeaving } from "../drains/leaving-groups.ts";
+import { isToBeMadeAgain } from "../resize/resize-state.ts";
 import { isResizedAtStart } from "../volumes/resize-conditions.ts";
 import { packingChangeOf } from "../placement/packing-migration.ts";
 import { substitutionsOf } from "../view/pod-configuration.ts";
@@ -72,7 +73,7 @@ export function selectPods(snapshot: Snapshot, draft: Draft): PodSelection {
     unsettled ??= unsettledPod(snapshot, group, pod, reporting);
     if (pod.metadata.deletionTimestamp !== undefined) continue;
     if (idlenessOf(group, pod, reporting) !== undefined) continue;
-    if (!isForced && !isOutdated(draft, group, pod)) continue;
+    if (!isForced && !isToBeMadeAgain(snapshot, draft.desired, group, pod)) continue;
     if (misconfigurationOf(snapshot, draft.desired, group) !== undefined) continue;
     if (packingChangeOf(snapshot.cluster.spec, group) !== undefined) continue;
     updates.push({ group, pod, zone: zoneOf(snapshot, group, pod), isForDrain });
@@ -97,7 +98,7 @@ export function idlePods(snapshot: Snapshot, draft: Draft): IdlePods {
     const { pod, processes } = view.of(group);
     if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) continue;
     if (isMarkedForRemoval(group) || hasCondition(group, "Fenced")) continue;
-    if (!isOutdated(draft, group, pod)) continue;
+    if (!isToBeMadeAgain(snapshot, draft.desired, group, pod)) continue;
     const idleness = idlenessOf(group, pod, processes);
     if (idleness === undefined) continue;
     if (misconfigurationOf(snapshot, draft.desired, group) !== undefined) continue;
@@ -122,7 +123,7 @@ function hasOutdated(snapshot: Snapshot, draft: Draft): boolean {
   const view = viewOf(snapshot);
   return draft.groups.some((group) => {
     const { pod } = view.of(group);
-    return pod !== undefined && isOutdated(draft, group, pod);
+    return pod !== undefined && isToBeMadeAgain(snapshot, draft.desired, group, pod);
   });
 }
 

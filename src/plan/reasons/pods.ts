@@ -12,6 +12,25 @@ export const podReasons = {
       "to ask for more, one fault domain after the other. No pod is replaced and no data moves.",
     remedy: "Nothing: it goes on by itself. `kubectl get pvc` shows the sizes.",
   },
+  PodsResizing: {
+    concern: "passing",
+    page: "pod-resize",
+    meaning:
+      "A `podTemplate` asks for other CPU or memory, and running pods get them in place, one fault domain after the other: " +
+      "nothing starts again. A kubelet without room on its node says Deferred, one whose node can never hold it Infeasible; " +
+      "such pods are made again after ten minutes, or one.",
+    remedy: "Nothing: it goes on by itself. `kubectl describe pod` shows what the kubelet says.",
+  },
+  PodResizeImpossible: {
+    concern: "passing",
+    page: "pod-resize",
+    meaning:
+      "Pods should have other CPU or memory and cannot get them in place: the message says why. They are made again instead, " +
+      "as for any other change of their template: one fault domain after the other, when the database can spare them.",
+    remedy:
+      "Nothing, if they may be made again. Otherwise put the resources back in the template; where the right to pods/resize is " +
+      "missing, give it to the operator's role.",
+  },
   AdoptionRefused: {
     concern: "person",
     rank: "volume",

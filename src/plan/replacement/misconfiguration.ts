@@ -12,6 +12,7 @@ import { parseQuantity } from "../../model/quantity.ts";
 import { redundancyOf } from "../../model/redundancy.ts";
 import type { Desired } from "../view/desired.ts";
 import { drainCause } from "../drains/leaving-groups.ts";
+import { resizeStateOf } from "../resize/resize-state.ts";
 import { dataPlaceChange } from "../volumes/data-place.ts";
 import { claimsOf } from "../volumes/own-claims.ts";
 import { claimDifference } from "../volumes/size-change.ts";
@@ -45,13 +46,15 @@ export function misconfigurationOf(
     otherEngine(snapshot, group);
   // A pod that is being deleted comes back as specified.
   if (lasting !== undefined || shapeOfPod(snapshot, pod).isDeleting) return lasting;
-  const isSame = hasSameSpec(desired, group, pod);
+  const { kind } = resizeStateOf(snapshot, desired, group, pod);
+  const isSame = kind !== "other" && kind !== "impossible";
+  const isResizedInPlace = isSame && kind !== "none";
   // Where there is no database yet, nothing is lost when a pod is made anew in place.
   const isPliant = isBeforeDatabase(snapshot) && !isBoundToAddress(snapshot, group);
   const isToRestart = !isSame || hasCondition(group, "IncorrectCommandLine");
   return (
     identityChange(desired, group, pod) ??
-    resourceGrowth(desired, pod, wanted) ??
+    (isResizedInPlace ? undefined : resourceGrowth(desired, pod, wanted)) ??
     (isToRestart && !isPliant ? localityChange(snapshot, desired, group, pod) : undefined) ??
     (isSame ? undefined : specChange(snapshot, desired, group, pod, wanted, isPliant))
   );
@@ -113,11 +116,22 @@ function resourceGrowth(
   if (desired.cluster.spec.replaceInstancesWhenResourcesChange !== true) return undefined;
   for (const resource of ["cpu", "memory"]) {
     for (const list of ["containers", "initContainers"] as const) {
-      const [before, after] = [pod, wanted].map((each) => requested(each.spec?.[list], resource));
+      const [before, after] = [pod, wanted].map((each) =>
+        requested(given(each, each.spec?.[list]), resource),
+      );
       if ((after ?? 0n) > (before ?? 0n)) return `its pod asks for less ${resource}`;
     }
   }
   return undefined;
+}
+
+/** What its kubelet has given to a pod that was asked to be resized and cannot be. */
+function given({ status }: Stored<Pod>, containers: readonly Container[] = []): Container[] {
+  return containers.map((container) => {
+    const known = status?.containerStatuses?.find(({ name }) => name === container.name);
+    const requests = known?.allocatedResources ?? container.resources?.requests;
+    return { ...container, resources: { ...container.resources, requests } };
+  });
 }
 
 function requested(containers: readonly Container[] | undefined, resource: string): bigint {
@@ -127,11 +141,6 @@ function requested(containers: readonly Container[] | undefined, resource: strin
     if (quantity.ok) sum += quantity.value.nanos;
   }
   return sum;
-}
-
-function hasSameSpec(desired: Desired, group: ProcessGroup, pod: Stored<Pod>): boolean {
-  const hash = pod.metadata.annotations?.[annotationKeys.lastAppliedSpec];
-  return hash === desired.pod(group)?.specHash;
 }
 
 /** The pod must be made anew; these changes, or the update strategy, make a new process group of it. */

@@ -62,6 +62,12 @@ const kinds: { [T in Action["type"]]: readonly [Action & { type: T }, WindowNeed
   createPod: [[{ step: "", type: "createPod", object, ...group }, "free"]],
   patchPod: [[{ step: "", type: "patchPod", basis, patch: {}, ...group } as never, "free"]],
   patchPvc: [[{ step: "", type: "patchPvc", basis, patch: {}, ...group } as never, "free"]],
+  resizePod: [
+    [
+      { step: "", type: "resizePod", basis, containers: [], mark: "", specHash: "", ...group },
+      "free",
+    ],
+  ],
   growPvc: [[{ step: "", type: "growPvc", basis, size: "1", specHash: "", ...group }, "free"]],
   copyToPod: [[{ step: "", type: "copyToPod", ...copying, ...group }, "free"]],
   updatePodImage: [

@@ -26,6 +26,7 @@ export function windowNeed(view: SafetyView, action: Action): WindowNeed {
     case "patchPod":
     case "patchPvc":
     case "growPvc":
+    case "resizePod":
     case "copyToPod":
     // Of a sidecar: the processes go on.
     case "updatePodImage":

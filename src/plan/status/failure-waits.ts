@@ -2,13 +2,17 @@
 // Rules: spec/explain.md [E51], [E58].
 import { leastOf } from "../../env/long-lists.ts";
 import type { ActionFailure, Snapshot } from "../snapshot.ts";
+import { isResizeRefusal } from "../resize/resize-state.ts";
 import { isGrowthRefusal } from "../volumes/size-change.ts";
 import type { NewWait } from "../wait.ts";
 
 /** Acts of one step that failed with the same answer are one wait: sixteen pods without a service account have one cause. */
 export function failureWaits(snapshot: Snapshot): NewWait[] {
   // A volume that cannot grow is replaced, and that is told.
-  const failures = snapshot.failures.filter((failure) => !isGrowthRefusal(failure));
+  // So is a pod that cannot be resized in place and is made again.
+  const failures = snapshot.failures.filter(
+    (failure) => !isGrowthRefusal(failure) && !isResizeRefusal(failure),
+  );
   const alike = Map.groupBy(failures, ({ step, what, message }) =>
     JSON.stringify([step, what.split(" ", 2), failureText(message, what)]),
   );

@@ -71,7 +71,7 @@ interface OfLive {
   commandLines?: { readonly from: Substitutions; readonly value: string[] };
   fileHashes?: { readonly from: Substitutions; readonly value: Substitutions };
   localities?: Derived<ReadonlyMap<string, string>>;
-  difference?: { readonly wanted: object; readonly value: string };
+  difference?: { readonly wanted: object; readonly value: unknown };
 }
 
 /** What should exist for one process group in one hall. */
@@ -252,6 +252,14 @@ export class Desired {
     const known = this.#ofLive(live);
     known.patch ??= { value: this.#claimPatch(group, live) };
     return known.patch.value;
+  }
+
+  /** How a live pod differs from the wanted one, kept while both are the same. */
+  podDifference<V>(live: Stored<Pod>, wanted: DesiredObject<Stored<Pod>>, make: () => V): V {
+    const known = this.#ofLive(live);
+    if (known.difference?.wanted !== wanted) known.difference = { wanted, value: make() };
+    // The same function made it for these two objects.
+    return known.difference.value as V;
   }
 
   /** How a live volume claim differs from the wanted one, kept while both are the same. */

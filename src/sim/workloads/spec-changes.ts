@@ -92,6 +92,16 @@ const wishes = {
       ...(size < before ? { automationOptions: { volumeSizeChange: "Replace" } } : {}),
     };
   },
+  "other resources": ({ random, spec }) => {
+    const template = spec.processes?.["general"]?.podTemplate?.spec;
+    const cpu = `${randomInteger(random, 40, 90)}m`;
+    const requests = { cpu, memory: `${randomInteger(random, 64, 96)}Mi` };
+    const containers = template?.containers?.map((container) =>
+      container.name === "foundationdb" ? { ...container, resources: { requests } } : container,
+    );
+    if (containers === undefined) return {};
+    return { processes: { general: { podTemplate: { spec: { containers } } } } };
+  },
   "TLS on or off": ({ spec }) => ({
     mainContainer: { enableTls: spec.mainContainer?.enableTls !== true },
   }),

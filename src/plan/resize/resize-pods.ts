@@ -1,0 +1,162 @@
+// Step resizePods: pods that should have other CPU and memory get them in place, one fault domain after the other. Nothing
+// starts again and nothing is replaced. Rules: spec/pod-resize.md [SIZE1]-[SIZE3], [SIZE8], [SIZE9].
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { annotationKeys } from "../../build/labels.ts";
+import type { Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { counted } from "../../model/counted.ts";
+import { hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
+import type { Action, ObjectBasis } from "../action.ts";
+import { zoneOfGroup } from "../safety/view.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { nothing } from "../step.ts";
+import type { Draft, StepResult } from "../step.ts";
+import { viewOf } from "../view/cluster-view.ts";
+import { nameList } from "../wait.ts";
+import type { NewWait } from "../wait.ts";
+import { resizeMark } from "./resize-mark.ts";
+import { resizeStateOf } from "./resize-state.ts";
+import type { ResizeState } from "./resize-state.ts";
+import type { ContainerResize } from "./resource-change.ts";
+
+const step = "resizePods";
+
+interface Subject {
+  readonly group: ProcessGroup;
+  readonly pod: Stored<Pod>;
+  /** Its fault domain. */
+  readonly zone: string;
+  readonly specHash: string;
+}
+
+type Of<K extends ResizeState["kind"]> = Subject & Extract<ResizeState, { kind: K }>;
+
+interface Found {
+  readonly toResize: Of<"toResize">[];
+  readonly resizing: Of<"resizing">[];
+  readonly done: Of<"done">[];
+  readonly impossible: Of<"impossible">[];
+}
+
+export function resizePods(snapshot: Snapshot, draft: Draft): StepResult {
+  const { toResize, resizing, done, impossible } = podsOf(snapshot, draft);
+  if ([toResize, resizing, done, impossible].every((list) => list.length === 0)) return nothing;
+  const obstacle = resizing.length > 0 ? undefined : silentOne(snapshot, draft, toResize);
+  const zones = new Set(resizing.map(({ zone }) => zone));
+  const [first] = toResize.map(({ zone }) => zone).sort();
+  const isFree = zones.size === 0 && done.length === 0 && obstacle === undefined;
+  if (isFree && first !== undefined) zones.add(first);
+  const next = toResize.filter(({ zone }) => zones.has(zone));
+  // Who was refused is asked for again now and then, and speaks for others meanwhile.
+  const refused = impossible.filter(({ lacking }) => lacking !== undefined);
+  const waits = [
+    ...(impossible.length === 0 ? [] : [impossibility(impossible)]),
+    ...(toResize.length + resizing.length === 0 ? [] : [progress(toResize, resizing, obstacle)]),
+  ];
+  const actions = [
+    ...done.map(noteOf),
+    ...next.map((one) => resizeOf(snapshot, one, one.lacking)),
+    ...refused.map((one) => resizeOf(snapshot, one, one.lacking ?? [])),
+  ];
+  return { actions, waits, isUnfinished: true };
+}
+
+function podsOf(snapshot: Snapshot, draft: Draft): Found {
+  const view = viewOf(snapshot);
+  const found: Found = { toResize: [], resizing: [], done: [], impossible: [] };
+  for (const group of draft.groups) {
+    const { pod } = view.of(group);
+    if (pod === undefined || isMarkedForRemoval(group)) continue;
+    const state = resizeStateOf(snapshot, draft.desired, group, pod);
+    if (state.kind === "none" || state.kind === "other") continue;
+    const specHash = draft.desired.pod(group)?.specHash ?? "";
+    const subject = { group, pod, zone: zoneOfGroup(snapshot, group), specHash };
+    if (state.kind === "toResize") found.toResize.push({ ...subject, ...state });
+    else if (state.kind === "resizing") found.resizing.push({ ...subject, ...state });
+    else if (state.kind === "done") found.done.push({ ...subject, ...state });
+    else found.impossible.push({ ...subject, ...state });
+  }
+  return found;
+}
+
+/** A process group of a class that waits, whose pod has its new resources and does not serve with them. */
+function silentOne(
+  snapshot: Snapshot,
+  draft: Draft,
+  toResize: readonly Subject[],
+): string | undefined {
+  const classes = new Set(toResize.map(({ group }) => group.processClass));
+  return draft.groups.find((group) => {
+    if (!classes.has(group.processClass) || isMarkedForRemoval(group)) return false;
+    if (!hasCondition(group, "MissingProcesses") && !hasCondition(group, "PodFailing"))
+      return false;
+    const { pod } = viewOf(snapshot).of(group);
+    const note = pod?.metadata.annotations?.[annotationKeys.lastAppliedSpec];
+    return note !== undefined && note === draft.desired.pod(group)?.specHash;
+  })?.processGroupID;
+}
+
+function basisOf({ metadata }: Stored<Pod>): ObjectBasis {
+  const { name = "", uid = "", resourceVersion = "" } = metadata;
+  return { name, uid, resourceVersion };
+}
+
+function resizeOf(
+  snapshot: Snapshot,
+  { group, pod, specHash }: Subject,
+  containers: readonly ContainerResize[],
+): Action {
+  const mark = resizeMark(snapshot, specHash);
+  const { processGroupID: processGroupId } = group;
+  return {
+    type: "resizePod",
+    step,
+    basis: basisOf(pod),
+    containers,
+    mark,
+    specHash,
+    processGroupId,
+  };
+}
+
+/** Of exactly the pod that was looked at. */
+function noteOf({ group, pod, specHash }: Subject): Action {
+  const annotations = {
+    [annotationKeys.lastAppliedSpec]: specHash,
+    [annotationKeys.resizeTarget]: null,
+  };
+  const { processGroupID: processGroupId } = group;
+  const patch = { annotations };
+  return { type: "patchPod", step, basis: basisOf(pod), patch, isExact: true, processGroupId };
+}
+
+function idsOf(pods: readonly Subject[]): string {
+  return nameList(pods.map(({ group }) => group.processGroupID));
+}
+
+function progress(
+  toResize: readonly Of<"toResize">[],
+  resizing: readonly Of<"resizing">[],
+  obstacle: string | undefined,
+): NewWait {
+  const said = [...resizing, ...toResize].find((one) => one.said !== undefined);
+  const words = said === undefined ? "" : ` Of ${said.group.processGroupID} is said: ${said.said}.`;
+  const left =
+    toResize.length === 0 ? "" : ` ${counted(toResize.length, "pod")} of others follow after them.`;
+  const silent =
+    obstacle === undefined ? "" : ` They wait for ${obstacle}, which has them and does not serve.`;
+  const message =
+    resizing.length === 0
+      ? `${counted(toResize.length, "pod")} will get other CPU and memory in place: ${idsOf(toResize)}.${silent}${words}`
+      : `Pods get other CPU and memory in place, one fault domain after the other: ${idsOf(resizing)}.${left}${words}`;
+  return { step, reason: "PodsResizing", message, retryAfterMs: 15_000 };
+}
+
+function impossibility(impossible: readonly Of<"impossible">[]): NewWait {
+  const why = impossible[0]?.why ?? "";
+  const message =
+    `${counted(impossible.length, "pod")} cannot get other CPU and memory in place and are made ` +
+    `again as podUpdateStrategy says: ${idsOf(impossible)}: ${why}`;
+  const event = { type: "Normal", reason: "PodResizeImpossible", message } as const;
+  return { step, reason: "PodResizeImpossible", message, event, retryAfterMs: 30_000 };
+}

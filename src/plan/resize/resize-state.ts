@@ -1,0 +1,158 @@
+// What becomes of a pod that differs in its resources: it is resized in place, or made again where that is impossible.
+// Rules: spec/pod-resize.md [SIZE1], [SIZE4]-[SIZE6].
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { annotationKeys } from "../../build/labels.ts";
+import type { Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { hasReported } from "../../model/process-group.ts";
+import type { ActionFailure, Snapshot } from "../snapshot.ts";
+import { viewOf } from "../view/cluster-view.ts";
+import type { Desired } from "../view/desired.ts";
+import { podDifference } from "./resource-change.ts";
+import type { ContainerResize } from "./resource-change.ts";
+import { resizedSinceMs } from "./resize-mark.ts";
+import { resizeProgress } from "./resize-progress.ts";
+
+export type ResizeState =
+  /** It is as it should be. */
+  | { readonly kind: "none" }
+  /** It differs in more than its resources. */
+  | { readonly kind: "other" }
+  | {
+      readonly kind: "toResize";
+      readonly lacking: readonly ContainerResize[];
+      /** What the API server says against it, told before the pod is made again. */
+      readonly said?: string | undefined;
+    }
+  /** The kubelet is to do it. */
+  | { readonly kind: "resizing"; readonly said?: string | undefined }
+  /** It has its resources, and its note is to say so. */
+  | { readonly kind: "done" }
+  | {
+      readonly kind: "impossible";
+      /** As a clause. */
+      readonly why: string;
+      /** Present where the API server may say otherwise later. */
+      readonly lacking?: readonly ContainerResize[];
+    };
+
+/** In which a wish that no node can hold can be taken back. */
+const noticeMs = 60_000;
+/** For room on the node, and for the kubelet. */
+const patienceMs = 600_000;
+
+export function resizeStateOf(
+  snapshot: Snapshot,
+  desired: Desired,
+  group: ProcessGroup,
+  pod: Stored<Pod>,
+): ResizeState {
+  const wanted = desired.pod(group);
+  if (wanted === undefined) return { kind: "none" };
+  const difference = podDifference(desired, pod, wanted);
+  if (difference.kind !== "resources") return difference;
+  if (!isRunning(snapshot, group, pod)) {
+    const note = pod.metadata.annotations?.[annotationKeys.lastAppliedSpec];
+    return { kind: note === wanted.specHash ? "none" : "other" };
+  }
+  const { lacking, obstacle } = difference;
+  if (lacking.length === 0) return progressOf(snapshot, pod, wanted.object);
+  if (obstacle !== undefined) return { kind: "impossible", why: obstacle };
+  const refusals = snapshot.memory.once(resizeRefusals, snapshot);
+  const own = refusals.byPod.get(pod.metadata.name ?? "");
+  const refusal = own ?? refusals.general;
+  if (refusal === undefined) return { kind: "toResize", lacking };
+  const { cause, failure } = refusal;
+  const isAnnounced = cause === "size" && snapshot.nowMs < (failure.sinceMs ?? 0) + noticeMs;
+  if (isAnnounced) return { kind: "toResize", lacking, said: failure.message };
+  const why = causeTexts[cause](failure.message);
+  return own === undefined ? { kind: "impossible", why } : { kind: "impossible", why, lacking };
+}
+
+/** Whether the pod is to be made again, in place or as a new process group. */
+export function isToBeMadeAgain(
+  snapshot: Snapshot,
+  desired: Desired,
+  group: ProcessGroup,
+  pod: Stored<Pod>,
+): boolean {
+  const { kind } = resizeStateOf(snapshot, desired, group, pod);
+  return kind === "other" || kind === "impossible";
+}
+
+/** A pod without a process loses nothing by being made again, and may find another node. */
+function isRunning(snapshot: Snapshot, group: ProcessGroup, pod: Stored<Pod>): boolean {
+  if (pod.status?.phase !== "Running" || pod.metadata.deletionTimestamp !== undefined) return false;
+  return hasReported(group) || viewOf(snapshot).of(group).processes.length > 0;
+}
+
+function progressOf(snapshot: Snapshot, pod: Stored<Pod>, wanted: Stored<Pod>): ResizeState {
+  const progress = resizeProgress(pod, wanted);
+  if (progress.kind === "done") return progress;
+  const sinceMs = resizedSinceMs(snapshot, pod);
+  // Somebody has spoiled the mark: it is written again, so that the wait has an end.
+  if (sinceMs === undefined) return { kind: "toResize", lacking: [] };
+  const lastedMs = snapshot.nowMs - sinceMs;
+  const limitMs = progress.kind === "infeasible" ? noticeMs : patienceMs;
+  const { message } = progress;
+  if (lastedMs < limitMs) return { kind: "resizing", said: message };
+  const minutes = patienceMs / 60_000;
+  const why = `its kubelet has not done it for ${minutes} minutes`;
+  return { kind: "impossible", why: message === undefined ? why : `its kubelet says ${message}` };
+}
+
+/** "server", "right": the same for every pod. "node": of this one. "size": its node is too small. "change": not allowed. */
+type Cause = "server" | "right" | "node" | "size" | "change";
+
+const causeTexts: Readonly<Record<Cause, (message: string) => string>> = {
+  server: () => "this API server cannot resize pods (Kubernetes 1.33 can)",
+  right: () => 'the operator lacks the right to patch "pods/resize"',
+  node: (message) => message,
+  size: (message) => message,
+  change: (message) => message,
+};
+
+/** What the API server says, by its words; the uid and quota, limit ranges and webhooks are none of these. */
+const causes: readonly (readonly [RegExp, Cause])[] = [
+  [/could not find the requested resource/, "server"],
+  [/cannot patch resource "pods\/resize"/, "right"],
+  [/enough allocatable resources/, "size"],
+  [
+    /without support for resize|only supported on linux|requires features|cannot be resized/,
+    "node",
+  ],
+  [/^Pod ".*" is invalid: (?!metadata)/, "change"],
+];
+
+function causeOf({ podName, message }: ActionFailure): Cause | undefined {
+  if (podName === undefined) return undefined;
+  return causes.find(([pattern]) => pattern.test(message))?.[1];
+}
+
+/** Whether pods are made again for it, which is told as such. */
+export function isResizeRefusal(failure: ActionFailure): boolean {
+  return causeOf(failure) !== undefined;
+}
+
+interface Refusal {
+  readonly cause: Cause;
+  readonly failure: ActionFailure;
+}
+
+interface ResizeRefusals {
+  readonly byPod: ReadonlyMap<string, Refusal>;
+  /** What one pod says for all. */
+  readonly general: Refusal | undefined;
+}
+
+function resizeRefusals({ failures }: Pick<Snapshot, "failures">): ResizeRefusals {
+  const byPod = new Map<string, Refusal>();
+  let general: Refusal | undefined;
+  for (const failure of failures) {
+    const cause = causeOf(failure);
+    if (cause === undefined) continue;
+    byPod.set(failure.podName ?? "", { cause, failure });
+    if (cause === "server" || cause === "right") general ??= { cause, failure };
+  }
+  return { byPod, general };
+}
