@@ -162,7 +162,9 @@ export class Watchman {
       watch: (request, onEvent) => transport.watch(request, onEvent),
       request: (request) => {
         if (request.method !== "DELETE") return transport.request(request);
-        const undo = this.#checkDeletion(placeOf(request.path));
+        const place = placeOf(request.path);
+        if (this.#isOutdated(place, request.body)) return transport.request(request);
+        const undo = this.#checkDeletion(place);
         const answer = transport.request(request);
         // Without an answer it may have happened.
         const judge = ({ status }: KubeResponse): void => (status >= 400 ? undo() : undefined);
@@ -240,6 +242,14 @@ export class Watchman {
     if (toMs - fromMs <= longestRecoveryMs) return;
     const isOthers = this.#disturbances.some((one) => one.fromMs <= toMs && one.toMs >= fromMs);
     if (!isOthers) this.#violated(`no commits for ${toMs - fromMs} ms: ${cause}`);
+  }
+
+  /** It was decided on another state of the pod than the server has, which will refuse it. */
+  #isOutdated({ plural, name }: Place, body: unknown): boolean {
+    const { preconditions } = (body ?? {}) as { preconditions?: { resourceVersion?: string } };
+    const seen = preconditions?.resourceVersion;
+    const stored = this.#pods.get(name)?.metadata.resourceVersion;
+    return plural === "pods" && seen !== undefined && stored !== undefined && seen !== stored;
   }
 
   /** What to do when the server refuses the deletion. */
