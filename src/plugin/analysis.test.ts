@@ -151,7 +151,9 @@ test("[PL73] only the coordinators of the present connection string live, by add
     pod("sample-log-2", "10.0.0.8"),
     pod("sample-log-3", "10.0.0.9"),
   ];
+  const unknown = { ...cluster, status: { ...cluster.status, processGroups: [] } };
   const living = livingCoordinators(
+    unknown,
     ["10.0.0.1:4501", "sample-log-3.sample.default.svc.cluster.local:4501", "10.9.9.9:4501"],
     running,
   );
@@ -159,6 +161,20 @@ test("[PL73] only the coordinators of the present connection string live, by add
     living.map(({ metadata }) => metadata.name),
     ["sample-log-1", "sample-log-3"],
   );
+});
+
+test("[PL73] [PL77] an address that another process group has had makes nobody a coordinator", () => {
+  const group = (number: number, address: string) => ({
+    ...{ processClass: "log", processGroupID: `log-${number}`, addresses: [address] },
+  });
+  const processGroups = [group(1, "10.0.0.1"), group(2, "10.0.0.2")];
+  const moved = { ...cluster, status: { ...cluster.status, processGroups } };
+  const namesOf = (address: string) =>
+    livingCoordinators(moved, ["10.0.0.1:4501"], [pod("sample-log-2", address)]);
+  // The second pod got the address of the first, and may have been a coordinator long ago.
+  assert.deepEqual(namesOf("10.0.0.1"), []);
+  const own = livingCoordinators(moved, ["10.0.0.2:4501"], [pod("sample-log-2", "10.0.0.2")]);
+  assert.equal(own.length, 1);
 });
 
 test("[PL75] survivors stay coordinators, others come from zones of their own, and one region is left", () => {

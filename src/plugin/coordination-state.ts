@@ -3,10 +3,12 @@
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { sleep } from "../env/clock.ts";
 import { CommandError } from "../env/command-error.ts";
+import { isKubeError } from "../kube/error.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import { askStatus, clusterFile, mustRunIn, podName } from "./pod-commands.ts";
+import { commandErrorOf } from "./read-named.ts";
 import type { Session } from "./session.ts";
 
 /** A pod with coordination state, and the folder that it lies in. */
@@ -54,6 +56,22 @@ export async function copyState(session: Session, source: StatePlace, pod: strin
       `${source.folder}/${file}`,
     ]);
     await mustRunIn(session, pod, ["tee", `${folder}/${file}`], stdoutBytes);
+  }
+}
+
+/** Runs what is done while the operator is held off. What ends it half-way is told with how to go on. */
+export async function heldOff<T>(
+  { server }: Session,
+  name: string,
+  goOn: () => string,
+  body: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await body();
+  } catch (error) {
+    const told = isKubeError(error) ? commandErrorOf(error, server) : error;
+    if (!(told instanceof CommandError)) throw error;
+    throw new CommandError(`${told.message}; spec.skip of ${name} is still true: ${goOn()}`);
   }
 }
 

@@ -4,7 +4,7 @@ import type { FoundationDBCluster } from "../api/cluster.ts";
 import { annotationKeys } from "../build/labels.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
-import { formatAddress, isIpAddress, parseAddress, processPort } from "../model/address.ts";
+import { formatAddress, hostOf, isIpAddress, parseAddress, processPort } from "../model/address.ts";
 import { formatConnectionString, parseConnectionString } from "../model/connection-string.ts";
 import type { ConnectionString } from "../model/connection-string.ts";
 import type { Parsed } from "../model/parsed.ts";
@@ -74,12 +74,18 @@ export function movedCoordinators(
 
 /**
  * The pods that are coordinators by this connection string. Others may hold the state of an earlier time, when they were
- * coordinators: to go on with it would take back what happened since.
+ * coordinators: to go on with it would take back what happened since. Addresses are given to other pods again, so one that
+ * another process group has had makes nobody a coordinator.
  */
 export function livingCoordinators(
+  { metadata, status }: FoundationDBCluster,
   coordinators: readonly string[],
   running: readonly Stored<Pod>[],
 ): Stored<Pod>[] {
+  const holders = (status?.processGroups ?? []).map((group) => ({
+    pod: podNameOf(metadata.name ?? "", group.processClass, group.processGroupID),
+    hosts: (group.addresses ?? []).map(hostOf),
+  }));
   const hosts = coordinators.flatMap((text) => {
     const address = parseAddress(text);
     return address.ok ? [address.value.host] : [];
@@ -87,8 +93,10 @@ export function livingCoordinators(
   const names = new Set(hosts.map((host) => host.split(".")[0]));
   return running.filter((pod) => {
     const address = publicAddressOf(pod);
-    const isAt = address !== undefined && hosts.includes(address);
-    return isAt || names.has(pod.metadata.name ?? "");
+    const { name = "" } = pod.metadata;
+    if (names.has(name)) return true;
+    if (address === undefined || !hosts.includes(address)) return false;
+    return holders.every((holder) => holder.pod === name || !holder.hosts.includes(address));
   });
 }
 
