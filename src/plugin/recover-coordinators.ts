@@ -213,7 +213,7 @@ async function findWay(
       `too few pods run that could become coordinators beside ${source.pod} ${address}`,
     );
   }
-  const connectionString = withCoordinators(known.value, chosen);
+  const connectionString = withCoordinators(known.value, chosen, [source]);
   const names = survivors.map(({ pod }) => pod);
   return { cluster, source, survivors: names, lost, chosen, connectionString };
 }

@@ -170,7 +170,7 @@ async function findWay(session: Session, name: string): Promise<Way> {
   }
   const survivors = found.map(({ pod }) => pod);
   const chosen = chooseCoordinators(cluster, candidatesOf(cluster, running), survivors);
-  const connectionString = withCoordinators(known.value, chosen);
+  const connectionString = withCoordinators(known.value, chosen, found);
   return { cluster, dataCenter, source, survivors, chosen, connectionString };
 }
 
