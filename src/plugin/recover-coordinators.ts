@@ -135,7 +135,14 @@ function mustBeAgreed(agreed: Way, now: Way): void {
 /** What may be gone, as far as anybody can tell. */
 async function lossOf({ client, namespace }: Session, way: Way): Promise<string[]> {
   const { cluster, source, lost } = way;
-  const { items } = await client.listAll(foundationDbBackups, { namespace });
+  const listed = await client
+    .listAll(foundationDbBackups, { namespace })
+    .catch((error: unknown) => {
+      // A person without backups, or without a right to see them, is not kept from the way back.
+      if (!isKubeError(error)) throw error;
+      return error;
+    });
+  const items = isKubeError(listed) ? [] : listed.items;
   const backups = items.flatMap(({ metadata, spec, status }) => {
     const { version, time } = status?.restorable?.to ?? {};
     if (spec.clusterName !== cluster.metadata.name || version === undefined) return [];
@@ -146,7 +153,11 @@ async function lossOf({ client, namespace }: Session, way: Way): Promise<string[
   return [
     `MAY BE LOST: every version since the last recovery of which ${source.pod} was told. Where it took part in the last one, nothing is; where it was away then, everything that was committed after that recovery.`,
     ...(backups.length === 0
-      ? ["No backup of this cluster tells a version that can be restored."]
+      ? [
+          isKubeError(listed)
+            ? `Whether a backup of this cluster can be restored is not known: ${listed.message}`
+            : "No backup of this cluster tells a version that can be restored.",
+        ]
       : backups),
     `Lost for good are the coordinators ${lost.join(", ")}. None of them may come back with its data: it would be a second database of the same name.`,
   ];

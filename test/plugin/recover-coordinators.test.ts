@@ -73,6 +73,16 @@ test("[PL77] [PL79] [PL85] [PL86] the majority of the coordinators is lost: the 
     assert.match(rehearsed.notes, new RegExp(`the coordination state of ${left} is copied to`));
     assert.match(rehearsed.notes, /MAY BE LOST: every version since the last recovery/);
     assert.match(rehearsed.notes, /No backup of this cluster/);
+    const blind = (transport: KubeTransport): KubeTransport => ({
+      ...transport,
+      request: (request) =>
+        request.path.endsWith("/foundationdbbackups")
+          ? Promise.reject(new KubeError(403, "Forbidden", "backups are forbidden"))
+          : transport.request(request),
+    });
+    const unseen = await runPlugin(world, [...args, "--dry-run"], { through: blind });
+    assert.equal(unseen.code, 0, unseen.notes);
+    assert.match(unseen.notes, /can be restored is not known: backups are forbidden/);
     assert.notEqual((await world.cluster()).spec.skip, true);
     const answers = ["sample", "lose data"];
     const done = await runPlugin(world, args, { answers });
