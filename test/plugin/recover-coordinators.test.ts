@@ -2,7 +2,7 @@
 // being taken by accident. Rules: spec/plugin.md [PL77]-[PL79], [PL85], [PL86].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { apiVersion, foundationDbClusters } from "../../src/api/cluster.ts";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { KubeError } from "../../src/kube/error.ts";
 import { nodes, persistentVolumeClaims, pods } from "../../src/kube/resource.ts";
@@ -308,9 +308,9 @@ test("[PL78] a resource beside it with the same database is seen, whatever the s
     await lose(world, first);
     await lose(world, second);
     await world.clock.advance(3 * minuteMs);
-    const { spec: own, status } = await world.cluster();
+    const { apiVersion, kind, spec: own, status } = await world.cluster();
     const beside = await world.client.create(foundationDbClusters, {
-      ...{ apiVersion, kind: "FoundationDBCluster" },
+      ...{ apiVersion, kind },
       metadata: { name: "beside", namespace },
       spec: { version: own.version, processGroupIDPrefix: "beside" },
     });
