@@ -62,6 +62,17 @@ const versionFlags = [
   "log_version",
 ] as const satisfies readonly (keyof DatabaseConfiguration)[];
 
+/** Settings whose change moves data or processes of the whole database. */
+export const costlySettings = [
+  "redundancy_mode",
+  "usable_regions",
+  "storage_engine",
+  "storage_migration_type",
+  "perpetual_storage_wiggle",
+  "perpetual_storage_wiggle_locality",
+  "perpetual_storage_wiggle_engine",
+] as const satisfies readonly (keyof DatabaseConfiguration)[];
+
 export function hasSeparatedProxies(configuration: RoleCounts): boolean {
   return (configuration.grv_proxies ?? 0) > 0 || (configuration.commit_proxies ?? 0) > 0;
 }

@@ -93,6 +93,10 @@ test("[MIG7] the engine of the wiggle counts where the wiggle reaches, and may b
     ["a"],
   );
   assert.equal(view?.zones, 2);
+  // A value may have colons of its own.
+  const colons = { ...gradual, perpetual_storage_wiggle_locality: "zoneid:rack:7" };
+  const [old] = engineView(statusOf(colons, { a: { engine: "ssd-2", zone: "rack:7" } }))?.old ?? [];
+  assert.equal(old?.isReached, true);
 });
 
 test("[MIG4] what pauses it is named", () => {

@@ -47,10 +47,15 @@ const families: Readonly<Record<string, string>> = {
   "ssd-sharded-rocksdb": "ssd-sharded-rocksdb",
 };
 
+/** The one name of an engine that has several; undefined for one that is not known. */
+export function engineFamily(engine: string | undefined): string | undefined {
+  return Object.hasOwn(families, engine ?? "") ? families[engine ?? ""] : undefined;
+}
+
 /** Undefined when the status does not say which engine is wanted. */
 export function engineView(status: DatabaseStatus): EngineView | undefined {
   const { configuration } = status.cluster ?? {};
-  const to = families[configuration?.storage_engine ?? ""];
+  const to = engineFamily(configuration?.storage_engine);
   if (configuration === undefined || to === undefined) return undefined;
   const zones = new Set<string>();
   const old: OldServer[] = [];
@@ -76,7 +81,7 @@ export function engineView(status: DatabaseStatus): EngineView | undefined {
   }
   return {
     ...{ to, servers, zones: zones.size },
-    isOneForAll: families[configuration.perpetual_storage_wiggle_engine ?? ""] === undefined,
+    isOneForAll: engineFamily(configuration.perpetual_storage_wiggle_engine) === undefined,
     old: old.toSorted((left, right) => (left.name < right.name ? -1 : 1)),
     pause: pauseOf(
       configuration,
@@ -106,7 +111,7 @@ function rightEngines(
   to: string,
   process: StatusProcess,
 ): readonly string[] {
-  const wiggled = families[configuration.perpetual_storage_wiggle_engine ?? ""];
+  const wiggled = engineFamily(configuration.perpetual_storage_wiggle_engine);
   if (wiggled === undefined) return [to];
   return isInWiggle(configuration, process) ? [wiggled] : [to, wiggled];
 }
@@ -117,8 +122,9 @@ function isInWiggle(
 ): boolean {
   if (limit === "0" || limit === "") return true;
   return limit.split(";").some((pair) => {
-    const [key = "", value] = pair.split(":");
-    return process.locality?.[key] === value;
+    // A value may have colons of its own.
+    const end = pair.indexOf(":");
+    return process.locality?.[pair.slice(0, end)] === pair.slice(end + 1);
   });
 }
 

@@ -9,7 +9,9 @@ import {
   chooseCoordinators,
   livingCoordinators,
   movedCoordinators,
+  withCoordinators,
 } from "./coordinator-addresses.ts";
+import { folderOf } from "./coordination-state.ts";
 import { leavingOf, progressOf } from "./exclusions.ts";
 import { oneRegionOf } from "./recover.ts";
 
@@ -151,14 +153,48 @@ test("[PL73] only the coordinators of the present connection string live, by add
     pod("sample-log-2", "10.0.0.8"),
     pod("sample-log-3", "10.0.0.9"),
   ];
+  const unknown = { ...cluster, status: { ...cluster.status, processGroups: [] } };
   const living = livingCoordinators(
-    ["10.0.0.1:4501", "sample-log-3.sample.default.svc.cluster.local:4501", "10.9.9.9:4501"],
+    unknown,
+    ["10.0.0.1:4501", "sample-log-3.sample.default.svc.cluster.local:4503", "10.9.9.9:4501"],
     running,
   );
   assert.deepEqual(
-    living.map(({ metadata }) => metadata.name),
-    ["sample-log-1", "sample-log-3"],
+    living.map(({ pod: { metadata }, server }) => [metadata.name, server]),
+    [
+      ["sample-log-1", 1],
+      ["sample-log-3", 2],
+    ],
   );
+});
+
+test("[PL73] [PL77] an address that another process group has had makes nobody a coordinator", () => {
+  const group = (number: number, address: string) => ({
+    ...{ processClass: "log", processGroupID: `log-${number}`, addresses: [address] },
+  });
+  const processGroups = [group(1, "10.0.0.1"), group(2, "10.0.0.2")];
+  const moved = { ...cluster, status: { ...cluster.status, processGroups } };
+  const namesOf = (address: string) =>
+    livingCoordinators(moved, ["10.0.0.1:4501"], [pod("sample-log-2", address)]);
+  // The second pod got the address of the first, and may have been a coordinator long ago.
+  assert.deepEqual(namesOf("10.0.0.1"), []);
+  const own = livingCoordinators(moved, ["10.0.0.2:4501"], [pod("sample-log-2", "10.0.0.2")]);
+  assert.equal(own.length, 1);
+});
+
+test("[PL73] [PL77] of several servers of a pod the coordinator's own state counts, and it stays the coordinator", () => {
+  const paths = [1, 2].map((number) => `/var/fdb/data/${number}/coordination-0.fdq`);
+  assert.equal(folderOf("a", paths, 2), "/var/fdb/data/2");
+  assert.equal(folderOf("a", paths, 1), "/var/fdb/data/1");
+  assert.equal(folderOf("a", paths, 3), undefined);
+  assert.equal(folderOf("a", [""], 1), undefined);
+  const root = "/var/fdb/data/coordination-0.fdq";
+  assert.equal(folderOf("a", [root], 1), "/var/fdb/data");
+  assert.throws(() => folderOf("a", [root, ...paths], 1), /nobody can tell which/);
+  const connection = { description: "a", generationId: "b", coordinators: ["10.0.0.1:4502:tls"] };
+  const chosen = ["a", "b"].map((name) => ({ pod: name, address: `10.0.0.${name}` }));
+  const text = withCoordinators(connection, chosen, [{ pod: "b", server: 2 }]);
+  assert.equal(text.split("@")[1], "10.0.0.a:4500:tls,10.0.0.b:4502:tls");
 });
 
 test("[PL75] survivors stay coordinators, others come from zones of their own, and one region is left", () => {

@@ -4,7 +4,7 @@ import type { FoundationDBCluster } from "../api/cluster.ts";
 import { annotationKeys } from "../build/labels.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
-import { formatAddress, isIpAddress, parseAddress, processPort } from "../model/address.ts";
+import { formatAddress, hostOf, isIpAddress, parseAddress, processPort } from "../model/address.ts";
 import { formatConnectionString, parseConnectionString } from "../model/connection-string.ts";
 import type { ConnectionString } from "../model/connection-string.ts";
 import type { Parsed } from "../model/parsed.ts";
@@ -72,38 +72,60 @@ export function movedCoordinators(
   });
 }
 
+export interface LivingCoordinator {
+  readonly pod: Stored<Pod>;
+  /** Which server of the pod it is. */
+  readonly server: number;
+}
+
 /**
  * The pods that are coordinators by this connection string. Others may hold the state of an earlier time, when they were
- * coordinators: to go on with it would take back what happened since.
+ * coordinators: to go on with it would take back what happened since. Addresses are given to other pods again, so one that
+ * another process group has had makes nobody a coordinator.
  */
 export function livingCoordinators(
+  { metadata, status }: FoundationDBCluster,
   coordinators: readonly string[],
   running: readonly Stored<Pod>[],
-): Stored<Pod>[] {
-  const hosts = coordinators.flatMap((text) => {
-    const address = parseAddress(text);
-    return address.ok ? [address.value.host] : [];
-  });
-  const names = new Set(hosts.map((host) => host.split(".")[0]));
-  return running.filter((pod) => {
+): LivingCoordinator[] {
+  const holders = (status?.processGroups ?? []).map((group) => ({
+    pod: podNameOf(metadata.name ?? "", group.processClass, group.processGroupID),
+    hosts: (group.addresses ?? []).map(hostOf),
+  }));
+  return running.flatMap((pod): LivingCoordinator[] => {
+    const { name = "" } = pod.metadata;
     const address = publicAddressOf(pod);
-    const isAt = address !== undefined && hosts.includes(address);
-    return isAt || names.has(pod.metadata.name ?? "");
+    const isOthers = holders.some(
+      (holder) => holder.pod !== name && holder.hosts.includes(address ?? ""),
+    );
+    for (const text of coordinators) {
+      const parsedAddress = parseAddress(text);
+      if (!parsedAddress.ok) continue;
+      const { host, port } = parsedAddress.value;
+      if (host.split(".")[0] !== name && (host !== address || isOthers)) continue;
+      return [{ pod, server: Math.max(1, Math.floor((port - processPort(0, true)) / 2)) }];
+    }
+    return [];
   });
 }
 
-/** The connection string with these coordinators, which listen as those before them did. */
+/**
+ * The connection string with these coordinators, which listen as those before them did: the first server of each pod, and where
+ * one is a coordinator already that one, since only it has the state.
+ */
 export function withCoordinators(
   connection: ConnectionString,
-  chosen: readonly Pick<Candidate, "address">[],
+  chosen: readonly Pick<Candidate, "address" | "pod">[],
+  places: readonly { readonly pod: string; readonly server: number }[],
 ): string {
+  const serverOf = (pod: string): number => places.find((place) => place.pod === pod)?.server ?? 1;
   const tls = connection.coordinators.some((text) => {
     const address = parseAddress(text);
     return address.ok && address.value.flags.includes("tls");
   });
   const coordinators = chosen.map(
-    ({ address }) =>
-      `${address.includes(":") ? `[${address}]` : address}:${processPort(1, tls)}${tls ? ":tls" : ""}`,
+    ({ address, pod }) =>
+      `${address.includes(":") ? `[${address}]` : address}:${processPort(serverOf(pod), tls)}${tls ? ":tls" : ""}`,
   );
   return formatConnectionString({ ...connection, coordinators });
 }

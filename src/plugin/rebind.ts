@@ -43,6 +43,8 @@ export async function runRebind(
   }
   const count = counted(ways.length, "volume");
   await confirm(session, `Give ${count} to claims of ${namespace}/${name}`, flags);
+  // Somebody may have thought about it for long, and the database may have come back meanwhile.
+  mustAdopt(await readCluster(session, name));
   // All claims before the first volume: until every one of them has its volume, the operator starts nothing on any.
   for (const way of ways) await makeClaim(session, way, flags);
   for (const way of ways) await handOver(session, way, flags);

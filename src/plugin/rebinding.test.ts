@@ -64,6 +64,7 @@ test("[ADO9] the claim is as the operator would make it, for that volume, withou
 const refusals: readonly (readonly [string, object, object, RegExp | undefined])[] = [
   ["a volume that was kept", {}, {}, undefined],
   ["one that goes", {}, { deletionTimestamp: "2026-01-01T00:00:00Z" }, /it is being deleted/],
+  ["policy Recycle", { persistentVolumeReclaimPolicy: "Recycle" }, {}, /set it to Retain first/],
   ["policy Delete", { persistentVolumeReclaimPolicy: "Delete" }, {}, /set it to Retain first/],
   ["too small", { capacity: { storage: "1G" } }, {}, /it has 1G, and the resource asks for 128G/],
 ];

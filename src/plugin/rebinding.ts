@@ -76,8 +76,10 @@ export function volumeRefusal(
   existing: Claim | undefined,
 ): string | undefined {
   if (metadata.deletionTimestamp !== undefined) return "it is being deleted";
-  if (spec?.persistentVolumeReclaimPolicy === "Delete") {
-    return "its reclaim policy is Delete, so that it goes at any moment; set it to Retain first";
+  // Delete takes the volume away, Recycle what is on it.
+  const policy = spec?.persistentVolumeReclaimPolicy ?? "Retain";
+  if (policy !== "Retain") {
+    return `its reclaim policy is ${policy}, so that its data goes at any moment; set it to Retain first`;
   }
   const size = spec?.capacity?.["storage"] ?? "0";
   const wanted = claim.spec?.resources?.requests?.["storage"] ?? "0";

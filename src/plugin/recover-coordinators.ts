@@ -19,8 +19,9 @@ import {
   withCoordinators,
 } from "./coordinator-addresses.ts";
 import type { Candidate } from "./coordinator-addresses.ts";
-import { copyState, statePlaces, untilStatus } from "./coordination-state.ts";
+import { copyState, heldOff, statePlaces, untilStatus } from "./coordination-state.ts";
 import type { StatePlace } from "./coordination-state.ts";
+import { findMembers, memberName } from "./failover/members.ts";
 import type { WriteFlags } from "./flags.ts";
 import { isRunning, podName } from "./pod-commands.ts";
 import { confirmByName, confirmLoss } from "./prompt.ts";
@@ -38,6 +39,8 @@ export interface RecoverCoordinatorsFlags extends WriteFlags {
 interface Way {
   readonly cluster: Stored<FoundationDBCluster>;
   readonly source: StatePlace;
+  /** Pods of coordinators that are left with their state. */
+  readonly survivors: readonly string[];
   readonly lost: readonly string[];
   readonly chosen: readonly Candidate[];
   readonly connectionString: string;
@@ -73,29 +76,39 @@ export async function runRecoverCoordinators(
     changeCluster(session, { name, text: "", change: ({ spec }) => next(spec) }, { yes: true });
   await change((spec) => ({ ...spec, skip: true }));
   out.write(`${place}: the operator is held off (spec.skip)\n`);
-  // Somebody may have come back while the question was open.
+  // Somebody may have come back while the question was open, or a pod that was chosen may be another one now.
   try {
-    await findWay(session, { ...flags, from: source.pod }, name);
+    mustBeAgreed(way, await findWay(session, { ...flags, from: source.pod }, name));
   } catch (error) {
     await change((spec) => ({ ...spec, skip: cluster.spec.skip ?? false }));
     throw error;
   }
-  for (const pod of copied) {
-    await copyState(session, source, pod);
-    out.write(`${pod}: has the coordination state of ${source.pod}\n`);
-  }
   const before = cluster.status?.connectionString ?? "";
-  await storeConnectionString(session, name, before, connectionString);
-  const { told, failed } = await tellPods(session, cluster, connectionString);
-  out.write(`${told.length} pods restart with the connection string ${connectionString}\n`);
-  for (const each of failed) out.note(`could not be told: ${each}\n`);
-  const after = await untilStatus(
+  let goOn = `run the command again, or set it to false (connection string ${before})`;
+  const after = await heldOff(
     session,
-    cluster,
-    (status) => status.client?.database_status?.available === true,
-    `the database does not serve: look at kubectl fdb status ${name}; its connection string is ${connectionString}, and spec.skip of ${name} is still true`,
+    name,
+    () => goOn,
+    async () => {
+      for (const pod of copied) {
+        await copyState(session, source, pod);
+        out.write(`${pod}: has the coordination state of ${source.pod}\n`);
+      }
+      goOn = `kubectl fdb update connection-string -c ${name} ${connectionString} goes on; when the database serves (kubectl fdb status ${name}), set it to false`;
+      await storeConnectionString(session, name, before, connectionString);
+      const { told, failed } = await tellPods(session, cluster, connectionString);
+      out.write(`${told.length} pods restart with the connection string ${connectionString}\n`);
+      for (const each of failed) out.note(`could not be told: ${each}\n`);
+      const status = await untilStatus(
+        session,
+        cluster,
+        ({ client }) => client?.database_status?.available === true,
+        "the database does not serve",
+      );
+      await change((spec) => ({ ...spec, skip: false }));
+      return status;
+    },
   );
-  await change((spec) => ({ ...spec, skip: false }));
   const generation = after?.cluster?.generation;
   out.write(
     `${place} serves again${generation === undefined ? "" : `, generation ${generation}`}.\n` +
@@ -103,10 +116,33 @@ export async function runRecoverCoordinators(
   );
 }
 
+/** Only what a person has read and agreed to is done. */
+function mustBeAgreed(agreed: Way, now: Way): void {
+  const textOf = ({ cluster, survivors, source, lost, chosen, connectionString }: Way): string =>
+    JSON.stringify([
+      ...[survivors, source, lost, chosen, connectionString],
+      cluster.status?.connectionString,
+    ]);
+  if (textOf(agreed) === textOf(now)) return;
+  const back = now.survivors.filter((pod) => !agreed.survivors.includes(pod));
+  const why =
+    back.length === 0
+      ? `coordinators or pods are not what they were when you agreed (${now.connectionString} would be next)`
+      : `${back.join(", ")} came back meanwhile and may know more than ${agreed.source.pod}`;
+  throw refused(`${why}; look again`);
+}
+
 /** What may be gone, as far as anybody can tell. */
 async function lossOf({ client, namespace }: Session, way: Way): Promise<string[]> {
   const { cluster, source, lost } = way;
-  const { items } = await client.listAll(foundationDbBackups, { namespace });
+  const listed = await client
+    .listAll(foundationDbBackups, { namespace })
+    .catch((error: unknown) => {
+      // A person without backups, or without a right to see them, is not kept from the way back.
+      if (!isKubeError(error)) throw error;
+      return error;
+    });
+  const items = isKubeError(listed) ? [] : listed.items;
   const backups = items.flatMap(({ metadata, spec, status }) => {
     const { version, time } = status?.restorable?.to ?? {};
     if (spec.clusterName !== cluster.metadata.name || version === undefined) return [];
@@ -117,7 +153,11 @@ async function lossOf({ client, namespace }: Session, way: Way): Promise<string[
   return [
     `MAY BE LOST: every version since the last recovery of which ${source.pod} was told. Where it took part in the last one, nothing is; where it was away then, everything that was committed after that recovery.`,
     ...(backups.length === 0
-      ? ["No backup of this cluster tells a version that can be restored."]
+      ? [
+          isKubeError(listed)
+            ? `Whether a backup of this cluster can be restored is not known: ${listed.message}`
+            : "No backup of this cluster tells a version that can be restored.",
+        ]
       : backups),
     `Lost for good are the coordinators ${lost.join(", ")}. None of them may come back with its data: it would be a second database of the same name.`,
   ];
@@ -143,6 +183,12 @@ async function findWay(
   }
   const known = parseConnectionString(cluster.status?.connectionString ?? "");
   if (!known.ok) throw refused(`status.connectionString of ${name}: ${known.error}`);
+  const other = (
+    await findMembers([{ session, context: undefined }], cluster.status?.connectionString ?? "")
+  ).find((member) => member.cluster.metadata.uid !== cluster.metadata.uid);
+  if (other !== undefined) {
+    throw refused(`${memberName(other)} has processes of the database of ${name}, too`);
+  }
   const seen = await mustNotServe(session, cluster, "there is nothing to recover");
   if (seen.hasQuorum === undefined) throw refused(seen.words);
   if (seen.hasQuorum) {
@@ -153,9 +199,9 @@ async function findWay(
   const pods = await podsOf(session, cluster);
   const running = pods.filter(isRunning);
   const { coordinators } = known.value;
-  const living = livingCoordinators(coordinators, running);
+  const living = livingCoordinators(cluster, coordinators, running);
   const lost = coordinators.filter(
-    (coordinator) => livingCoordinators([coordinator], running).length === 0,
+    (coordinator) => livingCoordinators(cluster, [coordinator], running).length === 0,
   );
   if (lost.length * 2 < coordinators.length) {
     throw refused(
@@ -178,8 +224,9 @@ async function findWay(
       `too few pods run that could become coordinators beside ${source.pod} ${address}`,
     );
   }
-  const connectionString = withCoordinators(known.value, chosen);
-  return { cluster, source, lost, chosen, connectionString };
+  const connectionString = withCoordinators(known.value, chosen, [source]);
+  const names = survivors.map(({ pod }) => pod);
+  return { cluster, source, survivors: names, lost, chosen, connectionString };
 }
 
 function sourceOf(survivors: readonly StatePlace[], from: string | undefined): StatePlace {

@@ -13,7 +13,7 @@ import {
   livingCoordinators,
   withCoordinators,
 } from "./coordinator-addresses.ts";
-import { copyState, statePlaces, untilStatus } from "./coordination-state.ts";
+import { copyState, heldOff, statePlaces, untilStatus } from "./coordination-state.ts";
 import type { StatePlace } from "./coordination-state.ts";
 import type { Candidate } from "./coordinator-addresses.ts";
 import type { WriteFlags } from "./flags.ts";
@@ -69,38 +69,45 @@ export async function runRecover(
     changeCluster(session, { name, text: "", change: ({ spec }) => next(spec) }, yes);
   await change((spec) => oneRegionOf({ ...spec, skip: true }, dataCenter));
   out.write(`${place}: the operator is held off (spec.skip), and one region is left in the spec\n`);
-  for (const { pod } of chosen) {
-    if (way.survivors.includes(pod)) continue;
-    await copyState(session, source, pod);
-    out.write(`${pod}: has the coordination state of ${source.pod}\n`);
-  }
-  const before = cluster.status?.connectionString ?? "";
-  await storeConnectionString(session, name, before, connectionString);
-  const { told, failed } = await tellPods(session, cluster, connectionString);
-  out.write(`${told.length} pods restart with the connection string ${connectionString}\n`);
-  for (const each of failed) out.note(`could not be told: ${each}\n`);
-  const again = `run the command again, which goes on from here; spec.skip of ${name} is still true`;
-  const coordinated = await untilStatus(
+  const after = await heldOff(
     session,
-    cluster,
-    (status) => status.client?.coordinators?.quorum_reachable === true,
-    `the coordinators do not answer: ${again}`,
-    silenceMs,
+    name,
+    () => "run the command again, which goes on from here",
+    async () => {
+      for (const { pod } of chosen) {
+        if (way.survivors.includes(pod)) continue;
+        await copyState(session, source, pod);
+        out.write(`${pod}: has the coordination state of ${source.pod}\n`);
+      }
+      const before = cluster.status?.connectionString ?? "";
+      await storeConnectionString(session, name, before, connectionString);
+      const { told, failed } = await tellPods(session, cluster, connectionString);
+      out.write(`${told.length} pods restart with the connection string ${connectionString}\n`);
+      for (const each of failed) out.note(`could not be told: ${each}\n`);
+      const coordinated = await untilStatus(
+        session,
+        cluster,
+        (status) => status.client?.coordinators?.quorum_reachable === true,
+        "the coordinators do not answer",
+        silenceMs,
+      );
+      if (coordinated === undefined) out.note("fdbcli gets no status at the moment.\n");
+      else out.write("A majority of the coordinators answers.\n");
+      const force = `force_recovery_with_data_loss ${dataCenter}`;
+      const command = ["fdbcli", "-C", clusterFile, "--timeout", "40", "--exec", force];
+      const { exitCode, stdout, stderr } = await runIn(session, source.pod, command);
+      // Whether the database serves in the end is what counts: the tool gives up before a slow recovery does.
+      if (exitCode !== 0) out.note(`fdbcli: ${(stderr || stdout).trim()}\n`);
+      const served = await untilStatus(
+        session,
+        cluster,
+        (status) => status.client?.database_status?.available === true,
+        "the database does not serve",
+      );
+      await change((spec) => ({ ...spec, skip: false }));
+      return served;
+    },
   );
-  if (coordinated === undefined) out.note("fdbcli gets no status at the moment.\n");
-  else out.write("A majority of the coordinators answers.\n");
-  const force = `force_recovery_with_data_loss ${dataCenter}`;
-  const command = ["fdbcli", "-C", clusterFile, "--timeout", "40", "--exec", force];
-  const { exitCode, stdout, stderr } = await runIn(session, source.pod, command);
-  // Whether the database serves in the end is what counts: the tool gives up before a slow recovery does.
-  if (exitCode !== 0) out.note(`fdbcli: ${(stderr || stdout).trim()}\n`);
-  const after = await untilStatus(
-    session,
-    cluster,
-    (status) => status.client?.database_status?.available === true,
-    `the database does not serve: ${again}`,
-  );
-  await change((spec) => ({ ...spec, skip: false }));
   out.write(`${servingText(place, dataCenter, after)}\n`);
 }
 
@@ -151,7 +158,10 @@ async function findWay(session: Session, name: string): Promise<Way> {
     );
   }
   const running = await runningPods(session, cluster);
-  const found = await statePlaces(session, livingCoordinators(known.value.coordinators, running));
+  const found = await statePlaces(
+    session,
+    livingCoordinators(cluster, known.value.coordinators, running),
+  );
   const [source] = found;
   if (source === undefined) {
     throw refuse(
@@ -160,7 +170,7 @@ async function findWay(session: Session, name: string): Promise<Way> {
   }
   const survivors = found.map(({ pod }) => pod);
   const chosen = chooseCoordinators(cluster, candidatesOf(cluster, running), survivors);
-  const connectionString = withCoordinators(known.value, chosen);
+  const connectionString = withCoordinators(known.value, chosen, found);
   return { cluster, dataCenter, source, survivors, chosen, connectionString };
 }
 

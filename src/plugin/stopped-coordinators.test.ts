@@ -23,8 +23,12 @@ const cluster = {
 
 const pod = (status: object, spec: object = { nodeName: "n1" }, metadata: object = {}) =>
   ({ metadata: { name: "sample-log-1", ...metadata }, spec, status }) as Stored<Pod>;
-const claim = (phase: string) =>
-  ({ metadata: { name: "sample-log-1-data" }, status: { phase } }) as Stored<PersistentVolumeClaim>;
+const claim = (phase: string, spec: object = {}) =>
+  ({
+    metadata: { name: "sample-log-1-data" },
+    spec,
+    status: { phase },
+  }) as Stored<PersistentVolumeClaim>;
 const node = (isReady: boolean, taints: readonly object[] = []) =>
   ({
     metadata: { name: "n1" },
@@ -58,10 +62,15 @@ const cases: readonly (readonly [string, string | undefined, RegExp | undefined]
   ["its volume is there", doubt({ claim: claim("Bound") }), /start its pod instead/],
   ["its volume is lost", doubt({ claim: claim("Lost") }), undefined],
   ["a claim waits for a volume", doubt({ claim: claim("Pending") }), undefined],
+  [
+    "a claim is given a volume that outlived another",
+    doubt({ claim: claim("Pending", { volumeName: "pvc-1" }) }),
+    /start its pod instead/,
+  ],
   ["a node is silent", doubt({ nodes: [node(false)] }), /node n1 does not report/],
   ["a node is switched off", doubt({ nodes: [node(false, [outOfService])] }), undefined],
   ["an address of one", doubt({}, "10.1.0.1:4501"), undefined],
-  ["an address of two", doubt({}, "10.1.0.3:4501"), /nobody here can tell/],
+  ["an address of two", doubt({}, "10.1.0.3:4501"), /several process groups have had/],
   ["an address of nobody", doubt({}, "10.9.9.9:4501"), /nobody here can tell/],
   [
     "a name of another cluster",

@@ -39,6 +39,9 @@ export function doubtOf(around: Surroundings, silent: readonly string[]): string
 function doubtOfOne(around: Surroundings, coordinator: string): string | undefined {
   const { cluster, pods, claims } = around;
   const group = groupOf(cluster, hostOf(coordinator));
+  if (group === undefined && holdersOf(cluster, hostOf(coordinator)).length > 1) {
+    return "several process groups have had its address, so nobody here can tell whose it was";
+  }
   if (group === undefined) {
     return "no process group of this resource had it, so nobody here can tell whether it is stopped";
   }
@@ -51,8 +54,8 @@ function doubtOfOne(around: Surroundings, coordinator: string): string | undefin
   }
   const claim = claims.get(volumeClaimNameOf(name));
   if (claim === undefined || claim.status?.phase === "Lost") return undefined;
-  // What was made for a successor and never had data is no reason for hope.
-  if (claim.status?.phase !== "Bound") return undefined;
+  // What was made for a successor and never had data is no reason for hope; one that is about to get a volume is.
+  if (claim.status?.phase !== "Bound" && (claim.spec?.volumeName ?? "") === "") return undefined;
   return `its volume claim ${claim.metadata.name ?? ""} is there, and what it knows with it; start its pod instead`;
 }
 
@@ -71,9 +74,14 @@ function groupOf(cluster: FoundationDBCluster, host: string): ProcessGroup | und
         podNameOf(cluster.metadata.name ?? "", processClass, processGroupID) === pod,
     );
   }
-  const known = groups.filter(({ addresses = [] }) => addresses.some((a) => hostOf(a) === host));
+  const known = holdersOf(cluster, host);
   // An address that two have had tells nothing.
   return known.length === 1 ? known[0] : undefined;
+}
+
+function holdersOf({ status }: FoundationDBCluster, host: string): ProcessGroup[] {
+  const groups = status?.processGroups ?? [];
+  return groups.filter(({ addresses = [] }) => addresses.some((a) => hostOf(a) === host));
 }
 
 /** It reports, and so has ended what was deleted; or a person says that it is switched off. */

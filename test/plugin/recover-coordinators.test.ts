@@ -2,7 +2,9 @@
 // being taken by accident. Rules: spec/plugin.md [PL77]-[PL79], [PL85], [PL86].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
+import { KubeError } from "../../src/kube/error.ts";
 import { nodes, persistentVolumeClaims, pods } from "../../src/kube/resource.ts";
 import type { KubeTransport } from "../../src/kube/transport.ts";
 import { coordinatorsOf } from "../../src/model/connection-string.ts";
@@ -23,8 +25,9 @@ const spec: Partial<ClusterSpec> = {
 /** Process groups of the class coordinator are all coordinators, and hold nothing else. The operator is away. */
 async function withCoordinators(
   body: (world: TestWorld, names: readonly string[]) => Promise<void>,
+  wanted = spec,
 ): Promise<void> {
-  await TestWorld.runWithCluster({ nodes: 12, spec }, async (world) => {
+  await TestWorld.runWithCluster({ nodes: 20, spec: wanted }, async (world) => {
     const text = (await world.cluster()).status?.connectionString ?? "";
     const names = coordinatorsOf(text).map((each) => each.split(".")[0] ?? "");
     assert.ok(
@@ -70,6 +73,16 @@ test("[PL77] [PL79] [PL85] [PL86] the majority of the coordinators is lost: the 
     assert.match(rehearsed.notes, new RegExp(`the coordination state of ${left} is copied to`));
     assert.match(rehearsed.notes, /MAY BE LOST: every version since the last recovery/);
     assert.match(rehearsed.notes, /No backup of this cluster/);
+    const blind = (transport: KubeTransport): KubeTransport => ({
+      ...transport,
+      request: (request) =>
+        request.path.endsWith("/foundationdbbackups")
+          ? Promise.reject(new KubeError(403, "Forbidden", "backups are forbidden"))
+          : transport.request(request),
+    });
+    const unseen = await runPlugin(world, [...args, "--dry-run"], { through: blind });
+    assert.equal(unseen.code, 0, unseen.notes);
+    assert.match(unseen.notes, /can be restored is not known: backups are forbidden/);
     assert.notEqual((await world.cluster()).spec.skip, true);
     const answers = ["sample", "lose data"];
     const done = await runPlugin(world, args, { answers });
@@ -190,5 +203,121 @@ test("[PL86] somebody who comes back while the question is open stops it, and th
     assert.match(notes, /its pod sample-coordinator-\d+ is there/);
     assert.doesNotMatch(out, /has the coordination state/);
     assert.equal((await world.cluster()).spec.skip, false);
+  });
+});
+
+const five: Partial<ClusterSpec> = {
+  ...spec,
+  databaseConfiguration: { redundancy_mode: "triple" },
+  processCounts: { storage: 5, log: 4, stateless: 3, coordinator: 5 },
+};
+
+/** Something happens when the operator is held off: after the consents, before the second look. */
+function afterConsents(happens: () => Promise<void>): (transport: KubeTransport) => KubeTransport {
+  let isDone = false;
+  return (transport) => ({
+    ...transport,
+    request: async (request) => {
+      const isWrite = request.method !== "GET" && request.path.endsWith("clusters/sample");
+      if (isWrite && !isDone) {
+        isDone = true;
+        await happens();
+      }
+      return transport.request(request);
+    },
+  });
+}
+
+test("[PL86] one of several who comes back, without making a majority, stops it too: it may know more", async () => {
+  await withCoordinators(async (world, [first = "", second = "", third = "", returning = ""]) => {
+    for (const name of [first, second, third]) await lose(world, name);
+    await world.clock.advance(3 * minuteMs);
+    let isAway = true;
+    const come = afterConsents(() => {
+      isAway = false;
+      return Promise.resolve();
+    });
+    const through = (transport: KubeTransport): KubeTransport => {
+      const next = come(transport);
+      return {
+        ...next,
+        request: async (request) => {
+          const answer = await next.request(request);
+          const isList = /\/(pods|persistentvolumeclaims)$/.test(request.path);
+          if (!isAway || !isList) return answer;
+          const list = answer.body as { items: { metadata: { name: string } }[] };
+          const items = list.items.filter(({ metadata }) => !metadata.name.startsWith(returning));
+          return { ...answer, body: { ...list, items } };
+        },
+      };
+    };
+    const { code, out, notes } = await runPlugin(world, [...args, ...consents], { through });
+    assert.equal(code, 1, out);
+    assert.match(notes, new RegExp(`${returning} came back meanwhile and may know more than`));
+    assert.doesNotMatch(out, /has the coordination state/);
+    assert.equal((await world.cluster()).spec.skip, false);
+    await refusal(world, /several coordinators are left/);
+  }, five);
+});
+
+test("[PL86] a pod that was chosen and is gone after the consents stops it", async () => {
+  await withCoordinators(async (world, [first = "", second = ""]) => {
+    await lose(world, first);
+    await lose(world, second);
+    await world.clock.advance(3 * minuteMs);
+    const { notes: steps } = await runPlugin(world, [...args, "--dry-run"]);
+    const [, chosen = ""] = /is copied to ([^,\s]+)/.exec(steps) ?? [];
+    const through = afterConsents(async () => {
+      const options = { gracePeriodSeconds: 0 };
+      await world.client.delete(pods, { namespace, name: chosen }, options);
+    });
+    const { code, out, notes } = await runPlugin(world, [...args, ...consents], { through });
+    assert.equal(code, 1, out);
+    assert.match(notes, /are not what they were when you agreed.*nothing was changed/);
+    assert.doesNotMatch(out, /has the coordination state/);
+    assert.equal((await world.cluster()).spec.skip, false);
+  });
+});
+
+test("[PL77] what ends it half-way is told with how to go on, and that the operator is held off", async () => {
+  await withCoordinators(async (world, [first = "", second = ""]) => {
+    await lose(world, first);
+    await lose(world, second);
+    await world.clock.advance(3 * minuteMs);
+    const streams = world.world.server.pods("person");
+    const exec = {
+      open: streams.open.bind(streams),
+      followLog: streams.followLog.bind(streams),
+      run: (request: Parameters<typeof streams.run>[0]) =>
+        request.command[0] === "tee"
+          ? Promise.reject(new KubeError(0, "Unreachable", "the connection ended"))
+          : streams.run(request),
+    };
+    const { code, out, notes } = await runPlugin(world, [...args, ...consents], { exec });
+    assert.equal(code, 1, out);
+    assert.match(notes, /the connection ended; spec.skip of sample is still true: run the command/);
+    assert.equal((await world.cluster()).spec.skip, true);
+    const done = await runPlugin(world, [...args, ...consents]);
+    assert.equal(done.code, 0, done.notes);
+    assert.equal((await world.cluster()).spec.skip, false);
+  });
+});
+
+test("[PL78] a resource beside it with the same database is seen, whatever the specs say", async () => {
+  await withCoordinators(async (world, [first = "", second = ""]) => {
+    await lose(world, first);
+    await lose(world, second);
+    await world.clock.advance(3 * minuteMs);
+    const { apiVersion, kind, spec: own, status } = await world.cluster();
+    const beside = await world.client.create(foundationDbClusters, {
+      ...{ apiVersion, kind },
+      metadata: { name: "beside", namespace },
+      spec: { version: own.version, processGroupIDPrefix: "beside" },
+    });
+    const key = { namespace, name: beside.metadata.name ?? "" };
+    const body = { status: { connectionString: status?.connectionString } };
+    const options = { type: "merge", subresource: "status" } as const;
+    await world.client.patch(foundationDbClusters, key, body, options);
+    await refusal(world, /default\/beside has processes of the database of sample, too/);
   });
 });

@@ -123,6 +123,30 @@ test("[FO2] [FO3] what is not seen, far behind or unknown is refused, and nothin
   });
 });
 
+test("[FO3] a wish that another resource has overruled is not woken by a swap", async () => {
+  await inRegions(async (world) => {
+    for (const name of ["main", "remote"]) {
+      const { spec } = await world.cluster(name);
+      const engine = {
+        storage_engine: "ssd-redwood-1",
+        storage_migration_type: "gradual",
+      } as const;
+      const databaseConfiguration = { ...spec.databaseConfiguration, ...engine };
+      await world.at(name).changeSpec({ databaseConfiguration }, { name });
+    }
+    await world.clock.advance(20 * minuteMs);
+    const { blockedBy } = (await world.cluster("satellite")).status ?? {};
+    assert.equal(blockedBy?.[0]?.reason, "ConfigurationConflict");
+    const { code, notes } = await failover(world, ["--to", "remote", ...elsewhere, "--yes"]);
+    assert.equal(code, 1, notes);
+    assert.match(notes, /storage_engine is ssd-redwood-1 in default\/main and ssd-2 in satellite:/);
+    assert.deepEqual(await firsts(world), all("main"));
+    await world.clock.advance(20 * minuteMs);
+    const { databaseConfiguration } = (await world.cluster("main")).status ?? {};
+    assert.equal(databaseConfiguration?.storage_engine, "ssd-redwood-1");
+  });
+});
+
 /** The connection ends after so many writes that count. */
 function dyingAfter(writes: number): (transport: KubeTransport) => KubeTransport {
   let left = writes;

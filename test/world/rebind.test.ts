@@ -8,6 +8,7 @@ import {
   persistentVolumes,
   storageClasses,
 } from "../../src/kube/resource.ts";
+import type { KubeTransport } from "../../src/kube/transport.ts";
 import { runPlugin } from "../plugin/plugin-harness.ts";
 import { exampleCluster } from "./example.ts";
 import { assertAllCopies } from "./removal-harness.ts";
@@ -135,5 +136,29 @@ test("[ADO11] what makes no sense is refused, each with what is wrong", async ()
     await world.createCluster({ ...keeping, skip: true });
     await refusal(/sample has no spec\.adopt/);
     for (const { status } of await volumesOf(world)) assert.equal(status?.phase, "Released");
+  });
+});
+
+test("[ADO11] a database that came back while the question was open gets no claims", async () => {
+  await afterDeletion(async (world) => {
+    await world.createCluster({ ...keeping, adopt });
+    await world.during(world.world.stopOperator(), minuteMs, "the operator stops");
+    const through = (transport: KubeTransport): KubeTransport => ({
+      ...transport,
+      request: async (request) => {
+        const answer = await transport.request(request);
+        if (!request.path.endsWith("/persistentvolumeclaims")) return answer;
+        // What is read last before the question.
+        const key = { namespace, name: "sample" };
+        const options = { type: "merge", subresource: "status" } as const;
+        await world.client.patch(foundationDbClusters, key, { status: seen }, options);
+        return answer;
+      },
+    });
+    const seen = { configured: true };
+    const { code, notes } = await runPlugin(world, rebind, { answers: ["y"], through });
+    assert.equal(code, 1);
+    assert.match(notes, /has been seen already; nothing was changed/);
+    assert.deepEqual((await world.client.list(persistentVolumeClaims, { namespace })).items, []);
   });
 });

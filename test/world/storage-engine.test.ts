@@ -277,6 +277,13 @@ test("[MIG13] where it is asked for, process groups are replaced one after the o
       const old = await ids();
       await wish(world, { ...redwood, perpetual_storage_wiggle: 0 });
       await restartOperator(world);
+      const wait = async () => waitOf(world, "StorageEngineMigrating");
+      await world.until(async () => (await wait()) !== undefined, "it is told");
+      const told = await Promise.all(
+        ["Paused", "Stuck"].map((end) => waitOf(world, `StorageEngineMigration${end}`)),
+      );
+      assert.deepEqual(told, [undefined, undefined], "it goes on, whatever the wiggle is");
+      assert.equal((await migration(world))?.paused, undefined);
       await world.untilReconciled(3 * hourMs);
       const now = await ids();
       assert.deepEqual([now.length, now.filter((id) => old.includes(id))], [4, []]);
@@ -286,6 +293,33 @@ test("[MIG13] where it is asked for, process groups are replaced one after the o
       );
       await world.clock.advance(hourMs);
       assert.deepEqual(await ids(), now);
+    },
+    { automationOptions },
+  );
+});
+
+test("[MIG13] a wish that is taken back, and cannot be asked for yet, replaces nobody for the engine in force", async () => {
+  const automationOptions = {
+    waitBetweenRemovalsSeconds: 0,
+    maxConcurrentReplacements: 1,
+    storageEngineChange: "Replace",
+  } as const;
+  await withData(
+    async (world) => {
+      await wish(world, { ...redwood, perpetual_storage_wiggle: 0 });
+      await untilLeft(world, 3);
+      await wish(world, { storage_engine: "ssd-2", storage_migration_type: "disabled" });
+      // Who was about to leave leaves.
+      await world.clock.advance(20 * minuteMs);
+      const left = (await migration(world))?.serversLeft ?? 0;
+      assert.ok(left >= 2, `${left} servers`);
+      await world.clock.advance(2 * hourMs);
+      assert.equal((await migration(world))?.serversLeft, left);
+      assert.match((await waitOf(world, "StorageMigrationDisabled")) ?? "", /stays ssd-redwood-1/);
+      assert.match((await waitOf(world, "StorageEngineMigrationPaused")) ?? "", /is disabled/);
+      await wish(world, { storage_migration_type: "gradual" });
+      await world.untilReconciled(3 * hourMs);
+      assert.deepEqual([...new Set(await engines(world))], ["ssd-2"]);
     },
     { automationOptions },
   );

@@ -19,9 +19,14 @@ const newsShare = 20;
 /** Without any progress for so long, and without data on its way, it does not go on. */
 const stillMs = 3_600_000;
 
+export interface MigrationView extends EngineView {
+  /** Process groups of servers left are being replaced, which needs nothing of the database but room. */
+  readonly isReplaced?: boolean;
+}
+
 /** What is to be remembered; undefined when no server is left. A status that says nothing changes nothing. */
 export function migrationStatus(
-  view: EngineView | undefined,
+  view: MigrationView | undefined,
   stored: StorageEngineMigration | undefined,
   nowMs: number,
 ): StorageEngineMigration | undefined {
@@ -66,7 +71,7 @@ function mostOf(old: readonly OldServer[]): string {
 export function migrationWaits(
   migration: StorageEngineMigration | undefined,
   status: DatabaseStatus | undefined,
-  view: EngineView | undefined,
+  view: MigrationView | undefined,
   nowMs: number,
 ): NewWait[] {
   if (migration === undefined) return [];
@@ -106,14 +111,14 @@ function progressText(migration: StorageEngineMigration, view: EngineView | unde
 function obstacleOf(
   { progressed }: StorageEngineMigration,
   status: DatabaseStatus | undefined,
-  view: EngineView | undefined,
+  view: MigrationView | undefined,
   nowMs: number,
 ): string | undefined {
   const { configuration, data } = status?.cluster ?? {};
   if (status === undefined || view === undefined || configuration === undefined) return undefined;
   const { storageCopies, spreadLocality } = redundancyOf(configuration.redundancy_mode);
   const isPlain = spreadLocality === undefined && (configuration.usable_regions ?? 1) < 2;
-  if (isPlain && view.zones <= storageCopies) {
+  if (view.isReplaced !== true && isPlain && view.zones <= storageCopies) {
     const domains = view.zones === 1 ? "one fault domain" : `${view.zones} fault domains`;
     const copies = storageCopies === 1 ? "one copy" : `${storageCopies} copies`;
     return `storage servers are in ${domains}, and ${copies} of the data need all of them`;

@@ -5,6 +5,7 @@ import { automationOf, locksOf } from "../../api/effective.ts";
 import { nextConfiguration } from "../../model/configuration-staging.ts";
 import { changesWiggleAlone, configureArguments } from "../../model/configure-command.ts";
 import {
+  costlySettings,
   isSameConfiguration,
   isSameRegions,
   liveConfiguration,
@@ -240,17 +241,6 @@ function isForeignChange(snapshot: Snapshot, draft: Draft, live: DatabaseConfigu
     draft.status.databaseConfigurationHash === snapshot.memory.once(hashOf, final)
   );
 }
-
-/** Settings whose change moves data or processes of the whole database. */
-const costlySettings = [
-  "redundancy_mode",
-  "usable_regions",
-  "storage_engine",
-  "storage_migration_type",
-  "perpetual_storage_wiggle",
-  "perpetual_storage_wiggle_locality",
-  "perpetual_storage_wiggle_engine",
-] as const;
 
 function isCostly(live: DatabaseConfiguration, final: DatabaseConfiguration): boolean {
   return (

@@ -33,6 +33,7 @@ import { unreadableWaits, unreadableWarnings } from "./unreadable-status.ts";
 import { isAvailable, isPartial } from "./update-status.ts";
 import { hasWrongDenyList } from "../locks/update-lock-configuration.ts";
 import { isConfigMapCurrent } from "../config-map/update-config-map.ts";
+import { withReplacements } from "../replacement/other-engine.ts";
 import { migrationWaits } from "../configuration/storage-migration.ts";
 import { liveOf } from "../configuration/update-database-configuration.ts";
 import { upgradeVerdict } from "../upgrade/upgrade-verdict.ts";
@@ -164,7 +165,8 @@ function allWaits(
 function engineWaits(snapshot: Snapshot, { status }: Draft): NewWait[] {
   const database = databaseStatus(snapshot);
   const view = database && snapshot.memory.once(engineView, database);
-  return migrationWaits(status.storageEngineMigration, database, view, snapshot.nowMs);
+  const seen = view && withReplacements(snapshot, view);
+  return migrationWaits(status.storageEngineMigration, database, seen, snapshot.nowMs);
 }
 
 function warningsOf(snapshot: Snapshot, draft: Draft): PlanWarning[] {

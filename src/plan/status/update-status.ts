@@ -41,6 +41,7 @@ import type { Snapshot } from "../snapshot.ts";
 import { viewOf } from "../view/cluster-view.ts";
 import type { PlanEvent, StatusFields } from "../step.ts";
 import { quarantineStatus } from "../volumes/quarantine.ts";
+import { withReplacements } from "../replacement/other-engine.ts";
 import { migrationStatus } from "../configuration/storage-migration.ts";
 import { liveOf } from "../configuration/update-database-configuration.ts";
 import { configurationVersion } from "../upgrade/upgrade-staging.ts";
@@ -121,7 +122,8 @@ function migrationOf(snapshot: Snapshot): Pick<StatusFields, "storageEngineMigra
   const isKnown = isAvailable(snapshot) && !isPartial(database);
   const view = isKnown ? snapshot.memory.once(engineView, database) : undefined;
   const stored = snapshot.cluster.status?.storageEngineMigration;
-  const found = migrationStatus(view, stored, snapshot.nowMs);
+  const seen = view && withReplacements(snapshot, view);
+  const found = migrationStatus(seen, stored, snapshot.nowMs);
   return found === undefined ? {} : { storageEngineMigration: found };
 }
 

@@ -59,6 +59,19 @@ test("[FO3] resources that go, that differ, or for which nobody acts are refused
   const regions = [region("dc1", 7), region("dc2", 3)];
   const other = member("dc2", { databaseConfiguration: { usable_regions: 2, regions } });
   assert.match(resourceProblem([member("dc1"), other], "dc2") ?? "", /differ in more than who/);
+  const engine = { usable_regions: 2, regions: [region("dc1", 1), region("dc2", 0)] };
+  const unlike = member("dc2", {
+    databaseConfiguration: { ...engine, storage_engine: "ssd-redwood-1" },
+  });
+  assert.match(
+    resourceProblem([member("dc1"), unlike], "dc2") ?? "",
+    /storage_engine is ssd-2 in default\/dc1 and ssd-redwood-1 in default\/dc2/,
+  );
+  // The same engine by another name, and a setting that only one of them names.
+  const like = member("dc2", {
+    databaseConfiguration: { ...engine, storage_engine: "ssd", perpetual_storage_wiggle: 1 },
+  });
+  assert.equal(resourceProblem([member("dc1"), like], "dc2"), undefined);
   const idle = [
     member("dc1", { skip: true }),
     member("dc2", { automationOptions: { configureDatabase: false } }),

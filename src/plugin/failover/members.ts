@@ -7,7 +7,12 @@ import { dataCenterOf } from "../../api/localities.ts";
 import { isKubeError } from "../../kube/error.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { isSameDatabase } from "../../model/connection-string.ts";
-import { dataCentersOf, isSameRegions } from "../../model/database-configuration.ts";
+import {
+  costlySettings,
+  dataCentersOf,
+  desiredConfiguration,
+  isSameRegions,
+} from "../../model/database-configuration.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { localityKeys, localityOf, processesOf } from "../../model/locality.ts";
 import { nameList } from "../../plan/wait.ts";
@@ -109,11 +114,31 @@ export function resourceProblem(members: readonly Member[], to: string): string 
   if (first !== undefined && other !== undefined) {
     return `the regions of ${memberName(first)} and ${memberName(other)} differ in more than who comes first`;
   }
+  const unlike = first && others.flatMap((one) => differenceOf(first, one))[0];
+  if (unlike !== undefined) return unlike;
   const acts = members.some(
     ({ cluster: { spec } }) => spec.skip !== true && automationOf(spec).configureDatabase,
   );
   if (acts) return undefined;
   return "no operator would act: spec.skip is true, or automationOptions.configureDatabase is off";
+}
+
+/**
+ * An operator keeps a wish to itself that another resource has overruled, as long as its resource stays as it is. A swap would
+ * wake that wish, and the database would get far more than another primary.
+ */
+function differenceOf(left: Member, right: Member): string[] {
+  const [mine, theirs] = [left, right].map(({ cluster }) =>
+    desiredConfiguration(cluster.spec.databaseConfiguration ?? {}),
+  );
+  return costlySettings.flatMap((name) => {
+    const [one, other] = [mine?.[name], theirs?.[name]];
+    // Who does not name a setting leaves it as it is.
+    if (one === undefined || other === undefined || one === other) return [];
+    return [
+      `${name} is ${one} in ${memberName(left)} and ${other} in ${memberName(right)}: make them alike first, or the swap would change that, too`,
+    ];
+  });
 }
 
 /** The spec of a resource in which the datacenter comes first. */
