@@ -338,6 +338,21 @@ test("[API38] labels and annotations are those that Kubernetes takes", () => {
   assert.deepEqual(named({ matchLabels: { a: "b" }, resourceLabels: { a: "b" } }), []);
 });
 
+test("[FENCE15] what stops the servers of a pod is not given to all of them by a template", () => {
+  for (const name of ["fence", "fenced", "isolate-process-group"]) {
+    const key = `foundationdb.org/${name}`;
+    for (const value of ["true", "false"]) {
+      const podTemplate = { metadata: { annotations: { [key]: value } } };
+      check([
+        [
+          { processes: { storage: { podTemplate } } },
+          `spec.processes.storage.podTemplate.metadata.annotations.${key}`,
+        ],
+      ]);
+    }
+  }
+});
+
 test("[API47] a volume has a size above zero that can be read", () => {
   const asked = (storage: string | number, processClass = "general"): Partial<ClusterSpec> => ({
     processes: {

@@ -1,5 +1,5 @@
 // Labels and annotations in a spec: the API server does not look at them before a pod, a claim or a ConfigMap gets them, and
-// then refuses that object. Rule: spec/api.md [API38].
+// then refuses that object. Rules: spec/api.md [API38], spec/fencing.md [FENCE15].
 import { labelsOf, type NamedCluster } from "./effective.ts";
 import {
   isAnnotationKey,
@@ -9,6 +9,7 @@ import {
   labelValueMessage,
 } from "./label-syntax.ts";
 import { problem, type ValidationProblem } from "./problem.ts";
+import { stoppingAnnotations } from "./stopping-annotations.ts";
 
 interface TemplateMetadata {
   readonly labels?: Readonly<Record<string, string>>;
@@ -35,6 +36,7 @@ export function labelProblems(cluster: NamedCluster): readonly ValidationProblem
     ...nameLabelProblems(cluster),
     ...Object.entries(processes).flatMap(([name, { podTemplate, volumeClaimTemplate }]) => [
       ...templateMetadataProblems(podTemplate?.metadata, `spec.processes.${name}.podTemplate`),
+      ...stoppingProblems(podTemplate?.metadata, `spec.processes.${name}.podTemplate`),
       ...templateMetadataProblems(
         volumeClaimTemplate?.metadata,
         `spec.processes.${name}.volumeClaimTemplate`,
@@ -42,6 +44,20 @@ export function labelProblems(cluster: NamedCluster): readonly ValidationProblem
     ]),
     ...templateMetadataProblems(configMap?.metadata, "spec.configMap"),
   ];
+}
+
+/** Of all pods of a class at once they would stop the database, or fight with what the operator writes there. */
+function stoppingProblems(
+  metadata: TemplateMetadata | undefined,
+  path: string,
+): readonly ValidationProblem[] {
+  return Object.values(stoppingAnnotations).flatMap((key) => {
+    const value = metadata?.annotations?.[key];
+    if (value === undefined) return [];
+    const message = `${key} stops the servers of a single pod, and a template would give it to all of them`;
+    const remedy = "remove it; spec.fence names process groups whose servers are to be stopped";
+    return [problem(`${path}.metadata.annotations.${key}`, value, message, remedy)];
+  });
 }
 
 export function templateMetadataProblems(

@@ -1,5 +1,6 @@
 // Metadata that all objects of a cluster share: labels, the annotations the operator writes, and the owner.
 // Carries the rules B15 to B18 of spec/build.md and PACK20 of spec/packing.md.
+import { stoppingAnnotations } from "../api/stopping-annotations.ts";
 import { labelsOf } from "../api/effective.ts";
 import type { NamedCluster } from "../api/effective.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../kube/object.ts";
@@ -13,11 +14,7 @@ export const annotationKeys = {
   ipFamily: "foundationdb.org/ip-family",
   imageType: "foundationdb.org/image-type",
   currentNode: "foundationdb.org/current-node",
-  isolateProcessGroup: "foundationdb.org/isolate-process-group",
-  /** A person's wish: its servers are to be stopped. */
-  fence: "foundationdb.org/fence",
-  /** The operator has stopped its servers, and starts them again. */
-  fenced: "foundationdb.org/fenced",
+  ...stoppingAnnotations,
   launcherConfiguration: "foundationdb.org/launcher-current-configuration",
   launcherEnvironment: "foundationdb.org/launcher-environment",
   resizeTarget: "foundationdb.org/resize-target",

@@ -1,10 +1,13 @@
 // Process groups that go down for maintenance, with the time at which they were listed. The keys are those of
-// the Go operator. Carries rules LOCK40 to LOCK42, MNT1.
+// the Go operator. Carries rules LOCK40 to LOCK42, MNT1, MNT8.
 import { decodeMaintenance, encodeMaintenance } from "./keys.ts";
 import { textBelow, transactShared } from "./shared-keys.ts";
 import type { SharedKeys } from "./shared-keys.ts";
 
 const personsPrefix = "person/";
+
+/** A person's maintenance lasts no longer, and an older mark means nothing. */
+export const personsMaximumMs = 14_400_000;
 
 /** The entry by which a person says that the maintenance of a fault domain is theirs; no process group has such an id. */
 export function personsMark(zone: string): string {

@@ -88,3 +88,14 @@ for (const [title, first, second, isMet] of meetings) {
     assert.equal(doMeet([second], [first], nowMs), isMet);
   });
 }
+
+test("[WIN25] a window that is open now meets one that opens before it closes, whoever asks", () => {
+  const [monthly, mondays] = [windowOf("0 0 1 * *", 4, "UTC"), windowOf("0 2 * * 1", 1, "UTC")];
+  // The first of June is a Monday, that of July is none.
+  const nowMs = at("2026-06-01T00:30:00Z");
+  assert.ok(doMeet([monthly], [mondays], nowMs));
+  assert.ok(doMeet([mondays], [monthly], nowMs));
+  const laterMs = at("2026-06-01T05:00:00Z");
+  assert.ok(!doMeet([monthly], [mondays], laterMs));
+  assert.ok(!doMeet([mondays], [monthly], laterMs));
+});

@@ -35,7 +35,19 @@ export function doMeet(
   nowMs: number,
 ): boolean {
   if (openUntil(first, nowMs) !== undefined && openUntil(second, nowMs) !== undefined) return true;
+  if (opensInTime(first, second, nowMs) || opensInTime(second, first, nowMs)) return true;
   return meets(first, second, nowMs) ?? meets(second, first, nowMs) ?? true;
+}
+
+/** Whether the other opens before the one that is open at this moment closes. */
+function opensInTime(
+  one: readonly MaintenanceWindow[],
+  other: readonly MaintenanceWindow[],
+  atMs: number,
+): boolean {
+  const untilMs = openUntil(one, atMs);
+  const next = untilMs === undefined ? undefined : nextOpening(other, atMs);
+  return untilMs !== undefined && next !== undefined && next.atMs < untilMs;
 }
 
 /** By all openings of the one in that time; undefined when there is none, or too many. */
@@ -52,8 +64,7 @@ function meets(
     }
     atMs = opening.atMs;
     if (openUntil(other, atMs) !== undefined) return true;
-    const next = nextOpening(other, atMs);
-    if (next !== undefined && next.atMs < (openUntil(one, atMs) ?? atMs)) return true;
+    if (opensInTime(one, other, atMs)) return true;
   }
   return undefined;
 }

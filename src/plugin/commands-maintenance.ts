@@ -1,5 +1,6 @@
 // `kubectl fdb maintenance`: names, flags and help. Rules: spec/maintenance.md [MNT1]-[MNT4].
 import type { Command } from "commander";
+import { personsMaximumMs } from "../fdb/maintenance-list.ts";
 import {
   addConnectionFlags,
   addOutputFlag,
@@ -32,7 +33,7 @@ function addStart(parent: Command, open: OpenSession): void {
     .requiredOption(
       "--for <duration>",
       "how long at most, such as 30m; it ends earlier when all is back",
-      durationOption(60_000, 14_400_000),
+      durationOption(60_000, personsMaximumMs),
     );
   addWriteFlags(addConnectionFlags(command))
     .addHelpText(

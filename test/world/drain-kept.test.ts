@@ -54,6 +54,22 @@ test("[DRAIN21] a budget that a finalizer keeps in its deletion holds no update 
   });
 });
 
+test("[DRAIN21] a budget that stays though drains were turned off is told until it is gone", async () => {
+  await withDrains({}, async (world) => {
+    const keep = { metadata: { finalizers: ["example.com/audit"] } };
+    await world.client.patch(podDisruptionBudgets, key, keep, { type: "merge" });
+    await world.changeSpec({ automationOptions: { drains: { enabled: false } } });
+    await world.clock.advance(2 * minuteMs);
+    const warning = conditionIn((await world.cluster()).status, "Warning");
+    assert.equal(warning?.reason, "DisruptionBudgetStuck");
+    assert.match(warning?.message ?? "", /example\.com\/audit\. It counts until it is gone$/);
+    const free = { metadata: { finalizers: null } };
+    await world.client.patch(podDisruptionBudgets, key, free, { type: "merge" });
+    await world.clock.advance(2 * minuteMs);
+    assert.equal(conditionIn((await world.cluster()).status, "Warning"), undefined);
+  });
+});
+
 async function startDrain(world: TestWorld, isIsolating: boolean): Promise<string> {
   const node = (await world.pods("storage"))[0]?.spec?.nodeName ?? "";
   if (isIsolating) {

@@ -472,3 +472,22 @@ test("[FENCE7] a fence that the monitor has not followed yet is taken back as we
     assert.ok(keyOfObject((await podOf(world, id)) ?? { metadata: {} }).name !== "");
   });
 });
+
+test("[FENCE3] [FENCE4] one that waits for its turn is not kept from coming back when its node restarts", async () => {
+  await withFences({}, async (world) => {
+    const ids = (await idsOf(world, "storage")).slice(0, 2);
+    await world.changeSpec({ fence: ids });
+    await untilWait(world, "ProcessGroupFenced");
+    // The database has made other copies meanwhile.
+    await world.clock.advance(3 * minuteMs);
+    const [first = "", second = ""] = ids;
+    const held = (await isFenced(world, first)) ? second : first;
+    const node = (await podOf(world, held))?.spec?.nodeName ?? "";
+    await world.during(world.world.kubelet.stopNode(node), minuteMs, "it stops");
+    await world.clock.advance(25_000);
+    await world.during(world.world.kubelet.startNode(node), minuteMs, "it starts");
+    await world.until(() => isRunning(world, held), "it serves again");
+    assert.equal((await podOf(world, held))?.metadata.annotations?.[isolate], undefined);
+    world.assertDataSafe();
+  });
+});

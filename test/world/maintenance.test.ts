@@ -5,6 +5,7 @@ import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { personsMark, readMaintenanceList } from "../../src/fdb/maintenance-list.ts";
 import { operatorKeys } from "../../src/fdb/keys.ts";
+import { KubeError } from "../../src/kube/error.ts";
 import type { PodStreams } from "../../src/kube/pod-exec.ts";
 import { openIn, runPlugin } from "../plugin/plugin-harness.ts";
 import { copiedBytes, untilWait, waitOf } from "./drain-harness.ts";
@@ -213,7 +214,79 @@ test("[MNT3] of two who begin at once the one who is too early is told, and the 
       new RegExp(`somebody else has put fault domain ${second} under maintenance at the same time`),
     );
     assert.equal(await maintained(world), second);
-    assert.ok(!(await listed(world)).has(personsMark(first)));
+    assert.equal((await listed(world)).size, 0);
+  });
+});
+
+/** A start; what the pods answer from its command on is changed. */
+async function startWith(
+  world: TestWorld,
+  node: string,
+  answer: (
+    run: () => ReturnType<PodStreams["run"]>,
+    isStart: boolean,
+  ) => ReturnType<PodStreams["run"]>,
+) {
+  const { exec } = await openIn(world.world)({});
+  let hasBegun = false;
+  const run: PodStreams["run"] = (request) => {
+    const isStart = request.command.join(" ").includes("maintenance on");
+    hasBegun ||= isStart;
+    return hasBegun ? answer(() => exec.run(request), isStart) : exec.run(request);
+  };
+  const args = ["maintenance", "start", node, "-c", "sample", "--for", "30m", "--yes"];
+  return runPlugin(world, args, { exec: { ...streams(exec), run } });
+}
+
+const broken = new KubeError(0, "Aborted", "the connection was reset");
+
+test("[MNT10] a start whose answer is lost has begun when the database says so, and keeps its mark", async () => {
+  await withCluster({}, async (world) => {
+    const node = await storageNode(world);
+    let left = 4;
+    const result = await startWith(world, node, async (run) => {
+      const answer = await run();
+      left -= 1;
+      // The answer to the command, and to the first look at three pods.
+      if (left >= 0) throw broken;
+      return answer;
+    });
+    assert.equal(result.code, 0, result.notes);
+    assert.equal(await maintained(world), node);
+    assert.ok((await listed(world)).has(personsMark(node)));
+  });
+});
+
+test("[MNT10] a start of which nobody knows what came says so, and a maintenance that began can be ended", async () => {
+  await withCluster({}, async (world) => {
+    const node = await storageNode(world);
+    const result = await startWith(world, node, async (run) => {
+      await run();
+      throw broken;
+    });
+    assert.equal(result.code, 1);
+    assert.match(result.notes, /it is not known whether fault domain .* is under maintenance now/);
+    assert.doesNotMatch(result.notes, /nothing was changed/);
+    assert.equal(await maintained(world), node);
+    const ended = await runPlugin(world, ["maintenance", "end", "-c", "sample", "--yes"]);
+    assert.equal(ended.code, 0, ended.notes);
+    assert.equal(await maintained(world), "");
+    assert.equal((await listed(world)).size, 0);
+  });
+});
+
+test("[MNT10] a start that was refused leaves nothing in the list", async () => {
+  await withCluster({}, async (world) => {
+    const node = await storageNode(world);
+    const result = await startWith(world, node, async (run, isStart) =>
+      isStart
+        ? { exitCode: 1, stdout: "", stdoutBytes: new Uint8Array(), stderr: "ERROR: no" }
+        : run(),
+    );
+    assert.equal(result.code, 1);
+    assert.match(result.notes, /ended with 1: ERROR: no/);
+    assert.equal(await maintained(world), "");
+    assert.equal((await listed(world)).size, 0);
   });
 });
 

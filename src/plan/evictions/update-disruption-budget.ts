@@ -28,13 +28,14 @@ const step = "updateDisruptionBudget";
 export function updateDisruptionBudget(snapshot: Snapshot, draft: Draft): StepResult {
   const own = ownBudget(snapshot);
   if (!automationOf(snapshot.cluster.spec).managesDrains) {
-    return own === undefined ? nothing : { actions: removalOf(own) };
+    return own === undefined ? nothing : { actions: removalOf(own), waits: stuckBudget(own) };
   }
   const waits = openNodes(snapshot);
   if (snapshot.disruptionBudgets === undefined) return { waits: [...waits, withoutRights()] };
   const foreign = foreignBudgets(snapshot, own);
   if (foreign.length > 0) {
-    return { actions: removalOf(own), waits: [...waits, foreignBudget(foreign)] };
+    const told = [...stuckBudget(own), foreignBudget(foreign)];
+    return { actions: removalOf(own), waits: [...waits, ...told] };
   }
   // Until the first answer of the database has come, what the operator before this one found stands.
   if (own !== undefined && isStatusPending(snapshot)) return { waits };
@@ -44,7 +45,7 @@ export function updateDisruptionBudget(snapshot: Snapshot, draft: Draft): StepRe
   const refused = problem === undefined ? [] : refusedEvictions(snapshot, draft, problem);
   return {
     actions: actionsFor(draft, own, minAvailable),
-    waits: [...waits, ...stuckBudget(own), ...refused],
+    waits: [...waits, ...stuckBudget(own, "; then there is a new one"), ...refused],
   };
 }
 
@@ -123,14 +124,14 @@ const keptRemedy =
   "Take away what keeps the named pods, or delete them when you have seen enough: until then the drain does not end by itself.";
 
 /** Without finalizers it would be gone at once. */
-function stuckBudget(own: Stored<PodDisruptionBudget> | undefined): NewWait[] {
+function stuckBudget(own: Stored<PodDisruptionBudget> | undefined, then = ""): NewWait[] {
   const { deletionTimestamp, finalizers = [], name = "" } = own?.metadata ?? {};
   if (deletionTimestamp === undefined) return [];
   return [
     {
       step,
       reason: "DisruptionBudgetStuck",
-      message: `PodDisruptionBudget ${name} is being deleted, and finalizers keep it: ${nameList(finalizers)}. It counts until it is gone; then there is a new one`,
+      message: `PodDisruptionBudget ${name} is being deleted, and finalizers keep it: ${nameList(finalizers)}. It counts until it is gone${then}`,
       retryAfterMs: 60_000,
     },
   ];

@@ -2,7 +2,7 @@
 // keeps the list of process groups under maintenance, which all instances share, free of what is done or forgotten.
 // Rules: spec/restart.md [T70]-[T76], spec/maintenance.md [MNT5], [MNT6], [MNT8].
 import { automationOf } from "../../api/effective.ts";
-import { zoneOfMark } from "../../fdb/maintenance-list.ts";
+import { personsMaximumMs, zoneOfMark } from "../../fdb/maintenance-list.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { localityKeys, localityOf, processesOf } from "../../model/locality.ts";
 import { parseProcessGroupId } from "../../model/process-group-id.ts";
@@ -39,10 +39,11 @@ export function maintenanceModeChecker(snapshot: Snapshot, draft: Draft): StepRe
   if (list === undefined || list.observedMs <= snapshot.lastDatabaseWriteMs) return { questions };
   if (list.entries.size === 0 && zone === "") return nothing;
   const entries = new Map([...list.entries].filter(([id]) => zoneOfMark(id) === undefined));
-  const findings = maintenanceFindings(snapshot, draft, status, entries);
   if (person !== undefined) {
+    const findings = maintenanceFindings(lasting(snapshot), draft, status, entries);
     return { ...endOfPersons(snapshot, draft, status, zone, findings), questions };
   }
+  const findings = maintenanceFindings(snapshot, draft, status, entries);
   const actions: Action[] = [];
   const { nowMs, options } = snapshot;
   // A person marks a fault domain before its maintenance begins.
@@ -54,6 +55,13 @@ export function maintenanceModeChecker(snapshot: Snapshot, draft: Draft): StepRe
   if (zone === "") return { actions, questions };
   const end = endOf(snapshot, draft, status, zone, findings.pending);
   return { ...end, actions: [...actions, ...(end.actions ?? [])], questions };
+}
+
+/** Whom a person's maintenance waits for is not forgotten while it may last, however short the lists of operators count. */
+function lasting(snapshot: Snapshot): Snapshot {
+  const { options } = snapshot;
+  const maintenanceStaleMs = Math.max(options.maintenanceStaleMs, personsMaximumMs);
+  return { ...snapshot, options: { ...options, maintenanceStaleMs } };
 }
 
 /**

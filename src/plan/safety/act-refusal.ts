@@ -9,6 +9,7 @@ import type { Stored } from "../../kube/resource.ts";
 import { takesNothing } from "../action.ts";
 import type { DisruptiveAction, RemovalOrder } from "../action.ts";
 import { leavingIds, modeInCommand } from "./hall-readiness.ts";
+import { absentFenceRefusal } from "./absent-fence.ts";
 import { isSkipOutdated } from "./skipped-exclusion.ts";
 import { mayCreateUnseen } from "./unseen-creation.ts";
 import { isLossAccepted } from "./accepted-loss.ts";
@@ -232,7 +233,7 @@ function fenceRefusal(
     );
   }
   const living = groups.filter((group) => isServing(view, group, status));
-  if (living.length === 0) return undefined;
+  if (living.length === 0) return absentFenceRefusal(view, status, groups);
   const short = faultToleranceProblem(status, status.cluster?.configuration?.redundancy_mode);
   if (short !== undefined) return refusal("BudgetExhausted", short);
   return (

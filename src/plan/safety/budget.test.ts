@@ -2,6 +2,8 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import fc from "fast-check";
+import { fenceAnnotations } from "../../build/fence.ts";
+import { annotationKeys } from "../../build/labels.ts";
 import type { Node } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { affordableZones, disruptionBudget, takeDownProblem } from "./budget.ts";
@@ -50,6 +52,19 @@ test("[S30] it is never more than the mode promises, and nothing when the figure
   const silence = { kind: "missing" as const, reason: "Unreachable" as const };
   const database = { ...silence, message: "", sinceMs: 0 };
   assert.equal(disruptionBudget(viewOf(sampleDatabase(), { database })).zonesAllowed, 0);
+});
+
+test("[FENCE4] a fault domain whose server was told to stop counts as down while it still reports, whoever told it", () => {
+  const sample = sampleDatabase();
+  const [pod] = sample.pods.values();
+  assert.ok(pod);
+  pod.metadata.annotations = { ...pod.metadata.annotations, ...fenceAnnotations };
+  const budget = disruptionBudget(viewOf(sample));
+  assert.equal(budget.zonesAllowed, 0);
+  assert.match(budget.reason, /was told to stop/);
+  // What a person isolates without us may be a pod whose monitor never follows.
+  delete pod.metadata.annotations[annotationKeys.fenced];
+  assert.equal(disruptionBudget(viewOf(sample)).zonesAllowed, 1);
 });
 
 const notReadyNode: Stored<Node> = {

@@ -1,7 +1,8 @@
 // Which fault domains are down or not ready, and why, whoever took them down: pods, nodes, processes of this resource,
 // what other instances lost, volumes that are about to go, and our own acts that no status shows yet.
-// Rules: spec/safety.md [S30]-[S37], [S102].
+// Rules: spec/safety.md [S30]-[S37], [S102], spec/fencing.md [FENCE4].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { isIsolated, isMarkedFenced } from "../../build/fence.ts";
 import type { StatusProcess } from "../../model/database-status.ts";
 import { isTest } from "../../model/process-class.ts";
 import { hasCondition, hasReported, isExcluded, isPacked } from "../../model/process-group.ts";
@@ -72,6 +73,8 @@ export function groupProblem(
   if (!isPodReady(pod)) return `the pod of ${id} is not ready`;
   if (node !== undefined && !isNodeReady(node)) return `the node of ${id} is not ready`;
   if (hasCondition(group, "Fenced")) return `${id} is fenced`;
+  // Its monitor may follow at any time, also after the operator that told it is gone.
+  if (isIsolated(pod) && isMarkedFenced(pod)) return `${id} was told to stop`;
   const isMissing = processes !== undefined && own.length < (shape?.servers ?? 1);
   return isMissing ? `${id} does not report` : undefined;
 }

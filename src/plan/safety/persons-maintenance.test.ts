@@ -86,6 +86,13 @@ test("[MNT7] nothing planned happens beside a person's maintenance, or while nob
   );
 });
 
+test("[MNT7] [MNT8] a mark counts for four hours, whatever the operator's own lists count for", () => {
+  const sample = maintained("zone-1");
+  const mark = listed(["person/zone-1"], 3 * 3_600);
+  const options = { ...viewOf(sample).options, maintenanceStaleMs: 600_000 };
+  assert.match(reasonOf(sample, restarting(false), { ...mark, options }), /^MaintenanceRunning/);
+});
+
 test("[MNT6] only the maintenance that was looked at is ended", () => {
   assert.equal(reasonOf(maintained("zone-1"), resetting("zone-1")), "");
   assert.match(

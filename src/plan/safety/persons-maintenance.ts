@@ -1,6 +1,6 @@
 // Whether a fault domain is under maintenance because a person said so: then nobody else takes anything away from the database,
-// and nobody ends it before all is back. Rules: spec/maintenance.md [MNT6], [MNT7].
-import { personsMark } from "../../fdb/maintenance-list.ts";
+// and nobody ends it before all is back. Rules: spec/maintenance.md [MNT6]-[MNT8].
+import { personsMark, personsMaximumMs } from "../../fdb/maintenance-list.ts";
 import type { DisruptiveAction } from "../action.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
@@ -14,7 +14,7 @@ export interface PersonsMaintenance {
 
 /** Undefined when there is no maintenance, or it is an operator's. */
 export function personsMaintenance(
-  view: Pick<SafetyView, "database" | "knowledge" | "nowMs" | "options">,
+  view: Pick<SafetyView, "database" | "knowledge" | "nowMs">,
 ): PersonsMaintenance | undefined {
   const status = view.database.kind === "seen" ? view.database.status : undefined;
   const zone = status?.cluster?.maintenance_zone ?? "";
@@ -23,7 +23,7 @@ export function personsMaintenance(
   if (list === undefined) return { zone, isKnown: false };
   const sinceSeconds = list.entries.get(personsMark(zone));
   if (sinceSeconds === undefined) return undefined;
-  const isOld = view.nowMs - sinceSeconds * 1000 > view.options.maintenanceStaleMs;
+  const isOld = view.nowMs - sinceSeconds * 1000 > personsMaximumMs;
   return isOld ? undefined : { zone, isKnown: true };
 }
 

@@ -65,16 +65,12 @@ export async function runMaintenanceStart(
   }
   const ids = [personsMark(zone), ...storage];
   const nowSeconds = Math.floor(session.serverNowMs() / 1000);
-  try {
-    await tell(session, asked.pod, [
-      ...marking(cluster, ids, nowSeconds),
-      `maintenance on ${zone} ${seconds}`,
-    ]);
-    await mustBeOf(session, cluster, zone);
-  } catch (error) {
-    await takeBack(session, cluster, asked.pod, zone);
-    throw error;
-  }
+  const failure = await failureOf(session, asked.pod, [
+    ...marking(cluster, ids, nowSeconds),
+    `maintenance on ${zone} ${seconds}`,
+  ]);
+  const found = await zoneAfter(session, cluster, zone);
+  if (found !== zone) await giveUp(session, { cluster, pod: asked.pod, zone, ids }, found, failure);
   out.write(
     `${where} is under maintenance for ${seconds} s. It ends by itself when ${storage.join(", ")} have restarted.\n`,
   );
@@ -211,31 +207,85 @@ async function isPersons(
   return !answer.includes(": not found");
 }
 
-/** Somebody else may have begun another one at the same moment: FoundationDB keeps the last. */
-async function mustBeOf(session: Session, cluster: Cluster, zone: string): Promise<void> {
-  let now = "";
+/** What went wrong; a command that failed, or whose answer was lost, may have been carried out all the same. */
+async function failureOf(
+  session: Session,
+  pod: string,
+  commands: readonly string[],
+): Promise<Error | undefined> {
+  try {
+    await tell(session, pod, commands);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CommandError || isKubeError(error)) return error;
+    throw error;
+  }
+}
+
+/** Which fault domain is under maintenance after all; an error when that cannot be told. */
+async function zoneAfter(
+  session: Session,
+  cluster: Cluster,
+  zone: string,
+): Promise<string | Error> {
+  let now: string | Error = "";
   for (let look = 0; look < looksMax && now !== zone; look += 1) {
     if (look > 0) await sleep(session.clock, 1_000, session.signal);
-    now = (await ask(session, cluster)).status.cluster?.maintenance_zone ?? "";
-    if (now !== "" && now !== zone) break;
+    const asked = await askStatus(session, cluster);
+    now =
+      typeof asked === "string" ? new Error(asked) : (asked.status.cluster?.maintenance_zone ?? "");
+    if (typeof now === "string" && now !== "") break;
   }
-  if (now === zone) return;
+  return now;
+}
+
+interface Attempt {
+  readonly cluster: Cluster;
+  readonly pod: string;
+  readonly zone: string;
+  readonly ids: readonly string[];
+}
+
+/**
+ * Somebody else may have begun another one at the same moment: FoundationDB keeps the last. What is listed is taken back only when
+ * it is certain that nothing came of it: a maintenance without its mark would be nobody's.
+ */
+async function giveUp(
+  session: Session,
+  { cluster, pod, zone, ids }: Attempt,
+  found: string | Error,
+  failure: Error | undefined,
+): Promise<never> {
+  const doubt = typeof found === "string" ? lostAnswer(failure) : found;
+  if (doubt !== undefined) {
+    throw new CommandError(
+      `it is not known whether fault domain ${zone} is under maintenance now: ${doubt.message} ` +
+        "(kubectl fdb maintenance status tells, and maintenance end ends it)",
+    );
+  }
+  await takeBack(session, cluster, pod, ids);
+  if (failure !== undefined) throw failure;
   throw new CommandError(
-    now === ""
+    found === ""
       ? `fault domain ${zone} is not under maintenance: FoundationDB ends it when another fault domain fails`
-      : `somebody else has put fault domain ${now} under maintenance at the same time, and there is one at a time`,
+      : `somebody else has put fault domain ${String(found)} under maintenance at the same time, and there is one at a time`,
   );
 }
 
-/** A mark of a maintenance that did not come about would only be in the way of others. */
+/** An exit code says that the command has ended; one whose connection broke may still run. */
+function lostAnswer(failure: Error | undefined): Error | undefined {
+  return failure instanceof CommandError ? undefined : failure;
+}
+
+/** What is listed for a maintenance that did not come about would only be in the way of others. */
 async function takeBack(
   session: Session,
   cluster: Cluster,
   pod: string,
-  zone: string,
+  ids: readonly string[],
 ): Promise<void> {
   try {
-    await tell(session, pod, unmarking(cluster, [personsMark(zone)]));
+    await tell(session, pod, unmarking(cluster, ids));
   } catch (error) {
     // It means nothing after four hours, and what went wrong before is told.
     if (!(error instanceof CommandError) && !isKubeError(error)) throw error;
