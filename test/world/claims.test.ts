@@ -41,12 +41,13 @@ async function deleteClaims(world: TestWorld, processClass?: string): Promise<st
 }
 
 /** A pod template that asks for more. */
+/** For pods that are to be made again. */
 function moreCpu(): Partial<ClusterSpec> {
   const processes = structuredClone(frugalProcesses);
   for (const { resources } of processes?.["general"]?.podTemplate?.spec?.containers ?? []) {
     if (resources?.requests !== undefined) resources.requests["cpu"] = "60m";
   }
-  return { processes: processes ?? {} };
+  return { processes: processes ?? {}, automationOptions: { podResourcesChange: "Recreate" } };
 }
 
 async function assertAsWanted(world: TestWorld, gone: readonly string[]): Promise<void> {
