@@ -95,6 +95,8 @@ export interface ClusterState {
   warnedGeneration: number | undefined;
   /** The other operator of which people were told. */
   toldOverlap: string | undefined;
+  /** The last pass stood back from the cluster. */
+  isBack: boolean;
 }
 
 export interface StateOptions {
@@ -192,6 +194,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     reportedGeneration: undefined,
     warnedGeneration: undefined,
     toldOverlap: undefined,
+    isBack: false,
   };
 }
 

@@ -60,6 +60,7 @@ import { observeCluster } from "./observe.ts";
 import { allChecks } from "./operator-checks.ts";
 import type { OperatorChecks } from "./operator-checks.ts";
 import { takeIn } from "./take-in.ts";
+import { isTakenOver } from "./overlap.ts";
 import { PacedQueue } from "./paced-queue.ts";
 import { reconcileCluster } from "./reconcile.ts";
 import type { ReconcileOptions } from "./reconcile.ts";
@@ -409,7 +410,16 @@ class RunningOperator implements Operator {
       this.#drop(key);
       return {};
     }
-    return reconcileCluster(this.#reconcile, key, this.#stateOf(key, uid));
+    const state = this.#stateOf(key, uid);
+    const outcome = await reconcileCluster(this.#reconcile, key, state);
+    // What is remembered of a time before another operator worked on it would be taken for the present.
+    if (state.isBack) {
+      closeClusterState(state);
+      this.#states.delete(key);
+      this.#metrics.forget(key);
+      this.#stateOf(key, uid).toldOverlap = state.toldOverlap;
+    }
+    return outcome;
   }
 
   #stateOf(key: string, clusterUid: string): ClusterState {
@@ -516,6 +526,10 @@ function reconcileOptions(
     commandTimeoutMs,
     statusTimeoutMs: 2 * (options.statusTimeoutMs ?? 20_000),
     stages: checks.stages,
+    isTakenOver: (cluster) => {
+      const { metadata = {} } = caches.clusters.get(keyOf(cluster)) ?? {};
+      return isTakenOver({ operatorName: options.name, clock, serverClock }, metadata);
+    },
     // Whoever is told to stop begins nothing more, and what is under way is waited for.
     remainingTermMs: () => (input.signal.aborted ? 0 : (input.term?.remainingMs() ?? Infinity)),
   });

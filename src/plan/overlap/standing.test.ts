@@ -100,6 +100,11 @@ const table: readonly (readonly [string, ObjectMeta, object])[] = [
     { isBack: true, other, question: ask },
   ],
   [
+    "[OVER4] another one took over in the second of its last status",
+    metadataOf({ [own]: 1 }, asked(third, 61, [third, 1])),
+    { isBack: true, other: third, question: askOf(third) },
+  ],
+  [
     "[OVER5] it has answered",
     metadataOf({ [own]: 99 }, asked(other, 600, [own, 599])),
     { isBack: false, other, untilMs: nowMs - 599_000 + askAgainMs + answerMs },

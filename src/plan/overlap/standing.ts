@@ -115,7 +115,9 @@ function claimsIn(question: OperatorQuestion | undefined): Claim[] {
   if (question === undefined) return [];
   const { askedOf, askedMs, answer } = question;
   const asked = askedOf === undefined ? [] : [{ by: askedOf, atMs: askedMs }];
-  return answer === undefined ? asked : [...asked, answer];
+  const told = answer === undefined ? asked : [...asked, answer];
+  // Times have whole seconds: it was written by who had read the status of that second.
+  return told.map(({ by, atMs }) => ({ by, atMs: atMs + 1 }));
 }
 
 /** The newest claim counts. One of a clock that was far ahead comes after all others, or nobody else could ever work. */
