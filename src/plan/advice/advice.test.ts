@@ -314,6 +314,19 @@ test("[ADV3] [ADV9] shares that waver around every edge are told a few times at 
   }
 });
 
+test("[ADV9] more disks than are listed that waver around the edge are told a few times at most", () => {
+  let known: readonly Advice[] = [];
+  let changes = 0;
+  for (let look = 0; look < 200; look += 1) {
+    const shares = Array.from({ length: 30 }, (_, disk) => 20 + Math.sin(look * 1.7 + disk));
+    const next = adviceAbout(subjectOf({ own: storage(...shares) }), known) ?? [];
+    if (JSON.stringify(next) !== JSON.stringify(known)) changes += 1;
+    known = next;
+  }
+  assert.ok(changes <= 3, `${changes} changes`);
+  assert.match(known[0]?.message ?? "", /fill up: at least storage-/);
+});
+
 test("[ADV10] texts and lists are bounded whatever the size of the cluster", () => {
   const many = Array.from({ length: 2_000 }, (_, index) => index);
   const long = "z".repeat(500);
