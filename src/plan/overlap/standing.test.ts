@@ -63,7 +63,16 @@ const table: readonly (readonly [string, ObjectMeta, object])[] = [
     metadataOf({ [own]: 30, [other]: 30 }, asked(other, 20)),
     { isBack: false, other, question: { ...asked(other, 20), answer: answered } },
   ],
-  ["[OVER2] it was asked long ago", metadataOf({ [own]: 99 }, asked(other, 61)), { isBack: false }],
+  [
+    "[OVER2] it was asked a while ago, and the other one is about to take over",
+    metadataOf({ [own]: 99 }, asked(other, 61)),
+    { isBack: false, other, question: { ...asked(other, 61), answer: answered } },
+  ],
+  [
+    "[OVER2] it was asked long ago",
+    metadataOf({ [own]: 999 }, asked(other, 241)),
+    { isBack: false },
+  ],
   [
     "[OVER3] it was answered",
     metadataOf({ [other]: 99 }, asked(own, 50, [other, 49])),

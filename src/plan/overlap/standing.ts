@@ -14,6 +14,8 @@ export function isOperator(manager: string): boolean {
 
 /** An operator that works answers within this time, also when the API server is slow. */
 export const answerMs = 60_000;
+/** Who has asked takes over within this time, or asks anew. */
+const inVainMs = 3 * answerMs;
 /** Who stands back asks again after this time. */
 export const askAgainMs = 30 * 60_000;
 
@@ -54,7 +56,8 @@ function working(own: string, question: OperatorQuestion | undefined, nowMs: num
   const { askedBy: other, answer } = question;
   const askedMs = Math.min(question.askedMs, nowMs);
   if (answer === undefined) {
-    if (nowMs - askedMs >= answerMs) return alone;
+    // Also a late answer: until then who asked may take the resource over at any moment.
+    if (nowMs - askedMs >= inVainMs + answerMs) return alone;
     const told = { ...question, askedMs, answer: { by: own, atMs: nowMs } };
     return { isBack: false, other, question: told };
   }
@@ -98,7 +101,7 @@ function answeredMs(own: string, { askedBy, askedMs, answer }: OperatorQuestion,
 
 /** A question that was left behind long ago, before a stop of who asked, proves nothing about now. */
 function isInVain({ askedMs }: OperatorQuestion, nowMs: number): boolean {
-  return nowMs - askedMs < 3 * answerMs;
+  return nowMs - askedMs < inVainMs;
 }
 
 /** Of operators of this kind only. */
