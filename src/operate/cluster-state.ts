@@ -191,9 +191,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     statusDueMs: 0,
     ownWrites: new OwnWrites(),
     answeredRequest: undefined,
-    reportedGeneration: undefined,
-    warnedGeneration: undefined,
-    toldOverlap: undefined,
+    ...{ reportedGeneration: undefined, warnedGeneration: undefined, toldOverlap: undefined },
     isBack: false,
   };
 }

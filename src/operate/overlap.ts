@@ -39,7 +39,7 @@ export interface OverlapPlace<T extends KubeObject> {
   readonly resource: Resource<T>;
   readonly cache: Reflector<T>;
   readonly object: Stored<T>;
-  /** Of a backup or a restore, when there is one: who works on it has its database. */
+  /** Of a backup, a restore or a drill, when there is one: who works on it has its database. */
   readonly cluster?: KubeObject | undefined;
   /** Remembers whom it was said of. */
   readonly state: OverlapState;

@@ -14,6 +14,7 @@ import { operatorSeat } from "../../src/sim/operator-seat.ts";
 import type { OperatorSeat } from "../../src/sim/operator-seat.ts";
 import { createStore } from "./backup-harness.ts";
 import { backupOf, BackupWorld } from "./managed-backup.ts";
+import { DrillWorld, hourly } from "./managed-drill.ts";
 import { minuteMs, small, TestWorld } from "./world-harness.ts";
 
 const [first, second] = [operatorNameOf("a", "lease"), operatorNameOf("b", "lease")];
@@ -149,6 +150,27 @@ test("[OVER8] a backup that another operator began than the one of its cluster c
     await world.clock.advance(40 * minuteMs);
     const found = (await scene.find())?.metadata.annotations?.[questionAnnotation] ?? "";
     assert.ok(!found.includes(`answered by ${second}`), found);
+  });
+});
+
+test("[OVER8] the cluster of a drill comes to the operator of the backup", async () => {
+  await withTwo(async ({ world, other, acts }) => {
+    await world.createCluster(small);
+    await world.untilReconciled();
+    other.start();
+    await world.clock.advance(2 * minuteMs);
+    const scene = new DrillWorld(world, await createStore(world));
+    const atMs = world.clock.nowMs();
+    const claim = { askedBy: second, askedMs: atMs, answer: { by: second, atMs } };
+    const { template } = hourly();
+    const annotations = { [questionAnnotation]: formatQuestion(claim) };
+    await scene.create({
+      verification: hourly({ template: { ...template, metadata: { annotations } } }),
+    });
+    await scene.untilRestorable();
+    const { result } = await scene.untilVerdict();
+    assert.equal(result, "Passed");
+    assert.deepEqual(actsOf(acts), []);
   });
 });
 

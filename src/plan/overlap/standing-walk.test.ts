@@ -75,7 +75,7 @@ function walk(seed: number): number {
         const working = operators.filter(({ isThere, untilMs }) => isThere && untilMs > nowMs);
         assert.ok(
           working.length <= 1,
-          `seed ${seed}: ${working.map((each) => each.name)} at ${nowMs}`,
+          `seed ${seed}: ${working.map((each) => each.name).join(", ")} at ${nowMs}`,
         );
       }
     }
