@@ -95,6 +95,8 @@ export interface ClusterState {
   warnedGeneration: number | undefined;
   /** The other operator of which people were told. */
   toldOverlap: string | undefined;
+  /** The last pass stood back from the cluster. */
+  isBack: boolean;
 }
 
 export interface StateOptions {
@@ -190,6 +192,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     ownWrites: new OwnWrites(),
     answeredRequest: undefined,
     ...{ reportedGeneration: undefined, warnedGeneration: undefined, toldOverlap: undefined },
+    isBack: false,
   };
 }
 

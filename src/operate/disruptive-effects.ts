@@ -78,8 +78,10 @@ export function awaitExclusion(
 
 function adminOf(tools: EffectTools): AdminClient {
   if (tools.admin === undefined) throw new Error("a command needs a connection");
-  if (!tools.mayGoOn()) throw new Error("the lock ran out, or the Lease, before the act was over");
-  return tools.admin;
+  if (tools.mayGoOn()) return tools.admin;
+  throw new Error(
+    "the lock ran out, or the Lease, or another operator took over, before the act was over",
+  );
 }
 
 async function deletePods(

@@ -1,6 +1,7 @@
 // The one door for danger: every act that can take something away from a database is checked here against the newest
 // evidence, performed here, and written down; or it is refused with a reason.
 // Rules: spec/operate.md [OP20]-[OP23], spec/safety.md [S70]-[S86], [S90]-[S95], [S107], spec/run.md [RUN20], [RUN21].
+import type { FoundationDBCluster } from "../api/cluster.ts";
 import type { Clock } from "../env/clock.ts";
 import type { AdminClient } from "../fdb/admin.ts";
 import { isFdbError } from "../fdb/error.ts";
@@ -40,6 +41,8 @@ export interface GuardOptions {
   stages: readonly Stage[];
   /** How long we are certainly the only instance that works; for ever when absent. */
   remainingTermMs?: () => number;
+  /** Another operator works on the resource by now; never when absent. */
+  isTakenOver?: (cluster: FoundationDBCluster) => boolean;
 }
 
 /** What the guard must know about the database whose pods and settings are at stake. */
@@ -240,6 +243,7 @@ export class Guard {
     }
     const view = database.observe();
     if (view === undefined) return gone;
+    if (this.#options.isTakenOver?.(view.cluster) === true) return takenOver;
     if (needsConnection(action) && database.admin === undefined) {
       return unconnected;
     }
@@ -258,8 +262,10 @@ export class Guard {
     const isHarmless = takesNothing(action);
     const record = isHarmless ? undefined : ledger.begin(view, action, clock.nowMs());
     const shared = database.shared()?.keys;
+    const { isTakenOver } = this.#options;
     const mayGoOn = (): boolean =>
       this.#isTermLongEnough() &&
+      isTakenOver?.(view.cluster) !== true &&
       (lease === undefined || hasTimeLeft(lease, clock.nowMs(), commandTimeoutMs));
     const tools = {
       client,
@@ -293,6 +299,7 @@ export class Guard {
 }
 
 const gone = refusal("EvidenceStale", "the resource is gone");
+const takenOver = refusal("NotLeading", "another operator works on the resource");
 const unconnected = refusal("DatabaseUnreachable", "there is no connection to the database");
 
 /** As the newest status lists them. */

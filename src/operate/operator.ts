@@ -402,7 +402,16 @@ class RunningOperator implements Operator {
       this.#drop(key);
       return {};
     }
-    return reconcileCluster(this.#reconcile, key, this.#stateOf(key, uid));
+    const state = this.#stateOf(key, uid);
+    const outcome = await reconcileCluster(this.#reconcile, key, state);
+    // What is remembered of a time before another operator worked on it would be taken for the present.
+    if (state.isBack) {
+      closeClusterState(state);
+      this.#states.delete(key);
+      this.#metrics.forget(key);
+      this.#stateOf(key, uid).toldOverlap = state.toldOverlap;
+    }
+    return outcome;
   }
 
   #stateOf(key: string, clusterUid: string): ClusterState {

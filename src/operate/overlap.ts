@@ -1,5 +1,5 @@
 // Stands back from a resource that another operator works on, and answers one that asks. What is decided is in
-// plan/overlap. Rules: spec/overlap.md [OVER1]-[OVER5].
+// plan/overlap. Rules: spec/overlap.md [OVER1]-[OVER5], [OVER8]-[OVER10].
 import { createHash } from "node:crypto";
 import { formatQuestion, questionAnnotation } from "../api/operator-question.ts";
 import type { Clock } from "../env/clock.ts";
@@ -22,6 +22,8 @@ const nameMaximum = 128;
 const soonMs = 250;
 /** How often it is looked at, whatever was said: a time that another clock wrote may be wrong. */
 const lookMs = 5 * 60_000;
+/** How often it is looked at who works on the cluster of a resource. */
+const clusterLookMs = 60_000;
 
 export interface OverlapTools {
   readonly clock: Clock;
@@ -37,8 +39,16 @@ export interface OverlapPlace<T extends KubeObject> {
   readonly resource: Resource<T>;
   readonly cache: Reflector<T>;
   readonly object: Stored<T>;
+  /** Of a backup, a restore or a drill, when there is one: who works on it has its database. */
+  readonly cluster?: KubeObject | undefined;
   /** Remembers whom it was said of. */
-  readonly state: { toldOverlap: string | undefined };
+  readonly state: OverlapState;
+}
+
+export interface OverlapState {
+  toldOverlap: string | undefined;
+  /** The last pass stood back: what was remembered before it is of no use any more. */
+  isBack: boolean;
 }
 
 /** The name under which an operator writes. */
@@ -59,6 +69,21 @@ export function overlappingOperator(
   return standing.isBack ? undefined : standing.other;
 }
 
+/** Whether another operator than this one works on a resource by now. */
+export function isTakenOver(
+  {
+    operatorName,
+    clock,
+    serverClock,
+  }: Pick<OverlapTools, "operatorName" | "clock"> & {
+    readonly serverClock: Pick<ServerClock, "aheadMs">;
+  },
+  metadata: ObjectMeta,
+): boolean {
+  if (operatorName === undefined) return false;
+  return standingOf(operatorName, metadata, clock.nowMs() + serverClock.aheadMs).isBack;
+}
+
 /** What the pass comes to when the resource is not to be worked on now; undefined when it is. */
 export async function standBack<T extends KubeObject>(
   tools: OverlapTools,
@@ -67,7 +92,15 @@ export async function standBack<T extends KubeObject>(
   const { operatorName, clock, serverClock } = tools;
   if (operatorName === undefined) return undefined;
   const nowMs = clock.nowMs() + serverClock.aheadMs;
+  const ofCluster = place.cluster && standingOf(operatorName, place.cluster.metadata, nowMs);
+  if (ofCluster?.isBack === true) {
+    // Without an answer of ours it comes to the one that has the database.
+    place.state.isBack = true;
+    tell(tools, place, ofCluster);
+    return { againAfterMs: clusterLookMs };
+  }
   const standing = standingOf(operatorName, place.object.metadata, nowMs);
+  place.state.isBack = standing.isBack;
   tell(tools, place, standing);
   if (standing.question !== undefined) {
     await write(tools, place, formatQuestion(standing.question));

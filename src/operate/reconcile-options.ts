@@ -9,6 +9,7 @@ import { stoppedStopwatch } from "../env/stopwatch.ts";
 import type { AdminClientFactory } from "../fdb/admin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
+import { keyOf } from "../kube/path.ts";
 import type { ServerClock } from "../kube/server-clock.ts";
 import { defaultPlanOptions } from "../plan/snapshot.ts";
 import type { Caches } from "./caches.ts";
@@ -16,6 +17,7 @@ import { Guard } from "./guard.ts";
 import type { OperatorMetrics } from "./metrics.ts";
 import { allChecks } from "./operator-checks.ts";
 import type { OperatorInput } from "./operator.ts";
+import { isTakenOver } from "./overlap.ts";
 import type { ReconcileOptions } from "./reconcile.ts";
 
 /** All but what only the running operator can give. */
@@ -37,6 +39,10 @@ export function reconcileOptions(
     commandTimeoutMs,
     statusTimeoutMs: 2 * (options.statusTimeoutMs ?? 20_000),
     stages: checks.stages,
+    isTakenOver: (cluster) => {
+      const { metadata = {} } = caches.clusters.get(keyOf(cluster)) ?? {};
+      return isTakenOver({ operatorName: options.name, clock, serverClock }, metadata);
+    },
     // Whoever is told to stop begins nothing more, and what is under way is waited for.
     remainingTermMs: () => (input.signal.aborted ? 0 : (input.term?.remainingMs() ?? Infinity)),
   });

@@ -34,6 +34,7 @@ import type { PlanOptions, Snapshot } from "../plan/snapshot.ts";
 import { mayCreateUnseen } from "../plan/safety/unseen-creation.ts";
 import { isAvailable } from "../plan/status/update-status.ts";
 import type { Activity } from "./activity.ts";
+import { sourceOfDrill } from "./backup/observe.ts";
 import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import { answerPerson } from "./coordination-requests.ts";
@@ -41,6 +42,7 @@ import { datedPlan, storedWaits } from "./dated-plan.ts";
 import type { DatedClusterPlan } from "./dated-plan.ts";
 import { invalidStatus, problemText } from "./invalid-spec.ts";
 import { overlappingOperator, standBack } from "./overlap.ts";
+import type { OverlapPlace } from "./overlap.ts";
 import { pausedStatus } from "./paused.ts";
 import type { OperatorMetrics } from "./metrics.ts";
 import { missingTrust } from "../plan/certificates/operator-trust.ts";
@@ -121,8 +123,7 @@ export async function reconcileCluster(
     state.certificates.follow([]);
     return protectAnd(options, key, state, cluster, () => tellPaused(options, state, cluster));
   }
-  const place = { resource: foundationDbClusters, cache: options.caches.clusters };
-  const back = await standBack(options, { ...place, object: cluster, state });
+  const back = await standBack(options, placeOf(options, cluster, state));
   if (back !== undefined) {
     state.poller.follow(undefined);
     state.certificates.follow([]);
@@ -177,6 +178,15 @@ export async function reconcileCluster(
   const nextStatusMs = prepareNext(options, state, plan);
   options.metrics.passEnded(options.clock.nowMs() - nowMs);
   return { againAfterMs: againAfter(options, state, plan, outcomes, written, nextStatusMs) };
+}
+
+function placeOf(
+  { caches }: ReconcileOptions,
+  object: Stored<FoundationDBCluster>,
+  state: ClusterState,
+): OverlapPlace<Stored<FoundationDBCluster>> {
+  const cluster = sourceOfDrill(caches, object);
+  return { resource: foundationDbClusters, cache: caches.clusters, object, cluster, state };
 }
 
 /** Somebody deleted the cluster and does not want it kept: it goes, and nothing else is done for it. */

@@ -37,6 +37,7 @@ export class Door {
   stages: readonly Stage[] = sharedStages;
   /** How long this instance is certainly alone. */
   termMs = Infinity;
+  isTakenOver = false;
   /** Runs while a command is under way. */
   during: () => void | Promise<void> = () => {};
   readonly database: GuardedDatabase;
@@ -89,6 +90,7 @@ export class Door {
       statusTimeoutMs: 10_000,
       stages: this.stages,
       remainingTermMs: () => this.termMs,
+      isTakenOver: () => this.isTakenOver,
     });
   }
 

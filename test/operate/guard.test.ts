@@ -264,6 +264,18 @@ test("[RUN20] nothing begins or goes on when the term might end before a command
   assert.deepEqual(late.commands, ["coordinators 10.0.0.2:4501"]);
 });
 
+test("[OVER9] nothing begins or goes on when another operator has taken the resource over", async () => {
+  const door = new Door();
+  door.isTakenOver = true;
+  assert.match(reasonOf(await door.perform(excluding(false))), /^NotLeading: another operator/);
+  assert.deepEqual(door.commands, []);
+  const late = new Door();
+  late.during = () => void (late.isTakenOver = true);
+  const coordinators = ["10.0.0.2:4501"];
+  await assert.rejects(late.perform({ ...excluding(true), coordinators }), /another operator/);
+  assert.deepEqual(late.commands, ["coordinators 10.0.0.2:4501"]);
+});
+
 test("[RUN21] the guard is idle when the act that is under way has ended", async () => {
   const door = new Door();
   const guard = door.guard();

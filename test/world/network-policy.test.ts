@@ -408,3 +408,50 @@ test("[NET1] the example is applied as it stands", async () => {
     assert.equal(policy.spec?.ingress?.length, 3);
   });
 });
+
+test("[NET16] a policy whose labels another cluster has, too, is not made, and none is changed to such labels", async () => {
+  const labels = { matchLabels: { app: "fdb" }, filterOnOwnerReference: true };
+  await TestWorld.runWithCluster({ spec: { ...tiny, labels } }, async (world) => {
+    const metadata = { namespace: "default", name: "other" };
+    const { apiVersion, kind, spec } = await world.cluster();
+    await world.client.create(foundationDbClusters, { apiVersion, kind, metadata, spec });
+    await world.untilReconciled(10 * minuteMs, { name: "other" });
+    await world.changeSpec(on);
+    await world.clock.advance(2 * minuteMs);
+    assert.equal(await policyOf(world), undefined);
+    const wait = await waitIn(world);
+    assert.equal(wait?.reason, "NetworkPolicyHeld");
+    assert.match(wait.message, /not made. Pods of other clusters have the same labels: other-/);
+    // Labels of its own are the way out.
+    const own = { matchLabels: { app: "fdb", database: "sample" }, filterOnOwnerReference: true };
+    await world.changeSpec({ labels: own });
+    await world.untilReconciled(20 * minuteMs);
+    const made = await specOf(world);
+    assert.equal(made.podSelector?.matchLabels?.["database"], "sample");
+    // And back: the policy stays as it is.
+    await world.changeSpec({ labels: { matchLabels: { database: null } } });
+    await world.clock.advance(2 * minuteMs);
+    assert.deepEqual((await specOf(world)).podSelector, made.podSelector);
+    assert.match((await waitIn(world))?.message ?? "", /not changed. Pods of other clusters/);
+  });
+});
+
+test("[NET17] an operator that is named as pods of another namespace does not shut itself out", async () => {
+  const operator = { plan: { operatorNamespace: "fdb-operator" } };
+  await TestWorld.runWithCluster({ spec: tiny, operator }, async (world) => {
+    const labels = { "app.kubernetes.io/name": "fdb-operator" };
+    const podSelector = { matchLabels: labels };
+    const named = { networkPolicy: { enabled: true, operator: [{ podSelector }] } };
+    await world.changeSpec(named);
+    await world.clock.advance(2 * minuteMs);
+    assert.equal(await policyOf(world), undefined);
+    const wait = await waitIn(world);
+    assert.equal(wait?.reason, "NetworkPolicyHeld");
+    assert.match(wait.message, /spec.networkPolicy.operator .* namespace fdb-operator/);
+    const there = { matchLabels: { "kubernetes.io/metadata.name": "fdb-operator" } };
+    const right = [{ podSelector, namespaceSelector: there }];
+    await world.changeSpec({ networkPolicy: { enabled: true, operator: right } });
+    await world.untilReconciled();
+    assert.notEqual(await policyOf(world), undefined);
+  });
+});

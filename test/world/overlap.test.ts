@@ -1,7 +1,10 @@
 // Two installations of the operator that look after the same clusters. Rules: spec/overlap.md.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { questionAnnotation } from "../../src/api/operator-question.ts";
+import { foundationDbBackups } from "../../src/api/backup.ts";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
+import { formatQuestion, questionAnnotation } from "../../src/api/operator-question.ts";
+import { keyOf } from "../../src/kube/path.ts";
 import { conditionIn } from "../../src/kube/condition.ts";
 import { silentLog } from "../../src/env/log.ts";
 import { keyedRandom } from "../../src/env/keyed-random.ts";
@@ -9,9 +12,14 @@ import type { Activity } from "../../src/operate/activity.ts";
 import { operatorNameOf } from "../../src/operate/overlap.ts";
 import { operatorSeat } from "../../src/sim/operator-seat.ts";
 import type { OperatorSeat } from "../../src/sim/operator-seat.ts";
+import { createStore } from "./backup-harness.ts";
+import { backupOf, BackupWorld } from "./managed-backup.ts";
+import { DrillWorld, hourly } from "./managed-drill.ts";
 import { minuteMs, small, TestWorld } from "./world-harness.ts";
 
 const [first, second] = [operatorNameOf("a", "lease"), operatorNameOf("b", "lease")];
+
+const merge = { type: "merge" } as const;
 
 interface Overlap {
   world: TestWorld;
@@ -120,5 +128,74 @@ test("[OVER2] two operators that see a new cluster at the same time: one makes i
     assert.equal(workers.length, 1);
     assert.equal(await warningOf(world), "OperatorOverlap");
     world.assertDataSafe();
+  });
+});
+
+test("[OVER8] a backup that another operator began than the one of its cluster comes to that one", async () => {
+  await withTwo(async ({ world, other, acts }) => {
+    await world.createCluster(small);
+    await world.untilReconciled();
+    other.start();
+    await world.clock.advance(2 * minuteMs);
+    const scene = new BackupWorld(world, await createStore(world));
+    const atMs = world.clock.nowMs();
+    const claim = { askedBy: second, askedMs: atMs, answer: { by: second, atMs } };
+    const made = backupOf();
+    const annotations = { [questionAnnotation]: formatQuestion(claim) };
+    const metadata = { ...made.metadata, annotations };
+    await world.client.create(foundationDbBackups, { ...made, metadata });
+    await scene.untilRestorable();
+    assert.deepEqual(actsOf(acts), []);
+    // Both are there for a long time, and the backup changes hands no more.
+    await world.clock.advance(40 * minuteMs);
+    const found = (await scene.find())?.metadata.annotations?.[questionAnnotation] ?? "";
+    assert.ok(!found.includes(`answered by ${second}`), found);
+  });
+});
+
+test("[OVER8] the cluster of a drill comes to the operator of the backup", async () => {
+  await withTwo(async ({ world, other, acts }) => {
+    await world.createCluster(small);
+    await world.untilReconciled();
+    other.start();
+    await world.clock.advance(2 * minuteMs);
+    const scene = new DrillWorld(world, await createStore(world));
+    const atMs = world.clock.nowMs();
+    const claim = { askedBy: second, askedMs: atMs, answer: { by: second, atMs } };
+    const { template } = hourly();
+    const annotations = { [questionAnnotation]: formatQuestion(claim) };
+    await scene.create({
+      verification: hourly({ template: { ...template, metadata: { annotations } } }),
+    });
+    await scene.untilRestorable();
+    const { result } = await scene.untilVerdict();
+    assert.equal(result, "Passed");
+    assert.deepEqual(actsOf(acts), []);
+  });
+});
+
+test("[OVER10] what it remembers of the time before it stood back is forgotten", async () => {
+  await withTwo(async ({ world }) => {
+    const imageConfigs = [{ tag: "no-such-tag" }];
+    await world.createCluster({ ...small, mainContainer: { imageConfigs } });
+    const waitOf = async () =>
+      (await world.cluster()).status?.blockedBy?.find(
+        ({ reason }) => reason === "PodImageUnavailable",
+      );
+    await world.until(async () => (await waitOf()) !== undefined, "the wait");
+    const atMs = world.clock.nowMs();
+    const claim = { askedBy: second, askedMs: atMs, answer: { by: second, atMs } };
+    const annotations = { [questionAnnotation]: formatQuestion(claim) };
+    const key = keyOf(await world.cluster());
+    await world.client.patch(foundationDbClusters, key, { metadata: { annotations } }, merge);
+    // The other one was here meanwhile, and all was well.
+    const { status, ...rest } = await world.cluster();
+    await world.client.updateStatus(foundationDbClusters, {
+      ...rest,
+      status: { ...status, blockedBy: [] },
+    });
+    await world.clock.advance(2 * minuteMs);
+    await world.until(async () => (await waitOf()) !== undefined, "the wait again");
+    assert.ok(Date.parse((await waitOf())?.since ?? "") > atMs + minuteMs, (await waitOf())?.since);
   });
 });

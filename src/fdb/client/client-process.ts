@@ -99,10 +99,10 @@ export class ClientProcess {
   #nextDatabase = 1;
 
   constructor(options: ClientProcessOptions) {
-    const { clock, limits, handle, number } = options;
+    const { limits, handle, number } = options;
     this.#options = options;
     this.number = number;
-    this.#watch = clock.setTimer(limits.startMs, () => this.lose("it was not ready in time"));
+    this.#watch = this.#limit(limits.startMs, () => this.lose("it was not ready in time"));
     handle.onEnd((reason) => this.#ended(reason));
     handle.onMessage((message) => this.#heard(message));
   }
@@ -123,12 +123,12 @@ export class ClientProcess {
     call: Pick<ChildRequest, "name" | "input" | "timeoutMs">,
     heard: (answer: ChildAnswer) => void,
   ): number | undefined {
-    const { clock, limits, events } = this.#options;
+    const { limits, events } = this.#options;
     const id = this.#nextId++;
     const { database } = seat.opening;
     if (!this.#send({ type: "call", id, database, ...call })) return undefined;
     seat.unanswered.add(id);
-    const limit = clock.setTimer(call.timeoutMs + limits.answerGraceMs, () => {
+    const limit = this.#limit(call.timeoutMs + limits.answerGraceMs, () => {
       events.stuck(this, seat, unanswered(call.name));
     });
     this.#asked.set(id, { seat, heard, limit });
@@ -221,11 +221,25 @@ export class ClientProcess {
     const { clock, limits } = this.#options;
     this.#watch = clock.setTimer(limits.pingIntervalMs, () => {
       const id = this.#nextId++;
-      const limit = clock.setTimer(limits.pingLimitMs, () => this.lose("it does not answer"));
+      const limit = this.#limit(limits.pingLimitMs, () => this.lose("it does not answer"));
       this.#asked.set(id, { seat: undefined, heard: (answer) => this.#measured(answer), limit });
       const timeoutMs = Math.max(1, limits.pingLimitMs - limits.answerGraceMs);
       this.#send({ type: "call", id, database: 0, name: "ping", input: null, timeoutMs });
     });
+  }
+
+  /**
+   * When our clock was set forward, or we stood still ourselves, all limits are over at once, and answers may lie unread:
+   * then the child gets some more time, and none is killed for what it did not do.
+   */
+  #limit(delayMs: number, over: () => void): Timer {
+    const { clock, limits } = this.#options;
+    const dueMs = clock.nowMs() + delayMs;
+    let timer = clock.setTimer(delayMs, () => {
+      if (clock.nowMs() - dueMs < lateMs) over();
+      else timer = this.#limit(limits.answerGraceMs, over);
+    });
+    return { cancel: () => timer.cancel() };
   }
 
   #measured(answer: ChildAnswer): void {
@@ -239,6 +253,9 @@ export class ClientProcess {
     else if (rssBytes > memoryLimitBytes && !this.isRetired) this.#options.events.grown(this);
   }
 }
+
+/** So much later than it should a timer never ends on a machine that is only busy. */
+const lateMs = 1_000;
 
 function unanswered(name: CallName): string {
   return `it did not answer ${name}`;

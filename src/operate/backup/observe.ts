@@ -1,5 +1,6 @@
 // Puts together what a plan about a backup may look at, from the local copies and the newest answers of the database. It
 // never waits and changes nothing. Rules: spec/backup.md [BK24], [BK31].
+import { foundationDbBackups } from "../../api/backup.ts";
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import { foundationDbClusters } from "../../api/cluster.ts";
 import type { FoundationDBCluster } from "../../api/cluster.ts";
@@ -171,6 +172,17 @@ export function clusterOf(
   { metadata, spec }: FoundationDBBackup,
 ): Stored<FoundationDBCluster> | undefined {
   return clusterAt(caches, metadata.namespace ?? "", spec.clusterName);
+}
+
+/** Of the cluster of a drill, that of its backup. */
+export function sourceOfDrill(
+  caches: Caches,
+  { metadata }: FoundationDBCluster,
+): Stored<FoundationDBCluster> | undefined {
+  const { namespace = "", ownerReferences = [] } = metadata;
+  const owner = ownerReferences.find(({ kind }) => kind === foundationDbBackups.kind);
+  const backup = owner && caches.backups.get({ namespace, name: owner.name });
+  return backup && clusterOf(caches, backup);
 }
 
 /** A cluster that is being deleted and that nobody keeps is as good as gone. */

@@ -78,7 +78,8 @@ export async function reconcileBackup(
   if (heldMs > 0) return { againAfterMs: heldMs };
   const { backups } = options.caches;
   const place = { resource: foundationDbBackups, cache: backups, object: backup, state };
-  const back = await standBack(options, place);
+  const cluster = clusterOf(options.caches, backup);
+  const back = await standBack(options, { ...place, cluster });
   if (back !== undefined) return back;
   const isDeleted = backup.metadata.deletionTimestamp !== undefined;
   const problems = isDeleted ? [] : options.validate(backup);
@@ -93,7 +94,7 @@ export async function reconcileBackup(
   warnOfSpec(options, subject, backupWarnings(backup));
   const { namespace = "" } = backup.metadata;
   const database = options.database(`${namespace}/${backup.spec.clusterName}`);
-  if (stoppedSince(clusterOf(options.caches, backup)) !== undefined) state.reader.forget();
+  if (stoppedSince(cluster) !== undefined) state.reader.forget();
   else if (database?.client !== undefined) {
     state.reader.ask(database.client, questionOf(backup, options.clock.nowMs()), state.intervalMs);
   }

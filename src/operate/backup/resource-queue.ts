@@ -91,7 +91,14 @@ export class ResourceQueue<T extends KubeObject, S extends ResourceState> {
     // One that was made again under an old name shares nothing with its predecessor.
     if (this.#states.get(key)?.uid !== uid) this.#drop(key);
     if (object === undefined) return {};
-    return this.#options.reconcile(object, this.#newStateOf(key, uid));
+    const state = this.#newStateOf(key, uid);
+    const outcome = await this.#options.reconcile(object, state);
+    // What is remembered of a time before another operator worked on it would be taken for the present.
+    if (state.isBack) {
+      this.#drop(key);
+      this.#newStateOf(key, uid).toldOverlap = state.toldOverlap;
+    }
+    return outcome;
   }
 
   #newStateOf(key: string, uid: string): S {

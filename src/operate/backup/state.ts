@@ -41,6 +41,7 @@ export interface ResourceState {
   warnedGeneration: number | undefined;
   /** The other operator of which people were told. */
   toldOverlap: string | undefined;
+  isBack: boolean;
 }
 
 export interface BackupState extends ResourceState {
@@ -90,5 +91,6 @@ export function newResourceState(): ResourceState {
     reportedGeneration: undefined,
     warnedGeneration: undefined,
     toldOverlap: undefined,
+    isBack: false,
   };
 }

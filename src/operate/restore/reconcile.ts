@@ -55,15 +55,16 @@ export async function reconcileRestore(
   if (heldMs > 0) return { againAfterMs: heldMs };
   const { clock, caches } = options;
   const place = { resource: foundationDbRestores, cache: caches.restores, object: restore, state };
-  const back = await standBack(options, place);
+  const { namespace = "" } = restore.metadata;
+  const { destinationClusterName } = restore.spec;
+  const cluster = clusterAt(caches, namespace, destinationClusterName);
+  const back = await standBack(options, { ...place, cluster });
   if (back !== undefined) return back;
   const isDeleted = restore.metadata.deletionTimestamp !== undefined;
   const isEnded = isOver(restore);
   const isJudged = isDeleted || isEnded || wasStarted(restore);
   const problems = isJudged ? [] : options.validate(restore);
   const subject = { ...place, figuresMs: progressMs };
-  const { namespace = "" } = restore.metadata;
-  const { destinationClusterName } = restore.spec;
   const database = options.database(`${namespace}/${destinationClusterName}`);
   const isTimed = !isJudged && problems.length === 0;
   const timeline = isTimed ? await timelineOf(options, restore, state) : [];
@@ -76,7 +77,7 @@ export async function reconcileRestore(
   // A start may be under way when the spec is made invalid: what it has started is followed all the same.
   const mayRun = restore.status?.target !== undefined;
   const isAsked = problems.length === 0 || mayRun;
-  const isAsleep = stoppedSince(clusterAt(caches, namespace, destinationClusterName)) !== undefined;
+  const isAsleep = stoppedSince(cluster) !== undefined;
   if (isAsleep) state.reader.forget();
   else if (!isEnded && isAsked && database?.client !== undefined) {
     state.reader.ask(database.client, questionOf(restore, observe()), state.intervalMs);

@@ -293,7 +293,8 @@ test("[ADV1] each has its figures and what to do about it", () => {
 
 test("[ADV2] what nobody can tell now stands as it was told", () => {
   const known: Advice[] = [{ topic: "ProcessesIdle", message: "m", remedy: "r" }];
-  const recovered = subjectOf({ ...dense, own: stateless(9, 0), secondsSinceRecovery: 60 });
+  const own = stateless(4, 16, { uptime_seconds: 50 });
+  const recovered = subjectOf({ ...dense, own, secondsSinceRecovery: 60 });
   assert.deepEqual(adviceAbout(recovered, known), known);
   assert.equal(adviceAbout({ ...recovered, secondsSinceRecovery: hour }, known), undefined);
 });
@@ -312,6 +313,31 @@ test("[ADV3] [ADV9] shares that waver around every edge are told a few times at 
     }
     assert.ok(changes <= 2, `${changes} changes around ${edge}%`);
   }
+});
+
+test("[ADV7] what somebody has put right is not told for another hour because of the recovery that it took", () => {
+  const before = adviceAbout(subjectOf({ ...dense, own: stateless(4, 16) }), []) ?? [];
+  assert.deepEqual(
+    before.map(({ topic }) => topic),
+    ["ProcessesIdle"],
+  );
+  const early = { ...dense, secondsSinceRecovery: 60 };
+  const still = subjectOf({ ...early, own: stateless(4, 16, { uptime_seconds: 50 }) });
+  assert.deepEqual(adviceAbout(still, before), before);
+  assert.equal(adviceAbout(subjectOf({ ...early, own: stateless(4, 1) }), before), undefined);
+});
+
+test("[ADV9] more disks than are listed that waver around the edge are told a few times at most", () => {
+  let known: readonly Advice[] = [];
+  let changes = 0;
+  for (let look = 0; look < 200; look += 1) {
+    const shares = Array.from({ length: 30 }, (_, disk) => 20 + Math.sin(look * 1.7 + disk));
+    const next = adviceAbout(subjectOf({ own: storage(...shares) }), known) ?? [];
+    if (JSON.stringify(next) !== JSON.stringify(known)) changes += 1;
+    known = next;
+  }
+  assert.ok(changes <= 3, `${changes} changes`);
+  assert.match(known[0]?.message ?? "", /fill up: at least storage-/);
 });
 
 test("[ADV10] texts and lists are bounded whatever the size of the cluster", () => {

@@ -12,7 +12,7 @@ const otherClasses: ReadonlySet<string> = new Set(["log", "transaction", "coordi
 export function processesIdle(subject: AdviceSubject): Judgement {
   const { own, others, secondsSinceRecovery, configuration } = subject;
   if (others.length > 0 || (configuration.regions?.length ?? 0) > 1) return "nothing";
-  if (secondsSinceRecovery < settledSeconds) return "unknown";
+  const isEarly = secondsSinceRecovery < settledSeconds;
   const classes = new Map<string, StatusProcess[]>();
   for (const process of own) {
     const { class_type: processClass = "" } = process;
@@ -21,8 +21,10 @@ export function processesIdle(subject: AdviceSubject): Judgement {
   }
   const found = [...classes]
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .flatMap(([processClass, processes]) => idleIn(subject, processClass, processes));
+    .flatMap(([processClass, processes]) => idleIn(subject, processClass, processes, isEarly));
+  // It takes time until it is told, but what somebody has put right is not told any more.
   if (found.length === 0) return "nothing";
+  if (isEarly) return "unknown";
   return adviceOf(
     "ProcessesIdle",
     {
@@ -45,8 +47,9 @@ function idleIn(
   { spec, configuration }: AdviceSubject,
   processClass: string,
   processes: readonly StatusProcess[],
+  isEarly: boolean,
 ): Idle[] {
-  const idle = processes.filter((process) => isSettled(process) && !hasRole(process));
+  const idle = processes.filter((process) => (isEarly || isSettled(process)) && !hasRole(process));
   const ids = [...new Set(idle.map(groupIdOf))];
   const total = processes.length;
   if (processClass === "storage") {

@@ -1,6 +1,7 @@
 // Storage servers whose disks fill: told well before the database stops to move data to them. The share is told in steps, and
 // who was told of stays until there is clearly room again, so that a disk at the edge is not told of at every look.
 // Rules: spec/advice.md [ADV3].
+import { adviceGroupsMaximum } from "../../api/advice.ts";
 import type { StatusProcess } from "../../model/database-status.ts";
 import { leastOf } from "../../env/long-lists.ts";
 import { nameList } from "../wait.ts";
@@ -28,12 +29,17 @@ export function storageNearlyFull({ own, before }: AdviceSubject): Judgement {
   if (full.length === 0) return "nothing";
   const least = leastOf(full.map(({ percent }) => percent));
   const figure = stepOf(least, before?.figure);
-  const ids = [...new Set(full.map(({ id }) => id))].sort();
+  const all = [...new Set(full.map(({ id }) => id))].sort();
+  // No more than are remembered: how many there are besides would change with every look.
+  const ids = [...all.filter((id) => told.has(id)), ...all.filter((id) => !told.has(id))]
+    .slice(0, adviceGroupsMaximum)
+    .sort();
+  const many = ids.length === adviceGroupsMaximum ? "at least " : "";
   return adviceOf(
     "StorageNearlyFull",
     {
       message:
-        `Disks of storage servers fill up: ${nameList(ids)}, of ${new Set(storage.map(groupIdOf)).size} storage process groups. ` +
+        `Disks of storage servers fill up: ${many}${nameList(ids)}, of ${new Set(storage.map(groupIdOf)).size} storage process groups. ` +
         `The fullest has ${figure} to ${figure + stepPercent}% free; with less than 5% the database moves no data to it`,
       remedy:
         "Raise spec.processCounts.storage, or resources.requests.storage in the volume claim template, or delete data.",

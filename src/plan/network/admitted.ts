@@ -1,5 +1,5 @@
 // Whether peers of a NetworkPolicy let an address in, as far as the operator can tell: blocks of addresses it can judge itself,
-// selectors only for pods that it sees, and namespaces only by their names. Rules: spec/network.md [NET12], [NET13].
+// selectors only for pods that it sees, and namespaces only by their names. Rules: spec/network.md [NET12], [NET13], [NET17].
 import { publicIpsOfPod } from "../../build/pod-reading.ts";
 import type { LabelSelector, NetworkPolicyPeer, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
@@ -40,6 +40,19 @@ function admissionBy(peer: NetworkPolicyPeer, caller: Caller, namespace: string)
   const own = pod.metadata.namespace ?? "";
   if (peer.namespaceSelector === undefined) return own === namespace ? "yes" : "no";
   return namespaceAdmission(peer.namespaceSelector, own);
+}
+
+/** Whether peers could mean a pod of which only the namespace is known. */
+export function couldMeanPodIn(
+  peers: readonly NetworkPolicyPeer[],
+  podNamespace: string,
+  namespace: string,
+): boolean {
+  return peers.some(({ ipBlock, namespaceSelector }) => {
+    if (ipBlock !== undefined) return true;
+    if (namespaceSelector === undefined) return podNamespace === namespace;
+    return namespaceAdmission(namespaceSelector, podNamespace) !== "no";
+  });
 }
 
 /** Where its connections come from: a pod does not call from the address of its service, nor in another family. */

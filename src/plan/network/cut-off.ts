@@ -1,5 +1,5 @@
 // Whom a policy would cut off that is connected now: other parts of the database, which must be let in for certain, and clients,
-// which are told as far as nobody could mean them. Rules: spec/network.md [NET11]-[NET14].
+// which are told as far as nobody could mean them. Rules: spec/network.md [NET11]-[NET14], [NET17].
 import { operatorPeers } from "../../build/network-policy.ts";
 import { operatorLogGroup } from "../../fdb/log-group.ts";
 import type { NetworkPolicyPeer, Pod } from "../../kube/generated/types.ts";
@@ -13,7 +13,7 @@ import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
 import { nameList } from "../wait.ts";
-import { admission, podsByAddress } from "./admitted.ts";
+import { admission, couldMeanPodIn, podsByAddress } from "./admitted.ts";
 
 export interface CutOff {
   /** As a sentence. */
@@ -25,6 +25,8 @@ export interface CutOff {
 
 /** Undefined when nobody is cut off, as far as the newest status tells. */
 export function cutOff(snapshot: Snapshot, draft: Draft): CutOff | undefined {
+  const ourselves = operatorCutOff(snapshot);
+  if (ourselves !== undefined) return ourselves;
   const status = databaseStatus(snapshot);
   if (status === undefined && snapshot.cluster.status?.configured === true) {
     return {
@@ -35,6 +37,21 @@ export function cutOff(snapshot: Snapshot, draft: Draft): CutOff | undefined {
   }
   const around = surroundingsOf(snapshot, draft);
   return partCutOff(snapshot, around, status) ?? clientsCutOff(snapshot, around, status);
+}
+
+/** Who names the operator and means others would make it blind. */
+function operatorCutOff({ cluster, options }: Snapshot): CutOff | undefined {
+  const { operatorNamespace } = options;
+  const { namespace = "" } = cluster.metadata;
+  const peers = operatorPeers(cluster, operatorNamespace) ?? [];
+  if (operatorNamespace === undefined || couldMeanPodIn(peers, operatorNamespace, namespace)) {
+    return undefined;
+  }
+  return {
+    message: `What spec.networkPolicy.operator names cannot be this operator, which runs in namespace ${operatorNamespace}`,
+    remedy: "Add a namespaceSelector for that namespace, or leave spec.networkPolicy.operator out.",
+    isForDatabase: false,
+  };
 }
 
 interface Around {

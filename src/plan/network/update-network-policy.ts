@@ -1,9 +1,12 @@
 // Step updateNetworkPolicy: one NetworkPolicy over all pods of a cluster. It comes before anything that makes a process listen
 // elsewhere, lets in at once whom it did not, and shuts nobody out whom the database needs. Rules: spec/network.md.
+import { foundationDbClusters } from "../../api/cluster.ts";
+import { clusterNameLabel } from "../../api/effective.ts";
 import { networkPolicy, networkPolicySpec, operatorPeers } from "../../build/network-policy.ts";
 import { evictionSelector } from "../../build/disruption-budget.ts";
 import { mostOf } from "../../env/long-lists.ts";
 import type { NetworkPolicy, NetworkPolicySpec } from "../../kube/generated/types.ts";
+import type { ObjectMeta } from "../../kube/object.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { matchesLabelSelector } from "../../kube/selector.ts";
 import type { Action } from "../action.ts";
@@ -13,6 +16,7 @@ import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import { isSameJson } from "../view/same-json.ts";
+import { nameList } from "../wait.ts";
 import { cutOff } from "./cut-off.ts";
 import { isWidening, widened } from "./wider.ts";
 
@@ -33,6 +37,8 @@ export function updateNetworkPolicy(snapshot: Snapshot, draft: Draft): StepResul
   // One that is being deleted is made anew when it is gone.
   if (own?.metadata.deletionTimestamp !== undefined) return { isUnfinished: true };
   const wanted = networkPolicySpec(draft.desired.cluster, surroundingsOf(snapshot));
+  const shared = podsOfOthers(snapshot, wanted);
+  if (shared.length > 0) return sharedLabels(draft, own, wanted, shared);
   if (own !== undefined && isSameJson(own.spec, wanted)) return nothing;
   if (own?.spec !== undefined && isWidening(own.spec, wanted)) {
     return { actions: writeOf(draft, own, wanted) };
@@ -51,6 +57,47 @@ export function updateNetworkPolicy(snapshot: Snapshot, draft: Draft): StepResul
   return {
     actions,
     waits: [{ ...wait, message: `${what}. ${message}`, retryAfterMs: 60_000 }],
+    isUnfinished: true,
+  };
+}
+
+/** Pods of other clusters that the policy would hold for: it names nobody who has to reach them. */
+function podsOfOthers({ cluster, neighbours = [] }: Snapshot, wanted: NetworkPolicySpec): string[] {
+  const { namespace, name } = cluster.metadata;
+  return neighbours
+    .filter(
+      ({ metadata }) =>
+        metadata.namespace === namespace &&
+        ownerOf(metadata) !== name &&
+        matchesLabelSelector(wanted.podSelector ?? {}, metadata.labels ?? {}),
+    )
+    .map(({ metadata }) => metadata.name ?? "")
+    .sort();
+}
+
+/** The cluster that a pod belongs to; one that was left behind under our name is nobody else's. */
+function ownerOf({ ownerReferences = [], labels = {} }: ObjectMeta): string | undefined {
+  const owner = ownerReferences.find(({ kind }) => kind === foundationDbClusters.kind);
+  return owner?.name ?? labels[clusterNameLabel];
+}
+
+/** Who is named is let in all the same, where there is a policy; it holds for the pods that it held for. */
+function sharedLabels(
+  draft: Draft,
+  own: Stored<NetworkPolicy> | undefined,
+  wanted: NetworkPolicySpec,
+  names: readonly string[],
+): StepResult {
+  const wider = own?.spec && widened(own.spec, wanted);
+  const kept = wider && { ...wider, podSelector: own.spec?.podSelector ?? {} };
+  const isWritten = kept !== undefined && !isSameJson(own?.spec, kept);
+  const what = own === undefined ? "not made" : "not changed";
+  const message = `The network policy is ${what}. Pods of other clusters have the same labels: ${nameList(names)}`;
+  const remedy = "Give this cluster labels that no other one has: spec.labels.matchLabels.";
+  const wait = { step, reason: "NetworkPolicyHeld", retryAfterMs: 60_000 } as const;
+  return {
+    actions: isWritten ? writeOf(draft, own, kept) : [],
+    waits: [{ ...wait, message, remedy }],
     isUnfinished: true,
   };
 }

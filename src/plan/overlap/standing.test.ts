@@ -26,7 +26,8 @@ const asked = (by: string, secondsAgo: number, answer?: readonly [string, number
   askedMs: nowMs - secondsAgo * 1000,
   ...(answer && { answer: { by: answer[0], atMs: nowMs - answer[1] * 1000 } }),
 });
-const ask = { askedBy: own, askedMs: nowMs };
+const askOf = (askedOf: string) => ({ askedBy: own, askedMs: nowMs, askedOf });
+const ask = askOf(other);
 const answered = { by: own, atMs: nowMs };
 
 const table: readonly (readonly [string, ObjectMeta, object])[] = [
@@ -62,7 +63,16 @@ const table: readonly (readonly [string, ObjectMeta, object])[] = [
     metadataOf({ [own]: 30, [other]: 30 }, asked(other, 20)),
     { isBack: false, other, question: { ...asked(other, 20), answer: answered } },
   ],
-  ["[OVER2] it was asked long ago", metadataOf({ [own]: 99 }, asked(other, 61)), { isBack: false }],
+  [
+    "[OVER2] it was asked a while ago, and the other one is about to take over",
+    metadataOf({ [own]: 99 }, asked(other, 61)),
+    { isBack: false, other, question: { ...asked(other, 61), answer: answered } },
+  ],
+  [
+    "[OVER2] it was asked long ago",
+    metadataOf({ [own]: 999 }, asked(other, 241)),
+    { isBack: false },
+  ],
   [
     "[OVER3] it was answered",
     metadataOf({ [other]: 99 }, asked(own, 50, [other, 49])),
@@ -91,12 +101,17 @@ const table: readonly (readonly [string, ObjectMeta, object])[] = [
   [
     "[OVER4] another one that asked took over",
     metadataOf({ [own]: 99 }, asked(third, 61, [third, 1])),
-    { isBack: true, other: third, question: ask },
+    { isBack: true, other: third, question: askOf(third) },
   ],
   [
     "[OVER4] a question from before it was stopped is asked again",
     metadataOf({ [other]: 9_999 }, asked(own, 3_600)),
     { isBack: true, other, question: ask },
+  ],
+  [
+    "[OVER4] another one took over in the second of its last status",
+    metadataOf({ [own]: 1 }, asked(third, 61, [third, 1])),
+    { isBack: true, other: third, question: askOf(third) },
   ],
   [
     "[OVER5] it has answered",
@@ -115,8 +130,33 @@ const table: readonly (readonly [string, ObjectMeta, object])[] = [
   ],
   [
     "[OVER7] an answer from the future ends like one from now",
-    metadataOf({ [other]: 99 }, asked(own, 10, [other, -3_600])),
+    metadataOf({ [other]: 99 }, asked(own, 10, [other, -600])),
     { isBack: true, other, untilMs: nowMs + askAgainMs },
+  ],
+  [
+    "[OVER7] an answer from the far future to somebody else holds nobody up",
+    metadataOf({ [other]: 99 }, asked(third, 10, [other, -86_400])),
+    { isBack: true, other, question: ask },
+  ],
+  [
+    "[OVER7] nor does one to itself, beyond half an hour",
+    metadataOf({ [other]: 99 }, asked(own, 10, [other, -86_400])),
+    { isBack: true, other, untilMs: nowMs - 10_000 + askAgainMs },
+  ],
+  [
+    "[OVER7] nor does a question from the far future",
+    metadataOf({ [other]: 99 }, asked(third, -86_400)),
+    { isBack: true, other, question: ask },
+  ],
+  [
+    "[OVER7] nor does a status from the far future",
+    metadataOf({ [other]: -86_400 }, asked(own, 61, [own, 1])),
+    { isBack: false },
+  ],
+  [
+    "[OVER7] of two from the far future the later one counts",
+    metadataOf({ [other]: -86_400, [own]: -86_401 }),
+    { isBack: false },
   ],
 ];
 
@@ -124,12 +164,26 @@ for (const [title, metadata, expected] of table) {
   test(title, () => assert.deepEqual(standingOf(own, metadata, nowMs), expected));
 }
 
+test("[OVER2][OVER4] who was taken over from does not begin again by asking", () => {
+  // The other one took over from this one and had no reason to write the status since.
+  const before = metadataOf({ [own]: 9_999 }, asked(other, 7_000, [other, 6_900]));
+  const { question } = standingOf(own, before, nowMs);
+  const after = metadataOf({ [own]: 9_999 }, question);
+  assert.deepEqual(standingOf(own, after, nowMs), {
+    ...{ isBack: true, other, untilMs: nowMs + answerMs },
+  });
+  const answer = { by: other, atMs: nowMs };
+  assert.deepEqual(standingOf(other, after, nowMs), {
+    ...{ isBack: false, other: own, question: { ...question, answer } },
+  });
+});
+
 test("[OVER7] what is no question is nobody's", () => {
   const texts = ["", "asked", "asked by me at noon", `asked by  at ${formatTime(nowMs)}`, "{}"];
   for (const text of [undefined, ...texts, `asked by ${"x".repeat(129)} at ${formatTime(nowMs)}`]) {
     assert.equal(parseQuestion(text), undefined, text);
   }
-  for (const question of [asked(own, 5), asked(own, 5, [other, 1])]) {
+  for (const question of [asked(own, 5), asked(own, 5, [other, 1]), ask]) {
     assert.deepEqual(parseQuestion(formatQuestion(question)), question);
   }
 });

@@ -14,6 +14,8 @@ export function isOperator(manager: string): boolean {
 
 /** An operator that works answers within this time, also when the API server is slow. */
 export const answerMs = 60_000;
+/** Who has asked takes over within this time, or asks anew. */
+const inVainMs = 3 * answerMs;
 /** Who stands back asks again after this time. */
 export const askAgainMs = 30 * 60_000;
 
@@ -37,11 +39,12 @@ const alone: Standing = { isBack: false };
 
 /** `nowMs` is the time of the API server. */
 export function standingOf(own: string, metadata: ObjectMeta, nowMs: number): Standing {
-  const asked = parseQuestion(metadata.annotations?.[questionAnnotation]);
-  const question = asked && withinNow(asked, nowMs);
-  const claims = [...statusWriters(metadata), ...(question?.answer ? [question.answer] : [])];
-  const newestMs = claims.reduce((most, { atMs }) => Math.max(most, atMs), 0);
-  const newest = claims.filter(({ atMs }) => atMs === newestMs);
+  const question = parseQuestion(metadata.annotations?.[questionAnnotation]);
+  const claims = [...statusWriters(metadata), ...claimsIn(question)].map(({ by, atMs }) => ({
+    ...{ by, rankMs: rankMs(atMs, nowMs) },
+  }));
+  const newestMs = claims.reduce((most, claim) => Math.max(most, claim.rankMs), -Infinity);
+  const newest = claims.filter((claim) => claim.rankMs === newestMs);
   const isOwn = newest.length === 0 || newest.some(({ by }) => by === own);
   if (isOwn) return working(own, question, nowMs);
   return waiting(own, newest[0]?.by ?? "", question, nowMs);
@@ -50,13 +53,17 @@ export function standingOf(own: string, metadata: ObjectMeta, nowMs: number): St
 /** Who works answers a question of somebody else, and knows of it for as long as the other one may be there. */
 function working(own: string, question: OperatorQuestion | undefined, nowMs: number): Standing {
   if (question === undefined || question.askedBy === own) return alone;
-  const { askedBy: other, askedMs, answer } = question;
+  const { askedBy: other, answer } = question;
+  const askedMs = Math.min(question.askedMs, nowMs);
   if (answer === undefined) {
-    if (nowMs - askedMs >= answerMs) return alone;
-    return { isBack: false, other, question: { ...question, answer: { by: own, atMs: nowMs } } };
+    // Also a late answer: until then who asked may take the resource over at any moment.
+    if (nowMs - askedMs >= inVainMs + answerMs) return alone;
+    const told = { ...question, askedMs, answer: { by: own, atMs: nowMs } };
+    return { isBack: false, other, question: told };
   }
-  const untilMs = answer.atMs + askAgainMs + answerMs;
-  return answer.by === own && nowMs < untilMs ? { isBack: false, other, untilMs } : alone;
+  const untilMs = Math.min(answer.atMs, nowMs) + askAgainMs + answerMs;
+  const isThere = answer.by === own && nowMs < untilMs && !isFarAhead(answer.atMs, nowMs);
+  return isThere ? { isBack: false, other, untilMs } : alone;
 }
 
 function waiting(
@@ -66,25 +73,35 @@ function waiting(
   nowMs: number,
 ): Standing {
   const back = { isBack: true, other };
-  const { askedBy, askedMs = 0, answer } = question ?? {};
+  const asking = { ...back, question: { askedBy: own, askedMs: nowMs, askedOf: other } };
+  if (question === undefined) return asking;
+  const { askedBy, answer } = question;
   if (answer !== undefined) {
-    const untilMs = answer.atMs + askAgainMs;
     // Who has taken it over by itself knows of nobody.
     const isForOther = answer.by === other && askedBy !== other;
-    if (isForOther && nowMs < untilMs) return { ...back, untilMs };
-    return { ...back, question: { askedBy: own, askedMs: nowMs } };
+    const untilMs = answeredMs(own, question, nowMs) + askAgainMs;
+    return isForOther && nowMs < untilMs ? { ...back, untilMs } : asking;
   }
-  const untilMs = askedMs + answerMs;
-  if (question !== undefined && nowMs < untilMs) return { ...back, untilMs };
-  if (question !== undefined && askedBy === own && isInVain(question, nowMs)) {
+  // Until that time comes nobody would ask again.
+  if (isFarAhead(question.askedMs, nowMs)) return asking;
+  const untilMs = Math.min(question.askedMs, nowMs) + answerMs;
+  if (nowMs < untilMs) return { ...back, untilMs };
+  if (askedBy === own && isInVain(question, nowMs)) {
     return { ...back, question: { ...question, answer: { by: own, atMs: nowMs } } };
   }
-  return { ...back, question: { askedBy: own, askedMs: nowMs } };
+  return asking;
+}
+
+/** When the answer was given, for who stands back: by its own question where the time of the answer cannot be right. */
+function answeredMs(own: string, { askedBy, askedMs, answer }: OperatorQuestion, nowMs: number) {
+  const atMs = answer?.atMs ?? 0;
+  if (!isFarAhead(atMs, nowMs)) return Math.min(atMs, nowMs);
+  return askedBy === own && !isFarAhead(askedMs, nowMs) ? Math.min(askedMs, nowMs) : 0;
 }
 
 /** A question that was left behind long ago, before a stop of who asked, proves nothing about now. */
 function isInVain({ askedMs }: OperatorQuestion, nowMs: number): boolean {
-  return nowMs - askedMs < 3 * answerMs;
+  return nowMs - askedMs < inVainMs;
 }
 
 /** Of operators of this kind only. */
@@ -96,10 +113,22 @@ function statusWriters({ managedFields = [] }: ObjectMeta): Claim[] {
   });
 }
 
-/** A clock that was ahead must not put an answer or a question into the future. */
-function withinNow(question: OperatorQuestion, nowMs: number): OperatorQuestion {
-  const { answer } = question;
-  const askedMs = Math.min(question.askedMs, nowMs);
-  if (answer === undefined) return { ...question, askedMs };
-  return { ...question, askedMs, answer: { ...answer, atMs: Math.min(answer.atMs, nowMs) } };
+/** A question says whom it was asked of, and an answer who works: both outlive what was there before. */
+function claimsIn(question: OperatorQuestion | undefined): Claim[] {
+  if (question === undefined) return [];
+  const { askedOf, askedMs, answer } = question;
+  const asked = askedOf === undefined ? [] : [{ by: askedOf, atMs: askedMs }];
+  const told = answer === undefined ? asked : [...asked, answer];
+  // Times have whole seconds: it was written by who had read the status of that second.
+  return told.map(({ by, atMs }) => ({ by, atMs: atMs + 1 }));
+}
+
+/** The newest claim counts. One of a clock that was far ahead comes after all others, or nobody else could ever work. */
+function rankMs(atMs: number, nowMs: number): number {
+  return isFarAhead(atMs, nowMs) ? atMs - Number.MAX_SAFE_INTEGER : atMs;
+}
+
+/** Clocks of API servers never differ by so much: somebody has put one right, or wrote the time by hand. */
+function isFarAhead(atMs: number, nowMs: number): boolean {
+  return atMs > nowMs + askAgainMs;
 }

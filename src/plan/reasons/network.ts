@@ -25,7 +25,7 @@ export const networkReasons = {
     meaning:
       "The network policy that the spec asks for would cut off somebody who is connected now: another part of " +
       "the database, a client that no entry could mean, or the operator itself; or nobody can tell, because the " +
-      "database does not answer. Whoever the spec names besides is let in at once; nobody is shut out before " +
+      "database does not answer; or it would hold for pods of other clusters, too, which have the same labels. Whoever the spec names besides is let in at once; nobody is shut out before " +
       "this is settled.",
     page: "network-policy",
   },
