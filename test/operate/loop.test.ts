@@ -80,7 +80,8 @@ test("[OP24] a command that takes long holds up no pod, and is not sent twice", 
   });
   const running = world.startOperator();
   await world.createCluster();
-  await world.clock.advance(30_000);
+  // News that only tell of progress are written ten seconds later.
+  await world.clock.advance(60_000);
   assert.equal(sent.length, 1);
   const { status } = await world.cluster();
   assert.ok(status?.blockedBy?.some((entry) => entry.reason === "CommandRunning"));
