@@ -440,7 +440,7 @@ test("[OP20] disruptive effects are imported by the guard alone, and nothing els
   const importers = files.filter((file) => textOf(file).includes('/disruptive-effects.ts"'));
   assert.deepEqual(importers, ["operate/guard.ts"]);
   const guards = files.filter((file) => /new Guard\(/.test(textOf(file)));
-  assert.deepEqual(guards, ["operate/operator.ts"]);
+  assert.deepEqual(guards, ["operate/reconcile-options.ts"]);
   const commands =
     "configure|exclude|include|kill|changeCoordinators|setMaintenanceZone|resetMaintenanceZone|evictPod";
   // The client of a real database is what carries commands out, on the far side of the guard; the fence passes on what
