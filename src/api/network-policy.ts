@@ -13,7 +13,10 @@ export const networkConsents = ["ConnectedClients"] as const;
 export type NetworkConsent = (typeof networkConsents)[number];
 
 function peersOf(description: string, effective: string): Schema<readonly NetworkPolicyPeer[]> {
-  const peer = coreSchema<NetworkPolicyPeer>("io.k8s.api.networking.v1.NetworkPolicyPeer", "");
+  const peer = coreSchema<NetworkPolicyPeer>(
+    "io.k8s.api.networking.v1.NetworkPolicyPeer",
+    "Pods by labels, namespaces by labels, or a block of addresses.",
+  );
   return array(peer, description, { maxItems: networkPeersMaximum, effective });
 }
 

@@ -5,7 +5,7 @@ import { MetricsRegistry } from "../../src/env/metrics.ts";
 import { allMetrics, labelMeanings } from "../../src/model/metrics/catalogue.ts";
 import { registerProcessMetrics } from "../../src/cli/process-metrics.ts";
 import { registerRequestMetrics } from "../../src/cli/request-metrics.ts";
-import { lossReporter } from "../../src/cli/run-databases.ts";
+import { lossReporter, registerClientMetrics } from "../../src/cli/run-databases.ts";
 import { silentLog } from "../../src/env/log.ts";
 import { TestWorld, tiny } from "../world/world-harness.ts";
 
@@ -35,6 +35,8 @@ test("[MON2] [MON3] what an operator serves is what the list says, and all of it
     const source = { startedMs: 0, version: "1", isLeading: () => true, features: {} };
     registerProcessMetrics(registry, source)();
     lossReporter(silentLog, registry);
+    const client = { number: 1, version: "7.3.63", databases: 1, isQuarantine: false };
+    registerClientMetrics(registry, { processes: () => [{ ...client, rssBytes: 1 }] });
     const text = registry.text() + world.world.operator.metricsText();
     const found = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, ...both]) => both.join(" "));
     const described = allMetrics.map(({ name, type }) => `${name} ${type}`);
