@@ -23,7 +23,8 @@ const done: FileCounts[] = [];
 const slow: SlowTest[] = [];
 let [isBroken, cpuMs] = [false, 0];
 const startedMs = performance.now();
-await Promise.all(Array.from({ length: Math.min(4, availableParallelism()) }, runBatches));
+// One more than there are processors: some tests wait for kubectl or a browser most of the time.
+await Promise.all(Array.from({ length: Math.min(4, availableParallelism() + 1) }, runBatches));
 process.stdout.write(closingText());
 if (isBroken || sum("failed") > 0) process.exitCode = 1;
 
