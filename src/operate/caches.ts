@@ -108,8 +108,8 @@ export function clusterKeysOf(object: { metadata: ObjectMeta }): string[] {
 }
 
 /** The same for a network policy: somebody else's may have the name of ours. */
-export function policyKeysOf(policy: Stored<NetworkPolicy>): Iterable<string> {
-  return new Set([...clusterKeysOf(policy), keyText(keyOf(policy))]);
+export function policyKeysOf(policy: Stored<NetworkPolicy>): string[] {
+  return [...new Set([...clusterKeysOf(policy), keyText(keyOf(policy))])];
 }
 
 /** Keys (namespace/name) of the backups that an object may belong to: as a command of it, its agent, its map of times, or a part of a drill. */
@@ -244,7 +244,10 @@ function optionalCaches(
       budgets: new Reflector({ ...shared, resource: podDisruptionBudgets, transform }),
     }),
     ...(options.watchesPolicies === true && {
-      policies: new Reflector({ ...shared, resource: networkPolicies, transform: onlyOurs }),
+      policies: new Reflector({
+        ...{ ...shared, resource: networkPolicies, transform: onlyOurs },
+        indexes: { [clusterIndex]: policyKeysOf },
+      }),
     }),
   };
 }

@@ -159,10 +159,13 @@ function networkOf(
   own: ReadonlyMap<string, Stored<Pod>>,
 ): Pick<Snapshot, "networkPolicies" | "neighbours"> {
   const { namespace, name, uid } = cluster.metadata;
-  const networkPolicies = caches.policies?.list().filter(({ metadata }) => {
-    if (metadata.namespace !== namespace) return false;
-    return metadata.name === name || metadata.ownerReferences?.some((owner) => owner.uid === uid);
-  });
+  // One that only carries the label of the cluster is nobody's.
+  const networkPolicies = caches.policies
+    ?.byIndex(clusterIndex, keyText(keyOf(cluster)))
+    .filter(
+      ({ metadata }) =>
+        metadata.name === name || metadata.ownerReferences?.some((owner) => owner.uid === uid),
+    );
   if (cluster.spec.networkPolicy?.enabled !== true) return { networkPolicies };
   const neighbours = caches.pods.list().filter((pod) => {
     const isOwn = pod.metadata.namespace === namespace && own.has(pod.metadata.name ?? "");

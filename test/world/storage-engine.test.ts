@@ -52,6 +52,14 @@ async function waitOf(world: TestWorld, reason: string): Promise<string | undefi
 }
 
 /** The engines of the servers, as the database itself tells. */
+/** Of all four storage servers. */
+async function assertEngines(world: TestWorld, engine: string): Promise<void> {
+  assert.deepEqual(
+    await engines(world),
+    Array.from({ length: 4 }, () => engine),
+  );
+}
+
 async function engines(world: TestWorld): Promise<string[]> {
   const { cluster } = await person(world, (client) => client.status(30_000));
   return Object.values(cluster?.processes ?? {})
@@ -104,10 +112,7 @@ test("[MIG2] [MIG3] [MIG4] [MIG10] ssd-2 becomes ssd-redwood-1 with progress, a 
     await wish(world, { perpetual_storage_wiggle: 1 });
     await world.untilReconciled(3 * hourMs);
     assert.equal(await migration(world), undefined);
-    assert.deepEqual(
-      await engines(world),
-      Array.from({ length: 4 }, () => "ssd-redwood-1"),
-    );
+    await assertEngines(world, "ssd-redwood-1");
   });
 });
 
@@ -135,10 +140,7 @@ test("[MIG8] a wish that is taken back half-way leads back, and moves only what 
     assert.deepEqual([back?.from, back?.serversLeft], ["ssd-redwood-1", 2]);
     assert.notEqual(back?.since, since);
     await world.untilReconciled(3 * hourMs);
-    assert.deepEqual(
-      await engines(world),
-      Array.from({ length: 4 }, () => "ssd-2"),
-    );
+    await assertEngines(world, "ssd-2");
   });
 });
 
@@ -157,10 +159,7 @@ test("[MIG1] without a migration type the engine stays, and the rest is brought 
     assert.match(await pageOf(world), /storage_migration_type to gradual/);
     await wish(world, { storage_migration_type: "aggressive" });
     await world.untilReconciled(3 * hourMs);
-    assert.deepEqual(
-      await engines(world),
-      Array.from({ length: 4 }, () => "ssd-redwood-1"),
-    );
+    await assertEngines(world, "ssd-redwood-1");
   });
 });
 
@@ -174,10 +173,7 @@ test("[MIG2] [MIG9] a process group that is removed in the middle goes with its 
     await world.untilReconciled(3 * hourMs);
     const left = (await groups(world, "storage")).map(({ processGroupID }) => processGroupID);
     assert.ok(!left.includes(id));
-    assert.deepEqual(
-      await engines(world),
-      Array.from({ length: 4 }, () => "ssd-redwood-1"),
-    );
+    await assertEngines(world, "ssd-redwood-1");
   });
 });
 
@@ -188,10 +184,7 @@ test("[MIG2] [MIG4] with the wiggle off, process groups that a person replaces b
     const old = (await groups(world, "storage")).map(({ processGroupID }) => processGroupID);
     await world.changeSpec({ processGroupsToRemove: old });
     await world.untilReconciled(3 * hourMs);
-    assert.deepEqual(
-      await engines(world),
-      Array.from({ length: 4 }, () => "ssd-redwood-1"),
-    );
+    await assertEngines(world, "ssd-redwood-1");
   });
 });
 
@@ -257,10 +250,7 @@ test("[MIG9] a database falls asleep in the middle, and goes on when it wakes", 
     await world.clock.advance(hourMs);
     await world.changeSpec({ hibernate: false });
     await world.untilReconciled(3 * hourMs);
-    assert.deepEqual(
-      await engines(world),
-      Array.from({ length: 4 }, () => "ssd-redwood-1"),
-    );
+    await assertEngines(world, "ssd-redwood-1");
   });
 });
 
@@ -287,10 +277,7 @@ test("[MIG13] where it is asked for, process groups are replaced one after the o
       await world.untilReconciled(3 * hourMs);
       const now = await ids();
       assert.deepEqual([now.length, now.filter((id) => old.includes(id))], [4, []]);
-      assert.deepEqual(
-        await engines(world),
-        Array.from({ length: 4 }, () => "ssd-redwood-1"),
-      );
+      await assertEngines(world, "ssd-redwood-1");
       await world.clock.advance(hourMs);
       assert.deepEqual(await ids(), now);
     },

@@ -3,6 +3,7 @@
 // Rules: spec/world.md [W113].
 import { hibernationConsents } from "../../api/hibernation.ts";
 import { randomInteger, randomPick } from "../../env/random.ts";
+import type { AdminClient } from "../../fdb/admin.ts";
 import { isFdbError } from "../../fdb/error.ts";
 import { operatorKeys } from "../../fdb/keys.ts";
 import { addToMaintenanceList, personsMark } from "../../fdb/maintenance-list.ts";
@@ -11,10 +12,13 @@ import { nodes, persistentVolumeClaims, services } from "../../kube/resource.ts"
 import { ignoringRaces } from "../faults/chaos-target.ts";
 import { isOfCopy } from "./backups/backup-writes.ts";
 import type { LifeFault } from "./life-faults.ts";
+import type { LifeScene } from "./life-scene.ts";
 import { minuteMs } from "./life-terms.ts";
 
 /** By then the operator has seen it, however late its watches are, and what was under way has ended. */
 const noticedMs = 2 * minuteMs;
+/** Of a question to the database. */
+const timeoutMs = 10_000;
 
 /** While spec.skip is true nothing is written but that it is so. */
 export const paused: LifeFault = async (life) => {
@@ -88,33 +92,19 @@ export const manyRemovals: LifeFault = async (life) => {
 };
 
 /** The operator neither ends it nor counts it as its own, and goes on when its time is over. */
-export const maintenance: LifeFault = async (life) => {
-  const admin = await life.openAdmin();
-  const timeoutMs = 10_000;
-  try {
+export const maintenance: LifeFault = (life) =>
+  onDatabase(life, async (admin) => {
     const { cluster } = await admin.status(timeoutMs);
     const zones = Object.values(cluster?.processes ?? {})
       .flatMap(({ locality }) => locality?.["zoneid"] ?? [])
       .sort();
     if (zones.length === 0) return undefined;
-    const zone = randomPick(life.random, zones);
-    const seconds = randomPick(life.random, [60, 300, 900]);
-    await admin.setMaintenanceZone(zone, seconds, timeoutMs);
-    return { told: `of ${zone} for ${seconds} s` };
-  } catch (error) {
-    // A database that does not answer is left alone.
-    if (isFdbError(error)) return undefined;
-    throw error;
-  } finally {
-    admin.close();
-  }
-};
+    return beginMaintenance(life, admin, randomPick(life.random, zones));
+  });
 
 /** As `kubectl fdb maintenance start` does it: no operator ends it before all is back, or its time is over. */
-export const announced: LifeFault = async (life) => {
-  const admin = await life.openAdmin();
-  const timeoutMs = 10_000;
-  try {
+export const announced: LifeFault = (life) =>
+  onDatabase(life, async (admin) => {
     const { cluster } = await admin.status(timeoutMs);
     const storage = Object.values(cluster?.processes ?? {})
       .filter((process) => process.class_type === "storage")
@@ -126,17 +116,34 @@ export const announced: LifeFault = async (life) => {
     const nowSeconds = Math.floor(life.clock.nowMs() / 1000);
     const shared = { admin, keys: operatorKeys(), timeoutMs };
     await addToMaintenanceList(shared, [personsMark(zone), ...ids], nowSeconds);
-    const seconds = randomPick(life.random, [60, 300, 900]);
-    await admin.setMaintenanceZone(zone, seconds, timeoutMs);
-    return { told: `of ${zone} for ${seconds} s` };
+    return beginMaintenance(life, admin, zone);
+  });
+
+async function beginMaintenance(
+  life: LifeScene,
+  admin: AdminClient,
+  zone: string,
+): ReturnType<LifeFault> {
+  const seconds = randomPick(life.random, [60, 300, 900]);
+  await admin.setMaintenanceZone(zone, seconds, timeoutMs);
+  return { told: `of ${zone} for ${seconds} s` };
+}
+
+/** A database that does not answer is left alone. */
+async function onDatabase(
+  life: LifeScene,
+  act: (admin: AdminClient) => ReturnType<LifeFault>,
+): ReturnType<LifeFault> {
+  const admin = await life.openAdmin();
+  try {
+    return await act(admin);
   } catch (error) {
-    // A database that does not answer is left alone.
     if (isFdbError(error)) return undefined;
     throw error;
   } finally {
     admin.close();
   }
-};
+}
 
 const taintKey = "walk.foundationdb.org/full";
 
