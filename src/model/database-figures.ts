@@ -1,6 +1,7 @@
 // What a database says of itself as a whole, as figures and sentences: whether it serves, how much may fail, how much it
 // holds and moves, how busy it is. What the database does not report stays undefined. Rules: spec/plugin.md [VW6],
 // spec/monitoring.md [MON1].
+import { isAvailable } from "./availability.ts";
 import type { DatabaseStatus, StatusQos } from "./database-status.ts";
 import { backupTagFigures } from "./backup-tag-figures.ts";
 import type { BackupTagFigures } from "./backup-tag-figures.ts";
@@ -75,7 +76,8 @@ export interface DatabaseFigures {
   readonly messages: readonly string[];
 }
 
-export function databaseFigures({ client, cluster = {} }: DatabaseStatus): DatabaseFigures {
+export function databaseFigures(status: DatabaseStatus): DatabaseFigures {
+  const { client, cluster = {} } = status;
   const { data, workload, latency_probe: latency, qos, configuration } = cluster;
   const { redundancy_mode: mode } = configuration ?? {};
   const coordinators = client?.coordinators?.coordinators ?? [];
@@ -127,7 +129,7 @@ export function databaseFigures({ client, cluster = {} }: DatabaseStatus): Datab
     degraded: figureIn(cluster, "degraded_processes"),
   };
   return {
-    isAvailable: client?.database_status?.available === true,
+    isAvailable: isAvailable(status),
     ...(Object.fromEntries(
       Object.entries(found).filter(([, value]) => value !== undefined),
     ) as Partial<DatabaseFigures>),

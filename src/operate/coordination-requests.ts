@@ -1,6 +1,7 @@
 // Answers a person's question about the coordination sets, in any mode: what is in them, or the wish to take out what an
 // instance has left behind. While processes of that instance live, it takes more than a wish.
 // Rules: spec/coordination.md [CO54]-[CO57], [CO68].
+import { isAvailable } from "../model/availability.ts";
 import { mostOf } from "../env/long-lists.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
@@ -151,7 +152,7 @@ function livingProblem(
   entries: readonly Found[],
   status: DatabaseStatus,
 ): string | undefined {
-  if (status.client?.database_status?.available !== true) {
+  if (!isAvailable(status)) {
     return "the database is not available, so nobody knows who lives";
   }
   const unreadable = unreadableText(status);

@@ -1,5 +1,6 @@
 // Reads the status of one database in the background, so that no pass over a cluster ever waits for
 // FoundationDB: a pass takes the newest observation with its time. Rules: spec/operate.md [OP10]-[OP13], [OP18], [OP63], [OP76].
+import { isAvailable } from "../model/availability.ts";
 import type { Clock, Timer } from "../env/clock.ts";
 import type { AdminClient, AdminClientFactory } from "../fdb/admin.ts";
 import { isFdbError } from "../fdb/error.ts";
@@ -233,7 +234,7 @@ export class DatabasePoller {
   #isNewsAwaited(): boolean {
     const latest = this.#latest;
     if (latest.kind === "missing" || latest.observedMs < this.#wantedMs) return true;
-    return latest.status.client?.database_status?.available !== true;
+    return !isAvailable(latest.status);
   }
 
   async #statusOf(client: AdminClient, observedMs: number): Promise<DatabaseObservation> {

@@ -31,8 +31,9 @@ import { isSameJson } from "../plan/view/same-json.ts";
 import { evidenceMsOf } from "../plan/safety/act-evidence.ts";
 import type { SafetyChecks } from "../plan/safety/checks.ts";
 import type { PlanOptions, Snapshot } from "../plan/snapshot.ts";
+import { databaseStatus } from "../plan/snapshot.ts";
 import { mayCreateUnseen } from "../plan/safety/unseen-creation.ts";
-import { isAvailable } from "../plan/status/update-status.ts";
+import { isAvailable } from "../model/availability.ts";
 import type { Activity } from "./activity.ts";
 import { sourceOfDrill } from "./backup/observe.ts";
 import type { Caches } from "./caches.ts";
@@ -386,7 +387,7 @@ async function perform(
 
 /** When the status was asked for on which the plan rests; 0 when there is none of a database that serves. */
 function servedMs(snapshot: Snapshot): number {
-  return isAvailable(snapshot) ? evidenceMsOf(snapshot) : 0;
+  return isAvailable(databaseStatus(snapshot)) ? evidenceMsOf(snapshot) : 0;
 }
 
 /**

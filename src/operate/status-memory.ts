@@ -1,6 +1,7 @@
 // What is remembered of earlier statuses of one database: the last two that told everything, and where the processes of
 // other instances were, so that their loss is noticed, what our own may hold, and since when coordinators are missing.
 // Rules: spec/safety.md [S35], [S47], [S48], [S68], spec/restart.md [T11].
+import { isAvailable } from "../model/availability.ts";
 import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
 import { isTest } from "../model/process-class.ts";
 import { missingCoordinators } from "../plan/coordinators/coordinator-validity.ts";
@@ -69,7 +70,7 @@ export class StatusMemory {
     { status, observedMs }: SeenStatus,
     view: Pick<SafetyView, "cluster" | "memory">,
   ): void {
-    if (status.client?.database_status?.available !== true) return;
+    if (!isAvailable(status)) return;
     if (status.unreadable !== undefined) return;
     const before = this.#missingCoordinators;
     const missing = missingCoordinators(view, status, view.cluster.status?.connectionString ?? "");

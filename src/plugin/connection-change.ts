@@ -1,5 +1,6 @@
 // Another connection string for a database that nobody reaches: in the status, in the ConfigMap and in the pods. It goes past
 // the operator, which cannot help a database that it does not reach. Rules: spec/plugin.md [PL71], [PL72].
+import { isAvailable } from "../model/availability.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { clusterFileKey, configMapName } from "../build/config-map.ts";
@@ -31,9 +32,8 @@ export async function seenOf(
     const words = `nobody could be asked how the database is (${asked})`;
     return { isServing: false, hasQuorum: undefined, words };
   }
-  const { client } = asked.status;
-  const hasQuorum = client?.coordinators?.quorum_reachable;
-  if (client?.database_status?.available === true) {
+  const hasQuorum = asked.status.client?.coordinators?.quorum_reachable;
+  if (isAvailable(asked.status)) {
     const words = `the database of ${cluster.metadata.name} serves (asked in ${asked.pod})`;
     return { isServing: true, hasQuorum, words };
   }

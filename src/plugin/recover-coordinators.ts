@@ -1,6 +1,7 @@
 // `kubectl fdb recover-coordinators`: brings a database of one region back after the majority of its coordinators is lost for good,
 // with the state of one that is left. It can take back what happened since that one was last told something, so it wants proof
 // that the others are stopped, and two consents. Rules: spec/plugin.md [PL77]-[PL79], [PL85], [PL86].
+import { isAvailable } from "../model/availability.ts";
 import { foundationDbBackups } from "../api/backup.ts";
 import type { ClusterSpec, FoundationDBCluster } from "../api/cluster.ts";
 import { isGlobalMode } from "../api/effective.ts";
@@ -102,7 +103,7 @@ export async function runRecoverCoordinators(
       const status = await untilStatus(
         session,
         cluster,
-        ({ client }) => client?.database_status?.available === true,
+        isAvailable,
         "the database does not serve",
       );
       await change((spec) => ({ ...spec, skip: false }));

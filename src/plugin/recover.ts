@@ -1,5 +1,6 @@
 // `kubectl fdb recover-multi-region-cluster`: makes a database serve again from one region after the others, and with them the
 // majority of the coordinators, are lost for good. Rules: spec/plugin.md [PL73]-[PL76].
+import { isAvailable } from "../model/availability.ts";
 import type { ClusterSpec, FoundationDBCluster } from "../api/cluster.ts";
 import { CommandError } from "../env/command-error.ts";
 import type { Stored } from "../kube/resource.ts";
@@ -101,7 +102,7 @@ export async function runRecover(
       const served = await untilStatus(
         session,
         cluster,
-        (status) => status.client?.database_status?.available === true,
+        isAvailable,
         "the database does not serve",
       );
       await change((spec) => ({ ...spec, skip: false }));

@@ -1,5 +1,6 @@
 // What could be better in a cluster, as a function of what a pass sees and of what was told before. Nothing of it is acted upon.
 // Rules: spec/advice.md [ADV1], [ADV2].
+import { isAvailable } from "../../model/availability.ts";
 import type { Advice, AdviceTopic } from "../../api/advice.ts";
 import { adviceTopics } from "../../api/advice.ts";
 import { processesOf } from "../../model/locality.ts";
@@ -28,8 +29,7 @@ const judges: Readonly<Record<AdviceTopic, AdviceJudge>> = {
 export function adviceFor(snapshot: Snapshot, draft: Draft): readonly Advice[] | undefined {
   const known = snapshot.cluster.status?.advice;
   const status = databaseStatus(snapshot);
-  const isWhole =
-    status?.unreadable === undefined && status?.client?.database_status?.available === true;
+  const isWhole = status?.unreadable === undefined && isAvailable(status);
   if (!isWhole || draft.status.configured !== true) return known;
   const subject = snapshot.memory.once(processesOf, status);
   return adviceAbout(subjectOf(snapshot, draft, subject), known ?? []);

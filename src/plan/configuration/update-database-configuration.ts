@@ -1,5 +1,6 @@
 // Step updateDatabaseConfiguration: creates the database and keeps its configuration as the resource wants it,
 // one safe step at a time. Rules: spec/plan.md [P66]-[P74], [P102], [P106], spec/migration.md [MIG1].
+import { isAvailable } from "../../model/availability.ts";
 import { remedyOf } from "../reasons/registry.ts";
 import { automationOf, locksOf } from "../../api/effective.ts";
 import { nextConfiguration } from "../../model/configuration-staging.ts";
@@ -60,7 +61,7 @@ export function updateDatabaseConfiguration(snapshot: Snapshot, draft: Draft): S
   }
   const { status, observedMs } = database;
   if (!draft.status.configured) return planFirst(snapshot, draft, status, observedMs);
-  if (status.client?.database_status?.available !== true) {
+  if (!isAvailable(status)) {
     const message = `The database is not available: ${unavailabilityOf(status)}`;
     return waiting("DatabaseUnavailable", message, unavailableRemedy(snapshot, draft), 2_000);
   }

@@ -1,6 +1,7 @@
 // Step changeCoordinators: puts other processes in the place of coordinators that are gone or not as they should be. A
 // change costs one recovery, so it waits for what may come back and never follows another recovery closely.
 // Rules: spec/restart.md [T1]-[T19].
+import { isAvailable } from "../../model/availability.ts";
 import { leastOf } from "../../env/long-lists.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import type { DisruptiveAction } from "../action.ts";
@@ -36,7 +37,7 @@ export function changeCoordinators(snapshot: Snapshot, draft: Draft): StepResult
   const status = databaseStatus(snapshot);
   const { configured, connectionString = "" } = draft.status;
   if (!configured || connectionString === "" || status === undefined) return nothing;
-  if (status.client?.database_status?.available !== true) return nothing;
+  if (!isAvailable(status)) return nothing;
   // A coordinator that seems to be missing may only be one that could not be read; step updateStatus says so.
   if (status.unreadable !== undefined) return nothing;
   const wanted = coordinatorInput(snapshot, draft, status);

@@ -1,6 +1,7 @@
 // Coordinators on process groups that are to go, where those that stay came up in too few zones to take their place, as
 // happens while nodes are closed or away. Nothing would ever move them. So one that shares its zone is replaced, since the
 // scheduler prefers another node for its successor. Rules: spec/removal.md [R103]-[R105].
+import { isAvailable } from "../../model/availability.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { isPackingEnabled } from "../../api/packing.ts";
 import { isEligibleClass } from "../../model/coordinator-choice.ts";
@@ -31,7 +32,7 @@ export interface ZoneSeeker extends Misplaced {
 export function zoneSeeker(snapshot: Snapshot, draft: Draft): ZoneSeeker | undefined {
   const status = databaseStatus(snapshot);
   if (status === undefined || status.unreadable !== undefined) return undefined;
-  if (status.client?.database_status?.available !== true) return undefined;
+  if (!isAvailable(status)) return undefined;
   const shortage = shortageOf(snapshot, draft, status);
   if (shortage === undefined) return undefined;
   const staying = eligibleGroups(snapshot, draft);

@@ -1,5 +1,6 @@
 // Step hibernate, twice in the chain: at its beginning it keeps a stopped database stopped, and says why one that is to
 // sleep does not; at its end, when nothing else is left to do, it stops the database. Rules: spec/hibernation.md [HIB1], [HIB8]-[HIB11].
+import { isAvailable } from "../../model/availability.ts";
 import { isHibernated } from "../../api/hibernation.ts";
 import { conditionIn } from "../../kube/condition.ts";
 import { formatTime } from "../../kube/time.ts";
@@ -107,7 +108,7 @@ function stopOf(snapshot: Snapshot, draft: Draft): Action[] {
   });
   if (pods.length === 0) return [];
   // A database that is gone already, as far as its other resources stopped it, gives no lock.
-  const isServing = databaseStatus(snapshot)?.client?.database_status?.available === true;
+  const isServing = isAvailable(databaseStatus(snapshot));
   const isLocked = isServing && !hasStopBegun(snapshot) && needsLock(snapshot);
   return [
     {

@@ -1,6 +1,7 @@
 // Step replaceFailedProcessGroups: a process group that has been failing for long is marked for removal, and its class
 // gets a new one. Only a few at a time, and only on an available database: when much fails at once, the cause is
 // elsewhere. Rules: spec/removal.md [R10]-[R19], spec/buckets.md [BKT8]-[BKT10], [BKT15].
+import { isAvailable } from "../../model/availability.ts";
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { automationOf } from "../../api/effective.ts";
 import type { ReplacementAutomation } from "../../api/effective-automation.ts";
@@ -42,7 +43,7 @@ export function replaceFailedProcessGroups(snapshot: Snapshot, draft: Draft): St
   const status = databaseStatus(snapshot);
   const failed = failedGroups(snapshot, draft, replacements, status);
   if (failed.length === 0) return nothing;
-  if (status?.client?.database_status?.available !== true) {
+  if (!isAvailable(status)) {
     return { waits: [postponed(failed, "the database is not available")] };
   }
   const unreadable = unreadableText(status);

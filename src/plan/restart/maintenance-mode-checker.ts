@@ -1,6 +1,7 @@
 // Step maintenanceModeChecker: ends the maintenance of a fault domain when its storage processes have restarted, and
 // keeps the list of process groups under maintenance, which all instances share, free of what is done or forgotten.
 // Rules: spec/restart.md [T70]-[T76], spec/maintenance.md [MNT5], [MNT6], [MNT8].
+import { isAvailable } from "../../model/availability.ts";
 import { automationOf } from "../../api/effective.ts";
 import { personsMaximumMs, zoneOfMark } from "../../fdb/maintenance-list.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
@@ -24,7 +25,7 @@ const clockToleranceMs = 2_000;
 export function maintenanceModeChecker(snapshot: Snapshot, draft: Draft): StepResult {
   const { resets } = automationOf(snapshot.cluster.spec).maintenanceMode;
   const status = databaseStatus(snapshot);
-  if (!draft.status.configured || status?.client?.database_status?.available !== true) {
+  if (!draft.status.configured || !isAvailable(status)) {
     return nothing;
   }
   const zone = status.cluster?.maintenance_zone ?? "";

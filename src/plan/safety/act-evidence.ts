@@ -1,6 +1,7 @@
 // What a step rests a disruptive act on, or why it cannot decide in this pass: a status that is there and shows our own
 // last act, nothing that runs or was decided before it in the same pass, and no refusal by the checks of the one door.
 // Rules: spec/restart.md [T7], [T8], spec/removal.md [R26].
+import { isAvailable } from "../../model/availability.ts";
 import { remedyOf } from "../reasons/registry.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { locksOf } from "../../api/effective.ts";
@@ -39,7 +40,7 @@ export function evidenceOf(snapshot: Snapshot, draft: Draft): Evidence | Hold {
     const message = "The status is older than the last change to the database";
     return hold("StatusOutdated", message, remedyOf("StatusOutdated"), 1_000);
   }
-  if (database.status.client?.database_status?.available !== true) {
+  if (!isAvailable(database.status)) {
     const message = `The database is not available: ${unavailabilityOf(database.status)}`;
     return hold("DatabaseUnavailable", message, remedyOf("DatabaseUnavailable"), 2_000);
   }

@@ -1,5 +1,6 @@
 // Small questions to a status that several steps ask before they disturb a database. Each answer is the reason against
 // it, as a clause without numbers that change by themselves; undefined when there is none. Rules: spec/safety.md [S23].
+import { isAvailable } from "../../model/availability.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { hasRecoveryState, parseVersion } from "../../model/version.ts";
 
@@ -8,9 +9,7 @@ const lagSecondsMax = 60;
 const queueBytesMax = 250 * 1024 * 1024;
 
 export function availabilityProblem(status: DatabaseStatus): string | undefined {
-  return status.client?.database_status?.available === true
-    ? undefined
-    : "the database is not available";
+  return isAvailable(status) ? undefined : "the database is not available";
 }
 
 /** Each unfinished recovery keeps a generation of logs; more recoveries on top of many are not survived. */

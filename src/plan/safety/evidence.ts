@@ -1,5 +1,6 @@
 // Whether a status is evidence: it came after our own last act, it is not old, and it shows the whole of an available
 // database. A process that is known to be dead hides nothing. Rules: spec/safety.md [S10]-[S19], [S141].
+import { isAvailable } from "../../model/availability.ts";
 import { Memory } from "../../env/memory.ts";
 import type { DatabaseStatus, StatusMessage } from "../../model/database-status.ts";
 import { processesOf } from "../../model/locality.ts";
@@ -83,9 +84,8 @@ export function statusGap(
 ): string | undefined {
   const unreadable = unreadableText(status);
   if (unreadable !== undefined) return unreadable;
-  const { client, cluster } = status;
-  const recovery = cluster?.recovery_state;
-  if (client?.database_status?.available !== true) {
+  const recovery = status.cluster?.recovery_state;
+  if (!isAvailable(status)) {
     return `the database is not available${recovery === undefined ? "" : `: ${recovery.name}`}`;
   }
   if (recovery === undefined || !servingStates.has(recovery.name)) {
@@ -96,7 +96,7 @@ export function statusGap(
   if (processes.every((process) => (process.roles ?? []).length === 0)) {
     return "the status lists no roles";
   }
-  const messages = [...(client.messages ?? []), ...(cluster?.messages ?? [])];
+  const messages = [...(status.client?.messages ?? []), ...(status.cluster?.messages ?? [])];
   const hasNewcomers = processes.some((process) => process.locality === undefined);
   for (const message of messages) {
     const gap = messageGap(message, messages, isKnownDead, hasNewcomers);

@@ -1,5 +1,6 @@
 // Whether the database is as redundant as its mode promises: every piece of data has all its copies, every log set all
 // its members, and every coordinator answers. Rules: spec/safety.md [S20]-[S22].
+import { isAvailable } from "../../model/availability.ts";
 import type { DatabaseStatus, StatusLogSet } from "../../model/database-status.ts";
 import { redundancyOf } from "../../model/redundancy.ts";
 
@@ -8,7 +9,7 @@ export function faultToleranceProblem(
   status: DatabaseStatus,
   redundancyMode: string | undefined,
 ): string | undefined {
-  if (status.client?.database_status?.available !== true) return "the database is not available";
+  if (!isAvailable(status)) return "the database is not available";
   return (
     replicationProblem(status, redundancyMode) ?? logProblem(status) ?? coordinatorsProblem(status)
   );

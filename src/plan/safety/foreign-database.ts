@@ -2,6 +2,7 @@
 // a copy of another resource, leads to a database which serves and knows none of our processes: they would all seem to have
 // failed, and that database would gladly confirm that it does not need them. So its answers count as none.
 // Rules: spec/safety.md [S150].
+import { isAvailable } from "../../model/availability.ts";
 import { isAdopting } from "../../api/adoption.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { isNameOfService } from "../../build/pod-environment.ts";
@@ -41,7 +42,7 @@ export function ownObservation(
 export function foreignProblem(view: ForeignView, status: DatabaseStatus): string | undefined {
   if (isAdopting(view.cluster)) return adoptedProblem(view, status);
   if (view.cluster.status?.configured !== true || status.unreadable !== undefined) return undefined;
-  if (status.client?.database_status?.available !== true) return undefined;
+  if (!isAvailable(status)) return undefined;
   // Asked of every status: one process of ours that is known settles it.
   if (isKnown(view, knownHosts(view, status))) return undefined;
   const running = runningGroups(view);
@@ -55,7 +56,7 @@ export function foreignProblem(view: ForeignView, status: DatabaseStatus): strin
 
 /** A database that serves without any of the disks is not the one that is on them. */
 function adoptedProblem(view: ForeignView, status: DatabaseStatus): string | undefined {
-  if (status.client?.database_status?.available !== true) return undefined;
+  if (!isAvailable(status)) return undefined;
   const hosts = new Set(
     groupsOf(view)
       .filter(({ processClass }) => isStateful(processClass))

@@ -1,6 +1,7 @@
 // The proof that there is no database yet, so that what was specified wrongly can be made right at once. Even with it only
 // pods go: volumes stay until a database exists that proves them empty. An answer that was wrong, such as that of
 // coordinators which lost their files, then costs a restart and no data. Rules: spec/safety.md [S140].
+import { isAvailable } from "../../model/availability.ts";
 import { isAdopting } from "../../api/adoption.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { clusterFileKey } from "../../build/config-map.ts";
@@ -33,7 +34,7 @@ export function isBeforeDatabase({
 }
 
 function isServing(database: Snapshot["database"]): boolean {
-  return database.kind === "seen" && database.status.client?.database_status?.available === true;
+  return database.kind === "seen" && isAvailable(database.status);
 }
 
 /** Why there might be a database; undefined when it is proved that there is none. */

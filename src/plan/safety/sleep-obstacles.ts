@@ -1,5 +1,6 @@
 // What keeps a database from falling asleep: what would be lost with its pods, work and health that are not as they should
 // be, and what a person has to accept on purpose. The step asks it, and the guard again. Rules: spec/hibernation.md [HIB2]-[HIB8].
+import { isAvailable } from "../../model/availability.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { isGlobalMode, routingOf } from "../../api/effective.ts";
 import type { HibernationConsent } from "../../api/hibernation.ts";
@@ -57,7 +58,7 @@ export function sleepObstacles(view: SafetyView): readonly Obstacle[] {
 function isRestOfShared(view: SafetyView): boolean {
   if (!hasConsent(view, "SharedDatabase")) return false;
   if (view.database.kind === "missing") return view.database.reason === "Unreachable";
-  return view.database.status.client?.database_status?.available !== true;
+  return !isAvailable(view.database.status);
 }
 
 /** Nobody is left who could be asked, so a recovery that takes its time must not pass for a stop. */

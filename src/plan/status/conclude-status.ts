@@ -30,7 +30,8 @@ import { datedConditions, deletionHeld, statusConditions } from "./status-condit
 import type { Draft, StatusFields } from "../step.ts";
 import { isEnding, stuckRemovals } from "../removal/stuck-removals.ts";
 import { unreadableWaits, unreadableWarnings } from "./unreadable-status.ts";
-import { isAvailable, isPartial } from "./update-status.ts";
+import { isPartial } from "./update-status.ts";
+import { isAvailable } from "../../model/availability.ts";
 import { hasWrongDenyList } from "../locks/update-lock-configuration.ts";
 import { isConfigMapCurrent } from "../config-map/update-config-map.ts";
 import { withReplacements } from "../replacement/other-engine.ts";
@@ -79,7 +80,7 @@ export function concludeStatus(
     status,
     groups: draft.groups,
     counts: draft.desired.counts,
-    live: !isPartial(database) && isAvailable(snapshot) ? liveOf(database, snapshot) : undefined,
+    live: !isPartial(database) && isAvailable(database) ? liveOf(database, snapshot) : undefined,
     desired: draft.desired.configuration,
     isStatusPending: isStatusPending(snapshot) || isCommandUnseen(snapshot),
     hasWrongDenyList: hasWrongDenyList(snapshot, status),
@@ -220,7 +221,7 @@ function needsCoordinators(snapshot: Snapshot, draft: Draft): boolean {
   const database = databaseStatus(snapshot);
   const { connectionString = "", configured } = draft.status;
   if (!configured || connectionString === "") return false;
-  if (isPartial(database) || !isAvailable(snapshot)) {
+  if (isPartial(database) || !isAvailable(database)) {
     return draft.status.needsNewCoordinators === true;
   }
   return coordinatorProblem(coordinatorInput(snapshot, draft, database)) !== undefined;

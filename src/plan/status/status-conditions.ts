@@ -1,5 +1,6 @@
 // The conditions that tools and people look at: Available, Reconciled, Progressing, Degraded. They are computed
 // from the rest of the status, never set by hand. Rules: spec/plan.md [P75]-[P80].
+import { isAvailable } from "../../model/availability.ts";
 import { conditionIn } from "../../kube/condition.ts";
 import type {
   Condition,
@@ -123,7 +124,7 @@ export function judgeAvailability(
   if (database.kind === "missing") {
     return judge("Unknown", "StatusMissing", sentence(silenceOf(database).clause));
   }
-  if (database.status.client?.database_status?.available === true) {
+  if (isAvailable(database.status)) {
     return judge("True", "DatabaseAvailable", "The database answers reads and writes");
   }
   const why = unavailabilityOf(database.status);

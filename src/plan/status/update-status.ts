@@ -1,5 +1,6 @@
 // Step updateStatus, the first of the chain: what the objects and the database show, before anything is decided.
 // Rules: spec/plan.md [P21]-[P39].
+import { isAvailable } from "../../model/availability.ts";
 import { isAdopting } from "../../api/adoption.ts";
 import {
   automationOf,
@@ -98,7 +99,7 @@ function observedFields(
   const database = databaseStatus(snapshot);
   const connection = connectionStringOf(snapshot);
   const live =
-    isAvailable(snapshot) && !isPartial(database) ? liveOf(database, snapshot) : undefined;
+    isAvailable(database) && !isPartial(database) ? liveOf(database, snapshot) : undefined;
   const status: StatusFields = {
     ...old,
     ...observedShapes(snapshot, groups),
@@ -119,7 +120,7 @@ function observedFields(
 /** Of a database that does not answer the last finding stands. */
 function migrationOf(snapshot: Snapshot): Pick<StatusFields, "storageEngineMigration"> {
   const database = databaseStatus(snapshot);
-  const isKnown = isAvailable(snapshot) && !isPartial(database);
+  const isKnown = isAvailable(database) && !isPartial(database);
   const view = isKnown ? snapshot.memory.once(engineView, database) : undefined;
   const stored = snapshot.cluster.status?.storageEngineMigration;
   const seen = view && withReplacements(snapshot, view);
@@ -133,7 +134,7 @@ function keptFields(snapshot: Snapshot): StatusFields {
   const { processGroups: _p, conditions: _c, blockedBy: _b, observedSince: _o, ...rest } = status;
   const { quarantine: _q, storageEngineMigration: _m, ...kept } = rest;
   const isToSleep = spec.hibernate === true && snapshot.facts.waking === undefined;
-  if (isToSleep || !isAvailable(snapshot)) return kept;
+  if (isToSleep || !isAvailable(databaseStatus(snapshot))) return kept;
   const { hibernation: _h, ...awake } = kept;
   return awake;
 }
@@ -151,7 +152,7 @@ function evaluationContext(
     desired,
     // Of a process whose part of the status was dropped nothing is known, so what was found of all of them stands.
     processes: isPartial(database) ? new Map() : ownProcesses(snapshot, database),
-    isAvailable: isAvailable(snapshot),
+    isAvailable: isAvailable(database),
     maintenanceZone: database?.cluster?.maintenance_zone ?? "",
     upgrade: upgradeStateOf(status.runningVersion ?? spec.version, spec.version),
     coordinators: new Set(coordinatorsOf(status.connectionString ?? "").map(hostOf)),
@@ -181,13 +182,9 @@ export function isPartial(
   return database === undefined || database.unreadable !== undefined;
 }
 
-export function isAvailable(snapshot: Snapshot): boolean {
-  return databaseStatus(snapshot)?.client?.database_status?.available === true;
-}
-
 function isConfigured(snapshot: Snapshot): boolean {
   const status = databaseStatus(snapshot);
-  return isAvailable(snapshot) && status?.cluster?.layers?._error !== "configurationMissing";
+  return isAvailable(status) && status.cluster?.layers?._error !== "configurationMissing";
 }
 
 /** The database knows best; before it speaks, the ConfigMap remembers what a lost status forgot. */
@@ -252,7 +249,7 @@ function requiredAddressesOf(snapshot: Snapshot): RequiredAddresses {
 
 function healthOf(snapshot: Snapshot): StatusFields["health"] {
   const database = databaseStatus(snapshot);
-  const available = isAvailable(snapshot);
+  const available = isAvailable(databaseStatus(snapshot));
   const old = snapshot.cluster.status?.health;
   if (isStatusPending(snapshot) && old !== undefined) return old;
   const healthy = available && database?.client?.database_status?.healthy === true;

@@ -1,5 +1,6 @@
 // Whether the primary datacenter of a database can be moved now, by what the database says of itself. Pure.
 // Rules: spec/failover.md [FO3].
+import { isAvailable } from "../../model/availability.ts";
 import { databaseFigures } from "../../model/database-figures.ts";
 import type { DatabaseStatus, StatusProcess, StatusRegion } from "../../model/database-status.ts";
 import { processesOf } from "../../model/locality.ts";
@@ -27,7 +28,7 @@ function mainOf({ datacenters }: StatusRegion): string | undefined {
 /** Why there is nothing to move at all; undefined when there is. */
 export function shapeProblem(status: DatabaseStatus, to: string): string | undefined {
   const { configuration, database_lock_state: lock } = status.cluster ?? {};
-  if (status.client?.database_status?.available !== true) return "the database is not available";
+  if (!isAvailable(status)) return "the database is not available";
   if (status.unreadable !== undefined) return "its status cannot be read as a whole";
   const { usable_regions: usable = 1, regions = [] } = configuration ?? {};
   const { mains } = leadershipOf(status);

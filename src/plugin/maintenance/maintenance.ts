@@ -1,5 +1,6 @@
 // `kubectl fdb maintenance`: one fault domain under FoundationDB's maintenance, so that nothing is copied while a node is away.
 // The mark of the person is written before it begins, so that no operator takes it for its own. Rules: spec/maintenance.md.
+import { isAvailable } from "../../model/availability.ts";
 import type { FoundationDBCluster } from "../../api/cluster.ts";
 import { labelsOf } from "../../api/effective.ts";
 import { sleep } from "../../env/clock.ts";
@@ -82,7 +83,7 @@ function startProblem(status: DatabaseStatus): string | undefined {
   if (zone !== "") {
     return `fault domain ${zone} is under maintenance for another ${Math.round(left ?? 0)} s, and there is one at a time`;
   }
-  if (status.client?.database_status?.available !== true) return "the database is not available";
+  if (!isAvailable(status)) return "the database is not available";
   const figures = status.cluster?.fault_tolerance;
   const data = figures?.max_zone_failures_without_losing_data ?? 0;
   const availability = figures?.max_zone_failures_without_losing_availability ?? 0;

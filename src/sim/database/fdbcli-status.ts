@@ -1,16 +1,18 @@
 // `status` of the simulated fdbcli for people: the main lines of the real one's page.
+import { isAvailable } from "../../model/availability.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 
 /** Without a cluster file only the one line that says whether the database is there. */
-export function statusText({ client, cluster }: DatabaseStatus, clusterFile?: string): string {
-  const isAvailable = client?.database_status?.available === true;
+export function statusText(status: DatabaseStatus, clusterFile?: string): string {
+  const { client, cluster } = status;
+  const isServing = isAvailable(status);
   if (clusterFile === undefined) {
-    return isAvailable
+    return isServing
       ? "The database is available.\n"
       : "The database is unavailable; type `status' for more information.\n";
   }
   const lines = [`Using cluster file \`${clusterFile}'.`, ""];
-  if (!isAvailable || cluster === undefined) {
+  if (!isServing || cluster === undefined) {
     const coordinators = client?.coordinators;
     const hasQuorum = coordinators?.quorum_reachable === true;
     const why = hasQuorum

@@ -1,5 +1,6 @@
 // Previews take seconds of computing, so that they are made by `kubectl fdb preview` in a process of its own: the page stays
 // live, and what takes too long or too much is ended with it. Rules: spec/web.md [WEB25].
+import { isAvailable } from "../../model/availability.ts";
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -78,8 +79,7 @@ const notServing =
   "the database does not serve, and a preview begins with one that does: get it to serve first";
 
 function isServing({ databaseStatus }: Picture): boolean {
-  const status = databaseStatus as DatabaseStatus | null | undefined;
-  return status?.client?.database_status?.available === true;
+  return isAvailable((databaseStatus ?? undefined) as DatabaseStatus | undefined);
 }
 
 function flagsOf(change: PreviewRequest["change"]): string[] {

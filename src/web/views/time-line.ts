@@ -1,6 +1,7 @@
 // The time line of one cluster: what was told in events, and what changed between two looks at the resource, its pods and its
 // database. Entries that go on have no end yet. No I/O: whoever watches hands in what was seen, and when.
 // Rules: spec/web.md [WEB15]-[WEB17].
+import { isAvailable } from "../../model/availability.ts";
 import { parseTime } from "../../kube/time.ts";
 import type { FoundationDBCluster } from "../../api/cluster.ts";
 import type { Event } from "../../kube/generated/types.ts";
@@ -147,8 +148,8 @@ export class TimeLine {
   }
 
   /** Each recovery begins a new generation; several between two looks are one entry. */
-  noteDatabase({ client, cluster }: DatabaseStatus, nowMs: number): void {
-    const { generation, recovery_state: recovery } = cluster ?? {};
+  noteDatabase(status: DatabaseStatus, nowMs: number): void {
+    const { generation, recovery_state: recovery } = status.cluster ?? {};
     if (
       generation !== undefined &&
       this.#databaseGeneration !== undefined &&
@@ -162,7 +163,7 @@ export class TimeLine {
       });
     }
     this.#databaseGeneration = generation ?? this.#databaseGeneration;
-    const isDown = client?.database_status?.available !== true;
+    const isDown = !isAvailable(status);
     const [down] =
       Object.entries(this.#entries).find(
         ([id, { toMs }]) => id.startsWith("down/") && toMs === undefined,
