@@ -294,6 +294,34 @@ test("[HIB12] names that are given up meanwhile stay until the database serves a
   });
 });
 
+const otherLayouts: [string, Partial<ClusterSpec>, Partial<ClusterSpec>][] = [
+  ["split to unified", { imageType: "split" }, { imageType: "unified" }],
+  ["unified to split", { imageType: "unified" }, { imageType: "split" }],
+  ["one server in a pod to two", {}, { storageServersPerPod: 2, logServersPerPod: 2 }],
+];
+
+for (const [title, before, after] of otherLayouts) {
+  test(`[HIB12] [P98] pods that wake find their data, though the spec wants another layout of the volumes by then (${title})`, async () => {
+    await withCluster(before, async (world) => {
+      await world.changeSpec({ hibernate: true });
+      await untilAsleep(world);
+      await world.changeSpec(after);
+      await world.clock.advance(hourMs);
+      // Several looks at a database that sleeps, and another operator, change nothing in what is remembered.
+      await world.world.stopOperator();
+      world.world.startOperator();
+      await world.clock.advance(hourMs);
+      await world.changeSpec({ hibernate: false });
+      await world.untilReconciled(60 * minuteMs);
+      assert.deepEqual(
+        (await groups(world)).filter((group) => group.diskLayout),
+        [],
+      );
+      await assertAllCopies(world);
+    });
+  });
+}
+
 test("[HIB13] a spec that is refused in a sleep does not make the database one that is down", async () => {
   await withCluster({}, async (world) => {
     await world.changeSpec({ hibernate: true });

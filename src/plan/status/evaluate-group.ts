@@ -78,15 +78,25 @@ function evaluatedGroup(context: EvaluationContext, entry: ProcessGroup): Proces
     group.processClass === "storage" &&
     context.maintenanceZone !== "" &&
     group.faultDomain === context.maintenanceZone;
-  if (isFrozen) return group;
-  const own = viewOf(snapshot).of(group);
-  // Where the data of a database lies is not known before it has been seen.
-  const placed = isAdopting(snapshot.cluster)
-    ? group
-    : withDiskLayout(context.layouts, group, own.shape);
-  const { pod, shape } = own;
+  const placed = withKnownLayout(context, group);
+  if (isFrozen) return placed;
+  const { pod, shape, node } = viewOf(snapshot).of(group);
   if (pod === undefined || shape === undefined) return withoutPod(context, placed);
-  return withPod(context, placed, { pod, shape, node: own.node });
+  return withPod(context, placed, { pod, shape, node });
+}
+
+/** Of a database that was stopped on purpose nothing is missing, and no time counts. Where its data lies must not be forgotten. */
+export function sleepingGroup(context: EvaluationContext, group: ProcessGroup): ProcessGroup {
+  return { ...withKnownLayout(context, group), processGroupConditions: [] };
+}
+
+/** Where the data of a database lies is not known before it has been seen. */
+function withKnownLayout(
+  { snapshot, layouts }: EvaluationContext,
+  group: ProcessGroup,
+): ProcessGroup {
+  if (isAdopting(snapshot.cluster)) return group;
+  return withDiskLayout(layouts, group, viewOf(snapshot).of(group).shape);
 }
 
 /** People mark process groups in the spec; a mark stays when the spec forgets it. */

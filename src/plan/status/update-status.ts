@@ -26,7 +26,7 @@ import { discoverGroups } from "../process-groups/discovery.ts";
 import { keptLayout, layoutContext } from "../view/disk-layout.ts";
 import { uniqueGroups } from "../process-groups/duplicate-groups.ts";
 import type { ClusterFacts } from "../facts.ts";
-import { evaluateGroup } from "./evaluate-group.ts";
+import { evaluateGroup, sleepingGroup } from "./evaluate-group.ts";
 import type { EvaluationContext } from "./evaluate-group.ts";
 import { observedFacts } from "./observed-facts.ts";
 import { isStopped, wakingEvents } from "../hibernation/hibernate.ts";
@@ -72,11 +72,9 @@ export function planObservedStatus(snapshot: Snapshot): Observed {
   const published = { ...status, connectionString: publishedString(snapshot, status) };
   const desired = desiredFor(snapshot.memory, attainable(snapshot, running), published, version);
   const context = evaluationContext(snapshot, desired, status);
-  // Of a database that was stopped on purpose nothing is missing, and no time counts.
   const isAsleep = isStopped(snapshot);
-  const groups = discovered.map((group) =>
-    isAsleep ? { ...group, processGroupConditions: [] } : evaluateGroup(context, group),
-  );
+  const evaluate = isAsleep ? sleepingGroup : evaluateGroup;
+  const groups = discovered.map((group) => evaluate(context, group));
   const facts = isAsleep ? {} : observedFacts(snapshot, status);
   const told = [...repairs, ...events, ...wakingEvents(snapshot)];
   return { status, groups, desired, facts, events: told };

@@ -1,6 +1,7 @@
 // Looks at automatic replacements: however many process groups fail at once, in each bucket no more are replaced by the
 // operator's own decision than its limit allows. Rules: spec/world.md [W97].
 import type { FoundationDBCluster } from "../../api/cluster.ts";
+import { serversPerPod } from "../../api/effective.ts";
 import { wantedCounts } from "../../api/wanted-counts.ts";
 import type { Event } from "../../kube/generated/types.ts";
 import { redundancyOf } from "../../model/redundancy.ts";
@@ -99,12 +100,10 @@ function mayGiveWay({ spec, status }: FoundationDBCluster, group: Group, failed:
 }
 
 /** It reports, and its exclusion has not begun: of several processes in a pod a person may have excluded one. */
-function isServing(
-  { storageServersPerPod = 1, logServersPerPod = 1 }: FoundationDBCluster["spec"],
-  { processGroupConditions = [], exclusionTimestamp }: Group,
-): boolean {
+function isServing(spec: FoundationDBCluster["spec"], group: Group): boolean {
+  const { processClass, processGroupConditions = [], exclusionTimestamp } = group;
   const away = ["MissingProcesses", "MissingPod", "ResourcesTerminating"];
-  if (storageServersPerPod === 1 && logServersPerPod === 1) away.push("ProcessIsMarkedAsExcluded");
+  if (serversPerPod(spec, processClass) === 1) away.push("ProcessIsMarkedAsExcluded");
   const isAway = processGroupConditions.some(({ type }) => away.includes(type ?? ""));
   return !isAway && exclusionTimestamp === undefined;
 }
