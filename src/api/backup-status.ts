@@ -148,6 +148,15 @@ export const backupStatusSchema = object(
       },
       "The backup was started again where an earlier one lies, which leaves a gap in the logs of the store.",
     ),
+    moved: object(
+      {
+        backupUID: required(string("The backup that was moved.", { maxLength: 32 })),
+        version: required(bytesOf("The version of the database when it had been moved.")),
+        looked: string("When the store was last looked at.", { format: "date-time" }),
+        from: pointOf("The first point that can be restored from the new place."),
+      },
+      "The backup goes on in another place: only what lies there counts as restorable.",
+    ),
     lag: string("How far the last point that can be restored is behind, as of the last renewal."),
     bytes: object(
       {

@@ -12,7 +12,7 @@ import { concludeBackup } from "./conclude.ts";
 import type { PlannedBackupStatus } from "./conclude.ts";
 import { deleteBackup } from "./deletion.ts";
 import { expireBackup } from "./expiry.ts";
-import { asleepSince } from "./facts.ts";
+import { asleepSince, ownRecord } from "./facts.ts";
 import { removeDrills } from "./drill-objects.ts";
 import { followDrills } from "./drill-schedule.ts";
 import { verifyBackup } from "./drill.ts";
@@ -20,6 +20,7 @@ import { failureWaits, withoutFailed } from "./failed-actions.ts";
 import { areAgentsSilent, updateBackupStatus } from "./observed.ts";
 import { isShortOfFaultTolerance, toggleBackupPaused } from "./pause.ts";
 import { lookBehindGap } from "./gap.ts";
+import { inItsPlace, isUnproven, lookIntoNewPlace, movedOf } from "./moved.ts";
 import { removeCommands } from "./remove-commands.ts";
 import { removeBackupRuns } from "./remove-runs.ts";
 import { followSchedule } from "./schedule.ts";
@@ -45,6 +46,8 @@ const chain: readonly BackupStep[] = [
   { name: "modifyBackup", run: modifyBackup },
   // Whether what is written behind a gap can be restored.
   { name: "lookBehindGap", run: lookBehindGap },
+  // Whether a backup that was moved can be restored from its new place.
+  { name: "lookIntoNewPlace", run: lookIntoNewPlace },
   // What is older than the retention goes.
   { name: "expireBackup", run: expireBackup },
   // What a schedule does not keep goes.
@@ -76,7 +79,7 @@ export interface BackupPlan {
 }
 
 export function planBackup(given: BackupSnapshot): BackupPlan {
-  const { snapshot, result: followed } = followSchedule(given);
+  const { snapshot, result: followed } = followSchedule(inItsPlace(given));
   const drills = followDrills(snapshot);
   const events: PlanEvent[] = [...(followed.events ?? []), ...(drills.events ?? [])];
   const actions: BackupAction[] = [];
@@ -123,13 +126,17 @@ function startingStatus(seen: BackupSnapshot): BackupStatus {
   const { backup, layer } = seen;
   const { status = {} } = backup;
   const { conditions: _c, blockedBy: _b, observedSince: _o, generations, ...kept } = status;
-  const { lag, snapshot, gap, verification: _v, drill: _d, ...lasting } = kept;
+  const { lag, snapshot, gap, moved, restorable, verification: _v, drill: _d, ...lasting } = kept;
   const reconciled = generations?.reconciled;
   const isAsleep = asleepSince(seen) !== undefined;
   const pace = isAsleep ? {} : { ...(lag && { lag }), ...(snapshot && { snapshot }) };
-  const going = { ...pace, ...(gap && { gap }) };
+  const going = { ...pace, ...(gap && { gap }), ...(moved && { moved }) };
+  // The window of the old place is not that of the new one.
+  const record = ownRecord(seen);
+  const hasMoved = record !== undefined && isUnproven(movedOf(seen, record));
   return {
     ...lasting,
+    ...(restorable && !hasMoved && { restorable }),
     ...(layer.kind === "seen" ? {} : going),
     generations: reconciled === undefined ? {} : { reconciled },
   };

@@ -17,6 +17,7 @@ import { drillStep } from "./drill-objects.ts";
 import { verified } from "./drill-verdict.ts";
 import { expired } from "./expired.ts";
 import { gapText, isOpenGap } from "./gap.ts";
+import { isUnproven } from "./moved.ts";
 import {
   asleepSince,
   isAtRest,
@@ -83,6 +84,7 @@ function areAgentsCurrent({ backup }: BackupSnapshot, { status }: BackupDraft): 
 const upkeep: ReadonlySet<string> = new Set([
   "removeCommands",
   "lookBehindGap",
+  "lookIntoNewPlace",
   "expireBackup",
   "removeBackupRuns",
   "recordBackupTimes",
@@ -151,11 +153,15 @@ function running(snapshot: BackupSnapshot): Judgement {
   return judge("True", record.state, "The backup runs");
 }
 
+const movedText =
+  "The backup was moved, and in its new place there is no point yet that can be restored; what was written before lies in the old place";
+
 function restorable(snapshot: BackupSnapshot, { status }: BackupDraft): Judgement {
   const layer = layerOf(snapshot);
   if (layer === undefined) return last(snapshot, "Restorable");
   if (hasSucceeded(status)) return judge("True", "Restorable", "A run can be restored");
   if (isOpenGap(status.gap)) return judge("False", "Gap", gapText(status.gap));
+  if (isUnproven(status.moved)) return judge("False", "Moved", movedText);
   if (ownRecord(snapshot)?.restorableTo === undefined) {
     return judge("False", "NotRestorable", "There is no point yet that can be restored");
   }

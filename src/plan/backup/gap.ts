@@ -3,18 +3,16 @@
 // itself was seen to say so. Rules: spec/backup.md [BK26], [BK27].
 import type { BackupStatus } from "../../api/backup.ts";
 import { isUnmanaged } from "../../api/effective-backup.ts";
-import { describeCommand } from "../../build/backup-command.ts";
 import { maskedUrl } from "../../build/backup-url.ts";
 import type { BackupRecord } from "../../fdb/backup-layer.ts";
 import { formatTime } from "../../kube/time.ts";
 import { operatorTimeMs } from "../view/server-time.ts";
 import type { NewWait } from "../wait.ts";
-import { noDescriptionWait, parseDescription, readingWait } from "./description.ts";
 import { ownRecord, wantedUrl } from "./facts.ts";
-import { lastEnd, runCommand } from "./run-command.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { BackupDraft, BackupStepResult } from "./step.ts";
+import { lookIntoStore } from "./store-look.ts";
 
 export type Gap = NonNullable<BackupStatus["gap"]>;
 
@@ -53,28 +51,20 @@ export function lookBehindGap(
   snapshot: BackupSnapshot,
   { status: { gap } }: BackupDraft,
 ): BackupStepResult {
-  const { backup, nowMs, outputs } = snapshot;
+  const { nowMs } = snapshot;
   const record = ownRecord(snapshot);
   if (!isOpenGap(gap) || record === undefined) return nothing;
   const wait = gapWait(gap);
   const lookedMs = operatorTimeMs({ nowMs }, gap.looked) ?? 0;
   const isSteady = record.url === wantedUrl(snapshot);
   if (gap.after === undefined || !isSteady || nowMs - lookedMs < lookMs) return { waits: [wait] };
-  const look = describeCommand(backup, wantedUrl(snapshot), `gap ${gap.looked ?? ""}`);
-  const looked = lastEnd(snapshot, look);
-  if (looked?.isSuccess !== true) {
-    const { actions = [], waits = [] } = runCommand(snapshot, step, look);
-    return { actions, waits: [wait, ...waits] };
-  }
-  const name = looked.pod.metadata.name ?? "";
-  const output = outputs.get(name);
-  const reads = [name];
-  if (output === undefined) return { reads, waits: [wait, readingWait(snapshot, step, name)] };
-  const description = parseDescription(output);
-  if (description === undefined) {
-    return { reads, waits: [wait, noDescriptionWait(step, name, "the gap counts as open")] };
-  }
-  const closed = (description.restorableTo ?? 0) >= gap.after;
+  const look = lookIntoStore(snapshot, {
+    step,
+    context: `gap ${gap.looked ?? ""}`,
+    otherwise: "the gap counts as open",
+  });
+  if ("result" in look) return { ...look.result, waits: [wait, ...(look.result.waits ?? [])] };
+  const closed = (look.description.restorableTo ?? 0) >= gap.after;
   const found: Gap = { ...gap, looked: formatTime(nowMs), ...(closed ? { closed } : {}) };
   return { status: { gap: found }, ...(closed ? {} : { waits: [wait] }) };
 }

@@ -9,6 +9,7 @@ import type { NewWait } from "../wait.ts";
 import { asleepSince, isAtRest, isRestorable, isRunning, ownRecord, shouldRun } from "./facts.ts";
 import { figuresOf } from "./figures.ts";
 import { gapOf, isOpenGap } from "./gap.ts";
+import { movedOf } from "./moved.ts";
 import { versionWait } from "./run-command.ts";
 import { hasSucceeded } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
@@ -29,6 +30,7 @@ export function updateBackupStatus(
   const record = ownRecord(snapshot);
   const own = { ...layer.layer, record };
   const gap = record && gapOf(snapshot, record);
+  const moved = record && movedOf(snapshot, record);
   const { restorable, ...figures } = figuresOf(own, snapshot.nowMs);
   const isBehindGap = isOpenGap(gap);
   const mismatch = versionWait(snapshot, step);
@@ -41,6 +43,7 @@ export function updateBackupStatus(
       // What lay before the gap stays what is said to be restorable.
       ...(isBehindGap || restorable === undefined ? {} : { restorable }),
       ...(gap === undefined ? {} : { gap }),
+      ...(moved === undefined ? {} : { moved }),
     },
     waits: [
       ...(mismatch === undefined ? [] : [mismatch]),

@@ -1,0 +1,122 @@
+// A backup that goes on in another place. Rules: spec/backup.md [BK28], [BK29].
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { BackupStatus } from "../../api/backup.ts";
+import type { BackupRecord } from "../../fdb/backup-layer.ts";
+import { conditionIn } from "../../kube/condition.ts";
+import {
+  backupWith,
+  commandPodOf,
+  nightlyUrl,
+  nowMs,
+  planBackup,
+  recordWith,
+  sceneOf,
+  seen,
+} from "../../../test/fixtures/backup-scene.ts";
+import type { BackupPlan } from "./chain.ts";
+import type { BackupSnapshot } from "./snapshot.ts";
+
+const oldUrl = "blobstore://account@host:443/old?bucket=fdb-backups";
+const known: BackupStatus = {
+  backupUID: "u1",
+  restorable: { from: { version: 50_000_000 }, to: { version: 99_000_000 } },
+  backupDetails: { url: oldUrl, restorable: true },
+};
+
+function scene(
+  status: BackupStatus,
+  record: Partial<BackupRecord> = {},
+  change: Partial<BackupSnapshot> = {},
+): BackupSnapshot {
+  const found = recordWith(record);
+  const backup = backupWith({ snapshotPeriodSeconds: found.snapshotSeconds }, status);
+  return sceneOf({ backup, ...seen(found), ...change });
+}
+
+function told({ status, actions }: BackupPlan): unknown {
+  return [
+    conditionIn(status, "Restorable")?.reason,
+    status.backupDetails?.restorable,
+    actions.map((action) => (action.type === "createCommand" ? action.command : action.type)),
+  ];
+}
+
+const unproven = ["Moved", false, []];
+
+test("[BK28] what the database calls restorable lies in the old place, and does not count for the new one", () => {
+  const { status, isReconciled } = planBackup(scene(known));
+  assert.deepEqual(told(planBackup(scene(known))), unproven);
+  assert.deepEqual(status.moved, { backupUID: "u1", version: 110_000_000 });
+  assert.equal(status.restorable, undefined);
+  assert.equal(status.lag, undefined);
+  assert.equal(status.backupDetails?.url, nightlyUrl);
+  assert.equal(conditionIn(status, "Behind")?.status, "Unknown");
+  assert.equal(isReconciled, true, "it does what the spec wants");
+  const later = planBackup(scene(status));
+  assert.deepEqual(told(later), unproven);
+  assert.deepEqual(later.status.moved, status.moved, "the move is remembered");
+  assert.equal(later.status.restorable, undefined);
+});
+
+const sameUrls = [
+  nightlyUrl,
+  "blobstore://account:***@host:443/nightly?bucket=fdb-backups",
+  "blobstore://other@host/nightly?bucket=fdb-backups&region=eu-1",
+];
+for (const url of sameUrls) {
+  test(`[BK28] the same place is no move: ${url}`, () => {
+    const status = { ...known, backupDetails: { url, restorable: true } };
+    const plan = planBackup(scene(status));
+    assert.deepEqual(told(plan), ["Restorable", true, []]);
+    assert.equal(plan.status.moved, undefined);
+  });
+}
+
+test("[BK28] a backup that was started anew in another place needs no proof", () => {
+  const plan = planBackup(scene({ ...known, backupUID: "u0" }));
+  assert.deepEqual(told(plan), ["Restorable", true, []]);
+});
+
+test("[BK29] the store proves the new place once a snapshot has ended there, and the window begins with it", () => {
+  const { status: moved } = planBackup(scene(known));
+  const early = { lastSnapshotEnd: 90_000_000 };
+  assert.deepEqual(told(planBackup(scene(moved, early))), unproven);
+  const ended = { lastSnapshotEnd: 120_000_000, restorableTo: 130_000_000, snapshotSeconds: 600 };
+  const looking = planBackup(scene(moved, ended));
+  assert.deepEqual(told(looking), ["Moved", false, ["describe"]]);
+  const pod = commandPodOf(looking, { exitCode: 0 });
+  const name = pod.metadata.name ?? "";
+  const described = (points: object): BackupPlan => {
+    const outputs = new Map([[name, JSON.stringify({ Snapshots: [], ...points })]]);
+    return planBackup(scene(moved, ended, { commandPods: [pod], outputs }));
+  };
+  assert.deepEqual(planBackup(scene(moved, ended, { commandPods: [pod] })).reads, [name]);
+  // What was there before the move, and nothing at all, prove nothing.
+  const older = { MinRestorablePoint: { Version: 10 }, MaxRestorablePoint: { Version: 20 } };
+  for (const points of [{}, older]) {
+    const still = described(points);
+    assert.deepEqual(told(still), unproven);
+    const soon = scene(still.status, ended, { nowMs: nowMs + 599_000 });
+    assert.deepEqual(told(planBackup(soon)), unproven);
+    const again = scene(still.status, ended, { nowMs: nowMs + 600_000 });
+    assert.deepEqual(told(planBackup(again)), ["Moved", false, ["describe"]]);
+  }
+  const proven = described({
+    MinRestorablePoint: { Version: 105_000_000 },
+    MaxRestorablePoint: { Version: 130_000_000 },
+  });
+  const { version } = proven.status.moved?.from ?? {};
+  assert.equal(version, 105_000_000);
+  const rested = planBackup(scene(proven.status, ended));
+  assert.deepEqual(told(rested), ["Restorable", true, []]);
+  assert.equal(rested.status.restorable?.from?.version, 105_000_000);
+  assert.match(rested.status.restorable?.from?.time ?? "", /^2026-11-16T07:59:5/);
+  assert.equal(rested.status.restorable?.to?.version, 130_000_000);
+});
+
+test("[BK28] errors of the old place are over with the move", () => {
+  const error = { code: 1, text: "disk full", version: 100_000_001 };
+  const { waits } = planBackup(scene(known, { errors: [error] }));
+  assert.deepEqual(waits, []);
+});

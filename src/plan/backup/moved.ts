@@ -1,0 +1,103 @@
+// A backup that goes on in another place. The database goes on to call it restorable, and means what lies in the old place: in
+// the new one there is nothing to restore before a snapshot that began there is complete. So what the database says does not
+// count until the store itself was seen to be restorable. Rules: spec/backup.md [BK28], [BK29].
+import type { BackupStatus } from "../../api/backup.ts";
+import { isContinuous } from "../../api/effective-backup.ts";
+import { placeOfUrl } from "../../build/backup-url.ts";
+import type { BackupLayer, BackupRecord } from "../../fdb/backup-layer.ts";
+import { formatTime, parseTime } from "../../kube/time.ts";
+import { operatorTimeMs } from "../view/server-time.ts";
+import { ownRecord, wantedUrl } from "./facts.ts";
+import { timeOf } from "./figures.ts";
+import type { BackupSnapshot } from "./snapshot.ts";
+import { nothing } from "./step.ts";
+import type { BackupDraft, BackupStepResult } from "./step.ts";
+import { lookIntoStore } from "./store-look.ts";
+
+export type Moved = NonNullable<BackupStatus["moved"]>;
+
+const step = "lookIntoNewPlace";
+const shortestLookMs = 60_000;
+const longestLookMs = 3_600_000;
+
+/** Whether nothing counts as restorable where the backup lies now. */
+export function isUnproven(moved: Moved | undefined): moved is Moved {
+  return moved !== undefined && moved.from === undefined;
+}
+
+/** What is known of a move once the database was read: a new one, or the one that was known. */
+export function movedOf(
+  { backup, layer }: BackupSnapshot,
+  record: BackupRecord,
+): Moved | undefined {
+  const { status = {}, spec } = backup;
+  const { backupUID = "", backupDetails, moved } = status;
+  // A run of a schedule stays where it is; one-time backups are not moved.
+  if (!isContinuous(spec) || backupUID !== record.uid) return undefined;
+  const before = backupDetails?.url ?? "";
+  if (before !== "" && placeOfUrl(before) !== placeOfUrl(record.url)) {
+    const [newest] = layer.kind === "seen" ? layer.layer.times : [];
+    const version = Math.max(newest?.version ?? 0, record.restorableTo ?? 0);
+    return { backupUID: record.uid, version };
+  }
+  return moved?.backupUID === record.uid ? moved : undefined;
+}
+
+/** The snapshot with what holds in the place where the backup lies now. */
+export function inItsPlace(snapshot: BackupSnapshot): BackupSnapshot {
+  const { layer } = snapshot;
+  const record = ownRecord(snapshot);
+  if (layer.kind === "missing" || record === undefined) return snapshot;
+  const moved = movedOf(snapshot, record);
+  if (moved === undefined) return snapshot;
+  const change = isUnproven(moved) ? unproven(record, moved) : provenFrom(record, moved);
+  return { ...snapshot, layer: { ...layer, layer: { ...layer.layer, ...change } } };
+}
+
+function unproven(record: BackupRecord, { version }: Moved): Partial<BackupLayer> {
+  const { restorableFrom: _f, restorableTo: _t, ...rest } = record;
+  // Errors of the old place are over.
+  const errors = record.errors.filter((error) => error.version > version);
+  return { record: { ...rest, errors }, fromTime: undefined, toTime: undefined };
+}
+
+function provenFrom(record: BackupRecord, { from }: Moved): Partial<BackupLayer> {
+  const version = from?.version ?? 0;
+  if (version <= (record.restorableFrom ?? 0)) return {};
+  const ms = parseTime(from?.time);
+  const fromTime = ms === undefined ? undefined : { version, seconds: ms / 1000 };
+  return { record: { ...record, restorableFrom: version }, fromTime };
+}
+
+export function lookIntoNewPlace(
+  snapshot: BackupSnapshot,
+  { status: { moved } }: BackupDraft,
+): BackupStepResult {
+  const record = ownRecord(snapshot);
+  if (!isUnproven(moved) || record === undefined || !isDue(snapshot, moved, record)) return nothing;
+  const look = lookIntoStore(snapshot, {
+    step,
+    context: `moved ${moved.version} ${moved.looked ?? ""}`,
+    otherwise: "the backup counts as not restorable in its new place",
+  });
+  if ("result" in look) return look.result;
+  const { restorableFrom, restorableTo } = look.description;
+  const looked = formatTime(snapshot.nowMs);
+  if (restorableFrom === undefined || (restorableTo ?? 0) < moved.version) {
+    return { status: { moved: { ...moved, looked } } };
+  }
+  const times = snapshot.layer.kind === "seen" ? snapshot.layer.layer.times : [];
+  const seconds = timeOf(times, restorableFrom);
+  const time = seconds === undefined ? {} : { time: formatTime(Math.floor(seconds) * 1000) };
+  const from = { version: restorableFrom, ...time };
+  return { status: { moved: { ...moved, looked, from } } };
+}
+
+/** A snapshot has ended since the move, and nobody has looked for about as long as one takes. */
+function isDue(snapshot: BackupSnapshot, moved: Moved, record: BackupRecord): boolean {
+  if (record.url !== wantedUrl(snapshot)) return false;
+  if ((record.lastSnapshotEnd ?? 0) <= moved.version) return false;
+  const periodMs = record.snapshotSeconds * 1000;
+  const pauseMs = Math.min(longestLookMs, Math.max(shortestLookMs, periodMs));
+  return snapshot.nowMs - (operatorTimeMs(snapshot, moved.looked) ?? 0) >= pauseMs;
+}
