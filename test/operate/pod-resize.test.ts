@@ -123,6 +123,7 @@ const changes: readonly {
     state: {
       kind: "toResize",
       lacking: [{ name: "foundationdb", resources: both({ memory: "1Gi" }) }],
+      isLower: true,
     },
   },
   {

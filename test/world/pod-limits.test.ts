@@ -1,6 +1,8 @@
 // Limits that are too low for what runs, in pods that are resized in place. Rules: spec/pod-resize.md [SIZE3], [SIZE12].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { MultiTestWorld } from "./multi-harness.ts";
+import { createRegions, threeClusters } from "./multi-regions.ts";
 import { allRunWith, marks, podUids, runsWith, sized, waitOf, withPods } from "./resize-harness.ts";
 import { minuteMs } from "./world-harness.ts";
 import type { TestWorld } from "./world-harness.ts";
@@ -90,5 +92,29 @@ test("[SIZE12] while the database has nobody to spare no limit is lowered, and o
     await world.during(world.world.kubelet.startNode(nodeName), minuteMs, "it is back");
     await world.untilReconciled(60 * minuteMs);
     assert.deepEqual(await allRunWith(world), ["1 4Gi"]);
+  });
+});
+
+test("[SIZE12] instances of one database that are told at once lower limits one after the other", async () => {
+  const { names } = threeClusters;
+  await MultiTestWorld.run({ names }, async (multi) => {
+    const automationOptions = { synchronizationMode: "global" as const };
+    await createRegions(multi, threeClusters, { automationOptions, processes: sized("1", "2Gi") });
+    await multi.clock.advance(2 * minuteMs);
+    await multi.changeAll({ processes: sized("1", "1Gi") });
+    const untilMs = multi.clock.nowMs() + 50_000;
+    let most = 0;
+    while (multi.clock.nowMs() < untilMs) {
+      const zones = await Promise.all(multi.worlds.map((world) => zonesWith(world, "1 1Gi")));
+      most = Math.max(
+        most,
+        zones.reduce((sum, count) => sum + count, 0),
+      );
+      await multi.clock.advance(500);
+    }
+    assert.equal(most, 1);
+    await multi.untilAllReconciled(120 * minuteMs);
+    for (const world of multi.worlds) assert.deepEqual(await allRunWith(world), ["1 1Gi"]);
+    multi.assertDataSafe();
   });
 });

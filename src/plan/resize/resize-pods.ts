@@ -6,13 +6,14 @@ import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { counted } from "../../model/counted.ts";
 import { hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
+import { isDisruptive } from "../action.ts";
 import type { Action, ObjectBasis } from "../action.ts";
-import { faultToleranceProblem } from "../safety/fault-tolerance.ts";
+import { isHold } from "../hold.ts";
+import { evidenceMsOf, evidenceOf, needsLock, refusalOf } from "../safety/act-evidence.ts";
 import { zoneOfGroup } from "../safety/view.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
-import { silenceOf } from "../view/unavailability.ts";
 import { viewOf } from "../view/cluster-view.ts";
 import { nameList } from "../wait.ts";
 import type { NewWait } from "../wait.ts";
@@ -33,6 +34,11 @@ interface Subject {
 
 type Of<K extends ResizeState["kind"]> = Subject & Extract<ResizeState, { kind: K }>;
 
+type Resizable = Subject & {
+  readonly lacking?: readonly ContainerResize[];
+  readonly isLower?: true | undefined;
+};
+
 interface Found {
   readonly toResize: Of<"toResize">[];
   readonly resizing: Of<"resizing">[];
@@ -46,44 +52,55 @@ export function resizePods(snapshot: Snapshot, draft: Draft): StepResult {
   const all = [toResize, resizing, proving, done, impossible];
   if (all.every((list) => list.length === 0)) return nothing;
   const begun = [...resizing, ...proving];
-  const danger = toResize.some(({ isLower }) => isLower === true)
-    ? dangerOf(snapshot, draft)
-    : undefined;
+  const held = heldLimits(snapshot, draft, toResize);
   const obstacle = begun.length > 0 ? undefined : silentOne(snapshot, draft, toResize);
   const zones = new Set(begun.map(({ zone }) => zone));
-  const free = toResize.filter(({ isLower }) => danger === undefined || isLower !== true);
+  const free = toResize.filter(({ isLower }) => held === undefined || isLower !== true);
   const [first] = free.map(({ zone }) => zone).sort();
   const isFree = zones.size === 0 && done.length === 0 && obstacle === undefined;
   if (isFree && first !== undefined) zones.add(first);
   const next = free.filter(({ zone }) => zones.has(zone));
-  // Who was refused is asked for again now and then, and speaks for others meanwhile.
-  const refused = impossible.filter(({ lacking }) => lacking !== undefined);
   const waits = [
     ...(impossible.length === 0 ? [] : [impossibility(impossible)]),
     ...(toResize.length + begun.length === 0
       ? []
-      : [progress({ toResize, resizing, proving }, obstacle ?? heldText(danger))]),
+      : [progress({ toResize, resizing, proving }, obstacle ?? held ?? "")]),
   ];
+  // What the database has to be asked for is one act after the other.
+  const asked = next.find((one) => isGuarded(snapshot, one));
+  const chosen = next.filter((one) => one === asked || !isGuarded(snapshot, one));
+  // Who was refused is asked for again now and then, and speaks for others meanwhile.
+  const refused = impossible.filter(({ lacking }) => lacking !== undefined);
   const actions = [
     ...done.map((one) => noteOf(snapshot, one)),
-    ...next.map((one) => resizeOf(snapshot, one, one.lacking, one.isLower === true)),
-    ...refused.map((one) => resizeOf(snapshot, one, one.lacking ?? [], true)),
+    ...[...chosen, ...refused].map((one) => resizeOf(snapshot, one)),
   ];
   return { actions, waits, isUnfinished: true };
 }
 
-/** Why no limit is lowered now, as a clause: who is killed for it must be one that the database can spare. */
-function dangerOf(snapshot: Snapshot, { status }: Draft): string | undefined {
-  if (status.configured !== true) return undefined;
-  const { database } = snapshot;
-  if (database.kind !== "seen") return silenceOf(database).clause;
-  return faultToleranceProblem(database.status, undefined);
+/** Before there is a database nobody is missed. */
+function isGuarded({ cluster }: Snapshot, { isLower }: Pick<Resizable, "isLower">): boolean {
+  return isLower === true && cluster.status?.configured === true;
 }
 
-function heldText(danger: string | undefined): string {
-  return danger === undefined
-    ? ""
-    : ` Lower limits wait until the database can spare one: ${danger}.`;
+/** Why no limit is lowered now, as a sentence that is empty where it passes by itself; undefined when it may be. */
+function heldLimits(
+  snapshot: Snapshot,
+  draft: Draft,
+  toResize: readonly Of<"toResize">[],
+): string | undefined {
+  const one = toResize.find((each) => isGuarded(snapshot, each));
+  if (one === undefined) return undefined;
+  const evidence = evidenceOf(snapshot, draft);
+  if (isHold(evidence)) {
+    const isSilent = evidence.reason.startsWith("Database");
+    return isSilent ? ` Lower limits wait. ${evidence.message}.` : "";
+  }
+  const action = resizeOf(snapshot, one);
+  const refusal = isDisruptive(action) ? refusalOf(snapshot, draft.groups, action) : undefined;
+  if (refusal === undefined) return undefined;
+  if (refusal.reason === "EvidenceStale" || refusal.reason === "ActInFlight") return "";
+  return ` Lower limits wait until the database can spare a pod: ${refusal.message}.`;
 }
 
 function podsOf(snapshot: Snapshot, draft: Draft): Found {
@@ -132,22 +149,20 @@ function basisOf({ metadata }: Stored<Pod>): ObjectBasis {
 
 function resizeOf(
   snapshot: Snapshot,
-  { group, pod, specHash }: Subject,
-  containers: readonly ContainerResize[],
-  isLower: boolean,
+  { group, pod, specHash, lacking = [], isLower }: Resizable,
 ): Action {
-  // What was lowered and not proved is so still, whatever it gets now.
-  const mark = resizeMark(snapshot, specHash, isLower || isMarkedLower(pod));
-  const { processGroupID: processGroupId } = group;
-  return {
-    type: "resizePod",
+  const resize = {
     step,
     basis: basisOf(pod),
-    containers,
-    mark,
+    containers: lacking,
+    // What was lowered and not proved is so still, whatever it gets now.
+    mark: resizeMark(snapshot, specHash, isLower === true || isMarkedLower(pod)),
     specHash,
-    processGroupId,
+    processGroupId: group.processGroupID,
   };
+  if (!isGuarded(snapshot, { isLower })) return { type: "resizePod", ...resize };
+  const evidenceMs = evidenceMsOf(snapshot);
+  return { type: "lowerLimits", ...resize, evidenceMs, needsLock: needsLock(snapshot) };
 }
 
 /** Of exactly the pod that was looked at. */

@@ -38,6 +38,7 @@ export type ResizeState =
       readonly why: string;
       /** Present where the API server may say otherwise later. */
       readonly lacking?: readonly ContainerResize[];
+      readonly isLower?: true;
     };
 
 /** In which a wish that no node can hold can be taken back. */
@@ -73,7 +74,9 @@ export function resizeStateOf(
   const isAnnounced = cause === "size" && snapshot.nowMs < (failure.sinceMs ?? 0) + noticeMs;
   if (isAnnounced) return { kind: "toResize", lacking, ...lower, said: failure.message };
   const why = causeTexts[cause](failure.message);
-  return own === undefined ? { kind: "impossible", why } : { kind: "impossible", why, lacking };
+  return own === undefined
+    ? { kind: "impossible", why }
+    : { kind: "impossible", why, lacking, ...lower };
 }
 
 /** Whether the pod is to be made again, in place or as a new process group. */
