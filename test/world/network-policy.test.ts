@@ -460,7 +460,7 @@ test("[NET16] a policy whose labels another cluster has, too, is not made, and n
   const labels = { matchLabels: { app: "fdb" }, filterOnOwnerReference: true };
   await TestWorld.runWithCluster({ spec: { ...tiny, labels } }, async (world) => {
     const metadata = { namespace: "default", name: "other" };
-    const { apiVersion, kind, spec } = await world.cluster();
+    const { kind, spec } = await world.cluster();
     await world.client.create(foundationDbClusters, { apiVersion, kind, metadata, spec });
     await world.untilReconciled(10 * minuteMs, { name: "other" });
     await world.changeSpec(on);
