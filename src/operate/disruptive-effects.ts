@@ -17,6 +17,7 @@ import type { DisruptiveAction, ObjectBasis, RemovalOrder } from "../plan/action
 import type { Caches } from "./caches.ts";
 import { deleteExactly } from "./delete-exactly.ts";
 import type { Doubts } from "./doubts.ts";
+import { resizePod } from "./resize-pod.ts";
 
 export interface EffectTools {
   client: KubeClient;
@@ -45,6 +46,8 @@ export async function carryOut(tools: EffectTools, action: DisruptiveAction): Pr
       return deletePods(tools, action);
     case "fencePods":
       return eachOf(action.pods, ({ basis }) => fence(tools, basis));
+    case "lowerLimits":
+      return resizePod(tools, action);
     case "removeProcessGroups":
       return eachOf(action.groups, (order) => removeObjects(tools, order));
     case "deleteQuarantined":

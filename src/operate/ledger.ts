@@ -123,6 +123,8 @@ function groupIdsOf(action: DisruptiveAction): readonly string[] {
     case "deletePods":
     case "fencePods":
       return action.pods.map((pod) => pod.processGroupId);
+    case "lowerLimits":
+      return [action.processGroupId];
     case "removeProcessGroups":
       return action.groups.map((group) => group.processGroupId);
     case "excludeProcesses":

@@ -30,6 +30,7 @@ const actionTypes: Readonly<Record<Action["type"], true>> = {
   growPvc: true,
   includeProcesses: true,
   killProcesses: true,
+  lowerLimits: true,
   migrateCoordination: true,
   patchPod: true,
   patchPvc: true,

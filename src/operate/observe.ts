@@ -152,20 +152,17 @@ function budgetsOf(
   return caches.budgets?.list().filter((budget) => budget.metadata.namespace === namespace);
 }
 
-/** Policies with the name of the cluster or of it, and, where one is wanted, the pods of other resources that it may be about. */
+/** The policy with the name of the cluster, and, where one is wanted, the pods of other resources that it may be about. */
 function networkOf(
   caches: Caches,
   cluster: Stored<FoundationDBCluster>,
   own: ReadonlyMap<string, Stored<Pod>>,
 ): Pick<Snapshot, "networkPolicies" | "neighbours"> {
-  const { namespace, name, uid } = cluster.metadata;
-  // One that only carries the label of the cluster is nobody's.
+  const { namespace, name } = cluster.metadata;
+  // One that only carries the label of the cluster, or goes with it, is somebody else's.
   const networkPolicies = caches.policies
     ?.byIndex(clusterIndex, keyText(keyOf(cluster)))
-    .filter(
-      ({ metadata }) =>
-        metadata.name === name || metadata.ownerReferences?.some((owner) => owner.uid === uid),
-    );
+    .filter(({ metadata }) => metadata.name === name);
   if (cluster.spec.networkPolicy?.enabled !== true) return { networkPolicies };
   const neighbours = caches.pods.list().filter((pod) => {
     const isOwn = pod.metadata.namespace === namespace && own.has(pod.metadata.name ?? "");

@@ -16,7 +16,7 @@ import type { KubeObject } from "../kube/object.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import { configMaps, persistentVolumeClaims, pods, services } from "../kube/resource.ts";
 import type { Resource } from "../kube/resource.ts";
-import { isDisruptive } from "../plan/action.ts";
+import { isDisruptive, isResize } from "../plan/action.ts";
 import type { Action, DisruptiveAction, MetadataPatch, ObjectBasis } from "../plan/action.ts";
 import { deletionProtection } from "../api/cluster.ts";
 import type { Refusal } from "../plan/safety/refusal.ts";
@@ -26,6 +26,7 @@ import type { Caches } from "./caches.ts";
 import { deleteExactly } from "./delete-exactly.ts";
 import type { Guard, GuardedDatabase } from "./guard.ts";
 import { writeBudget } from "./write-budget.ts";
+import { resizePod } from "./resize-pod.ts";
 import { writeNetworkPolicy } from "./write-network-policy.ts";
 import { createObject, updateObject } from "./write-object.ts";
 
@@ -130,7 +131,7 @@ function isOutdated(error: unknown, action: Action): boolean {
   if (isKubeError(error, "Conflict")) return true;
   if (!("basis" in action) || !isKubeError(error, "NotFound")) return false;
   // An API server that cannot resize pods does not know the path.
-  return action.type !== "resizePod" || !error.message.includes("requested resource");
+  return !isResize(action) || !error.message.includes("requested resource");
 }
 
 async function write(
@@ -161,7 +162,10 @@ async function write(
     case "growPvc":
       return growPvc(options, target, action);
     case "resizePod":
-      return resizePod(options, target, action);
+      return resizePod(
+        { client: options.client, caches, namespace: database.namespace, doubts: database.doubts },
+        action,
+      );
     case "copyToPod":
       return copyToPod(options, action);
     case "updatePodImage":
@@ -216,35 +220,6 @@ async function growPvc(
   place.cache.observeWrite(
     await target.database.doubts.during(place, () =>
       options.client.patch(persistentVolumeClaims, key, body, { type: "merge" }),
-    ),
-  );
-}
-
-/**
- * The mark comes first, so that whoever finds the pod with other resources knows whose they are. The resize takes no metadata
- * along, and is for exactly the pod that was marked.
- */
-async function resizePod(
-  options: PerformOptions,
-  target: PerformTarget,
-  { basis, containers, mark }: Action & { type: "resizePod" },
-): Promise<void> {
-  const { client } = options;
-  const { namespace, doubts } = target.database;
-  const key = { namespace, name: basis.name };
-  const place = { resource: pods, cache: options.caches.pods, key };
-  const annotations = { [annotationKeys.resizeTarget]: mark };
-  const { uid, resourceVersion } = basis;
-  const marking = { metadata: { uid, resourceVersion, annotations } };
-  const marked = await doubts.during(place, () =>
-    client.patch(pods, key, marking, { type: "merge" }),
-  );
-  place.cache.observeWrite(marked);
-  const metadata = { resourceVersion: marked.metadata.resourceVersion };
-  const resize = { type: "strategic", subresource: "resize" } as const;
-  place.cache.observeWrite(
-    await doubts.during(place, () =>
-      client.patch(pods, key, { metadata, spec: { containers } }, resize),
     ),
   );
 }

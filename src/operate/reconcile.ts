@@ -18,7 +18,7 @@ import type { WorkOutcome } from "../kube/queue.ts";
 import type { Stored } from "../kube/resource.ts";
 import { actionKey } from "../plan/action-key.ts";
 import type { ServerClock } from "../kube/server-clock.ts";
-import { describeAction, isDatabaseCommand, repairsIn } from "../plan/action.ts";
+import { describeAction, isDatabaseCommand, isResize, repairsIn } from "../plan/action.ts";
 import type { Action } from "../plan/action.ts";
 import { chain, planCluster } from "../plan/chain.ts";
 import {
@@ -464,7 +464,7 @@ function note(
   const failure = { key, step, what: text, message, atMs, retryAtMs, count };
   const sinceMs = state.failures.get(key)?.sinceMs ?? atMs;
   const claim = action.type === "growPvc" ? { claimName: action.basis.name } : {};
-  const pod = action.type === "resizePod" ? { podName: action.basis.name } : {};
+  const pod = isResize(action) ? { podName: action.basis.name } : {};
   const isCommand = isDatabaseCommand(action);
   state.failures.set(key, { ...failure, ...claim, ...pod, sinceMs, isCommand });
   options.metrics.actionEnded(cluster, action, "failed");

@@ -33,6 +33,7 @@ function partsOf(action: Action): readonly Part[] {
     case "growPvc":
       return [action.basis.name, action.size];
     case "resizePod":
+    case "lowerLimits":
       return [action.basis.name, action.specHash];
     case "copyToPod":
       return [action.podName];

@@ -66,17 +66,8 @@ export type Action =
       specHash: string;
       processGroupId: string;
     })
-  | (ActionBase & {
-      /** Marks a pod and gives its containers other resources; nothing starts again. */
-      type: "resizePod";
-      basis: ObjectBasis;
-      /** What they lack; others of their resources stay. */
-      containers: readonly ContainerResize[];
-      mark: string;
-      /** Of the specification that the pod then has. */
-      specHash: string;
-      processGroupId: string;
-    })
+  /** Marks a pod and gives its containers other resources; nothing starts again. */
+  | (ActionBase & { type: "resizePod" } & PodResize)
   | (ActionBase & {
       /** Asks the sidecar of a split pod to copy the files of the mounted ConfigMap. */
       type: "copyToPod";
@@ -186,6 +177,8 @@ export type DisruptiveAction = ActionBase & {
         type: "fencePods";
         pods: readonly PodOrder[];
       }
+    /** A resize with a limit that is lower than before: who needs more is killed for it. */
+    | ({ type: "lowerLimits" } & PodResize)
     | { type: "removeProcessGroups"; groups: readonly RemovalOrder[] }
     | {
         /** Claims in quarantine whose time is over. */
@@ -225,6 +218,16 @@ export type DisruptiveAction = ActionBase & {
       }
   );
 
+export interface PodResize {
+  basis: ObjectBasis;
+  /** What they lack; others of their resources stay. */
+  containers: readonly ContainerResize[];
+  mark: string;
+  /** Of the specification that the pod then has. */
+  specHash: string;
+  processGroupId: string;
+}
+
 export interface PodOrder {
   basis: ObjectBasis;
   processGroupId: string;
@@ -244,6 +247,7 @@ export interface RemovalOrder {
 const disruptiveTypes: ReadonlySet<string> = new Set<DisruptiveAction["type"]>([
   "deletePods",
   "fencePods",
+  "lowerLimits",
   "removeProcessGroups",
   "deleteQuarantined",
   "configureDatabase",
@@ -272,6 +276,10 @@ const commandTypes: ReadonlySet<string> = new Set<Action["type"]>([
 
 export function isDisruptive(action: Action): action is DisruptiveAction {
   return disruptiveTypes.has(action.type);
+}
+
+export function isResize(action: Action): action is Extract<Action, PodResize> {
+  return action.type === "resizePod" || action.type === "lowerLimits";
 }
 
 /** The pods run nothing: they ended, or they have not started. */
@@ -352,6 +360,8 @@ function describeDisruption(action: DisruptiveAction): string {
     }
     case "fencePods":
       return `stop the processes of ${nameList(action.pods.map(({ processGroupId }) => processGroupId))}`;
+    case "lowerLimits":
+      return `lower limits of pod ${action.basis.name} in place`;
     case "removeProcessGroups":
       return `remove ${nameList(action.groups.map((group) => group.processGroupId))}`;
     case "deleteQuarantined":

@@ -85,6 +85,7 @@ function titleOf(action: Action, before: Readonly<Record<string, string>>): stri
     case "growPvc":
       return "ask for larger volumes in place";
     case "resizePod":
+    case "lowerLimits":
       return "give running pods other CPU and memory in place";
     case "copyToPod":
       return "copy the configuration into pods";
@@ -124,6 +125,7 @@ function thingsOf(action: Action): string[] {
     case "patchPvc":
     case "growPvc":
     case "resizePod":
+    case "lowerLimits":
     case "copyToPod":
     case "updatePodImage":
       return [action.processGroupId];

@@ -64,7 +64,7 @@ function changed(world: PlanWorld, { has, mark, status, generation }: Change): S
       : container,
   );
   const text =
-    mark && (mark.text ?? resizeMark({ nowMs: world.nowMs - mark.agoMs }, mark.specHash));
+    mark && (mark.text ?? resizeMark({ nowMs: world.nowMs - mark.agoMs }, mark.specHash, false));
   const annotations = {
     ...pod.metadata.annotations,
     ...(text === undefined ? {} : { [annotationKeys.resizeTarget]: text }),
@@ -123,6 +123,7 @@ const changes: readonly {
     state: {
       kind: "toResize",
       lacking: [{ name: "foundationdb", resources: both({ memory: "1Gi" }) }],
+      isLower: true,
     },
   },
   {

@@ -3,7 +3,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbBackups } from "../../src/api/backup.ts";
-import { foundationDbClusters } from "../../src/api/cluster.ts";
+import { apiVersion, foundationDbClusters } from "../../src/api/cluster.ts";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { networkTable } from "../../src/build/network-policy.ts";
 import type { NetworkPolicy, NetworkPolicySpec } from "../../src/kube/generated/types.ts";
@@ -192,6 +192,35 @@ async function createShared(world: TestWorld, named: readonly [string, string]):
   await world.clock.advance(10 * minuteMs);
 }
 
+test("[NET1] [NET9] a policy of another name that goes with the resource is somebody else's", async () => {
+  await TestWorld.runWithCluster({}, async (world) => {
+    const { uid = "" } = (await world.cluster()).metadata;
+    const owner = { apiVersion, kind: "FoundationDBCluster", name: "sample", uid };
+    const podSelector = { matchLabels: { app: "shop" } };
+    const metadata = { namespace: "default", name: "shop", ownerReferences: [owner] };
+    const made = await world.client.create(networkPolicies, {
+      apiVersion: "networking.k8s.io/v1",
+      kind: "NetworkPolicy",
+      metadata,
+      spec: { podSelector, policyTypes: ["Ingress"] },
+    });
+    const assertLeftAlone = async (): Promise<void> => {
+      const found = await world.client.find(networkPolicies, { ...key, name: "shop" });
+      assert.deepEqual(found?.spec, made.spec);
+    };
+    await world.changeSpec(on);
+    await world.untilReconciled();
+    await world.clock.advance(minuteMs);
+    assert.notEqual(await policyOf(world), undefined);
+    await assertLeftAlone();
+    await world.changeSpec({ networkPolicy: { enabled: false } });
+    await world.untilReconciled();
+    await world.clock.advance(minuteMs);
+    assert.equal(await policyOf(world), undefined);
+    await assertLeftAlone();
+  });
+});
+
 test("[NET9] somebody else's policy of the name is left alone, and all else goes on", async () => {
   await TestWorld.run({}, async (world) => {
     const spec = { podSelector: { matchLabels: { app: "other" } }, policyTypes: ["Ingress"] };
@@ -273,6 +302,24 @@ test("[NET11] of an edit that names one client and leaves out another, the first
     const narrowed = JSON.stringify(await specOf(world));
     assert.ok(!narrowed.includes("10.77.0.0") && narrowed.includes("10.78.0.0"), narrowed);
     assertClean(witness);
+  });
+});
+
+test("[NET11] [NET13] a policy that somebody has taken from the pods comes back when nobody is cut off by it", async () => {
+  await TestWorld.runWithCluster({ spec: { ...tiny, ...on } }, async (world) => {
+    const wanted = await specOf(world);
+    await world.during(world.world.stopOperator(), minuteMs, "the operator stops");
+    const podSelector = { matchLabels: { "no-such": "pod" } };
+    await world.client.patch(networkPolicies, key, { spec: { podSelector } }, { type: "merge" });
+    await connectShop(world);
+    world.world.startOperator();
+    await world.clock.advance(2 * minuteMs);
+    assert.equal((await waitIn(world))?.reason, "NetworkPolicyHeld");
+    assert.deepEqual((await specOf(world)).podSelector?.matchLabels?.["no-such"], "pod");
+    const { connectionString = "" } = (await world.cluster()).status ?? {};
+    world.world.fdb.removeClient(connectionString, shop.address);
+    await world.untilReconciled();
+    assert.deepEqual(await specOf(world), wanted);
   });
 });
 
@@ -413,7 +460,7 @@ test("[NET16] a policy whose labels another cluster has, too, is not made, and n
   const labels = { matchLabels: { app: "fdb" }, filterOnOwnerReference: true };
   await TestWorld.runWithCluster({ spec: { ...tiny, labels } }, async (world) => {
     const metadata = { namespace: "default", name: "other" };
-    const { apiVersion, kind, spec } = await world.cluster();
+    const { kind, spec } = await world.cluster();
     await world.client.create(foundationDbClusters, { apiVersion, kind, metadata, spec });
     await world.untilReconciled(10 * minuteMs, { name: "other" });
     await world.changeSpec(on);

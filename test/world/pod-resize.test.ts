@@ -1,82 +1,26 @@
 // Pods that get other CPU and memory in place, and what becomes of those that cannot. Rules: spec/pod-resize.md [SIZE1]-[SIZE11].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { annotationKeys } from "../../src/build/labels.ts";
-import type { Container, Pod } from "../../src/kube/generated/types.ts";
 import { nodes, pods as podKind } from "../../src/kube/resource.ts";
 import { exampleCluster } from "./example.ts";
 import { assertAllCopies, recoveries } from "./removal-harness.ts";
+import {
+  allRunWith,
+  main,
+  marks,
+  podUids,
+  restarts,
+  runsWith,
+  sized,
+  waitOf,
+  withPods,
+} from "./resize-harness.ts";
+import type { Shape } from "./resize-harness.ts";
 import { minuteMs, TestWorld } from "./world-harness.ts";
 import type { TestWorldOptions } from "./world-harness.ts";
 
 const namespace = "default";
-
-type Processes = NonNullable<ClusterSpec["processes"]>;
-
-/** Guaranteed, as most people have it. */
-function sized(cpu: string, memory: string, more: Partial<Container> = {}): Processes {
-  const amounts = { cpu, memory };
-  const resources = { requests: amounts, limits: amounts };
-  const small = { cpu: "10m", memory: "32Mi" };
-  const containers: Container[] = [
-    { name: "foundationdb", resources, ...more },
-    { name: "foundationdb-kubernetes-sidecar", resources: { requests: small, limits: small } },
-  ];
-  return { general: { podTemplate: { spec: { containers } } } };
-}
-
-interface Shape {
-  readonly processes?: Processes;
-  readonly spec?: Partial<ClusterSpec>;
-  readonly world?: TestWorldOptions;
-}
-
-/** 16 pods with one CPU and 2Gi each, at rest. */
-async function withPods(shape: Shape, body: (world: TestWorld) => Promise<void>): Promise<void> {
-  await TestWorld.run({ nodes: 9, ...shape.world }, async (world) => {
-    await world.createCluster({
-      databaseConfiguration: { redundancy_mode: "double" },
-      processCounts: { storage: 8, log: 4, stateless: 4 },
-      processes: shape.processes ?? sized("1", "2Gi"),
-      ...shape.spec,
-    });
-    await world.untilReconciled();
-    await world.clock.advance(2 * minuteMs);
-    await body(world);
-  });
-}
-
-const main = "foundationdb";
-
-function runsWith(pod: Pod): string {
-  const found = pod.status?.containerStatuses?.find(({ name }) => name === main)?.resources;
-  return `${found?.limits?.["cpu"]} ${found?.limits?.["memory"]}`;
-}
-
-async function allRunWith(world: TestWorld): Promise<string[]> {
-  return [...new Set((await world.pods()).map(runsWith))].sort();
-}
-
-async function podUids(world: TestWorld): Promise<string[]> {
-  return (await world.pods()).map(({ metadata }) => metadata.uid ?? "").sort();
-}
-
-async function restarts(world: TestWorld): Promise<number> {
-  const statuses = (await world.pods()).flatMap(({ status }) => status?.containerStatuses ?? []);
-  return statuses.reduce((sum, { restartCount }) => sum + restartCount, 0);
-}
-
-async function marks(world: TestWorld): Promise<string[]> {
-  return (await world.pods()).flatMap(
-    ({ metadata }) => metadata.annotations?.[annotationKeys.resizeTarget] ?? [],
-  );
-}
-
-async function waitOf(world: TestWorld, reason: string) {
-  const { status } = await world.cluster();
-  return status?.blockedBy?.find((wait) => wait.reason === reason);
-}
 
 async function untilWait(world: TestWorld, reason: string, limitMs = 5 * minuteMs) {
   await world.until(async () => (await waitOf(world, reason)) !== undefined, reason, limitMs);

@@ -40,12 +40,14 @@ export function updateNetworkPolicy(snapshot: Snapshot, draft: Draft): StepResul
   const shared = podsOfOthers(snapshot, wanted);
   if (shared.length > 0) return sharedLabels(draft, own, wanted, shared);
   if (own !== undefined && isSameJson(own.spec, wanted)) return nothing;
-  if (own?.spec !== undefined && isWidening(own.spec, wanted)) {
+  const isForMore = own?.spec !== undefined && holdsForMore(snapshot, own.spec, wanted);
+  if (own?.spec !== undefined && !isForMore && isWidening(own.spec, wanted)) {
     return { actions: writeOf(draft, own, wanted) };
   }
   const problem = cutOff(snapshot, draft);
   if (problem === undefined) return { actions: writeOf(draft, own, wanted) };
-  const wider = own?.spec === undefined ? undefined : widened(own.spec, wanted);
+  const all = own?.spec === undefined ? undefined : widened(own.spec, wanted);
+  const wider = isForMore && all ? { ...all, podSelector: own.spec?.podSelector ?? {} } : all;
   const actions =
     wider === undefined || isSameJson(own?.spec, wider) ? [] : writeOf(draft, own, wider);
   // The first answer of the database is under way.
@@ -59,6 +61,19 @@ export function updateNetworkPolicy(snapshot: Snapshot, draft: Draft): StepResul
     waits: [{ ...wait, message: `${what}. ${message}`, retryAfterMs: 60_000 }],
     isUnfinished: true,
   };
+}
+
+/** Pods of the cluster that nobody was shut out from, since somebody has changed whom the policy holds for. */
+function holdsForMore(
+  { pods }: Snapshot,
+  current: NetworkPolicySpec,
+  wanted: NetworkPolicySpec,
+): boolean {
+  return [...pods.values()].some(({ metadata: { labels = {} } }) => {
+    const isHeld = ({ podSelector = {} }: NetworkPolicySpec): boolean =>
+      matchesLabelSelector(podSelector, labels);
+    return isHeld(wanted) && !isHeld(current);
+  });
 }
 
 /** Pods of other clusters that the policy would hold for: it names nobody who has to reach them. */
@@ -102,10 +117,12 @@ function sharedLabels(
   };
 }
 
+/** Others may want theirs to go with the resource as well: the name tells which is ours. */
 function ownPolicy({ cluster, networkPolicies }: Snapshot): Stored<NetworkPolicy> | undefined {
-  const { uid } = cluster.metadata;
-  return networkPolicies?.find(({ metadata }) =>
-    metadata.ownerReferences?.some((owner) => owner.uid === uid),
+  const { uid, name } = cluster.metadata;
+  return networkPolicies?.find(
+    ({ metadata }) =>
+      metadata.name === name && metadata.ownerReferences?.some((owner) => owner.uid === uid),
   );
 }
 

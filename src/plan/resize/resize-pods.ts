@@ -6,7 +6,10 @@ import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { counted } from "../../model/counted.ts";
 import { hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
+import { isDisruptive } from "../action.ts";
 import type { Action, ObjectBasis } from "../action.ts";
+import { isHold } from "../hold.ts";
+import { evidenceMsOf, evidenceOf, needsLock, refusalOf } from "../safety/act-evidence.ts";
 import { zoneOfGroup } from "../safety/view.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
@@ -14,7 +17,7 @@ import type { Draft, StepResult } from "../step.ts";
 import { viewOf } from "../view/cluster-view.ts";
 import { nameList } from "../wait.ts";
 import type { NewWait } from "../wait.ts";
-import { resizeMark } from "./resize-mark.ts";
+import { isMarkedLower, resizeMark } from "./resize-mark.ts";
 import { resizeStateOf } from "./resize-state.ts";
 import type { ResizeState } from "./resize-state.ts";
 import type { ContainerResize } from "./resource-change.ts";
@@ -31,39 +34,78 @@ interface Subject {
 
 type Of<K extends ResizeState["kind"]> = Subject & Extract<ResizeState, { kind: K }>;
 
+type Resizable = Subject & {
+  readonly lacking?: readonly ContainerResize[];
+  readonly isLower?: true | undefined;
+};
+
 interface Found {
   readonly toResize: Of<"toResize">[];
   readonly resizing: Of<"resizing">[];
+  readonly proving: Of<"proving">[];
   readonly done: Of<"done">[];
   readonly impossible: Of<"impossible">[];
 }
 
 export function resizePods(snapshot: Snapshot, draft: Draft): StepResult {
-  const { toResize, resizing, done, impossible } = podsOf(snapshot, draft);
-  if ([toResize, resizing, done, impossible].every((list) => list.length === 0)) return nothing;
-  const obstacle = resizing.length > 0 ? undefined : silentOne(snapshot, draft, toResize);
-  const zones = new Set(resizing.map(({ zone }) => zone));
-  const [first] = toResize.map(({ zone }) => zone).sort();
+  const { toResize, resizing, proving, done, impossible } = podsOf(snapshot, draft);
+  const all = [toResize, resizing, proving, done, impossible];
+  if (all.every((list) => list.length === 0)) return nothing;
+  const begun = [...resizing, ...proving];
+  const held = heldLimits(snapshot, draft, toResize);
+  const obstacle = begun.length > 0 ? undefined : silentOne(snapshot, draft, toResize);
+  const zones = new Set(begun.map(({ zone }) => zone));
+  const free = toResize.filter(({ isLower }) => held === undefined || isLower !== true);
+  const [first] = free.map(({ zone }) => zone).sort();
   const isFree = zones.size === 0 && done.length === 0 && obstacle === undefined;
   if (isFree && first !== undefined) zones.add(first);
-  const next = toResize.filter(({ zone }) => zones.has(zone));
-  // Who was refused is asked for again now and then, and speaks for others meanwhile.
-  const refused = impossible.filter(({ lacking }) => lacking !== undefined);
+  const next = free.filter(({ zone }) => zones.has(zone));
   const waits = [
     ...(impossible.length === 0 ? [] : [impossibility(impossible)]),
-    ...(toResize.length + resizing.length === 0 ? [] : [progress(toResize, resizing, obstacle)]),
+    ...(toResize.length + begun.length === 0
+      ? []
+      : [progress({ toResize, resizing, proving }, obstacle ?? held ?? "")]),
   ];
+  // What the database has to be asked for is one act after the other.
+  const asked = next.find((one) => isGuarded(snapshot, one));
+  const chosen = next.filter((one) => one === asked || !isGuarded(snapshot, one));
+  // Who was refused is asked for again now and then, and speaks for others meanwhile.
+  const refused = impossible.filter(({ lacking }) => lacking !== undefined);
   const actions = [
-    ...done.map(noteOf),
-    ...next.map((one) => resizeOf(snapshot, one, one.lacking)),
-    ...refused.map((one) => resizeOf(snapshot, one, one.lacking ?? [])),
+    ...done.map((one) => noteOf(snapshot, one)),
+    ...[...chosen, ...refused].map((one) => resizeOf(snapshot, one)),
   ];
   return { actions, waits, isUnfinished: true };
 }
 
+/** Before there is a database nobody is missed. */
+function isGuarded({ cluster }: Snapshot, { isLower }: Pick<Resizable, "isLower">): boolean {
+  return isLower === true && cluster.status?.configured === true;
+}
+
+/** Why no limit is lowered now, as a sentence that is empty where it passes by itself; undefined when it may be. */
+function heldLimits(
+  snapshot: Snapshot,
+  draft: Draft,
+  toResize: readonly Of<"toResize">[],
+): string | undefined {
+  const one = toResize.find((each) => isGuarded(snapshot, each));
+  if (one === undefined) return undefined;
+  const evidence = evidenceOf(snapshot, draft);
+  if (isHold(evidence)) {
+    const isSilent = evidence.reason.startsWith("Database");
+    return isSilent ? ` Lower limits wait. ${evidence.message}.` : "";
+  }
+  const action = resizeOf(snapshot, one);
+  const refusal = isDisruptive(action) ? refusalOf(snapshot, draft.groups, action) : undefined;
+  if (refusal === undefined) return undefined;
+  if (refusal.reason === "EvidenceStale" || refusal.reason === "ActInFlight") return "";
+  return ` Lower limits wait until the database can spare a pod: ${refusal.message}.`;
+}
+
 function podsOf(snapshot: Snapshot, draft: Draft): Found {
   const view = viewOf(snapshot);
-  const found: Found = { toResize: [], resizing: [], done: [], impossible: [] };
+  const found: Found = { toResize: [], resizing: [], proving: [], done: [], impossible: [] };
   for (const group of draft.groups) {
     const { pod } = view.of(group);
     if (pod === undefined || isMarkedForRemoval(group)) continue;
@@ -73,27 +115,31 @@ function podsOf(snapshot: Snapshot, draft: Draft): Found {
     const subject = { group, pod, zone: zoneOfGroup(snapshot, group), specHash };
     if (state.kind === "toResize") found.toResize.push({ ...subject, ...state });
     else if (state.kind === "resizing") found.resizing.push({ ...subject, ...state });
+    else if (state.kind === "proving") found.proving.push({ ...subject, ...state });
     else if (state.kind === "done") found.done.push({ ...subject, ...state });
     else found.impossible.push({ ...subject, ...state });
   }
   return found;
 }
 
-/** A process group of a class that waits, whose pod has its new resources and does not serve with them. */
+/** A process group of a class that waits, whose pod has its new resources and does not serve with them, as a sentence. */
 function silentOne(
   snapshot: Snapshot,
   draft: Draft,
   toResize: readonly Subject[],
 ): string | undefined {
   const classes = new Set(toResize.map(({ group }) => group.processClass));
-  return draft.groups.find((group) => {
+  const silent = draft.groups.find((group) => {
     if (!classes.has(group.processClass) || isMarkedForRemoval(group)) return false;
+    if (hasCondition(group, "Fenced")) return false;
     if (!hasCondition(group, "MissingProcesses") && !hasCondition(group, "PodFailing"))
       return false;
     const { pod } = viewOf(snapshot).of(group);
     const note = pod?.metadata.annotations?.[annotationKeys.lastAppliedSpec];
     return note !== undefined && note === draft.desired.pod(group)?.specHash;
-  })?.processGroupID;
+  });
+  if (silent === undefined) return undefined;
+  return ` They wait for ${silent.processGroupID}, which has them and does not serve.`;
 }
 
 function basisOf({ metadata }: Stored<Pod>): ObjectBasis {
@@ -103,27 +149,28 @@ function basisOf({ metadata }: Stored<Pod>): ObjectBasis {
 
 function resizeOf(
   snapshot: Snapshot,
-  { group, pod, specHash }: Subject,
-  containers: readonly ContainerResize[],
+  { group, pod, specHash, lacking = [], isLower }: Resizable,
 ): Action {
-  const mark = resizeMark(snapshot, specHash);
-  const { processGroupID: processGroupId } = group;
-  return {
-    type: "resizePod",
+  const resize = {
     step,
     basis: basisOf(pod),
-    containers,
-    mark,
+    containers: lacking,
+    // What was lowered and not proved is so still, whatever it gets now.
+    mark: resizeMark(snapshot, specHash, isLower === true || isMarkedLower(pod)),
     specHash,
-    processGroupId,
+    processGroupId: group.processGroupID,
   };
+  if (!isGuarded(snapshot, { isLower })) return { type: "resizePod", ...resize };
+  const evidenceMs = evidenceMsOf(snapshot);
+  return { type: "lowerLimits", ...resize, evidenceMs, needsLock: needsLock(snapshot) };
 }
 
 /** Of exactly the pod that was looked at. */
-function noteOf({ group, pod, specHash }: Subject): Action {
+function noteOf(snapshot: Snapshot, { group, pod, specHash, isToBeProved }: Of<"done">): Action {
   const annotations = {
     [annotationKeys.lastAppliedSpec]: specHash,
-    [annotationKeys.resizeTarget]: null,
+    [annotationKeys.resizeTarget]:
+      isToBeProved === true ? resizeMark(snapshot, specHash, true) : null,
   };
   const { processGroupID: processGroupId } = group;
   const patch = { annotations };
@@ -135,20 +182,21 @@ function idsOf(pods: readonly Subject[]): string {
 }
 
 function progress(
-  toResize: readonly Of<"toResize">[],
-  resizing: readonly Of<"resizing">[],
-  obstacle: string | undefined,
+  { toResize, resizing, proving }: Pick<Found, "toResize" | "resizing" | "proving">,
+  obstacle: string,
 ): NewWait {
   const said = [...resizing, ...toResize].find((one) => one.said !== undefined);
   const words = said === undefined ? "" : ` Of ${said.group.processGroupID} is said: ${said.said}.`;
   const left =
     toResize.length === 0 ? "" : ` ${counted(toResize.length, "pod")} of others follow after them.`;
-  const silent =
-    obstacle === undefined ? "" : ` They wait for ${obstacle}, which has them and does not serve.`;
+  const proof =
+    proving.length === 0
+      ? ""
+      : ` With lower limits these have to serve for a minute: ${idsOf(proving)}.`;
   const message =
-    resizing.length === 0
-      ? `${counted(toResize.length, "pod")} will get other CPU and memory in place: ${idsOf(toResize)}.${silent}${words}`
-      : `Pods get other CPU and memory in place, one fault domain after the other: ${idsOf(resizing)}.${left}${words}`;
+    resizing.length + proving.length === 0
+      ? `${counted(toResize.length, "pod")} will get other CPU and memory in place: ${idsOf(toResize)}.${obstacle}${words}`
+      : `Pods get other CPU and memory in place, one fault domain after the other: ${idsOf([...resizing, ...proving])}.${proof}${left}${words}`;
   return { step, reason: "PodsResizing", message, retryAfterMs: 15_000 };
 }
 

@@ -4,13 +4,13 @@ import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { annotationKeys } from "../../build/labels.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { hasReported } from "../../model/process-group.ts";
+import { hasCondition, hasReported } from "../../model/process-group.ts";
 import type { ActionFailure, Snapshot } from "../snapshot.ts";
 import { viewOf } from "../view/cluster-view.ts";
-import type { Desired } from "../view/desired.ts";
+import type { Desired, DesiredObject } from "../view/desired.ts";
 import { podDifference } from "./resource-change.ts";
 import type { ContainerResize } from "./resource-change.ts";
-import { resizedSinceMs } from "./resize-mark.ts";
+import { isMarkedLower, resizedSinceMs } from "./resize-mark.ts";
 import { resizeProgress } from "./resize-progress.ts";
 
 export type ResizeState =
@@ -21,25 +21,32 @@ export type ResizeState =
   | {
       readonly kind: "toResize";
       readonly lacking: readonly ContainerResize[];
+      /** A limit becomes lower than what it has. */
+      readonly isLower?: true;
       /** What the API server says against it, told before the pod is made again. */
       readonly said?: string | undefined;
     }
   /** The kubelet is to do it. */
   | { readonly kind: "resizing"; readonly said?: string | undefined }
-  /** It has its resources, and its note is to say so. */
-  | { readonly kind: "done" }
+  /** It has its resources, and its note is to say so; with a lower limit it has to serve for a while then. */
+  | { readonly kind: "done"; readonly isToBeProved?: boolean }
+  /** It has its resources and its note, and has to serve with a lower limit for a while. */
+  | { readonly kind: "proving" }
   | {
       readonly kind: "impossible";
       /** As a clause. */
       readonly why: string;
       /** Present where the API server may say otherwise later. */
       readonly lacking?: readonly ContainerResize[];
+      readonly isLower?: true;
     };
 
 /** In which a wish that no node can hold can be taken back. */
 const noticeMs = 60_000;
 /** For room on the node, and for the kubelet. */
 const patienceMs = 600_000;
+/** In which a limit that is too low shows. */
+const provingMs = 60_000;
 
 export function resizeStateOf(
   snapshot: Snapshot,
@@ -56,17 +63,20 @@ export function resizeStateOf(
     return { kind: note === wanted.specHash ? "none" : "other" };
   }
   const { lacking, obstacle } = difference;
-  if (lacking.length === 0) return progressOf(snapshot, pod, wanted.object);
+  if (lacking.length === 0) return progressOf(snapshot, group, pod, wanted);
   if (obstacle !== undefined) return { kind: "impossible", why: obstacle };
   const refusals = snapshot.memory.once(resizeRefusals, snapshot);
   const own = refusals.byPod.get(pod.metadata.name ?? "");
   const refusal = own ?? refusals.general;
-  if (refusal === undefined) return { kind: "toResize", lacking };
+  const lower = difference.isLower ? ({ isLower: true } as const) : {};
+  if (refusal === undefined) return { kind: "toResize", lacking, ...lower };
   const { cause, failure } = refusal;
   const isAnnounced = cause === "size" && snapshot.nowMs < (failure.sinceMs ?? 0) + noticeMs;
-  if (isAnnounced) return { kind: "toResize", lacking, said: failure.message };
+  if (isAnnounced) return { kind: "toResize", lacking, ...lower, said: failure.message };
   const why = causeTexts[cause](failure.message);
-  return own === undefined ? { kind: "impossible", why } : { kind: "impossible", why, lacking };
+  return own === undefined
+    ? { kind: "impossible", why }
+    : { kind: "impossible", why, lacking, ...lower };
 }
 
 /** Whether the pod is to be made again, in place or as a new process group. */
@@ -86,10 +96,21 @@ function isRunning(snapshot: Snapshot, group: ProcessGroup, pod: Stored<Pod>): b
   return hasReported(group) || viewOf(snapshot).of(group).processes.length > 0;
 }
 
-function progressOf(snapshot: Snapshot, pod: Stored<Pod>, wanted: Stored<Pod>): ResizeState {
-  const progress = resizeProgress(pod, wanted);
-  if (progress.kind === "done") return progress;
+function progressOf(
+  snapshot: Snapshot,
+  group: ProcessGroup,
+  pod: Stored<Pod>,
+  wanted: DesiredObject<Stored<Pod>>,
+): ResizeState {
+  const progress = resizeProgress(pod, wanted.object);
   const sinceMs = resizedSinceMs(snapshot, pod);
+  if (progress.kind === "done") {
+    if (!isMarkedLower(pod)) return progress;
+    const note = pod.metadata.annotations?.[annotationKeys.lastAppliedSpec];
+    if (note !== wanted.specHash || sinceMs === undefined)
+      return { ...progress, isToBeProved: true };
+    return isProved(snapshot, group, sinceMs) ? progress : { kind: "proving" };
+  }
   // Somebody has spoiled the mark: it is written again, so that the wait has an end.
   if (sinceMs === undefined) return { kind: "toResize", lacking: [] };
   const lastedMs = snapshot.nowMs - sinceMs;
@@ -99,6 +120,17 @@ function progressOf(snapshot: Snapshot, pod: Stored<Pod>, wanted: Stored<Pod>): 
   const minutes = patienceMs / 60_000;
   const why = `its kubelet has not done it for ${minutes} minutes`;
   return { kind: "impossible", why: message === undefined ? why : `its kubelet says ${message}` };
+}
+
+/** Its processes have run for a while, with nothing taken from before. One that is stopped for a look proves nothing. */
+function isProved(snapshot: Snapshot, group: ProcessGroup, sinceMs: number): boolean {
+  if (hasCondition(group, "Fenced")) return true;
+  const { database } = snapshot;
+  if (database.kind !== "seen" || database.observedMs < sinceMs + provingMs) return false;
+  if (hasCondition(group, "MissingProcesses") || hasCondition(group, "PodFailing")) return false;
+  const { processes } = viewOf(snapshot).of(group);
+  const isLong = processes.every(({ uptime_seconds: s = Infinity }) => s * 1000 >= provingMs);
+  return processes.length > 0 && isLong;
 }
 
 /** "server", "right": the same for every pod. "node": of this one. "size": its node is too small. "change": not allowed. */

@@ -25,6 +25,8 @@ export type PodDifference =
       readonly kind: "resources";
       /** What its spec does not have yet; empty when it was told all of it. */
       readonly lacking: readonly ContainerResize[];
+      /** It has more in its spec than one of the limits that it lacks. */
+      readonly isLower: boolean;
       /** Why it cannot be told in place, as a clause. */
       readonly obstacle?: string;
     };
@@ -65,11 +67,21 @@ function found(
     : candidates(spec, live).find((one) => hashes.has(hashWith(spec, one)));
   if (had === undefined) return other;
   const lacking = spec.containers.flatMap((container, at) => lackingOf(container, live[at] ?? {}));
-  if (lacking.length === 0) return { kind: "resources", lacking };
+  if (lacking.length === 0) return { kind: "resources", lacking, isLower: false };
+  const isLower = lacking.some((one) => isLowerIn(one, pod));
   const obstacle = obstacleTo(spec, lacking) ?? (isNoted ? undefined : removalIn(spec, had));
   return obstacle === undefined
-    ? { kind: "resources", lacking }
-    : { kind: "resources", lacking, obstacle };
+    ? { kind: "resources", lacking, isLower }
+    : { kind: "resources", lacking, isLower, obstacle };
+}
+
+/** A limit where there was none is a lower one. Requests take nothing away from who runs. */
+function isLowerIn({ name, resources }: ContainerResize, { spec }: Stored<Pod>): boolean {
+  const has = spec?.containers.find((one) => one.name === name)?.resources?.limits;
+  return Object.entries(resources.limits ?? {}).some(([resource, amount]) => {
+    const given = has?.[resource];
+    return given === undefined || compareQuantities(given, amount) > 0;
+  });
 }
 
 type Resources = NonNullable<Container["resources"]>;

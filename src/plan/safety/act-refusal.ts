@@ -25,6 +25,7 @@ import {
 import type { EvidenceLimits } from "./evidence.ts";
 import { evictionRefusal } from "./evictions.ts";
 import { faultToleranceProblem } from "./fault-tolerance.ts";
+import { lowerLimitsRefusal } from "./lower-limits.ts";
 import { stopRefusal } from "./sleep-obstacles.ts";
 import { groupsAhead, versionRefusal } from "./version-refusal.ts";
 import { databaseDoubt, isBoundToAddress } from "./no-database.ts";
@@ -197,6 +198,8 @@ function particularProblem(view: SafetyView, action: DisruptiveAction): Refusal 
     }
     case "fencePods":
       return fenceRefusal(view, status, groupsNamed(view, action.pods));
+    case "lowerLimits":
+      return lowerLimitsRefusal(view, status, groupsNamed(view, [action]));
     case "configureDatabase":
       return configureRefusal(view, status, action);
     case "removeProcessGroups":

@@ -92,6 +92,7 @@ const kinds: { [T in Action["type"]]: readonly [Action & { type: T }, WindowNeed
   deleteDisruptionBudget: [[{ step: "", type: "deleteDisruptionBudget", basis } as never, "free"]],
   deleteQuarantined: [[{ ...base, type: "deleteQuarantined", claims: [] } as never, "free"]],
   fencePods: [[{ ...base, type: "fencePods", pods: [] } as never, "free"]],
+  lowerLimits: [[{ ...base, type: "lowerLimits", basis } as never, "free"]],
   resetMaintenanceZone: [[{ ...base, type: "resetMaintenanceZone", zone: "" }, "free"]],
   excludeProcesses: [[{ ...base, type: "excludeProcesses", ...targets }, "free"]],
   includeProcesses: [[{ ...base, type: "includeProcesses", ...targets }, "free"]],

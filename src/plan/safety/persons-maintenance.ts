@@ -40,5 +40,5 @@ export function handsOffRefusal(view: SafetyView, action: DisruptiveAction): Ref
 function isPlanned(action: DisruptiveAction): boolean {
   if (action.type === "killProcesses") return !action.isUpgrade;
   if (action.type === "deletePods") return action.because === "update";
-  return action.type === "fencePods";
+  return action.type === "fencePods" || action.type === "lowerLimits";
 }

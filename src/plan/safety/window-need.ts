@@ -27,6 +27,7 @@ export function windowNeed(view: SafetyView, action: Action): WindowNeed {
     case "patchPvc":
     case "growPvc":
     case "resizePod":
+    case "lowerLimits":
     case "copyToPod":
     // Of a sidecar: the processes go on.
     case "updatePodImage":
