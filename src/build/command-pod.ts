@@ -93,9 +93,16 @@ export function commandIdentity({ metadata }: Stored<Pod>): CommandIdentity {
 }
 
 /** The tool that runs in a command pod. */
-export function programOf({ spec }: Stored<Pod>): string {
-  const main = spec?.containers.find(({ name }) => name === mainContainerName);
-  return main?.command?.[0] ?? "";
+export function programOf(pod: Stored<Pod>): string {
+  return mainOf(pod)?.command?.[0] ?? "";
+}
+
+export function argumentsOf(pod: Stored<Pod>): readonly string[] {
+  return mainOf(pod)?.args ?? [];
+}
+
+function mainOf({ spec }: Stored<Pod>): Container | undefined {
+  return spec?.containers.find(({ name }) => name === mainContainerName);
 }
 
 /** The same for the same wish in the same state of the database. */

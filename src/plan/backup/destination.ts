@@ -2,10 +2,12 @@
 // FoundationDB's tools check neither. Rules: spec/backup.md [BK50], [BK51], [BK77].
 import { describeCommand } from "../../build/backup-command.ts";
 import { backupUrl, placeOfUrl } from "../../build/backup-url.ts";
+import { argumentsOf, commandIdentity } from "../../build/command-pod.ts";
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import type { NewWait } from "../wait.ts";
 import { layerOf, nameOf, recordOf, wantedUrl, wasFirst } from "./facts.ts";
-import { lastEnd, runCommand } from "./run-command.ts";
+import { commandEnd } from "./command-end.ts";
+import { isReadSince, lastEnd, runCommand } from "./run-command.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import type { BackupStepResult } from "./step.ts";
 
@@ -66,12 +68,26 @@ export function placeOf(backup: FoundationDBBackup): string {
   return placeOfUrl(backupUrl(backup) ?? "");
 }
 
+/**
+ * The newest command that let a database write there: an earlier look says nothing any more. That it may have been another
+ * database is seen only when the present one was read since.
+ */
+function lastWriter(snapshot: BackupSnapshot): string {
+  const ends = snapshot.commandPods
+    .filter((pod) => ["start", "modify"].includes(commandIdentity(pod).type))
+    .filter((pod) => argumentsOf(pod).includes(wantedUrl(snapshot)))
+    .flatMap((pod) => commandEnd(snapshot, pod) ?? [])
+    .filter((end) => end.isSuccess && isReadSince(snapshot, end))
+    .toSorted((left, right) => left.endedMs - right.endedMs);
+  return ends.at(-1)?.pod.metadata.uid ?? "";
+}
+
 /** Looks into the destination with the credentials of the agents, which proves these too. */
 function emptiness(snapshot: BackupSnapshot, step: string): BackupStepResult | undefined {
   const { backup } = snapshot;
   // A database that was made anew knows nothing of the backup that wrote there since an earlier look.
   const uid = recordOf(snapshot)?.uid ?? backup.status?.backupUID ?? "";
-  const command = describeCommand(backup, wantedUrl(snapshot), uid);
+  const command = describeCommand(backup, wantedUrl(snapshot), uid + lastWriter(snapshot));
   const end = lastEnd(snapshot, command);
   if (end === undefined) return runCommand(snapshot, step, command);
   if (!end.isSuccess && /Backup does not exist/.test(end.message)) return undefined;

@@ -65,6 +65,21 @@ test("[BK51] a look from before the first start says nothing about a cluster tha
   assert.deepEqual(gistOf(anew).does, ["describe"]);
 });
 
+test("[BK51] a look from before a start that nobody has seen in the database says nothing any more", () => {
+  const first = looked(sceneOf(seen(undefined)));
+  const started = commandPodOf(planBackup(first), { exitCode: 0, secondsAgo: 5 });
+  const commandPods = [...first.commandPods, started];
+  // Read before the start could show: it is waited for.
+  const unread = { ...first, commandPods, ...seen(undefined, {}, nowMs - 6_000) };
+  assert.deepEqual(gistOf(unread).does, []);
+  // The database was made anew in the meantime, and knows of no backup.
+  const anew = { ...first, commandPods };
+  assert.deepEqual(gistOf(anew).does, ["describe"]);
+  const look = commandPodOf(planBackup(anew), { exitCode: 0 });
+  const found = { ...anew, commandPods: [...commandPods, look] };
+  assert.deepEqual(gistOf(found), { does: [], waits: ["BackupDestinationNotEmpty"] });
+});
+
 test("[BK51] where the tag has written before there is no look", () => {
   const scene = sceneOf(seen(recordWith({ state: "Completed" })));
   assert.deepEqual(gistOf(scene), { does: ["start"], waits: [] });
