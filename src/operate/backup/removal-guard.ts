@@ -47,7 +47,7 @@ export async function removalObjection(
     layer: await layerNow(input),
   };
   const { layer } = snapshot;
-  if (layer.kind === "missing" && layer.reason === "Unreachable") {
+  if (layer.kind === "missing" && layer.reason !== "NoCluster") {
     return "the database does not say whether the backup still runs";
   }
   const record = recordOf(snapshot);

@@ -110,6 +110,16 @@ test("[BK13][BK74] it goes on when the cluster is gone first, without a cluster 
   );
 });
 
+test("[BK74] a database that this backup has seen is asked, also when the status of the cluster knows of none", () => {
+  const layer = { kind: "missing", reason: "NotReady", message: "" } as const;
+  for (const policy of ["stop", "cleanup"] as const) {
+    const lost = sceneOf({ backup: deleted(policy), layer });
+    assert.deepEqual(gistOf(lost), { does: [], waits: ["DatabaseNotReady", "DatabaseNotReady"] });
+    const never = sceneOf({ backup: deleted(policy, {}, {}), layer });
+    assert.deepEqual(finalizerActs(never), [false]);
+  }
+});
+
 test("[BK76] the last backup that can be restored is kept until somebody says otherwise", () => {
   const record = recordWith({ state: "Aborted" });
   const scene = sceneOf({ backup: deleted("cleanup"), ...seen(record) });

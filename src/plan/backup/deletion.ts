@@ -1,5 +1,6 @@
 // Step deleteBackup: the finalizer that a deletion policy needs, and what happens when the resource is deleted: nothing, an
 // end of the backup, or an end of its data too. It goes on when the cluster is gone first. Rules: spec/backup.md [BK70]-[BK79].
+import type { FoundationDBBackup } from "../../api/backup.ts";
 import { deletionPolicyOf } from "../../api/effective-backup.ts";
 import { deleteCommand, endCommand } from "../../build/backup-command.ts";
 import { maskedUrl } from "../../build/backup-url.ts";
@@ -60,8 +61,9 @@ export function deleteBackup(snapshot: BackupSnapshot, draft: BackupDraft): Back
 function endOfBackup(snapshot: BackupSnapshot): BackupStepResult | undefined {
   const { backup, layer } = snapshot;
   if (layer.kind === "missing") {
-    // Without a database nothing runs.
-    if (layer.reason === "NoCluster" || layer.reason === "NotReady") return undefined;
+    // Without a database nothing runs. One that this backup has seen is there, whatever a lost status of the cluster says.
+    const isNone = layer.reason === "NotReady" && !hasSeenDatabase(backup);
+    if (layer.reason === "NoCluster" || isNone) return undefined;
     return { waits: [unreadableWait(snapshot, step, layer)] };
   }
   const record = recordOf(snapshot);
@@ -73,6 +75,11 @@ function endOfBackup(snapshot: BackupSnapshot): BackupStepResult | undefined {
     return isStarting ? { waits: [openWait(step)] } : undefined;
   }
   return runCommand(snapshot, step, endCommand(backup, "abort", record.uid));
+}
+
+function hasSeenDatabase({ status }: FoundationDBBackup): boolean {
+  const { backupUID = "", backupDetails, runs = [] } = status ?? {};
+  return backupUID !== "" || backupDetails?.url !== undefined || runs.length > 0;
 }
 
 function removalOfData(snapshot: BackupSnapshot, draft: BackupDraft): BackupStepResult {

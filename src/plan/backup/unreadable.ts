@@ -31,7 +31,7 @@ export function unseenWait(
       return {
         step,
         reason: "DatabaseNotReady",
-        message: `The database of ${name} has not been created yet`,
+        message: `The status of ${name} does not say that its database was created`,
         object,
         remedy: `Look at \`kubectl fdb explain ${name}\`.`,
         retryAfterMs: 30_000,

@@ -1,6 +1,6 @@
 // Step deleteRestore: the finalizer while the restore may have to be aborted, and what happens when the resource is deleted:
 // an abort, or nothing. Rules: spec/restore.md [RS70]-[RS73].
-import { isAborting, isOver, restoreTagOf } from "../../api/effective-restore.ts";
+import { isAborting, isOver, restoreTagOf, wasStarted } from "../../api/effective-restore.ts";
 import { abortRestoreCommand } from "../../build/restore-command.ts";
 import { isUnderWay } from "../../fdb/restore-layer.ts";
 import { backupFinalizer } from "../backup/deletion.ts";
@@ -37,7 +37,9 @@ export function deleteRestore(snapshot: RestoreSnapshot): RestoreStepResult {
 function endOfRestore(snapshot: RestoreSnapshot): RestoreStepResult | undefined {
   const { restore, layer, commandPods } = snapshot;
   if (layer.kind === "missing") {
-    if (layer.reason === "NoCluster" || layer.reason === "NotReady") return undefined;
+    // A database in which it was started is there, whatever a lost status of the cluster says.
+    const isNone = layer.reason === "NotReady" && !wasStarted(restore);
+    if (layer.reason === "NoCluster" || isNone) return undefined;
     const name = restore.spec.destinationClusterName;
     return { waits: [unseenWait({ name, field: "spec.destinationClusterName" }, step, layer)] };
   }

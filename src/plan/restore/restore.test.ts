@@ -138,6 +138,12 @@ const table: readonly (readonly [string, Partial<RestoreSnapshot>, string[], str
     ["BackupClusterMissing"],
   ],
   [
+    "[RS71] it runs, is deleted, and the status of the cluster has lost its database",
+    { layer: { ...missing, reason: "NotReady" }, restore: restoreWith({}, begun, deleted) },
+    [],
+    ["DatabaseNotReady", "DatabaseNotReady"],
+  ],
+  [
     "[RS4] the Go operator has completed it",
     { restore: restoreWith({}, { state: "completed", running: true }, { finalizers: [] }) },
     [],

@@ -100,6 +100,9 @@ export class ContainerWatch {
   noteRemoval({ what, container: name }: RunningCommand): void {
     const container = this.#containers.get(name);
     if (container !== undefined && what === "fdbbackup delete") this.#checkDeletion(container);
+    // Whoever writes there next may be another database.
+    const isMeant = container?.isGivenUp === true || container?.keptFrom === undefined;
+    if (isMeant && this.truthOf(name).objects === 0) this.#containers.delete(name);
     this.look();
   }
 
