@@ -173,7 +173,11 @@ async function helpRestore(
 ): Promise<void> {
   const waits = restore.status?.blockedBy ?? [];
   if (waits.some(({ reason }) => reason === "RestoreAgentsPaused")) {
-    await resumeBackups(life, scene, restore.spec.destinationClusterName);
+    const { destinationClusterName: cluster } = restore.spec;
+    await resumeBackups(life, scene, cluster);
+    // A backup that was deleted while it was paused leaves the agents so, and no other one says otherwise.
+    const isOf = ({ spec }: FoundationDBBackup): boolean => spec.clusterName === cluster;
+    if (!(await scene.backups()).some(isOf)) await resumeAgents(life, cluster);
   }
   const wait = waits.find(({ reason }) => givenUpFor.has(reason));
   if (wait === undefined || restore.metadata.deletionTimestamp !== undefined) return;
