@@ -3,13 +3,14 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { Component } from "preact";
 import type { ComponentChildren, FunctionComponent } from "preact";
-import type { ExplainedFact, Verdict } from "../../plugin/explain/page.ts";
+import type { ExplainedFact } from "../../plugin/explain/page.ts";
 import { formatAge } from "../../plugin/explain/words.ts";
 import type { CopiedCommand, ExplainedWait } from "../view-model.ts";
 import { effects } from "./effects.ts";
 import { serverMs } from "./state.ts";
-import { answerMarks, answerWords, chipOf, clockText } from "./words.ts";
-import type { Urgency } from "./words.ts";
+import type { Urgency } from "../view-model.ts";
+import { answerMarks, answerWords, chipOf, timeTitle } from "./words.ts";
+import type { Needed } from "./words.ts";
 
 /** A component that is drawn again only when one of its properties is another. */
 export function pure<P extends object>(Draw: FunctionComponent<P>): FunctionComponent<P> {
@@ -38,7 +39,7 @@ export function Age({ since }: { readonly since: number | string | undefined }) 
   );
   if (sinceMs === undefined || Number.isNaN(sinceMs)) return null;
   return (
-    <time class="age" dateTime={new Date(sinceMs).toISOString()} title={clockText(sinceMs)}>
+    <time class="age" dateTime={new Date(sinceMs).toISOString()} title={timeTitle(sinceMs)}>
       {text}
     </time>
   );
@@ -54,17 +55,10 @@ export function Until({ at }: { readonly at: number | string | undefined }) {
   return <span class="age">{text}</span>;
 }
 
-interface ChipProps {
-  readonly urgency: Urgency;
-  readonly verdict: Verdict;
-  /** Of the wait that matters most. */
-  readonly reason: string | undefined;
-}
-
-export function UrgencyChip({ urgency, verdict, reason }: ChipProps) {
-  const [mark, text] = chipOf(urgency, verdict, reason);
+export function UrgencyChip(needed: Needed) {
+  const [mark, text] = chipOf(needed);
   return (
-    <span class={`chip urgency-${urgency}`}>
+    <span class={`chip urgency-${needed.urgency}`}>
       <span class="mark" aria-hidden="true">
         {mark}
       </span>
@@ -87,11 +81,18 @@ function toneOf({ fact, isPatient, isAsleep }: AnswerProps): keyof typeof answer
   return isAsleep === true ? "asleep" : isPatient === true ? "later" : "no";
 }
 
+interface ShortAnswerProps extends AnswerProps {
+  readonly yes: string;
+  readonly no: string;
+  /** What is said where nobody knows. */
+  readonly unknown?: string;
+}
+
 /** An answer in one word, such as "✓ serves". */
-export function Answer(props: AnswerProps & { readonly yes: string; readonly no: string }) {
-  const { fact, yes, no } = props;
+export function Answer(props: ShortAnswerProps) {
+  const { fact, yes, no, unknown = `${yes}: not known` } = props;
   const tone = toneOf(props);
-  const text = fact.answer === "unknown" ? `${yes}: not known` : fact.answer === "yes" ? yes : no;
+  const text = { unknown, yes, no }[fact.answer];
   return (
     <span class={`answer answer-${tone}`}>
       <span class="mark" aria-hidden="true">

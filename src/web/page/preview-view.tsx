@@ -19,7 +19,7 @@ const changes: readonly (readonly [ChangeType, string])[] = [
   ["yaml", "Another resource"],
   ["upgrade", "Another version"],
   ["loseNode", "A node is lost"],
-  ["loseZone", "A zone is lost"],
+  ["loseZone", "A Kubernetes zone is lost"],
   ["drain", "A node is drained"],
 ];
 
@@ -169,14 +169,13 @@ function Target({ kind, map, value, onInput }: TargetProps) {
       </label>
     );
   }
-  const zones = map.columns.flatMap(({ places }) =>
-    places.filter((place) => place.kind === "zone").map((place) => place.name),
-  );
   const nodes = map.columns.flatMap(({ rows }) => rows.map(({ node }) => node));
-  const names = [...new Set(kind === "loseZone" ? zones : nodes)].filter(Boolean).toSorted();
+  const names = [...new Set(kind === "loseZone" ? map.kubernetesZones : nodes)]
+    .filter(Boolean)
+    .toSorted();
   return (
     <label class="field">
-      <span>{kind === "loseZone" ? "Zone" : "Node"}</span>
+      <span>{kind === "loseZone" ? "Kubernetes zone" : "Node"}</span>
       <select required value={value} onInput={(event) => onInput(event.currentTarget.value)}>
         <option value="">choose</option>
         {names.map((one) => (

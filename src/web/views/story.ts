@@ -37,9 +37,9 @@ export function storyOf(input: StoryInput, group: string, nowMs: number): Story 
   const pod = pods.find(({ metadata }) => metadata.name === leaf.pod && leaf.pod !== "");
   const claim = claimOf(cluster, pvcs, group, pod);
   const trouble = podTroubles(pods, nodes).get(leaf.pod);
-  const { processClass, dataCenter, hall, zone, node } = leaf;
+  const { processClass, dataCenter, hall, zone: faultDomain, node } = leaf;
   return {
-    ...{ group, processClass, dataCenter, hall, zone, node },
+    ...{ group, processClass, dataCenter, hall, faultDomain, node },
     state: stateOf(leaf, trouble, {
       hasPods: input.pods !== undefined,
       isAsleep: isHibernated(cluster),
