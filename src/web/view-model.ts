@@ -54,6 +54,7 @@ export interface BackupTroubles {
     readonly backup: string;
     readonly urgency: Urgency;
     readonly headline: string;
+    readonly remedy?: string;
   };
 }
 

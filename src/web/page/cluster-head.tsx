@@ -68,10 +68,13 @@ function BackupNotice({ backups, namespace, name }: Omit<HeadProps, "now">) {
   const total = Object.keys(backups.backups).length;
   return (
     <p class={worst.urgency === 3 ? "notice needed" : "notice"}>
-      <strong>
-        Backup {worst.backup} {worst.urgency === 3 ? "needs somebody" : "is worth a look"}:
-      </strong>{" "}
-      {worst.headline} {inTrouble} of {counted(total, "backup")} in trouble:{" "}
+      <strong>Backup {worst.backup}:</strong> {worst.headline}{" "}
+      {worst.remedy === undefined ? null : (
+        <>
+          <strong>What to do:</strong> {worst.remedy}{" "}
+        </>
+      )}
+      {inTrouble} of {counted(total, "backup")} in trouble:{" "}
       <a href={hashOf({ view: "backups", namespace, name })}>see Backups</a>
     </p>
   );
@@ -92,7 +95,7 @@ function ToDo({ now }: { readonly now: ClusterModel["now"] }) {
         </p>
       ))}
       {first === undefined ? null : (
-        <div class="to-do">
+        <div class={`to-do urgency-${now.ownUrgency}`}>
           <h2>What to do</h2>
           <p class="to-do-remedy">{first.remedy}</p>
           <p class="dim">

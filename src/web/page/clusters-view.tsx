@@ -144,8 +144,16 @@ const Card = pure(({ card }: { readonly card: ClusterCard }) => {
         </p>
       ) : null}
       {backups?.worst === undefined ? null : (
-        <p class={`remedy cut urgency-${backups.worst.urgency}`}>
-          <strong>Backup {backups.worst.backup}:</strong> {backups.worst.headline}
+        <p class={`remedy urgency-${backups.worst.urgency}`}>
+          <span class="cut">
+            <strong>Backup {backups.worst.backup}:</strong> {backups.worst.headline}
+          </span>
+          {backups.worst.remedy === undefined ? null : (
+            <span>
+              {" "}
+              <strong>What to do:</strong> {backups.worst.remedy}
+            </span>
+          )}
         </p>
       )}
       <CardMeta card={card} />

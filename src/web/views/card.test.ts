@@ -66,7 +66,10 @@ test("[WEB4] a cluster is as urgent as its most urgent backup, which it names, a
   const told = [condition("Running", "True"), condition("Reconciled", "True")];
   const fine = backup("a", { conditions: told });
   const late = backup("b", { conditions: [...told, condition("Behind", "True")] });
-  const stuck = backup("c", { conditions: told, blockedBy: [waiting("BackupUrlInvalid")] });
+  const stuck = backup("c", {
+    conditions: told,
+    blockedBy: [waiting("BackupUrlInvalid", { remedy: "Mend it." })],
+  });
   assert.equal(clusterCard(cluster, [fine], nowMs).urgency, 0);
   const worse = clusterCard(cluster, [fine, late], nowMs);
   assert.deepEqual([worse.urgency, worse.ownUrgency, worse.backups?.inTrouble], [2, 0, 1]);
@@ -77,6 +80,7 @@ test("[WEB4] a cluster is as urgent as its most urgent backup, which it names, a
     worst: {
       ...{ backup: "c", urgency: 3 },
       headline: "The backup needs you: it waits: BackupUrlInvalid.",
+      remedy: "Mend it.",
     },
   });
   assert.equal(withBackups(3, { inTrouble: 1, worst: { ...worstOf(worse), urgency: 2 } }), 3);

@@ -6,6 +6,7 @@ import type { Stored } from "../../kube/resource.ts";
 import { byText } from "../../model/process-row.ts";
 import type { BackupPage } from "../../plugin/explain/backup.ts";
 import type { ExplainedWait, Verdict } from "../../plugin/explain/page.ts";
+import { known } from "../../plugin/known.ts";
 import { backupRow } from "../../plugin/lists/list-views.ts";
 import { statusRow } from "../../plugin/status/status-view.ts";
 import type { BackupTroubles, ClusterCard, Urgency } from "../view-model.ts";
@@ -37,6 +38,7 @@ export function backupTroubles(backups: readonly BackupLine[]): BackupTroubles {
   const ill = backups
     .map(({ backup, headline, verdict, waits }) => ({
       ...{ backup, urgency: urgencyOf(verdict, waits), headline },
+      ...known({ remedy: remedyIn(waits) }),
     }))
     .filter(({ urgency }) => urgency > 1)
     .toSorted((left, right) => right.urgency - left.urgency || byText(left.backup, right.backup));
@@ -45,6 +47,14 @@ export function backupTroubles(backups: readonly BackupLine[]): BackupTroubles {
 }
 
 const order = ["person", "look", "passing"] as const;
+
+/** Of the wait that matters most among those that have one and do not pass by themselves. */
+function remedyIn(waits: readonly ExplainedWait[]): string | undefined {
+  const all = order
+    .slice(0, 2)
+    .flatMap((wanted) => waits.filter(({ concern }) => concern === wanted));
+  return all.find(({ remedy }) => remedy)?.remedy;
+}
 
 /** `backups` are those of this cluster; undefined where they may not be read. */
 export function clusterCard(

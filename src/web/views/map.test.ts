@@ -212,6 +212,19 @@ test("[WEB8] a story has conditions in words, pod, volume, processes and events"
   );
 });
 
+test("[WEB8] what runs on a node that is lost is told as what was last heard of", () => {
+  const story = storyOf(
+    {
+      ...{ cluster: sceneCluster([group("storage-1")]), nodes, pvcs: [], events: [] },
+      pods: [scenePod("storage-1", "n3")],
+    },
+    "storage-1",
+    nowMs,
+  );
+  const [container] = story?.pod?.containers ?? [];
+  assert.deepEqual([container?.state, container?.sinceMs], ["last heard of as running", undefined]);
+});
+
 test("[WEB8] of a group without a pod the rest is told, and of one that nobody knows nothing", () => {
   const input = {
     cluster: sceneCluster([group("log-1", ["MissingPod"])]),

@@ -157,8 +157,13 @@ function cannotStart(podTrouble = ""): boolean {
 }
 
 /** Its node is lost before its data was moved: that it leaves is no comfort. */
-function isLostOnItsWay(troubles: readonly string[], podTrouble = ""): boolean {
-  return troubles.includes(notExcludedYet) && / is not ready \(/.test(podTrouble);
+function isLostOnItsWay(troubles: readonly string[], podTrouble: string | undefined): boolean {
+  return troubles.includes(notExcludedYet) && isOnLostNode(podTrouble);
+}
+
+/** Nobody has heard of the pod since its node was last heard of. */
+export function isOnLostNode(podTrouble = ""): boolean {
+  return / is not ready \(/.test(podTrouble);
 }
 
 /** The worst of what is said, but who goes away is leaving whatever else is wrong. */

@@ -20,7 +20,7 @@ import { known } from "../../plugin/known.ts";
 import { removalText, treeLeaves } from "../../plugin/tree/tree-leaf.ts";
 import type { Story, StoryPod, StoryVolume } from "../view-model.ts";
 import { groupCommands } from "./commands.ts";
-import { podTroubles, stateOf } from "./map.ts";
+import { isOnLostNode, podTroubles, stateOf } from "./map.ts";
 import type { MapInput } from "./map.ts";
 
 export interface StoryInput extends MapInput {
@@ -101,9 +101,12 @@ function podOf(pod: Stored<Pod>, trouble: string | undefined): StoryPod {
     phase: metadata.deletionTimestamp === undefined ? (status?.phase ?? "Unknown") : "Terminating",
     isReady: conditionIn(status, "Ready")?.status === "True",
     ...known({ trouble, createdMs: parseTime(metadata.creationTimestamp) }),
-    containers: (spec?.containers ?? []).map(({ name, image = "" }) =>
-      containerOf(name, image, statuses.get(name)),
-    ),
+    containers: (spec?.containers ?? []).map(({ name, image = "" }) => {
+      const told = containerOf(name, image, statuses.get(name));
+      if (!isOnLostNode(trouble)) return told;
+      const { sinceMs: _, ...container } = told;
+      return { ...container, state: `last heard of as ${told.state}` };
+    }),
   };
 }
 
