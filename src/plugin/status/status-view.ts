@@ -3,7 +3,7 @@
 import type { FoundationDBCluster } from "../../api/cluster.ts";
 import { wantedCounts } from "../../api/wanted-counts.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { isMarkedForRemoval } from "../../model/process-group.ts";
+import { hasReported, isMarkedForRemoval } from "../../model/process-group.ts";
 import { databaseFigures } from "../../model/database-figures.ts";
 import type { DatabaseFigures } from "../../model/database-figures.ts";
 import type { DatabaseAnswer } from "../database/ask-database.ts";
@@ -56,6 +56,8 @@ export interface ClassRow {
   readonly well: number;
   /** Here to stay, and with nothing else to be said of them than that they were made from an older specification. */
   readonly outdated: number;
+  /** Here to stay, not well, and never seen by the database so far. */
+  readonly starting: number;
   readonly leaving: number;
 }
 
@@ -69,17 +71,19 @@ export function classRows({ spec, status }: FoundationDBCluster): ClassRow[] {
   return [...classes].toSorted().map((processClass) => {
     const found = groups.get(processClass) ?? [];
     const staying = found.filter((group) => !isMarkedForRemoval(group));
-    const count = (isFine: (condition: string) => boolean): number =>
-      staying.filter(({ processGroupConditions: conditions = [] }) =>
+    const fine = (groups: typeof staying, isFine: (condition: string) => boolean): number =>
+      groups.filter(({ processGroupConditions: conditions = [] }) =>
         conditions.every(({ type }) => type === "Ready" || isFine(type)),
       ).length;
-    const well = count(() => false);
+    const well = fine(staying, () => false);
+    const unseen = staying.filter((group) => !hasReported(group));
     return {
       processClass,
       wanted: Math.max(0, wanted[processClass] ?? 0),
       total: found.length,
       well,
-      outdated: count(isOutdatedCondition) - well,
+      outdated: fine(staying, isOutdatedCondition) - well,
+      starting: unseen.length - fine(unseen, isOutdatedCondition),
       leaving: found.length - staying.length,
     };
   });

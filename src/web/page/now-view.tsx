@@ -106,7 +106,7 @@ function Troubles({ now }: { readonly now: NowModel }) {
   if (troubles.length + now.objects.length === 0) return null;
   return (
     <section class="block">
-      <h2>Not well</h2>
+      <h2>Not as it should be</h2>
       <ul class="plain">
         {troubles.map(({ condition, meaning, processClass, ids, total, since }) => (
           <li key={`${condition} ${processClass}`}>
@@ -173,9 +173,9 @@ function Quarantine({ now }: { readonly now: NowModel }) {
 }
 
 /** Those that are not there are worse than those that are, and are not well; what is only outdated serves. */
-function shortText({ wanted, total, well, outdated, leaving }: ClassRow): string {
+function shortText({ wanted, total, well, outdated, starting, leaving }: ClassRow): string {
   const staying = total - leaving;
-  const ill = staying - well - outdated;
+  const ill = staying - well - outdated - starting;
   const parts = [
     staying < wanted ? `${wanted - staying} missing` : "",
     ill > 0 ? `${ill} not well` : "",
@@ -195,6 +195,7 @@ function Classes({ now }: { readonly now: NowModel }) {
               <th scope="col">Wanted</th>
               <th scope="col">There</th>
               <th scope="col">Well</th>
+              <th scope="col">Starting</th>
               <th scope="col">Outdated</th>
               <th scope="col">Leaving</th>
             </tr>
@@ -206,11 +207,12 @@ function Classes({ now }: { readonly now: NowModel }) {
                 <td>{row.wanted}</td>
                 <td>{row.total}</td>
                 <td>
-                  {row.well}
+                  {now.verdict === "asleep" ? "asleep" : row.well}
                   {shortText(row) === "" ? null : (
                     <strong class="short"> ({shortText(row)})</strong>
                   )}
                 </td>
+                <td>{row.starting}</td>
                 <td>{row.outdated === 0 ? 0 : <strong class="late">{row.outdated}</strong>}</td>
                 <td>{row.leaving}</td>
               </tr>

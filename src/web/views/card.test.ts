@@ -152,22 +152,23 @@ test("[WEB5] now has waits with what they mean, classes, and what is about to be
   assert.match(model.meanings["PodPending"] ?? "", /\w+ \w+/);
   assert.deepEqual(
     model.classes.find(({ processClass }) => processClass === "storage"),
-    { processClass: "storage", wanted: 3, total: 2, well: 1, outdated: 1, leaving: 0 },
+    { processClass: "storage", wanted: 3, total: 2, well: 1, outdated: 1, starting: 0, leaving: 0 },
   );
 });
 
-test("[WEB5] process groups that are only outdated are told apart from those that are not well", () => {
+test("[WEB5] process groups that are only outdated, or never ran, are told apart from those that are not well", () => {
   const groups = [
     group("log-1", ["IncorrectCommandLine"]),
     group("log-2", ["MissingProcesses", "IncorrectConfigMap"]),
     group("log-3", ["Ready"]),
     group("log-4", ["IncorrectCommandLine"], { removalTimestamp: minutesAgo(1) }),
-  ];
+    group("log-5", ["MissingPod", "MissingProcesses"]),
+  ].map((one) => (one.processGroupID === "log-5" ? one : { ...one, faultDomain: "n1" }));
   const cluster = sceneCluster(groups);
   const { total, well, outdated } = clusterCard(cluster, [], nowMs).processGroups;
-  assert.deepEqual([total, well, outdated], [4, 1, 1]);
+  assert.deepEqual([total, well, outdated], [5, 1, 1]);
   const [log] = nowModel(around(cluster), nowMs).classes;
-  assert.deepEqual([log?.well, log?.outdated, log?.leaving], [1, 1, 1]);
+  assert.deepEqual([log?.well, log?.outdated, log?.starting, log?.leaving], [1, 1, 1, 1]);
 });
 
 test("[WEB5] where nothing is about to be done, now says why as plan does", () => {
