@@ -9,7 +9,7 @@ import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { conditionOf, hasCondition } from "../../model/process-group.ts";
 import type { Action } from "../action.ts";
-import { nodeTrouble } from "../pods/pod-trouble.ts";
+import { nodeTrouble } from "../view/node-trouble.ts";
 import { canStart } from "../view/pod-binaries.ts";
 import { podConfigurationState } from "../view/pod-configuration.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";

@@ -11,7 +11,8 @@ import {
   isReadyForRemoval,
 } from "../../model/process-group.ts";
 import { missingNode } from "../placement/packing-placement.ts";
-import { claimTrouble, holdersOf, nodeTrouble } from "./pod-trouble.ts";
+import { claimTrouble, holdersOf } from "./pod-trouble.ts";
+import { nodeTrouble } from "../view/node-trouble.ts";
 import { schedulerText, suspectParameters } from "./pod-trouble.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { viewOf } from "../view/cluster-view.ts";
