@@ -6,7 +6,7 @@ import type { Node } from "../../src/kube/generated/types.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import { PlanWorld } from "./plan-world.ts";
 
-const spec = {
+const small = {
   processCounts: { storage: 1, log: 1, stateless: 1 },
   databaseConfiguration: { redundancy_mode: "single" },
 } as const;
@@ -19,8 +19,8 @@ function node(name: string, ready: string): Stored<Node> {
 }
 
 /** A knob was set, and every pod has been told of it. */
-function told(): PlanWorld {
-  const world = new PlanWorld(spec);
+function toldWorld(): PlanWorld {
+  const world = new PlanWorld(small);
   assert.ok(world.settle().isReconciled);
   world.changeSpec({ processes: { general: { customParameters: ["knob_a=1"] } } });
   world.pass();
@@ -34,7 +34,7 @@ const nodesOf = (world: PlanWorld, lost: string): ReadonlyMap<string, Stored<Nod
 };
 
 test("[P113] a process group that is to go is counted as lost while it is not excluded", () => {
-  const world = new PlanWorld(spec);
+  const world = new PlanWorld(small);
   assert.ok(world.settle().isReconciled);
   const [name, pod] = [...world.pods].find(([one]) => one.includes("storage")) ?? [];
   const id = name?.replace("sample-", "") ?? "";
@@ -59,7 +59,7 @@ test("[P113] a process group that is to go is counted as lost while it is not ex
 });
 
 test("[P112] a pod on a node that is lost is not waited for as one that will follow", () => {
-  const world = told();
+  const world = toldWorld();
   const names = [...world.pods.keys()];
   const nodeOf = (name: string): string => world.pods.get(name)?.spec?.nodeName ?? "";
   const lost = names.find((name) => name.includes("storage")) ?? "";

@@ -71,8 +71,8 @@ export function classRows({ spec, status }: FoundationDBCluster): ClassRow[] {
   return [...classes].toSorted().map((processClass) => {
     const found = groups.get(processClass) ?? [];
     const staying = found.filter((group) => !isMarkedForRemoval(group));
-    const fine = (groups: typeof staying, isFine: (condition: string) => boolean): number =>
-      groups.filter(({ processGroupConditions: conditions = [] }) =>
+    const fine = (some: typeof staying, isFine: (condition: string) => boolean): number =>
+      some.filter(({ processGroupConditions: conditions = [] }) =>
         conditions.every(({ type }) => type === "Ready" || isFine(type)),
       ).length;
     const well = fine(staying, () => false);

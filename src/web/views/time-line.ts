@@ -101,10 +101,10 @@ export class TimeLine {
   #noteComing({ status }: Stored<FoundationDBCluster>, verdict: string): void {
     const groups = status?.processGroups ?? [];
     const areAllNew = status?.configured !== true || verdict === "starting" || verdict === "asleep";
-    const known = this.#known;
+    const before = this.#known;
     const coming = groups.filter(
       ({ processGroupID: id, processGroupConditions: conditions = [] }) => {
-        const isNew = this.#coming.has(id) || (known !== undefined && !known.has(id));
+        const isNew = this.#coming.has(id) || (before !== undefined && !before.has(id));
         const lacks = conditions.some(({ type }) => isFailure(type));
         return lacks && (areAllNew || isNew);
       },
