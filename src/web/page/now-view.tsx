@@ -195,7 +195,6 @@ function Classes({ now }: { readonly now: NowModel }) {
               <th scope="col">Wanted</th>
               <th scope="col">There</th>
               <th scope="col">Well</th>
-              <th scope="col">Starting</th>
               <th scope="col">Outdated</th>
               <th scope="col">Leaving</th>
             </tr>
@@ -208,11 +207,11 @@ function Classes({ now }: { readonly now: NowModel }) {
                 <td>{row.total}</td>
                 <td>
                   {now.verdict === "asleep" ? "asleep" : row.well}
+                  {row.starting === 0 ? null : <span class="dim"> ({row.starting} starting)</span>}
                   {shortText(row) === "" ? null : (
                     <strong class="short"> ({shortText(row)})</strong>
                   )}
                 </td>
-                <td>{row.starting}</td>
                 <td>{row.outdated === 0 ? 0 : <strong class="late">{row.outdated}</strong>}</td>
                 <td>{row.leaving}</td>
               </tr>

@@ -34,10 +34,13 @@ export function pure<P extends object>(Draw: FunctionComponent<P>): FunctionComp
 /** Counted on by the clock of the API server; only a text that is another touches the page. */
 export function Age({ since }: { readonly since: number | string | undefined }) {
   const sinceMs = typeof since === "string" ? Date.parse(since) : since;
-  const text = useComputed(() =>
-    sinceMs === undefined || Number.isNaN(sinceMs) ? "" : formatAge(serverMs.value - sinceMs),
-  );
   if (sinceMs === undefined || Number.isNaN(sinceMs)) return null;
+  // Another beginning is another text at once, and not at the next tick.
+  return <AgeText key={sinceMs} sinceMs={sinceMs} />;
+}
+
+function AgeText({ sinceMs }: { readonly sinceMs: number }) {
+  const text = useComputed(() => formatAge(serverMs.value - sinceMs));
   return (
     <time class="age" dateTime={new Date(sinceMs).toISOString()} title={timeTitle(sinceMs)}>
       {text}
@@ -48,10 +51,14 @@ export function Age({ since }: { readonly since: number | string | undefined }) 
 /** How long until then; "now" when it is past. */
 export function Until({ at }: { readonly at: number | string | undefined }) {
   const atMs = typeof at === "string" ? Date.parse(at) : at;
-  const text = useComputed(() => {
-    if (atMs === undefined || Number.isNaN(atMs)) return "";
-    return atMs <= serverMs.value ? "now" : `in ${formatAge(atMs - serverMs.value)}`;
-  });
+  if (atMs === undefined || Number.isNaN(atMs)) return null;
+  return <UntilText key={atMs} atMs={atMs} />;
+}
+
+function UntilText({ atMs }: { readonly atMs: number }) {
+  const text = useComputed(() =>
+    atMs <= serverMs.value ? "now" : `in ${formatAge(atMs - serverMs.value)}`,
+  );
   return <span class="age">{text}</span>;
 }
 

@@ -83,6 +83,8 @@ function Drawing({ axis, entries, marked }: DrawingProps) {
   const height = laneHeight * timeLineKinds.length;
   const ticks = ticksOf(axis, 8);
   const isLong = axis.toMs - axis.fromMs > 86_400_000;
+  // A name at the very end would stand out of the drawing.
+  const hasRoom = (at: number): boolean => shareOf(axis, at) <= 0.97;
   return (
     <div class="time-drawing" aria-hidden="true">
       <div class="lane-names">
@@ -109,7 +111,7 @@ function Drawing({ axis, entries, marked }: DrawingProps) {
           ))}
         </svg>
         <div class="tick-names">
-          {ticks.map((at) => (
+          {ticks.filter(hasRoom).map((at) => (
             <span key={at} style={{ left: `${shareOf(axis, at) * 100}%` }}>
               {isLong ? dateText(at).replace(" UTC", "") : clockText(at)}
             </span>
