@@ -3,7 +3,7 @@
 // to look at. `-- map 16 dark` takes those with these words in their names, `-- '!2000'` those without.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { machineClock } from "../../src/env/clock.ts";
+import { machineClock, sleep } from "../../src/env/clock.ts";
 import { silentLog } from "../../src/env/log.ts";
 import { pageAssets } from "../../src/web/server/page-assets.ts";
 import { serveDashboard } from "../../src/web/server/serve.ts";
@@ -121,7 +121,7 @@ async function show(page: Page, { view, cluster }: Shot, fullPage: boolean): Pro
   if (path === "preview") {
     await page.getByRole("radio", { name: "Another version" }).click();
     await page.getByRole("textbox", { name: "Version" }).fill("7.3.79");
-    await page.getByRole("button", { name: "Preview" }).click();
+    await askPreview(page);
     const awaited = view === "preview" ? ".preview-result, [role=alert]" : ".preview-progress";
     // As long as the page itself waits.
     await page
@@ -134,4 +134,14 @@ async function show(page: Page, { view, cluster }: Shot, fullPage: boolean): Pro
   await page.evaluate(
     () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
   );
+}
+
+/** Again and again while the preview of the picture before comes to its end. */
+async function askPreview(page: Page): Promise<void> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    await page.getByRole("button", { name: "Preview" }).click();
+    await page.locator(".preview-progress, .preview-result, [role=alert]").first().waitFor();
+    if ((await page.getByText("another preview is being made").count()) === 0) return;
+    await sleep(machineClock(), 2_000);
+  }
 }
