@@ -90,6 +90,8 @@ async function take(
       viewport: { width: 1_440, height: 900 },
       colorScheme: shot.scheme,
     });
+    // On a busy machine everything takes its time.
+    context.setDefaultTimeout(300_000);
     const page = await context.newPage();
     await page.goto(served.url);
     await show(page, shot, fullPage);
