@@ -42,10 +42,28 @@ export interface SessionModel {
   readonly previewProblem?: string;
 }
 
+/** How much something needs somebody: 3 a person now, 2 a look, 1 nobody: it is on its way, 0 nobody. */
+export type Urgency = 0 | 1 | 2 | 3;
+
+/** Of all backups of a cluster. */
+export interface BackupTroubles {
+  /** How many need somebody, or a look. */
+  readonly inTrouble: number;
+  /** The one that needs somebody most, where there is one. */
+  readonly worst?: {
+    readonly backup: string;
+    readonly urgency: Urgency;
+    readonly headline: string;
+    readonly remedy?: string;
+  };
+}
+
 /** One cluster in short: the line of `kubectl fdb status`. */
 export interface ClusterCard extends Omit<StatusRow, "asOf" | "waits"> {
-  /** How much it needs somebody: 3 a person now, 2 a look, 1 nobody: it is on its way, 0 nobody. */
-  readonly urgency: 0 | 1 | 2 | 3;
+  /** The more urgent of what it needs itself and what its backups need. */
+  readonly urgency: Urgency;
+  /** Of the cluster itself, whatever its backups need. */
+  readonly ownUrgency: Urgency;
   readonly waits: {
     readonly person: number;
     readonly look: number;
@@ -54,7 +72,7 @@ export interface ClusterCard extends Omit<StatusRow, "asOf" | "waits"> {
     readonly first?: ExplainedWait;
   };
   /** Of this cluster; absent where they may not be read. */
-  readonly backups?: { readonly total: number; readonly inTrouble: number };
+  readonly backups?: BackupTroubles & { readonly total: number };
   /** How many volumes of process groups that are gone wait to be deleted, where there are any. */
   readonly quarantine?: number;
 }
@@ -102,7 +120,8 @@ export interface NowModel extends Pick<
       | "unread"
     )
 > {
-  readonly urgency: ClusterCard["urgency"];
+  readonly urgency: Urgency;
+  readonly ownUrgency: Urgency;
   /** What the operator is about to do, in the order of its steps. */
   readonly ahead: readonly PlannedAct[];
   /** What is said instead where that is nothing. */
@@ -124,6 +143,8 @@ export interface MapModel {
   readonly silent?: string;
   /** In order. At least one when there is a process group. */
   readonly columns: readonly MapColumn[];
+  /** The Kubernetes zones of the nodes, in order; empty where nodes have none, or may not be read. */
+  readonly kubernetesZones: readonly string[];
   /** By process group id. */
   readonly tiles: Readonly<Record<string, Tile>>;
 }
@@ -138,8 +159,11 @@ export interface MapColumn {
 }
 
 export interface MapPlace {
-  /** "Kubernetes zone": of the nodes, where the database itself knows of no place wider than a node. */
-  readonly kind: Exclude<TreeKind, "node"> | "Kubernetes zone";
+  /**
+   * "fault domain": what the database calls a zone, so that it is not taken for a zone of Kubernetes; "Kubernetes zone": of the
+   * nodes, where the database itself knows of no place wider than a node.
+   */
+  readonly kind: Exclude<TreeKind, "node" | "zone"> | "fault domain" | "Kubernetes zone";
   /** Empty where nobody knows it. */
   readonly name: string;
   /** Such as "primary", "satellite". */
@@ -184,7 +208,8 @@ export interface Story {
   readonly state: TileState;
   readonly dataCenter: string;
   readonly hall: string;
-  readonly zone: string;
+  /** What the database calls its zone. */
+  readonly faultDomain: string;
   readonly node: string;
   /** Each in words. */
   readonly conditions: readonly {
@@ -270,11 +295,9 @@ export interface FiguresModel {
   readonly series: Readonly<Partial<Record<FigureName, readonly (number | null)[]>>>;
 }
 
-export interface BackupsModel {
+export interface BackupsModel extends BackupTroubles {
   /** Why backups cannot be shown. */
   readonly problem?: string;
-  /** How many of the backups need somebody. */
-  readonly inTrouble: number;
   /** By name: those of this cluster. */
   readonly backups: Readonly<Record<string, BackupCard>>;
   /** By name: those into this cluster. */
@@ -286,6 +309,7 @@ export interface BackupCard extends Pick<
   | ("backup" | "verdict" | "headline" | "running" | "restorable" | "upToDate" | "reconciled")
   | ("waits" | "objects")
 > {
+  readonly urgency: Urgency;
   /** Where there are drills. */
   readonly verified?: BackupPage["verified"];
   readonly state?: string;
@@ -312,7 +336,15 @@ export interface RestorePoint {
 }
 
 export interface DrillsModel {
-  readonly last?: { readonly atMs: number; readonly result: string; readonly message: string };
+  readonly last?: {
+    /** When it ended, where that is known, else when it was due. */
+    readonly atMs: number;
+    readonly result: string;
+    readonly message: string;
+    /** The database was empty: a drill that brings nothing back proves nothing. */
+    readonly isEmpty?: true;
+  };
+  /** Where the last one did not pass. */
   readonly lastPassedMs?: number;
   readonly nextMs?: number;
   /** The one that is under way. */
@@ -323,6 +355,7 @@ export interface RestoreCard extends Pick<
   RestorePage,
   "restore" | "verdict" | "headline" | "running" | "completed" | "waits" | "objects"
 > {
+  readonly urgency: Urgency;
   readonly state?: string;
   readonly percent?: number;
   readonly writtenBytes?: number;

@@ -4,6 +4,10 @@ import { strict as assert } from "node:assert";
 import { sampleSource } from "../web/sample-source.ts";
 import { dayTwoWorld } from "../web/day-two-world.ts";
 import { changingSource, withTile } from "../web/changing-source.ts";
+import { sceneSource } from "../web/scene-source.ts";
+import { until } from "../web/web-client.ts";
+import { WebProblem } from "../../src/web/server/source.ts";
+import type { Source } from "../../src/web/server/source.ts";
 import { minuteMs } from "../world/world-harness.ts";
 import { browserTest, clusterPaths, samples, seriousViolations, serving } from "./harness.ts";
 import type { Page } from "./playwright.ts";
@@ -176,6 +180,38 @@ browserTest(
 );
 
 browserTest(
+  "[PAGE16] a preview under way says how long it may take, and whoever stops it or leaves ends it",
+  async (open) => {
+    let ended = 0;
+    const endless: Source["preview"] = (_request, signal) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => {
+          ended += 1;
+          reject(new WebProblem(504, "ended"));
+        });
+      });
+    const served = await serving({ ...sceneSource(), preview: endless });
+    const { page, show } = await open(served.url);
+    const begin = async (): Promise<void> => {
+      await show("default/sample/preview");
+      await page.getByRole("radio", { name: "Another version" }).click();
+      await page.getByRole("textbox", { name: "Version" }).fill("7.3.79");
+      await page.getByRole("button", { name: "Preview" }).click();
+      await page.locator(".preview-progress").waitFor();
+    };
+    await begin();
+    assert.match(await page.locator(".preview-progress").innerText(), /of at most 10m\./);
+    assert.deepEqual(await seriousViolations(page), []);
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByText("You stopped the preview.").waitFor();
+    await until("it is ended", () => ended === 1);
+    await begin();
+    await show("default/sample/map");
+    await until("it is ended, too", () => ended === 2);
+  },
+);
+
+browserTest(
   "[PAGE4] a lost connection is told, what was known stays, and it mends itself",
   async (open) => {
     const source = await samples(16);
@@ -265,7 +301,7 @@ browserTest("[PAGE2] [PAGE6] what is said of clusters of day two is so", async (
     ["window", /Waits for its window/, /waits for a maintenance window .*2026-11-18T02:00:00Z/],
     ["drain", /The operator is at work/, /storage-\d+ leaves its node, which is drained/],
     ["quarantine", /All is well/, /1 volume in quarantine/],
-    ["backup", /Worth a look/, /1 backup, 1 in trouble/],
+    ["backup", /Somebody is needed: a backup/, /Backup off-site: .*1 backup, 1 in trouble/s],
   ];
   for (const [cluster, chip, said] of chips) {
     await show("");

@@ -1,12 +1,13 @@
 // `npm run screenshots`: every view of the dashboard, dark and light, with 3, 16 and 2,000 process groups, of a simulated world, and
 // what clusters look like that sleep, wait for a window, leave a drained node, or keep a volume; in dist/screenshots, for people
-// to look at. `-- map 16 dark` takes those with these words in their names.
+// to look at. `-- map 16 dark` takes those with these words in their names, `-- '!2000'` those without.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { machineClock } from "../../src/env/clock.ts";
+import { machineClock, sleep } from "../../src/env/clock.ts";
 import { silentLog } from "../../src/env/log.ts";
 import { pageAssets } from "../../src/web/server/page-assets.ts";
 import { serveDashboard } from "../../src/web/server/serve.ts";
+import { previewLimitMs } from "../../src/web/preview-limit.ts";
 import type { Source } from "../../src/web/server/source.ts";
 import { closeSharedBrowser, sharedBrowser } from "./browser.ts";
 import type { Browser, Page } from "./playwright.ts";
@@ -16,7 +17,10 @@ import { sampleSource } from "../web/sample-source.ts";
 const folder = join(import.meta.dirname, "../../dist/screenshots");
 const wanted = process.argv.slice(2);
 const sizes = [3, 16, 2_000] as const;
-const views = ["clusters", "map", "story", "now", "time-line", "figures", "backups", "preview"];
+const views = [
+  ...["clusters", "map", "story", "now", "time-line", "figures", "backups"],
+  ...["preview-under-way", "preview"],
+];
 const schemes = ["dark", "light"] as const;
 
 const opened = await sharedBrowser();
@@ -60,10 +64,14 @@ async function takeDayTwo(browser: Browser): Promise<void> {
   await take(browser, source, chosen, true);
 }
 
+function isIn(words: readonly string[], word: string): boolean {
+  return word.startsWith("!") ? !words.includes(word.slice(1)) : words.includes(word);
+}
+
 /** Dark and light, as far as they are wanted. */
 function shotsOf(words: readonly string[], of: Pick<Shot, "cluster" | "view">): Shot[] {
   return schemes
-    .filter((scheme) => wanted.every((word) => [...words, scheme].includes(word)))
+    .filter((scheme) => wanted.every((word) => isIn([...words, scheme], word)))
     .map((scheme) => ({ ...of, scheme, file: `${[...words, scheme].join("-")}.png` }));
 }
 
@@ -82,9 +90,11 @@ async function take(
       viewport: { width: 1_440, height: 900 },
       colorScheme: shot.scheme,
     });
+    // On a busy machine everything takes its time.
+    context.setDefaultTimeout(300_000);
     const page = await context.newPage();
     await page.goto(served.url);
-    await show(page, shot);
+    await show(page, shot, fullPage);
     const path = join(folder, shot.file);
     await page.screenshot({ path, fullPage });
     process.stdout.write(`${path}\n`);
@@ -93,9 +103,9 @@ async function take(
   await served.close();
 }
 
-async function show(page: Page, { view, cluster }: Shot): Promise<void> {
+async function show(page: Page, { view, cluster }: Shot, fullPage: boolean): Promise<void> {
   const { origin } = new URL(page.url());
-  const path = view === "story" ? "map" : view;
+  const path = { story: "map", "preview-under-way": "preview" }[view] ?? view;
   if (cluster !== undefined) {
     await page.goto(`${origin}/#/cluster/default/${cluster}/${path}`);
   }
@@ -110,15 +120,30 @@ async function show(page: Page, { view, cluster }: Shot): Promise<void> {
     await page.keyboard.press("Enter");
     await page.locator(".story section").first().waitFor();
   }
-  if (view === "preview") {
+  if (path === "preview") {
     await page.getByRole("radio", { name: "Another version" }).click();
     await page.getByRole("textbox", { name: "Version" }).fill("7.3.79");
-    await page.getByRole("button", { name: "Preview" }).click();
-    await page.locator(".preview-result, [role=alert]").first().waitFor({ timeout: 150_000 });
+    await askPreview(page);
+    const awaited = view === "preview" ? ".preview-result, [role=alert]" : ".preview-progress";
+    // As long as the page itself waits.
+    await page
+      .locator(awaited)
+      .first()
+      .waitFor({ timeout: previewLimitMs + 30_000 });
   }
-  if (view !== "story") await page.evaluate(() => globalThis.scrollTo({ top: 0 }));
+  if (view !== "story" || fullPage) await page.evaluate(() => globalThis.scrollTo({ top: 0 }));
   // Two frames: what is measured is drawn after what it is measured by.
   await page.evaluate(
     () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
   );
+}
+
+/** Again and again while the preview of the picture before comes to its end. */
+async function askPreview(page: Page): Promise<void> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    await page.getByRole("button", { name: "Preview" }).click();
+    await page.locator(".preview-progress, .preview-result, [role=alert]").first().waitFor();
+    if ((await page.getByText("another preview is being made").count()) === 0) return;
+    await sleep(machineClock(), 2_000);
+  }
 }

@@ -80,7 +80,9 @@ test("[WEB15] an upgrade is followed on the time line", async () => {
       ({ now }) => now.version.running === "7.4.5" && now.verdict === "healthy",
     );
     const changes = Object.values(done.timeLine.entries).map(({ text }) => text);
-    assert.ok(changes.some((text) => text.startsWith("the resource was changed: generation")));
+    assert.ok(
+      changes.some((text) => text.startsWith("the resource was changed: this is its generation")),
+    );
     assert.ok(changes.some((text) => text.startsWith("the database runs 7.4.5; before that ")));
     assert.ok(told(done, "recovery").length > 0, "applications had a pause");
     assert.ok(told(done, "act").includes("BouncingProcesses"));

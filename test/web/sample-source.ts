@@ -41,6 +41,8 @@ export async function sampleSource(
             previewInProcess(plugin, { picture }, request, signal),
           );
         answers.set(key, answer);
+        // One that was given up is no answer.
+        answer.catch(() => answers.delete(key));
         return answer;
       }),
   );

@@ -14,7 +14,7 @@ import type { LiveOptions, LiveSource } from "../../src/web/server/live-source.t
 import { createStore } from "../world/backup-harness.ts";
 import { backupOf } from "../world/managed-backup.ts";
 import { hourly } from "../world/managed-drill.ts";
-import { restoreOf } from "../world/managed-restore.ts";
+import { RestoreWorld, restoreOf } from "../world/managed-restore.ts";
 import { frugalProcesses, minuteMs, nameOf, TestWorld, tiny } from "../world/world-harness.ts";
 import { liveSource } from "./live-harness.ts";
 
@@ -33,6 +33,11 @@ const loads = { workload: 90, latency_probe: 1, qos: 1 } as const;
 const startMs = Date.parse("2026-11-17T08:45:00Z");
 const upMs = 20 * minuteMs;
 
+/** What there is to be backed up, restored and compared. */
+const orders = Object.fromEntries(
+  Array.from({ length: 500 }, (_, index) => [`order/${1_000 + index}`, "x".repeat(200)]),
+);
+
 /** The cluster "default/sample" of so many process groups in trouble, and two others. */
 export async function sampleWorld(
   groups: number,
@@ -42,7 +47,7 @@ export async function sampleWorld(
   const clock = new VirtualClock(startMs);
   const world = await TestWorld.open({ clock, nodes: Math.max(12, Math.ceil(groups / 20)) });
   await world.createNamespace(ledger.namespace);
-  await createStore(world);
+  const store = await createStore(world);
   await world.createCluster(tiny, { name: "orders" });
   await world.createCluster(tiny, ledger);
   await world.createCluster(specOf(groups));
@@ -53,6 +58,7 @@ export async function sampleWorld(
   });
   source.look({ namespace: "default", name: "sample" }, () => {});
   for (const name of [{}, { name: "orders" }, ledger]) await world.untilReconciled(upMs, name);
+  await new RestoreWorld(world, store).write("orders", orders);
   await backUp(world, groups);
   await clock.advance((groups > 100 ? 2 : 12) * minuteMs);
   const tooLarge = { requests: { cpu: "900", memory: "64Mi" } };

@@ -154,7 +154,15 @@ export function verified({ lastVerification, verification }: BackupStatus): Judg
   if (lastVerification === undefined) {
     return judge("Unknown", "NotTried", "No drill has ended yet");
   }
-  const { time, message = "" } = lastVerification;
+  const { time, message = "", keys } = lastVerification;
+  // Nothing was brought back, so nobody knows whether something would be.
+  if (keys === 0) {
+    return judge(
+      "Unknown",
+      "Empty",
+      `The drill of ${time} passed with an empty database, which proves nothing about data`,
+    );
+  }
   return judge("True", "Passed", `The drill of ${time} passed. ${message}`);
 }
 

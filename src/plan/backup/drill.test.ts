@@ -282,6 +282,18 @@ test("[BK166][BK169] the verdict is stored before anything is removed, and the l
   );
 });
 
+test("[BK169] a drill of an empty database proves nothing", () => {
+  const nobody = { keys: 0, bytes: 0 };
+  const figures = { purpose: `${name} copy`, figures: { ...nobody, isEstimated: false } };
+  const objects = { clusters: [up], restores: [done] };
+  const drill = drillAt("Comparing", { source: nobody, version: 99 });
+  const { status } = planBackup(sceneWith(drill, objects, { figures }));
+  assert.equal(status.lastVerification?.result, "Passed");
+  const { type, status: value, reason, message } = status.conditions?.at(-1) ?? {};
+  assert.deepEqual([type, value, reason], ["Verified", "Unknown", "Empty"]);
+  assert.match(message ?? "", /passed with an empty database, which proves nothing about data$/);
+});
+
 test("[BK168] a drill fails for what does not get on by itself, and says what it was", () => {
   const restoring = drillAt("Restoring", { source });
   const messageOf = (drill: Drill, objects: Partial<DrillObjects>): string =>

@@ -1,6 +1,6 @@
 // Step updatePodConfig: brings a changed ConfigMap into the pods at once. Touching a pod's annotations makes its
 // kubelet refresh the mounted files, so telling a pod is one patch; a split pod is then asked to copy them.
-// Rules: spec/plan.md [P59]-[P62].
+// Rules: spec/plan.md [P59]-[P62], [P112].
 import { append } from "../../env/long-lists.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { automationOf } from "../../api/effective.ts";
@@ -9,6 +9,7 @@ import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { conditionOf, hasCondition } from "../../model/process-group.ts";
 import type { Action } from "../action.ts";
+import { nodeTrouble } from "../view/node-trouble.ts";
 import { canStart } from "../view/pod-binaries.ts";
 import { podConfigurationState } from "../view/pod-configuration.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
@@ -37,11 +38,17 @@ export function updatePodConfig(snapshot: Snapshot, draft: Draft): StepResult {
     if (pod === undefined) continue;
     const state = podConfigurationState(snapshot, draft.desired, group, pod);
     if (state === "current" || (state === "outdated" && !canFollow(draft, group, pod))) continue;
-    if (pod.status?.phase === "Running") behind.push(pod.metadata.name ?? "");
+    if (isExpectedToFollow(snapshot, group, pod)) behind.push(pod.metadata.name ?? "");
     append(actions, tell(snapshot, draft, group, pod, state));
   }
   if (behind.length === 0) return { actions };
   return { actions, waits: [behindWait(behind)] };
+}
+
+/** A kubelet that is silent refreshes nothing: what is waited for there is the node, which is told by itself. */
+function isExpectedToFollow(snapshot: Snapshot, group: ProcessGroup, pod: Stored<Pod>): boolean {
+  if (pod.status?.phase !== "Running") return false;
+  return nodeTrouble(snapshot, viewOf(snapshot).of(group)) === undefined;
 }
 
 /** A monitor leaves a configuration alone whose version it does not have: it needs a new pod. */

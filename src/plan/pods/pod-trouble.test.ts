@@ -5,7 +5,8 @@ import { apiVersion } from "../../api/cluster.ts";
 import type { Node, PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { formatTime } from "../../kube/time.ts";
-import { claimTrouble, holdersOf, nodeTrouble, suspectParameters } from "./pod-trouble.ts";
+import { nodeTrouble } from "../view/node-trouble.ts";
+import { claimTrouble, holdersOf, suspectParameters } from "./pod-trouble.ts";
 import type { DatabaseObservation, Snapshot } from "../snapshot.ts";
 
 const pod: Stored<Pod> = {

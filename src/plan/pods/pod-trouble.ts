@@ -1,29 +1,13 @@
-// What keeps a pod from running when its own status does not say it: a node that is gone, a finalizer, a claim that is
+// What keeps a pod from running when its own status does not say it: a finalizer, a claim that is
 // being deleted, parameters that fdbserver may refuse. Rules: spec/explain.md [E42]-[E45].
-import { conditionIn } from "../../kube/condition.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { processSettingsOf } from "../../api/effective.ts";
 import type { PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { conditionOf } from "../../model/process-group.ts";
-import type { GroupView } from "../view/cluster-view.ts";
 import { ownTimeMs } from "../view/server-time.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nameList } from "../wait.ts";
-
-/** What is wrong with the node of a pod; undefined when it is well, or nobody may look. */
-export function nodeTrouble(
-  { nodes }: Pick<Snapshot, "nodes">,
-  { pod, node }: Pick<GroupView, "pod" | "node">,
-): string | undefined {
-  const name = pod?.spec?.nodeName ?? "";
-  if (nodes === undefined || name === "") return undefined;
-  if (node === undefined) return `node ${name} does not exist any more`;
-  const ready = conditionIn(node.status, "Ready");
-  if (ready === undefined || ready.status === "True") return undefined;
-  const why = ready.message || ready.reason || "no reason is given";
-  return `node ${name} is not ready: ${why}`;
-}
 
 /** Who holds back an object that is being deleted; empty when nobody does. */
 export function holdersOf(object: Stored<Pod> | Stored<PersistentVolumeClaim>): string {

@@ -1,12 +1,18 @@
 // Why process groups are not healthy, said in the words of the thing that holds them up: the scheduler, the image,
-// the volume, the crash. One wait for each kind of cause, however many pods share it. Rules: spec/plan.md [P81]-[P83], [P89].
+// the volume, the crash. One wait for each kind of cause, however many pods share it. Rules: spec/plan.md [P81]-[P83], [P89], [P113].
 import { conditionIn } from "../../kube/condition.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { hasAnyCondition, hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
+import {
+  hasAnyCondition,
+  hasCondition,
+  isMarkedForRemoval,
+  isReadyForRemoval,
+} from "../../model/process-group.ts";
 import { missingNode } from "../placement/packing-placement.ts";
-import { claimTrouble, holdersOf, nodeTrouble } from "./pod-trouble.ts";
+import { claimTrouble, holdersOf } from "./pod-trouble.ts";
+import { nodeTrouble } from "../view/node-trouble.ts";
 import { schedulerText, suspectParameters } from "./pod-trouble.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { viewOf } from "../view/cluster-view.ts";
@@ -73,11 +79,13 @@ export function podWaits(snapshot: Snapshot, draft: Draft): NewWait[] {
     { cause: Cause; details: Set<string>; names: string[] }
   >();
   for (const group of draft.groups) {
-    if (isMarkedForRemoval(group) || !hasAnyCondition(group)) continue;
+    if (isReadyForRemoval(group) || !hasAnyCondition(group)) continue;
     const { podName: name, pod } = viewOf(snapshot).of(group);
     if (pod === undefined) continue;
     const cause = causeOf(snapshot, draft, group, pod);
     if (cause === undefined) continue;
+    // Who goes is told as that; but what is lost with a node before its data was moved is part of the loss.
+    if (isMarkedForRemoval(group) && cause.reason !== "NodeNotReady") continue;
     const known = byReason.get(cause.reason);
     if (known === undefined) {
       byReason.set(cause.reason, { cause, details: new Set([cause.detail]), names: [name] });

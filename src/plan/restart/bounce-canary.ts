@@ -16,7 +16,7 @@ import { hold } from "../hold.ts";
 import type { Hold } from "../hold.ts";
 import { substitutionsOf } from "../view/pod-configuration.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
-import { nodeTrouble } from "../pods/pod-trouble.ts";
+import { nodeTrouble } from "../view/node-trouble.ts";
 import type { DisruptionBudget } from "../safety/budget.ts";
 import { isCoordinator } from "../safety/coordinators.ts";
 import { toldMs } from "../view/server-time.ts";

@@ -11,7 +11,8 @@ import { heldMessage, isDeletionHeld } from "../removal/protect-from-deletion.ts
 import type { ObjectMeta } from "../../kube/object.ts";
 import { formatTime } from "../../kube/time.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
-import { hasCondition, hasReported, isMarkedForRemoval } from "../../model/process-group.ts";
+import { hasCondition, hasReported } from "../../model/process-group.ts";
+import { isMarkedForRemoval, isReadyForRemoval } from "../../model/process-group.ts";
 import type { ConditionType as GroupCondition } from "../../model/process-group.ts";
 import type { PlanWarning } from "../step.ts";
 import { faultToleranceProblem } from "../safety/fault-tolerance.ts";
@@ -182,7 +183,8 @@ function degraded({ snapshot, status, groups, volumes, lost }: ConditionsInput):
   const [volume] = volumes;
   if (volume !== undefined) return judge("True", volume.reason, volume.message);
   // A process group that never reported is no loss: the database does not rest on it.
-  const counting = groups.filter((group) => !isMarkedForRemoval(group) && hasReported(group));
+  // One that is to go and is not excluded yet may still hold the only copy of something.
+  const counting = groups.filter((group) => !isReadyForRemoval(group) && hasReported(group));
   for (const trouble of troubles) {
     const ids = counting
       .filter((group) => hasCondition(group, trouble))

@@ -3,10 +3,11 @@
 import type { FoundationDBCluster } from "../../api/cluster.ts";
 import { wantedCounts } from "../../api/wanted-counts.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { isMarkedForRemoval } from "../../model/process-group.ts";
+import { hasReported, isMarkedForRemoval } from "../../model/process-group.ts";
 import { databaseFigures } from "../../model/database-figures.ts";
 import type { DatabaseFigures } from "../../model/database-figures.ts";
 import type { DatabaseAnswer } from "../database/ask-database.ts";
+import { isOutdatedCondition } from "../explain/groups.ts";
 import { explainCluster } from "../explain/page.ts";
 import type { ExplainInput, ExplainPage } from "../explain/page.ts";
 
@@ -20,6 +21,7 @@ export interface StatusRow extends Pick<
     readonly total: number;
     readonly wanted: number;
     readonly well: number;
+    readonly outdated: number;
   };
   readonly createdAt?: string;
 }
@@ -40,6 +42,7 @@ export function statusRow(cluster: Stored<FoundationDBCluster>, nowMs: number): 
       total: sum(({ total }) => total),
       wanted: sum(({ wanted }) => wanted),
       well: sum(({ well }) => well),
+      outdated: sum(({ outdated }) => outdated),
     },
     ...(createdAt === undefined ? {} : { createdAt }),
   };
@@ -51,6 +54,10 @@ export interface ClassRow {
   readonly total: number;
   /** Without a condition, and here to stay. */
   readonly well: number;
+  /** Here to stay, and with nothing else to be said of them than that they were made from an older specification. */
+  readonly outdated: number;
+  /** Here to stay, not well, and never seen by the database so far. */
+  readonly starting: number;
   readonly leaving: number;
 }
 
@@ -64,13 +71,19 @@ export function classRows({ spec, status }: FoundationDBCluster): ClassRow[] {
   return [...classes].toSorted().map((processClass) => {
     const found = groups.get(processClass) ?? [];
     const staying = found.filter((group) => !isMarkedForRemoval(group));
+    const fine = (some: typeof staying, isFine: (condition: string) => boolean): number =>
+      some.filter(({ processGroupConditions: conditions = [] }) =>
+        conditions.every(({ type }) => type === "Ready" || isFine(type)),
+      ).length;
+    const well = fine(staying, () => false);
+    const unseen = staying.filter((group) => !hasReported(group));
     return {
       processClass,
       wanted: Math.max(0, wanted[processClass] ?? 0),
       total: found.length,
-      well: staying.filter(({ processGroupConditions: conditions = [] }) =>
-        conditions.every(({ type }) => type === "Ready"),
-      ).length,
+      well,
+      outdated: fine(staying, isOutdatedCondition) - well,
+      starting: unseen.length - fine(unseen, isOutdatedCondition),
       leaving: found.length - staying.length,
     };
   });

@@ -79,8 +79,10 @@ function ownLeaf(
 /** How a process group that is marked for removal goes. */
 export function removalText({ exclusionTimestamp, exclusionSkipped }: ProcessGroupStatus): string {
   if (exclusionSkipped === true) return "leaves without exclusion";
-  return exclusionTimestamp === undefined ? "leaves, not excluded yet" : "leaves, excluded";
+  return exclusionTimestamp === undefined ? notExcludedYet : "leaves, excluded";
 }
+
+export const notExcludedYet = "leaves, not excluded yet";
 
 function otherLeaf(rows: readonly ProcessRow[]): TreeLeaf {
   const [row] = rows;

@@ -182,12 +182,10 @@ interface ClusterPageProps {
 
 const ClusterPage = pure(({ model, shown }: ClusterPageProps) => {
   const { namespace, name, now, backups } = model;
-  const { inTrouble } = backups;
-  const total = Object.keys(backups.backups).length;
   return (
     <>
-      <ClusterHead {...{ now, namespace, name, backups: total, inTrouble }} />
-      <Tabs {...{ namespace, name, view: shown.view, inTrouble }} />
+      <ClusterHead {...{ now, namespace, name, backups }} />
+      <Tabs {...{ namespace, name, view: shown.view, backups }} />
       <Chosen model={model} shown={shown} />
     </>
   );

@@ -8,7 +8,6 @@ import { windowBar } from "./backup-window.ts";
 import { Age, Answer, pure, Until, Wait } from "./parts.tsx";
 import { serverMs } from "./state.ts";
 import { dateText, verdictWords } from "./words.ts";
-import type { Urgency } from "./words.ts";
 
 export const BackupsView = pure(({ model }: { readonly model: BackupsModel }) => {
   const backups = Object.values(model.backups);
@@ -33,15 +32,9 @@ export const BackupsView = pure(({ model }: { readonly model: BackupsModel }) =>
   );
 });
 
-function urgencyOf({ verdict, waits }: Pick<BackupCard, "verdict" | "waits">): Urgency {
-  if (verdict === "healthy") return 0;
-  if (verdict === "working" || verdict === "starting") return 1;
-  return waits.some(({ concern }) => concern === "person") || verdict === "down" ? 3 : 2;
-}
-
 function Backup({ card }: { readonly card: BackupCard }) {
   return (
-    <article class={`block edge urgency-${urgencyOf(card)}`}>
+    <article class={`block edge urgency-${card.urgency}`}>
       <div class="title-row">
         <h3>{card.backup}</h3>
         <span class="meta">
@@ -56,7 +49,12 @@ function Backup({ card }: { readonly card: BackupCard }) {
         <Answer fact={card.restorable} yes="can be restored" no="cannot be restored" />
         <Answer fact={card.upToDate} yes="up to date" no="behind" />
         {card.verified === undefined ? null : (
-          <Answer fact={card.verified} yes="proved by a drill" no="not proved by a drill" />
+          <Answer
+            fact={card.verified}
+            yes="proved by a drill"
+            no="not proved by a drill"
+            unknown="not proved by a drill yet"
+          />
         )}
       </p>
       <Window card={card} />
@@ -95,7 +93,7 @@ function pairsOf(card: BackupCard): [string, string][] {
   return pairs.filter((pair): pair is [string, string] => pair[1] !== undefined);
 }
 
-/** The times that can be restored, up to the last look: what is missing at the end is what would have been lost then. */
+/** The times that can be restored, what was missing at the last look, and what nobody has looked at since. */
 function Window({ card }: { readonly card: BackupCard }) {
   const bar = windowBar(card, serverMs.value);
   if (bar === undefined) {
@@ -107,21 +105,34 @@ function Window({ card }: { readonly card: BackupCard }) {
       </p>
     );
   }
-  const { fromMs, toMs, lookMs, share, lostMs } = bar;
-  const ago = formatAge(serverMs.value - lookMs);
+  const { fromMs, toMs, lookMs, share, missingShare, lostMs, lostMostMs } = bar;
+  const isFresh = lostMostMs - lostMs < 1_000;
   return (
     <div class="window">
       <p class="window-text">
         Any moment of <strong>{formatAge(toMs - fromMs)}</strong> can be restored, from{" "}
-        {dateText(fromMs)} to {dateText(toMs)}. What came after,{" "}
-        <strong>{formatAge(lostMs)}</strong> when the operator looked last, would be lost.
+        {dateText(fromMs)} to {dateText(toMs)}.{" "}
+        {isFresh ? (
+          <>
+            What came after, <strong>{formatAge(lostMs)}</strong>, would be lost.
+          </>
+        ) : (
+          <>
+            When the operator looked last, <strong>{formatAge(serverMs.value - lookMs)} ago</strong>
+            , what came after, {formatAge(lostMs)}, would have been lost. If the backup has got no
+            further since, it is <strong>{formatAge(lostMostMs)}</strong> now.
+          </>
+        )}
       </p>
       <div class="window-bar" aria-hidden="true">
         <div class="window-filled" style={{ width: `${share * 100}%` }} />
+        <div class="window-missing" style={{ width: `${missingShare * 100}%` }} />
       </div>
       <div class="window-ends dim" aria-hidden="true">
         <span>{dateText(fromMs)}</span>
-        <span>last look, {ago} ago</span>
+        <span>
+          {isFresh ? "now" : `now, ${formatAge(serverMs.value - lookMs)} after the last look`}
+        </span>
       </div>
     </div>
   );
@@ -137,10 +148,14 @@ function Drills({ drills }: { readonly drills: DrillsModel | undefined }) {
         {last === undefined ? <li class="dim">None has ended yet.</li> : null}
         {last === undefined ? null : (
           <li>
-            <strong>{last.result}</strong> <Age since={last.atMs} /> ago: {last.message}
+            <strong>
+              {last.result}
+              {last.isEmpty === true ? ", but proves nothing: the database was empty" : ""}
+            </strong>{" "}
+            <Age since={last.atMs} /> ago: {last.message}
           </li>
         )}
-        {lastPassedMs === undefined || lastPassedMs === last?.atMs ? null : (
+        {lastPassedMs === undefined ? null : (
           <li>
             Last passed <Age since={lastPassedMs} /> ago
           </li>
@@ -178,7 +193,7 @@ function Runs({ runs }: { readonly runs: BackupCard["runs"] }) {
 
 function Restore({ card }: { readonly card: RestoreCard }) {
   return (
-    <article class={`block edge urgency-${urgencyOf(card)}`}>
+    <article class={`block edge urgency-${card.urgency}`}>
       <div class="title-row">
         <h3>{card.restore}</h3>
         <span class="meta">

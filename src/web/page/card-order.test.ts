@@ -1,17 +1,22 @@
 // The order of clusters, the filter and the summary. Rules: spec/page.md [PAGE6].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import type { ClusterCard } from "../view-model.ts";
+import type { ClusterCard, Urgency } from "../view-model.ts";
 import { isWanted, sortedCards, summaryText } from "./card-order.ts";
 
-function card(cluster: string, urgency: ClusterCard["urgency"]): ClusterCard {
+function card(cluster: string, urgency: Urgency, ownUrgency = urgency): ClusterCard {
   const fact = { answer: "yes", text: "" } as const;
   return {
     ...{ cluster, namespace: "default", redundancyMode: "triple", doing: [], stale: [] },
-    ...{ verdict: urgency === 0 ? "healthy" : "stuck", headline: "Healthy for 3d", urgency },
+    ...{
+      verdict: urgency === 0 ? "healthy" : "stuck",
+      headline: "Healthy for 3d",
+      urgency,
+      ownUrgency,
+    },
     ...{ version: { wanted: "7.3.63" }, serving: fact, sound: fact },
     reconciled: { ...fact, generation: 1 },
-    processGroups: { total: 3, wanted: 3, well: 3 },
+    processGroups: { total: 3, wanted: 3, well: 3, outdated: 0 },
     waits: { person: 0, look: 0, passing: 0 },
   };
 }
@@ -25,6 +30,12 @@ test("[PAGE6] who needs somebody comes first, then clusters come by name, as peo
     sortedCards(cards).map(([, { cluster }]) => cluster),
     ["z", "b", "a", "a-2", "a-10", "a-2-x"],
   );
+});
+
+test("[PAGE6] who needs somebody itself comes before who does for a backup", () => {
+  const cards = { "d/a": card("a", 3, 0), "d/b": card("b", 3), "d/c": card("c", 2) };
+  const names = sortedCards(cards).map(([, { cluster }]) => cluster);
+  assert.deepEqual(names, ["b", "a", "c"]);
 });
 
 test("[PAGE6] every word of the filter has to be in the card, in any case", () => {

@@ -1,7 +1,7 @@
 // What stands above every view of a cluster: whether it serves, whether all processes and all copies of data are there, and what to do. It can be read in two
 // seconds. Rules: spec/page.md [PAGE2], [PAGE9].
 import { counted } from "../../model/counted.ts";
-import type { ClusterModel } from "../view-model.ts";
+import type { BackupTroubles, ClusterModel } from "../view-model.ts";
 import { Age, Fact, pure, UrgencyChip } from "./parts.tsx";
 import { clusterViews, hashOf, viewTitles } from "./route.ts";
 import type { ClusterView } from "./route.ts";
@@ -11,16 +11,15 @@ interface HeadProps {
   readonly now: ClusterModel["now"];
   readonly namespace: string;
   readonly name: string;
-  readonly backups: number;
-  /** Of the backups. */
-  readonly inTrouble: number;
+  readonly backups: ClusterModel["backups"];
 }
 
-export const ClusterHead = pure(({ now, namespace, name, backups, inTrouble }: HeadProps) => {
-  const { urgency, verdict, version, processGroups: groups } = now;
+export const ClusterHead = pure(({ now, namespace, name, backups }: HeadProps) => {
+  const { urgency, ownUrgency, verdict, version, processGroups: groups } = now;
   const isAsleep = verdict === "asleep";
   // Those that are still to be made are not well, either.
   const wanted = now.classes.reduce((sum, row) => sum + row.wanted, 0);
+  const outdated = now.classes.reduce((sum, row) => sum + row.outdated, 0);
   const isMoving = version.running !== undefined && version.running !== version.wanted;
   return (
     <div class={`head edge urgency-${urgency}`}>
@@ -29,7 +28,7 @@ export const ClusterHead = pure(({ now, namespace, name, backups, inTrouble }: H
           <span class="namespace">{namespace}/</span>
           {name}
         </h1>
-        <UrgencyChip {...{ urgency, verdict }} reason={now.waits[0]?.reason} />
+        <UrgencyChip {...{ urgency, ownUrgency, verdict }} reason={now.waits[0]?.reason} />
         <span class="meta">
           <span>{verdictWords[verdict]}</span>
           <span>{now.redundancyMode}</span>
@@ -42,29 +41,44 @@ export const ClusterHead = pure(({ now, namespace, name, backups, inTrouble }: H
             {isAsleep
               ? `${counted(groups.total, "process group")}, none with a pod`
               : `${groups.total - groups.inTrouble} of ${Math.max(groups.total, wanted)} process groups well`}
+            {outdated === 0 ? "" : `, ${outdated} outdated`}
           </span>
         </span>
       </div>
       <p class="headline">{now.headline}</p>
-      <dl class="facts">
+      <dl class={`facts urgency-${ownUrgency}`}>
         <Fact question="Does the database serve?" fact={now.serving} isAsleep={isAsleep} />
         <Fact question="Are all processes and copies there?" fact={now.sound} />
         <Fact
           question="Is everything as specified?"
           fact={now.reconciled}
-          isPatient={urgency < 2}
+          isPatient={ownUrgency < 2}
         />
       </dl>
       <ToDo now={now} />
-      {inTrouble === 0 ? null : (
-        <p class="notice">
-          {inTrouble} of {counted(backups, "backup")} in trouble:{" "}
-          <a href={hashOf({ view: "backups", namespace, name })}>see Backups</a>
-        </p>
-      )}
+      <BackupNotice {...{ backups, namespace, name }} />
     </div>
   );
 });
+
+/** Which backup needs somebody most, and how many others do. */
+function BackupNotice({ backups, namespace, name }: Omit<HeadProps, "now">) {
+  const { worst, inTrouble } = backups;
+  if (worst === undefined) return null;
+  const total = Object.keys(backups.backups).length;
+  return (
+    <p class={worst.urgency === 3 ? "notice needed" : "notice"}>
+      <strong>Backup {worst.backup}:</strong> {worst.headline}{" "}
+      {worst.remedy === undefined ? null : (
+        <>
+          <strong>What to do:</strong> {worst.remedy}{" "}
+        </>
+      )}
+      {inTrouble} of {counted(total, "backup")} in trouble:{" "}
+      <a href={hashOf({ view: "backups", namespace, name })}>see Backups</a>
+    </p>
+  );
+}
 
 /** What a person can do, for the wait that matters most, and how many more there are. */
 function ToDo({ now }: { readonly now: ClusterModel["now"] }) {
@@ -81,7 +95,7 @@ function ToDo({ now }: { readonly now: ClusterModel["now"] }) {
         </p>
       ))}
       {first === undefined ? null : (
-        <div class="to-do">
+        <div class={`to-do urgency-${now.ownUrgency}`}>
           <h2>What to do</h2>
           <p class="to-do-remedy">{first.remedy}</p>
           <p class="dim">
@@ -104,11 +118,10 @@ interface TabsProps {
   readonly namespace: string;
   readonly name: string;
   readonly view: ClusterView;
-  /** Of the backups. */
-  readonly inTrouble: number;
+  readonly backups: BackupTroubles;
 }
 
-export const Tabs = pure(({ namespace, name, view, inTrouble }: TabsProps) => (
+export const Tabs = pure(({ namespace, name, view, backups }: TabsProps) => (
   <nav class="tabs" aria-label="Views of this cluster">
     {clusterViews.map((one, index) => (
       <a
@@ -118,10 +131,10 @@ export const Tabs = pure(({ namespace, name, view, inTrouble }: TabsProps) => (
         aria-keyshortcuts={String(index + 1)}
       >
         {viewTitles[one]}
-        {one === "backups" && inTrouble > 0 ? (
-          <span class="count">
+        {one === "backups" && backups.inTrouble > 0 ? (
+          <span class={`count urgency-${backups.worst?.urgency ?? 2}`}>
             <span class="visually-hidden"> in trouble: </span>
-            {inTrouble}
+            {backups.inTrouble}
           </span>
         ) : null}
       </a>

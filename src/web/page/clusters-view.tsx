@@ -79,13 +79,17 @@ function CardMeta({ card }: { readonly card: ClusterCard }) {
         {verdict === "asleep"
           ? counted(groups.total, "process group")
           : `${groups.well} of ${Math.max(groups.total, groups.wanted)} well`}
+        {groups.outdated === 0 ? "" : `, ${groups.outdated} outdated`}
       </span>
       {backups === undefined || backups.total === 0 ? null : (
         <span>
           {counted(backups.total, "backup")}
           {backups.inTrouble === 0 ? null : (
             <>
-              , <strong class="in-trouble">{backups.inTrouble} in trouble</strong>
+              ,{" "}
+              <strong class={`in-trouble urgency-${backups.worst?.urgency ?? 2}`}>
+                {backups.inTrouble} in trouble
+              </strong>
             </>
           )}
         </span>
@@ -103,7 +107,7 @@ function CardMeta({ card }: { readonly card: ClusterCard }) {
 }
 
 const Card = pure(({ card }: { readonly card: ClusterCard }) => {
-  const { namespace, cluster, urgency, verdict, waits } = card;
+  const { namespace, cluster, urgency, ownUrgency, verdict, waits, backups } = card;
   const { first } = waits;
   const isAsleep = verdict === "asleep";
   return (
@@ -115,10 +119,10 @@ const Card = pure(({ card }: { readonly card: ClusterCard }) => {
             {cluster}
           </a>
         </h2>
-        <UrgencyChip {...{ urgency, verdict }} reason={first?.reason} />
+        <UrgencyChip {...{ urgency, ownUrgency, verdict }} reason={first?.reason} />
       </div>
       <p class="headline">{card.headline}</p>
-      <p class="answers">
+      <p class={`answers urgency-${ownUrgency}`}>
         <Answer
           fact={card.serving}
           yes="serves"
@@ -130,15 +134,28 @@ const Card = pure(({ card }: { readonly card: ClusterCard }) => {
           fact={card.reconciled}
           yes="as specified"
           no="not yet as specified"
-          isPatient={urgency < 2}
+          isPatient={ownUrgency < 2}
         />
       </p>
-      {urgency >= 2 && first?.remedy ? (
-        <p class="remedy">
+      {ownUrgency >= 2 && first?.remedy ? (
+        <p class={`remedy urgency-${ownUrgency}`}>
           <strong>{first.reason}:</strong> {asSentence(first.message)} <strong>What to do:</strong>{" "}
           {first.remedy}
         </p>
       ) : null}
+      {backups?.worst === undefined ? null : (
+        <p class={`remedy urgency-${backups.worst.urgency}`}>
+          <span class="cut">
+            <strong>Backup {backups.worst.backup}:</strong> {backups.worst.headline}
+          </span>
+          {backups.worst.remedy === undefined ? null : (
+            <span>
+              {" "}
+              <strong>What to do:</strong> {backups.worst.remedy}
+            </span>
+          )}
+        </p>
+      )}
       <CardMeta card={card} />
     </li>
   );

@@ -8,7 +8,8 @@ export interface Effects {
   keepTheme(theme: Theme): void;
   story(namespace: string, cluster: string, group: string): Promise<Story>;
   manifest(namespace: string, cluster: string): Promise<string>;
-  preview(request: PreviewRequest): Promise<PreviewAnswer>;
+  /** Ends it on the server, too, when the signal is given. */
+  preview(request: PreviewRequest, signal: AbortSignal): Promise<PreviewAnswer>;
   /** At the next frame that the browser draws. */
   onFrame(draw: () => void): void;
 }

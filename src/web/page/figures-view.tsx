@@ -31,6 +31,7 @@ export const FiguresView = pure(({ figures }: { readonly figures: FiguresModel }
         <p class="empty">The database has not told any figure yet.</p>
       ) : null}
       {last === undefined ? null : <Limits last={last} />}
+      {shown.length === 0 ? null : <p class="dim">Times are in UTC.</p>}
       <div class="plots">
         {shown.map((plot) => (
           <Plot
@@ -51,12 +52,14 @@ function Limits({ last }: { readonly last: NonNullable<FiguresModel["last"]> }) 
   const parts = [
     last.zonesWithoutLosingData === undefined
       ? ""
-      : `${counted(last.zonesWithoutLosingData, "zone")} may fail without losing data`,
+      : `${counted(last.zonesWithoutLosingData, "fault domain")} may fail without losing data`,
     last.dataState === undefined ? "" : `data is ${last.dataState.replaceAll("_", " ")}`,
     `${last.coordinatorsReachable} of ${last.coordinators} coordinators reachable`,
     last.limitedBy === undefined ? "" : `held back: ${last.limitedBy}`,
     last.isLocked ? "the database is locked" : "",
-    last.maintenanceZone === undefined ? "" : `zone ${last.maintenanceZone} under maintenance`,
+    last.maintenanceZone === undefined
+      ? ""
+      : `fault domain ${last.maintenanceZone} under maintenance`,
     last.excluded === 0 ? "" : `${last.excluded} excluded`,
     ...last.messages,
   ];

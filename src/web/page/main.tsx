@@ -3,6 +3,7 @@
 import { effect } from "@preact/signals";
 import { render } from "preact";
 import "uplot/dist/uPlot.min.css";
+import { previewLimitMs } from "../preview-limit.ts";
 import type { PreviewAnswer, Problem, Story } from "../view-model.ts";
 import { App } from "./app.tsx";
 import { giveEffects } from "./effects.ts";
@@ -21,8 +22,8 @@ import "./style/map.css";
 import "./style/views.css";
 
 const requestMaxMs = 30_000;
-/** A preview computes for minutes; its server ends it. */
-const previewMaxMs = 900_000;
+/** A preview computes for minutes; its server ends it before. */
+const previewMaxMs = previewLimitMs + requestMaxMs;
 const reopenMs = 2_000;
 /** Of what the browser keeps. */
 const themeKey = "theme";
@@ -38,9 +39,9 @@ giveEffects({
     (await (await ask(`story?${query({ namespace, cluster, group })}`)).json()) as Story,
   manifest: async (namespace, cluster) =>
     (await ask(`manifest?${query({ namespace, cluster })}`)).text(),
-  preview: async (request) => {
+  preview: async (request, signal) => {
     const headers = { "content-type": "application/json" };
-    const options = { method: "POST", headers, body: JSON.stringify(request) };
+    const options = { method: "POST", headers, body: JSON.stringify(request), signal };
     return (await (await ask("preview", options, previewMaxMs)).json()) as PreviewAnswer;
   },
   onFrame: (draw) => {
@@ -66,7 +67,8 @@ async function ask(
   options: RequestInit = {},
   maxMs = requestMaxMs,
 ): Promise<Response> {
-  const signal = AbortSignal.timeout(maxMs);
+  const late = AbortSignal.timeout(maxMs);
+  const signal = options.signal ? AbortSignal.any([late, options.signal]) : late;
   const answer = await fetch(path, { ...options, signal }).catch((error: unknown) => {
     const isLate = error instanceof Error && error.name === "TimeoutError";
     throw new Error(isLate ? "the server took too long" : "the server does not answer");

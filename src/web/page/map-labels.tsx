@@ -35,7 +35,7 @@ function PanelLabels({ panel }: { readonly panel: Panel }) {
         >
           {row.node === "" ? <em>without a node</em> : row.node}
           {row.notes.map((note) => (
-            <strong key={note} class="note">
+            <strong key={note} class={note === "not ready" ? "note lost" : "note"}>
               {" "}
               {note}
             </strong>

@@ -9,7 +9,7 @@ function columnsOf(shape: readonly (readonly number[])[]): { columns: MapColumn[
   let next = 0;
   const columns = shape.map((rows, column) => ({
     id: `zone-${column}`,
-    places: [{ kind: "zone" as const, name: `zone-${column}`, notes: [] }],
+    places: [{ kind: "fault domain" as const, name: `zone-${column}`, notes: [] }],
     rows: rows.map((count, row) => ({
       ...{ node: `node-${column}-${row}`, notes: [] },
       groups: Array.from({ length: count }, () => `storage-${(next += 1)}`),

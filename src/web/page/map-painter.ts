@@ -11,6 +11,8 @@ import { listThatFits, shortTrouble } from "./words.ts";
 export interface Palette {
   readonly strong: Readonly<Record<TileState, string>>;
   readonly surface: Readonly<Record<TileState, string>>;
+  /** Of the marks: that of "well" is small, and has to be seen on every tile. */
+  readonly mark: Readonly<Record<TileState, string>>;
   readonly text: string;
   readonly dim: string;
   readonly font: string;
@@ -95,7 +97,7 @@ function drawLarge(
   { palette, areRolesKnown }: Pick<Painted, "areRolesKnown" | "palette">,
 ): void {
   const strong = palette.strong[tile.state];
-  drawMark(context, tile.state, x + 15, y + height / 2, 6, strong);
+  drawMark(context, tile.state, x + 15, y + height / 2, 6, palette.mark[tile.state]);
   if (tile.isCoordinator) drawMark(context, "coordinator", x + width - 14, y + 15, 6, palette.text);
   const left = x + 30;
   const room = width - 36;
@@ -123,7 +125,7 @@ function drawMedium(
   tile: Tile,
   palette: Palette,
 ): void {
-  drawMark(context, tile.state, x + 11, y + height / 2, 4.5, palette.strong[tile.state]);
+  drawMark(context, tile.state, x + 11, y + height / 2, 4.5, palette.mark[tile.state]);
   if (tile.isCoordinator)
     drawMark(context, "coordinator", x + width - 9, y + height / 2, 4.5, palette.text);
   context.textBaseline = "alphabetic";
@@ -145,7 +147,7 @@ function drawSmall(
     drawMark(context, "coordinator", middleX, middleY, 5.5, palette.text);
     return;
   }
-  drawMark(context, state, middleX, middleY, state === "well" ? 2 : 4.5, palette.strong[state]);
+  drawMark(context, state, middleX, middleY, state === "well" ? 3.2 : 4.5, palette.mark[state]);
 }
 
 /** Names begin and end with what tells them apart; of sentences the beginning tells most. */

@@ -29,7 +29,9 @@ export function MapView({ map, selected, onSelect }: MapProps) {
       <h2 id="map-title" class="visually-hidden">
         Map of process groups
       </h2>
-      {map.silent === undefined ? null : <p class="notice">Roles are not known: {map.silent}</p>}
+      {map.silent === undefined ? null : (
+        <p class={isAsleep(map) ? "dim" : "notice"}>Roles are not known: {map.silent}</p>
+      )}
       <Legend map={map} />
       {map.total === 0 && map.columns.length === 0 ? (
         <p class="empty">There is no process group yet: the operator makes them first of all.</p>
@@ -283,4 +285,9 @@ function keepInSight(top: number, height: number): void {
   else if (top + height > innerHeight - 20) {
     globalThis.scrollBy({ top: top + height - innerHeight + 60 });
   }
+}
+
+/** A sleep is what somebody wanted. */
+function isAsleep({ tiles }: MapModel): boolean {
+  return Object.values(tiles).every(({ state }) => state === "asleep");
 }

@@ -1,5 +1,6 @@
 // What the operator does and waits for, with what a person can do, as `kubectl fdb explain` and `plan` say it.
 // Rules: spec/page.md [PAGE9].
+import type { ClassRow } from "../../plugin/status/status-view.ts";
 import type { ClusterModel, NowModel } from "../view-model.ts";
 import { Age, Commands, pure, Until, Wait } from "./parts.tsx";
 
@@ -105,7 +106,7 @@ function Troubles({ now }: { readonly now: NowModel }) {
   if (troubles.length + now.objects.length === 0) return null;
   return (
     <section class="block">
-      <h2>Not well</h2>
+      <h2>Not as it should be</h2>
       <ul class="plain">
         {troubles.map(({ condition, meaning, processClass, ids, total, since }) => (
           <li key={`${condition} ${processClass}`}>
@@ -171,11 +172,13 @@ function Quarantine({ now }: { readonly now: NowModel }) {
   );
 }
 
-/** Those that are not there are worse than those that are, and are not well. */
-function shortText(wanted: number, staying: number, well: number): string {
+/** Those that are not there are worse than those that are, and are not well; what is only outdated serves. */
+function shortText({ wanted, total, well, outdated, starting, leaving }: ClassRow): string {
+  const staying = total - leaving;
+  const ill = staying - well - outdated - starting;
   const parts = [
     staying < wanted ? `${wanted - staying} missing` : "",
-    well < staying ? `${staying - well} not well` : "",
+    ill > 0 ? `${ill} not well` : "",
   ];
   return parts.filter(Boolean).join(", ");
 }
@@ -192,22 +195,25 @@ function Classes({ now }: { readonly now: NowModel }) {
               <th scope="col">Wanted</th>
               <th scope="col">There</th>
               <th scope="col">Well</th>
+              <th scope="col">Outdated</th>
               <th scope="col">Leaving</th>
             </tr>
           </thead>
           <tbody>
-            {now.classes.map(({ processClass, wanted, total, well, leaving }) => (
-              <tr key={processClass} class={well < wanted ? "short" : ""}>
-                <th scope="row">{processClass}</th>
-                <td>{wanted}</td>
-                <td>{total}</td>
+            {now.classes.map((row) => (
+              <tr key={row.processClass}>
+                <th scope="row">{row.processClass}</th>
+                <td>{row.wanted}</td>
+                <td>{row.total}</td>
                 <td>
-                  {well}
-                  {well < wanted ? (
-                    <strong> ({shortText(wanted, total - leaving, well)})</strong>
-                  ) : null}
+                  {now.verdict === "asleep" ? "asleep" : row.well}
+                  {row.starting === 0 ? null : <span class="dim"> ({row.starting} starting)</span>}
+                  {shortText(row) === "" ? null : (
+                    <strong class="short"> ({shortText(row)})</strong>
+                  )}
                 </td>
-                <td>{leaving}</td>
+                <td>{row.outdated === 0 ? 0 : <strong class="late">{row.outdated}</strong>}</td>
+                <td>{row.leaving}</td>
               </tr>
             ))}
           </tbody>

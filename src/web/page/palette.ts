@@ -15,8 +15,9 @@ export function readPalette(painting: number): Palette {
       TileState,
       string
     >;
+  const strong = ofStates("");
   const palette: Palette = {
-    ...{ strong: ofStates(""), surface: ofStates("-surface") },
+    ...{ strong, surface: ofStates("-surface"), mark: { ...strong, well: color("--good") } },
     ...{ text: color("--text"), dim: color("--dim"), font: color("--font") },
   };
   last = { painting, palette };

@@ -3,13 +3,14 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { Component } from "preact";
 import type { ComponentChildren, FunctionComponent } from "preact";
-import type { ExplainedFact, Verdict } from "../../plugin/explain/page.ts";
+import type { ExplainedFact } from "../../plugin/explain/page.ts";
 import { formatAge } from "../../plugin/explain/words.ts";
 import type { CopiedCommand, ExplainedWait } from "../view-model.ts";
 import { effects } from "./effects.ts";
 import { serverMs } from "./state.ts";
-import { answerMarks, answerWords, chipOf, clockText } from "./words.ts";
-import type { Urgency } from "./words.ts";
+import type { Urgency } from "../view-model.ts";
+import { answerMarks, answerWords, chipOf, timeTitle } from "./words.ts";
+import type { Needed } from "./words.ts";
 
 /** A component that is drawn again only when one of its properties is another. */
 export function pure<P extends object>(Draw: FunctionComponent<P>): FunctionComponent<P> {
@@ -33,12 +34,15 @@ export function pure<P extends object>(Draw: FunctionComponent<P>): FunctionComp
 /** Counted on by the clock of the API server; only a text that is another touches the page. */
 export function Age({ since }: { readonly since: number | string | undefined }) {
   const sinceMs = typeof since === "string" ? Date.parse(since) : since;
-  const text = useComputed(() =>
-    sinceMs === undefined || Number.isNaN(sinceMs) ? "" : formatAge(serverMs.value - sinceMs),
-  );
   if (sinceMs === undefined || Number.isNaN(sinceMs)) return null;
+  // Another beginning is another text at once, and not at the next tick.
+  return <AgeText key={sinceMs} sinceMs={sinceMs} />;
+}
+
+function AgeText({ sinceMs }: { readonly sinceMs: number }) {
+  const text = useComputed(() => formatAge(serverMs.value - sinceMs));
   return (
-    <time class="age" dateTime={new Date(sinceMs).toISOString()} title={clockText(sinceMs)}>
+    <time class="age" dateTime={new Date(sinceMs).toISOString()} title={timeTitle(sinceMs)}>
       {text}
     </time>
   );
@@ -47,24 +51,21 @@ export function Age({ since }: { readonly since: number | string | undefined }) 
 /** How long until then; "now" when it is past. */
 export function Until({ at }: { readonly at: number | string | undefined }) {
   const atMs = typeof at === "string" ? Date.parse(at) : at;
-  const text = useComputed(() => {
-    if (atMs === undefined || Number.isNaN(atMs)) return "";
-    return atMs <= serverMs.value ? "now" : `in ${formatAge(atMs - serverMs.value)}`;
-  });
+  if (atMs === undefined || Number.isNaN(atMs)) return null;
+  return <UntilText key={atMs} atMs={atMs} />;
+}
+
+function UntilText({ atMs }: { readonly atMs: number }) {
+  const text = useComputed(() =>
+    atMs <= serverMs.value ? "now" : `in ${formatAge(atMs - serverMs.value)}`,
+  );
   return <span class="age">{text}</span>;
 }
 
-interface ChipProps {
-  readonly urgency: Urgency;
-  readonly verdict: Verdict;
-  /** Of the wait that matters most. */
-  readonly reason: string | undefined;
-}
-
-export function UrgencyChip({ urgency, verdict, reason }: ChipProps) {
-  const [mark, text] = chipOf(urgency, verdict, reason);
+export function UrgencyChip(needed: Needed) {
+  const [mark, text] = chipOf(needed);
   return (
-    <span class={`chip urgency-${urgency}`}>
+    <span class={`chip urgency-${needed.urgency}`}>
       <span class="mark" aria-hidden="true">
         {mark}
       </span>
@@ -87,11 +88,18 @@ function toneOf({ fact, isPatient, isAsleep }: AnswerProps): keyof typeof answer
   return isAsleep === true ? "asleep" : isPatient === true ? "later" : "no";
 }
 
+interface ShortAnswerProps extends AnswerProps {
+  readonly yes: string;
+  readonly no: string;
+  /** What is said where nobody knows. */
+  readonly unknown?: string;
+}
+
 /** An answer in one word, such as "✓ serves". */
-export function Answer(props: AnswerProps & { readonly yes: string; readonly no: string }) {
-  const { fact, yes, no } = props;
+export function Answer(props: ShortAnswerProps) {
+  const { fact, yes, no, unknown = `${yes}: not known` } = props;
   const tone = toneOf(props);
-  const text = fact.answer === "unknown" ? `${yes}: not known` : fact.answer === "yes" ? yes : no;
+  const text = { unknown, yes, no }[fact.answer];
   return (
     <span class={`answer answer-${tone}`}>
       <span class="mark" aria-hidden="true">

@@ -2,8 +2,7 @@
 // Rules: spec/page.md [PAGE16].
 import { bytesText, secondsText } from "../../plugin/text/units.ts";
 import type { PreviewReport, Range } from "../../preview/report.ts";
-import type { PreviewAnswer } from "../view-model.ts";
-import type { Urgency } from "./words.ts";
+import type { PreviewAnswer, Urgency } from "../view-model.ts";
 
 const outcomes: Readonly<Record<PreviewReport["outcome"], readonly [Urgency, string]>> = {
   nothing: [0, "Nothing would happen"],
@@ -79,7 +78,7 @@ export function PreviewResult({ answer }: { readonly answer: PreviewAnswer }) {
 
 function costsOf(report: PreviewReport): [string, string, string][] {
   const { faultTolerance: tolerance, version } = report;
-  const zones = (of: { data: number } | undefined): string =>
+  const domains = (of: { data: number } | undefined): string =>
     of === undefined ? "not known" : String(of.data);
   return [
     ["Recoveries", ranged(report.recoveries), pauseText(report)],
@@ -92,7 +91,11 @@ function costsOf(report: PreviewReport): [string, string, string][] {
     ["Pods made again", ranged(report.podsMadeAgain), ""],
     ["Processes restarted", ranged(report.processesRestarted), ""],
     ["Coordinator changes", ranged(report.coordinatorChanges), ""],
-    ["Zones that may fail", zones(tolerance.lowest), `lowest; ${zones(tolerance.before)} before`],
+    [
+      "Fault domains that may fail",
+      domains(tolerance.lowest),
+      `lowest; ${domains(tolerance.before)} before`,
+    ],
     ["Process groups", groupsText(report), "added and removed"],
     ...(version === undefined
       ? []

@@ -1,10 +1,13 @@
 // A change is written down, and what it would lead to is shown: phases, recoveries, bytes. Nothing is applied.
 // Rules: spec/page.md [PAGE16].
-import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useComputed, useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { formatAge } from "../../plugin/explain/words.ts";
+import { previewLimitMs } from "../preview-limit.ts";
 import type { MapModel, PreviewAnswer, PreviewRequest } from "../view-model.ts";
 import { effects } from "./effects.ts";
 import { PreviewResult } from "./preview-result.tsx";
+import { pageMs } from "./state.ts";
 
 interface PreviewProps {
   readonly namespace: string;
@@ -19,7 +22,7 @@ const changes: readonly (readonly [ChangeType, string])[] = [
   ["yaml", "Another resource"],
   ["upgrade", "Another version"],
   ["loseNode", "A node is lost"],
-  ["loseZone", "A zone is lost"],
+  ["loseZone", "A Kubernetes zone is lost"],
   ["drain", "A node is drained"],
 ];
 
@@ -28,7 +31,9 @@ function usePreview(namespace: string, name: string) {
   const kind = useSignal<ChangeType>("yaml");
   const yaml = useSignal("");
   const target = useSignal("");
-  const isBusy = useSignal(false);
+  /** By the page's clock, where one is under way. */
+  const sinceMs = useSignal<number | undefined>(undefined);
+  const ending = useRef<AbortController | undefined>(undefined);
   const failure = useSignal<string | undefined>(undefined);
   const answer = useSignal<PreviewAnswer | undefined>(undefined);
   useEffect(() => {
@@ -43,29 +48,34 @@ function usePreview(namespace: string, name: string) {
       );
     return () => {
       isWanted = false;
+      // Nobody would see it, and nobody else could have one meanwhile.
+      ending.current?.abort();
     };
   }, [namespace, name]);
   const ask = async (): Promise<void> => {
-    if (isBusy.value) return;
-    isBusy.value = true;
+    if (sinceMs.value !== undefined) return;
+    sinceMs.value = pageMs.value;
     failure.value = undefined;
     answer.value = undefined;
+    const end = new AbortController();
+    ending.current = end;
     try {
       const change = changeOf(kind.value, yaml.value, target.value.trim());
-      answer.value = await effects().preview({ namespace, cluster: name, change });
+      answer.value = await effects().preview({ namespace, cluster: name, change }, end.signal);
     } catch (error) {
-      failure.value = textOf(error);
+      failure.value = end.signal.aborted ? "You stopped the preview." : textOf(error);
     }
-    isBusy.value = false;
+    sinceMs.value = undefined;
   };
-  return { kind, yaml, target, isBusy, failure, answer, ask };
+  const stop = (): void => ending.current?.abort();
+  return { kind, yaml, target, sinceMs, failure, answer, ask, stop };
 }
 
 type Preview = ReturnType<typeof usePreview>;
 
 export function PreviewView({ namespace, name, map, problem }: PreviewProps) {
   const preview = usePreview(namespace, name);
-  const { isBusy, failure, answer } = preview;
+  const { sinceMs, failure, answer } = preview;
   if (problem !== undefined) {
     return (
       <section class="block">
@@ -86,12 +96,10 @@ export function PreviewView({ namespace, name, map, problem }: PreviewProps) {
           What would happen, tried out in a simulated copy of this cluster. Nothing is applied.
         </p>
         <ChangeFields preview={preview} map={map} />
-        <button type="submit" class="primary" disabled={isBusy.value}>
-          {isBusy.value ? "Trying it out…" : "Preview"}
+        <button type="submit" class="primary" disabled={sinceMs.value !== undefined}>
+          {sinceMs.value === undefined ? "Preview" : "Trying it out…"}
         </button>
-        <span role="status" class="dim">
-          {isBusy.value ? " This may take a minute." : ""}
-        </span>
+        <Progress preview={preview} total={map.total} />
         {failure.value === undefined ? null : (
           <p class="notice" role="alert">
             {failure}
@@ -102,6 +110,33 @@ export function PreviewView({ namespace, name, map, problem }: PreviewProps) {
     </section>
   );
 }
+
+/** How long it has taken, how long it may take at the most, and a way out. */
+function Progress({ preview, total }: { readonly preview: Preview; readonly total: number }) {
+  const { sinceMs, stop } = preview;
+  const elapsed = useComputed(() => Math.max(0, pageMs.value - (sinceMs.value ?? pageMs.value)));
+  const text = useComputed(() => formatAge(elapsed.value));
+  if (sinceMs.value === undefined) return null;
+  return (
+    <div class="preview-progress">
+      <button type="button" onClick={stop}>
+        Stop
+      </button>
+      <progress max={previewLimitMs} value={elapsed} aria-label="Time that it has taken" />
+      <p class="dim">
+        <span role="timer">{text}</span> of at most {formatAge(previewLimitMs)}.{" "}
+        <span role="status">
+          {total > manyGroups
+            ? `A copy of ${total} process groups computes for minutes.`
+            : "It may take a minute."}{" "}
+          To go to another view ends it.
+        </span>
+      </p>
+    </div>
+  );
+}
+
+const manyGroups = 300;
 
 function ChangeFields({ preview, map }: { readonly preview: Preview; readonly map: MapModel }) {
   const { kind, yaml, target } = preview;
@@ -169,14 +204,13 @@ function Target({ kind, map, value, onInput }: TargetProps) {
       </label>
     );
   }
-  const zones = map.columns.flatMap(({ places }) =>
-    places.filter((place) => place.kind === "zone").map((place) => place.name),
-  );
   const nodes = map.columns.flatMap(({ rows }) => rows.map(({ node }) => node));
-  const names = [...new Set(kind === "loseZone" ? zones : nodes)].filter(Boolean).toSorted();
+  const names = [...new Set(kind === "loseZone" ? map.kubernetesZones : nodes)]
+    .filter(Boolean)
+    .toSorted();
   return (
     <label class="field">
-      <span>{kind === "loseZone" ? "Zone" : "Node"}</span>
+      <span>{kind === "loseZone" ? "Kubernetes zone" : "Node"}</span>
       <select required value={value} onInput={(event) => onInput(event.currentTarget.value)}>
         <option value="">choose</option>
         {names.map((one) => (

@@ -82,7 +82,7 @@ function StoryBody({
     ["Class", story.processClass],
     ["Datacenter", story.dataCenter],
     ["Hall", story.hall],
-    [story.node === "" ? "Zone, last known" : "Zone", story.zone],
+    [story.node === "" ? "Fault domain, last known" : "Fault domain", story.faultDomain],
     ["Node", story.node],
     ["Address", story.addresses.join(", ")],
   ].filter(([, value]) => value !== "");

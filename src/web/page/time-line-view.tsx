@@ -10,7 +10,7 @@ import { serverMs } from "./state.ts";
 import { axisOf, kindTitles, shareOf, shownEntries, spans } from "./time-axis.ts";
 import { ticksOf, timeLineKinds } from "./time-axis.ts";
 import type { Axis, SpanName } from "./time-axis.ts";
-import { clockText, dateText } from "./words.ts";
+import { clockText, dateText, timeTitle } from "./words.ts";
 
 export function TimeLineView({ model }: { readonly model: TimeLineModel }) {
   const span = useSignal<SpanName>("all");
@@ -57,8 +57,8 @@ export function TimeLineView({ model }: { readonly model: TimeLineModel }) {
       </div>
       <Drawing axis={axis} entries={entries} marked={marked} />
       <p class="dim">
-        {counted(entries.length, "entry", "entries")}. Looked at since {dateText(model.sinceMs)};
-        what was before is known from events alone.
+        {counted(entries.length, "entry", "entries")}. Times are in UTC. Looked at since{" "}
+        {dateText(model.sinceMs)}; what was before is known from events alone.
       </p>
       <ol class="plain entries" aria-label="Entries, the newest first">
         {entries.map(([id, entry]) => (
@@ -83,6 +83,8 @@ function Drawing({ axis, entries, marked }: DrawingProps) {
   const height = laneHeight * timeLineKinds.length;
   const ticks = ticksOf(axis, 8);
   const isLong = axis.toMs - axis.fromMs > 86_400_000;
+  // A name at the very end would stand out of the drawing.
+  const hasRoom = (at: number): boolean => shareOf(axis, at) <= 0.97;
   return (
     <div class="time-drawing" aria-hidden="true">
       <div class="lane-names">
@@ -109,9 +111,9 @@ function Drawing({ axis, entries, marked }: DrawingProps) {
           ))}
         </svg>
         <div class="tick-names">
-          {ticks.map((at) => (
+          {ticks.filter(hasRoom).map((at) => (
             <span key={at} style={{ left: `${shareOf(axis, at) * 100}%` }}>
-              {isLong ? dateText(at) : clockText(at)}
+              {isLong ? dateText(at).replace(" UTC", "") : clockText(at)}
             </span>
           ))}
         </div>
@@ -148,7 +150,7 @@ function Bar({ id, entry, axis, marked }: BarProps) {
         document.querySelector(`#entry-${CSS.escape(id)}`)?.scrollIntoView({ block: "center" })
       }
     >
-      <title>{`${clockText(entry.fromMs)} ${entry.reason}: ${entry.text}`}</title>
+      <title>{`${clockText(entry.fromMs)} UTC ${entry.reason}: ${entry.text}`}</title>
     </rect>
   );
 }
@@ -164,7 +166,7 @@ const Entry = pure(({ id, entry, isMarked }: EntryProps) => {
   return (
     <li id={`entry-${id}`} class={`entry edge kind-${kind} ${isMarked ? "marked" : ""}`}>
       <span class="entry-time">
-        <time dateTime={new Date(fromMs).toISOString()} title={dateText(fromMs)}>
+        <time dateTime={new Date(fromMs).toISOString()} title={timeTitle(fromMs)}>
           {clockText(fromMs)}
         </time>
         <span class="dim">

@@ -1,10 +1,13 @@
 // What the page says in few letters. Rules: spec/page.md [PAGE2], [PAGE7].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { chipOf, listThatFits, shortTrouble } from "./words.ts";
+import type { Urgency } from "../view-model.ts";
+import type { Verdict } from "../../plugin/explain/page.ts";
+import { chipOf, clockText, dateText, listThatFits, shortTrouble } from "./words.ts";
 
 test("[PAGE2] a cluster is called at work only when the operator is", () => {
-  const words = (...of: Parameters<typeof chipOf>): string => chipOf(...of)[1];
+  const words = (urgency: Urgency, verdict: Verdict, reason: string | undefined): string =>
+    chipOf({ urgency, ownUrgency: urgency, verdict, reason })[1];
   assert.equal(words(1, "working", undefined), "The operator is at work");
   assert.equal(words(1, "working", "PodPending"), "The operator is at work");
   assert.equal(words(1, "working", "MaintenanceWindowClosed"), "Waits for its window");
@@ -13,8 +16,23 @@ test("[PAGE2] a cluster is called at work only when the operator is", () => {
   assert.equal(words(1, "starting", undefined), "Starting");
   assert.equal(words(0, "asleep", undefined), "Asleep");
   assert.equal(words(0, "healthy", undefined), "All is well");
-  assert.equal(words(2, "asleep", undefined), "Worth a look", "a backup of it may be in trouble");
   assert.equal(words(3, "down", "MaintenanceWindowClosed"), "Somebody is needed");
+});
+
+test("[PAGE2] where a backup needs somebody more than its cluster, the chip says so", () => {
+  const chip = (urgency: Urgency, ownUrgency: Urgency, verdict: Verdict): string =>
+    chipOf({ urgency, ownUrgency, verdict, reason: undefined }).join(" ");
+  assert.equal(chip(3, 0, "healthy"), "✕ Somebody is needed: a backup");
+  assert.equal(chip(2, 0, "asleep"), "! Worth a look: a backup");
+  assert.equal(chip(3, 2, "degraded"), "✕ Somebody is needed: a backup");
+  assert.equal(chip(3, 3, "down"), "✕ Somebody is needed");
+});
+
+test("[PAGE18] times are those of UTC, whatever the clock of the browser says", () => {
+  const atMs = Date.parse("2026-01-02T23:04:05Z");
+  assert.equal(clockText(atMs), "23:04:05");
+  assert.equal(dateText(atMs), "Jan 2, 23:04 UTC");
+  assert.equal(clockText(Number.NaN), "");
 });
 
 test("[PAGE7] a tile says what is wrong in few words", () => {

@@ -1,9 +1,7 @@
 // The words of the page: of states, answers and times, so that nothing is told by a colour alone. Pure.
 // Rules: spec/page.md [PAGE5].
-import type { ClusterCard, TileState } from "../view-model.ts";
+import type { TileState, Urgency } from "../view-model.ts";
 import type { ExplainedFact, Verdict } from "../../plugin/explain/page.ts";
-
-export type Urgency = ClusterCard["urgency"];
 
 /** What somebody who was woken up wants to know first. */
 const urgencyWords: Readonly<Record<Urgency, string>> = {
@@ -23,12 +21,24 @@ const calmWords: Readonly<Partial<Record<Verdict, string>>> = {
   deleting: "Being deleted",
 };
 
-/** What a cluster needs, with its mark. `reason` is that of the wait that matters most. */
-export function chipOf(
-  urgency: Urgency,
-  verdict: Verdict,
-  reason: string | undefined,
-): readonly [mark: string, text: string] {
+/** What a chip rests on. */
+export interface Needed {
+  readonly urgency: Urgency;
+  /** Without its backups. */
+  readonly ownUrgency: Urgency;
+  readonly verdict: Verdict;
+  /** Of the wait that matters most. */
+  readonly reason: string | undefined;
+}
+
+/** What a cluster needs, with its mark; where a backup of it needs more than itself, that is said. */
+export function chipOf({
+  urgency,
+  ownUrgency,
+  verdict,
+  reason,
+}: Needed): readonly [mark: string, text: string] {
+  if (urgency > ownUrgency) return [urgencyMarks[urgency], `${urgencyWords[urgency]}: a backup`];
   const calm = urgency > 1 ? undefined : calmWords[verdict];
   if (calm !== undefined) return [verdict === "asleep" ? "☾" : urgencyMarks[urgency], calm];
   if (urgency === 1 && reason === "MaintenanceWindowClosed") return ["◷", "Waits for its window"];
@@ -105,19 +115,28 @@ export const answerWords: Readonly<Record<ShownAnswer, string>> = {
 
 const two = (number: number): string => String(number).padStart(2, "0");
 
-/** "14:05:09" by the clock of whoever looks. */
+/** "14:05:09", in UTC as everything that the operator writes; where it stands alone, "UTC" stands beside it. */
 export function clockText(atMs: number): string {
   const time = new Date(atMs);
   if (Number.isNaN(time.getTime())) return "";
-  return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
+  return `${two(time.getUTCHours())}:${two(time.getUTCMinutes())}:${two(time.getUTCSeconds())}`;
 }
 
-/** "Nov 17, 14:05". */
+/** "Nov 17, 14:05 UTC". */
 export function dateText(atMs: number): string {
   const time = new Date(atMs);
-  const month = months[time.getMonth()];
+  const month = months[time.getUTCMonth()];
   if (month === undefined) return "";
-  return `${month} ${time.getDate()}, ${two(time.getHours())}:${two(time.getMinutes())}`;
+  const clock = `${two(time.getUTCHours())}:${two(time.getUTCMinutes())}`;
+  return `${month} ${time.getUTCDate()}, ${clock} UTC`;
+}
+
+/** What one sees over a time: also by the clock of whoever looks. */
+export function timeTitle(atMs: number): string {
+  const time = new Date(atMs);
+  if (Number.isNaN(time.getTime())) return "";
+  const own = `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
+  return `${dateText(atMs)}; ${own} by your clock`;
 }
 
 const months: readonly string[] = [

@@ -17,6 +17,7 @@ import type { PreviewReport } from "../../preview/report.ts";
 import { savePicture } from "../../preview/save-picture.ts";
 import { takePicture } from "../../preview/take-picture.ts";
 import type { PictureSource } from "../../preview/take-picture.ts";
+import { computeSeconds, previewLimitMs } from "../preview-limit.ts";
 import type { PreviewAnswer, PreviewRequest } from "../view-model.ts";
 import { WebProblem } from "./source.ts";
 
@@ -48,8 +49,13 @@ export async function previewLive(
 }
 
 const outputBytesMax = 16 * 2 ** 20;
-/** It gives up by itself before whoever asked does. */
-const limits = ["--seeds", "2", "--cpu", "60s"];
+/** It gives up by itself before whoever asked does. A picture that was saved may be of any size. */
+function limitsOf(of: PreviewOf): string[] {
+  const groups =
+    "picture" in of ? (of.picture.cluster.status?.processGroups ?? []).length : Infinity;
+  return ["--seeds", "2", "--cpu", `${computeSeconds(groups)}s`];
+}
+
 const fileName = "changed.yaml";
 
 export async function previewInProcess(
@@ -65,7 +71,7 @@ export async function previewInProcess(
     if (change.type === "yaml") writeFileSync(join(folder, fileName), change.yaml, { mode: 0o600 });
     const from = "path" in of ? of.path : "picture";
     const [command, ...first] = program;
-    const flags = ["preview", `--from=${from}`, ...flagsOf(change), ...limits, "-o", "json"];
+    const flags = ["preview", `--from=${from}`, ...flagsOf(change), ...limitsOf(of), "-o", "json"];
     const report = await reportOf(command, [...first, ...flags], folder, signal);
     return { report, text: pageOf(report) };
   } finally {
@@ -73,8 +79,7 @@ export async function previewInProcess(
   }
 }
 
-const tooLong =
-  "the preview took too long, and was ended: this page waits for two minutes; where the cluster is large or the machine busy, run `kubectl fdb preview` in a terminal";
+const tooLong = `the preview took too long, and was ended: this page waits for ${previewLimitMs / 60_000} minutes; where the cluster is large or the machine busy, run \`kubectl fdb preview\` in a terminal`;
 const notServing =
   "the database does not serve, and a preview begins with one that does: get it to serve first";
 

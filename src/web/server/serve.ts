@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import type { Clock } from "../../env/clock.ts";
 import type { Log } from "../../env/log.ts";
 import type { PageAssets } from "./page-assets.ts";
+import { previewLimitMs } from "../preview-limit.ts";
 import { limitConnections } from "./connections.ts";
 import { cookieName, hasKey, isSame, refuseForeign, safetyHeaders } from "./guard.ts";
 import { readPreviewRequest } from "./preview-request.ts";
@@ -37,7 +38,6 @@ export interface ServedDashboard {
 
 const connectionsMax = 64;
 const streamsMax = 32;
-const previewMs = 120_000;
 
 /** Rejects with the system's error (code EADDRINUSE) when the port is taken. */
 export async function serveDashboard(options: DashboardOptions): Promise<ServedDashboard> {
@@ -190,7 +190,7 @@ async function preview(
     throw new WebProblem(429, "another preview is being made: try again when it is done");
   }
   const end = new AbortController();
-  const timer = site.clock.setTimer(previewMs, () => end.abort());
+  const timer = site.clock.setTimer(previewLimitMs, () => end.abort());
   response.once("close", () => end.abort());
   site.isPreviewing = true;
   try {

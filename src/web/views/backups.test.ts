@@ -47,9 +47,26 @@ test("[WEB9] a backup has its window as times, its lag in seconds, its runs and 
   assert.equal(nextRunMs, nowMs + 1_800_000);
   assert.deepEqual(runs, [{ atMs: nowMs - 1_800_000, result: "Failed", message: "no store" }]);
   assert.deepEqual(card.drills, {
-    last: { atMs: nowMs - 7_200_000, result: "Passed", message: "5 keys" },
-    ...{ lastPassedMs: nowMs - 6_600_000, nextMs: nowMs + 5_400_000 },
+    last: { atMs: nowMs - 6_600_000, result: "Passed", message: "5 keys" },
+    nextMs: nowMs + 5_400_000,
     running: { cluster: "b-drill", phase: "Restoring" },
+  });
+});
+
+test("[WEB9] a drill of an empty database is told as that, and a failed one with the last that passed", () => {
+  const drills = (last: object): unknown =>
+    backupCard(
+      backup({ verification: { schedule: "0 3 * * *" } }, { lastVerification: last }),
+      nothing,
+      nowMs,
+    ).drills;
+  const passed = { time: minutesAgo(120), result: "Passed", lastPassed: minutesAgo(110) };
+  const said = { result: "Passed", message: "", atMs: nowMs - 6_600_000 };
+  assert.deepEqual(drills({ ...passed, keys: 0 }), { last: { ...said, isEmpty: true } });
+  assert.deepEqual(drills({ ...passed, keys: 1 }), { last: said });
+  assert.deepEqual(drills({ ...passed, result: "Failed", time: minutesAgo(60) }), {
+    last: { result: "Failed", message: "", atMs: nowMs - 3_600_000 },
+    lastPassedMs: nowMs - 6_600_000,
   });
 });
 

@@ -12,7 +12,7 @@ import { parseTime } from "../../kube/time.ts";
 import { explainBackup } from "../../plugin/explain/backup.ts";
 import { explainRestore } from "../../plugin/explain/restore.ts";
 import { known } from "../../plugin/known.ts";
-import { urgencyOf } from "./card.ts";
+import { backupTroubles, urgencyOf } from "./card.ts";
 import type {
   BackupCard,
   BackupsModel,
@@ -62,7 +62,7 @@ export function backupsModel(input: BackupsInput, nowMs: number): BackupsModel {
   const cards = backups.map((one) => backupCard(one, input, nowMs));
   return {
     ...(problem === undefined ? {} : { problem }),
-    inTrouble: cards.filter(({ verdict, waits }) => urgencyOf(verdict, waits) > 1).length,
+    ...backupTroubles(cards),
     backups: byName(cards.map((card) => [card.backup, card])),
     restores: byName(
       restores.map((one) => [one.metadata.name ?? "", restoreCard(one, input, nowMs)]),
@@ -88,7 +88,7 @@ export function backupCard(
   const drills = drillsOf(backup);
   return {
     ...{ backup: page.backup, verdict, headline, running, restorable, upToDate, reconciled },
-    ...{ waits: page.waits, objects: page.objects },
+    ...{ waits: page.waits, objects: page.objects, urgency: urgencyOf(verdict, page.waits) },
     ...known({
       ...{ verified, state, destination: backupDetails?.url },
       window: window && { from: pointOf(window.from), to: pointOf(window.to) },
@@ -108,11 +108,15 @@ export function backupCard(
 function drillsOf({ spec, status = {} }: FoundationDBBackup): DrillsModel | undefined {
   const { drill, lastVerification: last, verification } = status;
   if (spec.verification === undefined && last === undefined) return undefined;
+  const isPassed = last?.result === "Passed";
+  const passedMs = parseTime(last?.lastPassed);
   return known({
     last: last && {
-      ...{ atMs: parseTime(last.time) ?? 0, result: last.result, message: last.message ?? "" },
+      ...{ result: last.result, message: last.message ?? "" },
+      atMs: (isPassed ? passedMs : undefined) ?? parseTime(last.time) ?? 0,
+      ...(isPassed && last.keys === 0 ? { isEmpty: true as const } : {}),
     },
-    lastPassedMs: parseTime(last?.lastPassed),
+    lastPassedMs: isPassed ? undefined : passedMs,
     nextMs: spec.verification && parseTime(verification?.next),
     running: drill && { cluster: drill.name, phase: drill.phase },
   });
@@ -128,6 +132,7 @@ export function restoreCard(
   const { state, progress, target, startTime, endTime, url } = restore.status ?? {};
   return {
     ...{ restore: page.restore, verdict, headline, running, completed, waits, objects },
+    urgency: urgencyOf(verdict, waits),
     ...known({
       ...{ state, percent: progress?.percent, writtenBytes: progress?.bytes, source: url },
       target: target && pointOf(target),

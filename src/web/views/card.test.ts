@@ -12,6 +12,7 @@ import {
 import type { Stored } from "../../kube/resource.ts";
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import type { ExplainInput } from "../../plugin/explain/page.ts";
+import type { BackupTroubles, ClusterCard } from "../view-model.ts";
 import { clusterCard, withBackups } from "./card.ts";
 import { clusterCommands, groupCommands } from "./commands.ts";
 import { nowModel } from "./now.ts";
@@ -54,25 +55,43 @@ for (const [title, status, urgency] of cards) {
   });
 }
 
-test("[WEB4] a backup in trouble makes a cluster that is well worth a look, and volumes in quarantine are counted", () => {
+test("[WEB4] a cluster is as urgent as its most urgent backup, which it names, and volumes in quarantine are counted", () => {
   const cluster = sceneCluster([group("log-1")]);
-  const backup = (status: object): Stored<FoundationDBBackup> =>
+  const backup = (name: string, status: object): Stored<FoundationDBBackup> =>
     ({
       ...{ apiVersion: "apps.foundationdb.org/v1beta2", kind: "FoundationDBBackup" },
-      metadata: { name: "b", namespace: "default", uid: "b1" },
+      metadata: { name, namespace: "default", uid: name },
       ...{ spec: { clusterName: "sample", version: "7.3.63" }, status },
     }) as unknown as Stored<FoundationDBBackup>;
   const told = [condition("Running", "True"), condition("Reconciled", "True")];
-  const fine = backup({ conditions: told });
-  const stuck = backup({ conditions: told, blockedBy: [waiting("BackupUrlInvalid")] });
+  const fine = backup("a", { conditions: told });
+  const late = backup("b", { conditions: [...told, condition("Behind", "True")] });
+  const stuck = backup("c", {
+    conditions: told,
+    blockedBy: [waiting("BackupUrlInvalid", { remedy: "Mend it." })],
+  });
   assert.equal(clusterCard(cluster, [fine], nowMs).urgency, 0);
-  const card = clusterCard(cluster, [fine, stuck], nowMs);
-  assert.deepEqual([card.urgency, card.backups], [2, { total: 2, inTrouble: 1 }]);
-  assert.equal(withBackups(3, 1), 3);
+  const worse = clusterCard(cluster, [fine, late], nowMs);
+  assert.deepEqual([worse.urgency, worse.ownUrgency, worse.backups?.inTrouble], [2, 0, 1]);
+  const card = clusterCard(cluster, [fine, late, stuck], nowMs);
+  assert.deepEqual([card.urgency, card.ownUrgency], [3, 0]);
+  assert.deepEqual(card.backups, {
+    ...{ total: 3, inTrouble: 2 },
+    worst: {
+      ...{ backup: "c", urgency: 3 },
+      headline: "The backup needs you: it waits: BackupUrlInvalid.",
+      remedy: "Mend it.",
+    },
+  });
+  assert.equal(withBackups(3, { inTrouble: 1, worst: { ...worstOf(worse), urgency: 2 } }), 3);
+  assert.equal(withBackups(1, undefined), 1);
   assert.equal(card.quarantine, undefined);
   const kept = sceneCluster([], { quarantine: [{ volumeClaim: "a" }, { volumeClaim: "b" }] });
   assert.equal(clusterCard(kept, undefined, nowMs).quarantine, 2);
 });
+
+const worstOf = ({ backups }: ClusterCard): NonNullable<BackupTroubles["worst"]> =>
+  backups?.worst ?? { backup: "", urgency: 0, headline: "" };
 
 test("[WEB4] a card counts waits by concern, and names the one that matters most", () => {
   const blockedBy = [
@@ -98,7 +117,7 @@ test("[WEB4] backups in trouble are counted", () => {
       status: conditions(condition("Reconciled", "True"), condition("Behind", behind)),
     }) as unknown as Stored<FoundationDBBackup>;
   const card = clusterCard(sceneCluster([]), [backup("a", "True"), backup("b", "False")], nowMs);
-  assert.deepEqual(card.backups, { total: 2, inTrouble: 1 });
+  assert.deepEqual([card.backups?.total, card.backups?.inTrouble], [2, 1]);
 });
 
 const around = (cluster: ExplainInput["cluster"]): ExplainInput => ({
@@ -133,8 +152,23 @@ test("[WEB5] now has waits with what they mean, classes, and what is about to be
   assert.match(model.meanings["PodPending"] ?? "", /\w+ \w+/);
   assert.deepEqual(
     model.classes.find(({ processClass }) => processClass === "storage"),
-    { processClass: "storage", wanted: 3, total: 2, well: 1, leaving: 0 },
+    { processClass: "storage", wanted: 3, total: 2, well: 1, outdated: 1, starting: 0, leaving: 0 },
   );
+});
+
+test("[WEB5] process groups that are only outdated, or never ran, are told apart from those that are not well", () => {
+  const groups = [
+    group("log-1", ["IncorrectCommandLine"]),
+    group("log-2", ["MissingProcesses", "IncorrectConfigMap"]),
+    group("log-3", ["Ready"]),
+    group("log-4", ["IncorrectCommandLine"], { removalTimestamp: minutesAgo(1) }),
+    group("log-5", ["MissingPod", "MissingProcesses"]),
+  ].map((one) => (one.processGroupID === "log-5" ? one : { ...one, faultDomain: "n1" }));
+  const cluster = sceneCluster(groups);
+  const { total, well, outdated } = clusterCard(cluster, [], nowMs).processGroups;
+  assert.deepEqual([total, well, outdated], [5, 1, 1]);
+  const [log] = nowModel(around(cluster), nowMs).classes;
+  assert.deepEqual([log?.well, log?.outdated, log?.starting, log?.leaving], [1, 1, 1, 1]);
 });
 
 test("[WEB5] where nothing is about to be done, now says why as plan does", () => {

@@ -29,7 +29,7 @@ export function clusterModel(input: ClusterInput, nowMs: number): ClusterModel {
     isMissing: false,
     namespace: cluster.metadata.namespace ?? "",
     name: cluster.metadata.name ?? "",
-    now: { ...now, urgency: withBackups(now.urgency, backedUp.inTrouble) },
+    now: { ...now, urgency: withBackups(now.ownUrgency, backedUp) },
     map: mapModel(placesOf(input)),
     ...{ timeLine, figures },
     backups: backedUp,

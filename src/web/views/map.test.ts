@@ -17,7 +17,11 @@ import { mapModel } from "./map.ts";
 import type { MapInput } from "./map.ts";
 import { storyOf } from "./story.ts";
 
-const nodes = [sceneNode("n1", "a"), sceneNode("n2", "b"), sceneNode("n10", "b")];
+const lostNode = {
+  ...sceneNode("n3", "b"),
+  status: { conditions: [{ type: "Ready", status: "Unknown", reason: "NodeStatusUnknown" }] },
+} as ReturnType<typeof sceneNode>;
+const nodes = [sceneNode("n1", "a"), sceneNode("n2", "b"), lostNode, sceneNode("n10", "b")];
 
 test("[WEB7] Kubernetes zones are columns where the database knows of no wider place, and every group is in one row", () => {
   const model = mapModel({
@@ -60,8 +64,8 @@ test("[WEB7] places of the database are columns, with their notes, and roles are
   assert.deepEqual(
     model.columns.map(({ id, rows }) => [id, rows]),
     [
-      ["zone=rack-1", [{ node: "n1", notes: [], groups: ["log-1"] }]],
-      ["zone=rack-2", [{ node: "n2", notes: ["cordoned"], groups: ["storage-1"] }]],
+      ["fault domain=rack-1", [{ node: "n1", notes: [], groups: ["log-1"] }]],
+      ["fault domain=rack-2", [{ node: "n2", notes: ["cordoned"], groups: ["storage-1"] }]],
     ],
   );
   assert.deepEqual(model.tiles["log-1"], {
@@ -77,6 +81,8 @@ const terminating = (id: string): object => ({
 const unready = {
   status: { phase: "Running", conditions: [{ type: "Ready", status: "False" }] },
 };
+
+const onLostNode = { ...unready, spec: scenePod("storage-1", "n3").spec };
 
 const unscheduled = {
   status: {
@@ -97,6 +103,14 @@ const states: readonly [string, readonly string[], object, object | undefined, T
   ["processes are missing", ["MissingProcesses"], {}, {}, "failing"],
   ["outdated and missing", ["IncorrectCommandLine", "MissingProcesses"], {}, {}, "failing"],
   ["it leaves, and is ill", ["MissingProcesses"], leaving, {}, "leaving"],
+  ["it leaves, and its node is lost", ["MissingProcesses"], leaving, onLostNode, "failing"],
+  [
+    "it leaves, its data is elsewhere, and its node is lost",
+    ["MissingProcesses"],
+    { ...leaving, exclusionTimestamp: minutesAgo(3) },
+    onLostNode,
+    "leaving",
+  ],
   ["it is being deleted", ["ResourcesTerminating"], {}, {}, "leaving"],
   ["its pod is gone, which nobody has noted", [], {}, undefined, "starting"],
   ["its pod goes, which nobody has noted", [], {}, terminating("storage-1"), "starting"],
@@ -146,6 +160,7 @@ test("[WEB7] a database that is silent leaves the map, and why there are no role
   const input: MapInput = { cluster: sceneCluster([]), pods: [], nodes, silent: "nobody answers" };
   assert.deepEqual(mapModel(input), {
     ...{ total: 0, inTrouble: 0, silent: "nobody answers", columns: [], tiles: {} },
+    kubernetesZones: ["a", "b"],
   });
 });
 
@@ -195,6 +210,19 @@ test("[WEB8] a story has conditions in words, pod, volume, processes and events"
     story.events.map(({ reason }) => reason),
     ["BackOff", "Resized"],
   );
+});
+
+test("[WEB8] what runs on a node that is lost is told as what was last heard of", () => {
+  const story = storyOf(
+    {
+      ...{ cluster: sceneCluster([group("storage-1")]), nodes, pvcs: [], events: [] },
+      pods: [scenePod("storage-1", "n3")],
+    },
+    "storage-1",
+    nowMs,
+  );
+  const [container] = story?.pod?.containers ?? [];
+  assert.deepEqual([container?.state, container?.sinceMs], ["last heard of as running", undefined]);
 });
 
 test("[WEB8] of a group without a pod the rest is told, and of one that nobody knows nothing", () => {

@@ -5,9 +5,11 @@ import type { Stored } from "../../kube/resource.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { isHibernated } from "../../api/hibernation.ts";
 import { byText } from "../../model/process-row.ts";
+import { isOutdatedCondition } from "../../plugin/explain/groups.ts";
 import { objectTroubles } from "../../plugin/explain/objects.ts";
 import { treeView } from "../../plugin/tree/tree-view.ts";
 import type { TreePlace, TreeView } from "../../plugin/tree/tree-view.ts";
+import { notExcludedYet } from "../../plugin/tree/tree-leaf.ts";
 import type { TreeInput, TreeLeaf } from "../../plugin/tree/tree-leaf.ts";
 import type { MapColumn, MapModel, MapPlace, MapRow, Tile, TileState } from "../view-model.ts";
 
@@ -39,6 +41,7 @@ export function mapModel(input: MapInput): MapModel {
     inTrouble: tiles.filter(({ state }) => state !== "well" && state !== "asleep").length,
     ...(tree.silent === undefined ? {} : { silent: tree.silent }),
     columns: byKubernetesZone(columnsOf(tree), nodes),
+    kubernetesZones: zonesOf(nodes),
     tiles: Object.fromEntries(tiles.map((tile) => [tile.group, tile])),
   };
 }
@@ -69,6 +72,11 @@ function columnsOf({ places, groups }: Pick<TreeView, "groups" | "places">): Map
 
 const zoneLabel = "topology.kubernetes.io/zone";
 
+function zonesOf(nodes: readonly Stored<Node>[] = []): string[] {
+  const names = nodes.map(({ metadata }) => metadata.labels?.[zoneLabel] ?? "");
+  return [...new Set(names)].filter((name) => name !== "").toSorted(byText);
+}
+
 /** One column for everything tells nothing: then the zones of the nodes do, where there are several. */
 function byKubernetesZone(
   columns: readonly MapColumn[],
@@ -97,7 +105,10 @@ function columnsIn(places: readonly TreePlace[], outer: readonly MapPlace[]): Ma
   const columns: MapColumn[] = places.flatMap((place) => {
     if (place.kind === "node") return [];
     const { kind, name, notes } = place;
-    const path: MapPlace[] = [...outer, { kind, name, notes }];
+    const path: MapPlace[] = [
+      ...outer,
+      { kind: kind === "zone" ? "fault domain" : kind, name, notes },
+    ];
     const inside = columnsIn(place.places, path);
     const own =
       place.groups.length === 0
@@ -126,7 +137,7 @@ function tileOf(leaf: TreeLeaf, podTrouble: string | undefined, around: Around):
   const state = stateOf(leaf, podTrouble, around);
   // What the state stands for comes first: where there is little room, only that is told.
   const isDeciding = (text: string): boolean =>
-    state === "starting" ? starting.has(text) : state !== "outdated" && !outdated.has(text);
+    state === "starting" ? starting.has(text) : state !== "outdated" && !isOutdatedCondition(text);
   const isOfPod = state === "failing" && cannotStart(podTrouble);
   const ofPod = podTrouble === undefined ? [] : [podTrouble];
   const first = [...(isOfPod ? ofPod : []), ...leaf.troubles.filter(isDeciding)];
@@ -136,10 +147,6 @@ function tileOf(leaf: TreeLeaf, podTrouble: string | undefined, around: Around):
 }
 
 const starting = new Set(["MissingPod", "MissingPVC", "MissingService", "PodPending"]);
-const outdated = new Set([
-  ...["IncorrectPodSpec", "IncorrectPodMetadata", "IncorrectSidecarImage"],
-  ...["IncorrectConfigMap", "IncorrectCommandLine"],
-]);
 
 /** Its process group is about to be taken out, and runs as long as nothing else is said. */
 const goesSoon = new Set(["NodeDraining", "NodeTaintDetected", "NodeTaintReplacing"]);
@@ -147,6 +154,16 @@ const goesSoon = new Set(["NodeDraining", "NodeTaintDetected", "NodeTaintReplaci
 /** A pod that does not start by waiting. */
 function cannotStart(podTrouble = ""): boolean {
   return /^(no node|container |ended for good)/.test(podTrouble);
+}
+
+/** Its node is lost before its data was moved: that it leaves is no comfort. */
+function isLostOnItsWay(troubles: readonly string[], podTrouble: string | undefined): boolean {
+  return troubles.includes(notExcludedYet) && isOnLostNode(podTrouble);
+}
+
+/** Nobody has heard of the pod since its node was last heard of. */
+export function isOnLostNode(podTrouble = ""): boolean {
+  return / is not ready \(/.test(podTrouble);
 }
 
 /** The worst of what is said, but who goes away is leaving whatever else is wrong. */
@@ -160,11 +177,11 @@ export function stateOf(
   const isLeaving = troubles.some(
     (text) => text.startsWith("leaves") || text === "ResourcesTerminating",
   );
-  if (isLeaving) return "leaving";
+  if (isLeaving) return isLostOnItsWay(troubles, podTrouble) ? "failing" : "leaving";
   if (troubles.some((text) => starting.has(text))) {
     return cannotStart(podTrouble) ? "failing" : "starting";
   }
-  if (troubles.some((text) => !outdated.has(text) && !goesSoon.has(text))) return "failing";
+  if (troubles.some((text) => !isOutdatedCondition(text) && !goesSoon.has(text))) return "failing";
   // The operator has not written it down yet.
   if (podTrouble !== undefined)
     return podTrouble.startsWith("being deleted") ? "starting" : "failing";

@@ -9,7 +9,8 @@ import { classRows } from "../../plugin/status/status-view.ts";
 import type { NowModel } from "../view-model.ts";
 import { urgencyOf } from "./card.ts";
 
-export function nowModel(input: ExplainInput, nowMs: number): NowModel {
+/** What backups need is added where they are known. */
+export function nowModel(input: ExplainInput, nowMs: number): Omit<NowModel, "urgency"> {
   const {
     asOf: _,
     cluster: _name,
@@ -20,7 +21,7 @@ export function nowModel(input: ExplainInput, nowMs: number): NowModel {
   const plan = planPage(input, nowMs);
   return {
     ...page,
-    urgency: urgencyOf(page.verdict, page.waits),
+    ownUrgency: urgencyOf(page.verdict, page.waits),
     ahead: plan.ahead,
     ...(plan.ahead.length === 0 ? { nothingAhead: nothingAhead(plan) } : {}),
     classes: classRows(input.cluster),

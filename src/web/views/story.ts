@@ -20,7 +20,7 @@ import { known } from "../../plugin/known.ts";
 import { removalText, treeLeaves } from "../../plugin/tree/tree-leaf.ts";
 import type { Story, StoryPod, StoryVolume } from "../view-model.ts";
 import { groupCommands } from "./commands.ts";
-import { podTroubles, stateOf } from "./map.ts";
+import { isOnLostNode, podTroubles, stateOf } from "./map.ts";
 import type { MapInput } from "./map.ts";
 
 export interface StoryInput extends MapInput {
@@ -37,9 +37,9 @@ export function storyOf(input: StoryInput, group: string, nowMs: number): Story 
   const pod = pods.find(({ metadata }) => metadata.name === leaf.pod && leaf.pod !== "");
   const claim = claimOf(cluster, pvcs, group, pod);
   const trouble = podTroubles(pods, nodes).get(leaf.pod);
-  const { processClass, dataCenter, hall, zone, node } = leaf;
+  const { processClass, dataCenter, hall, zone: faultDomain, node } = leaf;
   return {
-    ...{ group, processClass, dataCenter, hall, zone, node },
+    ...{ group, processClass, dataCenter, hall, faultDomain, node },
     state: stateOf(leaf, trouble, {
       hasPods: input.pods !== undefined,
       isAsleep: isHibernated(cluster),
@@ -101,9 +101,12 @@ function podOf(pod: Stored<Pod>, trouble: string | undefined): StoryPod {
     phase: metadata.deletionTimestamp === undefined ? (status?.phase ?? "Unknown") : "Terminating",
     isReady: conditionIn(status, "Ready")?.status === "True",
     ...known({ trouble, createdMs: parseTime(metadata.creationTimestamp) }),
-    containers: (spec?.containers ?? []).map(({ name, image = "" }) =>
-      containerOf(name, image, statuses.get(name)),
-    ),
+    containers: (spec?.containers ?? []).map(({ name, image = "" }) => {
+      const told = containerOf(name, image, statuses.get(name));
+      if (!isOnLostNode(trouble)) return told;
+      const { sinceMs: _, ...container } = told;
+      return { ...container, state: `last heard of as ${told.state}` };
+    }),
   };
 }
 

@@ -72,6 +72,27 @@ test("[WEB15] changes of the resource, the version and the verdict are told, but
   assert.match(entriesOf(line)[1]?.text ?? "", /runs 7\.4\.5; before that 7\.3\.63/);
 });
 
+test("[WEB15] what comes up for the first time has not failed", () => {
+  const [born, both] = [["MissingPod", "MissingProcesses"], ["MissingProcesses"]];
+  const failures = (line: TimeLine): string[] =>
+    entriesOf(line)
+      .filter(({ kind }) => kind === "failure")
+      .map(({ reason, text }) => `${reason} ${text}`);
+  const birth = new TimeLine(nowMs);
+  const unborn = { configured: false, conditions: [] };
+  birth.noteCluster(sceneCluster([], unborn), nowMs);
+  birth.noteCluster(sceneCluster([group("log-1", born)], unborn), nowMs + 1_000);
+  birth.noteCluster(sceneCluster([group("log-1", both)]), nowMs + 2_000);
+  assert.deepEqual(failures(birth), [], "it has not run yet, although the database exists now");
+  birth.noteCluster(sceneCluster([group("log-1")]), nowMs + 3_000);
+  birth.noteCluster(sceneCluster([group("log-1", both)]), nowMs + 4_000);
+  assert.match(failures(birth).join(), /^MissingProcesses log-1: /, "it ran, and is lost now");
+  const grown = new TimeLine(nowMs);
+  grown.noteCluster(sceneCluster([group("log-1", both)]), nowMs);
+  grown.noteCluster(sceneCluster([group("log-1", both), group("log-2", born)]), nowMs + 1_000);
+  assert.match(failures(grown).join(), /^MissingProcesses log-1: [^,]*$/, "log-2 is new");
+});
+
 test("[WEB15] events of the cluster are acts, waits or failures; of pods only warnings are told", () => {
   const line = new TimeLine(nowMs);
   const events = [
@@ -156,7 +177,7 @@ test("[WEB15] [WEB16] a new generation of the database is a recovery at its time
     },
     {
       ...{ kind: "recovery", reason: "Recovery", fromMs: nowMs + 12_000, toMs: nowMs + 12_000 },
-      text: "the database recovered (generation 4 to 6)",
+      text: "the database recovered: a pause for applications",
     },
   ]);
 });

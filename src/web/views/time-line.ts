@@ -11,7 +11,7 @@ import type { DatabaseStatus } from "../../model/database-status.ts";
 import { counted } from "../../model/counted.ts";
 import { waitReasons } from "../../plan/reasons/registry.ts";
 import { nameList } from "../../plan/wait.ts";
-import { groupTroubles } from "../../plugin/explain/groups.ts";
+import { groupTroubles, isOutdatedCondition } from "../../plugin/explain/groups.ts";
 import { known } from "../../plugin/known.ts";
 import { statusRow } from "../../plugin/status/status-view.ts";
 import type { TimeLineEntry, TimeLineKind, TimeLineModel } from "../view-model.ts";
@@ -31,6 +31,9 @@ export class TimeLine {
   #entries: Readonly<Record<string, TimeLineEntry>> = {};
   #seen: Seen | undefined;
   #databaseGeneration: number | undefined;
+  /** Process groups of the last look, and those among them that have not run yet. */
+  #known: ReadonlySet<string> | undefined;
+  #coming = new Set<string>();
   /** Entries of the last look at the resource that go on, by id. */
   #open = new Set<string>();
   /** Versions of events that were looked at, by uid. */
@@ -69,7 +72,7 @@ export class TimeLine {
       if (generation > seen.generation) {
         this.#moment(`generation/${generation}`, nowMs, {
           ...{ kind: "change", reason: "Changed" },
-          text: `the resource was changed: generation ${generation}`,
+          text: `the resource was changed: this is its generation ${generation}`,
         });
       }
       if (
@@ -91,7 +94,24 @@ export class TimeLine {
         });
       }
     }
+    this.#noteComing(cluster, verdict);
     this.#noteLasting(cluster, nowMs);
+  }
+
+  /** Process groups that are new, or come up with their database, have not failed before they have run. */
+  #noteComing({ status }: Stored<FoundationDBCluster>, verdict: string): void {
+    const groups = status?.processGroups ?? [];
+    const areAllNew = status?.configured !== true || verdict === "starting" || verdict === "asleep";
+    const before = this.#known;
+    const coming = groups.filter(
+      ({ processGroupID: id, processGroupConditions: conditions = [] }) => {
+        const isNew = this.#coming.has(id) || (before !== undefined && !before.has(id));
+        const lacks = conditions.some(({ type }) => isFailure(type));
+        return lacks && (areAllNew || isNew);
+      },
+    );
+    this.#coming = new Set(coming.map(({ processGroupID }) => processGroupID));
+    this.#known = new Set(groups.map(({ processGroupID }) => processGroupID));
   }
 
   /** What waits, and what is wrong, until it is not any more. */
@@ -112,7 +132,10 @@ export class TimeLine {
       const entry = { kind: "wait", reason, text, ...known({ remedy, object }) } as const;
       last(`wait/${step}/${reason}/${object ?? ""}`, entry, since);
     }
-    for (const trouble of groupTroubles(cluster.status?.processGroups ?? [])) {
+    const ran = (cluster.status?.processGroups ?? []).filter(
+      ({ processGroupID }) => !this.#coming.has(processGroupID),
+    );
+    for (const trouble of groupTroubles(ran)) {
       const { condition, processClass, meaning, ids, since } = trouble;
       if (!isFailure(condition)) continue;
       const text = `${nameList(ids)}: ${meaning}`;
@@ -159,7 +182,7 @@ export class TimeLine {
       const atMs = Math.max(nowMs - Math.max(agoMs, 0), this.#sinceMs);
       this.#moment(`recovery/${generation}`, atMs, {
         ...{ kind: "recovery", reason: "Recovery" },
-        text: `the database recovered (generation ${this.#databaseGeneration} to ${generation})`,
+        text: "the database recovered: a pause for applications",
       });
     }
     this.#databaseGeneration = generation ?? this.#databaseGeneration;
@@ -245,7 +268,10 @@ function isWaiting(reason: string): boolean {
 
 /** Being of an older specification, or on the way out, is no failure. */
 function isFailure(condition: string): boolean {
-  return !/^(Incorrect|MarkedForRemoval|ResourcesTerminating)/.test(condition);
+  return (
+    !isOutdatedCondition(condition) &&
+    !["Ready", "MarkedForRemoval", "ResourcesTerminating"].includes(condition)
+  );
 }
 
 /** Without the oldest that are over. */
