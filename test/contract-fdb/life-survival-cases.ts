@@ -63,7 +63,8 @@ export const lifeSurvivalCases: readonly LifeCase[] = [
     },
   },
   {
-    title: "[DB82] a database of which nothing but its disks is left is adopted with all its data",
+    title:
+      "[DB82] [ADO6] [PL71] a database of which nothing but its disks is left is adopted with all its data",
     async run(target) {
       const { spec, status } = await clusterOf(target);
       const claims = await claimsOf(target);
