@@ -1,6 +1,6 @@
 // `npm run prove`: everything that this machine can prove of the operator, and one page about it. Rules: spec/proof.md.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { UsageError } from "../src/env/command-error.ts";
 import { machineClock } from "../src/env/clock.ts";
@@ -48,6 +48,10 @@ async function main(): Promise<number> {
   if (!Number.isInteger(minutes) || minutes < 1 || minutes > 1440) {
     throw new UsageError(`--minutes ${values.minutes}: it must be a whole number from 1 to 1440`);
   }
+  const { output } = values;
+  if (output !== undefined && !existsSync(dirname(resolve(output)))) {
+    throw new UsageError(`--output ${output}: there is no folder ${dirname(resolve(output))}`);
+  }
   const machine = await findMachine(process.env);
   const { chosen, skipped } = chooseProofs(allProofs(machine), machine, values.only);
   if (values.list) {
@@ -70,7 +74,7 @@ async function main(): Promise<number> {
     skipped: [...ran.skipped, ...skipped],
   };
   say(`\n${proofPage(run)}\n\n${summaryOf(run)}`);
-  if (values.output !== undefined) writePage(values.output, proofPage(run));
+  if (output !== undefined) writePage(output, proofPage(run));
   return ran.results.every(({ verdict }) => verdict === "proven") ? 0 : 1;
 }
 

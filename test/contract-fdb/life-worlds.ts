@@ -102,17 +102,23 @@ export async function realLife(
   };
   const documents = ofVersion(await processes.sample(), version);
   const site = { ...processes.site, certificates: textsIn(folder) };
-  const life = await live(createGround({ clock, seed: 1 }), site, documents, passing);
-  return {
-    target: life.target,
-    async stop() {
-      await life.stop();
-      await store?.stop();
-      await processes.stop();
-      clock.stop();
-      rmSync(folder, { recursive: true, force: true });
-    },
+  const end = async (): Promise<void> => {
+    await store?.stop();
+    await processes.stop();
+    clock.stop();
+    rmSync(folder, { recursive: true, force: true });
   };
+  try {
+    const life = await live(createGround({ clock, seed: 1 }), site, documents, passing);
+    return {
+      target: life.target,
+      stop: () => life.stop().finally(end),
+    };
+  } catch (error) {
+    // A cluster that never came to rest leaves no server behind.
+    await end();
+    throw error;
+  }
 }
 
 export async function simulatedLife(sample: string, version?: string): Promise<Life> {

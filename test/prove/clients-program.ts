@@ -1,6 +1,8 @@
 // A program: many databases in client processes with FoundationDB's real library. How much memory a process takes, and how
 // long a status of the others takes while one database hangs and another one crashes its process with every question.
 // Rules: spec/proof.md [PROVE6], spec/real-database.md [DB50]-[DB56].
+import { createServer } from "node:net";
+import type { Socket } from "node:net";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -107,16 +109,36 @@ interface Waits {
 async function measureTrouble(databases: readonly string[]): Promise<boolean> {
   const quiet = await poll(databases, []);
   say(`figure: 50 databases, all well: ${textOf(quiet)}`);
-  const silent = `clients:silent@${loopbackAddress(firstAddress + 99)}:4501`;
+  const silent = await listenInSilence();
   const crashing = databases[0] ?? "";
   const trouble = await poll(databases, [
-    { name: "silent", connectionString: silent },
+    { name: "silent", connectionString: silent.connectionString },
     { name: "crashing", connectionString: `${crashing.replace("@", "x@")}` },
   ]);
+  silent.close();
   say(
-    `figure: the same with one that nobody answers for and one that crashes its process with every question: ${textOf(trouble)}`,
+    `figure: the same with one that hears and never answers and one that crashes its process with every question: ${textOf(trouble)}`,
   );
   return [quiet, trouble].every(({ longest, failed }) => longest <= longestWaitMs && failed === 0);
+}
+
+/** A coordinator that takes every connection and says nothing. */
+async function listenInSilence(): Promise<{ connectionString: string; close: () => void }> {
+  const host = loopbackAddress(firstAddress + 99);
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    // Whoever gives up breaks the connection off.
+    socket.on("error", () => socket.destroy()).resume();
+  });
+  await new Promise<void>((resolve) => server.listen(4501, host, resolve));
+  return {
+    connectionString: `clients:silent@${host}:4501`,
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
 }
 
 function textOf({ median, longest, failed }: Waits): string {

@@ -32,6 +32,7 @@ for (const [args, words] of [
   [["--minutes", "0"], /--minutes 0: it must be a whole number from 1 to 1440/],
   [["--minutes", "many"], /--minutes many: it must be/],
   [["--only", "nonsense"], /--only nonsense: there is no such proof/],
+  [["--output", "/nowhere/page.md"], /--output \/nowhere\/page\.md: there is no folder \/nowhere/],
   [["--faster"], /Unknown option '--faster'/],
 ] as const) {
   test(`[PROVE4] ${args.join(" ")} is refused with code 2`, async () => {

@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
+import { sleep } from "../../src/env/clock.ts";
 import type { Clock } from "../../src/env/clock.ts";
 import type { SkippedProof } from "./choose-proofs.ts";
 import { duration } from "./proof-page.ts";
@@ -26,6 +27,7 @@ export interface RunOutcome {
 
 /** Between the request to end and the end by force. */
 const graceMs = 15_000;
+const outputMs = 5_000;
 const keptLines = 40;
 const root = join(import.meta.dirname, "..", "..");
 
@@ -82,12 +84,14 @@ async function runProof(
   const limit = clock.setTimer(limitMs, () => end("TOOK TOO LONG"));
   const interrupted = (): void => end("interrupted");
   signal.addEventListener("abort", interrupted, { once: true });
+  const heard = outputOf(child, clock);
   const code = await exitCodeOf(child);
   limit.cancel();
   force?.cancel();
   signal.removeEventListener("abort", interrupted);
-  // What the program left behind.
+  // What the program left behind; it may still hold the output.
   endGroup(child, "SIGKILL");
+  await heard();
   const verdict = cause ?? (code === 0 ? "proven" : "FAILED");
   if (verdict !== "proven") for (const line of last) say(`        | ${line}`);
   return { proof, verdict, figures, seconds: (clock.nowMs() - startedMs) / 1000 };
@@ -107,12 +111,24 @@ function eachLine(child: ChildProcess, hear: (line: string) => void): void {
   }
 }
 
-/** Resolves when the program has ended, also where a process that it left behind still holds its output. */
 function exitCodeOf(child: ChildProcess): Promise<number | undefined> {
   return new Promise((resolve) => {
     child.once("error", () => resolve(undefined));
-    child.once("exit", (code) => setImmediate(() => resolve(code ?? undefined)));
+    child.once("exit", (code) => resolve(code ?? undefined));
   });
+}
+
+/** To be called after the end of the program: waits for the rest of its output, and not for ever. */
+function outputOf(child: ChildProcess, clock: Clock): () => Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    child.once("error", () => resolve());
+    child.once("close", () => resolve());
+  });
+  return async () => {
+    const given = new AbortController();
+    await Promise.race([closed, sleep(clock, outputMs, given.signal)]);
+    given.abort();
+  };
 }
 
 function endGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
