@@ -122,7 +122,9 @@ export const lifeSurvivalCases: readonly LifeCase[] = [
   {
     title: "[DB84] all traffic turns to TLS, and back",
     async run(target) {
-      await changeSpec(target, { processes: secured, mainContainer: { enableTls: true } });
+      const { spec } = await clusterOf(target);
+      const processes = secured(spec.processes);
+      await changeSpec(target, { processes, mainContainer: { enableTls: true } });
       const encrypted = await untilAtRest(target);
       assertAddresses(encrypted, await connectionOf(target), true);
       await target.data.verify();
@@ -132,9 +134,21 @@ export const lifeSurvivalCases: readonly LifeCase[] = [
   },
 ];
 
-const secured: NonNullable<ClusterSpec["processes"]> = {
-  general: { podTemplate: { spec: withCertificates({ containers: [{ name: "foundationdb" }] }) } },
-};
+type Settings = NonNullable<ClusterSpec["processes"]>[string];
+
+/** Certificates for every class that has a template of its own, and in general. */
+function secured(processes: ClusterSpec["processes"]): ClusterSpec["processes"] {
+  const plain = { containers: [{ name: "foundationdb" }] };
+  const all = Object.entries<Settings>({ general: {}, ...processes });
+  return Object.fromEntries(
+    all
+      .filter(([name, { podTemplate }]) => name === "general" || podTemplate !== undefined)
+      .map(([name, { podTemplate }]) => {
+        const spec = withCertificates(podTemplate?.spec ?? plain);
+        return [name, { podTemplate: { ...podTemplate, spec } }];
+      }),
+  );
+}
 
 function assertAddresses(status: DatabaseStatus, connection: string, isTls: boolean): void {
   const addresses = processesOf(status).map(({ address = "" }) => address);

@@ -112,7 +112,10 @@ export async function realLife(
     const life = await live(createGround({ clock, seed: 1 }), site, documents, passing);
     return {
       target: life.target,
-      stop: () => life.stop().finally(end),
+      async stop() {
+        await life.stop();
+        await end();
+      },
     };
   } catch (error) {
     // A cluster that never came to rest leaves no server behind.

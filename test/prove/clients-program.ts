@@ -113,7 +113,7 @@ async function measureTrouble(databases: readonly string[]): Promise<boolean> {
   const crashing = databases[0] ?? "";
   const trouble = await poll(databases, [
     { name: "silent", connectionString: silent.connectionString },
-    { name: "crashing", connectionString: `${crashing.replace("@", "x@")}` },
+    { name: "crashing", connectionString: crashing.replace("@", "x@") },
   ]);
   silent.close();
   say(
@@ -174,9 +174,9 @@ async function poll(databases: readonly string[], troubled: readonly Troubled[])
       await sleep(clock, intervalMs);
     }
   };
-  let isOver = false;
+  const over = new AbortController();
   const disturb = async (client: AdminClient): Promise<void> => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       // What it answers is nothing to rely on.
       await client.status(callMs).catch(() => undefined);
       await sleep(clock, intervalMs);
@@ -184,7 +184,7 @@ async function poll(databases: readonly string[], troubled: readonly Troubled[])
   };
   const disturbances = ill.map(disturb);
   await Promise.all(well.map(follow));
-  isOver = true;
+  over.abort();
   await Promise.all(disturbances);
   for (const client of [...well, ...ill]) client.close();
   const sorted = waits.toSorted((left, right) => left - right);

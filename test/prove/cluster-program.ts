@@ -35,9 +35,18 @@ const cases: readonly LifeCase[] = [
   ),
   ...(from === undefined || from === "" ? [] : [upgradeCase(from, to)]),
 ];
-const life = await begin();
-process.once("SIGTERM", () => void life.stop().finally(() => process.exit(143)));
-const isProven = await live(life.target).finally(() => life.stop());
+const beginning = begin();
+process.once("SIGTERM", () => {
+  const stopped = beginning.then((each) => each.stop());
+  void stopped.then(() => process.exit(143));
+});
+const life = await beginning;
+let isProven = false;
+try {
+  isProven = await live(life.target);
+} finally {
+  await life.stop();
+}
 process.exit(isProven ? 0 : 1);
 
 async function begin(): Promise<Life> {
@@ -58,13 +67,14 @@ async function live(target: LifeTarget): Promise<boolean> {
   }
   if (passed < cases.length) return false;
   const recoveries = (((await statusOf(target)).cluster?.generation ?? 0) - generation) / 2;
-  say(`figure: ${passed} cases, ${recoveries} recoveries`);
+  say(`figure: cases: ${passed}, recoveries: ${recoveries}`);
   return load === undefined || endLoad(target, load);
 }
 
 async function attempt(target: LifeTarget, each: LifeCase): Promise<boolean> {
   const startedMs = target.world.clock.nowMs();
-  const time = (): string => duration((target.world.clock.nowMs() - startedMs) / 1000);
+  const kind = isReal ? "" : " of virtual time";
+  const time = (): string => `${duration((target.world.clock.nowMs() - startedMs) / 1000)}${kind}`;
   try {
     await runLifeCase(target, each);
     say(`figure: ${time()}: ${each.title.replaceAll(/\[\w+\] /g, "")}`);

@@ -20,13 +20,17 @@ const run: ProofRun = {
     ...{ hasControlPlane: true, cores: 2, memoryGiB: 16 },
   },
   results: [resultOf("one", "proven", ["3 of 3", "no loss"]), resultOf("two", "FAILED")],
-  skipped: [{ proof: proofOf("three", "three works"), why: "nothing is there" }],
+  skipped: [
+    { proof: proofOf("three", "three works"), why: "nothing is there" },
+    { proof: proofOf("five", "five works"), why: "no time is left" },
+    { proof: proofOf("four", "four works"), why: "nothing is there" },
+  ],
 };
 
 test("[PROVE4] the page says what ran, on what, with which figures, and what was skipped and why", () => {
   assert.equal(
     proofPage(run),
-    `The run of 2026-01-02, version 1.2.3 of the operator, 2 cores, 16 GiB, FoundationDB 7.1.57, 7.3.79: 1 proven, 1 failed, 1 skipped.
+    `The run of 2026-01-02, version 1.2.3 of the operator, 2 cores, 16 GiB, FoundationDB 7.1.57, 7.3.79: 1 proven, 1 failed, 3 skipped.
 
 | proof | what | outcome | time |
 |---|---|---|---|
@@ -40,7 +44,8 @@ test("[PROVE4] the page says what ran, on what, with which figures, and what was
 
 Skipped:
 
-- \`three\`, three works: nothing is there`,
+- \`three\` (three works), \`four\` (four works): nothing is there
+- \`five\` (five works): no time is left`,
   );
 });
 

@@ -66,8 +66,13 @@ function figureList({ proof, figures }: ProofResult): string[] {
   return [[`\`${proof.name}\`:`, "", ...figures.map((figure) => `- ${figure}`)].join("\n")];
 }
 
+/** Those that lack the same are told together. */
 function skippedList(skipped: readonly SkippedProof[]): string {
-  const lines = skipped.map(({ proof, why }) => `- \`${proof.name}\`, ${proof.what}: ${why}`);
+  const reasons = [...new Set(skipped.map(({ why }) => why))];
+  const lines = reasons.map((reason) => {
+    const own = skipped.filter(({ why }) => why === reason);
+    return `- ${own.map(({ proof }) => `\`${proof.name}\` (${proof.what})`).join(", ")}: ${reason}`;
+  });
   return ["Skipped:", "", ...lines].join("\n");
 }
 
