@@ -7,7 +7,7 @@ import { machineClock } from "../src/env/clock.ts";
 import { allProofs } from "../test/prove/all-proofs.ts";
 import { chooseProofs } from "../test/prove/choose-proofs.ts";
 import { findMachine } from "../test/prove/machine.ts";
-import { placed, proofPage, summaryOf } from "../test/prove/proof-page.ts";
+import { placed, proofPage, skippedLines, summaryOf } from "../test/prove/proof-page.ts";
 import { runProofs } from "../test/prove/run-proofs.ts";
 
 const usage = `Usage: npm run prove -- [options]
@@ -56,7 +56,8 @@ async function main(): Promise<number> {
   const { chosen, skipped } = chooseProofs(allProofs(machine), machine, values.only);
   if (values.list) {
     for (const { name, what } of chosen) say(`${name}: ${what}`);
-    for (const { proof, why } of skipped) say(`${proof.name}: ${proof.what}\n    skipped: ${why}`);
+    for (const { proof } of skipped) say(`${proof.name}: ${proof.what}`);
+    for (const line of skippedLines(skipped)) say(`\nwould be skipped: ${line}`);
     return 0;
   }
   const clock = machineClock();
@@ -64,7 +65,7 @@ async function main(): Promise<number> {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => interruption.abort());
   }
-  for (const { proof, why } of skipped) say(`skipped ${proof.name}: ${why}`);
+  for (const line of skippedLines(skipped)) say(`skipped ${line}`);
   const { signal } = interruption;
   const ran = await runProofs(chosen, { clock, minutes, signal, say, environment: process.env });
   clock.stop();

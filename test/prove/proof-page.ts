@@ -66,14 +66,17 @@ function figureList({ proof, figures }: ProofResult): string[] {
   return [[`\`${proof.name}\`:`, "", ...figures.map((figure) => `- ${figure}`)].join("\n")];
 }
 
-/** Those that lack the same are told together. */
 function skippedList(skipped: readonly SkippedProof[]): string {
+  return ["Skipped:", "", ...skippedLines(skipped).map((line) => `- ${line}`)].join("\n");
+}
+
+/** Those that lack the same are told together. */
+export function skippedLines(skipped: readonly SkippedProof[]): string[] {
   const reasons = [...new Set(skipped.map(({ why }) => why))];
-  const lines = reasons.map((reason) => {
+  return reasons.map((reason) => {
     const own = skipped.filter(({ why }) => why === reason);
-    return `- ${own.map(({ proof }) => `\`${proof.name}\` (${proof.what})`).join(", ")}: ${reason}`;
+    return `${own.map(({ proof }) => `\`${proof.name}\` (${proof.what})`).join(", ")}: ${reason}`;
   });
-  return ["Skipped:", "", ...lines].join("\n");
 }
 
 export function duration(seconds: number): string {
