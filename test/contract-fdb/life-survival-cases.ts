@@ -18,6 +18,7 @@ import {
   lifeKey,
   podsOf,
   processesOf,
+  statusOf,
   until,
   untilAtRest,
   untilAtRestWithCopies,
@@ -125,14 +126,31 @@ export const lifeSurvivalCases: readonly LifeCase[] = [
       const { spec } = await clusterOf(target);
       const processes = secured(spec.processes);
       await changeSpec(target, { processes, mainContainer: { enableTls: true } });
+      await followed(target);
       const encrypted = await untilAtRest(target);
       assertAddresses(encrypted, await connectionOf(target), true);
       await target.data.verify();
       await changeSpec(target, { mainContainer: { enableTls: false } });
+      await followed(target);
       assertAddresses(await untilAtRest(target), await connectionOf(target), false);
     },
   },
 ];
+
+/**
+ * All coordinators listen elsewhere now. A client of the real library is told of that by those from before; one of the
+ * simulated database hears of it only when it asks in time.
+ */
+async function followed(target: LifeTarget): Promise<void> {
+  await until(target, "the change is reconciled", async () => {
+    const { metadata, status } = await clusterOf(target);
+    return status?.generations?.reconciled === metadata.generation;
+  });
+  const { client } = await statusOf(target);
+  if (client?.database_status?.available === true) return;
+  assert.ok(target.crashClients === undefined, "a client has lost the coordinators");
+  await target.reopen();
+}
 
 type Settings = NonNullable<ClusterSpec["processes"]>[string];
 
