@@ -84,7 +84,7 @@ function folderOf(program: GoProgram): string {
   return path.resolve(import.meta.dirname, "../tools", program.module);
 }
 
-function isOnPath(name: string, environment: Environment): boolean {
+export function isOnPath(name: string, environment: Environment): boolean {
   const folders = (environment["PATH"] ?? "").split(path.delimiter);
   return folders.some((folder) => folder !== "" && existsSync(path.join(folder, name)));
 }

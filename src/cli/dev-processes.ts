@@ -51,7 +51,10 @@ export async function openProcesses(options: DevProcessesOptions): Promise<DevPr
     serverPath: (wanted) => installation.findServer(wanted)?.serverPath,
     toolPath: (name, wanted) => installation.findTool(name, wanted),
     folder,
-    environment,
+    // The certificates of a server are those of its container, never the operator's own.
+    environment: Object.fromEntries(
+      Object.entries(environment).filter(([name]) => !name.startsWith("FDB_TLS_")),
+    ),
   });
   const { clock, log, startClient } = options;
   const real = createProcessAdmin({

@@ -1,6 +1,7 @@
 // Another connection string for a database that nobody reaches: in the status, in the ConfigMap and in the pods. It goes past
 // the operator, which cannot help a database that it does not reach. Rules: spec/plugin.md [PL71], [PL72].
 import { isAvailable } from "../model/availability.ts";
+import { isAdopting } from "../api/adoption.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { clusterFileKey, configMapName } from "../build/config-map.ts";
@@ -61,15 +62,34 @@ export async function storeConnectionString(
   connectionString: string,
 ): Promise<void> {
   const { client, namespace } = session;
+  const mustNotDiffer = (now: string): void => {
+    if (now === connectionString || now === before) return;
+    throw new CommandError(
+      `somebody else has changed status.connectionString of ${name} to ${now} meanwhile; no pod was told`,
+    );
+  };
+  await retried(async () => {
+    const cluster = await readCluster(session, name);
+    const { metadata, status, spec } = cluster;
+    const now = status?.connectionString ?? "";
+    mustNotDiffer(now);
+    // Of a database that comes back from its disks the seed counts before everything else.
+    const seed = (spec.seedConnectionString ?? "").trim();
+    if (isAdopting(cluster) && seed !== "" && seed !== connectionString) {
+      const { resourceVersion } = metadata;
+      const body = {
+        metadata: { resourceVersion },
+        spec: { seedConnectionString: connectionString },
+      };
+      await client.patch(foundationDbClusters, { namespace, name }, body, { type: "merge" });
+    }
+  });
   await retried(async () => {
     const { metadata, status } = await readCluster(session, name);
     const now = status?.connectionString ?? "";
+    mustNotDiffer(now);
+    // The operator may have followed the seed by itself.
     if (now === connectionString) return;
-    if (now !== before) {
-      throw new CommandError(
-        `somebody else has changed status.connectionString of ${name} to ${now} meanwhile; nothing was changed`,
-      );
-    }
     const body = {
       metadata: { resourceVersion: metadata.resourceVersion },
       status: { connectionString },

@@ -108,6 +108,24 @@ echo "changed:$(cat "$file")" > "$file"`;
   });
 });
 
+test("[DB62] a server finds the certificates that the variables of its container name", async () => {
+  const script = `
+for each in "$@"; do case "$each" in --datadir=*) folder="\${each#*=}";; esac; done
+cat "$FDB_TLS_CERTIFICATE_FILE" > "$folder/seen"
+echo "$FDB_TLS_VERIFY_PEERS,$HOME_MADE" >> "$folder/seen"`;
+  await onStage(script, async ({ folder, runtime, files, spec }) => {
+    files.set("/certificates/tls.crt", "certificate\n");
+    const environment = {
+      FDB_TLS_CERTIFICATE_FILE: "/certificates/tls.crt",
+      FDB_TLS_VERIFY_PEERS: "I.CN=authority",
+      HOME_MADE: "is the container's own",
+    };
+    await runtime.start({ ...spec, environment }).exited;
+    const seen = readFileSync(join(folder, "volumes", "pvc%2F1", "1", "seen"), "utf8");
+    assert.equal(seen, "certificate\nI.CN=authority,\n");
+  });
+});
+
 test("[DB66] the command line of a process is told as its container has it", async () => {
   await onStage('echo "$0 $*" > "${1#*=}.line"', async ({ folder, runtime, spec }) => {
     await runtime.start(spec).exited;

@@ -63,7 +63,7 @@ export function localProcesses(options: LocalProcessOptions): LocalProcesses {
       if (typeof layout === "string") return refused(layout);
       insides.set([path, ...layout.args].join(" "), [spec.binaryPath, ...spec.args].join(" "));
       const child = spawn(path, layout.args, {
-        env: options.environment,
+        env: { ...options.environment, ...certificateVariables(options.folder, spec) },
         stdio: ["ignore", "ignore", "pipe"],
       });
       const exited = exitOf(child).then((exit) => {
@@ -130,15 +130,33 @@ function layOut(folder: string, spec: ServerProcessSpec): Layout | string {
       mkdirSync(dirname(local), { recursive: true });
       args.push(`--${name}=${local}`);
     } else if (fileArguments.has(known)) {
-      const local = join(folder, "mounts", encodeURIComponent(spec.pod.uid), inside);
-      const text = spec.files.read(inside);
-      if (text !== undefined) put(local, text);
-      args.push(`--${name}=${local}`);
+      args.push(`--${name}=${mounted(folder, spec, inside)}`);
     } else {
       args.push(argument);
     }
   }
   return { args, clusterFile };
+}
+
+/** Where the process finds a file that its container only reads. */
+function mounted(folder: string, spec: ServerProcessSpec, inside: string): string {
+  const local = join(folder, "mounts", encodeURIComponent(spec.pod.uid), inside);
+  const text = spec.files.read(inside);
+  if (text !== undefined) put(local, text);
+  return local;
+}
+
+/** What the container says about its certificates; their files as the process finds them. */
+function certificateVariables(folder: string, spec: ServerProcessSpec): Record<string, string> {
+  const told = Object.entries(spec.environment ?? {}).filter(([name]) =>
+    name.startsWith("FDB_TLS_"),
+  );
+  return Object.fromEntries(
+    told.map(([name, value]) => [
+      name,
+      name.endsWith("_FILE") ? mounted(folder, spec, value) : value,
+    ]),
+  );
 }
 
 function onVolume(folder: string, spec: ServerProcessSpec, inside: string): string | undefined {

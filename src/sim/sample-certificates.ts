@@ -15,10 +15,26 @@ const certificateEnv: readonly EnvVar[] = [
   { name: "FDB_TLS_CA_FILE", value: `${folder}/ca.crt` },
 ];
 
-export async function createCertificates(client: KubeClient, namespace: string): Promise<void> {
+/** The files of a Secret for TLS. */
+export interface CertificateTexts {
+  readonly "tls.crt": string;
+  readonly "tls.key": string;
+  readonly "ca.crt": string;
+}
+
+/** Simulated servers take any text for a certificate. */
+const sampleTexts: CertificateTexts = {
+  ...{ "tls.crt": "certificate", "tls.key": "key", "ca.crt": "authority" },
+};
+
+export async function createCertificates(
+  client: KubeClient,
+  namespace: string,
+  texts: CertificateTexts = sampleTexts,
+): Promise<void> {
   await client.create(secrets, {
     ...{ apiVersion: "v1", kind: "Secret", metadata: { name, namespace } },
-    stringData: { "tls.crt": "certificate", "tls.key": "key", "ca.crt": "authority" },
+    stringData: { ...texts },
   });
 }
 

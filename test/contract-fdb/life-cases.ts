@@ -4,6 +4,7 @@ import { lifeBackupCases } from "./life-backup-cases.ts";
 import { lifeChangeCases } from "./life-change-cases.ts";
 import { lifePreviewCases } from "./life-preview-cases.ts";
 import { lifeProofCases } from "./life-proof-cases.ts";
+import { lifeSurvivalCases } from "./life-survival-cases.ts";
 import { lifeTroubleCases } from "./life-trouble-cases.ts";
 import type { LifeCase, LifeTarget } from "./life-target.ts";
 import { untilAtRest } from "./life-target.ts";
@@ -14,6 +15,7 @@ export const allLifeCases: readonly LifeCase[] = [
   ...lifeChangeCases,
   ...lifeTroubleCases,
   ...lifePreviewCases,
+  ...lifeSurvivalCases,
 ];
 
 export async function runLifeCase(target: LifeTarget, { run }: LifeCase): Promise<void> {

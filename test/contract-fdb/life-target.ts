@@ -30,6 +30,8 @@ export interface LifeTarget {
   readonly store: LifeStore | undefined;
   /** Of a person who looks at the database, not of the operator. */
   readonly admin: AdminClient;
+  /** That person takes the connection string of the resource: where all coordinators have moved nobody can follow them. */
+  readonly reopen: () => Promise<void>;
   /** The same of another cluster, once that was created. */
   readonly open: (clusterName: string) => Promise<AdminClient>;
   readonly data: LifeData;
@@ -40,6 +42,8 @@ export interface LifeTarget {
   readonly holdDown: (podNames: readonly string[]) => () => void;
   /** Ends the clients of the operator behind its back; undefined where they are no processes. */
   readonly crashClients: (() => void) | undefined;
+  /** The operator dies in whatever it does, and another one takes its place. */
+  readonly killOperator: () => Promise<void>;
   /** A real database that recovers before it has heard of all its processes does so once or twice more by itself. */
   readonly mostRecoveriesOfOneKill: number;
   readonly finish: <T>(operation: Promise<T>) => Promise<T>;
@@ -76,6 +80,18 @@ export async function podsOf(target: LifeTarget, processClass?: string): Promise
   return (await target.world.client.list(pods, { namespace, labelSelector })).items;
 }
 
+/** Names, in the order of the connection string. */
+export async function coordinatorPods(target: LifeTarget): Promise<string[]> {
+  const { status } = await clusterOf(target);
+  const all = await podsOf(target);
+  const addresses = (status?.connectionString ?? "").split("@")[1]?.split(",") ?? [];
+  return addresses.flatMap((address) => {
+    const ip = address.split(":")[0];
+    const pod = all.find(({ status: found }) => found?.podIP === ip);
+    return pod?.metadata.name ?? [];
+  });
+}
+
 export function statusOf(target: LifeTarget): Promise<DatabaseStatus> {
   return target.finish(target.admin.status(callMs));
 }
@@ -104,24 +120,30 @@ export async function until(
 export async function untilAtRest(
   target: LifeTarget,
   look: (status: DatabaseStatus) => void = () => {},
+  seconds = patienceSeconds,
 ): Promise<DatabaseStatus> {
   let last: DatabaseStatus = {};
-  await until(target, "the cluster is at rest", async () => {
-    const answer = await statusOf(target).catch(() => undefined);
-    if (answer === undefined) return false;
-    look(answer);
-    const { metadata, status } = await clusterOf(target);
-    const groups = status?.processGroups ?? [];
-    if (
-      status?.generations?.reconciled !== metadata.generation ||
-      conditionIn(status, "Reconciled")?.status !== "True" ||
-      groups.some(({ processGroupConditions: found = [] }) => found.length > 0)
-    ) {
-      return false;
-    }
-    last = answer;
-    return isHealthy(answer) && processesOf(answer).length === groups.length;
-  });
+  await until(
+    target,
+    "the cluster is at rest",
+    async () => {
+      const answer = await statusOf(target).catch(() => undefined);
+      if (answer === undefined) return false;
+      look(answer);
+      const { metadata, status } = await clusterOf(target);
+      const groups = status?.processGroups ?? [];
+      if (
+        status?.generations?.reconciled !== metadata.generation ||
+        conditionIn(status, "Reconciled")?.status !== "True" ||
+        groups.some(({ processGroupConditions: found = [] }) => found.length > 0)
+      ) {
+        return false;
+      }
+      last = answer;
+      return isHealthy(answer) && processesOf(answer).length === groups.length;
+    },
+    seconds,
+  );
   return last;
 }
 

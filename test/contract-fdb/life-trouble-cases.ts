@@ -6,6 +6,7 @@ import {
   attemptsSince,
   changeSpec,
   clusterOf,
+  coordinatorPods,
   lifeKey,
   podsOf,
   processesOf,
@@ -180,17 +181,6 @@ function processOf(status: Status, podName: string, ip?: string) {
 
 function storageIdOf(status: Status, podName: string, ip?: string): string | undefined {
   return processOf(status, podName, ip)?.roles?.find(({ role }) => role === "storage")?.id;
-}
-
-async function coordinatorPods(target: LifeTarget): Promise<string[]> {
-  const { status } = await clusterOf(target);
-  const all = await podsOf(target);
-  const addresses = (status?.connectionString ?? "").split("@")[1]?.split(",") ?? [];
-  return addresses.flatMap((address) => {
-    const ip = address.split(":")[0];
-    const pod = all.find(({ status: found }) => found?.podIP === ip);
-    return pod?.metadata.name ?? [];
-  });
 }
 
 async function coordinatorPod(target: LifeTarget): Promise<string> {

@@ -1,6 +1,6 @@
 // The two worlds in which a cluster lives through its cases: real fdbservers in real time, and the simulated database in
 // virtual time. Both have the emulated Kubernetes and the operator of `fdb-operator dev`.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
@@ -17,9 +17,12 @@ import { clientProgramPath } from "../../src/fdb/client/client-program.ts";
 import type { Activity } from "../../src/operate/activity.ts";
 import type { ProcessRuntime, ServerProcess } from "../../src/pod/process-runtime.ts";
 import { loopbackAddress } from "../../src/pod/loopback-address.ts";
+import { createCertificates } from "../../src/sim/sample-certificates.ts";
+import type { CertificateTexts } from "../../src/sim/sample-certificates.ts";
 import { createGround } from "../../src/sim/ground.ts";
 import type { Ground } from "../../src/sim/ground.ts";
 import { VirtualClock } from "../../src/env/virtual-clock.ts";
+import { OperatorLife } from "../../src/sim/faults/mortal-operator.ts";
 import { startWorldOn } from "../../src/sim/world.ts";
 import type { SiteOptions, World } from "../../src/sim/world.ts";
 import { startObjectStore } from "../object-store.ts";
@@ -27,6 +30,8 @@ import type { ObjectStoreServer } from "../object-store.ts";
 import { lifeData } from "./life-data.ts";
 import { lifeKey, untilAtRest } from "./life-target.ts";
 import type { LifeStore, LifeTarget } from "./life-target.ts";
+import { writeCertificates } from "./real-database.ts";
+import { SwitchedAdmin } from "./switched-admin.ts";
 
 /** Far behind the addresses of the pods. */
 const storeAddress = 60_000;
@@ -57,16 +62,24 @@ type Passing = Pick<
   "finish" | "pass" | "crashClients" | "mostRecoveriesOfOneKill" | "store"
 >;
 
-/** With the program of an S3 server, where there is one. */
+interface LifeSite extends Pick<SiteOptions, "runtime" | "wrapAdmin" | "kubelet"> {
+  /** For a cluster that turns TLS on; those of simulated servers when absent. */
+  readonly certificates?: CertificateTexts;
+}
+
+/** With the program of an S3 server, where there is one; of the newest version unless another is wanted. */
 export async function realLife(
   environment: NodeJS.ProcessEnv,
   objectStore: string | undefined,
+  version?: string,
 ): Promise<Life> {
   const clock = machineClock();
   const children = new Set<ChildHandle>();
   const fork = forkStarter(clientProgramPath());
+  const folder = mkdtempSync(join(tmpdir(), "fdb-life-"));
+  const certificates = writeCertificates(folder);
   const processes = await openProcesses({
-    ...{ environment, clock, log: silentLog },
+    ...{ environment: { ...environment, ...certificates }, clock, log: silentLog },
     startClient: (handed) => {
       const child = fork(handed);
       children.add(child);
@@ -87,20 +100,31 @@ export async function realLife(
     },
     mostRecoveriesOfOneKill: 3,
   };
-  const documents = await processes.sample();
-  const life = await live(createGround({ clock, seed: 1 }), processes.site, documents, passing);
-  return {
-    target: life.target,
-    async stop() {
-      await life.stop();
-      await store?.stop();
-      await processes.stop();
-      clock.stop();
-    },
+  const documents = ofVersion(await processes.sample(), version);
+  const site = { ...processes.site, certificates: textsIn(folder) };
+  const end = async (): Promise<void> => {
+    await store?.stop();
+    await processes.stop();
+    clock.stop();
+    rmSync(folder, { recursive: true, force: true });
   };
+  try {
+    const life = await live(createGround({ clock, seed: 1 }), site, documents, passing);
+    return {
+      target: life.target,
+      async stop() {
+        await life.stop();
+        await end();
+      },
+    };
+  } catch (error) {
+    // A cluster that never came to rest leaves no server behind.
+    await end();
+    throw error;
+  }
 }
 
-export async function simulatedLife(sample: string): Promise<Life> {
+export async function simulatedLife(sample: string, version?: string): Promise<Life> {
   const clock = new VirtualClock();
   const finish = async <T>(operation: Promise<T>): Promise<T> => {
     let isDone = false;
@@ -114,7 +138,7 @@ export async function simulatedLife(sample: string): Promise<Life> {
   const pass = async (seconds: number): Promise<void> => {
     await clock.advance(seconds * 1000);
   };
-  const documents = await readDocuments(sample);
+  const documents = ofVersion(await readDocuments(sample), version);
   const kind = { crashClients: undefined, mostRecoveriesOfOneKill: 1 };
   const ground = createGround({ clock, seed: 1 });
   const { bucket, key, region, secret } = account;
@@ -152,33 +176,54 @@ async function startStore(binary: string): Promise<ObjectStoreServer> {
   };
 }
 
+function textsIn(folder: string): CertificateTexts {
+  const read = (name: string): string => readFileSync(join(folder, name), "utf8");
+  return { "tls.crt": read("tls.crt"), "tls.key": read("tls.key"), "ca.crt": read("ca.crt") };
+}
+
 async function live(
   ground: Ground,
-  site: Pick<SiteOptions, "runtime" | "wrapAdmin" | "kubelet">,
+  { certificates, ...site }: LifeSite,
   documents: readonly SourceDocument[],
   passing: Passing,
 ): Promise<Life> {
   const activities: Activity[] = [];
   const servers = new Map<string, Set<ServerProcess>>();
   const heldDown = new Set<string>();
+  let operator = new OperatorLife();
   const world = startWorldOn(ground, {
     ...site,
+    wrapTransport(transport) {
+      operator = new OperatorLife();
+      return operator.transport(transport);
+    },
+    wrapAdmin: (admin) => operator.admin(site.wrapAdmin?.(admin) ?? admin),
     runtime: listed(site.runtime ?? ground.fdb.runtime, servers, heldDown),
     ...{ nodes: 8, zones: 4, operator: haste },
     onActivity: (activity) => void activities.push(activity),
   });
   await passing.finish(world.started);
+  await passing.finish(createCertificates(world.client, lifeKey.namespace, certificates));
   await passing.finish(createResources(world.client, world.transport, documents.map(hurried)));
   const factory = site.wrapAdmin?.(ground.fdb.admin) ?? ground.fdb.admin;
   const open = (name: string): Promise<AdminClient> =>
     openWhenCreated(world, factory, passing, name);
-  const admin = await open(lifeKey.name);
+  const person = new SwitchedAdmin(await open(lifeKey.name));
+  const admin = person.client;
   const killServers = (podName: string): void => {
     for (const server of servers.get(podName) ?? []) server.kill();
   };
   const target: LifeTarget = {
     ...{ world, admin, open, activities, data: lifeData(admin, passing.finish), ...passing },
     killServers,
+    async reopen() {
+      person.switchTo(await open(lifeKey.name));
+    },
+    async killOperator() {
+      operator.die();
+      await passing.finish(world.stopOperator());
+      world.startOperator();
+    },
     holdDown(podNames) {
       for (const name of podNames) {
         heldDown.add(name);
@@ -195,6 +240,17 @@ async function live(
       await passing.finish(world.stop());
     },
   };
+}
+
+function ofVersion(
+  documents: readonly SourceDocument[],
+  version: string | undefined,
+): readonly SourceDocument[] {
+  if (version === undefined) return documents;
+  return documents.map((document) => {
+    const { spec } = document.object as { spec?: Record<string, unknown> };
+    return { ...document, object: { ...document.object, spec: { ...spec, version } } };
+  });
 }
 
 /** Waits that protect a busy database would only make the cases long. */

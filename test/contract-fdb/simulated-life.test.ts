@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { test } from "node:test";
 import { allLifeCases, runLifeCase } from "./life-cases.ts";
+import { upgradeCase } from "./life-upgrade-case.ts";
 import { simulatedLife } from "./life-worlds.ts";
 
 const sample = join(import.meta.dirname, "..", "..", "examples", "local-processes.yaml");
@@ -16,3 +17,18 @@ test("a cluster lives through its cases on the simulated database", async (conte
     await life.stop();
   }
 });
+
+for (const [from, to] of [
+  ["7.1.57", "7.3.63"],
+  ["7.3.63", "7.3.79"],
+] as const) {
+  const upgrade = upgradeCase(from, to);
+  test(`[PROVE7] ${upgrade.title}, on the simulated database`, async () => {
+    const life = await simulatedLife(sample, from);
+    try {
+      await runLifeCase(life.target, upgrade);
+    } finally {
+      await life.stop();
+    }
+  });
+}

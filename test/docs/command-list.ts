@@ -382,6 +382,14 @@ export const leftOut: Readonly<Record<string, string>> = {
   "npm pack": otherTest("test/packaging/npm-package.test.ts"),
   "npm test": "is this suite",
   "npm run bench": "takes ten minutes of measuring",
+  "npm run prove": "takes many minutes; test/prove tests its parts",
+  "npm run prove -- --list": otherTest("test/prove/prove-command.test.ts"),
+  "kubectl exec POD -c foundationdb -- ls -l /var/fdb/data":
+    "looks for coordinators after a loss: test/contract-fdb/life-survival-cases.ts names them",
+  "kubectl fdb update connection-string -c sample sample:abc@IP:4501,IP:4501,IP:4501":
+    "needs a database that was lost: test/contract-fdb/life-survival-cases.ts",
+  "npm run prove -- --output docs/proof.md":
+    "takes many minutes and writes into this folder; test/prove tests its parts",
   "npm run checklist": otherTest(".ci/run"),
   "npm run contract:fdb": otherTest(".ci/run"),
   "npm run docs": otherTest(".ci/run"),

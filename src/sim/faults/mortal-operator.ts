@@ -59,7 +59,7 @@ export class OperatorLife {
     const read = <T>(call: () => Promise<T>): Promise<T> => this.#pass(false, call, lost);
     const write = <T>(call: () => Promise<T>): Promise<T> => this.#pass(true, call, lost);
     return {
-      ...client,
+      close: () => client.close(),
       status: (timeoutMs) => read(() => client.status(timeoutMs)),
       excluded: (timeoutMs) => read(() => client.excluded(timeoutMs)),
       exclusionsInProgress: (timeoutMs) => read(() => client.exclusionsInProgress(timeoutMs)),
