@@ -174,6 +174,18 @@ export class Watchman {
     };
   }
 
+  /** Somebody asks for an eviction: what the budget of the operator lets through is as safe as what it does itself. */
+  async inspectEviction(podName: string, evict: () => Promise<boolean>): Promise<void> {
+    const isOthers = this.#isDisturbedLately() || this.#clusters.size > 1;
+    this.#noteMembers();
+    const before = this.violations.length;
+    this.#checkBudget(podName);
+    this.#checkCoordinators(podName);
+    const found = this.violations.splice(before);
+    if (!(await evict()) || isOthers) return;
+    for (const text of found) this.violations.push(`${text} (evicted from a node that is drained)`);
+  }
+
   /** Somebody else holds the lock of the database until then. */
   foreignLockUntilMs = 0;
 
