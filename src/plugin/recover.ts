@@ -67,8 +67,17 @@ export async function runRecover(
   const yes = { yes: true };
   const change = (next: (spec: ClusterSpec) => ClusterSpec) =>
     changeCluster(session, { name, text: "", change: ({ spec }) => next(spec) }, yes);
-  await change((spec) => oneRegionOf({ ...spec, skip: true }, dataCenter));
-  out.write(`${place}: the operator is held off (spec.skip), and one region is left in the spec\n`);
+  await change((spec) => ({ ...spec, skip: true }));
+  out.write(`${place}: the operator is held off (spec.skip)\n`);
+  // Somebody may have come back while the question was open, or a pod that was chosen may be another one now.
+  try {
+    mustBeAgreed(way, await findWay(session, name, way.cluster.spec.skip === true));
+  } catch (error) {
+    await change((spec) => ({ ...spec, skip: cluster.spec.skip ?? false }));
+    throw error;
+  }
+  await change((spec) => oneRegionOf(spec, dataCenter));
+  out.write(`${place}: one region is left in the spec\n`);
   const after = await heldOff(
     session,
     name,
@@ -140,8 +149,21 @@ export function lossOf(dataCenter: string): string[] {
   ];
 }
 
-/** Everything that is looked at before something is done. */
-async function findWay(session: Session, name: string): Promise<Way> {
+/** Only what a person has read and agreed to is done. */
+function mustBeAgreed(agreed: Way, now: Way): void {
+  const textOf = ({ cluster: { spec, status }, ...rest }: Way): string =>
+    JSON.stringify([rest, status?.connectionString, { ...spec, skip: true }]);
+  if (textOf(agreed) === textOf(now)) return;
+  const back = now.survivors.filter((pod) => !agreed.survivors.includes(pod));
+  const why =
+    back.length === 0
+      ? `coordinators, pods or the spec are not what they were when you agreed (${now.connectionString} would be next)`
+      : `${back.join(", ")} came back meanwhile and may know more than ${agreed.source.pod}`;
+  throw new CommandError(`${why}; look again; nothing was changed`);
+}
+
+/** Everything that is looked at before something is done. One that ended half-way left the operator held off. */
+async function findWay(session: Session, name: string, isGoingOn?: boolean): Promise<Way> {
   const cluster = await readCluster(session, name);
   const { dataCenter, skip } = cluster.spec;
   const refuse = (why: string): CommandError => new CommandError(`${why}; nothing was changed`);
@@ -152,7 +174,7 @@ async function findWay(session: Session, name: string): Promise<Way> {
   if (!known.ok) throw refuse(`status.connectionString of ${name}: ${known.error}`);
   const seen = await mustNotServe(session, cluster, "there is nothing to recover");
   if (seen.hasQuorum === undefined) throw refuse(seen.words);
-  if (seen.hasQuorum && skip !== true) {
+  if (seen.hasQuorum && !(isGoingOn ?? skip === true)) {
     throw refuse(
       `a majority of the coordinators of ${name} answers: the database may come back by itself (kubectl fdb explain ${name})`,
     );
