@@ -7,6 +7,7 @@ import { hallSpreadOf } from "../api/hall-spread.ts";
 import { configMapName } from "../build/config-map.ts";
 import { evictionSelector } from "../build/disruption-budget.ts";
 import { isQuarantined, quarantineLabel } from "../build/quarantine.ts";
+import { isVolumeReader } from "../build/volume-reader.ts";
 import type {
   Node,
   PersistentVolume,
@@ -44,7 +45,7 @@ export interface ObserveInput {
 export function observeCluster(input: ObserveInput): Snapshot {
   const { cluster, caches, state, nowMs } = input;
   const name = configMapName(cluster.metadata.name ?? "");
-  const pods = objectsOf(caches.pods, cluster);
+  const { pods, volumeReaders } = podsOf(caches, cluster);
   const databases = [state.database, ...state.database.peers()];
   return withSpecInForce({
     nowMs,
@@ -55,6 +56,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     pvcs: objectsOf(caches.pvcs, cluster),
     ...quarantineOf(caches, cluster),
     adoptable: adoptableOf(caches, cluster),
+    volumeReaders,
     claimsProblem: caches.pvcs.problem,
     services: objectsOf(caches.services, cluster),
     // By name alone it could be somebody else's, whose data must not be overwritten.
@@ -254,6 +256,15 @@ export function objectsOf<T extends KubeObject>(
     if (name !== undefined && isOurs && !isQuarantined(object)) found.set(name, object);
   }
   return found;
+}
+
+/** What only reads a volume is no pod of a process group. */
+function podsOf(caches: Caches, cluster: Stored<FoundationDBCluster>) {
+  const all = [...objectsOf(caches.pods, cluster)];
+  return {
+    pods: new Map(all.filter(([, pod]) => !isVolumeReader(pod))),
+    volumeReaders: all.flatMap(([, pod]) => (isVolumeReader(pod) ? [pod] : [])),
+  };
 }
 
 /** Only until the database has been seen: afterwards its claims are as any others. */

@@ -149,6 +149,7 @@ async function write(
     case "createPvc":
       return createObject(tools, persistentVolumeClaims, caches.pvcs, action.object);
     case "createPod":
+    case "createVolumeReader":
       return createObject(tools, pods, caches.pods, action.object);
     case "updateConfigMap":
       return updateObject(tools, configMaps, caches.configMaps, action.object);
@@ -176,6 +177,11 @@ async function write(
       return writeNetworkPolicy(tools, database.namespace, caches.policies, action);
     case "deleteService":
       return deleteService(options, target, action.basis);
+    case "deleteVolumeReader":
+      return deleteExactly(
+        { client: options.client, namespace: database.namespace, doubts: database.doubts },
+        ...([pods, caches.pods, action.basis] as const),
+      );
     case "setFinalizer":
       return setFinalizer(options, target, action.isPresent);
     default:

@@ -50,6 +50,8 @@ export type Action =
       processGroupId: string;
     })
   | (ActionBase & { type: "createPod"; object: Stored<Pod>; processGroupId: string })
+  | (ActionBase & { type: "createVolumeReader"; object: Stored<Pod> })
+  | (ActionBase & { type: "deleteVolumeReader"; basis: ObjectBasis })
   | (ActionBase & {
       type: "patchPod" | "patchPvc";
       basis: ObjectBasis;
@@ -295,6 +297,10 @@ export function describeAction(action: Action): string {
     case "createPvc":
     case "createPod":
       return `create ${kindOf(action.type)} ${action.object.metadata.name ?? ""}`;
+    case "createVolumeReader":
+      return `create pod ${action.object.metadata.name ?? ""} to read a volume`;
+    case "deleteVolumeReader":
+      return `delete pod ${action.basis.name}, which read a volume`;
     case "updateConfigMap":
     case "updateService":
       return `update ${kindOf(action.type)} ${action.basis.name}`;
