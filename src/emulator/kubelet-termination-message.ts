@@ -1,4 +1,4 @@
-// What a container leaves as its last words. Carries rules KUBELET80 and KUBELET81.
+// What a container leaves as its last words. Carries rules KUBELET80 and KUBELET105.
 import type { Container } from "../kube/generated/types.ts";
 
 const messageLinesMax = 80;

@@ -1,4 +1,4 @@
-// `cp FROM TO` as the program of a container. Carries rule KUBELET81.
+// `cp FROM TO` as the program of a container. Carries rule KUBELET105.
 import type { Program } from "../pod/container-program.ts";
 
 export const runCopy: Program = ({ command, args, files, writeLog, exit, clock }) => {

@@ -1,6 +1,6 @@
 // Step adoptVolumes: brings a database back from its disks. The process groups have been found by the labels of the claims
 // already; here it is decided whether anything may be started on them, and the resource becomes their owner again.
-// Rules: spec/adoption.md [ADO1]-[ADO4], [ADO13]-[ADO16].
+// Rules: spec/adoption.md [ADO1]-[ADO4], [ADO13]-[ADO15].
 import { ownerReferenceTo } from "../../build/labels.ts";
 import { labelsOf } from "../../api/effective.ts";
 import type { Action } from "../action.ts";

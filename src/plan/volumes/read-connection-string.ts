@@ -1,6 +1,6 @@
 // The connection string of a database that comes back from its disks, read from all of them by short-lived pods. Only one that every
 // volume holds is taken: a volume that disagrees, or that cannot be read, is told, and a person decides.
-// Rules: spec/adoption.md [ADO13]-[ADO16].
+// Rules: spec/adoption.md [ADO13]-[ADO15].
 import { claimOfReader, readingOf, volumeReader } from "../../build/volume-reader.ts";
 import type { Reading } from "../../build/volume-reader.ts";
 import type { PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
