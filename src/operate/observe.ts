@@ -21,6 +21,7 @@ import type { Stored } from "../kube/resource.ts";
 import { matchesLabelSelector } from "../kube/selector.ts";
 import { isMarkedForRemoval } from "../model/process-group.ts";
 import { redundancyOf } from "../model/redundancy.ts";
+import { fencedElsewhere } from "../plan/coordination/shared-fences.ts";
 import { ownObservation } from "../plan/safety/foreign-database.ts";
 import type { SafetyChecks } from "../plan/safety/checks.ts";
 import { withSpecInForce } from "../plan/status/spec-in-force.ts";
@@ -47,6 +48,10 @@ export function observeCluster(input: ObserveInput): Snapshot {
   const name = configMapName(cluster.metadata.name ?? "");
   const { pods, volumeReaders } = podsOf(caches, cluster);
   const databases = [state.database, ...state.database.peers()];
+  const database = ownObservation(
+    { ...input, pods, memory: state.memory },
+    freshEnough(state.poller.latest, input),
+  );
   return withSpecInForce({
     nowMs,
     serverAheadMs: input.serverAheadMs,
@@ -71,15 +76,20 @@ export function observeCluster(input: ObserveInput): Snapshot {
     evictedFrom: state.evictedFrom,
     // A new process group may go to a node that has none yet.
     placementNodes: isPlacing(cluster) ? caches.nodes?.list() : undefined,
-    database: ownObservation(
-      { ...input, pods, memory: state.memory },
-      freshEnough(state.poller.latest, input),
-    ),
+    database,
     statuses: state.statuses.statuses,
     histories: state.statuses.histories,
     knowledge: state.reader.knowledge,
     ledger: databases.flatMap(({ ledger }) => ledger.entries()),
-    lostZones: state.statuses.lostZones(nowMs),
+    lostZones: new Map([
+      ...fencedElsewhere({
+        cluster,
+        database,
+        knowledge: state.reader.knowledge,
+        memory: state.memory,
+      }),
+      ...state.statuses.lostZones(nowMs),
+    ]),
     missingCoordinators: state.statuses.missingCoordinators,
     sidecars: state.sidecars.observations(),
     certificates: state.certificates.observations(),

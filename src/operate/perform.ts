@@ -2,7 +2,8 @@
 // something away from the database goes through the guard. Rules: spec/operate.md [OP25]-[OP30].
 import { append } from "../env/long-lists.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
-import { announceWindows } from "../fdb/announced-windows.ts";
+import { announce } from "../fdb/announcements.ts";
+import { announcementKinds } from "../fdb/keys.ts";
 import { updateSets } from "../fdb/coordination-sets.ts";
 import { updateDenyList } from "../fdb/deny-list.ts";
 import { releaseLock } from "../fdb/lock.ts";
@@ -356,8 +357,9 @@ async function writeKeys(target: PerformTarget, action: KeyAction): Promise<void
     case "updateMaintenanceList":
       return removeFromMaintenanceList(shared.keys, action.remove);
     case "updateCoordination":
-      if (action.windows !== undefined) {
-        await announceWindows(shared.keys, action.prefix, action.windows);
+      for (const kind of announcementKinds) {
+        const text = action[kind];
+        if (text !== undefined) await announce(shared.keys, kind, action.prefix, text);
       }
       return updateSets(shared.keys, action.prefix, action.updates);
     case "migrateCoordination":

@@ -49,7 +49,11 @@ function partsOf(action: Action): readonly Part[] {
     case "updateMaintenanceList":
       return [sorted(action.remove)];
     case "updateCoordination":
-      return [updatesOf(action.updates), action.windows ?? "as before"];
+      return [
+        updatesOf(action.updates),
+        action.windows ?? "as before",
+        action.fences ?? "as before",
+      ];
     case "migrateCoordination":
       return [action.prefix, sorted(action.entries.map(({ processGroupId }) => processGroupId))];
     case "setFinalizer":

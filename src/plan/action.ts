@@ -121,6 +121,8 @@ export type Action =
       updates: SetUpdates;
       /** The maintenance windows, when the others know other ones; empty for none. */
       windows?: string;
+      /** The same for fenced process groups by fault domain. */
+      fences?: string;
     })
   | (ActionBase & {
       /** Entries of our own process groups come under our present prefix. */
@@ -324,7 +326,7 @@ export function describeAction(action: Action): string {
     case "updateMaintenanceList":
       return `end the maintenance of ${nameList(action.remove)}`;
     case "updateCoordination":
-      return `tell the other instances: ${describeUpdates(action.updates, action.windows)}`;
+      return `tell the other instances: ${describeUpdates(action)}`;
     case "migrateCoordination":
       return `move the announcements of ${nameList(action.entries.map(idOf))} to ${action.prefix}`;
     case "createDisruptionBudget":
@@ -377,7 +379,10 @@ function describeDisruption(action: DisruptiveAction): string {
   }
 }
 
-function describeUpdates(updates: SetUpdates, windows: string | undefined): string {
+function describeUpdates(
+  action: Pick<Action & { type: "updateCoordination" }, "updates" | "windows" | "fences">,
+): string {
+  const { updates, windows, fences } = action;
   const texts = storedSets.flatMap((set) => {
     const changes = [...(updates[set] ?? [])];
     const ids = (action: EntryUpdate["action"]): string[] =>
@@ -388,7 +393,11 @@ function describeUpdates(updates: SetUpdates, windows: string | undefined): stri
     ];
     return parts.length === 0 ? [] : [`${set} ${parts.join(", ")}`];
   });
-  return [...texts, ...(windows === undefined ? [] : ["maintenance windows"])].join("; ");
+  return [
+    ...texts,
+    ...(windows === undefined ? [] : ["maintenance windows"]),
+    ...(fences === undefined ? [] : ["fences"]),
+  ].join("; ");
 }
 
 function idOf(entry: SetEntry): string {
