@@ -46,7 +46,7 @@ export interface ObserveInput {
 export function observeCluster(input: ObserveInput): Snapshot {
   const { cluster, caches, state, nowMs } = input;
   const name = configMapName(cluster.metadata.name ?? "");
-  const { pods, volumeReaders } = podsOf(caches, cluster);
+  const { pods, volumeReaders } = clusterPods(caches, cluster);
   const databases = [state.database, ...state.database.peers()];
   const database = ownObservation(
     { ...input, pods, memory: state.memory },
@@ -269,7 +269,7 @@ export function objectsOf<T extends KubeObject>(
 }
 
 /** What only reads a volume is no pod of a process group. */
-function podsOf(caches: Caches, cluster: Stored<FoundationDBCluster>) {
+function clusterPods(caches: Caches, cluster: Stored<FoundationDBCluster>) {
   const all = [...objectsOf(caches.pods, cluster)];
   return {
     pods: new Map(all.filter(([, pod]) => !isVolumeReader(pod))),

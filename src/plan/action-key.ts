@@ -49,11 +49,7 @@ function partsOf(action: Action): readonly Part[] {
     case "updateMaintenanceList":
       return [sorted(action.remove)];
     case "updateCoordination":
-      return [
-        updatesOf(action.updates),
-        action.windows ?? "as before",
-        action.fences ?? "as before",
-      ];
+      return [updatesOf(action.updates), action.windows ?? "same", action.fences ?? "same"];
     case "migrateCoordination":
       return [action.prefix, sorted(action.entries.map(({ processGroupId }) => processGroupId))];
     case "setFinalizer":

@@ -379,10 +379,11 @@ function describeDisruption(action: DisruptiveAction): string {
   }
 }
 
-function describeUpdates(
-  action: Pick<Action & { type: "updateCoordination" }, "updates" | "windows" | "fences">,
-): string {
-  const { updates, windows, fences } = action;
+function describeUpdates({
+  updates,
+  windows,
+  fences,
+}: Action & { type: "updateCoordination" }): string {
   const texts = storedSets.flatMap((set) => {
     const changes = [...(updates[set] ?? [])];
     const ids = (action: EntryUpdate["action"]): string[] =>

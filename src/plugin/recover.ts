@@ -29,6 +29,8 @@ export interface RecoverFlags extends WriteFlags {
 /** A database that cannot recover may tell no status, although its coordinators answer. */
 const silenceMs = 60_000;
 
+type Change = (next: (spec: ClusterSpec) => ClusterSpec) => Promise<unknown>;
+
 interface Way {
   readonly cluster: Stored<FoundationDBCluster>;
   readonly dataCenter: string;
@@ -65,17 +67,9 @@ export async function runRecover(
     flag: "--confirm",
   });
   const yes = { yes: true };
-  const change = (next: (spec: ClusterSpec) => ClusterSpec) =>
+  const change: Change = (next) =>
     changeCluster(session, { name, text: "", change: ({ spec }) => next(spec) }, yes);
-  await change((spec) => ({ ...spec, skip: true }));
-  out.write(`${place}: the operator is held off (spec.skip)\n`);
-  // Somebody may have come back while the question was open, or a pod that was chosen may be another one now.
-  try {
-    mustBeAgreed(way, await findWay(session, name, way.cluster.spec.skip === true));
-  } catch (error) {
-    await change((spec) => ({ ...spec, skip: cluster.spec.skip ?? false }));
-    throw error;
-  }
+  await holdOffAsAgreed(session, way, change);
   await change((spec) => oneRegionOf(spec, dataCenter));
   out.write(`${place}: one region is left in the spec\n`);
   const after = await heldOff(
@@ -102,11 +96,7 @@ export async function runRecover(
       );
       if (coordinated === undefined) out.note("fdbcli gets no status at the moment.\n");
       else out.write("A majority of the coordinators answers.\n");
-      const force = `force_recovery_with_data_loss ${dataCenter}`;
-      const command = ["fdbcli", "-C", clusterFile, "--timeout", "40", "--exec", force];
-      const { exitCode, stdout, stderr } = await runIn(session, source.pod, command);
-      // Whether the database serves in the end is what counts: the tool gives up before a slow recovery does.
-      if (exitCode !== 0) out.note(`fdbcli: ${(stderr || stdout).trim()}\n`);
+      await forceRecovery(session, source.pod, dataCenter);
       const served = await untilStatus(
         session,
         cluster,
@@ -147,6 +137,28 @@ export function lossOf(dataCenter: string): string[] {
     `LOST FOR GOOD: every transaction that was committed and had not reached ${dataCenter} yet, the last seconds before the others went down as a rule.`,
     "No process of another region may run any more, and none may come back with its data: it would be a second database of the same name.",
   ];
+}
+
+async function forceRecovery(session: Session, pod: string, dataCenter: string): Promise<void> {
+  const force = `force_recovery_with_data_loss ${dataCenter}`;
+  const command = ["fdbcli", "-C", clusterFile, "--timeout", "40", "--exec", force];
+  const { exitCode, stdout, stderr } = await runIn(session, pod, command);
+  // Whether the database serves in the end is what counts: the tool gives up before a slow recovery does.
+  if (exitCode !== 0) session.out.note(`fdbcli: ${(stderr || stdout).trim()}\n`);
+}
+
+/** Somebody may have come back while the question was open, or a pod that was chosen may be another one now. */
+async function holdOffAsAgreed(session: Session, way: Way, change: Change): Promise<void> {
+  const { metadata, spec: before } = way.cluster;
+  const name = metadata.name ?? "";
+  await change((spec) => ({ ...spec, skip: true }));
+  session.out.write(`${session.namespace}/${name}: the operator is held off (spec.skip)\n`);
+  try {
+    mustBeAgreed(way, await findWay(session, name, before.skip === true));
+  } catch (error) {
+    await change((spec) => ({ ...spec, skip: before.skip ?? false }));
+    throw error;
+  }
 }
 
 /** Only what a person has read and agreed to is done. */

@@ -26,7 +26,7 @@ export async function loseAllButDisks(life: LifeScene): Promise<void> {
   life.watchman.noteDisturbance();
   await deleteResource(life, name);
   for (const kind of [podDisruptionBudgets, services, configMaps, pods]) {
-    await deleteAll(life, kind as unknown as Resource<KubeObject>, name);
+    await deleteAll(life, kind, name);
   }
   const areGone = async (): Promise<boolean> => (await objectsOf(life, pods, name)).length === 0;
   await life.until(areGone, 10 * minuteMs, "all pods are gone");
