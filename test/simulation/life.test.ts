@@ -128,6 +128,12 @@ test("[W122] another instance takes over from one that stands still, and both do
 const early: readonly (readonly [string, number, LifeOptions, RegExp])[] = [
   ["[W138] a node is drained", 1192, { steps: 3, faults: ["drained"] }, /by kubectl drain/],
   ["[W139] all but the disks is lost", 8, { steps: 2, faults: [] }, /made again, with spec.adopt/],
+  [
+    "[W139] the same in halls, with pods that are made again before they start",
+    61006,
+    { steps: 1, faults: [] },
+    /with spec.adopt/,
+  ],
   ["[W140] regions change places", 183, { steps: 1, faults: [] }, /wish: the other region \{"/],
 ];
 

@@ -445,6 +445,8 @@ export class Watchman {
 
   /** A majority of the coordinators stays up. */
   #checkCoordinators(podName: string): void {
+    // What has not started serves nobody yet.
+    if (this.#pods.get(podName)?.status?.phase === "Pending") return;
     for (const { connectionString, isConfigured } of this.#databases()) {
       if (!isConfigured) continue;
       const coordinators = (connectionString.split("@")[1] ?? "").split(",");
