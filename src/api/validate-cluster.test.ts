@@ -57,6 +57,14 @@ test("[API21] an engine must exist in the version", () => {
   ]);
 });
 
+test("[MIG6] an engine without a name cannot be asked for", () => {
+  for (const name of ["storage_engine", "perpetual_storage_wiggle_engine"] as const) {
+    check([
+      [{ databaseConfiguration: { [name]: "custom" } }, `spec.databaseConfiguration.${name}`],
+    ]);
+  }
+});
+
 test("[MIG6] a migration of the storage engine that nobody will see the end of is warned of", () => {
   const type = (version: string, storage_migration_type: "disabled" | "gradual" | "aggressive") =>
     clusterWarnings(cluster({ version, databaseConfiguration: { storage_migration_type } }));

@@ -110,6 +110,12 @@ function versionProblems(spec: ClusterSpec): readonly ValidationProblem[] {
   return engines.flatMap((name) => {
     const engine = configuration?.[name];
     if (engine === undefined || version === undefined) return [];
+    if (engine === "custom") {
+      const message =
+        "FoundationDB calls an engine custom whose name it does not know, and none can be asked for by it";
+      const remedy = "name the engine, such as ssd-2, ssd-redwood-1 or ssd-rocksdb-v1";
+      return [problem(`spec.databaseConfiguration.${name}`, engine, message, remedy)];
+    }
     if (supportsStorageEngine(version, engine)) return [];
     const message = `FoundationDB ${spec.version} has no storage engine ${engine}`;
     const remedy = "choose another engine or a newer version";

@@ -338,9 +338,12 @@ export class ContainerRunner {
     this.#timer = undefined;
     this.#incarnation += 1;
     this.#program = undefined;
+    const { terminationMessagePath: path = "/dev/termination-log" } = this.container;
+    const written = this.#files?.read(path);
     this.#files?.dispose();
     const nowMs = this.#host.clock.nowMs();
-    const message = startError ?? terminationMessage(this.container, code, this.logs.lines());
+    const message =
+      startError ?? terminationMessage(this.container, code, this.logs.lines(), written);
     this.#state = {
       terminated: {
         exitCode: code,

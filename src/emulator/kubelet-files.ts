@@ -93,7 +93,7 @@ export class ContainerFileView implements WatchedFiles {
   }
 }
 
-/** What a container sees: its mounted volumes, and a root of its own unless that is read-only. */
+/** What a container sees: its mounted volumes, and a root of its own unless that is read-only, and a file for its last words. */
 export function openFiles(
   container: Container,
   imageFiles: ReadonlyMap<string, string>,
@@ -112,5 +112,8 @@ export function openFiles(
     const store = new VolumeStore(`root:${podUid}/${container.name}`, true);
     mounts.push({ mountPath: "/", store, subPath: "", isReadOnly: false });
   }
+  const { terminationMessagePath: mountPath = "/dev/termination-log" } = container;
+  const store = new VolumeStore(`last-words:${podUid}/${container.name}`, true);
+  mounts.push({ mountPath, store, subPath: "", isReadOnly: false });
   return new ContainerFileView(mounts, imageFiles);
 }

@@ -3,7 +3,7 @@
 import { isTest } from "../model/process-class.ts";
 import { parseProcessGroupId } from "../model/process-group-id.ts";
 import type { FdbTransaction, KeyValue } from "./admin.ts";
-import { decodeSetValue, encodeTargets, storedSets } from "./keys.ts";
+import { announcementKinds, decodeSetValue, encodeTargets, storedSets } from "./keys.ts";
 import type { CoordinationSet, OperatorKeys, SetEntry, StoredSet } from "./keys.ts";
 import { transactShared } from "./shared-keys.ts";
 import type { SharedKeys } from "./shared-keys.ts";
@@ -98,7 +98,9 @@ export async function clearInstance(
         if (entry?.processGroupIdPrefix === processGroupIdPrefix) transaction.clear(key);
       }
     }
-    transaction.clear(keys.windowsEntry(processGroupIdPrefix));
+    for (const kind of announcementKinds) {
+      transaction.clear(keys.announcementEntry(kind, processGroupIdPrefix));
+    }
   });
 }
 

@@ -31,6 +31,11 @@ export const storedSets = [...coordinationSets, "processAddresses"] as const;
 
 export type StoredSet = (typeof storedSets)[number];
 
+/** Of an instance as a whole. */
+export const announcementKinds = ["windows", "fences"] as const;
+
+export type Announcement = (typeof announcementKinds)[number];
+
 export interface KeyBounds {
   readonly begin: Uint8Array;
   /** Not included. */
@@ -100,13 +105,13 @@ export class OperatorKeys {
     return this.#below("maintenance");
   }
 
-  /** The maintenance windows of one instance. */
-  windowsEntry(processGroupIdPrefix: string): Uint8Array {
-    return this.#key("windows", processGroupIdPrefix);
+  /** What one instance tells the others. */
+  announcementEntry(kind: Announcement, processGroupIdPrefix: string): Uint8Array {
+    return this.#key(kind, processGroupIdPrefix);
   }
 
-  windows(): KeyBounds {
-    return this.#below("windows");
+  announcements(kind: Announcement): KeyBounds {
+    return this.#below(kind);
   }
 
   setEntry(set: StoredSet, entry: SetEntry): Uint8Array {

@@ -7,6 +7,7 @@ import { binaryText } from "../pod/container-program.ts";
 import type { Program } from "../pod/container-program.ts";
 import { runBackupTool } from "./backup-tool.ts";
 import { runInContainer } from "./commands/command-table.ts";
+import { runCopy } from "./copy-program.ts";
 import { runFdbmonitor } from "./fdbmonitor.ts";
 import { runGeneric } from "./generic-program.ts";
 import { runSplitSidecar } from "./split-sidecar.ts";
@@ -70,6 +71,7 @@ function databaseImage(tag: string, entryPoint: string, run: Program): Container
       if (first === undefined || names.has(first)) return run;
       const tool = toolNames.find((name) => first === name || first === `/usr/bin/${name}`);
       if (tool !== undefined) return runBackupTool(tool);
+      if (first === "cp" || first === "/usr/bin/cp") return runCopy;
       if (shells.includes(first)) return run === runFdbmonitor ? run : runGeneric;
       const isThere = files.has(first) || files.has(`/usr/bin/${first}`);
       return isThere || genericCommands.has(first) ? runGeneric : undefined;

@@ -2,7 +2,7 @@
 // a later pass finds the answers with their times. Rules: spec/safety.md [S1]-[S9], [S120], spec/upgrade.md [U31].
 import type { Clock } from "../env/clock.ts";
 import type { AdminClient, AdminClientFactory } from "../fdb/admin.ts";
-import { readWindows } from "../fdb/announced-windows.ts";
+import { readAnnouncements } from "../fdb/announcements.ts";
 import { readSets } from "../fdb/coordination-sets.ts";
 import { readDenyList } from "../fdb/deny-list.ts";
 import { storedSets } from "../fdb/keys.ts";
@@ -239,9 +239,13 @@ export class DatabaseReader {
       case "pendingUpgrades":
         return this.#pendingUpgrades(keys, question.version, observedMs);
       case "coordination": {
-        const [sets, windows] = await Promise.all([readSets(keys, storedSets), readWindows(keys)]);
+        const [sets, windows, fences] = await Promise.all([
+          readSets(keys, storedSets),
+          readAnnouncements(keys, "windows"),
+          readAnnouncements(keys, "fences"),
+        ]);
         const memory = this.#remember(sets, observedMs);
-        return { coordination: { sets, windows, observedMs, memory } };
+        return { coordination: { sets, windows, fences, observedMs, memory } };
       }
       case "lock":
         return { lock: { stored: await readLock(keys), observedMs } };
@@ -347,5 +351,6 @@ function contentOf(knowledge: DatabaseKnowledge): unknown {
     knowledge.reachableVersion?.version,
     knowledge.coordination?.sets,
     knowledge.coordination?.windows && [...knowledge.coordination.windows],
+    knowledge.coordination?.fences && [...knowledge.coordination.fences],
   ];
 }

@@ -7,6 +7,7 @@ import { hallSpreadOf } from "../api/hall-spread.ts";
 import { configMapName } from "../build/config-map.ts";
 import { evictionSelector } from "../build/disruption-budget.ts";
 import { isQuarantined, quarantineLabel } from "../build/quarantine.ts";
+import { isVolumeReader } from "../build/volume-reader.ts";
 import type {
   Node,
   PersistentVolume,
@@ -20,6 +21,7 @@ import type { Stored } from "../kube/resource.ts";
 import { matchesLabelSelector } from "../kube/selector.ts";
 import { isMarkedForRemoval } from "../model/process-group.ts";
 import { redundancyOf } from "../model/redundancy.ts";
+import { fencedElsewhere } from "../plan/coordination/shared-fences.ts";
 import { ownObservation } from "../plan/safety/foreign-database.ts";
 import type { SafetyChecks } from "../plan/safety/checks.ts";
 import { withSpecInForce } from "../plan/status/spec-in-force.ts";
@@ -44,8 +46,12 @@ export interface ObserveInput {
 export function observeCluster(input: ObserveInput): Snapshot {
   const { cluster, caches, state, nowMs } = input;
   const name = configMapName(cluster.metadata.name ?? "");
-  const pods = objectsOf(caches.pods, cluster);
+  const { pods, volumeReaders } = clusterPods(caches, cluster);
   const databases = [state.database, ...state.database.peers()];
+  const database = ownObservation(
+    { ...input, pods, memory: state.memory },
+    freshEnough(state.poller.latest, input),
+  );
   return withSpecInForce({
     nowMs,
     serverAheadMs: input.serverAheadMs,
@@ -55,6 +61,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     pvcs: objectsOf(caches.pvcs, cluster),
     ...quarantineOf(caches, cluster),
     adoptable: adoptableOf(caches, cluster),
+    volumeReaders,
     claimsProblem: caches.pvcs.problem,
     services: objectsOf(caches.services, cluster),
     // By name alone it could be somebody else's, whose data must not be overwritten.
@@ -69,15 +76,20 @@ export function observeCluster(input: ObserveInput): Snapshot {
     evictedFrom: state.evictedFrom,
     // A new process group may go to a node that has none yet.
     placementNodes: isPlacing(cluster) ? caches.nodes?.list() : undefined,
-    database: ownObservation(
-      { ...input, pods, memory: state.memory },
-      freshEnough(state.poller.latest, input),
-    ),
+    database,
     statuses: state.statuses.statuses,
     histories: state.statuses.histories,
     knowledge: state.reader.knowledge,
     ledger: databases.flatMap(({ ledger }) => ledger.entries()),
-    lostZones: state.statuses.lostZones(nowMs),
+    lostZones: new Map([
+      ...fencedElsewhere({
+        cluster,
+        database,
+        knowledge: state.reader.knowledge,
+        memory: state.memory,
+      }),
+      ...state.statuses.lostZones(nowMs),
+    ]),
     missingCoordinators: state.statuses.missingCoordinators,
     sidecars: state.sidecars.observations(),
     certificates: state.certificates.observations(),
@@ -251,6 +263,15 @@ export function objectsOf<T extends KubeObject>(
     if (name !== undefined && isOurs && !isQuarantined(object)) found.set(name, object);
   }
   return found;
+}
+
+/** What only reads a volume is no pod of a process group. */
+function clusterPods(caches: Caches, cluster: Stored<FoundationDBCluster>) {
+  const all = [...objectsOf(caches.pods, cluster)];
+  return {
+    pods: new Map(all.filter(([, pod]) => !isVolumeReader(pod))),
+    volumeReaders: all.flatMap(([, pod]) => (isVolumeReader(pod) ? [pod] : [])),
+  };
 }
 
 /** Only until the database has been seen: afterwards its claims are as any others. */

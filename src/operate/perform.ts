@@ -2,7 +2,8 @@
 // something away from the database goes through the guard. Rules: spec/operate.md [OP25]-[OP30].
 import { append } from "../env/long-lists.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
-import { announceWindows } from "../fdb/announced-windows.ts";
+import { announce } from "../fdb/announcements.ts";
+import { announcementKinds } from "../fdb/keys.ts";
 import { updateSets } from "../fdb/coordination-sets.ts";
 import { updateDenyList } from "../fdb/deny-list.ts";
 import { releaseLock } from "../fdb/lock.ts";
@@ -150,6 +151,7 @@ async function write(
     case "createPvc":
       return createObject(tools, persistentVolumeClaims, caches.pvcs, action.object);
     case "createPod":
+    case "createVolumeReader":
       return createObject(tools, pods, caches.pods, action.object);
     case "updateConfigMap":
       return updateObject(tools, configMaps, caches.configMaps, action.object);
@@ -180,6 +182,11 @@ async function write(
       return writeNetworkPolicy(tools, database.namespace, caches.policies, action);
     case "deleteService":
       return deleteService(options, target, action.basis);
+    case "deleteVolumeReader":
+      return deleteExactly(
+        { client: options.client, namespace: database.namespace, doubts: database.doubts },
+        ...([pods, caches.pods, action.basis] as const),
+      );
     case "setFinalizer":
       return setFinalizer(options, target, action.isPresent);
     default:
@@ -325,8 +332,9 @@ async function writeKeys(target: PerformTarget, action: KeyAction): Promise<void
     case "updateMaintenanceList":
       return removeFromMaintenanceList(shared.keys, action.remove);
     case "updateCoordination":
-      if (action.windows !== undefined) {
-        await announceWindows(shared.keys, action.prefix, action.windows);
+      for (const kind of announcementKinds) {
+        const text = action[kind];
+        if (text !== undefined) await announce(shared.keys, kind, action.prefix, text);
       }
       return updateSets(shared.keys, action.prefix, action.updates);
     case "migrateCoordination":

@@ -17,6 +17,7 @@ function partsOf(action: Action): readonly Part[] {
     case "createService":
     case "createPvc":
     case "createPod":
+    case "createVolumeReader":
     case "createDisruptionBudget":
     case "createNetworkPolicy":
       return [action.object.metadata.name ?? ""];
@@ -25,6 +26,7 @@ function partsOf(action: Action): readonly Part[] {
     case "patchPod":
     case "patchPvc":
     case "deleteService":
+    case "deleteVolumeReader":
     case "updateDisruptionBudget":
     case "deleteDisruptionBudget":
     case "updateNetworkPolicy":
@@ -48,7 +50,7 @@ function partsOf(action: Action): readonly Part[] {
     case "updateMaintenanceList":
       return [sorted(action.remove)];
     case "updateCoordination":
-      return [updatesOf(action.updates), action.windows ?? "as before"];
+      return [updatesOf(action.updates), action.windows ?? "same", action.fences ?? "same"];
     case "migrateCoordination":
       return [action.prefix, sorted(action.entries.map(({ processGroupId }) => processGroupId))];
     case "setFinalizer":

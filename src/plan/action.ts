@@ -50,6 +50,8 @@ export type Action =
       processGroupId: string;
     })
   | (ActionBase & { type: "createPod"; object: Stored<Pod>; processGroupId: string })
+  | (ActionBase & { type: "createVolumeReader"; object: Stored<Pod> })
+  | (ActionBase & { type: "deleteVolumeReader"; basis: ObjectBasis })
   | (ActionBase & {
       type: "patchPod" | "patchPvc";
       basis: ObjectBasis;
@@ -110,6 +112,8 @@ export type Action =
       updates: SetUpdates;
       /** The maintenance windows, when the others know other ones; empty for none. */
       windows?: string;
+      /** The same for fenced process groups by fault domain. */
+      fences?: string;
     })
   | (ActionBase & {
       /** Entries of our own process groups come under our present prefix. */
@@ -303,6 +307,10 @@ export function describeAction(action: Action): string {
     case "createPvc":
     case "createPod":
       return `create ${kindOf(action.type)} ${action.object.metadata.name ?? ""}`;
+    case "createVolumeReader":
+      return `create pod ${action.object.metadata.name ?? ""} to read a volume`;
+    case "deleteVolumeReader":
+      return `delete pod ${action.basis.name}, which read a volume`;
     case "updateConfigMap":
     case "updateService":
       return `update ${kindOf(action.type)} ${action.basis.name}`;
@@ -326,7 +334,7 @@ export function describeAction(action: Action): string {
     case "updateMaintenanceList":
       return `end the maintenance of ${nameList(action.remove)}`;
     case "updateCoordination":
-      return `tell the other instances: ${describeUpdates(action.updates, action.windows)}`;
+      return `tell the other instances: ${describeUpdates(action)}`;
     case "migrateCoordination":
       return `move the announcements of ${nameList(action.entries.map(idOf))} to ${action.prefix}`;
     case "createDisruptionBudget":
@@ -381,7 +389,11 @@ function describeDisruption(action: DisruptiveAction): string {
   }
 }
 
-function describeUpdates(updates: SetUpdates, windows: string | undefined): string {
+function describeUpdates({
+  updates,
+  windows,
+  fences,
+}: Action & { type: "updateCoordination" }): string {
   const texts = storedSets.flatMap((set) => {
     const changes = [...(updates[set] ?? [])];
     const ids = (action: EntryUpdate["action"]): string[] =>
@@ -392,7 +404,11 @@ function describeUpdates(updates: SetUpdates, windows: string | undefined): stri
     ];
     return parts.length === 0 ? [] : [`${set} ${parts.join(", ")}`];
   });
-  return [...texts, ...(windows === undefined ? [] : ["maintenance windows"])].join("; ");
+  return [
+    ...texts,
+    ...(windows === undefined ? [] : ["maintenance windows"]),
+    ...(fences === undefined ? [] : ["fences"]),
+  ].join("; ");
 }
 
 function idOf(entry: SetEntry): string {

@@ -199,6 +199,8 @@ export interface Snapshot {
   readonly quarantineUsers?: ReadonlyMap<string, string>;
   /** Claims that `spec.adopt` names, of whatever cluster; absent without it, and once the database is back. */
   readonly adoptable?: readonly Stored<PersistentVolumeClaim>[] | undefined;
+  /** Pods that read the connection string from their volumes. */
+  readonly volumeReaders?: readonly Stored<Pod>[];
   /** What keeps the copy of the claims from being up to date: one that it does not have may be there. */
   readonly claimsProblem?: string | undefined;
   readonly services: ReadonlyMap<string, Stored<Service>>;

@@ -7,7 +7,7 @@ import type { ClusterSpec, FoundationDBCluster } from "../api/cluster.ts";
 import { isGlobalMode } from "../api/effective.ts";
 import { CommandError } from "../env/command-error.ts";
 import { isKubeError } from "../kube/error.ts";
-import { nodes, persistentVolumeClaims } from "../kube/resource.ts";
+import { nodes, persistentVolumeClaims, persistentVolumes } from "../kube/resource.ts";
 import type { Stored } from "../kube/resource.ts";
 import { parseConnectionString } from "../model/connection-string.ts";
 import { changeCluster } from "./change-cluster.ts";
@@ -30,6 +30,7 @@ import { commandErrorOf } from "./read-named.ts";
 import { podsOf, readCluster } from "./read-selection.ts";
 import type { Session } from "./session.ts";
 import { doubtOf } from "./stopped-coordinators.ts";
+import type { Surroundings } from "./stopped-coordinators.ts";
 
 export interface RecoverCoordinatorsFlags extends WriteFlags {
   confirm?: string;
@@ -43,6 +44,8 @@ interface Way {
   /** Pods of coordinators that are left with their state. */
   readonly survivors: readonly string[];
   readonly lost: readonly string[];
+  /** Whether it is known that no volume of the lost ones outlived its claim. */
+  readonly areVolumesSeen: boolean;
   readonly chosen: readonly Candidate[];
   readonly connectionString: string;
 }
@@ -135,7 +138,7 @@ function mustBeAgreed(agreed: Way, now: Way): void {
 
 /** What may be gone, as far as anybody can tell. */
 async function lossOf({ client, namespace }: Session, way: Way): Promise<string[]> {
-  const { cluster, source, lost } = way;
+  const { cluster, source, lost, areVolumesSeen } = way;
   const listed = await client
     .listAll(foundationDbBackups, { namespace })
     .catch((error: unknown) => {
@@ -160,7 +163,12 @@ async function lossOf({ client, namespace }: Session, way: Way): Promise<string[
             : "No backup of this cluster tells a version that can be restored.",
         ]
       : backups),
-    `Lost for good are the coordinators ${lost.join(", ")}. None of them may come back with its data: it would be a second database of the same name.`,
+    ...(areVolumesSeen
+      ? []
+      : [
+          "Whether volumes of lost coordinators outlived their claims is not known, since you may not list PersistentVolumes. One that is Released can be bound again (kubectl fdb volumes rebind): have somebody look before you go on.",
+        ]),
+    `${areVolumesSeen ? "Lost for good are" : "Given up are"} the coordinators ${lost.join(", ")}. None of them may come back with its data: it would be a second database of the same name.`,
   ];
 }
 
@@ -209,7 +217,8 @@ async function findWay(
       `the pods of ${coordinators.length - lost.length} of ${coordinators.length} coordinators run, which is a majority: find out why they do not answer (kubectl fdb explain ${name})`,
     );
   }
-  const doubt = doubtOf(await surroundingsOf(session, cluster, pods), lost);
+  const around = await surroundingsOf(session, cluster, pods);
+  const doubt = doubtOf(around, lost);
   if (doubt !== undefined) {
     throw refused(`it is not proved that the others are stopped: ${doubt}`);
   }
@@ -227,7 +236,8 @@ async function findWay(
   }
   const connectionString = withCoordinators(known.value, chosen, [source]);
   const names = survivors.map(({ pod }) => pod);
-  return { cluster, source, survivors: names, lost, chosen, connectionString };
+  const areVolumesSeen = around.volumes !== undefined;
+  return { cluster, source, survivors: names, lost, areVolumesSeen, chosen, connectionString };
 }
 
 function sourceOf(survivors: readonly StatePlace[], from: string | undefined): StatePlace {
@@ -247,15 +257,26 @@ function sourceOf(survivors: readonly StatePlace[], from: string | undefined): S
   );
 }
 
+/** Undefined when a person may not look at them. */
+async function volumesOf({ client }: Pick<Session, "client">): Promise<Surroundings["volumes"]> {
+  try {
+    return (await client.listAll(persistentVolumes, {})).items;
+  } catch (error) {
+    if (isKubeError(error, "Forbidden")) return undefined;
+    throw error;
+  }
+}
+
 async function surroundingsOf(
   { client, namespace, server }: Session,
   cluster: Stored<FoundationDBCluster>,
   pods: Awaited<ReturnType<typeof podsOf>>,
-): Promise<Parameters<typeof doubtOf>[0]> {
+): Promise<Surroundings> {
   try {
     const claims = (await client.listAll(persistentVolumeClaims, { namespace })).items;
     return {
       ...{ cluster, pods, nodes: (await client.listAll(nodes, {})).items },
+      volumes: await volumesOf({ client }),
       claims: new Map(claims.map((claim) => [claim.metadata.name ?? "", claim])),
     };
   } catch (error) {

@@ -30,6 +30,8 @@ export interface RecoverFlags extends WriteFlags {
 /** A database that cannot recover may tell no status, although its coordinators answer. */
 const silenceMs = 60_000;
 
+type Change = (next: (spec: ClusterSpec) => ClusterSpec) => Promise<unknown>;
+
 interface Way {
   readonly cluster: Stored<FoundationDBCluster>;
   readonly dataCenter: string;
@@ -66,10 +68,11 @@ export async function runRecover(
     flag: "--confirm",
   });
   const yes = { yes: true };
-  const change = (next: (spec: ClusterSpec) => ClusterSpec) =>
+  const change: Change = (next) =>
     changeCluster(session, { name, text: "", change: ({ spec }) => next(spec) }, yes);
-  await change((spec) => oneRegionOf({ ...spec, skip: true }, dataCenter));
-  out.write(`${place}: the operator is held off (spec.skip), and one region is left in the spec\n`);
+  await holdOffAsAgreed(session, way, change);
+  await change((spec) => oneRegionOf(spec, dataCenter));
+  out.write(`${place}: one region is left in the spec\n`);
   const after = await heldOff(
     session,
     name,
@@ -94,11 +97,7 @@ export async function runRecover(
       );
       if (coordinated === undefined) out.note("fdbcli gets no status at the moment.\n");
       else out.write("A majority of the coordinators answers.\n");
-      const force = `force_recovery_with_data_loss ${dataCenter}`;
-      const command = ["fdbcli", "-C", clusterFile, "--timeout", "40", "--exec", force];
-      const { exitCode, stdout, stderr } = await runIn(session, source.pod, command);
-      // Whether the database serves in the end is what counts: the tool gives up before a slow recovery does.
-      if (exitCode !== 0) out.note(`fdbcli: ${(stderr || stdout).trim()}\n`);
+      await forceRecovery(session, source.pod, dataCenter);
       const served = await untilStatus(
         session,
         cluster,
@@ -141,8 +140,43 @@ export function lossOf(dataCenter: string): string[] {
   ];
 }
 
-/** Everything that is looked at before something is done. */
-async function findWay(session: Session, name: string): Promise<Way> {
+async function forceRecovery(session: Session, pod: string, dataCenter: string): Promise<void> {
+  const force = `force_recovery_with_data_loss ${dataCenter}`;
+  const command = ["fdbcli", "-C", clusterFile, "--timeout", "40", "--exec", force];
+  const { exitCode, stdout, stderr } = await runIn(session, pod, command);
+  // Whether the database serves in the end is what counts: the tool gives up before a slow recovery does.
+  if (exitCode !== 0) session.out.note(`fdbcli: ${(stderr || stdout).trim()}\n`);
+}
+
+/** Somebody may have come back while the question was open, or a pod that was chosen may be another one now. */
+async function holdOffAsAgreed(session: Session, way: Way, change: Change): Promise<void> {
+  const { metadata, spec: before } = way.cluster;
+  const name = metadata.name ?? "";
+  await change((spec) => ({ ...spec, skip: true }));
+  session.out.write(`${session.namespace}/${name}: the operator is held off (spec.skip)\n`);
+  try {
+    mustBeAgreed(way, await findWay(session, name, before.skip === true));
+  } catch (error) {
+    await change((spec) => ({ ...spec, skip: before.skip ?? false }));
+    throw error;
+  }
+}
+
+/** Only what a person has read and agreed to is done. */
+function mustBeAgreed(agreed: Way, now: Way): void {
+  const textOf = ({ cluster: { spec, status }, ...rest }: Way): string =>
+    JSON.stringify([rest, status?.connectionString, { ...spec, skip: true }]);
+  if (textOf(agreed) === textOf(now)) return;
+  const back = now.survivors.filter((pod) => !agreed.survivors.includes(pod));
+  const why =
+    back.length === 0
+      ? `coordinators, pods or the spec are not what they were when you agreed (${now.connectionString} would be next)`
+      : `${back.join(", ")} came back meanwhile and may know more than ${agreed.source.pod}`;
+  throw new CommandError(`${why}; look again; nothing was changed`);
+}
+
+/** Everything that is looked at before something is done. One that ended half-way left the operator held off. */
+async function findWay(session: Session, name: string, isGoingOn?: boolean): Promise<Way> {
   const cluster = await readCluster(session, name);
   const { dataCenter, skip } = cluster.spec;
   const refuse = (why: string): CommandError => new CommandError(`${why}; nothing was changed`);
@@ -153,7 +187,7 @@ async function findWay(session: Session, name: string): Promise<Way> {
   if (!known.ok) throw refuse(`status.connectionString of ${name}: ${known.error}`);
   const seen = await mustNotServe(session, cluster, "there is nothing to recover");
   if (seen.hasQuorum === undefined) throw refuse(seen.words);
-  if (seen.hasQuorum && skip !== true) {
+  if (seen.hasQuorum && !(isGoingOn ?? skip === true)) {
     throw refuse(
       `a majority of the coordinators of ${name} answers: the database may come back by itself (kubectl fdb explain ${name})`,
     );

@@ -2,7 +2,12 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { FoundationDBCluster } from "../api/cluster.ts";
-import type { Node, PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
+import type {
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+} from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { doubtOf } from "./stopped-coordinators.ts";
 import type { Surroundings } from "./stopped-coordinators.ts";
@@ -36,13 +41,21 @@ const node = (isReady: boolean, taints: readonly object[] = []) =>
     status: { conditions: [{ type: "Ready", status: isReady ? "True" : "Unknown" }] },
   }) as unknown as Stored<Node>;
 
+const volume = (phase: string, namespace = cluster.metadata.namespace) =>
+  ({
+    metadata: { name: "pv-1" },
+    spec: { claimRef: { namespace, name: "sample-log-1-data" } },
+    status: { phase },
+  }) as unknown as Stored<PersistentVolume>;
+
 function doubt(
   around: Partial<Omit<Surroundings, "claims">> & { claim?: Stored<PersistentVolumeClaim> },
   coordinator = host,
 ): string | undefined {
   const { claim: found, ...rest } = around;
   const claims = new Map(found ? [[found.metadata.name ?? "", found]] : []);
-  return doubtOf({ cluster, pods: [], nodes: [node(true)], ...rest, claims }, [coordinator]);
+  const usual = { cluster, pods: [], nodes: [node(true)], volumes: [] };
+  return doubtOf({ ...usual, ...rest, claims }, [coordinator]);
 }
 
 const going = { deletionTimestamp: "2026-01-01T00:00:00Z" };
@@ -67,6 +80,18 @@ const cases: readonly (readonly [string, string | undefined, RegExp | undefined]
     doubt({ claim: claim("Pending", { volumeName: "pvc-1" }) }),
     /start its pod instead/,
   ],
+  [
+    "its volume outlived the claim",
+    doubt({ volumes: [volume("Released")] }),
+    /its volume pv-1 is Released, not lost: .* volumes rebind/,
+  ],
+  ["its volume failed", doubt({ volumes: [volume("Failed")] }), undefined],
+  [
+    "a volume of another namespace",
+    doubt({ volumes: [volume("Released", "elsewhere")] }),
+    undefined,
+  ],
+  ["nobody may look at volumes", doubt({ volumes: undefined }), undefined],
   ["a node is silent", doubt({ nodes: [node(false)] }), /node n1 does not report/],
   ["a node is switched off", doubt({ nodes: [node(false, [outOfService])] }), undefined],
   ["an address of one", doubt({}, "10.1.0.1:4501"), undefined],

@@ -3,7 +3,12 @@
 import type { FoundationDBCluster, ProcessGroupStatus as ProcessGroup } from "../api/cluster.ts";
 import { isNameOfService } from "../build/pod-environment.ts";
 import { conditionIn } from "../kube/condition.ts";
-import type { Node, PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
+import type {
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+} from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { hostOf } from "../model/address.ts";
 import { podNameOf, volumeClaimNameOf } from "../model/process-group-id.ts";
@@ -15,6 +20,8 @@ export interface Surroundings {
   readonly pods: readonly Stored<Pod>[];
   readonly claims: ReadonlyMap<string, Stored<PersistentVolumeClaim>>;
   readonly nodes: readonly Stored<Node>[];
+  /** Of the whole Kubernetes cluster; undefined when nobody may look at them. */
+  readonly volumes: readonly Stored<PersistentVolume>[] | undefined;
 }
 
 /** Who has put this taint on a node says that it is switched off. */
@@ -52,11 +59,30 @@ function doubtOfOne(around: Surroundings, coordinator: string): string | undefin
     const state = pod.metadata.deletionTimestamp === undefined ? "is there" : "is being deleted";
     return `its pod ${name} ${state}, on node ${node}: it may be out of reach and run all the same`;
   }
-  const claim = claims.get(volumeClaimNameOf(name));
+  const claimName = volumeClaimNameOf(name);
+  const claim = claims.get(claimName);
+  const released = releasedVolume(around, claimName);
+  if (released !== undefined) {
+    return (
+      `its volume ${released} is Released, not lost: it can be bound to the claim ${claimName} again, as kubectl fdb volumes rebind ` +
+      "does where spec.adopt brings a database back; start its pod then, or delete the volume if it is of no use"
+    );
+  }
   if (claim === undefined || claim.status?.phase === "Lost") return undefined;
   // What was made for a successor and never had data is no reason for hope; one that is about to get a volume is.
   if (claim.status?.phase !== "Bound" && (claim.spec?.volumeName ?? "") === "") return undefined;
   return `its volume claim ${claim.metadata.name ?? ""} is there, and what it knows with it; start its pod instead`;
+}
+
+/** Reclaim policy Retain keeps the data when the claim is deleted. */
+function releasedVolume({ cluster, volumes = [] }: Surroundings, claim: string) {
+  const { namespace } = cluster.metadata;
+  return volumes.find(
+    ({ spec, status }) =>
+      status?.phase === "Released" &&
+      spec?.claimRef?.name === claim &&
+      spec.claimRef.namespace === namespace,
+  )?.metadata.name;
 }
 
 /** A pod that no node has cannot run. */

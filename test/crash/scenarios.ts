@@ -127,6 +127,19 @@ const clusterScenarios: readonly Scenario[] = [
     restarts: 0,
   },
   {
+    name: "adopt-without-string",
+    isUnknownBefore: true,
+    spec: five,
+    startsWithCluster: true,
+    prepare: loseAllButDisks,
+    change: (world, spec) =>
+      world.createCluster({
+        ...spec,
+        adopt: { volumes: { matchLabels: { [nameLabel]: "sample" } } },
+      }),
+    restarts: 0,
+  },
+  {
     name: "storage-engine",
     isUnknownBefore: true,
     spec: { ...seven, processCounts: { storage: 3, log: 2, stateless: 1 } },

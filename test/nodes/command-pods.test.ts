@@ -70,6 +70,21 @@ test("[KUBELET80] a failed container has the end of its log as its message, if i
   good.stop();
 });
 
+test("[KUBELET105] what a container leaves in its file is its message, also with a root that is read-only", async () => {
+  const cluster = await startCluster({ nodeCount: 1, images: standardImages() });
+  const copy = (from: string): PodSpec => {
+    const spec = command(["cp", from, "/dev/termination-log"]);
+    const securityContext = { readOnlyRootFilesystem: true };
+    return { ...spec, containers: spec.containers.map((one) => ({ ...one, securityContext })) };
+  };
+  const copied = terminated(await ended(cluster, "copied", copy("/var/fdb/version")));
+  assert.deepEqual([copied.exitCode, copied.message], [0, "7.3.63\n"]);
+  const missing = terminated(await ended(cluster, "missing", copy("/nowhere")));
+  assert.equal(missing.exitCode, 1);
+  assert.match(missing.message ?? "", /^cp: cannot stat '\/nowhere'/);
+  cluster.stop();
+});
+
 test("[KUBELET81] a pod that runs beyond its deadline fails with the reason, and its container is stopped", async () => {
   const cluster = await startCluster({ nodeCount: 1, images: standardImages() });
   const hanging = await ended(

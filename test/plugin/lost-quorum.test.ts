@@ -1,7 +1,9 @@
 // A database whose coordinators are lost, brought back by the plugin in the simulated world.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { sleep } from "../../src/env/clock.ts";
 import { configMaps, pods } from "../../src/kube/resource.ts";
+import type { KubeTransport } from "../../src/kube/transport.ts";
 import { MultiTestWorld } from "../world/multi-harness.ts";
 import { createRegions, threeClusters } from "../world/multi-regions.ts";
 import { keyOfObject, minuteMs, small, TestWorld } from "../world/world-harness.ts";
@@ -96,6 +98,44 @@ test("[PL73] [PL74] [PL75] [PL76] a region that is left serves again, and what w
     assert.match(done.out, /default\/remote serves from remote, generation \d+\.\nLost is what/);
     const { spec } = await left.cluster({ name: "remote" });
     assert.deepEqual([spec.skip, spec.databaseConfiguration?.usable_regions], [false, 1]);
+  });
+});
+
+test("[PL87] coordinators that come back while the question is open stop it, and the spec stays", async () => {
+  await MultiTestWorld.run({ names: threeClusters.names }, async (world) => {
+    await createRegions(world, threeClusters);
+    const left = world.at("remote");
+    const addresses: string[] = [];
+    for (const name of ["main", "satellite"]) {
+      await world.at(name).world.stopOperator();
+      for (const { status } of await world.at(name).pods()) {
+        addresses.push(...(status?.podIPs ?? []).map(({ ip = "" }) => ip));
+      }
+    }
+    const { faults } = left.world.fdb;
+    for (const ip of addresses) faults.cutAddress(ip);
+    await world.clock.advance(3 * minuteMs);
+    const before = (await left.cluster({ name: "remote" })).spec;
+    let isBack = false;
+    const through = (transport: KubeTransport): KubeTransport => ({
+      ...transport,
+      request: async (request) => {
+        const isWrite = request.method !== "GET" && request.path.endsWith("clusters/remote");
+        if (isWrite && !isBack) {
+          isBack = true;
+          for (const ip of addresses) faults.restoreAddress(ip);
+          await sleep(world.clock, minuteMs);
+        }
+        return transport.request(request);
+      },
+    });
+    const args = ["recover-multi-region-cluster", "remote"];
+    const { code, out, notes } = await runPlugin(left, args, { answers: ["remote"], through });
+    assert.equal(code, 1, out);
+    assert.match(notes, /the database of remote serves|a majority of the coordinators/);
+    assert.match(notes, /nothing was changed/);
+    const { spec } = await left.cluster({ name: "remote" });
+    assert.deepEqual(spec, { ...before, skip: false });
   });
 });
 

@@ -1,5 +1,5 @@
 // Lives of clusters with fixed seeds: twenty random things happen to each, and all that must hold does.
-// Rules: spec/world.md [W66]-[W69], [W96], [W110]-[W113], [W122], spec/simulation.md [SIM11].
+// Rules: spec/world.md [W66]-[W69], [W96], [W110]-[W113], [W122], [W138]-[W140], spec/simulation.md [SIM11].
 import { strict as assert } from "node:assert";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -10,6 +10,7 @@ import { faultNames } from "../../src/sim/workloads/fault-names.ts";
 import { idsOf } from "../../src/sim/workloads/life-plan.ts";
 import { lifeShapeOf } from "../../src/sim/workloads/life-shape.ts";
 import { planOfLife, walkLife } from "../../src/sim/workloads/life-walk.ts";
+import type { LifeOptions } from "../../src/sim/workloads/life-walk.ts";
 
 /** `npm run simulate` lives many more. */
 const seeds = [4, 13];
@@ -123,6 +124,29 @@ test("[W122] another instance takes over from one that stands still, and both do
   assert.ok(events.some((event) => event.includes("fault: suspended")));
   assert.deepEqual(leading, ["operator", "rival"]);
 });
+
+const early: readonly (readonly [string, number, LifeOptions, RegExp])[] = [
+  ["[W138] a node is drained", 1192, { steps: 3, faults: ["drained"] }, /by kubectl drain/],
+  ["[W139] all but the disks is lost", 8, { steps: 2, faults: [] }, /made again, with spec.adopt/],
+  [
+    "[W139] the same in halls, with pods that are made again before they start",
+    61006,
+    { steps: 1, faults: [] },
+    /with spec.adopt/,
+  ],
+  ["[W140] regions change places", 183, { steps: 1, faults: [] }, /wish: the other region \{"/],
+];
+
+for (const [title, seed, options, event] of early) {
+  test(`${title}, and the life goes well`, async () => {
+    const { failure, events } = await walkLife(seed, options);
+    assert.equal(failure, undefined, events.join("\n"));
+    assert.ok(
+      events.some((each) => event.test(each)),
+      events.join("\n"),
+    );
+  });
+}
 
 test("[W110] what is left out does not happen, and everything else is drawn as before", async () => {
   const whole = await walkLife(13, { steps: 3, faults: [] });

@@ -1,9 +1,9 @@
-// Databases that come back from their disks after everything else is gone. Rules: spec/adoption.md [ADO1]-[ADO8].
+// Databases that come back from their disks after everything else is gone. Rules: spec/adoption.md [ADO1]-[ADO8], [ADO13]-[ADO15].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
-import { persistentVolumeClaims } from "../../src/kube/resource.ts";
+import { persistentVolumeClaims, pods } from "../../src/kube/resource.ts";
 import { loseAllButDisks, nameLabel } from "./adoption-harness.ts";
 import { exampleCluster } from "./example.ts";
 import { assertAllCopies, groups } from "./removal-harness.ts";
@@ -25,10 +25,12 @@ interface Lost {
 async function afterLoss(
   body: (world: TestWorld, lost: Lost) => Promise<void>,
   spec: Partial<ClusterSpec> = before,
+  prepare: (world: TestWorld) => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
   await TestWorld.runWithCluster({ nodes: 9, spec }, async (world) => {
     const connectionString = (await world.cluster()).status?.connectionString ?? "";
     const claims = await claimUids(world);
+    await prepare(world);
     await loseAllButDisks(world);
     assert.deepEqual(await claimUids(world), claims, "the claims are there");
     await body(world, { connectionString, claims, sinceActivity: world.activities.length });
@@ -39,6 +41,11 @@ async function afterLoss(
 
 async function claimsNow(world: TestWorld) {
   return (await world.client.list(persistentVolumeClaims, { namespace })).items;
+}
+
+async function readerPods(world: TestWorld) {
+  const labelSelector = "foundationdb.org/volume-reader-for";
+  return (await world.client.list(pods, { namespace, labelSelector })).items;
 }
 
 async function claimUids(world: TestWorld): Promise<ReadonlyMap<string, string>> {
@@ -66,18 +73,16 @@ function made(world: TestWorld, { sinceActivity }: Lost) {
   return {
     creations: actions.filter((action) => action.type === "configureDatabase" && action.isNew),
     pods: actions.filter(({ type }) => type === "createPod"),
+    readers: actions.filter(({ type }) => type === "createVolumeReader"),
   };
 }
 
 test("[ADO1] [ADO4] [ADO5] [ADO6] all is lost but the disks: all data is there again, and no database is created", async () => {
   await afterLoss(async (world, lost) => {
-    await world.createCluster({ ...before, adopt });
-    const asked = await untilWait(world, "ConnectionStringLost");
-    assert.match(asked, /that spec\.adopt brings back is not known/);
-    await world.clock.advance(10 * minuteMs);
-    assert.deepEqual(made(world, lost).pods, [], "nothing is started without it");
-    await world.changeSpec({ seedConnectionString: lost.connectionString });
+    const { connectionString: seedConnectionString } = lost;
+    await world.createCluster({ ...before, adopt, seedConnectionString });
     await world.untilReconciled(20 * minuteMs);
+    assert.deepEqual(made(world, lost).readers, [], "nobody reads what is known");
     assert.deepEqual(made(world, lost).creations, []);
     const { metadata, status } = await world.cluster();
     assert.equal(status?.configured, true);
@@ -96,6 +101,76 @@ test("[ADO1] [ADO4] [ADO5] [ADO6] all is lost but the disks: all data is there a
     assert.equal(world.world.fdb.truth.databases().length, 1, "one database, the old one");
     await assertAllCopies(world);
   });
+});
+
+test("[ADO13] [ADO15] where nobody has the connection string it is read from the volumes, before anything starts on them", async () => {
+  await afterLoss(async (world, lost) => {
+    await world.createCluster({ ...before, adopt });
+    assert.match(await untilWait(world, "VolumesBeingRead"), /6 of 6 are left/);
+    const readers = await readerPods(world);
+    assert.equal(readers.length, 6);
+    for (const { metadata, spec } of readers) {
+      assert.equal(metadata.labels?.[nameLabel], undefined, "it is no pod of the cluster");
+      assert.equal(spec?.automountServiceAccountToken, false);
+      const [{ volumeMounts = [], command } = { command: [] }] = spec?.containers ?? [];
+      assert.deepEqual(command, ["cp", "/var/fdb/data/fdb.cluster", "/dev/termination-log"]);
+      assert.deepEqual(
+        volumeMounts.map(({ mountPath, readOnly }) => [mountPath, readOnly]),
+        [["/var/fdb/data", true]],
+      );
+    }
+    const isStarted = async (): Promise<boolean> => (await world.pods()).length > 0;
+    await world.until(isStarted, "servers start");
+    assert.deepEqual(await readerPods(world), [], "the readers are gone by then");
+    await world.untilReconciled(20 * minuteMs);
+    assert.equal(made(world, lost).readers.length, 6);
+    assert.deepEqual(made(world, lost).creations, []);
+    assert.equal((await world.cluster()).status?.connectionString, lost.connectionString);
+    await assertAllCopies(world);
+  });
+});
+
+test("[ADO14] [ADO15] volumes that disagree are told, a person decides, and the readers go", async () => {
+  const right = "/var/fdb/data/fdb.cluster";
+  const spoil = async (world: TestWorld): Promise<void> => {
+    const [first, second] = (await world.pods()).filter(
+      ({ metadata }) => metadata.labels?.["foundationdb.org/fdb-process-class"] === "storage",
+    );
+    const exec = world.world.server.pods("person");
+    const usual = { namespace, container: "foundationdb", timeoutMs: minuteMs };
+    const stdin = new TextEncoder().encode("sample:older@10.9.9.9:4501\n");
+    for (const [pod, command] of [
+      [first, ["tee", right]],
+      [second, ["rm", right]],
+    ] as const) {
+      const request = { ...usual, pod: pod?.metadata.name ?? "", command, stdin };
+      const { exitCode } = await world.during(exec.run(request), minuteMs, command.join(" "));
+      assert.equal(exitCode, 0);
+    }
+  };
+  await afterLoss(
+    async (world, lost) => {
+      await world.createCluster({ ...before, adopt });
+      const told = await untilWait(world, "AdoptionRefused");
+      assert.match(told, /The volumes disagree about the connection string: sample:\w+@.* on /);
+      assert.match(told, /; sample:older@10\.9\.9\.9:4501 on sample-storage-\d+-data/);
+      assert.match(told, /not read: sample-storage-\d+-data \(cp: cannot stat .*\)$/);
+      await world.clock.advance(11 * minuteMs);
+      assert.ok(made(world, lost).readers.length > 6, "they are read again");
+      assert.deepEqual(made(world, lost).pods, []);
+      await world.changeSpec({ adopt: null });
+      const areGone = async (): Promise<boolean> => (await readerPods(world)).length === 0;
+      await world.until(areGone, "nobody reads for a wish that was taken back");
+      const { connectionString: seedConnectionString } = lost;
+      await world.changeSpec({ adopt, seedConnectionString });
+      const isServing = async (): Promise<boolean> =>
+        (await world.cluster()).status?.health?.available === true;
+      await world.until(isServing, "the database serves", 20 * minuteMs);
+      assert.deepEqual(made(world, lost).creations, []);
+    },
+    before,
+    spoil,
+  );
 });
 
 test("[ADO5] also without a majority that knows a database none is created", async () => {

@@ -2,6 +2,7 @@
 // a command that dies between two resources. Rules: spec/failover.md.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
 import { KubeError } from "../../src/kube/error.ts";
 import type { KubeTransport } from "../../src/kube/transport.ts";
 import { runPlugin } from "../plugin/plugin-harness.ts";
@@ -191,27 +192,56 @@ for (const [end, to] of [
   });
 }
 
-test("[FO6] [FO7] what others write meanwhile stays, and a database that does not follow is told", async () => {
+/** Something happens before the first write that counts. */
+function beforeWriting(happens: () => Promise<unknown>) {
+  let isFirst = true;
+  return (transport: KubeTransport): KubeTransport => ({
+    watch: (request, onEvent) => transport.watch(request, onEvent),
+    async request(request) {
+      const isWrite = request.method === "PATCH" && !JSON.stringify(request).includes("dryRun");
+      if (isWrite && isFirst) {
+        isFirst = false;
+        await happens();
+      }
+      return transport.request(request);
+    },
+  });
+}
+
+test("[FO6] a resource that somebody edits before the write is not written", async () => {
+  await inRegions(async (world) => {
+    const through = beforeWriting(() =>
+      world.at("main").changeSpec({ processCounts: { storage: 4 } }, { name: "main" }),
+    );
+    const edited = await failover(world, ["--to", "remote", ...elsewhere, "--yes"], { through });
+    assert.equal(edited.code, 1);
+    assert.match(
+      edited.notes,
+      /default\/main cannot be written: somebody has edited it since it was looked at \(generation \d+, and \d+ now\); nothing was changed/,
+    );
+    assert.deepEqual(await firsts(world), all("main"));
+    assert.equal((await world.cluster("main")).spec.processCounts?.storage, 4);
+  });
+});
+
+test("[FO6] [FO7] a status that is written meanwhile stops nothing, and a database that does not follow is told", async () => {
   await inRegions(async (world) => {
     for (const name of world.names) await world.crashOperator(name);
-    let isFirst = true;
-    const through = (transport: KubeTransport): KubeTransport => ({
-      watch: (request, onEvent) => transport.watch(request, onEvent),
-      async request(request) {
-        const isWrite = request.method === "PATCH" && !JSON.stringify(request).includes("dryRun");
-        if (isWrite && isFirst) {
-          isFirst = false;
-          await world.at("main").changeSpec({ processCounts: { storage: 4 } }, { name: "main" });
-        }
-        return transport.request(request);
-      },
-    });
+    const through = beforeWriting(() =>
+      world
+        .at("main")
+        .client.patch(
+          foundationDbClusters,
+          { namespace: "default", name: "main" },
+          { metadata: { annotations: { note: "written meanwhile" } } },
+          { type: "merge" },
+        ),
+    );
     const args = ["--to", "remote", ...elsewhere, "--yes", "--timeout", "20s"];
     const late = await failover(world, args, { through });
     assert.equal(late.code, 1);
     assert.match(late.notes, /have remote first, but it is not the primary yet after 20 s/);
     assert.deepEqual(await firsts(world), all("remote"));
-    assert.equal((await world.cluster("main")).spec.processCounts?.storage, 4);
     for (const name of world.names) world.startOperator(name);
     await world.untilAllReconciled();
     assert.equal(await primary(world), "remote");

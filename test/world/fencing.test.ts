@@ -367,6 +367,18 @@ test("[FENCE11] an id that nobody has is told, and what is none is refused", asy
   });
 });
 
+test("[FENCE11] an id that nobody has keeps no database from falling asleep, nor from waking", async () => {
+  await withFences({ routing: { useDNSInClusterFile: true } }, async (world) => {
+    await world.changeSpec({ fence: ["storage-99999999"], hibernate: true });
+    const isAsleep = async (): Promise<boolean> => (await world.pods()).length === 0;
+    await world.until(isAsleep, "it sleeps", 20 * minuteMs);
+    await world.changeSpec({ hibernate: null });
+    await untilWait(world, "FenceUnknown");
+    await world.changeSpec({ fence: null });
+    await world.untilReconciled(20 * minuteMs);
+  });
+});
+
 test("[FENCE5] [FENCE12] a class that shrinks keeps the fenced one; named for removal, its volume stays until the end of the fence", async () => {
   await withFences({}, async (world) => {
     const [id = ""] = await idsOf(world, "storage");

@@ -1,7 +1,7 @@
 // Maintenance windows of several instances of one database. Rules: spec/windows.md [WIN24], [WIN25].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { readWindows } from "../../src/fdb/announced-windows.ts";
+import { readAnnouncements } from "../../src/fdb/announcements.ts";
 import { conditionIn } from "../../src/kube/condition.ts";
 import { MultiTestWorld } from "./multi-harness.ts";
 import { minuteMs, tiny } from "./world-harness.ts";
@@ -39,6 +39,9 @@ test("[WIN24] [WIN25] windows that never meet are said at once by both instances
     const alone = { automationOptions: { synchronizationMode: "local" } };
     await world.at("west").changeSpec(alone, { name: "west" });
     await world.untilAllReconciled();
-    assert.deepEqual([...(await world.withKeys(readWindows)).keys()], ["east"]);
+    assert.deepEqual(
+      [...(await world.withKeys((keys) => readAnnouncements(keys, "windows"))).keys()],
+      ["east"],
+    );
   });
 });

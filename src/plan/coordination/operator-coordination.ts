@@ -25,6 +25,7 @@ import type { Member } from "./set-membership.ts";
 import { apartWait, withdrawal } from "./set-presence.ts";
 import { coordinationStep as step, leavingWait } from "./shared-waits.ts";
 import { coordinationOf, isGlobal, ownPrefixOf } from "../view/shared-sets.ts";
+import { fencesNews } from "./shared-fences.ts";
 import { windowsNews } from "./shared-windows.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -46,8 +47,8 @@ function planLeaving(snapshot: Snapshot, draft: Draft, prefix: string): StepResu
   const status = databaseStatus(snapshot);
   if (known === undefined || status === undefined) return leaving;
   const updates = withdrawal(snapshot, known.sets, prefix, draft.groups, status);
-  const news = windowsNews(snapshot, prefix, true);
-  if (isEmptyUpdate(updates) && news.windows === undefined) {
+  const news = newsOf(snapshot, draft, prefix, true);
+  if (isEmptyUpdate(updates) && Object.keys(news).length === 0) {
     return { status: { coordinationPrefix: undefined } };
   }
   return { ...leaving, actions: [{ type: "updateCoordination", step, prefix, updates, ...news }] };
@@ -77,9 +78,16 @@ function planPart(snapshot: Snapshot, draft: Draft): StepResult {
       ? membershipUpdates(membersOf(snapshot, draft, status), known.sets, prefix)
       : withdrawal(snapshot, known.sets, prefix, draft.groups, status);
   const told = { questions, waits, status: { coordinationPrefix: prefix } };
-  const news = windowsNews(snapshot, prefix, apart !== undefined);
-  if (isEmptyUpdate(updates) && news.windows === undefined) return told;
+  const news = newsOf(snapshot, draft, prefix, apart !== undefined);
+  if (isEmptyUpdate(updates) && Object.keys(news).length === 0) return told;
   return { ...told, actions: [{ type: "updateCoordination", step, prefix, updates, ...news }] };
+}
+
+function newsOf(snapshot: Snapshot, draft: Draft, prefix: string, isLeaving: boolean) {
+  return {
+    ...windowsNews(snapshot, prefix, isLeaving),
+    ...fencesNews(snapshot, draft, prefix, isLeaving),
+  };
 }
 
 /** Testers take part in nothing. */

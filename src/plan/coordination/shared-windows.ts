@@ -2,10 +2,7 @@
 // what all of them have to be ready for never happens in the windows of all. Rules: spec/windows.md [WIN24], [WIN25].
 import { maintenanceWindowsOf, windowsOfText, windowsText } from "../../api/maintenance-windows.ts";
 import { doMeet } from "../../model/maintenance-windows.ts";
-import { localityKeys, localityOf, processesOf } from "../../model/locality.ts";
-import { parseProcessGroupId } from "../../model/process-group-id.ts";
-import { coordinationOf, isGlobal, ownPrefixOf } from "../view/shared-sets.ts";
-import { databaseStatus } from "../snapshot.ts";
+import { coordinationOf, isGlobal, livingPrefixes, ownPrefixOf } from "../view/shared-sets.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft, PlanWarning } from "../step.ts";
 import { nameList } from "../wait.ts";
@@ -40,15 +37,4 @@ export function windowWarnings(snapshot: Snapshot, draft: Draft): PlanWarning[] 
     `The maintenance windows of this resource and those of instance ${nameList(apart)} of the same database are not open together in the next 35 days: ` +
     "what they do as one disturbs one of them outside of its windows, or waits for ever. Give them windows that overlap.";
   return [{ reason: "MaintenanceWindowsApart", message }];
-}
-
-/** Instances that are gone announce nothing any more, whatever they left. */
-function livingPrefixes(snapshot: Snapshot): ReadonlySet<string> {
-  const processes = snapshot.memory.once(processesOf, databaseStatus(snapshot) ?? {});
-  return new Set(
-    processes.flatMap((process) => {
-      const id = parseProcessGroupId(localityOf(process, localityKeys.instance));
-      return id === undefined ? [] : [id.prefix];
-    }),
-  );
 }

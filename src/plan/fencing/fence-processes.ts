@@ -47,8 +47,8 @@ export function fenceProcesses(snapshot: Snapshot, draft: Draft): StepResult {
   const fences = sortOut(snapshot, draft);
   const known = new Set(draft.groups.map((group) => group.processGroupID));
   const unknown = fence.filter((id) => !known.has(id));
-  const isAny = unknown.length + Object.values(fences).flat().length > 0;
-  if (!isAny) return nothing;
+  const isAnyFence = Object.values(fences).flat().length > 0;
+  if (!isAnyFence && unknown.length === 0) return nothing;
   const waits = [
     ...(unknown.length === 0 ? [] : [unknownWait(unknown)]),
     ...(fences.unable.length === 0 ? [] : [unableWait(fences.unable)]),
@@ -62,7 +62,8 @@ export function fenceProcesses(snapshot: Snapshot, draft: Draft): StepResult {
     actions: [...lifted, ...(next.actions ?? [])],
     waits: [...waits, ...(next.waits ?? [])],
     events: [...events, ...(next.events ?? [])],
-    isUnfinished: true,
+    // A name that nobody has is told, and keeps no database from falling asleep.
+    isUnfinished: isAnyFence || snapshot.cluster.spec.hibernate !== true,
   };
 }
 

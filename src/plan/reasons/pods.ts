@@ -42,6 +42,17 @@ export const podReasons = {
     remedy:
       "Make the selector of spec.adopt narrower, correct the labels of the claim that is named, or delete it if it is not needed.",
   },
+  VolumesBeingRead: {
+    concern: "passing",
+    rank: "volume",
+    page: "adoption",
+    meaning:
+      "`spec.adopt` brings a database back whose connection string is in no status, ConfigMap or seed. A short-lived pod for each " +
+      "volume reads it from the file that lies beside the data, and ends; nothing else runs on the volumes until all have ended.",
+    remedy:
+      "Nothing, as a rule. A reader that stays pending has the cause in its events (kubectl describe pod); who knows the " +
+      "connection string puts it into spec.seedConnectionString, and nothing more is read.",
+  },
   AdoptionIncomplete: {
     concern: "person",
     rank: "volume",

@@ -60,6 +60,8 @@ const kinds: { [T in Action["type"]]: readonly [Action & { type: T }, WindowNeed
   deleteNetworkPolicy: [[{ step: "", type: "deleteNetworkPolicy", basis }, "free"]],
   createPvc: [[{ step: "", type: "createPvc", object, ...group }, "free"]],
   createPod: [[{ step: "", type: "createPod", object, ...group }, "free"]],
+  createVolumeReader: [[{ step: "", type: "createVolumeReader", object }, "free"]],
+  deleteVolumeReader: [[{ step: "", type: "deleteVolumeReader", basis }, "free"]],
   patchPod: [[{ step: "", type: "patchPod", basis, patch: {}, ...group } as never, "free"]],
   patchPvc: [[{ step: "", type: "patchPvc", basis, patch: {}, ...group } as never, "free"]],
   resizePod: [

@@ -23,6 +23,8 @@ export function windowNeed(view: SafetyView, action: Action): WindowNeed {
     case "deleteService":
     case "createPvc":
     case "createPod":
+    case "createVolumeReader":
+    case "deleteVolumeReader":
     case "patchPod":
     case "patchPvc":
     case "growPvc":

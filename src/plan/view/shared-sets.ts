@@ -5,6 +5,7 @@ import { isGlobalMode } from "../../api/effective.ts";
 import type { SetContents } from "../../fdb/coordination-sets.ts";
 import { storedSets } from "../../fdb/keys.ts";
 import type { CoordinationSet, SetEntry, StoredSet } from "../../fdb/keys.ts";
+import { localityKeys, localityOf, processesOf } from "../../model/locality.ts";
 import { isTransactionSystem } from "../../model/process-class.ts";
 import { parseProcessGroupId } from "../../model/process-group-id.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -32,6 +33,8 @@ export interface CoordinationKnowledge {
   readonly sets: CoordinationSets;
   /** The maintenance windows that instances announced, by prefix. */
   readonly windows?: ReadonlyMap<string, string>;
+  /** The fault domains in which they have fenced process groups, by prefix. */
+  readonly fences?: ReadonlyMap<string, string>;
   /** When the sets were asked for. */
   readonly observedMs: number;
   readonly memory: SetMemory;
@@ -145,5 +148,19 @@ export function foreignEntries(sets: CoordinationSets, ownPrefix: string): reado
     (sets[set]?.foreign ?? []).filter(
       ({ processGroupIdPrefix }) => processGroupIdPrefix !== ownPrefix,
     ),
+  );
+}
+
+/** Instances that are gone announce nothing any more, whatever they left. */
+export function livingPrefixes({
+  database,
+  memory,
+}: Pick<Snapshot, "database" | "memory">): ReadonlySet<string> {
+  const processes = memory.once(processesOf, database.kind === "seen" ? database.status : {});
+  return new Set(
+    processes.flatMap((process) => {
+      const id = parseProcessGroupId(localityOf(process, localityKeys.instance));
+      return id === undefined ? [] : [id.prefix];
+    }),
   );
 }

@@ -1,6 +1,6 @@
 // Step adoptVolumes: brings a database back from its disks. The process groups have been found by the labels of the claims
 // already; here it is decided whether anything may be started on them, and the resource becomes their owner again.
-// Rules: spec/adoption.md [ADO1]-[ADO4].
+// Rules: spec/adoption.md [ADO1]-[ADO4], [ADO13]-[ADO15].
 import { ownerReferenceTo } from "../../build/labels.ts";
 import { labelsOf } from "../../api/effective.ts";
 import type { Action } from "../action.ts";
@@ -8,13 +8,21 @@ import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
 import { gapOf, missingCoordinators, mixtureOf } from "./adoption.ts";
+import {
+  readConnectionString,
+  readersOf,
+  removals,
+  withoutReaders,
+} from "./read-connection-string.ts";
 
 const step = "adoptVolumes";
 const retryAfterMs = 60_000;
 
 export function adoptVolumes(snapshot: Snapshot, draft: Draft): StepResult {
   const { adoptable, claimsProblem } = snapshot;
-  if (adoptable === undefined || claimsProblem !== undefined) return nothing;
+  // The database is back, or nobody wants it back any more.
+  if (adoptable === undefined) return { actions: removals(readersOf(snapshot)) };
+  if (claimsProblem !== undefined) return nothing;
   const mixture = mixtureOf(snapshot, adoptable);
   if (mixture !== undefined) return held("AdoptionRefused", mixture);
   const { connectionString = "" } = draft.status;
@@ -24,15 +32,8 @@ export function adoptVolumes(snapshot: Snapshot, draft: Draft): StepResult {
       ? undefined
       : missingCoordinators(snapshot, adoptable, connectionString));
   if (gap !== undefined) return held("AdoptionIncomplete", gap);
-  if (connectionString !== "") return { actions: ownerships(snapshot) };
-  const message = "The connection string of the database that spec.adopt brings back is not known";
-  const remedy =
-    "Put the text of fdb.cluster, which lies beside the data on each volume (mount one in a pod of your own) or in a backup of the ConfigMap, into spec.seedConnectionString.";
-  return {
-    waits: [{ step, reason: "ConnectionStringLost", message, remedy, retryAfterMs }],
-    isUnfinished: true,
-    stop: true,
-  };
+  if (connectionString === "") return readConnectionString(snapshot, draft, adoptable);
+  return withoutReaders(snapshot) ?? { actions: ownerships(snapshot) };
 }
 
 function held(reason: "AdoptionRefused" | "AdoptionIncomplete", message: string): StepResult {

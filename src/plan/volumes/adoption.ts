@@ -66,7 +66,7 @@ interface ClaimSubject {
   readonly processClass: string;
 }
 
-function subjectOf({ cluster }: AdoptionView, { metadata }: Claim): ClaimSubject {
+export function subjectOf({ cluster }: AdoptionView, { metadata }: Claim): ClaimSubject {
   const { processGroupIdLabels, processClassLabels } = labelsOf(cluster);
   const [idLabel = "", classLabel = ""] = [processGroupIdLabels[0], processClassLabels[0]];
   const { labels = {} } = metadata;

@@ -24,7 +24,7 @@ export async function writeSwaps(
   }
 }
 
-/** What somebody else wrote meanwhile is read, and swapped anew. */
+/** A status that was written meanwhile changes nothing; a spec that was is not the one that was looked at. */
 async function write(member: Member, to: string, dryRun: boolean): Promise<void> {
   const { client } = member.session;
   const { namespace = "", name = "" } = member.cluster.metadata;
@@ -44,8 +44,19 @@ async function write(member: Member, to: string, dryRun: boolean): Promise<void>
       if (!isKubeError(error, "Conflict")) throw error;
     }
     cluster = await client.get(foundationDbClusters, { namespace, name });
+    mustBeAsSeen(member, cluster);
   }
   throw new CommandError(`it was changed by others ${attemptsMax} times while this was tried`);
+}
+
+function mustBeAsSeen({ cluster: seen }: Member, now: Member["cluster"]): void {
+  const [before, after] = [seen.metadata, now.metadata];
+  if (before.uid !== after.uid) throw new CommandError("it was deleted and made again meanwhile");
+  if (after.deletionTimestamp !== undefined) throw new CommandError("it is being deleted");
+  if (before.generation === after.generation) return;
+  throw new CommandError(
+    `somebody has edited it since it was looked at (generation ${before.generation ?? 0}, and ${after.generation ?? 0} now)`,
+  );
 }
 
 function failing(done: readonly Member[], member: Member, to: string, from: string) {

@@ -30,6 +30,8 @@ export const faultNames = [
   "asleep",
   "fenced",
   "announced",
+  "drained",
+  "urgent",
 ] as const;
 
 export type FaultName = (typeof faultNames)[number];

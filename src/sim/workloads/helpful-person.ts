@@ -13,6 +13,8 @@ export async function followRemedies(life: LifeScene): Promise<void> {
     if (waits.some(({ reason }) => reason === "ConnectionStringLost")) {
       await tellConnectionString(life, name);
     }
+    const gap = waits.find(({ reason }) => reason === "AdoptionIncomplete")?.message;
+    if (gap !== undefined) await lowerCounts(life, name, gap);
     if (waits.some(({ reason }) => reason === "VolumeShrinkRefused")) {
       life.note(`person: lets ${name} have new, smaller volumes`);
       await life.patch(name, { automationOptions: { volumeSizeChange: "Replace" } });
@@ -21,6 +23,19 @@ export async function followRemedies(life: LifeScene): Promise<void> {
       await life.during(restartOthers(life, name), "a person's restart");
     }
   }
+}
+
+/** More was wished for than is on the disks, before the database was back. */
+async function lowerCounts(life: LifeScene, name: string, told: string): Promise<void> {
+  const found = [...told.matchAll(/(\w+): (\d+) of (\d+) are missing/g)];
+  const processCounts = Object.fromEntries(
+    found.map(([, processClass = "", missing, wanted]) => [
+      processClass,
+      Number(wanted) - Number(missing),
+    ]),
+  );
+  life.note(`person: asks for what is on the disks of ${name}: ${JSON.stringify(processCounts)}`);
+  await life.patch(name, { processCounts });
 }
 
 /** Where status and ConfigMap were lost at once, nobody else knows it. */

@@ -9,6 +9,7 @@ import type { HumanAct } from "./human-acts.ts";
 import type { LifeAct } from "./life-plan.ts";
 import { hourMs, minuteMs } from "./life-terms.ts";
 import type { LifeScene } from "./life-scene.ts";
+import { loseAllButDisks } from "./lost-cluster.ts";
 import { absurdSpecs, isWishOfAll, makeWish, takenBack, wishNames } from "./spec-changes.ts";
 
 const peacefulTroubles: readonly Trouble[] = [
@@ -47,6 +48,7 @@ export const lifeActs: Readonly<Record<LifeAct, (life: LifeScene) => Promise<voi
   clock: stepClock,
   "bad knob": badKnob,
   trouble,
+  "all but the disks": loseAllButDisks,
   "a backup": (life) => backupAct(life, "a backup"),
   "another wish of a backup": (life) => backupAct(life, "another wish of a backup"),
   "two wishes of a backup": (life) => backupAct(life, "two wishes of a backup"),

@@ -15,6 +15,7 @@ import {
   suspended,
   webhook,
 } from "./operator-side-faults.ts";
+import { drained } from "./node-drains.ts";
 import { expiredCertificate, renewedCertificate } from "./certificate-faults.ts";
 import {
   heldClaim,
@@ -23,6 +24,7 @@ import {
   maintenance,
   announced,
   asleep,
+  urgent,
   fenced,
   paused,
   taint,
@@ -50,7 +52,9 @@ export const lifeFaults: Readonly<Record<FaultName, LifeFault>> = {
   "many-removals": manyRemovals,
   asleep,
   announced,
+  drained,
   fenced,
+  urgent,
   paused,
   maintenance,
   taint,

@@ -52,7 +52,8 @@ const shares = {
   "absurd wish": 0.02,
   clock: 0.02,
   "bad knob": 0.02,
-  trouble: 0.12,
+  trouble: 0.1,
+  "all but the disks": 0.02,
 } as const;
 
 /** The same where there are backups. */
@@ -76,7 +77,7 @@ const sharesWithBackups = {
   "another copy": 0.02,
 } as const;
 
-export type LifeAct = keyof typeof sharesWithBackups;
+export type LifeAct = keyof typeof shares | keyof typeof sharesWithBackups;
 
 const pausesMs = [1_000, 10_000, 30_000, 90_000, 240_000];
 

@@ -71,6 +71,8 @@ export class LifeScene {
   readonly operatorClock: SkewedClock;
   /** Something goes on that the database may feel. */
   isDisturbed = false;
+  /** Nothing is left but the disks, and the database is not back yet. */
+  isLost = false;
   /** Another installation looks after the same clusters. */
   readonly isOverlapped: boolean;
   /** Another instance of the operator, which works when the first one does not hold the Lease, or another installation. */
@@ -142,7 +144,7 @@ export class LifeScene {
     });
     this.watchman.watch(
       this.world,
-      () => this.chaos.isOngoing || this.isDisturbed,
+      () => this.chaos.isOngoing || this.isDisturbed || this.isLost,
       this.shape.kind.endsWith(" halls"),
       options.backups === true ? copyName : undefined,
     );
@@ -204,11 +206,18 @@ export class LifeScene {
     while (this.clock.nowMs() < untilMs) {
       await this.clock.advance(Math.min(5_000, untilMs - this.clock.nowMs()));
       this.watchman.look();
+      this.#noteReturn();
       this.#countLooks();
       await this.backups?.look();
       const [violation] = this.watchman.violations;
       if (violation !== undefined) throw new Error(violation);
     }
+  }
+
+  #noteReturn(): void {
+    if (!this.isLost) return;
+    const found = this.world.fdb.truth.databases().filter(({ isConfigured }) => isConfigured);
+    this.isLost = !found.some(({ isAvailable }) => isAvailable);
   }
 
   #countLooks(): void {

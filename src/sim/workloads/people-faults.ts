@@ -1,7 +1,9 @@
 // What people do to a cluster that is no wish of its spec's: they tell the operator to leave it alone, let the database sleep, fence processes, name many process
 // groups for removal at once, set maintenance mode or announce it, taint nodes, hold claims by a finalizer, delete the headless service.
 // Rules: spec/world.md [W113].
+import { foundationDbClusters } from "../../api/cluster.ts";
 import { hibernationConsents } from "../../api/hibernation.ts";
+import { maintenanceWindowsOf, urgentGeneration } from "../../api/maintenance-windows.ts";
 import { randomInteger, randomPick } from "../../env/random.ts";
 import type { AdminClient } from "../../fdb/admin.ts";
 import { isFdbError } from "../../fdb/error.ts";
@@ -13,7 +15,7 @@ import { ignoringRaces } from "../faults/chaos-target.ts";
 import { isOfCopy } from "./backups/backup-writes.ts";
 import type { LifeFault } from "./life-faults.ts";
 import type { LifeScene } from "./life-scene.ts";
-import { minuteMs } from "./life-terms.ts";
+import { minuteMs, namespace } from "./life-terms.ts";
 
 /** By then the operator has seen it, however late its watches are, and what was under way has ended. */
 const noticedMs = 2 * minuteMs;
@@ -72,6 +74,18 @@ export const fenced: LifeFault = async (life) => {
       await life.patch(name, { fence: null });
     },
   };
+};
+
+/** What is wished now is not to wait for a window; what is wished later waits again. */
+export const urgent: LifeFault = async (life) => {
+  const { name } = randomPick(life.random, life.shape.members);
+  const { metadata, spec } = await life.cluster(name);
+  if (maintenanceWindowsOf(spec).length === 0) return undefined;
+  const annotations = { [urgentGeneration]: String(metadata.generation ?? 0) };
+  const patch = { metadata: { annotations } };
+  const key = { namespace, name };
+  await life.world.client.patch(foundationDbClusters, key, patch, { type: "merge" });
+  return { told: `generation ${metadata.generation ?? 0} of ${name}` };
 };
 
 /** More than could leave together. */

@@ -56,13 +56,20 @@ const wishes = {
     // With one storage server nobody can take its data.
     if (isSingle(spec)) return {};
     const isNew = !spec.version.startsWith("7.1.");
+    const isReplaced = random.next() < 0.4;
     return {
       databaseConfiguration: {
         storage_engine: isNew ? randomPick(random, ["ssd-2", "ssd-redwood-1"]) : "ssd-2",
         storage_migration_type: "gradual",
-        perpetual_storage_wiggle: 1,
+        perpetual_storage_wiggle: isReplaced ? randomInteger(random, 0, 1) : 1,
       },
+      automationOptions: { storageEngineChange: isReplaced ? "Replace" : "Database" },
     };
+  },
+  "the other region": ({ spec, shape }) => {
+    const { regions = [] } = spec.databaseConfiguration ?? {};
+    if (shape.kind !== "two regions" || regions.length !== 2) return {};
+    return { databaseConfiguration: { regions: swappedRegions(regions) } };
   },
   "another redundancy": ({ random, spec, shape }) => {
     if (shape.kind !== "one resource" || isSingle(spec)) return {};
@@ -161,6 +168,7 @@ export const wishNames = Object.keys(wishes) as WishName[];
 
 /** Of a database that several resources look after, all of them have to wish the same. */
 const wishesOfAll: ReadonlySet<WishName> = new Set<WishName>([
+  "the other region",
   "another storage engine",
   "TLS on or off",
   "names or addresses",
@@ -176,6 +184,23 @@ export function isWishOfAll(name: WishName): boolean {
 
 function isSingle(spec: ClusterSpec): boolean {
   return spec.databaseConfiguration?.redundancy_mode === "single";
+}
+
+type Regions = NonNullable<NonNullable<ClusterSpec["databaseConfiguration"]>["regions"]>;
+
+/** As `kubectl fdb failover` writes it: the main datacenters change places, their satellites stay. */
+function swappedRegions(regions: Regions): Regions {
+  const priorities = regions.map(({ datacenters = [] }) => datacenters.find(isMain)?.priority ?? 0);
+  return regions.map((region, index) => ({
+    ...region,
+    datacenters: (region.datacenters ?? []).map((center) =>
+      isMain(center) ? { ...center, priority: priorities[1 - index] ?? 0 } : center,
+    ),
+  }));
+}
+
+function isMain({ satellite }: { satellite?: number | undefined }): boolean {
+  return satellite !== 1;
 }
 
 /** Pods stay where they are. */

@@ -174,6 +174,18 @@ export class Watchman {
     };
   }
 
+  /** Somebody asks for an eviction: what the budget of the operator lets through is as safe as what it does itself. */
+  async inspectEviction(podName: string, evict: () => Promise<boolean>): Promise<void> {
+    const isOthers = this.#isDisturbedLately() || this.#clusters.size > 1;
+    this.#noteMembers();
+    const before = this.violations.length;
+    this.#checkBudget(podName);
+    this.#checkCoordinators(podName);
+    const found = this.violations.splice(before);
+    if (!(await evict()) || isOthers) return;
+    for (const text of found) this.violations.push(`${text} (evicted from a node that is drained)`);
+  }
+
   /** Somebody else holds the lock of the database until then. */
   foreignLockUntilMs = 0;
 
@@ -433,6 +445,8 @@ export class Watchman {
 
   /** A majority of the coordinators stays up. */
   #checkCoordinators(podName: string): void {
+    // What has not started serves nobody yet.
+    if (this.#pods.get(podName)?.status?.phase === "Pending") return;
     for (const { connectionString, isConfigured } of this.#databases()) {
       if (!isConfigured) continue;
       const coordinators = (connectionString.split("@")[1] ?? "").split(",");

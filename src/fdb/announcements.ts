@@ -1,18 +1,21 @@
-// The maintenance windows of the instances of one database, each under its own prefix, so that those that never meet can be
-// told. Nothing is decided by them. Carries the rules WIN24 and WIN25 of spec/windows.md.
+// What each instance of one database tells the others beside the sets, as a text under its own prefix: its maintenance windows, so that
+// those that never meet can be told, and its fences, so that the others know for how long a fault domain stays down.
+// Carries the rules WIN24 and WIN25 of spec/windows.md and FENCE14 of spec/fencing.md.
 import { bytesOfText, textOfBytes } from "./bytes.ts";
 import { checkNamePart } from "./coordination-sets.ts";
+import type { Announcement } from "./keys.ts";
 import { textBelow, transactShared } from "./shared-keys.ts";
 import type { SharedKeys } from "./shared-keys.ts";
 
 /** An empty text takes the entry away. */
-export async function announceWindows(
+export async function announce(
   shared: SharedKeys,
+  kind: Announcement,
   processGroupIdPrefix: string,
   text: string,
 ): Promise<void> {
   checkNamePart(processGroupIdPrefix);
-  const key = shared.keys.windowsEntry(processGroupIdPrefix);
+  const key = shared.keys.announcementEntry(kind, processGroupIdPrefix);
   await transactShared(shared, async (transaction) => {
     if (text === "") transaction.clear(key);
     else transaction.set(key, bytesOfText(text));
@@ -20,8 +23,11 @@ export async function announceWindows(
 }
 
 /** By prefix, as they were announced. */
-export function readWindows(shared: SharedKeys): Promise<ReadonlyMap<string, string>> {
-  const bounds = shared.keys.windows();
+export function readAnnouncements(
+  shared: SharedKeys,
+  kind: Announcement,
+): Promise<ReadonlyMap<string, string>> {
+  const bounds = shared.keys.announcements(kind);
   return transactShared(shared, async (transaction) => {
     const items = await transaction.getRange(bounds.begin, bounds.end);
     return new Map(items.map(({ key, value }) => [textBelow(bounds, key), textOfBytes(value)]));

@@ -1,0 +1,119 @@
+// A pod that reads the connection string from a volume on which nothing runs yet: one container of the image of the servers, which
+// mounts the volume to read only, copies fdb.cluster to where the kubelet looks for last words, and ends. It gets no token and
+// carries no label of the cluster, so that nobody takes it for a server. Carries rule ADO13 of spec/adoption.md.
+import type { FoundationDBCluster } from "../api/cluster.ts";
+import type { Container, Pod, PodSpec } from "../kube/generated/types.ts";
+import type { Stored } from "../kube/resource.ts";
+import { ownerReferenceTo } from "./labels.ts";
+import { mainContainerName } from "./normalise.ts";
+
+/** On a reader: the uid of its cluster. */
+export const readerForLabel = "foundationdb.org/volume-reader-for";
+const claimAnnotation = "foundationdb.org/volume-claim";
+
+const clusterFile = "/var/fdb/data/fdb.cluster";
+const lastWords = "/dev/termination-log";
+/** With room for pulling the image. */
+const deadlineSeconds = 300;
+
+const resources = {
+  requests: { cpu: "10m", memory: "32Mi" },
+  limits: { cpu: "100m", memory: "64Mi" },
+};
+
+/** Of the pod that will run on the volume, where it may run and as whom. */
+const keptFields = [
+  ...["nodeSelector", "tolerations", "securityContext", "imagePullSecrets", "schedulerName"],
+  ...["runtimeClassName", "priorityClassName", "preemptionPolicy"],
+] as const;
+
+/** `server` is the pod that the volume is for; undefined when it has no container with the volume. */
+export function volumeReader(
+  cluster: FoundationDBCluster,
+  claimName: string,
+  server: Stored<Pod>,
+): Stored<Pod> | undefined {
+  const { containers = [], volumes = [] } = server.spec ?? {};
+  const main = containers.find(({ name }) => name === mainContainerName);
+  const volume = volumes.find((each) => each.persistentVolumeClaim?.claimName === claimName);
+  const mounted = main?.volumeMounts?.filter(({ name }) => name === volume?.name) ?? [];
+  if (main === undefined || volume === undefined || mounted.length === 0) return undefined;
+  const { image, imagePullPolicy, securityContext } = main;
+  const container: Container = {
+    name: mainContainerName,
+    image,
+    ...(imagePullPolicy && { imagePullPolicy }),
+    ...(securityContext && { securityContext }),
+    command: ["cp", clusterFile, lastWords],
+    resources,
+    volumeMounts: mounted.map((mount) => ({ ...mount, readOnly: true })),
+    terminationMessagePath: lastWords,
+    terminationMessagePolicy: "FallbackToLogsOnError",
+  };
+  const { namespace = "", uid = "" } = cluster.metadata;
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name: readerName(claimName),
+      namespace,
+      labels: { [readerForLabel]: uid },
+      annotations: { [claimAnnotation]: claimName },
+      ownerReferences: [ownerReferenceTo(cluster)],
+    },
+    spec: {
+      ...kept(server.spec),
+      volumes: [volume],
+      containers: [container],
+      restartPolicy: "Never",
+      activeDeadlineSeconds: deadlineSeconds,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+    },
+  };
+}
+
+function kept(spec: PodSpec | undefined): Partial<PodSpec> {
+  const entries = Object.entries(spec ?? {});
+  return Object.fromEntries(
+    entries.filter(([key]) => (keptFields as readonly string[]).includes(key)),
+  );
+}
+
+const nameLengthMax = 253;
+const suffix = "-reader";
+
+function readerName(claimName: string): string {
+  return `${claimName.slice(0, nameLengthMax - suffix.length)}${suffix}`;
+}
+
+export function isVolumeReader({ metadata }: { metadata: { labels?: Record<string, string> } }) {
+  return metadata.labels?.[readerForLabel] !== undefined;
+}
+
+/** The claim whose volume it reads. */
+export function claimOfReader({ metadata }: Stored<Pod>): string {
+  return metadata.annotations?.[claimAnnotation] ?? "";
+}
+
+/** What a reader found: nothing yet, the text of the file, or why there is none. */
+export type Reading =
+  | { readonly kind: "pending"; readonly why: string }
+  | { readonly kind: "read"; readonly text: string }
+  | { readonly kind: "failed"; readonly why: string };
+
+export function readingOf({ metadata, status }: Stored<Pod>): Reading {
+  const { phase = "Pending", reason, message } = status ?? {};
+  // A webhook may have given the pod containers that do not end.
+  const container = status?.containerStatuses?.find(({ name }) => name === mainContainerName);
+  const { terminated, waiting } = container?.state ?? {};
+  if (metadata.deletionTimestamp !== undefined) return { kind: "pending", why: "being deleted" };
+  if (terminated?.exitCode === 0) {
+    return { kind: "read", text: (terminated.message ?? "").trim() };
+  }
+  if (terminated !== undefined || phase === "Failed") {
+    const why = terminated?.message?.trim() || message || terminated?.reason || reason;
+    return { kind: "failed", why: why ?? "its pod failed" };
+  }
+  return { kind: "pending", why: waiting?.reason ?? phase };
+}

@@ -1,0 +1,171 @@
+// The connection string of a database that comes back from its disks, read from all of them by short-lived pods. Only one that every
+// volume holds is taken: a volume that disagrees, or that cannot be read, is told, and a person decides.
+// Rules: spec/adoption.md [ADO13]-[ADO15].
+import { claimOfReader, readingOf, volumeReader } from "../../build/volume-reader.ts";
+import type { Reading } from "../../build/volume-reader.ts";
+import type { PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { parseConnectionString } from "../../model/connection-string.ts";
+import { counted } from "../../model/counted.ts";
+import type { Action } from "../action.ts";
+import type { Snapshot } from "../snapshot.ts";
+import type { Draft, StepResult } from "../step.ts";
+import { operatorTimeMs } from "../view/server-time.ts";
+import { nameList } from "../wait.ts";
+import type { NewWait } from "../wait.ts";
+import { missingCoordinators, subjectOf } from "./adoption.ts";
+
+const step = "adoptVolumes";
+const retryAfterMs = 60_000;
+/** So many volumes are read at once: a large cluster must not fill its nodes with readers. */
+const readersMax = 20;
+/** What was read without a result is read again after so long: a person may have mended it. */
+const againMs = 600_000;
+
+const remedy =
+  "Put the text of fdb.cluster, which lies beside the data on each volume (mount one in a pod of your own) or in a backup of the ConfigMap, into spec.seedConnectionString.";
+
+type Claim = Stored<PersistentVolumeClaim>;
+
+export function readersOf({ volumeReaders = [] }: Snapshot): readonly Stored<Pod>[] {
+  return volumeReaders;
+}
+
+/** A volume that two pods mount may not be mounted by the one that matters. */
+export function withoutReaders(snapshot: Snapshot): StepResult | undefined {
+  const readers = readersOf(snapshot);
+  if (readers.length === 0) return undefined;
+  const message = `The connection string is known; the pods that read it from the volumes end: ${nameList(namesOf(readers))}`;
+  return {
+    actions: removals(readers),
+    waits: [{ step, reason: "VolumesBeingRead", message, retryAfterMs: 5_000 }],
+    isUnfinished: true,
+    stop: true,
+  };
+}
+
+export function removals(readers: readonly Stored<Pod>[]): Action[] {
+  return readers.flatMap(({ metadata }): Action[] => {
+    const { name = "", uid = "", resourceVersion = "", deletionTimestamp } = metadata;
+    if (deletionTimestamp !== undefined) return [];
+    return [{ type: "deleteVolumeReader", step, basis: { name, uid, resourceVersion } }];
+  });
+}
+
+function namesOf(readers: readonly Stored<Pod>[]): string[] {
+  return readers.map(({ metadata }) => metadata.name ?? "").sort();
+}
+
+export function readConnectionString(
+  snapshot: Snapshot,
+  draft: Draft,
+  claims: readonly Claim[],
+): StepResult {
+  const readers = new Map(readersOf(snapshot).map((reader) => [claimOfReader(reader), reader]));
+  const names = claims.map(({ metadata }) => metadata.name ?? "").sort();
+  const readings = new Map<string, Reading>();
+  for (const name of names) {
+    const reader = readers.get(name);
+    if (reader !== undefined) readings.set(name, readingOf(reader));
+  }
+  const left = names.filter((name) => (readings.get(name)?.kind ?? "pending") === "pending");
+  if (left.length > 0) return readOn(snapshot, draft, claims, readings, left);
+  const outcome = judged(snapshot, claims, readings);
+  if (typeof outcome === "string") {
+    const message = `All ${counted(names.length, "volume")} hold the connection string ${outcome}`;
+    return {
+      status: { connectionString: outcome },
+      actions: removals([...readers.values()]),
+      events: [{ type: "Normal", reason: "ConnectionStringFound", message }],
+      isUnfinished: true,
+      stop: true,
+    };
+  }
+  const old = [...readers.values()].filter((reader) => isOld(snapshot, reader));
+  return { actions: removals(old), waits: [outcome], isUnfinished: true, stop: true };
+}
+
+function isOld(snapshot: Snapshot, { metadata }: Stored<Pod>): boolean {
+  const madeMs = operatorTimeMs(snapshot, metadata.creationTimestamp);
+  return madeMs !== undefined && snapshot.nowMs - madeMs >= againMs;
+}
+
+function readOn(
+  snapshot: Snapshot,
+  draft: Draft,
+  claims: readonly Claim[],
+  readings: ReadonlyMap<string, Reading>,
+  left: readonly string[],
+): StepResult {
+  const unread = left.filter((name) => !readings.has(name));
+  const room = Math.max(0, readersMax - (left.length - unread.length));
+  const made = unread.map((name) => readerAction(snapshot, draft, claims, name));
+  const unable = unread.filter((_, index) => made[index] === undefined);
+  if (unable.length > 0) {
+    const message = `The connection string cannot be read from ${nameList(unable)}: the pod template mounts no volume where the data lies`;
+    return { waits: [lost(message)], isUnfinished: true, stop: true };
+  }
+  const waiting = left.flatMap((name) => {
+    const reading = readings.get(name);
+    return reading?.kind === "pending" ? [`${name} (${reading.why})`] : [];
+  });
+  const how = waiting.length === 0 ? "" : `. Pods that read: ${nameList(waiting)}`;
+  const message = `The connection string is being read from the volumes, ${left.length} of ${claims.length} are left${how}`;
+  return {
+    actions: made.flatMap((action) => action ?? []).slice(0, room),
+    waits: [{ step, reason: "VolumesBeingRead", message, retryAfterMs: 15_000 }],
+    isUnfinished: true,
+    stop: true,
+  };
+}
+
+function readerAction(
+  snapshot: Snapshot,
+  { groups, desired }: Draft,
+  claims: readonly Claim[],
+  name: string,
+): Action | undefined {
+  const claim = claims.find(({ metadata }) => metadata.name === name);
+  const { id } = claim === undefined ? { id: "" } : subjectOf(snapshot, claim);
+  const group = groups.find(({ processGroupID }) => processGroupID === id);
+  const server = group && desired.pod(group)?.object;
+  const object = server && volumeReader(snapshot.cluster, name, server);
+  return object && { type: "createVolumeReader", step, object };
+}
+
+/** The string, or what keeps it from being taken. */
+function judged(
+  snapshot: Snapshot,
+  claims: readonly Claim[],
+  readings: ReadonlyMap<string, Reading>,
+): string | NewWait {
+  const failed: string[] = [];
+  const holders = new Map<string, string[]>();
+  for (const [name, reading] of readings) {
+    if (reading.kind !== "read")
+      failed.push(`${name} (${reading.kind === "failed" ? reading.why : ""})`);
+    else if (!parseConnectionString(reading.text).ok) failed.push(`${name} (no connection string)`);
+    else holders.set(reading.text, [...(holders.get(reading.text) ?? []), name]);
+  }
+  const [first, ...others] = [...holders].sort(([, a], [, b]) => b.length - a.length);
+  if (first !== undefined && others.length > 0) {
+    const sides = [first, ...others].map(([text, names]) => `${text} on ${nameList(names)}`);
+    const unread = failed.length === 0 ? "" : `; not read: ${nameList(failed)}`;
+    const message = `The volumes disagree about the connection string: ${sides.join("; ")}${unread}`;
+    const choice =
+      "Find out which one the database used last (a volume whose server was away when coordinators changed has an older one), and put it into spec.seedConnectionString.";
+    return { step, reason: "AdoptionRefused", message, remedy: choice, retryAfterMs };
+  }
+  if (first === undefined || failed.length > 0) {
+    return lost(`The connection string could not be read from ${nameList(failed)}`);
+  }
+  const [text] = first;
+  const gap = missingCoordinators(snapshot, claims, text);
+  return gap === undefined
+    ? text
+    : { step, reason: "AdoptionIncomplete", message: gap, retryAfterMs };
+}
+
+function lost(message: string): NewWait {
+  return { step, reason: "ConnectionStringLost", message, remedy, retryAfterMs };
+}
