@@ -5,8 +5,8 @@ import type { BackupStatus } from "../../api/backup.ts";
 import { isContinuous } from "../../api/effective-backup.ts";
 import { placeOfUrl } from "../../build/backup-url.ts";
 import type { BackupLayer, BackupRecord } from "../../fdb/backup-layer.ts";
-import { formatTime, parseTime } from "../../kube/time.ts";
-import { operatorTimeMs } from "../view/server-time.ts";
+import { formatTime } from "../../kube/time.ts";
+import { calendarTimeMs, operatorTimeMs } from "../view/server-time.ts";
 import { ownRecord, wantedUrl } from "./facts.ts";
 import { timeOf } from "./figures.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
@@ -64,7 +64,8 @@ function unproven(record: BackupRecord, { version }: Moved): Partial<BackupLayer
 function provenFrom(record: BackupRecord, { from }: Moved): Partial<BackupLayer> {
   const version = from?.version ?? 0;
   if (version <= (record.restorableFrom ?? 0)) return {};
-  const ms = parseTime(from?.time);
+  // By the database's own record of times.
+  const ms = calendarTimeMs(from?.time);
   const fromTime = ms === undefined ? undefined : { version, seconds: ms / 1000 };
   return { record: { ...record, restorableFrom: version }, fromTime };
 }
