@@ -165,9 +165,10 @@ for (const [title, metadata, expected] of table) {
 }
 
 test("[OVER8] an answer from before it worked on the cluster holds for a minute", () => {
-  const answered = (ago: number) => metadataOf({ [other]: 99 }, asked(own, ago + 1, [other, ago]));
+  const answeredAgo = (ago: number) =>
+    metadataOf({ [other]: 99 }, asked(own, ago + 1, [other, ago]));
   const standing = (ago: number, clusterAgo?: number) =>
-    standingOf(own, answered(ago), nowMs, clusterAgo && nowMs - clusterAgo * 1000);
+    standingOf(own, answeredAgo(ago), nowMs, clusterAgo && nowMs - clusterAgo * 1000);
   const untilMs = nowMs - 40_000 + answerMs;
   assert.deepEqual(standing(40, 30), { isBack: true, other, untilMs });
   assert.deepEqual(standing(60, 30), { isBack: true, other, question: ask });
