@@ -66,6 +66,23 @@ test("[CERT2] [CERT3] each process is looked at once an hour, one after the othe
   }
 });
 
+test("[CERT2] who shows a certificate that has ended is looked at every five minutes: its renewal is seen soon", async () => {
+  const begunMs = new VirtualClock().nowMs();
+  let certificate = { ...shown, notAfterMs: begunMs + hourMs + 60_000 };
+  const { clock, reader, asked, news } = reading(() => Promise.resolve(certificate));
+  reader.follow([target(1)]);
+  await clock.advance(hourMs - 1);
+  assert.equal(asked.length, 1);
+  await clock.advance(hourMs);
+  assert.equal(asked.length, 1 + 12);
+  certificate = { ...shown, notAfterMs: begunMs + 1000 * hourMs };
+  await clock.advance(300_000);
+  assert.equal(news(), 2);
+  const seen = asked.length;
+  await clock.advance(hourMs - 1);
+  assert.ok(asked.length <= seen + 1);
+});
+
 test("[CERT3] processes that never answer leave the others their turn", async () => {
   const state = reading(({ host, timeoutMs }) =>
     host.endsWith("1")

@@ -16,7 +16,8 @@ export interface CertificateReaderOptions {
 }
 
 const shownMs = 3_600_000;
-const silentMs = 300_000;
+/** Of who was silent, or shows a certificate that ends before the next look: somebody waits for the change. */
+const urgentMs = 300_000;
 const timeoutMs = 5_000;
 
 interface Entry {
@@ -99,9 +100,15 @@ export class CertificateReader {
     const isNews = !isKept && !isSameJson(entry.observation, observation);
     if (!isKept) entry.observation = observation;
     entry.isAsking = false;
-    entry.dueMs = clock.nowMs() + (observation.kind === "shown" ? shownMs : silentMs);
+    entry.dueMs = dueMs(observation, clock.nowMs());
     this.#schedule();
     const isPending = [...this.#entries.values()].some((each) => each.observation === undefined);
     if (isNews && !isPending) onNews();
   }
+}
+
+function dueMs(observation: CertificateObservation, nowMs: number): number {
+  const isLasting =
+    observation.kind === "shown" && observation.certificate.notAfterMs > nowMs + shownMs;
+  return nowMs + (isLasting ? shownMs : urgentMs);
 }

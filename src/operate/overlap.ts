@@ -13,7 +13,7 @@ import type { WorkOutcome } from "../kube/queue.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { Resource, Stored } from "../kube/resource.ts";
 import type { ServerClock } from "../kube/server-clock.ts";
-import { operatorPrefix, standingOf } from "../plan/overlap/standing.ts";
+import { lastClaimMs, operatorPrefix, standingOf } from "../plan/overlap/standing.ts";
 import type { Standing } from "../plan/overlap/standing.ts";
 
 /** The API server takes no longer name of who writes. */
@@ -99,7 +99,8 @@ export async function standBack<T extends KubeObject>(
     tell(tools, place, ofCluster);
     return { againAfterMs: clusterLookMs };
   }
-  const standing = standingOf(operatorName, place.object.metadata, nowMs);
+  const clusterMs = place.cluster && lastClaimMs(operatorName, place.cluster.metadata, nowMs);
+  const standing = standingOf(operatorName, place.object.metadata, nowMs, clusterMs);
   place.state.isBack = standing.isBack;
   tell(tools, place, standing);
   if (standing.question !== undefined) {

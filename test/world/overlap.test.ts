@@ -153,6 +153,25 @@ test("[OVER8] a backup that another operator began than the one of its cluster c
   });
 });
 
+test("[OVER8] a backup whose cluster was away for a while is nobody's for a minute, not for half an hour", async () => {
+  await withTwo(async ({ world }) => {
+    const atMs = world.clock.nowMs();
+    await world.createCluster(small);
+    await world.untilReconciled();
+    const scene = new BackupWorld(world, await createStore(world));
+    // Before the cluster was there the other one answered; it stands back from the cluster now, and says nothing more.
+    const told = { askedBy: first, askedMs: atMs, askedOf: second, answer: { by: second, atMs } };
+    const made = backupOf();
+    const annotations = { [questionAnnotation]: formatQuestion(told) };
+    const metadata = { ...made.metadata, annotations };
+    await world.client.create(foundationDbBackups, { ...made, metadata });
+    await world.clock.advance(3 * minuteMs);
+    const status = (await scene.find())?.status;
+    assert.notEqual(status, undefined);
+    await scene.untilRestorable();
+  });
+});
+
 test("[OVER8] the cluster of a drill comes to the operator of the backup", async () => {
   await withTwo(async ({ world, other, acts }) => {
     await world.createCluster(small);

@@ -15,6 +15,7 @@ import {
   seen,
 } from "../../../test/fixtures/backup-scene.ts";
 import type { BackupPlan } from "./chain.ts";
+import { inNewPlace } from "./moved.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 
 const oldUrl = "blobstore://account@host:443/old?bucket=fdb-backups";
@@ -43,6 +44,19 @@ function told({ status, actions }: BackupPlan): unknown {
 }
 
 const unproven = ["Moved", false, []];
+
+type Part = readonly [begin: number, end: number, isRestorable?: boolean];
+
+/** What fdbbackup describe prints of snapshots and the window, in millions of versions. */
+function store(snapshots: readonly Part[], [from, to]: readonly [number, number]): object {
+  const point = (millions: number) => ({ Version: millions * 1_000_000 });
+  return {
+    Snapshots: snapshots.map(([begin, end, Restorable = true]) => ({
+      ...{ Start: point(begin), End: point(end), Restorable },
+    })),
+    ...{ MinRestorablePoint: point(from), MaxRestorablePoint: point(to) },
+  };
+}
 
 test("[BK28] what the database calls restorable lies in the old place, and does not count for the new one", () => {
   const { status, isReconciled } = planBackup(scene(known));
@@ -102,17 +116,44 @@ test("[BK29] the store proves the new place once a snapshot has ended there, and
     const again = scene(still.status, ended, { nowMs: nowMs + 600_000 });
     assert.deepEqual(told(planBackup(again)), ["Moved", false, ["describe"]]);
   }
-  const proven = described({
-    MinRestorablePoint: { Version: 105_000_000 },
-    MaxRestorablePoint: { Version: 130_000_000 },
-  });
+  // Of the one that was under way at the move some files lie in the old place.
+  const divided = described(store([[109, 115]], [115, 130]));
+  assert.deepEqual(told(divided), unproven);
+  const broken = described(
+    store(
+      [
+        [109, 115],
+        [116, 120, false],
+      ],
+      [115, 130],
+    ),
+  );
+  assert.deepEqual(told(broken), unproven);
+  const proven = described(
+    store(
+      [
+        [80, 90],
+        [109, 115],
+        [116, 120],
+      ],
+      [90, 130],
+    ),
+  );
   const { version } = proven.status.moved?.from ?? {};
-  assert.equal(version, 105_000_000);
+  assert.equal(version, 120_000_000);
   const rested = planBackup(scene(proven.status, ended));
   assert.deepEqual(told(rested), ["Restorable", true, []]);
-  assert.equal(rested.status.restorable?.from?.version, 105_000_000);
-  assert.match(rested.status.restorable?.from?.time ?? "", /^2026-11-16T07:59:5/);
+  assert.equal(rested.status.restorable?.from?.version, 120_000_000);
   assert.equal(rested.status.restorable?.to?.version, 130_000_000);
+});
+
+test("[BK28] what was proven stays so when older snapshots expire", () => {
+  const moved = { backupUID: "u1", version: 110, from: { version: 120 } };
+  const snapshots = [{ begin: 130, end: 140, isRestorable: true }];
+  const found = { snapshots, restorableFrom: 140, restorableTo: 150 };
+  assert.deepEqual(inNewPlace(found, moved), found);
+  const all = { snapshots, restorableFrom: 115, restorableTo: 150 };
+  assert.equal(inNewPlace(all, moved).restorableFrom, 120);
 });
 
 test("[BK28] errors of the old place are over with the move", () => {

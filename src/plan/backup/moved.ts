@@ -7,6 +7,7 @@ import { placeOfUrl } from "../../build/backup-url.ts";
 import type { BackupLayer, BackupRecord } from "../../fdb/backup-layer.ts";
 import { formatTime } from "../../kube/time.ts";
 import { calendarTimeMs, operatorTimeMs } from "../view/server-time.ts";
+import type { Description } from "./description.ts";
 import { ownRecord, wantedUrl } from "./facts.ts";
 import { timeOf } from "./figures.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
@@ -82,16 +83,30 @@ export function lookIntoNewPlace(
     otherwise: "the backup counts as not restorable in its new place",
   });
   if ("result" in look) return look.result;
-  const { restorableFrom, restorableTo } = look.description;
+  const { restorableFrom } = inNewPlace(look.description, moved);
   const looked = formatTime(snapshot.nowMs);
-  if (restorableFrom === undefined || (restorableTo ?? 0) < moved.version) {
-    return { status: { moved: { ...moved, looked } } };
-  }
+  if (restorableFrom === undefined) return { status: { moved: { ...moved, looked } } };
   const times = snapshot.layer.kind === "seen" ? snapshot.layer.layer.times : [];
   const seconds = timeOf(times, restorableFrom);
   const time = seconds === undefined ? {} : { time: formatTime(Math.floor(seconds) * 1000) };
   const from = { version: restorableFrom, ...time };
   return { status: { moved: { ...moved, looked, from } } };
+}
+
+/**
+ * What the store holds, without what only seems to be whole there. The snapshot that was under way at the move ends in the new
+ * place, and names files that agents wrote to the old one, before the move and for a while after it. FoundationDB describes it as
+ * restorable when the logs of the new place reach back to its beginning, and misses the files in a restore. The next one
+ * begins after all of that has ended.
+ */
+export function inNewPlace(description: Description, { version, from }: Moved): Description {
+  const { snapshots, restorableFrom = 0, restorableTo = 0 } = description;
+  const [, ...whole] = snapshots.filter(({ end }) => end >= version);
+  const first = from?.version ?? whole.find(({ isRestorable }) => isRestorable)?.end;
+  if (first === undefined || restorableTo < first) {
+    return { ...description, restorableFrom: undefined, restorableTo: undefined };
+  }
+  return { ...description, restorableFrom: Math.max(restorableFrom, first) };
 }
 
 /** A snapshot has ended since the move, and nobody has looked for about as long as one takes. */

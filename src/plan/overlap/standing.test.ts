@@ -5,7 +5,7 @@ import { formatQuestion, parseQuestion, questionAnnotation } from "../../api/ope
 import type { OperatorQuestion } from "../../api/operator-question.ts";
 import type { ObjectMeta } from "../../kube/object.ts";
 import { formatTime } from "../../kube/time.ts";
-import { answerMs, askAgainMs, standingOf } from "./standing.ts";
+import { answerMs, askAgainMs, lastClaimMs, standingOf } from "./standing.ts";
 
 const nowMs = Date.UTC(2026, 0, 1, 12);
 const [own, other, third] = ["fdb-operator:a/x", "fdb-operator:b/x", "fdb-operator:c/x"] as const;
@@ -163,6 +163,27 @@ const table: readonly (readonly [string, ObjectMeta, object])[] = [
 for (const [title, metadata, expected] of table) {
   test(title, () => assert.deepEqual(standingOf(own, metadata, nowMs), expected));
 }
+
+test("[OVER8] an answer from before it worked on the cluster holds for a minute", () => {
+  const answeredAgo = (ago: number) =>
+    metadataOf({ [other]: 99 }, asked(own, ago + 1, [other, ago]));
+  const standing = (ago: number, clusterAgo?: number) =>
+    standingOf(own, answeredAgo(ago), nowMs, clusterAgo && nowMs - clusterAgo * 1000);
+  const untilMs = nowMs - 40_000 + answerMs;
+  assert.deepEqual(standing(40, 30), { isBack: true, other, untilMs });
+  assert.deepEqual(standing(60, 30), { isBack: true, other, question: ask });
+  const longMs = nowMs - 60_000 + askAgainMs;
+  assert.deepEqual(standing(60, 90), { isBack: true, other, untilMs: longMs });
+  assert.deepEqual(standing(60), { isBack: true, other, untilMs: longMs });
+});
+
+test("[OVER8] since when it works on a cluster is its last claim that can be right", () => {
+  const claimMs = (metadata: ObjectMeta) => lastClaimMs(own, metadata, nowMs);
+  assert.equal(claimMs(metadataOf({ [other]: 9 })), undefined);
+  assert.equal(claimMs(metadataOf({ [own]: 9, [other]: 3 })), nowMs - 9_000);
+  assert.equal(claimMs(metadataOf({ [own]: 9 }, asked(own, 70, [own, 5]))), nowMs - 5_000 + 1);
+  assert.equal(claimMs(metadataOf({ [own]: -86_400 })), undefined);
+});
 
 test("[OVER2][OVER4] who was taken over from does not begin again by asking", () => {
   // The other one took over from this one and had no reason to write the status since.

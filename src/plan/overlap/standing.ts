@@ -37,17 +37,40 @@ interface Claim {
 
 const alone: Standing = { isBack: false };
 
-/** `nowMs` is the time of the API server. */
-export function standingOf(own: string, metadata: ObjectMeta, nowMs: number): Standing {
-  const question = parseQuestion(metadata.annotations?.[questionAnnotation]);
-  const claims = [...statusWriters(metadata), ...claimsIn(question)].map(({ by, atMs }) => ({
-    ...{ by, rankMs: rankMs(atMs, nowMs) },
-  }));
+/**
+ * `nowMs` is the time of the API server. `clusterMs` says since when at the latest this operator works on the cluster that the
+ * resource is of.
+ */
+export function standingOf(
+  own: string,
+  metadata: ObjectMeta,
+  nowMs: number,
+  clusterMs?: number,
+): Standing {
+  const question = questionIn(metadata);
+  const claims = rankedClaims(metadata, nowMs);
   const newestMs = claims.reduce((most, claim) => Math.max(most, claim.rankMs), -Infinity);
   const newest = claims.filter((claim) => claim.rankMs === newestMs);
   const isOwn = newest.length === 0 || newest.some(({ by }) => by === own);
   if (isOwn) return working(own, question, nowMs);
-  return waiting(own, newest[0]?.by ?? "", question, nowMs);
+  return waiting({ own, other: newest[0]?.by ?? "", nowMs, clusterMs }, question);
+}
+
+/** The last time at which this operator wrote that it works on a resource, if it ever did. */
+export function lastClaimMs(own: string, metadata: ObjectMeta, nowMs: number): number | undefined {
+  const times = rankedClaims(metadata, nowMs).flatMap(({ by, rankMs }) =>
+    by === own && rankMs >= 0 ? [rankMs] : [],
+  );
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+function questionIn({ annotations }: ObjectMeta): OperatorQuestion | undefined {
+  return parseQuestion(annotations?.[questionAnnotation]);
+}
+
+function rankedClaims(metadata: ObjectMeta, nowMs: number) {
+  const claims = [...statusWriters(metadata), ...claimsIn(questionIn(metadata))];
+  return claims.map(({ by, atMs }) => ({ by, rankMs: rankMs(atMs, nowMs) }));
 }
 
 /** Who works answers a question of somebody else, and knows of it for as long as the other one may be there. */
@@ -66,11 +89,16 @@ function working(own: string, question: OperatorQuestion | undefined, nowMs: num
   return isThere ? { isBack: false, other, untilMs } : alone;
 }
 
+interface Waiting {
+  readonly own: string;
+  readonly other: string;
+  readonly nowMs: number;
+  readonly clusterMs: number | undefined;
+}
+
 function waiting(
-  own: string,
-  other: string,
+  { own, other, nowMs, clusterMs }: Waiting,
   question: OperatorQuestion | undefined,
-  nowMs: number,
 ): Standing {
   const back = { isBack: true, other };
   const asking = { ...back, question: { askedBy: own, askedMs: nowMs, askedOf: other } };
@@ -79,7 +107,10 @@ function waiting(
   if (answer !== undefined) {
     // Who has taken it over by itself knows of nobody.
     const isForOther = answer.by === other && askedBy !== other;
-    const untilMs = answeredMs(own, question, nowMs) + askAgainMs;
+    const toldMs = answeredMs(own, question, nowMs);
+    // Who answered may stand back by now, from the cluster and so from this: nobody would look after it.
+    const isOutdated = clusterMs !== undefined && toldMs < clusterMs;
+    const untilMs = toldMs + (isOutdated ? answerMs : askAgainMs);
     return isForOther && nowMs < untilMs ? { ...back, untilMs } : asking;
   }
   // Until that time comes nobody would ask again.

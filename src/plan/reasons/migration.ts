@@ -37,7 +37,8 @@ export const migrationReasons = {
       "Storage servers are to change to another engine, and the database cannot empty any: their fault domains are as " +
       "many as there are copies of the data, its data is not healthy, or nothing has moved for an hour.",
     remedy:
-      "Add a storage process in another fault domain (processCounts.storage, a node more); look at " +
+      "Add a storage process in another fault domain (processCounts.storage, a node more; with distributionConfig also " +
+      "its desiredFaultDomains), or let the operator replace what is left (automationOptions.storageEngineChange: Replace); look at " +
       "`fdbcli --exec 'status details'` for data that is not healthy and for disks without room.",
     page: "storage-engines",
   },

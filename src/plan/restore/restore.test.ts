@@ -221,6 +221,18 @@ test("[RS47] the answer to a point outside names the window, in times where they
   );
 });
 
+test("[RS47] [BK28] from a backup that was moved only what lies in its new place as a whole is restored", () => {
+  const from = { version: 70_000_000 };
+  const waitsWith = (moved: object, version: number): string[] => {
+    const source = backupWith({}, { moved: { backupUID: "u1", version: 45_000_000, ...moved } });
+    const restore = restoreWith({ to: { version } });
+    return planRestore(describedScene({ source, restore })).waits.map(({ reason }) => reason);
+  };
+  assert.deepEqual(waitsWith({ from }, 69_999_999), ["RestoreOutsideWindow"]);
+  assert.deepEqual(waitsWith({ from }, 70_000_000), []);
+  assert.deepEqual(waitsWith({}, 70_000_000), ["RestoreNotRestorable"]);
+});
+
 test("[RS58] a point before the window is asked about once an hour, a later one every ten minutes, and the wait stays", () => {
   const later = (version: number, minutes: number): RestoreSnapshot => {
     const spec = { to: { version } };

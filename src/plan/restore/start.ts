@@ -8,6 +8,7 @@ import { startRestoreCommand } from "../../build/restore-command.ts";
 import { backupFinalizer } from "../backup/deletion.ts";
 import { noDescriptionWait, parseDescription, readingWait } from "../backup/description.ts";
 import type { Description } from "../backup/description.ts";
+import { inNewPlace } from "../backup/moved.ts";
 import { isReadSince, lastEnd, runCommand } from "../backup/run-command.ts";
 import type { NewWait } from "../wait.ts";
 import { wantsFinalizer } from "./deletion.ts";
@@ -113,7 +114,9 @@ function lookAtStore(snapshot: RestoreSnapshot, context: string): Look {
   const description = parseDescription(output);
   if (description === undefined)
     return { result: { reads, waits: [noDescriptionWait(step, name, "nothing is restored")] } };
-  return { description, reads };
+  const { restore, source } = snapshot;
+  const moved = restore.spec.fromBackup === undefined ? undefined : source?.status?.moved;
+  return { description: moved === undefined ? description : inNewPlace(description, moved), reads };
 }
 
 /** It is looked at again, as after any failure, and the wait says what was found. */

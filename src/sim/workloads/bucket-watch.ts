@@ -101,11 +101,18 @@ function mayGiveWay({ spec, status }: FoundationDBCluster, group: Group, failed:
 
 /** It reports, and its exclusion has not begun: of several processes in a pod a person may have excluded one. */
 function isServing(spec: FoundationDBCluster["spec"], group: Group): boolean {
-  const { processClass, processGroupConditions = [], exclusionTimestamp } = group;
+  const { processGroupConditions = [], exclusionTimestamp } = group;
   const away = ["MissingProcesses", "MissingPod", "ResourcesTerminating"];
-  if (serversPerPod(spec, processClass) === 1) away.push("ProcessIsMarkedAsExcluded");
+  if (serversIn(spec, group) === 1) away.push("ProcessIsMarkedAsExcluded");
   const isAway = processGroupConditions.some(({ type }) => away.includes(type ?? ""));
   return !isAway && exclusionTimestamp === undefined;
+}
+
+/** Of its pod as it is: the spec may want another number by now. */
+function serversIn(spec: FoundationDBCluster["spec"], group: Group): number {
+  const { processClass, diskLayout } = group;
+  if (diskLayout === undefined) return serversPerPod(spec, processClass);
+  return diskLayout === "root" ? 1 : Number(diskLayout);
 }
 
 type Bucket = "general" | "storage" | "log" | "stateless";

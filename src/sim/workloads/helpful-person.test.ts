@@ -51,6 +51,14 @@ test("[W123] what ran ahead of a database that needs it is followed by the other
   assert.deepEqual(refused, ["disturbance", "close"], "it is tried again at the next look");
 });
 
+test("[W123] where too few fault domains let no storage server change its engine, they are replaced", async () => {
+  const reason = "StorageEngineMigrationStuck";
+  const message = "servers are in 3 fault domains, and 3 copies of the data need all of them";
+  const acts = await actsFor({ reason, message });
+  assert.deepEqual(acts, ['life {"automationOptions":{"storageEngineChange":"Replace"}}']);
+  assert.deepEqual(await actsFor({ reason, message: "nothing has moved since noon" }), []);
+});
+
 test("[W123] nothing is done that no wait asks a person for", async () => {
   assert.deepEqual(await actsFor({ reason: "PodPending", message: "A pod is starting" }), []);
 });

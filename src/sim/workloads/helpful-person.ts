@@ -19,6 +19,11 @@ export async function followRemedies(life: LifeScene): Promise<void> {
       life.note(`person: lets ${name} have new, smaller volumes`);
       await life.patch(name, { automationOptions: { volumeSizeChange: "Replace" } });
     }
+    // Data that is not healthy, and what stands still for no known reason, is nobody's excuse.
+    if (waits.some(({ reason, message }) => isStuck(reason) && message?.includes("need all of"))) {
+      life.note(`person: lets ${name} replace storage processes of the old engine`);
+      await life.patch(name, { automationOptions: { storageEngineChange: "Replace" } });
+    }
     if (waits.some(({ message }) => message?.includes("which run the new version already"))) {
       await life.during(restartOthers(life, name), "a person's restart");
     }
@@ -36,6 +41,11 @@ async function lowerCounts(life: LifeScene, name: string, told: string): Promise
   );
   life.note(`person: asks for what is on the disks of ${name}: ${JSON.stringify(processCounts)}`);
   await life.patch(name, { processCounts });
+}
+
+/** The database changes no engine: with as many fault domains as copies nobody can take the data of one. */
+function isStuck(reason: string | undefined): boolean {
+  return reason === "StorageEngineMigrationStuck";
 }
 
 /** Where status and ConfigMap were lost at once, nobody else knows it. */

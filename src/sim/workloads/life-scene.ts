@@ -73,6 +73,8 @@ export class LifeScene {
   isDisturbed = false;
   /** Nothing is left but the disks, and the database is not back yet. */
   isLost = false;
+  /** By then the operator has seen the newest certificates, and has written what it tells of them. */
+  certificatesSeenMs = 0;
   /** Another installation looks after the same clusters. */
   readonly isOverlapped: boolean;
   /** Another instance of the operator, which works when the first one does not hold the Lease, or another installation. */

@@ -106,7 +106,8 @@ class LifeWalk {
     await this.#comeToRest();
     const { backups } = this.#scene;
     if (backups !== undefined) await proveBackups(this.#scene, backups);
-    await this.#scene.advance(10 * minuteMs);
+    const toSeeMs = this.#scene.certificatesSeenMs - this.#scene.clock.nowMs();
+    await this.#scene.advance(Math.max(10 * minuteMs, toSeeMs));
     await this.#scene.untilAtRest(10 * minuteMs, "the cluster stays at rest");
     const restsSinceMs = this.#scene.clock.nowMs();
     await this.#scene.advance(10 * minuteMs);

@@ -443,9 +443,8 @@ export class Watchman {
     return leastOf(modes.map((mode) => tolerances[mode] ?? 0));
   }
 
-  /** A majority of the coordinators stays up. */
+  /** A majority of the coordinators stays up. A pod of which no container has started yet runs none, and takes none down. */
   #checkCoordinators(podName: string): void {
-    // What has not started serves nobody yet.
     if (this.#pods.get(podName)?.status?.phase === "Pending") return;
     for (const { connectionString, isConfigured } of this.#databases()) {
       if (!isConfigured) continue;

@@ -84,7 +84,7 @@ const notServing =
   "the database does not serve, and a preview begins with one that does: get it to serve first";
 
 function isServing({ databaseStatus }: Picture): boolean {
-  return isAvailable((databaseStatus ?? undefined) as DatabaseStatus | undefined);
+  return isAvailable(databaseStatus as DatabaseStatus | undefined);
 }
 
 function flagsOf(change: PreviewRequest["change"]): string[] {

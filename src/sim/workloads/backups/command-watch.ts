@@ -114,9 +114,16 @@ export class CommandWatch {
     }
   }
 
-  #checkRestore({ args }: RunningCommand, told: string): void {
+  /**
+   * A database that was made anew under the name of the old one has never seen the restore: whose status was wiped since
+   * then has nothing that tells of it, and starts it. In the database that saw it nothing is started again.
+   */
+  #checkRestore({ args, owner }: RunningCommand, told: string): void {
     const tag = argumentOf(args, "-t") ?? "default";
-    if (this.#all("restore").some((each) => each.tag === tag)) {
+    const cluster = this.#around.clusterOf(owner);
+    const isSeen = (each: Started): boolean =>
+      each.tag === tag && each.database === (cluster ?? each.database);
+    if (this.#all("restore").some(isSeen)) {
       this.#around.violated(`${told}, and a restore of the tag ${tag} was started before`);
     }
   }
