@@ -50,18 +50,21 @@ function seconds(tookMs: number): string {
 }
 
 /**
- * Many small tests share a process, since starting Node would cost more than they do; whole worlds go in small batches,
- * the longest first, so that all processors have work until the end.
+ * Many small tests share a process, since starting Node would cost more than they do; whole worlds go in small batches, so that
+ * all processors have work until the end. What waits for another program most of the time begins first.
  */
 function batchesOf(all: readonly string[]): string[][] {
   const isLong = (file: string): boolean =>
-    /^test\/(world|simulation|acceptance|crash|kubectl|docs|preview|plugin)\//.test(file);
+    /^test\/(world|simulation|acceptance|crash|docs|preview|plugin)\//.test(file);
   // They share one browser.
   const browser = all.filter((file) => file.startsWith("test/browser/"));
+  const kubectl = all.filter((file) => file.startsWith("test/kubectl/"));
   const long = all.filter(isLong);
-  const short = all.filter((file) => !isLong(file) && !browser.includes(file));
+  const short = all.filter(
+    (file) => !isLong(file) && !browser.includes(file) && !kubectl.includes(file),
+  );
   return [
-    ...(browser.length === 0 ? [] : [browser]),
+    ...[kubectl, browser].filter((batch) => batch.length > 0),
     ...chunks(long, 8),
     ...chunks(short, Math.max(20, Math.ceil(short.length / 6))),
   ];

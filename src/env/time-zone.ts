@@ -33,6 +33,20 @@ export function isTimeZone(zone: string): boolean {
 
 /** What a clock on the wall shows, as if it were UTC. */
 export function localMsOf(zone: string, atMs: number): number {
+  const secondMs = Math.floor(atMs / 1000) * 1000;
+  if (zone === "UTC") return secondMs;
+  let known = localTimes.get(zone);
+  // Whoever asks asks for the same few instants again and again: the beginnings of the days around now.
+  if (known === undefined || known.size >= knownMax) localTimes.set(zone, (known = new Map()));
+  let localMs = known.get(secondMs);
+  if (localMs === undefined) known.set(secondMs, (localMs = askedOf(zone, secondMs)));
+  return localMs;
+}
+
+const localTimes = new Map<string, Map<number, number>>();
+const knownMax = 512;
+
+function askedOf(zone: string, atMs: number): number {
   const parts = new Map(
     formatOf(zone)
       .formatToParts(atMs)

@@ -10,6 +10,7 @@ import { nextOpening } from "../model/maintenance-windows.ts";
 import { isMarkedForRemoval } from "../model/process-group.ts";
 import { heldMessage, isDeletionHeld, isLeftAlone } from "../plan/removal/protect-from-deletion.ts";
 import { windowState } from "../plan/safety/window-state.ts";
+import { PlanMemory } from "../plan/view/desired.ts";
 import { isReconciled } from "../sim/world.ts";
 import { applyChange } from "./change.ts";
 import type { Change, ChangeTarget } from "./change.ts";
@@ -117,7 +118,7 @@ async function inCopy(
 /** When what has to wait for a maintenance window can begin. */
 function windowNotes(cluster: FoundationDBCluster | undefined, nowMs: number): string[] {
   if (cluster === undefined) return [];
-  const state = windowState({ cluster, nowMs });
+  const state = windowState({ cluster, nowMs, memory: new PlanMemory() });
   if (state.kind === "open") return [];
   return [`No maintenance window is open, and what needs one waits: ${state.text}.`];
 }

@@ -44,11 +44,17 @@ function layOut(commit: string, folder: string): string | undefined {
   if (archive.status !== 0) {
     return `commit ${commit} is not in this clone: fetch the whole history (git fetch --unshallow)`;
   }
-  const half = `${folder}.half`;
+  // Another process may lay it out at the same time: whoever ends first is taken.
+  const half = `${folder}.${process.pid}`;
   rmSync(half, { recursive: true, force: true });
   mkdirSync(half, { recursive: true });
   const unpacked = spawnSync("tar", ["-x", "-C", half], { input: archive.stdout });
   if (unpacked.status !== 0) return `tar failed: ${unpacked.stderr?.toString().trim() ?? ""}`;
-  renameSync(half, folder);
+  try {
+    renameSync(half, folder);
+  } catch (error) {
+    rmSync(half, { recursive: true });
+    if (!existsSync(folder)) throw error;
+  }
   return undefined;
 }

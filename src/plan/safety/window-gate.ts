@@ -2,7 +2,6 @@
 // groups that it would let go stay; a wait says so instead. So no step asks for the time itself, and none can forget it.
 // Rules: spec/windows.md [WIN6]-[WIN12].
 import type { ClusterStatus, ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
-import { maintenanceWindowsOf } from "../../api/maintenance-windows.ts";
 import { formatTime } from "../../kube/time.ts";
 import { processesOf } from "../../model/locality.ts";
 import { hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
@@ -21,7 +20,7 @@ import { beginningOf } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { heldVersion } from "./version-window.ts";
 import { volumeProblem } from "./volumes.ts";
-import { windowState } from "./window-state.ts";
+import { hasWindows, windowState } from "./window-state.ts";
 
 /** What the window is looked at again for at the latest, should somebody set the clock. */
 const lookMs = 3_600_000;
@@ -32,7 +31,7 @@ export function throughWindows(
   step: string,
   result: StepResult,
 ): StepResult {
-  if (maintenanceWindowsOf(snapshot.cluster.spec).length === 0) return result;
+  if (!hasWindows(snapshot)) return result;
   const held: string[] = [];
   let work: Work = {};
   const actions = result.actions?.filter((action) => {
@@ -181,7 +180,7 @@ function isWorkLeft(
   actions: readonly Action[],
 ): boolean {
   const { spec } = snapshot.cluster;
-  if (maintenanceWindowsOf(spec).length === 0) return false;
+  if (!hasWindows(snapshot)) return false;
   return (
     openWork.some((name) => status.generations?.[name] !== undefined) ||
     (status.runningVersion ?? spec.version) !== spec.version ||

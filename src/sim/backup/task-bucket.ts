@@ -54,16 +54,16 @@ export function addTask(task: Task): KeyChanges {
 /** Whether no agent has taken a task that was due from the beginning. */
 export function isWaiting(store: KeyValueStore, id: string): boolean {
   const prefix = available + tuple(0, bytesOfText(id));
-  return store.readNow({ begin: prefix, end: `${prefix}\xff` }).items.length > 0;
+  return store.readNow({ begin: prefix, end: `${prefix}\xff` }, 1).items.length > 0;
 }
 
 /** Takes the first task that is due: one that was left behind, or an available one. */
 export function claimTask(store: KeyValueStore): Claim | undefined {
   const { version } = store.readNow(singleKeyRange(pauseKey));
-  for (const { task, keys } of [
-    ...dueTasks(store, taken, version),
-    ...dueTasks(store, available, version),
-  ]) {
+  for (;;) {
+    const due = firstDue(store, taken, version) ?? firstDue(store, available, version);
+    if (due === undefined) return undefined;
+    const { task, keys } = due;
     const gone: KeyChanges = new Map(keys.map((key) => [key, undefined]));
     if (!isValid(store, task)) {
       store.write([], gone);
@@ -73,13 +73,12 @@ export function claimTask(store: KeyValueStore): Claim | undefined {
     store.write([], merged(gone, taskKeys(taken + tuple(timeoutVersion), task)));
     return { task, timeoutVersion };
   }
-  return undefined;
 }
 
 /** The version at which the next task can be taken, as far as is known now. */
 export function nextDueVersion(store: KeyValueStore): number {
   const versions = [taken, available].map((prefix) => {
-    const first = store.readNow({ begin: prefix, end: `${prefix}\xff` }).items[0];
+    const first = store.readNow({ begin: prefix, end: `${prefix}\xff` }, 1).items[0];
     if (first === undefined) return Infinity;
     return Number(decodeTuple(bytesOfBinary(first.key.slice(prefix.length)))[0]);
   });
@@ -105,7 +104,7 @@ export function announceWork(store: KeyValueStore): void {
 /** Whether the task is still this agent's to finish. */
 export function isHeld(store: KeyValueStore, claim: Claim): boolean {
   const prefix = taken + tuple(claim.timeoutVersion, bytesOfText(claim.task.id));
-  const isThere = store.readNow({ begin: prefix, end: `${prefix}\xff` }).items.length > 0;
+  const isThere = store.readNow({ begin: prefix, end: `${prefix}\xff` }, 1).items.length > 0;
   return isThere && isValid(store, claim.task);
 }
 
@@ -160,23 +159,24 @@ interface Entry {
   readonly keys: readonly string[];
 }
 
-interface Group {
-  readonly keys: string[];
-  readonly values: Map<string, Uint8Array>;
-}
-
-/** Tasks lie below the version from which on they may be taken, so that those which are due are read alone. */
-function dueTasks(store: KeyValueStore, prefix: string, version: number): Entry[] {
-  const groups = new Map<string, Group>();
+/**
+ * Tasks lie below the version from which on they may be taken, so the first key leads to the one that has been due for longest.
+ * Agents look often and there may be many tasks: no other is read.
+ */
+function firstDue(store: KeyValueStore, prefix: string, version: number): Entry | undefined {
   const due = { begin: prefix, end: prefix + tuple(version + 1) };
-  for (const { key, value } of store.readNow(due).items) {
-    const [, id, name] = decodeTuple(bytesOfBinary(key.slice(prefix.length)));
-    const group: Group = groups.get(textOf(id)) ?? { keys: [], values: new Map() };
-    groups.set(textOf(id), group);
-    group.keys.push(key);
-    group.values.set(textOf(name), value);
-  }
-  return Array.from(groups, ([id, { keys, values }]) => ({ keys, task: taskOf(id, values) }));
+  const [first] = store.readNow(due, 1).items;
+  if (first === undefined) return undefined;
+  const [since = null, id = null] = decodeTuple(bytesOfBinary(first.key.slice(prefix.length)));
+  const own = prefix + tuple(since, id);
+  const { items } = store.readNow({ begin: own, end: `${own}\xff` });
+  const values = new Map(
+    items.map(({ key, value }) => {
+      const [name] = decodeTuple(bytesOfBinary(key.slice(own.length)));
+      return [textOf(name), value];
+    }),
+  );
+  return { keys: items.map(({ key }) => key), task: taskOf(textOf(id), values) };
 }
 
 const ownNames = new Set(["type", "layer", "uid", "scheduledVersion"]);

@@ -166,10 +166,10 @@ export class KeyValueStore {
     return version;
   }
 
-  /** Everything in a range now, and the version of which this is the state: all later commits exceed it. */
-  readNow(range: KeyRange): { version: number; items: Item[] } {
+  /** What is in a range now, and the version of which this is the state: all later commits exceed it. */
+  readNow(range: KeyRange, limit?: number): { version: number; items: Item[] } {
     const version = this.#advance();
-    return { version, items: this.#map.range(range.begin, range.end, version) };
+    return { version, items: this.#map.range(range.begin, range.end, version, limit) };
   }
 
   /** Everything in [begin, end) as it is at this moment, for checks of a test. */

@@ -26,10 +26,11 @@ export class VersionedMap {
     return undefined;
   }
 
-  /** The present keys in [begin, end) at a version, in order. */
-  range(begin: string, end: string, version: number): Item[] {
+  /** The present keys in [begin, end) at a version, in order; the first ones when there are more than `limit`. */
+  range(begin: string, end: string, version: number, limit = Infinity): Item[] {
     const items: Item[] = [];
     for (let index = this.#lowerBound(begin); index < this.#keys.length; index += 1) {
+      if (items.length >= limit) break;
       const key = this.#keys[index];
       if (key === undefined || key >= end) break;
       const value = this.get(key, version);
