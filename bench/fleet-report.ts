@@ -2,7 +2,7 @@
 import { mark } from "./aims.ts";
 import type { Phase, TakeOver } from "./fleet.ts";
 import type { Rest } from "./rest.ts";
-import type { Metrics } from "./scraped-metrics.ts";
+import { Metrics } from "./scraped-metrics.ts";
 import { renderTable } from "./table.ts";
 
 export interface FleetFigures {
@@ -134,7 +134,14 @@ function phaseRows(name: string, { begun, ended }: Phase): Row[] {
   ];
 }
 
-function tailRows(name: string, begun: Metrics, ended: Metrics): Row[] {
+/** An instance that lost its Lease meanwhile counts anew. */
+function begin(begun: Metrics, ended: Metrics): Metrics {
+  const count = `${passSeconds}_count`;
+  return ended.sum(count) < begun.sum(count) ? new Metrics("") : begun;
+}
+
+function tailRows(name: string, from: Metrics, ended: Metrics): Row[] {
+  const begun = begin(from, ended);
   const p99 = percentile(passSeconds, begun, ended, 0.99);
   const text = (metric: string, quantile: number): string =>
     `at most ${percentile(metric, begun, ended, quantile)} s`;
