@@ -11,8 +11,6 @@ export interface FleetFigures {
   restSeconds: number;
   empty: Metrics;
   creation: Phase;
-  /** How long the server took for each request of the creation, in milliseconds, sorted. */
-  served: readonly number[];
   rest: Rest;
   /** Requests for the Lease in the time of rest. */
   leaseRequests: number;
@@ -33,6 +31,8 @@ const memoryGoalMiB = 1536;
 const passGoalSeconds = 1;
 const firstActGoalSeconds = 5;
 const leaseGoal = 12;
+/** A pass waits for a few requests, one after the other: beyond this its time says nothing of the operator. */
+const serverLateSeconds = 0.1;
 
 export function fleetTable(figures: FleetFigures): string {
   const { clusters, groups, change, takeOver } = figures;
@@ -54,20 +54,14 @@ export function fleetTable(figures: FleetFigures): string {
   );
 }
 
-function creationRows({ empty, creation, served }: FleetFigures): Row[] {
+function creationRows({ empty, creation }: FleetFigures): Row[] {
   const { begun, ended, seconds } = creation;
-  const servedIn = (quantile: number): string =>
-    `${((served[Math.floor(served.length * quantile)] ?? 0) / 1000).toFixed(3)} s`;
   const lag = "nodejs_eventloop_lag_p99_seconds";
   return [
     { what: "memory without a cluster", figure: mebibytes(empty) },
     { what: "creation: all reconciled after", figure: `${seconds.toFixed(0)} s` },
     ...phaseRows("creation", creation),
     { what: "creation: requests", figure: String(ended.requests() - begun.requests()) },
-    {
-      what: "creation: request at the server, median and 99th percentile",
-      figure: [0.5, 0.99].map(servedIn).join(", "),
-    },
     {
       what: "creation: event loop late, 99th percentile",
       figure: `${ended.sum(lag).toFixed(3)} s`,
@@ -119,8 +113,15 @@ function takeOverRows(take: TakeOver): Row[] {
   ];
 }
 
-function phaseRows(name: string, { begun, ended }: Phase): Row[] {
+function phaseRows(name: string, { begun, ended, served }: Phase): Row[] {
+  const servedIn = (quantile: number): number =>
+    (served[Math.floor(served.length * quantile)] ?? 0) / 1000;
+  const isServerLate = servedIn(0.99) > serverLateSeconds;
   return [
+    {
+      what: `${name}: request at the server, median and 99th percentile`,
+      figure: [0.5, 0.99].map((quantile) => `${servedIn(quantile).toFixed(3)} s`).join(", "),
+    },
     {
       what: `${name}: processor seconds`,
       figure: cpuSeconds(begun, ended).toFixed(1),
@@ -130,7 +131,7 @@ function phaseRows(name: string, { begun, ended }: Phase): Row[] {
       what: `${name}: received`,
       figure: `${(received(begun, ended) / 2 ** 20).toFixed(1)} MiB`,
     },
-    ...tailRows(name, begun, ended),
+    ...tailRows(name, begun, ended, isServerLate),
   ];
 }
 
@@ -140,7 +141,7 @@ function begin(begun: Metrics, ended: Metrics): Metrics {
   return ended.sum(count) < begun.sum(count) ? new Metrics("") : begun;
 }
 
-function tailRows(name: string, from: Metrics, ended: Metrics): Row[] {
+function tailRows(name: string, from: Metrics, ended: Metrics, isServerLate = false): Row[] {
   const begun = begin(from, ended);
   const p99 = percentile(passSeconds, begun, ended, 0.99);
   const text = (metric: string, quantile: number): string =>
@@ -152,8 +153,8 @@ function tailRows(name: string, from: Metrics, ended: Metrics): Row[] {
     {
       what: `${name}: pass, 99th percentile`,
       figure: text(passSeconds, 0.99),
-      goal: `<= ${passGoalSeconds} s`,
-      isMet: Number(p99) <= passGoalSeconds,
+      goal: isServerLate ? "server late" : `<= ${passGoalSeconds} s`,
+      ...(isServerLate ? {} : { isMet: Number(p99) <= passGoalSeconds }),
     },
     { what: `${name}: wait for a worker, 99th percentile`, figure: text(waitSeconds, 0.99) },
   ];

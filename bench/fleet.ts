@@ -24,6 +24,8 @@ export interface Phase {
   begun: Metrics;
   ended: Metrics;
   seconds: number;
+  /** How long the server took for each request, in milliseconds, sorted. */
+  served: readonly number[];
 }
 
 export interface TakeOver {
@@ -83,7 +85,16 @@ export async function changeAll(
   );
   await untilAllReconciled(place, names);
   const seconds = (clock.nowMs() - startedMs) / 1000;
-  return { begun, ended: await scrape(operator), seconds };
+  return { begun, ended: await scrape(operator), seconds, served: servedSince(world, startedMs) };
+}
+
+/** Watches left out. */
+export function servedSince({ controlPlane }: EndToEnd, sinceMs: number): number[] {
+  return controlPlane
+    .audited(operatorUser)
+    .filter(({ verb, atMs }) => verb !== "watch" && atMs >= sinceMs)
+    .map(({ durationMs }) => durationMs)
+    .sort((left, right) => left - right);
 }
 
 /** The first instance is killed; a pod of the last cluster goes missing before anybody leads again. */

@@ -18,7 +18,7 @@ import { startNodes, startOperator } from "../test/end-to-end/programs.ts";
 import type { Program } from "../test/end-to-end/programs.ts";
 import { openWorld } from "../test/end-to-end/scenario.ts";
 import type { EndToEnd } from "../test/end-to-end/scenario.ts";
-import { changeAll, takeOver, untilAllReconciled } from "./fleet.ts";
+import { changeAll, servedSince, takeOver, untilAllReconciled } from "./fleet.ts";
 import type { FleetPlace } from "./fleet.ts";
 import { fleetTable } from "./fleet-report.ts";
 import { watchRest } from "./rest.ts";
@@ -95,11 +95,8 @@ async function measure(
   for (const name of names) await create(world, name, groups);
   await untilAllReconciled(place, names);
   const seconds = (clock.nowMs() - startedMs) / 1000;
-  const creation = { begun, ended: await scrape(running), seconds };
-  const served = audited(world, startedMs)
-    .filter(({ verb }) => verb !== "watch")
-    .map(({ durationMs }) => durationMs)
-    .sort((left, right) => left - right);
+  const served = servedSince(world, startedMs);
+  const creation = { begun, ended: await scrape(running), seconds, served };
   say(`rest, and then ${restSeconds} s of it are watched`);
   const rest = await watchRest(world, running, clock, restSeconds);
   const leaseRequests = audited(world, clock.nowMs() - restSeconds * 1000).filter(
@@ -109,7 +106,7 @@ async function measure(
   const change = isAll ? await changeAll(place, running, names) : undefined;
   const taken = isAll ? await takeOver(place, running, startAnother, names) : undefined;
   const size = { clusters, groups, restSeconds };
-  const phases = { empty, creation, served, rest, leaseRequests, change, takeOver: taken };
+  const phases = { empty, creation, rest, leaseRequests, change, takeOver: taken };
   const told = fleetTable({ ...size, ...phases });
   process.stdout.write(`${rows.length === 0 ? "" : `${operationsText(rows)}\n`}${told}\n`);
   const tell = (when: string) => (write: RestWrite) =>

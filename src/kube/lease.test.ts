@@ -330,6 +330,30 @@ test("[KUBE111] an act begins with a term that was just renewed, and keeps it so
   assert.ok(server.methods.length <= 12, "it is at rest again");
 });
 
+test("[KUBE111] an act at the end of a term waits for no renewal: the end would wait for it", async () => {
+  const { clock } = worldOf();
+  const server = new LeaseServer();
+  const elector = new LeaderElector({
+    client: new KubeClient(server, { userAgent: "a" }),
+    ...{ clock, random: seededRandom(1), lease: { namespace: "db" }, identity: "a" },
+  });
+  const stop = new AbortController();
+  let isDone = false;
+  // As a pass that is under way when the operator is told to stop.
+  const work = async (term: AbortSignal): Promise<void> => {
+    await new Promise<void>((resolve) => term.addEventListener("abort", () => resolve()));
+    await sleep(clock, 10);
+    await elector.during(async () => void (isDone = true));
+  };
+  const ended = elector.run(stop.signal, work);
+  await clock.advance(4_900);
+  stop.abort();
+  await clock.advance(20);
+  assert.ok(isDone);
+  assert.equal(await ended, "stopped");
+  assert.equal(server.lease?.spec?.holderIdentity, "");
+});
+
 test("[KUBE111] an act does not wait for a renewal longer than the leader does", async () => {
   const { clock, history, start } = worldOf();
   const server = new LeaseServer();

@@ -68,6 +68,8 @@ export class LeaderElector {
   #renewedAtMs: number | undefined;
   /** Acts that are under way, or wait for the term to be renewed. */
   #acts = 0;
+  /** Renewals follow each other; false from the moment on at which the term is to end. */
+  #isKeeping = false;
   /** Ends the wait for the next renewal. */
   #hurry: () => void = () => {};
   /** Wait for the outcome of the next renewal. */
@@ -118,7 +120,8 @@ export class LeaderElector {
   /** Resolves when the term is as new as it always is while something is done, or could not be renewed. */
   async #renewSoon(): Promise<void> {
     const ageMs = this.#durationMs - this.remainingMs();
-    if (!this.isLeader || ageMs <= this.#retryMs * 1.2) return;
+    // At the end of a term nobody renews any more, and those who wait would keep it from ending.
+    if (!this.#isKeeping || !this.isLeader || ageMs <= this.#retryMs * 1.2) return;
     await new Promise<void>((resolve) => {
       this.#onAttempted.push(resolve);
       this.#hurry();
@@ -186,6 +189,7 @@ export class LeaderElector {
     const { clock } = this.#options;
     const leftMs = (): number => (this.#renewedAtMs ?? 0) + this.#deadlineMs - clock.nowMs();
     let [isRenewed, isSlow] = [true, false];
+    this.#isKeeping = true;
     try {
       while (leftMs() > 0) {
         const isAtRest = isRenewed && !isSlow && this.#acts === 0;
@@ -204,6 +208,7 @@ export class LeaderElector {
       }
       return false;
     } finally {
+      this.#isKeeping = false;
       for (const resolve of this.#onAttempted.splice(0)) resolve();
     }
   }
