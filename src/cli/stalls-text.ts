@@ -1,5 +1,6 @@
 // What the acts of the operator cost those who use a database, for the end of `simulate`: how often commits stopped and for
 // how long, for each kind of act, with what the Go operator costs beside it. Rules: spec/world.md [W139].
+import { mostOf } from "../env/long-lists.ts";
 import { actKinds } from "../sim/workloads/stall-watch.ts";
 import type { ActKind, Stalls } from "../sim/workloads/stall-watch.ts";
 
@@ -33,7 +34,7 @@ export function stallLines(stalls: Stalls): string[] {
   });
   const head = ["without commits, by act", "acts", "recoveries", "seconds", "each", "Go operator"];
   const table = [head, ...rows];
-  const widths = head.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
+  const widths = head.map((_, column) => mostOf(table.map((row) => row[column]?.length ?? 0)));
   return table.map((row) =>
     row
       .map((cell, column) =>

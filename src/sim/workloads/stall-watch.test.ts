@@ -1,11 +1,13 @@
 // Whose act a time without commits belongs to.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RecoveryRecord } from "../database/database.ts";
+import type { DatabaseTruth } from "../database/simulated-fdb.ts";
 import { stallLines } from "../../cli/stalls-text.ts";
 import { addStalls, noStalls, StallWatch } from "./stall-watch.ts";
 
-function record(stalledSinceMs: number, acceptedMs: number | undefined): RecoveryRecord {
+type Recovery = DatabaseTruth["recoveries"][number];
+
+function record(stalledSinceMs: number, acceptedMs: number | undefined): Recovery {
   return { cause: "", generation: 1, startedMs: stalledSinceMs, stalledSinceMs, acceptedMs };
 }
 

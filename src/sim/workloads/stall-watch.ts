@@ -1,7 +1,9 @@
 // Counts how long a database accepted no commits by the operator's hand: each time without commits belongs to the act that
 // came before it. Where somebody else did something, or something was broken, nobody can tell whose it was: that is not
 // counted. Rules: spec/world.md [W139].
-import type { RecoveryRecord } from "../database/database.ts";
+import type { DatabaseTruth } from "../database/simulated-fdb.ts";
+
+type Recovery = DatabaseTruth["recoveries"][number];
 
 export const actKinds = [
   "restart",
@@ -30,7 +32,7 @@ const feltMs: Readonly<Record<ActKind, number>> = {
   ...{ restart: 15_000, configuration: 15_000, coordinators: 15_000, exclusion: 15_000 },
   ...{ inclusion: 15_000, pods: 90_000, none: 0 },
 };
-const longestMs = Math.max(...Object.values(feltMs));
+const longestMs = feltMs.pods;
 /** Acts of one kind so close to each other are one: pods that go together, a command that is given again. */
 const sameActMs = 1_000;
 
@@ -71,7 +73,7 @@ export class StallWatch {
   }
 
   /** To be called now and then with all recoveries of a database; the first is its creation. */
-  look(recoveries: readonly Readonly<RecoveryRecord>[]): void {
+  look(recoveries: readonly Recovery[]): void {
     let counted = this.#counted.get(recoveries) ?? 1;
     while (counted < recoveries.length) {
       const end = recoveries.findIndex(
@@ -85,7 +87,7 @@ export class StallWatch {
   }
 
   /** One time without commits: recoveries that were given up for another one, and the one that came through. */
-  #count(records: readonly Readonly<RecoveryRecord>[]): void {
+  #count(records: readonly Recovery[]): void {
     const { stalledSinceMs: fromMs = 0 } = records[0] ?? {};
     const { acceptedMs: toMs = fromMs } = records.at(-1) ?? {};
     const cause = this.#acts.findLast(
