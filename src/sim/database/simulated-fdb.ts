@@ -189,10 +189,7 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
     objectStores: fabric.objectStores,
     record: (text) => find(text)?.store.record(),
     inside: (text) => insideOf(find(text)),
-    application: (text, random) => {
-      const store = find(text)?.store;
-      return store && ((body, options) => store.transact(body, options, random));
-    },
+    application: (text, random) => applicationOf(find(text), random),
     addClient: (text, client) => welcome(find(text), client),
     removeClient: (text, address) => {
       find(text)?.clients.delete(address);
@@ -219,6 +216,11 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
       notifyChange(database);
     },
   };
+}
+
+function applicationOf(database: Database | undefined, random: Random): Application | undefined {
+  if (database === undefined) return undefined;
+  return (body, options) => database.store.transact(body, options, random);
 }
 
 function insideOf(database: Database | undefined): DatabaseInside | undefined {
