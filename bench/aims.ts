@@ -25,6 +25,8 @@ export const aims = {
   noOp: { groups: 500, cpuMs: 25, writes: 0 },
   growth: { from: 100, to: 2000, factor: 1.5 },
   memoryMiB: 100,
+  /** With 200 clusters. */
+  manyMemoryMiB: 1_536,
 } as const;
 
 export interface PerGroup {

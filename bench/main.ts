@@ -47,6 +47,7 @@ const usage = `usage: npm run bench -- [--sizes 20,100] [--quick] [--operations]
   --quick      small sizes, fewer repetitions and a shorter rest
   --operations only changes, losses and upgrades of a running cluster, at 20 and 200 process groups,
                and backups at rest (with --quick at 20)
+  --fleet NxM  only the operator in a process of its own, with N clusters of M process groups
   --json       figures as JSON instead of tables
   --no-memory  leave out the operator in a process of its own`;
 
@@ -65,7 +66,11 @@ interface Options {
   isJson: boolean;
   hasMemory: boolean;
   areOnlyOperations: boolean;
+  /** Nothing but the operator in a process of its own, with so many clusters. */
+  fleet?: { clusters: number; groups: number };
 }
+
+const noSizes = { sizes: [], hasMemory: true, areOnlyOperations: false };
 
 const wished = readOptions();
 if (wished === undefined) {
@@ -85,6 +90,7 @@ function readOptions(): Options | undefined {
         json: { type: "boolean", default: false },
         memory: { type: "boolean", default: true },
         operations: { type: "boolean", default: false },
+        fleet: { type: "string" },
         help: { type: "boolean", default: false },
       },
     });
@@ -92,7 +98,11 @@ function readOptions(): Options | undefined {
     const sizes = text.split(",").map(Number);
     const isUsable = sizes.every((size) => Number.isInteger(size) && size >= 15 && size <= 10_000);
     if (values.help || !isUsable) return undefined;
+    const [, clusters, groups] = /^(\d{1,3})x(\d{1,3})$/.exec(values.fleet ?? "1x15") ?? [];
+    if (Number(clusters) < 1 || !(Number(groups) >= 15)) return undefined;
     const { quick: isQuick, json: isJson, memory: hasMemory } = values;
+    const fleet = { clusters: Number(clusters), groups: Number(groups) };
+    if (values.fleet !== undefined) return { ...noSizes, isQuick, isJson, fleet };
     return { sizes, isQuick, isJson, hasMemory, areOnlyOperations: values.operations };
   } catch {
     // An unknown flag: the usage says what there is.
@@ -102,6 +112,12 @@ function readOptions(): Options | undefined {
 
 async function main(options: Options): Promise<void> {
   const progress = progressTo(process.stderr);
+  if (options.fleet !== undefined) {
+    const run = await runMemory({ ...options.fleet, seed, restSeconds: 60, progress });
+    progress("");
+    process.stdout.write(options.isJson ? `${JSON.stringify(run)}\n` : memoryTable(run));
+    return;
+  }
   const { memory, runs } = options.areOnlyOperations ? nothing : await measure(options, progress);
   const operations: OperationRun[] = [];
   for (const groups of options.isQuick ? smallOperations : allOperations) {
@@ -168,7 +184,13 @@ async function measure(
   const noOpRuns = isQuick ? 9 : 25;
   // Memory comes first: it takes real time, and the parent must not be slowed down by a full heap.
   const memory = hasMemory
-    ? await runMemory({ groups: memoryGroups, seed, restSeconds: isQuick ? 5 : 30, progress })
+    ? await runMemory({
+        clusters: 1,
+        groups: memoryGroups,
+        seed,
+        restSeconds: isQuick ? 5 : 30,
+        progress,
+      })
     : undefined;
   progress("warming up");
   await runCluster({ groups: 100, seed: seed + 1, noOpRuns: 1, progress: () => {} });

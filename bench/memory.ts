@@ -1,5 +1,5 @@
-// Resident memory of the bundled operator in real time: with no cluster, with a small one, and
-// after a rest.
+// Resident memory and processor time of the bundled operator in real time: with no cluster, with a small one or with many,
+// and after a rest.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,12 +8,13 @@ import { foundationDbClusters } from "../src/api/cluster.ts";
 import { serveHttps } from "../src/emulator/https-server.ts";
 import { machineClock, sleep } from "../src/env/clock.ts";
 import { isReconciled, startWorld } from "../src/sim/world.ts";
-import type { World } from "../src/sim/world.ts";
+import type { World, WorldOptions } from "../src/sim/world.ts";
 import type { Figures } from "./bridge.ts";
 import { OperatorHost } from "./operator-host.ts";
 import { clusterKey, nodesFor, sampleCluster } from "./sample-cluster.ts";
 
 export interface MemoryRun {
+  clusters: number;
   groups: number;
   bundleBytes: number;
   startMs: number;
@@ -25,6 +26,8 @@ export interface MemoryRun {
 }
 
 export interface MemoryOptions {
+  clusters: number;
+  /** Of each cluster. */
   groups: number;
   seed: number;
   restSeconds: number;
@@ -32,6 +35,12 @@ export interface MemoryOptions {
 }
 
 const reconcileLimitMs = 120_000;
+const reconcileLimitOfManyMs = 1_800_000;
+/** What a status was held back for is written by then, and statuses of the database are asked for twice a minute. */
+const settleMs = 45_000;
+/** Of many clusters: a scheduler looks at all nodes for each pod. */
+const podsPerNode = 90;
+const nodeCapacity = { cpu: "64", memory: "256Gi", pods: "110" };
 const emptyRestMs = 3_000;
 
 export async function runMemory(options: MemoryOptions): Promise<MemoryRun> {
@@ -40,7 +49,7 @@ export async function runMemory(options: MemoryOptions): Promise<MemoryRun> {
   const world = startWorld({
     clock,
     seed: options.seed,
-    nodes: nodesFor(options.groups),
+    ...nodesOf(options),
     zones: 3,
   });
   const served = await serveHttps(world.server, { port: 0 });
@@ -66,31 +75,51 @@ export async function runMemory(options: MemoryOptions): Promise<MemoryRun> {
 }
 
 async function measure(
-  { groups, restSeconds, progress }: MemoryOptions,
+  { clusters, groups, restSeconds, progress }: MemoryOptions,
   world: World,
   host: OperatorHost,
 ): Promise<Omit<MemoryRun, "bundleBytes">> {
   progress("the operator in a process of its own: no cluster");
   await sleep(world.clock, emptyRestMs);
   const empty = await host.figures();
-  progress(`the operator in a process of its own: ${groups} process groups in real time`);
+  progress(`the operator in a process of its own: ${clusters} x ${groups} groups in real time`);
   const createdMs = world.clock.nowMs();
-  await world.client.create(foundationDbClusters, sampleCluster(groups));
-  await untilReconciled(world, createdMs + reconcileLimitMs);
+  const limitMs = clusters === 1 ? reconcileLimitMs : reconcileLimitOfManyMs;
+  for (const name of namesOf(clusters)) {
+    const cluster = sampleCluster(groups);
+    const metadata = { ...cluster.metadata, name };
+    await world.client.create(foundationDbClusters, { ...cluster, metadata });
+  }
+  for (const name of namesOf(clusters)) await untilReconciled(world, name, createdMs + limitMs);
   const reconciledSeconds = (world.clock.nowMs() - createdMs) / 1000;
+  if (clusters > 1) await sleep(world.clock, settleMs);
   const reconciled = await host.figures();
   progress(`the operator in a process of its own: ${restSeconds} s of rest`);
   await sleep(world.clock, restSeconds * 1000);
   const rested = await host.figures();
   const { startMs } = host;
-  return { groups, startMs, empty, reconciled, rested, reconciledSeconds, restSeconds };
+  return { clusters, groups, startMs, empty, reconciled, rested, reconciledSeconds, restSeconds };
 }
 
-async function untilReconciled(world: World, deadlineMs: number): Promise<void> {
+function namesOf(clusters: number): string[] {
+  const { name } = clusterKey;
+  return Array.from({ length: clusters }, (_, index) => (index === 0 ? name : `${name}-${index}`));
+}
+
+function nodesOf({
+  clusters,
+  groups,
+}: MemoryOptions): Pick<WorldOptions, "nodes" | "nodeCapacity"> {
+  if (clusters === 1) return { nodes: nodesFor(groups) };
+  return { nodes: 9 + Math.ceil((clusters * groups) / podsPerNode), nodeCapacity };
+}
+
+async function untilReconciled(world: World, name: string, deadlineMs: number): Promise<void> {
+  const key = { ...clusterKey, name };
   while (world.clock.nowMs() < deadlineMs) {
-    if (isReconciled(await world.client.get(foundationDbClusters, clusterKey))) return;
+    if (isReconciled(await world.client.get(foundationDbClusters, key))) return;
     await sleep(world.clock, 100);
   }
-  const { status } = await world.client.get(foundationDbClusters, clusterKey);
+  const { status } = await world.client.get(foundationDbClusters, key);
   throw new Error(`not reconciled; it waits for ${JSON.stringify(status?.blockedBy ?? [])}`);
 }

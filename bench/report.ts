@@ -106,14 +106,14 @@ export function memoryTable(run: MemoryRun): string {
   const rows: [what: string, value: string, aim: string, go: string, mark: string][] = [
     ["no cluster", `${number(mib(run.empty.rssBytes))} MiB`, "-", `${goProcess.emptyMiB} MiB`, ""],
     ...[
-      [`${run.groups} process groups, reconciled`, run.reconciled] as const,
-      [`${run.groups} process groups, ${run.restSeconds} s later`, run.rested] as const,
+      [`${sizeOf(run)}, reconciled`, run.reconciled] as const,
+      [`${sizeOf(run)}, ${run.restSeconds} s later`, run.rested] as const,
     ].map(([what, { rssBytes }]): (typeof rows)[number] => [
       what,
       `${number(mib(rssBytes))} MiB`,
-      `<= ${aims.memoryMiB} MiB`,
-      `${goProcess.oneClusterMiB} MiB`,
-      mark(mib(rssBytes) <= aims.memoryMiB),
+      `<= ${memoryAim(run)} MiB`,
+      run.clusters === 1 ? `${goProcess.oneClusterMiB} MiB` : "",
+      mark(mib(rssBytes) <= memoryAim(run)),
     ]),
     ["peak", `${number(mib(run.rested.peakRssBytes))} MiB`, "-", `${goProcess.peakMiB} MiB`, ""],
     [
@@ -124,10 +124,10 @@ export function memoryTable(run: MemoryRun): string {
       "",
     ],
     [
-      `${run.groups} process groups until reconciled`,
+      `${sizeOf(run)} until reconciled`,
       `${number(run.reconciledSeconds, 1)} s`,
       "-",
-      `${goProcess.reconciledSeconds} s`,
+      run.clusters === 1 ? `${goProcess.reconciledSeconds} s` : "",
       "",
     ],
     ["CPU until reconciled", `${number(run.reconciled.cpuMs)} ms`, "-", "", ""],
@@ -142,6 +142,14 @@ export function memoryTable(run: MemoryRun): string {
   );
   const size = `${number(run.bundleBytes / 1024)} KiB`;
   return renderTable(`The operator in a process of its own, bundled (${size})`, columns, rows);
+}
+
+function sizeOf({ clusters, groups }: MemoryRun): string {
+  return clusters === 1 ? `${groups} process groups` : `${clusters} x ${groups} process groups`;
+}
+
+function memoryAim({ clusters }: MemoryRun): number {
+  return clusters === 1 ? aims.memoryMiB : aims.manyMemoryMiB;
 }
 
 /** Every figure that has an aim. */

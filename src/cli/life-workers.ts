@@ -5,6 +5,7 @@ import type { MessagePort } from "node:worker_threads";
 import { shapeOfSeed } from "../sim/workloads/life-scene.ts";
 import { walkLife } from "../sim/workloads/life-walk.ts";
 import type { LifeOptions, LifeResult } from "../sim/workloads/life-walk.ts";
+import { noStalls } from "../sim/workloads/stall-watch.ts";
 
 /** What a thread can be told. */
 export interface LifeRequest {
@@ -68,6 +69,7 @@ function endedLife({ seed, options }: AnyRequest, error: unknown): LifeResult {
   const shape = shapeOfSeed(seed, options?.backups);
   return {
     ...{ seed, shape, events: [], lastLines: [], hash: "", virtualMinutes: 0 },
+    ...{ stalls: noStalls(), transfers: 0 },
     failure: String(error),
   };
 }

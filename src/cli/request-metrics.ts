@@ -3,11 +3,22 @@ import type { MetricsRegistry } from "../env/metrics.ts";
 import type { RequestRecord } from "../kube/client.ts";
 import { runtimeMetrics } from "../model/metrics/operator.ts";
 
-/** Gives what takes note of a request that has ended. */
-export function registerRequestMetrics(registry: MetricsRegistry): (record: RequestRecord) => void {
+export interface RequestMetrics {
+  /** Takes note of a request that has ended. */
+  onRequest: (record: RequestRecord) => void;
+  /** Takes note of bytes of an answer. */
+  onReceived: (bytes: number) => void;
+}
+
+export function registerRequestMetrics(registry: MetricsRegistry): RequestMetrics {
   const requests = registry.counter(runtimeMetrics.requests);
-  return ({ verb, resource, subresource, status }) => {
-    const name = subresource === undefined ? resource.plural : `${resource.plural}/${subresource}`;
-    requests.add({ verb, resource: name, code: String(status) });
+  const received = registry.counter(runtimeMetrics.received);
+  return {
+    onRequest: ({ verb, resource, subresource, status }) => {
+      const name =
+        subresource === undefined ? resource.plural : `${resource.plural}/${subresource}`;
+      requests.add({ verb, resource: name, code: String(status) });
+    },
+    onReceived: (bytes) => received.add({}, bytes),
   };
 }

@@ -118,7 +118,7 @@ export const leaderSettings = {
     {
       flag: "leader-election-retry-period",
       fallback: "2s",
-      meaning: "Time between renewals, and between looks of those who wait.",
+      meaning: "Time between renewals while something is done, and after one that failed.",
     },
     100,
   ),

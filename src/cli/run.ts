@@ -106,9 +106,11 @@ async function runWith(settings: RunSettings, host: RunHost): Promise<void> {
   const { clock, log, random, signal } = host;
   const connection = connectionOf(settings, host.environment);
   const userAgent = `fdb-operator/${version} (${process.platform}/${process.arch})`;
-  const transport = httpsTransport(connection, { requestTimeoutMs: settings.requestTimeout });
   const registry = new MetricsRegistry();
-  const onRequest = registerRequestMetrics(registry);
+  const { onRequest, onReceived } = registerRequestMetrics(registry);
+  const transport = httpsTransport(connection, {
+    ...{ requestTimeoutMs: settings.requestTimeout, onReceived },
+  });
   const client = new KubeClient(transport, { userAgent, onRequest });
   const elector = electorOf(settings, connection, client, host);
   const state: RunState = {

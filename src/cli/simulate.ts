@@ -1,5 +1,5 @@
 // `fdb-operator simulate`: lives of clusters in virtual time, each drawn from a seed, with everything that may go wrong.
-// Rules: spec/world.md [W69], [W110]-[W112].
+// Rules: spec/world.md [W69], [W110]-[W112], [W138], [W139].
 import { machineRandom, randomInteger } from "../env/random.ts";
 import { machineStopwatch } from "../env/stopwatch.ts";
 import { backupFaultNames } from "../sim/workloads/backups/backup-fault-names.ts";
@@ -10,6 +10,8 @@ import { UsageError } from "../env/command-error.ts";
 import { shrinkLife } from "./life-shrink.ts";
 import { liveAll, liveOnce, serveLives } from "./life-workers.ts";
 import type { LifeRequest, LifeWorkers } from "./life-workers.ts";
+import { addStalls, noStalls } from "../sim/workloads/stall-watch.ts";
+import { stallLines } from "./stalls-text.ts";
 import { progressLine, speedText } from "./simulate-progress.ts";
 import type { SimulationProgress } from "./simulate-progress.ts";
 import { openOutput } from "./terminal.ts";
@@ -87,6 +89,8 @@ export async function simulate(
   const progress = progressKeeper(output, { total, limitMs });
   output.line(`seed ${first}`);
   const failures: LifeResult[] = [];
+  const stalls = noStalls();
+  let transfers = 0;
   const requests = function* (): Generator<LifeRequest> {
     for (let index = 0; total === undefined ? !progress.isTimeUp() : index < total; index += 1) {
       yield { seed: first + index, options: { ...wholeLife(options), without } };
@@ -98,12 +102,16 @@ export async function simulate(
       failures.push(result);
       tellFailure(result, options, output);
     }
+    addStalls(stalls, result.stalls);
+    transfers += result.transfers;
     progress.tell(result);
   });
   const { lived, failed, cpuMs } = progress.sum();
   output.live([]);
   output.line(`${lived - failed} passed, ${failed} failed`);
   output.line(`${speedText({ lived, cpuMs })} (${(cpuMs / 60_000).toFixed(1)} CPU minutes)`);
+  for (const line of stallLines(stalls)) output.line(line);
+  if (transfers > 0) output.line(`${transfers} transfers of an application, none lost or made up`);
   if (options.shrink && without === undefined) {
     for (const failure of failures.slice(0, shrunkMax)) {
       await tellSmallest(failure, options, workers, output);

@@ -27,6 +27,8 @@ export interface HttpsTransportOptions {
   userAgent?: string;
   /** An answer longer than this breaks the connection instead of filling the memory. */
   maxBodyBytes?: number;
+  /** Told of the bytes of answers as they come, watches included; heads are not counted. */
+  onReceived?: (bytes: number) => void;
 }
 
 export interface HttpsTransport extends KubeTransport {
@@ -83,6 +85,7 @@ class Sender {
       maxSockets: options.maxSockets ?? 100,
       userAgent: options.userAgent ?? "foundationdb-operator",
       maxBodyBytes: options.maxBodyBytes ?? 256 * 2 ** 20,
+      onReceived: options.onReceived ?? (() => {}),
     };
   }
 
@@ -105,7 +108,8 @@ class Sender {
   }
 
   watch(request: KubeRequest, onEvent: (event: WatchEvent) => void): Promise<void> {
-    return this.#readOn(request, (answer) => readEvents(answer, onEvent));
+    const { onReceived } = this.#options;
+    return this.#readOn(request, (answer) => readEvents(answer, onEvent, onReceived));
   }
 
   stream(request: KubeRequest, onBytes: (bytes: Buffer) => void | Promise<void>): Promise<void> {
@@ -285,6 +289,7 @@ class Sender {
     let size = 0;
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       size += chunk.length;
+      this.#options.onReceived(chunk.length);
       if (size > this.#options.maxBodyBytes) throw new Error(`the answer exceeds ${size} bytes`);
       chunks.push(chunk);
     }
@@ -313,10 +318,12 @@ class StaleConnection extends Error {
 function readEvents(
   answer: http.IncomingMessage,
   onEvent: (event: WatchEvent) => void,
+  onReceived: (bytes: number) => void,
 ): Promise<void> {
   const lines = new LineDecoder();
   return new Promise((resolve, reject) => {
     answer.on("data", (chunk: Buffer) => {
+      onReceived(chunk.length);
       try {
         for (const line of lines.push(chunk)) onEvent(JSON.parse(line) as WatchEvent);
       } catch (error) {

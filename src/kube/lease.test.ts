@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom } from "../env/random.ts";
+import { sleep } from "../env/clock.ts";
 import type { Clock } from "../env/clock.ts";
 import { skewedClock } from "../sim/skewed-clock.ts";
 import { VirtualClock } from "../env/virtual-clock.ts";
@@ -256,14 +257,119 @@ test("[KUBE68] a renewal is one request, and the lease is read only after a conf
   server.methods.length = 0;
   await clock.advance(60_000);
   assert.ok(server.methods.every((method) => method === "PUT"));
-  assert.ok(server.methods.length <= 30, `${server.methods.length} requests`);
   const held = server.lease;
   assert.ok(held);
   server.lease = { ...held, metadata: { ...held.metadata, resourceVersion: "edited" } };
   server.methods.length = 0;
-  await clock.advance(2_500);
+  await clock.advance(6_500);
   assert.deepEqual(server.methods, ["PUT", "GET", "PUT"]);
   assert.ok(elector.isLeader);
+});
+
+test("[KUBE110] at rest the leader and who waits for it ask at most twelve times a minute each", async () => {
+  const { clock, history, start } = worldOf();
+  const [shared, link] = [new LeaseServer(), new LeaseServer()];
+  link.request = (request) => {
+    link.methods.push(request.method);
+    return shared.request(request);
+  };
+  start("a", shared);
+  await clock.advance(1);
+  start("b", link);
+  await clock.advance(1_000);
+  shared.methods.length = 0;
+  link.methods.length = 0;
+  await clock.advance(600_000);
+  const leaders = shared.methods.length - link.methods.length;
+  assert.ok(leaders >= 90 && leaders <= 120, `${leaders} requests of the leader`);
+  assert.ok(link.methods.length <= 120, `${link.methods.length} requests of the other`);
+  assert.deepEqual(history, ["a leads"]);
+});
+
+test("[KUBE110] who sees the lease unchanged takes it when it has run out, not at a later look", async () => {
+  const { clock, history, start } = worldOf();
+  const server = new LeaseServer();
+  server.isWatchable = true;
+  const link = new LeaseServer();
+  link.request = (request) => server.request(request);
+  const first = start("a", link);
+  await clock.advance(1);
+  start("b", server);
+  await clock.advance(20_000);
+  link.request = () => Promise.reject(new KubeError(0, "Unreachable", "cut"));
+  const cutMs = clock.nowMs();
+  await clock.run({ until: () => history.includes("b leads") });
+  const tookMs = clock.nowMs() - cutMs;
+  assert.deepEqual(history, ["a leads", "a lost", "b leads"]);
+  assert.equal(first.elector.isLeader, false);
+  assert.ok(tookMs <= 18_500, `${tookMs} ms`);
+});
+
+test("[KUBE111] an act begins with a term that was just renewed, and keeps it so", async () => {
+  const { clock, start } = worldOf();
+  const server = new LeaseServer();
+  const { elector } = start("a", server);
+  await clock.advance(1);
+  server.methods.length = 0;
+  const seen: number[] = [];
+  const look = async (): Promise<void> => {
+    for (let second = 0; second < 10; second += 1) {
+      seen.push(elector.remainingMs());
+      await sleep(clock, 1_000);
+    }
+  };
+  await clock.advance(4_900);
+  assert.ok(elector.remainingMs() <= 10_200);
+  void elector.during(look);
+  await clock.advance(10_000);
+  assert.equal(seen[0], 15_000);
+  assert.ok(Math.min(...seen) >= 12_500, seen.join(" "));
+  await clock.advance(10_000);
+  server.methods.length = 0;
+  await clock.advance(60_000);
+  assert.ok(server.methods.length <= 12, "it is at rest again");
+});
+
+test("[KUBE111] an act at the end of a term waits for no renewal: the end would wait for it", async () => {
+  const { clock } = worldOf();
+  const server = new LeaseServer();
+  const elector = new LeaderElector({
+    client: new KubeClient(server, { userAgent: "a" }),
+    ...{ clock, random: seededRandom(1), lease: { namespace: "db" }, identity: "a" },
+  });
+  const stop = new AbortController();
+  let isDone = false;
+  // As a pass that is under way when the operator is told to stop.
+  const work = async (term: AbortSignal): Promise<void> => {
+    await new Promise<void>((resolve) => term.addEventListener("abort", () => resolve()));
+    await sleep(clock, 10);
+    await elector.during(async () => void (isDone = true));
+  };
+  const ended = elector.run(stop.signal, work);
+  await clock.advance(4_900);
+  stop.abort();
+  await clock.advance(20);
+  assert.ok(isDone);
+  assert.equal(await ended, "stopped");
+  assert.equal(server.lease?.spec?.holderIdentity, "");
+});
+
+test("[KUBE111] an act does not wait for a renewal longer than the leader does", async () => {
+  const { clock, history, start } = worldOf();
+  const server = new LeaseServer();
+  const { elector } = start("a", server);
+  await clock.advance(4_000);
+  server.isHanging = true;
+  let left: number | undefined;
+  void elector.during(async () => void (left = elector.remainingMs()));
+  await clock.advance(6_500);
+  assert.ok(left !== undefined && left < 15_000);
+  await clock.advance(1);
+  assert.deepEqual(history, ["a leads", "a lost"]);
+  let isDone = false;
+  void elector.during(async () => void (isDone = true));
+  await clock.advance(0);
+  assert.ok(isDone, "who does not lead waits for nobody");
 });
 
 test("[KUBE69] a leader whose requests hang gives up before another can take over", async () => {

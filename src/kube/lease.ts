@@ -1,7 +1,8 @@
 // Leader election by a Lease: of several instances one works, the others wait. Whether a lease has run out is
 // judged by how long we have seen it unchanged on our own clock, so that skewed clocks do no harm. Who waits also
 // watches the Lease, so that one that is given back is taken at once. No request of it outlasts what it is for, however
-// long the server hangs. Carries rules KUBE60 to KUBE69.
+// long the server hangs. At rest there are few requests; an act gets a term that was just renewed. Carries rules KUBE60
+// to KUBE69, KUBE110 and KUBE111.
 import { sleep } from "../env/clock.ts";
 import type { Clock } from "../env/clock.ts";
 import { UnchangedFor } from "../env/unchanged-for.ts";
@@ -34,6 +35,7 @@ export interface LeaderElectorOptions {
   durationMs?: number;
   /** We give up leading when no renewal succeeded for this long; shorter than the duration. */
   renewDeadlineMs?: number;
+  /** Between renewals while something is done, and after one that failed. */
   retryMs?: number;
 }
 
@@ -46,11 +48,16 @@ interface Seen {
 
 /** Of one request; the server is asked again when it hangs. */
 const requestMaximumMs = 5_000;
+/** A server that answers later gets more renewals, so that each has more time. */
+const slowMs = 500;
+const retryMinimumMs = 250;
 
 export class LeaderElector {
   readonly #options: LeaderElectorOptions;
   readonly #lease: ObjectKey;
   readonly #durationMs: number;
+  readonly #deadlineMs: number;
+  readonly #retryMs: number;
   readonly #log: Log;
   #seen: Seen | undefined;
   readonly #unchanged: UnchangedFor;
@@ -59,13 +66,25 @@ export class LeaderElector {
   #current: Stored<Lease> | undefined;
   /** When the last successful renewal was sent: our term counts from there. */
   #renewedAtMs: number | undefined;
+  /** Acts that are under way, or wait for the term to be renewed. */
+  #acts = 0;
+  /** Renewals follow each other; false from the moment on at which the term is to end. */
+  #isKeeping = false;
+  /** Ends the wait for the next renewal. */
+  #hurry: () => void = () => {};
+  /** Wait for the outcome of the next renewal. */
+  #onAttempted: (() => void)[] = [];
 
   constructor(options: LeaderElectorOptions) {
     this.#options = options;
     this.#lease = { name: defaultLeaseName, ...options.lease };
     this.#durationMs = options.durationMs ?? 15_000;
-    // Who waits for the lease looks at it twice as often, unless the server is slow.
-    this.#unchanged = new UnchangedFor(Math.max(requestMaximumMs, 2 * (options.retryMs ?? 2000)));
+    this.#deadlineMs = options.renewDeadlineMs ?? 10_000;
+    this.#retryMs = options.retryMs ?? 2_000;
+    // Who waits for the lease looks at it more often, unless the server is slow.
+    this.#unchanged = new UnchangedFor(
+      Math.max(requestMaximumMs, 2 * this.#retryMs, this.#restMs * 1.2),
+    );
     this.#log = (options.log ?? silentLog).with({ identity: options.identity });
   }
 
@@ -77,6 +96,36 @@ export class LeaderElector {
 
   get isLeader(): boolean {
     return this.remainingMs() > 0;
+  }
+
+  /**
+   * At rest a renewal every third of the lease is enough, if it leaves time for another one before the deadline. Who waits
+   * looks as often.
+   */
+  get #restMs(): number {
+    return Math.max(this.#retryMs, Math.min(this.#durationMs / 3, this.#deadlineMs / 2));
+  }
+
+  /** While the act is under way renewals follow each other soon, and it begins right after one. */
+  async during<T>(act: () => Promise<T>): Promise<T> {
+    this.#acts += 1;
+    try {
+      await this.#renewSoon();
+      return await act();
+    } finally {
+      this.#acts -= 1;
+    }
+  }
+
+  /** Resolves when the term is as new as it always is while something is done, or could not be renewed. */
+  async #renewSoon(): Promise<void> {
+    const ageMs = this.#durationMs - this.remainingMs();
+    // At the end of a term nobody renews any more, and those who wait would keep it from ending.
+    if (!this.#isKeeping || !this.isLeader || ageMs <= this.#retryMs * 1.2) return;
+    await new Promise<void>((resolve) => {
+      this.#onAttempted.push(resolve);
+      this.#hurry();
+    });
   }
 
   /**
@@ -126,8 +175,8 @@ export class LeaderElector {
         const wake = new AbortController();
         const end = (): void => wake.abort();
         signal.addEventListener("abort", end, { once: true });
-        watch.open(this.#current, end);
-        await this.#wait(wake.signal);
+        watch.open(this.#current, end, (lease) => this.#hear(lease));
+        await this.#wait(wake.signal, Math.min(this.#restMs, this.#untilFreeMs()));
         signal.removeEventListener("abort", end);
       }
     } finally {
@@ -138,20 +187,45 @@ export class LeaderElector {
   /** Renews until the term is ended from outside (true) or no renewal succeeds in time (false). */
   async #keep(term: AbortSignal): Promise<boolean> {
     const { clock } = this.#options;
-    const deadlineMs = this.#options.renewDeadlineMs ?? 10_000;
-    const leftMs = (): number => (this.#renewedAtMs ?? 0) + deadlineMs - clock.nowMs();
-    while (leftMs() > 0) {
-      await this.#wait(term);
-      if (term.aborted) return true;
-      await this.#attempt(leftMs());
-      if (this.#seen?.holder !== this.#options.identity) return false;
+    const leftMs = (): number => (this.#renewedAtMs ?? 0) + this.#deadlineMs - clock.nowMs();
+    let [isRenewed, isSlow] = [true, false];
+    this.#isKeeping = true;
+    try {
+      while (leftMs() > 0) {
+        const isAtRest = isRenewed && !isSlow && this.#acts === 0;
+        const retryMs = Math.max(retryMinimumMs, Math.min(this.#retryMs, leftMs() / 4));
+        await this.#waitToRenew(
+          term,
+          isAtRest ? this.#restMs : isRenewed ? this.#retryMs : retryMs,
+        );
+        if (term.aborted) return true;
+        const askedMs = clock.nowMs();
+        // One that hangs must leave time for another.
+        isRenewed = await this.#attempt((leftMs() * 2) / 3);
+        isSlow = clock.nowMs() - askedMs > slowMs;
+        for (const resolve of this.#onAttempted.splice(0)) resolve();
+        if (this.#seen?.holder !== this.#options.identity) return false;
+      }
+      return false;
+    } finally {
+      this.#isKeeping = false;
+      for (const resolve of this.#onAttempted.splice(0)) resolve();
     }
-    return false;
   }
 
-  #wait(signal: AbortSignal): Promise<void> {
-    const { clock, random, retryMs = 2000 } = this.#options;
-    return sleep(clock, randomInteger(random, retryMs, Math.round(retryMs * 1.2)), signal);
+  async #waitToRenew(term: AbortSignal, pauseMs: number): Promise<void> {
+    const wake = new AbortController();
+    const end = (): void => wake.abort();
+    this.#hurry = end;
+    term.addEventListener("abort", end, { once: true });
+    await this.#wait(wake.signal, pauseMs);
+    term.removeEventListener("abort", end);
+  }
+
+  #wait(signal: AbortSignal, pauseMs: number): Promise<void> {
+    const { clock, random } = this.#options;
+    const longestMs = Math.round(pauseMs * 1.2);
+    return sleep(clock, randomInteger(random, Math.round(pauseMs), longestMs), signal);
   }
 
   /**
@@ -213,6 +287,11 @@ export class LeaderElector {
     return true;
   }
 
+  /** News that come late must not hide that we have the lease by now. */
+  #hear(lease: Stored<Lease>): void {
+    if (this.#renewedAtMs === undefined) this.#observe(lease);
+  }
+
   #observe(lease: Stored<Lease>): void {
     const { holderIdentity, renewTime = "", leaseDurationSeconds = 0 } = lease.spec ?? {};
     const holder = holderIdentity ?? "";
@@ -227,6 +306,13 @@ export class LeaderElector {
     if (seen === undefined || seen.holder === "" || seen.holder === this.#options.identity)
       return false;
     return this.#unchanged.ms(seen.text) < seen.durationMs;
+  }
+
+  /** How long a lease of somebody else has to be seen unchanged until it is free. */
+  #untilFreeMs(): number {
+    const seen = this.#seen;
+    if (seen === undefined) return Infinity;
+    return Math.max(this.#retryMs, seen.durationMs - this.#unchanged.ms(seen.text));
   }
 
   #fresh(nowMs: number): Stored<Lease> {
@@ -293,6 +379,7 @@ class LeaseWatch {
   readonly #ending = new AbortController();
   #isOpen = false;
   #onFree: () => void = () => {};
+  #onLease: (lease: Stored<Lease>) => void = () => {};
 
   constructor(client: KubeClient, lease: ObjectKey) {
     this.#client = client;
@@ -300,8 +387,13 @@ class LeaseWatch {
   }
 
   /** Watches from the given state on, unless a stream is open already. */
-  open(from: Stored<Lease> | undefined, onFree: () => void): void {
+  open(
+    from: Stored<Lease> | undefined,
+    onFree: () => void,
+    onLease: (lease: Stored<Lease>) => void,
+  ): void {
     this.#onFree = onFree;
+    this.#onLease = onLease;
     const resourceVersion = from?.metadata.resourceVersion;
     if (this.#isOpen || resourceVersion === undefined) return;
     this.#isOpen = true;
@@ -318,7 +410,9 @@ class LeaseWatch {
   }
 
   #see({ type, object }: WatchEvent): void {
-    const holder = (object as Stored<Lease>).spec?.holderIdentity ?? "";
+    const lease = object as Stored<Lease>;
+    const holder = lease.spec?.holderIdentity ?? "";
+    if (type === "MODIFIED") this.#onLease(lease);
     if (type === "DELETED" || (type === "MODIFIED" && holder === "")) this.#onFree();
   }
 }

@@ -49,6 +49,21 @@ test("[KUBE41] a key added while it is worked on runs once more afterwards", asy
   assert.deepEqual(runs, ["a at 0", "a at 10"]);
 });
 
+test("[KUBE49] the wait for a worker is told, counted from when the key was due", async () => {
+  const told: string[] = [];
+  const { clock, queue } = queueOf((_key, time) => sleep(time, 30), {
+    onHandled: ({ key, waitedMs, durationMs }) => told.push(`${key} ${waitedMs} ${durationMs}`),
+  });
+  queue.start();
+  queue.add("a");
+  queue.addAfter("b", 10);
+  queue.addAfter("c", 100);
+  await clock.advance(5);
+  queue.add("a");
+  await clock.advance(200);
+  assert.deepEqual(told, ["a 0 30", "b 20 30", "a 30 30", "c 0 30"]);
+});
+
 test("[KUBE48] news wait for the end of a failed key's pause, what might help does not", async () => {
   let isFailing = true;
   const { clock, queue, runs } = queueOf(

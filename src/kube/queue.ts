@@ -13,6 +13,8 @@ export interface WorkOutcome {
 
 export interface WorkRecord {
   key: string;
+  /** From when it was due until a worker took it. */
+  waitedMs: number;
   durationMs: number;
   /** Failures in a row, this one included; 0 after a success. */
   failures: number;
@@ -32,6 +34,8 @@ export interface WorkQueueOptions {
 
 interface KeyState {
   isQueued: boolean;
+  /** Since when it waits for a worker. */
+  queuedMs: number;
   isRunning: boolean;
   /** Added while it was running: it is queued again when the run ends; for mere news after a pause if the run failed. */
   dirty: "no" | "news" | "yes";
@@ -141,6 +145,7 @@ export class WorkQueue {
     if (known !== undefined) return known;
     const state: KeyState = {
       isQueued: false,
+      queuedMs: 0,
       isRunning: false,
       dirty: "no",
       failures: 0,
@@ -156,6 +161,7 @@ export class WorkQueue {
     this.#cancelTimer(state);
     if (state.isQueued) return;
     state.isQueued = true;
+    state.queuedMs = this.#options.clock.nowMs();
     this.#queue.push(key);
   }
 
@@ -179,6 +185,7 @@ export class WorkQueue {
     state.isRunning = true;
     this.#running += 1;
     const startedAtMs = clock.nowMs();
+    const waitedMs = startedAtMs - state.queuedMs;
     let againAfterMs: number | undefined;
     let failure: unknown;
     try {
@@ -196,6 +203,7 @@ export class WorkQueue {
     this.#running -= 1;
     onHandled?.({
       key,
+      waitedMs,
       durationMs: clock.nowMs() - startedAtMs,
       failures: state.failures,
       error: failure,

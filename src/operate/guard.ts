@@ -41,6 +41,8 @@ export interface GuardOptions {
   stages: readonly Stage[];
   /** How long we are certainly the only instance that works; for ever when absent. */
   remainingTermMs?: () => number;
+  /** Makes the term long enough while an act is under way; absent where nobody else could work. */
+  term?: { during<T>(act: () => Promise<T>): Promise<T> };
   /** Another operator works on the resource by now; never when absent. */
   isTakenOver?: (cluster: FoundationDBCluster) => boolean;
 }
@@ -85,6 +87,12 @@ export class Guard {
 
   /** Throws only when the write itself failed. */
   async perform(database: GuardedDatabase, action: DisruptiveAction): Promise<GuardOutcome> {
+    const { term } = this.#options;
+    const act = (): Promise<GuardOutcome> => this.#perform(database, action);
+    return term === undefined ? act() : term.during(act);
+  }
+
+  async #perform(database: GuardedDatabase, action: DisruptiveAction): Promise<GuardOutcome> {
     const isHarmless = takesNothing(action);
     if (!isHarmless && [database, ...database.peers()].some((each) => each.isActing)) {
       return refused(refusal("ActInFlight", "another act is under way"));

@@ -93,6 +93,7 @@ export class OperatorMetrics {
   readonly #invalidSpecs: Counter;
   readonly #steps: Counter;
   readonly #duration: Histogram;
+  readonly #queueWait: Histogram;
   readonly #recoveries: Counter;
   readonly #coordinatorChanges: Counter;
   /** By cluster: the generation of the last status. */
@@ -106,6 +107,7 @@ export class OperatorMetrics {
     this.#passesFailed = registry.counter(workMetrics.passesFailed);
     this.#looks = registry.counter(workMetrics.looks, { queue: queueNames });
     this.#duration = registry.histogram(workMetrics.duration);
+    this.#queueWait = registry.histogram(workMetrics.queueWait, { queue: queueNames });
     this.#actions = registry.counter(workMetrics.actions, {
       type: Object.keys(actionTypes),
       outcome: actionOutcomes,
@@ -127,8 +129,9 @@ export class OperatorMetrics {
     this.#duration.observe({}, durationMs / 1000);
   }
 
-  looked(queue: QueueName): void {
+  looked(queue: QueueName, waitedMs: number): void {
     this.#looks.add({ queue });
+    this.#queueWait.observe({ queue }, waitedMs / 1000);
   }
 
   passFailed(): void {

@@ -119,6 +119,8 @@ export interface Term {
   readonly begun: Promise<void>;
   /** How long we are certainly the only one; 0 when the term is over. */
   remainingMs(): number;
+  /** Keeps the term long enough for an act while it is under way. */
+  during<T>(act: () => Promise<T>): Promise<T>;
 }
 
 export interface Operator {
@@ -490,8 +492,8 @@ class RunningOperator implements Operator {
     this.#input.onActivity?.({ type: "gone", cluster: key, atMs: this.#input.clock.nowMs() });
   }
 
-  #noteLook(queue: QueueName, { key, error }: WorkRecord): void {
-    this.#metrics.looked(queue);
+  #noteLook(queue: QueueName, { key, waitedMs, error }: WorkRecord): void {
+    this.#metrics.looked(queue, waitedMs);
     if (error === undefined) return;
     this.#metrics.passFailed();
     const text = error instanceof Error ? error.message : String(error);

@@ -45,6 +45,7 @@ export function reconcileOptions(
     },
     // Whoever is told to stop begins nothing more, and what is under way is waited for.
     remainingTermMs: () => (input.signal.aborted ? 0 : (input.term?.remainingMs() ?? Infinity)),
+    ...(input.term === undefined ? {} : { term: input.term }),
   });
   return {
     clock,

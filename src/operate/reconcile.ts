@@ -41,6 +41,7 @@ import type { ClusterState } from "./cluster-state.ts";
 import { answerPerson } from "./coordination-requests.ts";
 import { datedPlan, storedWaits } from "./dated-plan.ts";
 import type { DatedClusterPlan } from "./dated-plan.ts";
+import { gaveWay, isLarge } from "./give-way.ts";
 import { invalidStatus, problemText } from "./invalid-spec.ts";
 import { overlappingOperator, standBack } from "./overlap.ts";
 import type { OverlapPlace } from "./overlap.ts";
@@ -88,6 +89,8 @@ export interface ReconcileOptions {
 }
 
 const soonMs = 50;
+/** After a pause for the others. */
+const againMs = 1;
 /** Protection that could not be written is tried again. */
 const protectionMs = 10_000;
 const staleMs = 250;
@@ -157,6 +160,7 @@ export async function reconcileCluster(
     serverAheadMs: options.serverClock.aheadMs,
     overlappingOperator: overlappingOperator(options, cluster.metadata),
   });
+  if (isLarge(snapshot) && (await gaveWay(options, snapshot))) return { againAfterMs: againMs };
   state.sidecars.keepOnly(snapshot);
   const startedMs = options.stopwatch();
   const isTimeUp = (): boolean => options.stopwatch() - startedMs > planMaximumMs;

@@ -4,7 +4,7 @@
 import type { Log } from "../env/log.ts";
 import type { LeaderElector } from "../kube/lease.ts";
 import { startOperator } from "./operator.ts";
-import type { Operator, OperatorInput } from "./operator.ts";
+import type { Operator, OperatorInput, Term } from "./operator.ts";
 
 export interface TermsInput {
   operator: Omit<OperatorInput, "signal" | "term">;
@@ -35,7 +35,11 @@ async function runTerm(input: TermsInput, elector: LeaderElector): Promise<"lost
   const ending = new AbortController();
   let begin = (): void => {};
   const begun = new Promise<void>((resolve) => (begin = resolve));
-  const term = { begun, remainingMs: () => elector.remainingMs() };
+  const term: Term = {
+    begun,
+    remainingMs: () => elector.remainingMs(),
+    during: (act) => elector.during(act),
+  };
   const operator = startOperator({ ...input.operator, signal: ending.signal, term });
   input.onOperator(operator);
   const stop = async (): Promise<void> => {

@@ -129,6 +129,8 @@ test("[RUN10] [RUN11] [RUN13] [RUN31] [RUN32] the operator brings up a cluster, 
     for (const name of [
       'fdb_operator_cluster_reconciled_status{namespace="default",name="sample"} 1',
       'fdb_operator_queue_depth{queue="clusters"} ',
+      'fdb_operator_queue_wait_seconds_count{queue="clusters"} ',
+      "fdb_operator_kubernetes_received_bytes_total ",
       'fdb_operator_watch_age_seconds{kind="Pod"} ',
       "fdb_operator_reconcile_duration_seconds_count ",
       "fdb_operator_leading 1",

@@ -41,6 +41,7 @@ export interface SiteSettings {
   readonly token: string;
   readonly nodes: number;
   readonly zones: number;
+  readonly nodeCapacity?: Readonly<Record<string, string>>;
 }
 
 export interface NodesTruth {

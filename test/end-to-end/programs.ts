@@ -30,12 +30,12 @@ export interface Nodes extends Program {
 /** The nodes of the other clusters share network and database with those of the first. */
 export async function startNodes(
   world: EndToEnd,
-  options: Omit<NodesSettings, "sites"> & Pick<SiteSettings, "nodes" | "zones">,
+  options: Omit<NodesSettings, "sites"> & Pick<SiteSettings, "nodes" | "zones" | "nodeCapacity">,
   others: readonly EndToEnd[] = [],
 ): Promise<Nodes> {
-  const { nodes, zones, ...common } = options;
+  const { nodes, zones, nodeCapacity, ...common } = options;
   const sites = [world, ...others].map(({ name, controlPlane }) => ({
-    ...{ name, nodes, zones, server: controlPlane.url },
+    ...{ name, nodes, zones, nodeCapacity, server: controlPlane.url },
     ...{ certificateAuthority: controlPlane.caPem, token: controlPlane.token("admin") },
   }));
   const settings: NodesSettings = { ...common, sites };

@@ -5,6 +5,7 @@ const cluster: readonly string[] = ["namespace", "name"];
 /** A client process: the number is taken again when one has ended. */
 const client: readonly string[] = ["process", "version", "use"];
 const passBounds: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const waitBounds: readonly number[] = [0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1, 2.5, 5, 10, 30];
 
 export const workMetrics = {
   passes: counterOf("fdb_operator_reconciles_total", "Passes over a cluster."),
@@ -21,6 +22,12 @@ export const workMetrics = {
     "fdb_operator_reconcile_duration_seconds",
     "Time from the start of a pass to its end.",
     passBounds,
+  ),
+  queueWait: histogramOf(
+    "fdb_operator_queue_wait_seconds",
+    "Time for which a key that was due waited for a worker.",
+    waitBounds,
+    ["queue"],
   ),
   actions: counterOf("fdb_operator_actions_total", "Actions and how they ended.", [
     "type",
@@ -72,6 +79,10 @@ export const runtimeMetrics = {
     "fdb_operator_kubernetes_requests_total",
     "Requests to the API server that have ended; code 0 is one without an answer.",
     ["verb", "resource", "code"],
+  ),
+  received: counterOf(
+    "fdb_operator_kubernetes_received_bytes_total",
+    "Bytes of answers of the API server, watches included.",
   ),
   clientsLost: counterOf(
     "fdb_operator_client_restarts_total",

@@ -24,6 +24,8 @@ import type { NewWait } from "../wait.ts";
 import { nameList } from "../wait.ts";
 
 const step = "addPods";
+/** So many are built in one pass: those of a large cluster take turns with the passes of others. */
+const podsMaximum = 500;
 
 export function addPods(snapshot: Snapshot, draft: Draft): StepResult {
   const needsServiceIp = routingOf(snapshot.cluster.spec).publicIpSource === "service";
@@ -35,6 +37,7 @@ export function addPods(snapshot: Snapshot, draft: Draft): StepResult {
     if (isReadyForRemoval(group)) continue;
     const { pod, podName, service } = view.of(group);
     if (pod !== undefined) continue;
+    if (actions.length >= podsMaximum) break;
     if (isWithoutPod(snapshot, group)) continue;
     if (volumeProblem(snapshot, group)?.isUnusable === true) continue;
     if (isReserved(snapshot, group.processGroupID, group.processClass)) {

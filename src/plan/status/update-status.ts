@@ -55,7 +55,20 @@ export interface Observed {
   events: readonly PlanEvent[];
 }
 
-export function planObservedStatus(snapshot: Snapshot): Observed {
+interface Prepared extends Pick<Observed, "status" | "desired" | "events"> {
+  discovered: readonly ProcessGroup[];
+}
+
+/** What is wanted by this snapshot; what is derived from it for each process group is made when it is first asked for. */
+export function wantedIn(snapshot: Snapshot): {
+  desired: Desired;
+  groups: readonly ProcessGroup[];
+} {
+  const { desired, discovered: groups } = snapshot.memory.once(prepare, snapshot);
+  return { desired, groups };
+}
+
+function prepare(snapshot: Snapshot): Prepared {
   const labels = labelsOf(snapshot.cluster);
   const stored = snapshot.cluster.status?.processGroups ?? [];
   const { groups: known, events: repairs } = uniqueGroups(
@@ -71,12 +84,17 @@ export function planObservedStatus(snapshot: Snapshot): Observed {
   const version = configurationVersion(snapshot, running, discovered);
   const published = { ...status, connectionString: publishedString(snapshot, status) };
   const desired = desiredFor(snapshot.memory, attainable(snapshot, running), published, version);
+  return { discovered, status, desired, events: [...repairs, ...events] };
+}
+
+export function planObservedStatus(snapshot: Snapshot): Observed {
+  const { discovered, status, desired, events } = snapshot.memory.once(prepare, snapshot);
   const context = evaluationContext(snapshot, desired, status);
   const isAsleep = isStopped(snapshot);
   const evaluate = isAsleep ? sleepingGroup : evaluateGroup;
   const groups = discovered.map((group) => evaluate(context, group));
   const facts = isAsleep ? {} : observedFacts(snapshot, status);
-  const told = [...repairs, ...events, ...wakingEvents(snapshot)];
+  const told = [...events, ...wakingEvents(snapshot)];
   return { status, groups, desired, facts, events: told };
 }
 

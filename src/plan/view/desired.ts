@@ -185,6 +185,12 @@ export class Desired {
     return found;
   }
 
+  /** Whether its pod and its claim have been made already. */
+  isMade(group: ProcessGroup): boolean {
+    const { pod: known, pvc } = this.#ofGroup(group);
+    return known !== undefined && pvc !== undefined;
+  }
+
   /** Undefined when the pod cannot be built; `podProblem` says why. */
   pod(group: ProcessGroup): DesiredObject<Stored<Pod>> | undefined {
     const found = this.#builtPod(group);

@@ -4,7 +4,7 @@
 import type { Clock } from "../../env/clock.ts";
 import { randomUuid } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
-import type { AdminClientFactory } from "../../fdb/admin.ts";
+import type { AdminClientFactory, FdbTransaction, TransactionOptions } from "../../fdb/admin.ts";
 import { hostOf } from "../../model/address.ts";
 import type { SeenCertificate } from "../../model/certificate.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
@@ -85,6 +85,12 @@ export interface DatabaseInside {
   lockUid(): string | undefined;
 }
 
+/** The transactions of an application that is there all the time; what it draws is drawn from a generator of its own. */
+export type Application = <T>(
+  body: (transaction: FdbTransaction) => Promise<T>,
+  options: TransactionOptions,
+) => Promise<T>;
+
 export interface SimulatedFdb {
   /** Starts fdbservers; what the emulated kubelet uses. */
   runtime: ProcessRuntime;
@@ -98,6 +104,8 @@ export interface SimulatedFdb {
   record(connectionString: string): CommitRecord | undefined;
   /** The database behind a connection string, whatever becomes of that string. */
   inside(connectionString: string): DatabaseInside | undefined;
+  /** One that stays with its database, whatever becomes of that string, and is not among its clients. */
+  application(connectionString: string, random: Random): Application | undefined;
   /** Simulated applications connected to the database behind a connection string. */
   addClient(connectionString: string, client: ApplicationClient): void;
   removeClient(connectionString: string, address: string): void;
@@ -181,6 +189,7 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
     objectStores: fabric.objectStores,
     record: (text) => find(text)?.store.record(),
     inside: (text) => insideOf(find(text)),
+    application: (text, random) => applicationOf(find(text), random),
     addClient: (text, client) => welcome(find(text), client),
     removeClient: (text, address) => {
       find(text)?.clients.delete(address);
@@ -207,6 +216,11 @@ export function createSimulatedFdb(options: SimulatedFdbOptions): SimulatedFdb {
       notifyChange(database);
     },
   };
+}
+
+function applicationOf(database: Database | undefined, random: Random): Application | undefined {
+  if (database === undefined) return undefined;
+  return (body, options) => database.store.transact(body, options, random);
 }
 
 function insideOf(database: Database | undefined): DatabaseInside | undefined {

@@ -90,23 +90,27 @@ export class KeyValueStore {
     this.specialKeys.register(module);
   }
 
-  /** Runs `body` in a transaction and commits; tries again on retryable errors until the time is over. */
+  /**
+   * Runs `body` in a transaction and commits; tries again on retryable errors until the time is over. A caller with a
+   * generator of its own changes nothing of what others draw.
+   */
   async transact<T>(
     body: (transaction: FdbTransaction) => Promise<T>,
     options: TransactionOptions,
+    random: Random = this.#options.random,
   ): Promise<T> {
     const deadline = this.#deadline(options.timeoutMs);
     let transaction: KeyValueTransaction | undefined;
     try {
       for (let attempt = 1; ; attempt += 1) {
         try {
-          transaction = this.begin(options);
+          transaction = this.begin(options, random);
           const result = await Promise.race([body(transaction), deadline.struck]);
           await Promise.race([transaction.commit(), deadline.struck]);
           return result;
         } catch (error) {
           if (!(error instanceof FdbError) || !retryableCodes.has(error.code)) throw error;
-          await Promise.race([this.#pause(attempt), deadline.struck]);
+          await Promise.race([this.#pause(attempt, random), deadline.struck]);
         }
       }
     } finally {
@@ -116,13 +120,13 @@ export class KeyValueStore {
   }
 
   /** A single attempt in the hands of the caller, who also commits it. */
-  begin(options: TransactionOptions): KeyValueTransaction {
+  begin(options: TransactionOptions, random = this.#options.random): KeyValueTransaction {
     return new KeyValueTransaction(
       {
         specialKeys: this.specialKeys,
         readVersion: (wanted) => this.#readVersion(wanted),
         read: (range, version) => this.#read(range, version),
-        commit: (request) => this.#commit(request),
+        commit: (request) => this.#commit(request, random),
       },
       options,
     );
@@ -194,7 +198,7 @@ export class KeyValueStore {
     return [...items, ...derived].toSorted((left, right) => (left.key < right.key ? -1 : 1));
   }
 
-  async #commit(request: CommitRequest): Promise<number> {
+  async #commit(request: CommitRequest, random: Random): Promise<number> {
     const recoveries = this.#recoveries;
     // Half of the time goes by on the way there and half on the way back: who gives up in the second half
     // does not know that it happened.
@@ -202,17 +206,17 @@ export class KeyValueStore {
     await this.#travel(halfMs);
     await this.#untilAvailable("commit");
     if (request.isCancelled()) throw namedFdbError(1025);
-    const outcome = this.#commitNow(request, recoveries);
+    const outcome = this.#commitNow(request, recoveries, random);
     await this.#travel(halfMs);
     if (outcome instanceof FdbError) throw outcome;
     return outcome;
   }
 
   /** Decides about the commit and does it, all in one instant. */
-  #commitNow(request: CommitRequest, recoveries: number): number | FdbError {
+  #commitNow(request: CommitRequest, recoveries: number, random: Random): number | FdbError {
     // A recovery while the commit was under way leaves its client without an answer.
     const isCut = recoveries !== this.#recoveries;
-    const fault = isCut ? this.#cutOutcome() : this.#options.commitFault?.();
+    const fault = isCut ? cutOutcome(random) : this.#options.commitFault?.();
     if (fault === "unknown-lost") return namedFdbError(1021);
     if (this.#isLockedFor(request.options)) return namedFdbError(1038);
     if (this.#isTooOld(request.readVersion)) return namedFdbError(1007);
@@ -270,10 +274,6 @@ export class KeyValueStore {
     return readVersion !== undefined && readVersion < this.#advance() - versionWindow;
   }
 
-  #cutOutcome(): CommitFault {
-    return this.#options.random.next() < 0.5 ? "unknown-committed" : "unknown-lost";
-  }
-
   /** Moves the version on with time; the result is a version that all later commits exceed. */
   #advance(): number {
     const elapsedMs = this.#options.clock.nowMs() - this.#startedAtMs;
@@ -305,8 +305,8 @@ export class KeyValueStore {
     }
   }
 
-  #pause(attempt: number): Promise<void> {
-    const { clock, random } = this.#options;
+  #pause(attempt: number, random: Random): Promise<void> {
+    const { clock } = this.#options;
     const fullMs = Math.min(backOff.maxMs, backOff.baseMs * 2 ** Math.min(attempt - 1, 20));
     return sleep(clock, randomInteger(random, 1, fullMs));
   }
@@ -316,4 +316,8 @@ export class KeyValueStore {
     const timer = this.#options.clock.setTimer(timeoutMs, () => reject(namedFdbError(1031)));
     return { struck: promise, cancel: () => timer.cancel() };
   }
+}
+
+function cutOutcome(random: Random): CommitFault {
+  return random.next() < 0.5 ? "unknown-committed" : "unknown-lost";
 }

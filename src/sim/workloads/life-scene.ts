@@ -21,6 +21,7 @@ import type { OperatorSeat } from "../operator-seat.ts";
 import { traceLog } from "../trace-log.ts";
 import { startWorld } from "../world.ts";
 import type { World, WorldOptions } from "../world.ts";
+import { Bank } from "./bank.ts";
 import { backupShapeOf, lifeShapeOf, withWindows } from "./life-shape.ts";
 import type { LifeShape } from "./life-shape.ts";
 import { backupUnrest } from "./backups/backup-rest.ts";
@@ -85,9 +86,13 @@ export class LifeScene {
   readonly versions: string[] = [];
   /** In a life with backups. */
   readonly backups: BackupScene | undefined;
+  /** Uses the database all the time, from when it is there. Applications of a life with backups write by themselves. */
+  bank: Bank | undefined;
+  readonly #seed: number;
 
   constructor(seed: number, options: SceneOptions) {
     const random = keyedRandom(seed, "scene");
+    this.#seed = seed;
     this.random = random;
     this.shape = shapeOfSeed(seed, options.backups);
     this.links = new OperatorLinks(this.clock, keyedRandom(seed, "links"));
@@ -202,6 +207,19 @@ export class LifeScene {
       .filter((write) => !this.isOverlapped || !isOfOverlap(write));
   }
 
+  /** The bank opens; its own generators leave the rest of the life as it would be without it. */
+  async openBank(): Promise<void> {
+    if (this.backups !== undefined) return;
+    const { status } = await this.cluster();
+    const transact = this.world.fdb.application(
+      status?.connectionString ?? "",
+      keyedRandom(this.#seed, "bank's commits"),
+    );
+    if (transact === undefined) throw new Error("the bank finds no database");
+    const violated = (text: string): void => this.watchman.note(text);
+    this.bank = new Bank({ transact, random: keyedRandom(this.#seed, "bank"), violated });
+  }
+
   /** Time passes under the eyes of the watchman. */
   async advance(ms: number): Promise<void> {
     const untilMs = this.clock.nowMs() + ms;
@@ -209,6 +227,7 @@ export class LifeScene {
       await this.clock.advance(Math.min(5_000, untilMs - this.clock.nowMs()));
       this.watchman.look();
       this.#noteReturn();
+      this.bank?.move();
       this.#countLooks();
       await this.backups?.look();
       const [violation] = this.watchman.violations;

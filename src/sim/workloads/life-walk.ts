@@ -25,6 +25,7 @@ import { copyName, minuteMs, namespace } from "./life-terms.ts";
 import type { SceneOptions } from "./life-scene.ts";
 import type { LifeMember, LifeShape } from "./life-shape.ts";
 import { newestVersion } from "./spec-changes.ts";
+import type { Stalls } from "./stall-watch.ts";
 
 export interface LifeOptions extends SceneOptions {
   steps?: number;
@@ -45,6 +46,10 @@ export interface LifeResult {
   lastLines: readonly string[];
   hash: string;
   virtualMinutes: number;
+  /** What acts of the operator cost those who use the database. */
+  stalls: Stalls;
+  /** Transfers of the application that used the database; 0 in a life with backups. */
+  transfers: number;
 }
 
 const usualSteps = 20;
@@ -98,6 +103,7 @@ class LifeWalk {
     rival?.start();
     await createCertificates(world.client, namespace);
     await this.#comeUp();
+    await this.#scene.openBank();
     await this.#scene.advance(2 * minuteMs);
     if (this.#scene.backups !== undefined) await this.#beginBackups(this.#scene.backups);
     links.lag.lagMs = shape.lagMs;
@@ -110,7 +116,9 @@ class LifeWalk {
     await this.#scene.advance(Math.max(10 * minuteMs, toSeeMs));
     await this.#scene.untilAtRest(10 * minuteMs, "the cluster stays at rest");
     const restsSinceMs = this.#scene.clock.nowMs();
+    this.#scene.bank?.takeMoved();
     await this.#scene.advance(10 * minuteMs);
+    if (this.#scene.bank?.takeMoved() === false) throw new Error("the bank cannot move money");
     const writes = this.#scene.writesSince(restsSinceMs);
     if (writes.length > 0) throw new Error(`writes at rest: ${writes.join(", ")}`);
     this.#checkDatabase();
@@ -217,10 +225,11 @@ class LifeWalk {
   }
 
   result(): LifeResult {
-    const { shape, events, trace, clock, startMs } = this.#scene;
+    const { shape, events, trace, clock, startMs, watchman, bank } = this.#scene;
     return {
       ...{ seed: this.#seed, shape, events, lastLines: trace.lines(), hash: trace.hash() },
       virtualMinutes: Math.round((clock.nowMs() - startMs) / minuteMs),
+      ...{ stalls: watchman.stalls.sums, transfers: bank?.transfers ?? 0 },
     };
   }
 

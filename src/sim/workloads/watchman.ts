@@ -13,6 +13,8 @@ import type { DatabaseTruth } from "../database/simulated-fdb.ts";
 import type { World } from "../world.ts";
 import { BucketWatch } from "./bucket-watch.ts";
 import { PlacementWatch } from "./placement-watch.ts";
+import { StallWatch } from "./stall-watch.ts";
+import type { ActKind } from "./stall-watch.ts";
 import { WindowWatch } from "./window-watch.ts";
 
 const classLabel = "foundationdb.org/fdb-process-class";
@@ -67,6 +69,8 @@ export class Watchman {
   readonly #clusters = new Map<string, FoundationDBCluster>();
   readonly #placement = new PlacementWatch((text) => this.#violated(text));
   readonly #buckets = new BucketWatch((text) => this.#violated(text));
+  /** What acts of the operator cost those who use the database. */
+  readonly stalls = new StallWatch((fromMs, toMs) => this.#isOthers(fromMs, toMs));
   readonly windows = new WindowWatch((text) => this.#violated(text));
   #isDisturbed: () => boolean = () => false;
   #leftAlone: string | undefined;
@@ -149,6 +153,7 @@ export class Watchman {
       if (lost.database !== this.#leftAlone) this.#violated(`data lost: ${JSON.stringify(lost)}`);
     }
     for (const database of this.#databases()) {
+      this.stalls.look(database.recoveries);
       // The first is the creation: before it there was nothing to commit to.
       for (const record of database.recoveries.slice(1)) {
         if (record.acceptedMs === undefined) continue;
@@ -165,6 +170,7 @@ export class Watchman {
         const place = placeOf(request.path);
         if (this.#isOutdated(place, request.body)) return transport.request(request);
         const undo = this.#checkDeletion(place);
+        if (place.plural === "pods") this.stalls.noteAct("pods", this.#nowMs());
         const answer = transport.request(request);
         // Without an answer it may have happened.
         const judge = ({ status }: KubeResponse): void => (status >= 400 ? undo() : undefined);
@@ -198,28 +204,34 @@ export class Watchman {
       ...client,
       configure: (text, timeoutMs) => {
         this.windows.checkCommand(`configure ${text}`);
-        return this.#once(`configure ${text}`, () => client.configure(text, timeoutMs));
+        return this.#once("configuration", `configure ${text}`, () =>
+          client.configure(text, timeoutMs),
+        );
       },
       include: (targets, timeoutMs) =>
-        this.#once(`include ${targets.join(" ")}`, () => client.include(targets, timeoutMs)),
+        this.#once("inclusion", `include ${targets.join(" ")}`, () =>
+          client.include(targets, timeoutMs),
+        ),
       kill: (addresses, timeoutMs) => {
         check("kill");
         this.windows.checkCommand("kill");
         this.#checkAvailable("processes are restarted");
         const text = `kill ${addresses.join(" ")}`;
-        return this.#once(text, () => client.kill(addresses, timeoutMs));
+        return this.#once("restart", text, () => client.kill(addresses, timeoutMs));
       },
       exclude: (targets, options) => {
         if (options.wait) return client.exclude(targets, options);
         check("exclude");
         const text = `exclude ${targets.join(" ")}`;
-        return this.#once(text, () => client.exclude(targets, options));
+        return this.#once("exclusion", text, () => client.exclude(targets, options));
       },
       changeCoordinators: (addresses, timeoutMs) => {
         check("coordinators");
         if (this.#areCoordinatorsWell()) this.windows.checkCommand("coordinators");
         const text = `coordinators ${addresses.join(" ")}`;
-        return this.#once(text, () => client.changeCoordinators(addresses, timeoutMs));
+        return this.#once("coordinators", text, () =>
+          client.changeCoordinators(addresses, timeoutMs),
+        );
       },
     });
     const isLeftAlone = (name: string): boolean =>
@@ -234,13 +246,14 @@ export class Watchman {
   readonly #carriedOut = new Map<string, number>();
 
   /** What the database has just carried out is not asked for again: most commands cost a recovery each. */
-  async #once<T>(text: string, command: () => Promise<T>): Promise<T> {
+  async #once<T>(kind: ActKind, text: string, command: () => Promise<T>): Promise<T> {
     const nowMs = this.#nowMs();
     const agoMs = nowMs - (this.#carriedOut.get(text) ?? -Infinity);
     const isOthers = this.#disturbances.some(({ toMs }) => toMs >= nowMs);
     if (agoMs < repetitionMs && !isOthers) {
       this.#violated(`carried out ${agoMs} ms ago and given again: ${text}`);
     }
+    if (!text.startsWith("configure new ")) this.stalls.noteAct(kind, nowMs);
     const answer = await command();
     this.#carriedOut.set(text, this.#nowMs());
     return answer;
@@ -252,8 +265,12 @@ export class Watchman {
     if (this.#judged.has(toMs)) return;
     this.#judged.add(toMs);
     if (toMs - fromMs <= longestRecoveryMs) return;
-    const isOthers = this.#disturbances.some((one) => one.fromMs <= toMs && one.toMs >= fromMs);
-    if (!isOthers) this.#violated(`no commits for ${toMs - fromMs} ms: ${cause}`);
+    if (!this.#isOthers(fromMs, toMs))
+      this.#violated(`no commits for ${toMs - fromMs} ms: ${cause}`);
+  }
+
+  #isOthers(fromMs: number, toMs: number): boolean {
+    return this.#disturbances.some((one) => one.fromMs <= toMs && one.toMs >= fromMs);
   }
 
   /** It was decided on another state of the pod than the server has, which will refuse it. */
