@@ -1,5 +1,5 @@
 // `fdb-operator simulate`: lives of clusters in virtual time, each drawn from a seed, with everything that may go wrong.
-// Rules: spec/world.md [W69], [W110]-[W112], [W138], [W139].
+// Rules: spec/world.md [W69], [W110]-[W112], [W141], [W142].
 import { machineRandom, randomInteger } from "../env/random.ts";
 import { machineStopwatch } from "../env/stopwatch.ts";
 import { backupFaultNames } from "../sim/workloads/backups/backup-fault-names.ts";

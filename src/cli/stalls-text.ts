@@ -1,5 +1,5 @@
 // What the acts of the operator cost those who use a database, for the end of `simulate`: how often commits stopped and for
-// how long, for each kind of act, with what the Go operator costs beside it. Rules: spec/world.md [W139].
+// how long, for each kind of act, with what the Go operator costs beside it. Rules: spec/world.md [W142].
 import { mostOf } from "../env/long-lists.ts";
 import { actKinds } from "../sim/workloads/stall-watch.ts";
 import type { ActKind, Stalls } from "../sim/workloads/stall-watch.ts";

@@ -2,6 +2,7 @@
 // wrote the status, and by the question that one of them has asked. Rules: spec/overlap.md [OVER2]-[OVER7].
 import { parseQuestion, questionAnnotation } from "../../api/operator-question.ts";
 import type { OperatorQuestion } from "../../api/operator-question.ts";
+import { mostOf } from "../../env/long-lists.ts";
 import type { ObjectMeta } from "../../kube/object.ts";
 import { ownTimeMs } from "../view/server-time.ts";
 
@@ -61,7 +62,7 @@ export function lastClaimMs(own: string, metadata: ObjectMeta, nowMs: number): n
   const times = rankedClaims(metadata, nowMs).flatMap(({ by, rankMs }) =>
     by === own && rankMs >= 0 ? [rankMs] : [],
   );
-  return times.length === 0 ? undefined : Math.max(...times);
+  return times.length === 0 ? undefined : mostOf(times);
 }
 
 function questionIn({ annotations }: ObjectMeta): OperatorQuestion | undefined {

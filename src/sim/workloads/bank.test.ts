@@ -37,7 +37,7 @@ const put = (text: string, value: string | undefined): [Buffer, Buffer | undefin
   value === undefined ? undefined : Buffer.from(value),
 ];
 
-test("[W138] money moves with every look, and a database that is away is waited for", async () => {
+test("[W141] money moves with every look, and a database that is away is waited for", async () => {
   const { bank, violations, live, setAway } = benchOf();
   await live(10);
   assert.equal(bank.transfers, 9);
@@ -49,7 +49,7 @@ test("[W138] money moves with every look, and a database that is away is waited 
   assert.deepEqual(violations, []);
 });
 
-test("[W138] a commit of which nobody knows what became is not made twice and not lost", async () => {
+test("[W141] a commit of which nobody knows what became is not made twice and not lost", async () => {
   const chance = seededRandom(7);
   const faults = ["unknown-committed", "unknown-lost", "conflict", undefined] as const;
   const { bank, violations, live } = benchOf(() => faults[Math.floor(chance.next() * 4)]);
@@ -58,7 +58,7 @@ test("[W138] a commit of which nobody knows what became is not made twice and no
   assert.deepEqual(violations, []);
 });
 
-test("[W138] money that is gone, accounts that are gone and transfers that are taken back are noticed", async () => {
+test("[W141] money that is gone, accounts that are gone and transfers that are taken back are noticed", async () => {
   const spoilt: [string, string | undefined][] = [
     ["bank/account2", "1"],
     ["bank/account3", undefined],

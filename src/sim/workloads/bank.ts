@@ -1,7 +1,7 @@
 // An application that uses the database of a life all the time: it moves money between accounts, and nothing may be lost
 // or made by that. Every transaction reads all accounts, so the sum is looked at as often as money moves. Each transfer has
 // a number that is stored with it: who does not know whether a commit happened finds out by reading, and what was
-// acknowledged once is there for ever. It changes nothing else in the life. Rules: spec/world.md [W138].
+// acknowledged once is there for ever. It changes nothing else in the life. Rules: spec/world.md [W141].
 import { randomInteger } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
 import type { FdbTransaction } from "../../fdb/admin.ts";

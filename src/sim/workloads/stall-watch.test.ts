@@ -13,7 +13,7 @@ function record(stalledSinceMs: number, acceptedMs: number | undefined): Recover
 
 const creation = record(0, 1_000);
 
-test("[W139] a time without commits belongs to the act before it, however many recoveries it takes", () => {
+test("[W142] a time without commits belongs to the act before it, however many recoveries it takes", () => {
   const watch = new StallWatch(() => false);
   watch.noteAct("restart", 10_000);
   watch.noteAct("restart", 10_500);
@@ -26,7 +26,7 @@ test("[W139] a time without commits belongs to the act before it, however many r
   assert.deepEqual(watch.sums.restart, { acts: 1, recoveries: 2, ms: 2_200 });
 });
 
-test("[W139] a pod may take its time to end; what nothing came before is nobody's", () => {
+test("[W142] a pod may take its time to end; what nothing came before is nobody's", () => {
   const watch = new StallWatch(() => false);
   watch.noteAct("pods", 10_000);
   watch.noteAct("exclusion", 30_000);
@@ -36,7 +36,7 @@ test("[W139] a pod may take its time to end; what nothing came before is nobody'
   assert.deepEqual(watch.sums.none, { acts: 0, recoveries: 1, ms: 800 });
 });
 
-test("[W139] where others have a hand in it nothing is counted", () => {
+test("[W142] where others have a hand in it nothing is counted", () => {
   const watch = new StallWatch((fromMs, toMs) => fromMs <= 20_000 && toMs >= 20_000);
   watch.noteAct("restart", 19_000);
   watch.noteAct("configuration", 20_000);
@@ -45,7 +45,7 @@ test("[W139] where others have a hand in it nothing is counted", () => {
   assert.deepEqual(watch.sums.configuration, { acts: 0, recoveries: 0, ms: 0 });
 });
 
-test("[W139] sums of several lives are one table, with the Go operator's figures beside them", () => {
+test("[W142] sums of several lives are one table, with the Go operator's figures beside them", () => {
   const sums = noStalls();
   const one = { ...noStalls(), restart: { acts: 2, recoveries: 2, ms: 4_400 } };
   addStalls(sums, one);

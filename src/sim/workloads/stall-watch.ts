@@ -1,6 +1,6 @@
 // Counts how long a database accepted no commits by the operator's hand: each time without commits belongs to the act that
 // came before it. Where somebody else did something, or something was broken, nobody can tell whose it was: that is not
-// counted. Rules: spec/world.md [W139].
+// counted. Rules: spec/world.md [W142].
 import type { DatabaseTruth } from "../database/simulated-fdb.ts";
 
 type Recovery = DatabaseTruth["recoveries"][number];
