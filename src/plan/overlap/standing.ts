@@ -2,6 +2,7 @@
 // wrote the status, and by the question that one of them has asked. Rules: spec/overlap.md [OVER2]-[OVER7].
 import { parseQuestion, questionAnnotation } from "../../api/operator-question.ts";
 import type { OperatorQuestion } from "../../api/operator-question.ts";
+import { mostOf } from "../../env/long-lists.ts";
 import type { ObjectMeta } from "../../kube/object.ts";
 import { ownTimeMs } from "../view/server-time.ts";
 
@@ -58,10 +59,10 @@ export function standingOf(
 
 /** The last time at which this operator wrote that it works on a resource, if it ever did. */
 export function lastClaimMs(own: string, metadata: ObjectMeta, nowMs: number): number | undefined {
-  const times = rankedClaims(metadata, nowMs).flatMap(({ by, rankMs }) =>
-    by === own && rankMs >= 0 ? [rankMs] : [],
+  const newestMs = mostOf(
+    rankedClaims(metadata, nowMs).flatMap((claim) => (claim.by === own ? [claim.rankMs] : [])),
   );
-  return times.length === 0 ? undefined : Math.max(...times);
+  return newestMs >= 0 ? newestMs : undefined;
 }
 
 function questionIn({ annotations }: ObjectMeta): OperatorQuestion | undefined {
