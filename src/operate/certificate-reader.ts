@@ -100,14 +100,14 @@ export class CertificateReader {
     const isNews = !isKept && !isSameJson(entry.observation, observation);
     if (!isKept) entry.observation = observation;
     entry.isAsking = false;
-    entry.dueMs = dueMs(observation, clock.nowMs());
+    entry.dueMs = nextLookMs(observation, clock.nowMs());
     this.#schedule();
     const isPending = [...this.#entries.values()].some((each) => each.observation === undefined);
     if (isNews && !isPending) onNews();
   }
 }
 
-function dueMs(observation: CertificateObservation, nowMs: number): number {
+function nextLookMs(observation: CertificateObservation, nowMs: number): number {
   const isLasting =
     observation.kind === "shown" && observation.certificate.notAfterMs > nowMs + shownMs;
   return nowMs + (isLasting ? shownMs : urgentMs);

@@ -92,6 +92,15 @@ test("[BK28] a backup that was started anew in another place needs no proof", ()
   assert.deepEqual(told(plan), ["Restorable", true, []]);
 });
 
+test("[BK28] started again where it was moved to, it still has the divided snapshot there", () => {
+  const details = { url: nightlyUrl, restorable: true };
+  const moved = { backupUID: "u0", version: 40_000_000, from: { version: 60_000_000 } };
+  const status = { ...known, backupUID: "u0", backupDetails: details, moved };
+  assert.deepEqual(planBackup(scene(status)).status.moved, { ...moved, backupUID: "u1" });
+  const elsewhere = { ...status, backupDetails: { ...details, url: oldUrl } };
+  assert.equal(planBackup(scene(elsewhere)).status.moved, undefined);
+});
+
 test("[BK29] the store proves the new place once a snapshot has ended there, and the window begins with it", () => {
   const { status: moved } = planBackup(scene(known));
   const early = { lastSnapshotEnd: 90_000_000 };

@@ -34,9 +34,15 @@ export function movedOf(
   const { status = {}, spec } = backup;
   const { backupUID = "", backupDetails, moved } = status;
   // A run of a schedule stays where it is; one-time backups are not moved.
-  if (!isContinuous(spec) || backupUID !== record.uid) return undefined;
+  if (!isContinuous(spec)) return undefined;
   const before = backupDetails?.url ?? "";
-  if (before !== "" && placeOfUrl(before) !== placeOfUrl(record.url)) {
+  const isElsewhere = before !== "" && placeOfUrl(before) !== placeOfUrl(record.url);
+  if (backupUID !== record.uid) {
+    // Started again where it was moved to: what lies there from before is as it was.
+    const isKnown = moved !== undefined && before !== "" && !isElsewhere;
+    return isKnown ? { ...moved, backupUID: record.uid } : undefined;
+  }
+  if (isElsewhere) {
     const [newest] = layer.kind === "seen" ? layer.layer.times : [];
     const version = Math.max(newest?.version ?? 0, record.restorableTo ?? 0);
     return { backupUID: record.uid, version };

@@ -59,10 +59,10 @@ export function standingOf(
 
 /** The last time at which this operator wrote that it works on a resource, if it ever did. */
 export function lastClaimMs(own: string, metadata: ObjectMeta, nowMs: number): number | undefined {
-  const times = rankedClaims(metadata, nowMs).flatMap(({ by, rankMs }) =>
-    by === own && rankMs >= 0 ? [rankMs] : [],
+  const newestMs = mostOf(
+    rankedClaims(metadata, nowMs).flatMap((claim) => (claim.by === own ? [claim.rankMs] : [])),
   );
-  return times.length === 0 ? undefined : mostOf(times);
+  return newestMs >= 0 ? newestMs : undefined;
 }
 
 function questionIn({ annotations }: ObjectMeta): OperatorQuestion | undefined {

@@ -1,0 +1,32 @@
+// A backup that is moved while a snapshot is under way, and what can be restored from its new place.
+// Rules: spec/backup.md [BK28], [BK29], spec/restore.md [RS47].
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { RestoreWorld } from "./managed-restore.ts";
+import { minuteMs } from "./world-harness.ts";
+
+const name = "young";
+
+// In three of these the logs of the new place reach back to the beginning of the snapshot that was under way, and FoundationDB
+// describes it as restorable there.
+for (const seconds of [5, 15, 30, 75]) {
+  test(`[BK28] [RS47] moved ${seconds} s after its start, a backup can be restored from what it shows`, async () => {
+    await RestoreWorld.runRestores({}, async (scene) => {
+      await scene.create({ tag: name }, name);
+      await scene.until(({ backupUID }) => backupUID !== undefined, "its start", minuteMs, name);
+      await scene.advance(seconds * 1000);
+      await scene.change({ blobStoreConfiguration: { backupName: "moved" } }, name);
+      await scene.until(({ moved }) => moved !== undefined, "the move", 5 * minuteMs, name);
+      const isShown = ({ restorable }: { restorable?: object }): boolean =>
+        restorable !== undefined;
+      await scene.until(isShown, "a window in the new place", 10 * minuteMs, name);
+      const { restorable, moved } = await scene.status(name);
+      const version = restorable?.from?.version ?? 0;
+      assert.ok(version > (moved?.version ?? Infinity));
+      await scene.createRestore({ fromBackup: name, to: { version } });
+      await scene.untilCompleted();
+      assert.equal((await scene.restoreStatus()).state, "completed");
+      assert.deepEqual(await scene.content("copy"), await scene.content("sample", version));
+    });
+  });
+}
