@@ -113,6 +113,26 @@ test("[DRAIN6] [DRAIN7] beside a person's own budget there is none of ours; swit
   });
 });
 
+test("[DRAIN6] [DRAIN7] a person's own budget that goes with the resource is neither changed nor deleted", async () => {
+  await withDrains({}, async (world) => {
+    const { apiVersion, kind, metadata } = await budgetOf(world);
+    const selector = { matchLabels: { "foundationdb.org/fdb-process-class": "storage" } };
+    const { ownerReferences = [] } = metadata;
+    const own = { namespace: "default", name: "a-mine", ownerReferences };
+    const spec = { minAvailable: 1, selector };
+    await world.client.create(podDisruptionBudgets, { apiVersion, kind, metadata: own, spec });
+    await untilWait(world, "DisruptionBudgetForeign");
+    await world.clock.advance(minuteMs);
+    await world.changeSpec({ automationOptions: { drains: { enabled: false } } });
+    await world.clock.advance(minuteMs);
+    const left = await budgets(world);
+    assert.deepEqual(
+      left.map((budget) => [budget.metadata.name, budget.spec?.minAvailable]),
+      [["a-mine", 1]],
+    );
+  });
+});
+
 test("[DRAIN7] without the right to look at budgets all else goes on", async () => {
   const world = { operator: { watchesBudgets: false } };
   await withDrains({ world }, async (one) => {

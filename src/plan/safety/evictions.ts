@@ -13,10 +13,12 @@ import type { Refusal } from "./refusal.ts";
 
 type EvictionView = Pick<Snapshot, "cluster" | "pods" | "disruptionBudgets" | "likePods">;
 
+/** A budget of another name is somebody else's, also when it goes with the resource. */
 export function ownBudget(view: EvictionView): Stored<PodDisruptionBudget> | undefined {
-  const { uid } = view.cluster.metadata;
-  return view.disruptionBudgets?.find(({ metadata }) =>
-    metadata.ownerReferences?.some((owner) => owner.uid === uid),
+  const { uid, name } = view.cluster.metadata;
+  return view.disruptionBudgets?.find(
+    ({ metadata }) =>
+      metadata.name === name && metadata.ownerReferences?.some((owner) => owner.uid === uid),
   );
 }
 
