@@ -53,6 +53,8 @@ export interface LifeResult {
 }
 
 const usualSteps = 20;
+/** An hour, and what a pass and a status take. */
+const adviceMs = 62 * minuteMs;
 
 /** What will happen in the life of a seed. */
 export function planOfLife(seed: number, options: LifeOptions): readonly LifeStep[] {
@@ -97,6 +99,19 @@ class LifeWalk {
     this.#plan = planOfLife(seed, options);
   }
 
+  /** Members with other knobs are told as advice when their processes have run for an hour, one after the other. */
+  async #haveOtherKnobs(): Promise<boolean> {
+    const { members } = this.#scene.shape;
+    const found = await Promise.all(members.map(({ name }) => this.#scene.cluster(name)));
+    const knobs = found.map(({ spec }) =>
+      Object.entries(spec.processes ?? {}).map(([key, { customParameters }]) => [
+        key,
+        customParameters,
+      ]),
+    );
+    return new Set(knobs.map((each) => JSON.stringify(each))).size > 1;
+  }
+
   async run(): Promise<void> {
     const { world, shape, links, rival } = this.#scene;
     await this.#scene.during(world.started, "the start of the world");
@@ -113,7 +128,8 @@ class LifeWalk {
     const { backups } = this.#scene;
     if (backups !== undefined) await proveBackups(this.#scene, backups);
     const toSeeMs = this.#scene.certificatesSeenMs - this.#scene.clock.nowMs();
-    await this.#scene.advance(Math.max(10 * minuteMs, toSeeMs));
+    const toTellMs = (await this.#haveOtherKnobs()) ? adviceMs : 0;
+    await this.#scene.advance(Math.max(10 * minuteMs, toSeeMs, toTellMs));
     await this.#scene.untilAtRest(10 * minuteMs, "the cluster stays at rest");
     const restsSinceMs = this.#scene.clock.nowMs();
     this.#scene.bank?.takeMoved();
