@@ -14,6 +14,7 @@ export const storageEngineMigrationSchema = object(
     bytes: required(integer("Bytes to be moved when it began.", { format: "int64" })),
     bytesLeft: required(integer("Bytes on the servers left, roughly.", { format: "int64" })),
     since: required(string("When it was first seen.", { format: "date-time" })),
+    databaseSince: string("The same, by the clock of the database.", { format: "date-time" }),
     progressed: required(string("When it last came forward.", { format: "date-time" })),
     paused: string("Why no server is being changed; absent while it goes on.", { maxLength: 512 }),
   },

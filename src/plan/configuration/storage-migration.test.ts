@@ -106,3 +106,16 @@ test("[MIG2] who is excluded goes without being changed", () => {
   );
   assert.match(wait?.message ?? "", /; storage-0 is excluded and goes without being changed$/);
 });
+
+test("[MIG13] when it began is told by the clock of the database, too, and stays when ours is put right", () => {
+  const first = migrationStatus(viewOf([500, 500]), undefined, 0, 10 * hourMs);
+  assert.deepEqual(
+    [first?.since, first?.databaseSince],
+    ["1970-01-01T00:00:00Z", "1970-01-01T10:00:00Z"],
+  );
+  const later = migrationStatus(viewOf([500]), first, 11 * hourMs, 11 * hourMs);
+  assert.equal(later?.databaseSince, "1970-01-01T10:00:00Z");
+  const { databaseSince: _, ...old } = first ?? assert.fail();
+  const taken = migrationStatus(viewOf([500]), old, hourMs, 11 * hourMs);
+  assert.equal(taken?.databaseSince, old.since, "of an operator that did not know it");
+});

@@ -29,6 +29,7 @@ export function migrationStatus(
   view: MigrationView | undefined,
   stored: StorageEngineMigration | undefined,
   nowMs: number,
+  databaseMs = nowMs,
 ): StorageEngineMigration | undefined {
   if (view === undefined) return stored;
   const [first] = view.old;
@@ -44,6 +45,7 @@ export function migrationStatus(
     bytes: Math.max(before?.bytes ?? 0, bytesLeft),
     bytesLeft,
     since: before?.since ?? now,
+    databaseSince: before?.databaseSince ?? before?.since ?? formatTime(databaseMs),
     progressed: before?.progressed ?? now,
     ...(view.pause === undefined ? {} : { paused: view.pause }),
   };

@@ -8,15 +8,14 @@ import type { EngineView, OldServer } from "../../model/storage-engines.ts";
 import type { MigrationView } from "../configuration/storage-migration.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { operatorTimeMs } from "../view/server-time.ts";
+import { calendarTimeMs, databaseTimeMs } from "../view/server-time.ts";
 
 /** As a clause; undefined when it stays. */
 export function otherEngine(snapshot: Snapshot, group: ProcessGroup): string | undefined {
   if (group.processClass !== "storage") return undefined;
   const database = databaseStatus(snapshot);
   const view = database && snapshot.memory.once(engineView, database);
-  const { since } = snapshot.cluster.status?.storageEngineMigration ?? {};
-  const sinceMs = operatorTimeMs(snapshot, since);
+  const sinceMs = beganMs(snapshot);
   if (view === undefined || sinceMs === undefined) return undefined;
   const old = toBeReplaced(snapshot, view, sinceMs).find(
     ({ name }) => name === group.processGroupID,
@@ -27,10 +26,10 @@ export function otherEngine(snapshot: Snapshot, group: ProcessGroup): string | u
 /** With replacements under way it matters neither that the database changes no server nor that it could empty none. */
 export function withReplacements(snapshot: Snapshot, view: EngineView): MigrationView {
   const { status } = snapshot.cluster;
-  const { to, since } = status?.storageEngineMigration ?? {};
-  const sinceMs = to === view.to ? operatorTimeMs(snapshot, since) : undefined;
+  const { to } = status?.storageEngineMigration ?? {};
+  const sinceMs = to === view.to ? beganMs(snapshot) : undefined;
   const old = new Set(
-    toBeReplaced(snapshot, view, sinceMs ?? snapshot.nowMs).map(({ name }) => name),
+    toBeReplaced(snapshot, view, sinceMs ?? databaseTimeMs(snapshot)).map(({ name }) => name),
   );
   const isReplaced =
     old.size > 0 &&
@@ -38,6 +37,12 @@ export function withReplacements(snapshot: Snapshot, view: EngineView): Migratio
       ({ processClass, processGroupID }) => processClass === "storage" && old.has(processGroupID),
     );
   return isReplaced ? { ...view, pause: undefined, isReplaced } : view;
+}
+
+/** By the clock of the database, which also says when a server was made; ours may be wrong, and be put right meanwhile. */
+function beganMs({ cluster }: Snapshot): number | undefined {
+  const { since, databaseSince } = cluster.status?.storageEngineMigration ?? {};
+  return calendarTimeMs(databaseSince ?? since);
 }
 
 /** A server that began since and still has another engine would be replaced without end. */

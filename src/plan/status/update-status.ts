@@ -29,6 +29,7 @@ import type { ClusterFacts } from "../facts.ts";
 import { evaluateGroup, sleepingGroup } from "./evaluate-group.ts";
 import type { EvaluationContext } from "./evaluate-group.ts";
 import { observedFacts } from "./observed-facts.ts";
+import { databaseTimeMs } from "../view/server-time.ts";
 import { isStopped, wakingEvents } from "../hibernation/hibernate.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import {
@@ -140,7 +141,7 @@ function migrationOf(snapshot: Snapshot): Pick<StatusFields, "storageEngineMigra
   const view = isKnown ? snapshot.memory.once(engineView, database) : undefined;
   const stored = snapshot.cluster.status?.storageEngineMigration;
   const seen = view && withReplacements(snapshot, view);
-  const found = migrationStatus(seen, stored, snapshot.nowMs);
+  const found = migrationStatus(seen, stored, snapshot.nowMs, databaseTimeMs(snapshot));
   return found === undefined ? {} : { storageEngineMigration: found };
 }
 

@@ -51,3 +51,10 @@ export function isLater(time: string | null | undefined, than: string | null | u
   const [atMs, thanMs] = [parseTime(time), parseTime(than)];
   return atMs !== undefined && thanMs !== undefined && atMs > thanMs;
 }
+
+/** What the clock of the database says now; ours where it says nothing. */
+export function databaseTimeMs({ database, nowMs }: Pick<Snapshot, "database" | "nowMs">): number {
+  const status = database.kind === "seen" ? database.status : undefined;
+  const seconds = status?.cluster?.cluster_controller_timestamp;
+  return seconds === undefined ? nowMs : seconds * 1000;
+}
