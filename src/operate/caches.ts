@@ -28,7 +28,6 @@ import type {
 } from "../kube/generated/types.ts";
 import type { IndexFunction } from "../kube/object-cache.ts";
 import type { KubeObject, ObjectMeta } from "../kube/object.ts";
-import { keyOf, keyText } from "../kube/path.ts";
 import { Reflector } from "../kube/reflector.ts";
 import { isOperator } from "../plan/overlap/standing.ts";
 import {
@@ -105,11 +104,6 @@ export function clusterKeysOf(object: { metadata: ObjectMeta }): string[] {
     if (labelled !== undefined) names.add(labelled);
   }
   return [...names].map((name) => `${namespace ?? ""}/${name}`);
-}
-
-/** The same for a network policy: somebody else's may have the name of ours. */
-export function policyKeysOf(policy: Stored<NetworkPolicy>): string[] {
-  return [...new Set([...clusterKeysOf(policy), keyText(keyOf(policy))])];
 }
 
 /** Keys (namespace/name) of the backups that an object may belong to: as a command of it, its agent, its map of times, or a part of a drill. */
@@ -244,10 +238,7 @@ function optionalCaches(
       budgets: new Reflector({ ...shared, resource: podDisruptionBudgets, transform }),
     }),
     ...(options.watchesPolicies === true && {
-      policies: new Reflector({
-        ...{ ...shared, resource: networkPolicies, transform: onlyOurs },
-        indexes: { [clusterIndex]: policyKeysOf },
-      }),
+      policies: new Reflector({ ...shared, resource: networkPolicies, transform: onlyOurs }),
     }),
   };
 }

@@ -170,11 +170,10 @@ function networkOf(
   cluster: Stored<FoundationDBCluster>,
   own: ReadonlyMap<string, Stored<Pod>>,
 ): Pick<Snapshot, "networkPolicies" | "neighbours"> {
-  const { namespace, name } = cluster.metadata;
-  // One that only carries the label of the cluster, or goes with it, is somebody else's.
-  const networkPolicies = caches.policies
-    ?.byIndex(clusterIndex, keyText(keyOf(cluster)))
-    .filter(({ metadata }) => metadata.name === name);
+  const { namespace } = cluster.metadata;
+  // One of another name is somebody else's, whatever it carries and whomever it goes with.
+  const policy = caches.policies?.get(keyOf(cluster));
+  const networkPolicies = caches.policies && (policy === undefined ? [] : [policy]);
   if (cluster.spec.networkPolicy?.enabled !== true) return { networkPolicies };
   const neighbours = caches.pods.list().filter((pod) => {
     const isOwn = pod.metadata.namespace === namespace && own.has(pod.metadata.name ?? "");
@@ -267,11 +266,10 @@ export function objectsOf<T extends KubeObject>(
 
 /** What only reads a volume is no pod of a process group. */
 function clusterPods(caches: Caches, cluster: Stored<FoundationDBCluster>) {
-  const all = [...objectsOf(caches.pods, cluster)];
-  return {
-    pods: new Map(all.filter(([, pod]) => !isVolumeReader(pod))),
-    volumeReaders: all.flatMap(([, pod]) => (isVolumeReader(pod) ? [pod] : [])),
-  };
+  const pods = objectsOf(caches.pods, cluster);
+  const volumeReaders = [...pods.values()].filter(isVolumeReader);
+  for (const { metadata } of volumeReaders) pods.delete(metadata.name ?? "");
+  return { pods, volumeReaders };
 }
 
 /** Only until the database has been seen: afterwards its claims are as any others. */

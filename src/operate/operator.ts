@@ -34,7 +34,7 @@ import { BackupController } from "./backup/controller.ts";
 import { registerBackupMetrics } from "./backup/metrics.ts";
 import { RestoreController } from "./restore/controller.ts";
 import { registerRestoreMetrics } from "./restore/metrics.ts";
-import { claimKeysOf, clusterKeysOf, makeCaches, nodeIndex, policyKeysOf } from "./caches.ts";
+import { claimKeysOf, clusterKeysOf, makeCaches, nodeIndex } from "./caches.ts";
 import type { Caches } from "./caches.ts";
 import { healthOf, registerRuntimeMetrics } from "./runtime-health.ts";
 import type { OperatorHealth } from "./runtime-health.ts";
@@ -364,7 +364,9 @@ class RunningOperator implements Operator {
       }
     });
     this.#caches.policies?.onChange(({ object }) => {
-      for (const key of policyKeysOf(object)) if (this.#isCluster(key)) this.#news(key);
+      // Ours has the name of the cluster; somebody else's may have it as well.
+      const key = keyText(keyOf(object));
+      if (this.#isCluster(key)) this.#news(key);
     });
     this.#caches.nodes?.onChange(({ object, old }) => {
       if (old !== undefined && isSameForPods(object, old)) return;

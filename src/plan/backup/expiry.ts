@@ -2,12 +2,11 @@
 // from the end of the newest restorable snapshot that is old enough on stays restorable, and the tool is never forced.
 // Rules: spec/backup.md [BK79], [BK100]-[BK105].
 import { isContinuous, isUnmanaged, retentionOf } from "../../api/effective-backup.ts";
-import { describeCommand, expireCommand } from "../../build/backup-command.ts";
+import { expireCommand } from "../../build/backup-command.ts";
 import type { BackupRecord } from "../../fdb/backup-layer.ts";
 import { formatTime } from "../../kube/time.ts";
 import { operatorTimeMs } from "../view/server-time.ts";
 import type { NewWait } from "../wait.ts";
-import { noDescriptionWait, parseDescription, readingWait } from "./description.ts";
 import type { Description } from "./description.ts";
 import { isOurs, isRunning, layerOf, shouldRun, wantedUrl } from "./facts.ts";
 import { readerOf, readerWait } from "./readers.ts";
@@ -15,8 +14,10 @@ import { lastEnd, runCommand } from "./run-command.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { BackupStepResult } from "./step.ts";
+import { lookIntoStore } from "./store-look.ts";
 
 const step = "expireBackup";
+const otherwise = "nothing is expired";
 
 export function expireBackup(snapshot: BackupSnapshot): BackupStepResult {
   const { backup } = snapshot;
@@ -28,15 +29,9 @@ export function expireBackup(snapshot: BackupSnapshot): BackupStepResult {
   if (reader !== undefined) return { waits: [readerWait(step, reader)] };
   // One look per interval: what was done last is part of the name of its pod.
   const context = `expiry ${backup.status?.expiry?.time ?? ""}`;
-  const look = describeCommand(backup, url, context);
-  const looked = lastEnd(snapshot, look);
-  if (looked?.isSuccess !== true) return runCommand(snapshot, step, look);
-  const name = looked.pod.metadata.name ?? "";
-  const output = snapshot.outputs.get(name);
-  if (output === undefined) return { reads: [name], waits: [readingWait(snapshot, step, name)] };
-  const description = parseDescription(output);
-  if (description === undefined)
-    return { reads: [name], waits: [noDescriptionWait(step, name, "nothing is expired")] };
+  const look = lookIntoStore(snapshot, { step, context, otherwise });
+  if ("result" in look) return look.result;
+  const { description, reads } = look;
   const versions = cutOf(description, oldest, backup.status?.expiry?.before);
   if (versions === undefined) return { status: { expiry: expiryOf(snapshot, description) } };
   const command = expireCommand(backup, url, context, versions);
@@ -48,9 +43,9 @@ export function expireBackup(snapshot: BackupSnapshot): BackupStepResult {
     const run = runCommand(snapshot, step, command);
     const { restorableAfter } = versions;
     const actions = (run.actions ?? []).map((action) => ({ ...action, restorableAfter }));
-    return { ...run, actions, reads: [name] };
+    return { ...run, actions, reads };
   }
-  return concluded(snapshot, url, context, versions.before, name);
+  return concluded(snapshot, context, versions.before, reads);
 }
 
 /** The version before which nothing need be restorable; undefined when there is nothing to expire. */
@@ -119,26 +114,21 @@ function cutOf(
 /** The tool prints what was asked for, not what is left: the store is looked at once more. */
 function concluded(
   snapshot: BackupSnapshot,
-  url: string,
   context: string,
   before: number,
-  firstLook: string,
+  reads: readonly string[],
 ): BackupStepResult {
-  const look = describeCommand(snapshot.backup, url, `${context} after ${before}`);
-  const looked = lastEnd(snapshot, look);
-  if (looked?.isSuccess !== true) {
-    return { ...runCommand(snapshot, step, look), reads: [firstLook] };
+  const look = lookIntoStore(snapshot, {
+    step,
+    context: `${context} after ${before}`,
+    otherwise,
+  });
+  if ("result" in look) {
+    return { ...look.result, reads: [...reads, ...(look.result.reads ?? [])] };
   }
-  const name = looked.pod.metadata.name ?? "";
-  const output = snapshot.outputs.get(name);
-  const reads = [firstLook, name];
-  if (output === undefined) return { reads, waits: [readingWait(snapshot, step, name)] };
-  const description = parseDescription(output);
-  if (description === undefined)
-    return { reads, waits: [noDescriptionWait(step, name, "nothing is expired")] };
   const message = `Data before version ${before} was expired`;
   return {
-    status: { expiry: { ...expiryOf(snapshot, description), before } },
+    status: { expiry: { ...expiryOf(snapshot, look.description), before } },
     events: [{ type: "Normal", reason: "BackupExpired", message }],
   };
 }

@@ -1,5 +1,5 @@
 // A look into the store itself, by `fdbbackup describe --deep` in a pod: some of what the database says of a backup does not
-// hold for the place where it lies. Rules: spec/backup.md [BK27], [BK29].
+// hold for the place where it lies. Rules: spec/backup.md [BK27], [BK29], [BK101].
 import { describeCommand } from "../../build/backup-command.ts";
 import { noDescriptionWait, parseDescription, readingWait } from "./description.ts";
 import type { Description } from "./description.ts";
@@ -16,11 +16,17 @@ interface Wish {
   readonly otherwise: string;
 }
 
+interface Looked {
+  readonly description: Description;
+  /** The pod whose output it is, for whoever needs it again in the next pass. */
+  readonly reads: readonly string[];
+}
+
 /** What lies in the wanted place, or what has to be done to learn it. */
 export function lookIntoStore(
   snapshot: BackupSnapshot,
   { step, context, otherwise }: Wish,
-): { readonly description: Description } | { readonly result: BackupStepResult } {
+): Looked | { readonly result: BackupStepResult } {
   const look = describeCommand(snapshot.backup, wantedUrl(snapshot), context);
   const looked = lastEnd(snapshot, look);
   if (looked?.isSuccess !== true) return { result: runCommand(snapshot, step, look) };
@@ -30,6 +36,6 @@ export function lookIntoStore(
   if (output === undefined)
     return { result: { reads, waits: [readingWait(snapshot, step, name)] } };
   const description = parseDescription(output);
-  if (description !== undefined) return { description };
+  if (description !== undefined) return { description, reads };
   return { result: { reads, waits: [noDescriptionWait(step, name, otherwise)] } };
 }
