@@ -59,6 +59,15 @@ test("[W123] where too few fault domains let no storage server change its engine
   assert.deepEqual(await actsFor({ reason, message: "nothing has moved since noon" }), []);
 });
 
+test("[W123] a change of the storage engine that is paused goes on", async () => {
+  const acts = await actsFor({
+    reason: "StorageEngineMigrationPaused",
+    message: "None is being changed: perpetual_storage_wiggle is 0",
+  });
+  const wish = { storage_migration_type: "gradual", perpetual_storage_wiggle: 1 };
+  assert.deepEqual(acts, [`life ${JSON.stringify({ databaseConfiguration: wish })}`]);
+});
+
 test("[W123] nothing is done that no wait asks a person for", async () => {
   assert.deepEqual(await actsFor({ reason: "PodPending", message: "A pod is starting" }), []);
 });

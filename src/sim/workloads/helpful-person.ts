@@ -24,6 +24,15 @@ export async function followRemedies(life: LifeScene): Promise<void> {
       life.note(`person: lets ${name} replace storage processes of the old engine`);
       await life.patch(name, { automationOptions: { storageEngineChange: "Replace" } });
     }
+    // Somebody took the engine back and with it the setting that lets the database change it.
+    if (waits.some(({ reason }) => reason === "StorageEngineMigrationPaused")) {
+      life.note(`person: lets ${name} go on with the storage engine`);
+      const databaseConfiguration = {
+        storage_migration_type: "gradual",
+        perpetual_storage_wiggle: 1,
+      } as const;
+      await life.patch(name, { databaseConfiguration });
+    }
     if (waits.some(({ message }) => message?.includes("which run the new version already"))) {
       await life.during(restartOthers(life, name), "a person's restart");
     }
