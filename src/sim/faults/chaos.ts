@@ -76,13 +76,18 @@ export class Chaos {
     return stoppedNodes.size + cutAddresses.size > 0;
   }
 
+  /** A pod on a node that is stopped never goes. */
+  async startNodes(): Promise<void> {
+    await node.startNodes(this.#target, Infinity);
+  }
+
   /** Takes back everything that would not pass by itself. */
   async heal(): Promise<void> {
     const target = this.#target;
     await setRoad(target, 0);
     await setDatabase(target, 0);
     await pod.healNetwork(target);
-    await node.startNodes(target, Infinity);
+    await this.startNodes();
     await node.uncordonNodes(target);
     await pod.releasePods(target);
   }

@@ -74,6 +74,8 @@ export class LifeScene {
   isDisturbed = false;
   /** Nothing is left but the disks, and the database is not back yet. */
   isLost = false;
+  /** Headless services that somebody deleted: without them no coordinator is found by its name. */
+  readonly lostServices = new Set<string>();
   /** By then the operator has seen the newest certificates, and has written what it tells of them. */
   certificatesSeenMs = 0;
   /** Another installation looks after the same clusters. */
@@ -151,10 +153,13 @@ export class LifeScene {
     });
     this.watchman.watch(
       this.world,
-      () => this.chaos.isOngoing || this.isDisturbed || this.isLost,
+      () => this.chaos.isOngoing || this.isDisturbed || this.isLost || this.lostServices.size > 0,
       this.shape.kind.endsWith(" halls"),
       options.backups === true ? copyName : undefined,
     );
+    context.store.subscribe("/services", ({ type, name }) => {
+      if (type === "ADDED") this.lostServices.delete(name);
+    });
     this.watchman.windows.times = () => [this.operatorClock.nowMs(), this.clock.nowMs()];
     if (options.backups === true) this.backups = new BackupScene(this, seed);
   }

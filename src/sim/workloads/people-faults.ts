@@ -206,7 +206,10 @@ export const lostService: LifeFault = async (life) => {
   const headless = found.filter(({ spec }) => spec?.clusterIP === "None");
   if (headless.length === 0) return undefined;
   const chosen = randomPick(life.random, headless);
+  const name = chosen.metadata.name ?? "";
   life.watchman.noteDisturbance();
+  // It lasts until the operator has made it again, which other faults may delay.
+  life.lostServices.add(name);
   await ignoringRaces(() => client.delete(services, keyOf(chosen)));
-  return { told: chosen.metadata.name ?? "" };
+  return { told: name };
 };

@@ -253,6 +253,7 @@ async function makeCopyAnew(life: LifeScene, scene: BackupScene): Promise<void> 
     const claims = await client.list(persistentVolumeClaims, { namespace, labelSelector });
     return left.items.length + claims.items.length === 0;
   };
+  await life.during(life.chaos.startNodes(), "starting nodes");
   await life.until(isGone, 600_000, "the second cluster goes");
   await life.advance(randomPick(random, [0, 30_000, 300_000]));
   await scene.createCopy();

@@ -41,7 +41,8 @@ export class BackupWatch {
     this.#options = options;
     const { world, store, bucket, violated } = options;
     const nowMs = (): number => world.clock.nowMs();
-    this.containers = new ContainerWatch({ store, bucket, nowMs, violated });
+    const isBeingDeleted = (container: string): boolean => this.commands.isDeleting(container);
+    this.containers = new ContainerWatch({ store, bucket, nowMs, isBeingDeleted, violated });
     this.layers = new LayerWatch(
       world,
       (started) => this.commands.noteStart(started),

@@ -68,6 +68,12 @@ export class CommandWatch {
     for (const [args, by] of this.#expired) if (by === podName) this.#expired.delete(args);
   }
 
+  isDeleting(container: string): boolean {
+    return [...this.#running].some(
+      (each) => each.what === "fdbbackup delete" && each.container === container,
+    );
+  }
+
   noteTool(spec: ToolSpec, process: ToolProcess): void {
     if (spec.name === "backup_agent") return;
     const command = this.#commandOf(spec);

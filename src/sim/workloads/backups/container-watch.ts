@@ -34,6 +34,8 @@ export interface StoreView {
   readonly store: ObjectStore;
   readonly bucket: string;
   readonly nowMs: () => number;
+  /** A command deletes it at this moment: it is judged when that has ended. */
+  readonly isBeingDeleted: (container: string) => boolean;
   readonly violated: (text: string) => void;
 }
 
@@ -107,8 +109,8 @@ export class ContainerWatch {
   }
 
   #check(container: Container): void {
-    if (container.isGivenUp) return;
     const { name } = container;
+    if (container.isGivenUp || this.#view.isBeingDeleted(name)) return;
     const { from, to } = this.truthOf(name);
     if (from === undefined || to === undefined) {
       if (container.keptFrom === undefined) return;
