@@ -62,6 +62,26 @@ export const managementCases: readonly DatabaseCase[] = [
     },
   },
   {
+    title:
+      "[DB53] a client that was closed has no issue to tell, also when the servers start again",
+    stage: "running",
+    async run(target) {
+      await settled(target);
+      const other = target.open();
+      await target.finish(other.status(commandMs));
+      other.close();
+      await target.pass(1);
+      await kill(target, ["log-1", "stateless-1"].map(target.endpoint));
+      await target.pass(5);
+      const status = await settled(target);
+      assert.deepEqual(
+        status.cluster?.messages?.map(({ name }) => name),
+        [],
+      );
+      assert.equal(status.client?.database_status?.healthy, true);
+    },
+  },
+  {
     title: "[DB34] bad, doubled and unreachable coordinators are refused; the same ones are fine",
     stage: "running",
     async run(target) {

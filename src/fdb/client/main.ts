@@ -1,10 +1,10 @@
 // The client process of some databases. It is told which library to load, then which databases there are, and answers
 // calls; it ends with its parent. Rules: spec/real-database.md [DB10], [DB17], [DB50].
-import { rmSync, writeFileSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { rmSync, writeSync } from "node:fs";
 import { machineClock } from "../../env/clock.ts";
 import { operatorLogGroup } from "../log-group.ts";
 import type { ChildMessage, ChildOpen, ChildStart, ParentMessage } from "./child-messages.ts";
+import { ClusterFiles } from "./cluster-files.ts";
 import { NativeDatabase } from "./native-database.ts";
 import { apiVersion, loadLibrary } from "./native-library.ts";
 import { NativeNetwork } from "./native-network.ts";
@@ -44,9 +44,10 @@ function start(options: ChildStart): void {
       (entry): entry is [string, string] => entry[1] !== undefined,
     ),
   );
-  const open = ({ database: number, connectionString, commandPath }: ChildOpen): OpenedDatabase => {
-    const clusterFilePath = join(options.folder, `${number}.cluster`);
-    writeFileSync(clusterFilePath, `${connectionString}\n`, { mode: 0o600 });
+  const files = new ClusterFiles(options.folder, clock);
+  const open = ({ connectionString, commandPath }: ChildOpen): OpenedDatabase => {
+    const file = files.write(connectionString);
+    const clusterFilePath = file.path;
     const database = new NativeDatabase({ clock, network, clusterFilePath });
     const parts = { clock, database, commandPath, clusterFilePath, environment };
     return {
@@ -57,7 +58,7 @@ function start(options: ChildStart): void {
       },
       close: () => {
         database.close();
-        rmSync(clusterFilePath, { force: true });
+        file.release();
       },
     };
   };
