@@ -108,6 +108,30 @@ echo "changed:$(cat "$file")" > "$file"`;
   });
 });
 
+test("[DB62] a cluster file that somebody writes in the container reaches the server when it starts again", async () => {
+  const script = `
+for each in "$@"; do case "$each" in
+  --cluster_file=*) file="\${each#*=}";;
+  --seed_cluster_file=*) seed="\${each#*=}";;
+esac; done
+[ -f "$file" ] || { cp "$seed" "$file"; exec sleep 60; }
+cp "$file" "$file.seen"`;
+  await onStage(script, async ({ folder, runtime, files, spec }) => {
+    const volume = join(folder, "volumes", "pvc%2F1");
+    const first = runtime.start(spec);
+    files.set(clusterFile, "a:b@127.83.0.9:4501\n");
+    first.kill();
+    await first.exited;
+    assert.equal(files.get(clusterFile), "a:b@127.83.0.9:4501\n", "it is not taken back");
+    await runtime.start(spec).exited;
+    const seen = readFileSync(join(volume, "fdb.cluster.seen"), "utf8");
+    assert.equal(seen, "a:b@127.83.0.9:4501\n");
+    files.set(clusterFile, "a:b@127.83.0.8:4501\n");
+    await runtime.start(spec).exited;
+    assert.match(readFileSync(join(volume, "fdb.cluster.seen"), "utf8"), /0\.8:/);
+  });
+});
+
 test("[DB62] a server finds the certificates that the variables of its container name", async () => {
   const script = `
 for each in "$@"; do case "$each" in --datadir=*) folder="\${each#*=}";; esac; done

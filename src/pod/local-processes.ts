@@ -55,12 +55,14 @@ const keptErrorBytes = 2_000;
 export function localProcesses(options: LocalProcessOptions): LocalProcesses {
   const running = new Map<ChildProcess, Promise<unknown>>();
   const insides = new Map<string, string>();
+  const clusterFiles = new Map<string, string>();
   return {
     start(spec) {
       const path = options.serverPath(spec.version);
       if (path === undefined) return refused(`there is no fdbserver of version ${spec.version}`);
       const layout = layOut(options.folder, spec);
       if (typeof layout === "string") return refused(layout);
+      giveClusterFile(spec, layout, clusterFiles);
       insides.set([path, ...layout.args].join(" "), [spec.binaryPath, ...spec.args].join(" "));
       const child = spawn(path, layout.args, {
         env: { ...options.environment, ...certificateVariables(options.folder, spec) },
@@ -68,7 +70,8 @@ export function localProcesses(options: LocalProcessOptions): LocalProcesses {
       });
       const exited = exitOf(child).then((exit) => {
         running.delete(child);
-        keepClusterFile(spec, layout);
+        giveClusterFile(spec, layout, clusterFiles);
+        keepClusterFile(spec, layout, clusterFiles);
         return exit;
       });
       running.set(child, exited);
@@ -125,8 +128,6 @@ function layOut(folder: string, spec: ServerProcessSpec): Layout | string {
       const local = onVolume(folder, spec, inside);
       if (local === undefined) return `${inside} is on no writable volume`;
       clusterFile = { inside, local };
-      const text = spec.files.read(inside);
-      if (text !== undefined && !existsSync(local)) put(local, text);
       mkdirSync(dirname(local), { recursive: true });
       args.push(`--${name}=${local}`);
     } else if (fileArguments.has(known)) {
@@ -198,10 +199,30 @@ function put(path: string, text: string): void {
   writeFileSync(path, text, { mode: 0o600 });
 }
 
+/** What somebody wrote in the container since both were the same (by the place on disk) is on the disk, too. */
+function giveClusterFile(
+  spec: ServerProcessSpec,
+  { clusterFile }: Layout,
+  same: Map<string, string>,
+): void {
+  if (clusterFile === undefined) return;
+  const { inside, local } = clusterFile;
+  const text = spec.files.read(inside) ?? "";
+  const isWritten = text !== (same.get(local) ?? text);
+  if (text !== "" && (isWritten || !existsSync(local))) put(local, text);
+  same.set(local, text);
+}
+
 /** The process has followed its coordinators; the container's view must not lag behind its disk. */
-function keepClusterFile(spec: ServerProcessSpec, { clusterFile }: Layout): void {
+function keepClusterFile(
+  spec: ServerProcessSpec,
+  { clusterFile }: Layout,
+  same: Map<string, string>,
+): void {
   if (clusterFile === undefined || !existsSync(clusterFile.local)) return;
-  spec.files.write(clusterFile.inside, readFileSync(clusterFile.local, "utf8"));
+  const text = readFileSync(clusterFile.local, "utf8");
+  spec.files.write(clusterFile.inside, text);
+  same.set(clusterFile.local, text);
 }
 
 function exitOf(child: ChildProcess): Promise<ServerExit> {
