@@ -11,6 +11,7 @@ import { removalRefusal } from "../../plan/backup/deletion.ts";
 import { hasWrittenThere } from "../../plan/backup/destination.ts";
 import { expirableBefore } from "../../plan/backup/expiry.ts";
 import { isOurs, isRunning, nameOf, recordOf, wantedUrl } from "../../plan/backup/facts.ts";
+import { inItsPlace } from "../../plan/backup/moved.ts";
 import { readerOf } from "../../plan/backup/readers.ts";
 import { isRunOf, surplusRuns } from "../../plan/backup/runs.ts";
 import type { BackupSnapshot, LayerObservation } from "../../plan/backup/snapshot.ts";
@@ -37,7 +38,7 @@ export async function removalObjection(
   const { items } = await client.listAll(foundationDbBackups, watched(input));
   const others = items.filter(({ metadata }) => metadata.uid !== stored.metadata.uid);
   const database = input.database;
-  const snapshot: BackupSnapshot = {
+  const snapshot: BackupSnapshot = inItsPlace({
     ...observeBackup({
       ...{ backup: stored, caches, state, nowMs: nowMs(), database },
       ...{ serverAheadMs: 0, terminalPodMinimumAgeMs: 0 },
@@ -45,7 +46,7 @@ export async function removalObjection(
     others,
     restores: await restoresNow(input),
     layer: await layerNow(input),
-  };
+  });
   const { layer } = snapshot;
   if (layer.kind === "missing" && layer.reason !== "NoCluster") {
     return "the database does not say whether the backup still runs";
@@ -74,7 +75,7 @@ export async function expiryObjection(
     ...{ serverAheadMs: 0, terminalPodMinimumAgeMs: 0 },
   });
   const layer = await layerNow({ ...input, backup: stored });
-  const oldest = expirableBefore({ ...fresh, layer });
+  const oldest = expirableBefore(inItsPlace({ ...fresh, layer }));
   if (oldest !== undefined && restorableAfter <= oldest) {
     return reading(await restoresNow(input), wantedUrl(fresh));
   }

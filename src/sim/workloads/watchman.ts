@@ -8,6 +8,7 @@ import type { Event, Node, PersistentVolumeClaim, Pod } from "../../kube/generat
 import { hostOf } from "../../model/address.ts";
 import type { KubeResponse, KubeTransport } from "../../kube/transport.ts";
 import { isStateful } from "../../model/process-class.ts";
+import { hasReported } from "../../model/process-group.ts";
 import { podNameOf } from "../../model/process-group-id.ts";
 import type { DatabaseTruth } from "../database/simulated-fdb.ts";
 import type { World } from "../world.ts";
@@ -446,6 +447,8 @@ export class Watchman {
       const zone = zoneOf(pod);
       if (group === undefined || group.removalTimestamp !== undefined) continue;
       if (!holdsData(pod) || zone === undefined || !this.#joined.has(name)) continue;
+      // Lost before any status had shown it: nothing rests on it.
+      if (!hasReported(group) && this.#shardsOn(group.processGroupID) === 0) continue;
       const present = this.#pods.get(name);
       const isDown = present === undefined || !isServing(present);
       if (isDown && !this.#isOvercome(name, podName)) down.add(zone);
