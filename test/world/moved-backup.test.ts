@@ -3,6 +3,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbBackups } from "../../src/api/backup.ts";
+import { BackupWorld } from "./managed-backup.ts";
 import { RestoreWorld } from "./managed-restore.ts";
 import { minuteMs } from "./world-harness.ts";
 
@@ -32,19 +33,14 @@ for (const seconds of [5, 15, 30, 75]) {
   });
 }
 
-test("[BK77] a backup that was moved goes with its data while nothing can be restored from its new place", async () => {
-  await RestoreWorld.runRestores({}, async (scene) => {
-    await scene.create({ tag: name, deletionPolicy: "cleanup", snapshotPeriodSeconds: 600 }, name);
-    await scene.until(({ backupUID }) => backupUID !== undefined, "its start", minuteMs, name);
-    await scene.until(
-      ({ restorable }) => restorable !== undefined,
-      "a window",
-      20 * minuteMs,
-      name,
-    );
-    await scene.change({ blobStoreConfiguration: { backupName: "moved" } }, name);
-    await scene.until(({ moved }) => moved !== undefined, "the move", 5 * minuteMs, name);
-    await scene.world.client.delete(foundationDbBackups, { namespace: "default", name });
-    await scene.untilGone(name);
+test("[BK77] the only backup, moved, goes with its data while nothing can be restored from its new place", async () => {
+  await BackupWorld.run({}, async (scene) => {
+    await scene.create({ deletionPolicy: "cleanup", snapshotPeriodSeconds: 600 });
+    await scene.untilRestorable();
+    await scene.change({ blobStoreConfiguration: { backupName: "moved" } });
+    await scene.until(({ moved }) => moved !== undefined, "the move");
+    const key = { namespace: "default", name: "nightly" };
+    await scene.world.client.delete(foundationDbBackups, key);
+    await scene.untilGone();
   });
 });
