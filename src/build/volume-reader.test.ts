@@ -76,6 +76,11 @@ test("[ADO13] [ADO14] what a reader has found", () => {
       { kind: "read", text: "a:b@c:1" },
     ],
     [
+      // As servers write it.
+      { phase: "Succeeded", containerStatuses: ended(0, "# DO NOT EDIT!\n# This\na:b@c:1\n") },
+      { kind: "read", text: "a:b@c:1" },
+    ],
+    [
       { phase: "Succeeded", containerStatuses: ended(0) },
       { kind: "read", text: "" },
     ],

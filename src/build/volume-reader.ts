@@ -4,6 +4,7 @@
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import type { Container, Pod, PodSpec } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
+import { connectionStringIn } from "../model/connection-string.ts";
 import { ownerReferenceTo } from "./labels.ts";
 import { mainContainerName } from "./normalise.ts";
 
@@ -109,7 +110,7 @@ export function readingOf({ metadata, status }: Stored<Pod>): Reading {
   const { terminated, waiting } = container?.state ?? {};
   if (metadata.deletionTimestamp !== undefined) return { kind: "pending", why: "being deleted" };
   if (terminated?.exitCode === 0) {
-    return { kind: "read", text: (terminated.message ?? "").trim() };
+    return { kind: "read", text: connectionStringIn(terminated.message ?? "") };
   }
   if (terminated !== undefined || phase === "Failed") {
     const why = terminated?.message?.trim() || message || terminated?.reason || reason;

@@ -21,7 +21,7 @@ import { isLogProcess } from "../../model/process-class.ts";
 import { isReadyForRemoval } from "../../model/process-group.ts";
 import { desiredFor } from "../view/desired.ts";
 import type { Desired } from "../view/desired.ts";
-import { coordinatorsOf } from "../../model/connection-string.ts";
+import { connectionStringIn, coordinatorsOf } from "../../model/connection-string.ts";
 import { discoverGroups } from "../process-groups/discovery.ts";
 import { keptLayout, layoutContext } from "../view/disk-layout.ts";
 import { uniqueGroups } from "../process-groups/duplicate-groups.ts";
@@ -206,7 +206,7 @@ function isConfigured(snapshot: Snapshot): boolean {
 
 /** The database knows best; before it speaks, the ConfigMap remembers what a lost status forgot. */
 function connectionStringOf(snapshot: Snapshot): { text: string; events: PlanEvent[] } {
-  const stored = snapshot.cluster.status?.connectionString ?? "";
+  const stored = connectionStringIn(snapshot.cluster.status?.connectionString ?? "");
   const live = databaseStatus(snapshot)?.cluster?.connection_string ?? "";
   if (live !== "" && stored !== "" && live !== stored) {
     const message = `Setting connection string to ${live}`;
@@ -228,7 +228,7 @@ function connectionStringOf(snapshot: Snapshot): { text: string; events: PlanEve
     };
   }
   const { spec } = snapshot.cluster;
-  const seed = (spec.seedConnectionString ?? "").trim();
+  const seed = connectionStringIn(spec.seedConnectionString ?? "");
   // A database that comes back from its disks has not been seen yet: what a person corrects counts.
   return {
     text: (isAdopting(snapshot.cluster) && seed) || stored || inConfigMap || seed,
