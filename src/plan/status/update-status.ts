@@ -125,7 +125,7 @@ function observedFields(
     ...(connection.text === "" ? {} : { connectionString: connection.text }),
     runningVersion: runningVersionOf(database, lastRunningVersion(snapshot)),
     configured: old.configured === true || isConfigured(snapshot),
-    requiredAddresses: requiredAddressesOf(snapshot),
+    requiredAddresses: requiredAddressesOf(snapshot, connection.text),
     health: healthOf(snapshot),
     ...(live === undefined
       ? {}
@@ -248,13 +248,18 @@ function publishedString(snapshot: Snapshot, status: StatusFields): string | und
   return told === connectionString ? connectionString : inConfigMap;
 }
 
-/** Processes listen as the resource wants and as long as needed also as the coordinators still do. */
-function requiredAddressesOf(snapshot: Snapshot): RequiredAddresses {
+/**
+ * Processes listen as the resource wants and as long as needed also as the coordinators still do. Those of a database that comes
+ * back from its disks cannot be asked: they have to listen as the connection string says from their first start.
+ */
+function requiredAddressesOf(snapshot: Snapshot, connectionString: string): RequiredAddresses {
   const { spec, status: stored } = snapshot.cluster;
   const wantsTls = spec.mainContainer?.enableTls === true;
   const database = databaseStatus(snapshot);
   const flags = [wantsTls];
-  for (const { address } of database?.client?.coordinators?.coordinators ?? []) {
+  const named = isAdopting(snapshot.cluster) ? coordinatorsOf(connectionString) : [];
+  const asked = (database?.client?.coordinators?.coordinators ?? []).map(({ address }) => address);
+  for (const address of [...asked, ...named]) {
     const parsed = parseAddress(address);
     if (parsed.ok) flags.push(isTls(parsed.value));
   }
