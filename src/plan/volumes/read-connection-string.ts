@@ -189,7 +189,7 @@ function judged(
     const unread = failed.length === 0 ? "" : `; not read: ${nameList(failed)}`;
     const message = `The volumes disagree about the connection string: ${sides.join("; ")}${unread}`;
     const choice =
-      "Find out which one the database used last (a volume whose server was away when coordinators changed has an older one), and put it into spec.seedConnectionString.";
+      "Find out which one the database used last (a volume whose server was away when coordinators changed has an older one), and put it into spec.seedConnectionString. Take the labels off claims whose volumes are of another database: servers start on all that are named.";
     return { step, reason: "AdoptionRefused", message, remedy: choice, retryAfterMs };
   }
   if (first === undefined || failed.length > 0) {
