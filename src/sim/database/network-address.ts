@@ -68,7 +68,8 @@ export function formatConnectionString(connection: ConnectionString): string {
 
 /** A cluster file as a server writes it. */
 export function clusterFileText(connection: ConnectionString): string {
-  const comments = "# DO NOT EDIT!\n# This file is auto-generated, it is not to be edited by hand\n";
+  const comments =
+    "# DO NOT EDIT!\n# This file is auto-generated, it is not to be edited by hand\n";
   return `${comments}${formatConnectionString(connection)}\n`;
 }
 

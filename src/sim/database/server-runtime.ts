@@ -15,7 +15,12 @@ import { isCut, openDisk, reachableAt } from "./fabric.ts";
 import { loseVolume } from "./lost-volume.ts";
 import type { Disk, Fabric } from "./fabric.ts";
 import { allDatabasesRefreshQuorum, joinLater, joinSoon, leave, tryJoin } from "./membership.ts";
-import { clusterFileText, endpoint, formatAddress, parseConnectionString } from "./network-address.ts";
+import {
+  clusterFileText,
+  endpoint,
+  formatAddress,
+  parseConnectionString,
+} from "./network-address.ts";
 import type { ConnectionString, NetworkAddress } from "./network-address.ts";
 import { compareLines } from "./protocol.ts";
 import { parseServerArguments } from "./server-arguments.ts";
