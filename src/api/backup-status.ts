@@ -233,7 +233,9 @@ export const backupStatusSchema = object(
         bytes: integer("Bytes that were restored; estimated where there are many.", {
           format: "int64",
         }),
-        lastPassed: string("When the last drill that passed had ended.", { format: "date-time" }),
+        lastPassed: string("When the last drill that passed, and brought back data, had ended.", {
+          format: "date-time",
+        }),
       },
       "The last drill that has ended.",
     ),

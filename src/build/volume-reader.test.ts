@@ -1,7 +1,7 @@
 // The pod that reads a volume: as little as it needs, and what it says when it has ended.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import type { Pod } from "../kube/generated/types.ts";
+import type { PersistentVolumeClaim, Pod } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
 import { claimOfReader, isVolumeReader, readingOf, volumeReader } from "./volume-reader.ts";
 
@@ -37,10 +37,15 @@ const server = {
   },
 } as unknown as Stored<Pod>;
 
+function claim(name: string): Stored<PersistentVolumeClaim> {
+  return { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name, uid: "c1" } };
+}
+
 test("[ADO13] a reader has one container that mounts one volume to read only, and no secret, token or label of the cluster", () => {
-  const reader = volumeReader(cluster, "sample-log-1-data", server);
+  const reader = volumeReader(cluster, claim("sample-log-1-data"), server);
   assert.ok(reader !== undefined && isVolumeReader(reader) && !isVolumeReader(server));
-  assert.equal(claimOfReader(reader), "sample-log-1-data");
+  assert.deepEqual(claimOfReader(reader), { name: "sample-log-1-data", uid: "c1" });
+  assert.equal(reader.metadata.name, "sample-log-1-data-reader-u1");
   assert.deepEqual(reader.metadata.labels, { "foundationdb.org/volume-reader-for": "u1" });
   const { containers = [], ...rest } = reader.spec ?? {};
   assert.deepEqual(rest, {
@@ -59,7 +64,7 @@ test("[ADO13] a reader has one container that mounts one volume to read only, an
   assert.deepEqual(container?.volumeMounts, [
     { name: "data", mountPath: "/var/fdb/data", subPath: "deep", readOnly: true },
   ]);
-  assert.equal(volumeReader(cluster, "another-claim", server), undefined);
+  assert.equal(volumeReader(cluster, claim("another-claim"), server), undefined);
 });
 
 test("[ADO13] [ADO14] what a reader has found", () => {
@@ -73,6 +78,11 @@ test("[ADO13] [ADO14] what a reader has found", () => {
   const cases = [
     [
       { phase: "Succeeded", containerStatuses: ended(0, "a:b@c:1\n") },
+      { kind: "read", text: "a:b@c:1" },
+    ],
+    [
+      // As servers write it.
+      { phase: "Succeeded", containerStatuses: ended(0, "# DO NOT EDIT!\n# This\na:b@c:1\n") },
       { kind: "read", text: "a:b@c:1" },
     ],
     [
@@ -96,6 +106,13 @@ test("[ADO13] [ADO14] what a reader has found", () => {
       { kind: "pending", why: "ErrImagePull" },
     ],
     [{}, { kind: "pending", why: "Pending" }],
+    [
+      {
+        phase: "Pending",
+        conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }],
+      },
+      { kind: "pending", why: "Unschedulable" },
+    ],
   ] as const;
   for (const [status, expected] of cases) assert.deepEqual(reading(status), expected);
   const going = { deletionTimestamp: "2026-01-01T00:00:00Z" };

@@ -2,14 +2,16 @@
 // mounts the volume to read only, copies fdb.cluster to where the kubelet looks for last words, and ends. It gets no token and
 // carries no label of the cluster, so that nobody takes it for a server. Carries rule ADO13 of spec/adoption.md.
 import type { FoundationDBCluster } from "../api/cluster.ts";
-import type { Container, Pod, PodSpec } from "../kube/generated/types.ts";
+import type { Container, PersistentVolumeClaim, Pod, PodSpec } from "../kube/generated/types.ts";
 import type { Stored } from "../kube/resource.ts";
+import { connectionStringIn } from "../model/connection-string.ts";
 import { ownerReferenceTo } from "./labels.ts";
 import { mainContainerName } from "./normalise.ts";
 
 /** On a reader: the uid of its cluster. */
 export const readerForLabel = "foundationdb.org/volume-reader-for";
 const claimAnnotation = "foundationdb.org/volume-claim";
+const claimUidAnnotation = "foundationdb.org/volume-claim-uid";
 
 const clusterFile = "/var/fdb/data/fdb.cluster";
 const lastWords = "/dev/termination-log";
@@ -30,9 +32,10 @@ const keptFields = [
 /** `server` is the pod that the volume is for; undefined when it has no container with the volume. */
 export function volumeReader(
   cluster: FoundationDBCluster,
-  claimName: string,
+  claim: Stored<PersistentVolumeClaim>,
   server: Stored<Pod>,
 ): Stored<Pod> | undefined {
+  const { name: claimName = "", uid: claimUid = "" } = claim.metadata;
   const { containers = [], volumes = [] } = server.spec ?? {};
   const main = containers.find(({ name }) => name === mainContainerName);
   const volume = volumes.find((each) => each.persistentVolumeClaim?.claimName === claimName);
@@ -55,10 +58,10 @@ export function volumeReader(
     apiVersion: "v1",
     kind: "Pod",
     metadata: {
-      name: readerName(claimName),
+      name: readerName(claimName, uid),
       namespace,
       labels: { [readerForLabel]: uid },
-      annotations: { [claimAnnotation]: claimName },
+      annotations: { [claimAnnotation]: claimName, [claimUidAnnotation]: claimUid },
       ownerReferences: [ownerReferenceTo(cluster)],
     },
     spec: {
@@ -81,9 +84,10 @@ function kept(spec: PodSpec | undefined): Partial<PodSpec> {
 }
 
 const nameLengthMax = 253;
-const suffix = "-reader";
 
-function readerName(claimName: string): string {
+/** A reader of a resource before this one may still be there. */
+function readerName(claimName: string, clusterUid: string): string {
+  const suffix = `-reader-${clusterUid.slice(0, 8)}`;
   return `${claimName.slice(0, nameLengthMax - suffix.length)}${suffix}`;
 }
 
@@ -92,8 +96,9 @@ export function isVolumeReader({ metadata }: { metadata: { labels?: Record<strin
 }
 
 /** The claim whose volume it reads. */
-export function claimOfReader({ metadata }: Stored<Pod>): string {
-  return metadata.annotations?.[claimAnnotation] ?? "";
+export function claimOfReader({ metadata }: Stored<Pod>): { name: string; uid: string } {
+  const { annotations = {} } = metadata;
+  return { name: annotations[claimAnnotation] ?? "", uid: annotations[claimUidAnnotation] ?? "" };
 }
 
 /** What a reader found: nothing yet, the text of the file, or why there is none. */
@@ -109,11 +114,14 @@ export function readingOf({ metadata, status }: Stored<Pod>): Reading {
   const { terminated, waiting } = container?.state ?? {};
   if (metadata.deletionTimestamp !== undefined) return { kind: "pending", why: "being deleted" };
   if (terminated?.exitCode === 0) {
-    return { kind: "read", text: (terminated.message ?? "").trim() };
+    return { kind: "read", text: connectionStringIn(terminated.message ?? "") };
   }
   if (terminated !== undefined || phase === "Failed") {
     const why = terminated?.message?.trim() || message || terminated?.reason || reason;
     return { kind: "failed", why: why ?? "its pod failed" };
   }
-  return { kind: "pending", why: waiting?.reason ?? phase };
+  const unplaced = status?.conditions?.find(
+    ({ type, status: is }) => type === "PodScheduled" && is === "False",
+  );
+  return { kind: "pending", why: waiting?.reason ?? unplaced?.reason ?? phase };
 }

@@ -127,6 +127,8 @@ test("[M19] a connection string that was written is read back", () => {
     { seed: 1, numRuns: 200 },
   );
   assert.deepEqual(coordinatorsOf("a:b@1.1.1.1:4500,h:4501:tls"), ["1.1.1.1:4500", "h:4501:tls"]);
+  const file = "# DO NOT EDIT!\r\n# a:b@not this\r\na:b@1.1.1.1:4500\r\n";
+  assert.deepEqual(coordinatorsOf(file), ["1.1.1.1:4500"], "a cluster file as servers write it");
 });
 
 test("[M20] ill-formed connection strings are refused", () => {

@@ -13,9 +13,14 @@ export interface ConnectionString {
 /** A new generation id has this many letters and digits. */
 export const generationIdLength = 32;
 
-/** People paste cluster files with the line end. */
+/** What a cluster file says: servers write comments above it, and people paste it as it is. */
+export function connectionStringIn(clusterFile: string): string {
+  return clusterFile.replace(/#[^\r\n]*/g, "").trim();
+}
+
+/** Also of the text of a cluster file. */
 export function parseConnectionString(given: string): Parsed<ConnectionString> {
-  const text = given.trim();
+  const text = connectionStringIn(given);
   const colon = text.indexOf(":");
   if (colon < 0) return unparsed(`"${text}" is not a connection string: it has no ":"`);
   const description = text.slice(0, colon);

@@ -137,6 +137,11 @@ export function isOfInterest(object: { metadata: ObjectMeta }): boolean {
   return [clusterKeysOf, backupKeysOf, restoreKeysOf].some((keys) => keys(object).length > 0);
 }
 
+/** A claim that nobody owns any more may have no other label of its cluster than those that a spec chooses, and may be adopted. */
+function isOfProcessGroup({ metadata }: { metadata: ObjectMeta }): boolean {
+  return Object.keys(metadata.labels ?? {}).some((key) => key.startsWith("foundationdb.org/"));
+}
+
 /** Keys (namespace/name) of the volume claims that a pod names. */
 export function claimKeysOf({ metadata, spec }: Stored<Pod>): string[] {
   return (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim }) =>
@@ -202,7 +207,13 @@ export function makeCaches(options: CacheOptions): Caches {
         [restoreIndex]: restoreKeysOf,
       },
     }),
-    pvcs: reflectOwned(persistentVolumeClaims),
+    pvcs: new Reflector({
+      ...shared,
+      resource: persistentVolumeClaims,
+      transform: withoutManagedFields,
+      keeps: (claim) => isOfInterest(claim) || isOfProcessGroup(claim),
+      indexes: { [clusterIndex]: clusterKeysOf },
+    }),
     services: reflectOwned(services),
     configMaps: reflectOwned(configMaps),
     deployments: new Reflector({

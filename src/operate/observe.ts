@@ -58,9 +58,8 @@ export function observeCluster(input: ObserveInput): Snapshot {
     overlappingOperator: input.overlappingOperator,
     cluster,
     pods,
-    pvcs: objectsOf(caches.pvcs, cluster),
+    ...claimsOf(caches, cluster),
     ...quarantineOf(caches, cluster),
-    adoptable: adoptableOf(caches, cluster),
     volumeReaders,
     claimsProblem: caches.pvcs.problem,
     services: objectsOf(caches.services, cluster),
@@ -270,6 +269,22 @@ function clusterPods(caches: Caches, cluster: Stored<FoundationDBCluster>) {
   const volumeReaders = [...pods.values()].filter(isVolumeReader);
   for (const { metadata } of volumeReaders) pods.delete(metadata.name ?? "");
   return { pods, volumeReaders };
+}
+
+/** What is to be adopted is the cluster's already, also where its objects are told by their owner: nobody owns it yet. */
+function claimsOf(
+  caches: Caches,
+  cluster: Stored<FoundationDBCluster>,
+): Pick<Snapshot, "pvcs" | "adoptable"> {
+  const pvcs = objectsOf(caches.pvcs, cluster);
+  const adoptable = adoptableOf(caches, cluster);
+  const matchLabels = Object.entries(labelsOf(cluster).matchLabels);
+  for (const claim of adoptable ?? []) {
+    const { name, labels } = claim.metadata;
+    const isMatched = matchLabels.every(([key, value]) => labels?.[key] === value);
+    if (name !== undefined && isMatched) pvcs.set(name, claim);
+  }
+  return { pvcs, adoptable };
 }
 
 /** Only until the database has been seen: afterwards its claims are as any others. */

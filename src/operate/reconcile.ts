@@ -468,7 +468,7 @@ function note(
   const failure = { key, step, what: text, message, atMs, retryAtMs, count };
   const sinceMs = state.failures.get(key)?.sinceMs ?? atMs;
   const claim = action.type === "growPvc" ? { claimName: action.basis.name } : {};
-  const pod = isResize(action) ? { podName: action.basis.name } : {};
+  const pod = isResize(action) ? { podName: action.basis.name, specHash: action.specHash } : {};
   const isCommand = isDatabaseCommand(action);
   state.failures.set(key, { ...failure, ...claim, ...pod, sinceMs, isCommand });
   options.metrics.actionEnded(cluster, action, "failed");

@@ -224,7 +224,9 @@ export function planCluster(
   const all = oneCoordinationUpdate(appended(draft.actions, release.actions));
   const actions = onePatchPerObject(all);
   const databaseQuestions = distinctQuestions(asked);
-  const isMade = (observed.status.connectionString ?? "") === "";
+  // One that was read from volumes was made by another.
+  const isMade =
+    (observed.status.connectionString ?? "") === "" && snapshot.cluster.spec.adopt === undefined;
   const { connectionString = "" } = conclusion.status;
   const made = isMade && connectionString !== "" ? { madeConnectionString: connectionString } : {};
   const zoneAttempt = attempt ?? lastingAttempt(snapshot, draft);

@@ -72,6 +72,8 @@ export interface ActionFailure {
   claimName?: string;
   /** Of the pod that was to be resized. */
   podName?: string;
+  /** Of what that pod was to be. */
+  specHash?: string;
   /** When it failed first. */
   sinceMs?: number;
 }

@@ -7,6 +7,7 @@ import type { FoundationDBCluster } from "../api/cluster.ts";
 import { clusterFileKey, configMapName } from "../build/config-map.ts";
 import { CommandError } from "../env/command-error.ts";
 import { isKubeError } from "../kube/error.ts";
+import { connectionStringIn } from "../model/connection-string.ts";
 import { configMaps } from "../kube/resource.ts";
 import type { Stored } from "../kube/resource.ts";
 import { askStatus, clusterFile, podName, runIn, runningPods } from "./pod-commands.ts";
@@ -74,7 +75,7 @@ export async function storeConnectionString(
     const now = status?.connectionString ?? "";
     mustNotDiffer(now);
     // Of a database that comes back from its disks the seed counts before everything else.
-    const seed = (spec.seedConnectionString ?? "").trim();
+    const seed = connectionStringIn(spec.seedConnectionString ?? "");
     if (isAdopting(cluster) && seed !== "" && seed !== connectionString) {
       const { resourceVersion } = metadata;
       const body = {

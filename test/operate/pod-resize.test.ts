@@ -405,7 +405,8 @@ for (const [title, message, kind] of words) {
   test(`[SIZE4] [SIZE6] ${title}: ${kind}`, () => {
     const world = worldWith(small);
     world.changeSpec(template(large));
-    assert.equal(stateOf(world, {}, [failed(nameOf(world), message)]).kind, kind);
+    const specHash = wantedHash(world);
+    assert.equal(stateOf(world, {}, [failed(nameOf(world), message, { specHash })]).kind, kind);
   });
 }
 
@@ -416,12 +417,26 @@ test("[SIZE4] [SIZE5] one pod speaks for all of server and right, and a small no
   const other = "sample-storage-2";
   assert.equal(stateOf(world, {}, [failed(other, server ?? "")]).kind, "impossible");
   assert.equal(stateOf(world, {}, [failed(other, change ?? "")]).kind, "toResize");
-  const sinceMs = world.nowMs - 59 * second;
-  assert.deepEqual(stateOf(world, {}, [failed(nameOf(world), size ?? "", { sinceMs })]), {
+  const told = { sinceMs: world.nowMs - 59 * second, specHash: wantedHash(world) };
+  assert.deepEqual(stateOf(world, {}, [failed(nameOf(world), size ?? "", told)]), {
     kind: "toResize",
     lacking: [cpuToo],
     said: size,
   });
+});
+
+test("[SIZE9] what was refused before the wish changed makes no pod again", () => {
+  const world = worldWith(small);
+  world.changeSpec(template(both({ cpu: "99", memory: "3Gi" })));
+  const [, , change = "", , size = ""] = words.map(([, message]) => message);
+  const specHash = wantedHash(world);
+  for (const message of [change, size]) {
+    const refused = [failed(nameOf(world), message, { specHash })];
+    world.changeSpec(template(both({ cpu: "99", memory: "3Gi" })));
+    assert.equal(stateOf(world, {}, refused).kind, "impossible");
+    world.changeSpec(template(large));
+    assert.equal(stateOf(world, {}, refused).kind, "toResize");
+  }
 });
 
 test("[SIZE3] no other fault domain begins while a pod with the new resources does not serve", () => {

@@ -3,79 +3,24 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
-import { persistentVolumeClaims, pods } from "../../src/kube/resource.ts";
-import { loseAllButDisks, nameLabel } from "./adoption-harness.ts";
-import { exampleCluster } from "./example.ts";
+import {
+  adopt,
+  afterLoss,
+  before,
+  claimsNow,
+  claimUids,
+  loseAllButDisks,
+  made,
+  nameLabel,
+  patchClaim,
+  readerPods,
+  untilWait,
+} from "./adoption-harness.ts";
 import { assertAllCopies, groups } from "./removal-harness.ts";
 import { minuteMs, TestWorld } from "./world-harness.ts";
 
 const namespace = "default";
 const idLabel = "foundationdb.org/fdb-process-group-id";
-const { adopt, ...before } = exampleCluster("adopt.yaml").spec;
-
-interface Lost {
-  readonly connectionString: string;
-  /** By name. */
-  readonly claims: ReadonlyMap<string, string>;
-  /** When the resource was gone, as a number of activities. */
-  readonly sinceActivity: number;
-}
-
-/** A cluster of which nothing is left but its volume claims, which belong to nobody. */
-async function afterLoss(
-  body: (world: TestWorld, lost: Lost) => Promise<void>,
-  spec: Partial<ClusterSpec> = before,
-  prepare: (world: TestWorld) => Promise<void> = () => Promise.resolve(),
-): Promise<void> {
-  await TestWorld.runWithCluster({ nodes: 9, spec }, async (world) => {
-    const connectionString = (await world.cluster()).status?.connectionString ?? "";
-    const claims = await claimUids(world);
-    await prepare(world);
-    await loseAllButDisks(world);
-    assert.deepEqual(await claimUids(world), claims, "the claims are there");
-    await body(world, { connectionString, claims, sinceActivity: world.activities.length });
-    assert.deepEqual(await claimUids(world), claims, "and no other ones");
-    world.assertDataSafe();
-  });
-}
-
-async function claimsNow(world: TestWorld) {
-  return (await world.client.list(persistentVolumeClaims, { namespace })).items;
-}
-
-async function readerPods(world: TestWorld) {
-  const labelSelector = "foundationdb.org/volume-reader-for";
-  return (await world.client.list(pods, { namespace, labelSelector })).items;
-}
-
-async function claimUids(world: TestWorld): Promise<ReadonlyMap<string, string>> {
-  const found = await claimsNow(world);
-  return new Map(found.map(({ metadata }) => [metadata.name ?? "", metadata.uid ?? ""]));
-}
-
-async function untilWait(world: TestWorld, reason: string): Promise<string> {
-  const find = async (): Promise<string | undefined> =>
-    (await world.cluster()).status?.blockedBy?.find((wait) => wait.reason === reason)?.message;
-  await world.until(async () => (await find()) !== undefined, reason);
-  return (await find()) ?? "";
-}
-
-function patchClaim(world: TestWorld, name: string, metadata: object) {
-  const key = { namespace, name };
-  return world.client.patch(persistentVolumeClaims, key, { metadata }, { type: "merge" });
-}
-
-/** Databases that were created, and pods that were made, since the resource was gone. */
-function made(world: TestWorld, { sinceActivity }: Lost) {
-  const actions = world.activities
-    .slice(sinceActivity)
-    .flatMap((activity) => (activity.type === "action" ? activity.action : []));
-  return {
-    creations: actions.filter((action) => action.type === "configureDatabase" && action.isNew),
-    pods: actions.filter(({ type }) => type === "createPod"),
-    readers: actions.filter(({ type }) => type === "createVolumeReader"),
-  };
-}
 
 test("[ADO1] [ADO4] [ADO5] [ADO6] all is lost but the disks: all data is there again, and no database is created", async () => {
   await afterLoss(async (world, lost) => {

@@ -44,3 +44,35 @@ test("[BK77] the only backup, moved, goes with its data while nothing can be res
     await scene.untilGone();
   });
 });
+
+test("[BK28] [RS47] a move is remembered when the status is lost, and by a restore that names the place", async () => {
+  await RestoreWorld.runRestores({}, async (scene) => {
+    await scene.create({ tag: name }, name);
+    await scene.until(({ backupUID }) => backupUID !== undefined, "its start", minuteMs, name);
+    await scene.advance(15_000);
+    await scene.change({ blobStoreConfiguration: { backupName: "moved" } }, name);
+    await scene.until(({ moved }) => moved !== undefined, "the move", 5 * minuteMs, name);
+    const { moved } = await scene.status(name);
+    await scene.advance(2_000);
+    const { client } = scene.world;
+    const key = { namespace: "default", name };
+    const { spec, status = {} } = await client.get(foundationDbBackups, key);
+    const nulls = Object.fromEntries(Object.keys(status).map((field) => [field, null]));
+    const options = { type: "merge", subresource: "status" } as const;
+    await client.patch(foundationDbBackups, key, { status: nulls }, options);
+    await scene.until(({ backupUID }) => backupUID !== undefined, "a status", minuteMs, name);
+    const now = await scene.status(name);
+    assert.deepEqual([now.moved?.version, now.restorable], [moved?.version, undefined]);
+    const { blobStoreConfiguration, podTemplateSpec } = spec;
+    const agents = { count: 1, ...(podTemplateSpec && { podTemplateSpec }) };
+    const named = { ...(blobStoreConfiguration && { blobStoreConfiguration }), agents };
+    const isProven = (seen: { moved?: { from?: object } }): boolean =>
+      seen.moved?.from !== undefined;
+    await scene.until(isProven, "a window in the new place", 10 * minuteMs, name);
+    // FoundationDB also restores from the snapshot before, which is divided between the two places.
+    const version = ((await scene.status(name)).moved?.from?.version ?? 0) - 1;
+    await scene.createRestore({ fromBackup: undefined, ...named, to: { version } });
+    await scene.advance(30_000);
+    assert.deepEqual(await scene.restoreReasons(), ["RestoreOutsideWindow"]);
+  });
+});

@@ -162,3 +162,30 @@ test("[ADO11] a database that came back while the question was open gets no clai
     assert.deepEqual((await world.client.list(persistentVolumeClaims, { namespace })).items, []);
   });
 });
+
+test("[ADO5] [ADO15] a wish that is taken back when the connection string was read creates no database on claims of today", async () => {
+  await afterDeletion(async (world, connectionString) => {
+    await world.createCluster({ ...keeping, adopt });
+    await world.clock.advance(minuteMs);
+    assert.equal((await runPlugin(world, [...rebind, "--yes"])).code, 0);
+    const isRead = async (): Promise<boolean> =>
+      (await world.cluster()).status?.connectionString === connectionString;
+    await world.until(isRead, "the string is read");
+    const since = world.activities.length;
+    await world.changeSpec({ adopt: null });
+    await world.until(
+      async () => (await world.cluster()).status?.configured === true,
+      "the database is seen",
+      20 * minuteMs,
+    );
+    const isCreation = world.activities
+      .slice(since)
+      .some(
+        (each) =>
+          each.type === "action" && each.action.type === "configureDatabase" && each.action.isNew,
+      );
+    assert.ok(!isCreation, "somebody tried to create a database");
+    await world.untilReconciled(20 * minuteMs);
+    await assertAllCopies(world);
+  });
+});

@@ -1,10 +1,12 @@
 // Puts together what a plan about a restore may look at, from the local copies and the newest answers of the database. It
 // never waits and changes nothing. Rules: spec/restore.md [RS20], [RS24].
 import { foundationDbBackups } from "../../api/backup.ts";
+import type { FoundationDBBackup } from "../../api/backup.ts";
 import { agentCountOf } from "../../api/effective-backup.ts";
 import { restoreTagOf } from "../../api/effective-restore.ts";
 import type { FoundationDBRestore } from "../../api/restore.ts";
 import { agentDeploymentName } from "../../build/backup-deployment.ts";
+import { backupUrl, placeOfUrl } from "../../build/backup-url.ts";
 import { commandIdentity } from "../../build/command-pod.ts";
 import { restoreDeploymentName } from "../../build/restore-agents.ts";
 import type { RestoreQuestion } from "../../fdb/restore-layer.ts";
@@ -42,6 +44,7 @@ export function observeRestore(input: ObserveRestoreInput): RestoreSnapshot {
     serverAheadMs: input.serverAheadMs,
     source:
       fromBackup === undefined ? undefined : caches.backups.get({ namespace, name: fromBackup }),
+    writer: writerOf(caches, restore),
     helpers: helpersOf(caches, namespace, destinationClusterName),
     deployment: caches.deployments.get({ namespace, name: restoreDeploymentName(name) }),
     ...podsOf(caches.pods.byIndex(restoreIndex, keyText(keyOf(restore))), uid),
@@ -59,6 +62,16 @@ export function observeRestore(input: ObserveRestoreInput): RestoreSnapshot {
     failures: [...state.failures.values()],
     terminalPodMinimumAgeMs: input.terminalPodMinimumAgeMs,
   };
+}
+
+/** Whoever names the place of a backup instead of the backup means the same data. */
+function writerOf(
+  caches: Caches,
+  restore: Stored<FoundationDBRestore>,
+): FoundationDBBackup | undefined {
+  if (restore.spec.fromBackup !== undefined) return undefined;
+  const place = placeOfUrl(backupUrl(restore) ?? "");
+  return caches.backups.list().find((backup) => placeOfUrl(backupUrl(backup) ?? "") === place);
 }
 
 const removingCommands: ReadonlySet<string> = new Set(["delete", "expire"]);

@@ -27,6 +27,7 @@ import { followSchedule } from "./schedule.ts";
 import type { BackupFacts, BackupSnapshot, FiguresWish, TimesWish } from "./snapshot.ts";
 import { modifyBackup, startBackup, stopBackup } from "./start.ts";
 import type { BackupDraft, BackupStep } from "./step.ts";
+import { recordMove } from "./kept-move.ts";
 import { recordBackupTimes } from "./times.ts";
 
 const chain: readonly BackupStep[] = [
@@ -54,6 +55,8 @@ const chain: readonly BackupStep[] = [
   { name: "removeBackupRuns", run: removeBackupRuns },
   // Which version the database had at which time.
   { name: "recordBackupTimes", run: recordBackupTimes },
+  // That it was moved, where a lost status does not lose it.
+  { name: "recordMove", run: recordMove },
   // Whether it can be restored is tried.
   { name: "verifyBackup", run: verifyBackup },
 ];

@@ -88,6 +88,7 @@ const upkeep: ReadonlySet<string> = new Set([
   "expireBackup",
   "removeBackupRuns",
   "recordBackupTimes",
+  "recordMove",
   "removeDrills",
   drillStep,
 ]);

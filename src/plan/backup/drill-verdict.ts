@@ -114,7 +114,8 @@ export function verdictOf(
   const ended = formatTime(nowMs);
   const beganMs = operatorTimeMs({ nowMs }, began) ?? nowMs;
   const passedBefore = backup.status?.lastVerification?.lastPassed;
-  const lastPassed = failure === undefined ? ended : passedBefore;
+  // Without any key that was brought back nothing was proved.
+  const lastPassed = failure === undefined && copy?.keys !== 0 ? ended : passedBefore;
   const told = copy && source && `${figuresText(copy)}; the database had ${figuresText(source)}`;
   const message = (failure ?? `Version ${version ?? 0} was restored: ${told ?? ""}`).slice(0, 4096);
   const isPassed = failure === undefined;

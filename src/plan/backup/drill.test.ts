@@ -289,6 +289,7 @@ test("[BK169] a drill of an empty database proves nothing", () => {
   const drill = drillAt("Comparing", { source: nobody, version: 99 });
   const { status } = planBackup(sceneWith(drill, objects, { figures }));
   assert.equal(status.lastVerification?.result, "Passed");
+  assert.equal(status.lastVerification?.lastPassed, undefined, "nothing was proved");
   const { type, status: value, reason, message } = status.conditions?.at(-1) ?? {};
   assert.deepEqual([type, value, reason], ["Verified", "Unknown", "Empty"]);
   assert.match(message ?? "", /passed with an empty database, which proves nothing about data$/);

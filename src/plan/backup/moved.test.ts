@@ -4,6 +4,8 @@ import { test } from "node:test";
 import type { BackupStatus } from "../../api/backup.ts";
 import type { BackupRecord } from "../../fdb/backup-layer.ts";
 import { conditionIn } from "../../kube/condition.ts";
+import type { ConfigMap } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
 import {
   backupWith,
   commandPodOf,
@@ -14,6 +16,7 @@ import {
   sceneOf,
   seen,
 } from "../../../test/fixtures/backup-scene.ts";
+import type { BackupAction } from "./action.ts";
 import type { BackupPlan } from "./chain.ts";
 import { inNewPlace } from "./moved.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
@@ -39,8 +42,16 @@ function told({ status, actions }: BackupPlan): unknown {
   return [
     conditionIn(status, "Restorable")?.reason,
     status.backupDetails?.restorable,
-    actions.map((action) => (action.type === "createCommand" ? action.command : action.type)),
+    actions
+      .filter((action) => mapOf(action) === undefined)
+      .map((action) => (action.type === "createCommand" ? action.command : action.type)),
   ];
+}
+
+/** The map of times that an action writes. */
+function mapOf(action: BackupAction | undefined): Stored<ConfigMap> | undefined {
+  const isMap = action?.type === "createTimeMap" || action?.type === "updateTimeMap";
+  return isMap ? action.object : undefined;
 }
 
 const unproven = ["Moved", false, []];
@@ -163,6 +174,34 @@ test("[BK28] what was proven stays so when older snapshots expire", () => {
   assert.deepEqual(inNewPlace(found, moved), found);
   const all = { snapshots, restorableFrom: 115, restorableTo: 150 };
   assert.equal(inNewPlace(all, moved).restorableFrom, 120);
+});
+
+test("[BK28] a status that is lost does not forget the move, which is noted at the map of times", () => {
+  const first = planBackup(scene(known));
+  const timeMap = first.actions.map(mapOf).find((map) => map !== undefined);
+  assert.ok(timeMap !== undefined);
+  const noted = planBackup(scene(first.status, {}, { timeMap }));
+  assert.deepEqual(
+    noted.actions.flatMap((action) => mapOf(action) ?? []),
+    [],
+    "noted once",
+  );
+  const lost = planBackup(scene({}, {}, { timeMap }));
+  assert.deepEqual(told(lost), unproven);
+  assert.deepEqual(lost.status.moved, first.status.moved);
+  // What was proved since is noted, too.
+  const from = { version: 60_000_000, time: "2026-01-01T00:00:00Z" };
+  const moved = { backupUID: "u1", version: 40_000_000, from };
+  const details = { url: nightlyUrl, restorable: true };
+  const proven = planBackup(scene({ ...known, backupDetails: details, moved }, {}, { timeMap }));
+  const better = proven.actions.map(mapOf).find((map) => map !== undefined);
+  assert.ok(better !== undefined);
+  assert.deepEqual(planBackup(scene({}, {}, { timeMap: better })).status.moved, moved);
+  // A map of an earlier backup of the name says nothing of this one, and forgets it.
+  const other = planBackup(scene({}, { uid: "u2" }, { timeMap }));
+  assert.equal(other.status.moved, undefined);
+  const [forgotten] = other.actions.flatMap((action) => mapOf(action) ?? []);
+  assert.deepEqual(forgotten?.metadata.annotations, {});
 });
 
 test("[BK28] errors of the old place are over with the move", () => {

@@ -10,6 +10,7 @@ import { calendarTimeMs, operatorTimeMs } from "../view/server-time.ts";
 import type { Description } from "./description.ts";
 import { ownRecord, wantedUrl } from "./facts.ts";
 import { timeOf } from "./figures.ts";
+import { notedMove } from "./kept-move.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { BackupDraft, BackupStepResult } from "./step.ts";
@@ -27,14 +28,14 @@ export function isUnproven(moved: Moved | undefined): moved is Moved {
 }
 
 /** What is known of a move once the database was read: a new one, or the one that was known. */
-export function movedOf(
-  { backup, layer }: BackupSnapshot,
-  record: BackupRecord,
-): Moved | undefined {
+export function movedOf(snapshot: BackupSnapshot, record: BackupRecord): Moved | undefined {
+  const { backup, layer } = snapshot;
   const { status = {}, spec } = backup;
   const { backupUID = "", backupDetails, moved } = status;
   // A run of a schedule stays where it is; one-time backups are not moved.
   if (!isContinuous(spec)) return undefined;
+  // A status that is lost, or a resource that was made again, knows nothing of where the backup was.
+  if (backupUID === "") return notedMove(snapshot, record);
   const before = backupDetails?.url ?? "";
   const isElsewhere = before !== "" && placeOfUrl(before) !== placeOfUrl(record.url);
   if (backupUID !== record.uid) {

@@ -4,6 +4,7 @@ import { operatorPeers } from "../../build/network-policy.ts";
 import { operatorLogGroup } from "../../fdb/log-group.ts";
 import type { NetworkPolicyPeer, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
+import { isAvailable } from "../../model/availability.ts";
 import { hostOf, isIpAddress, parseAddress } from "../../model/address.ts";
 import { coordinatorsOf } from "../../model/connection-string.ts";
 import { counted } from "../../model/counted.ts";
@@ -35,9 +36,24 @@ export function cutOff(snapshot: Snapshot, draft: Draft): CutOff | undefined {
       isForDatabase: true,
     };
   }
+  if (snapshot.cluster.status?.configured === true && !tellsWhoIsThere(status)) return untold;
   const around = surroundingsOf(snapshot, draft);
   return partCutOff(snapshot, around, status) ?? clientsCutOff(snapshot, around, status);
 }
+
+const untold: CutOff = {
+  message: "The status of the database does not tell all who are part of it or connected to it",
+  remedy: "Nothing, when it passes by itself; otherwise look at the database.",
+  isForDatabase: true,
+};
+
+/** Whoever it leaves out would be cut off without a word: parts of the database above all. */
+function tellsWhoIsThere(status: DatabaseStatus | undefined): boolean {
+  if (!isAvailable(status) || status.cluster?.processes === undefined) return false;
+  return !(status.unreadable ?? []).some((path) => whoIsThere.test(path));
+}
+
+const whoIsThere = /^cluster($|\.clients|\.processes($|\.[^.]+($|\.address|\.locality)))/;
 
 /** Who names the operator and means others would make it blind. */
 function operatorCutOff({ cluster, options }: Snapshot): CutOff | undefined {

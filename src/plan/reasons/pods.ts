@@ -37,8 +37,9 @@ export const podReasons = {
     page: "adoption",
     meaning:
       "`spec.adopt` names volume claims that cannot all hold the data of this cluster: of another cluster, without a process " +
-      "group, with another name or prefix, of another resource, without a volume, or two of one process group. The message " +
-      "names the first and why. Nothing is done for any of them.",
+      "group, with another name or prefix, of another resource, without a volume, or two of one process group; or it leaves one " +
+      "of this cluster out, whose server would start as well. The message names the first and why. Nothing is done for any of " +
+      "them.",
     remedy:
       "Make the selector of spec.adopt narrower, correct the labels of the claim that is named, or delete it if it is not needed.",
   },

@@ -66,7 +66,9 @@ export function resizeStateOf(
   if (lacking.length === 0) return progressOf(snapshot, group, pod, wanted);
   if (obstacle !== undefined) return { kind: "impossible", why: obstacle };
   const refusals = snapshot.memory.once(resizeRefusals, snapshot);
-  const own = refusals.byPod.get(pod.metadata.name ?? "");
+  const told = refusals.byPod.get(pod.metadata.name ?? "");
+  // What was refused before the wish changed says nothing about the present one.
+  const own = told?.failure.specHash === wanted.specHash ? told : undefined;
   const refusal = own ?? refusals.general;
   const lower = difference.isLower ? ({ isLower: true } as const) : {};
   if (refusal === undefined) return { kind: "toResize", lacking, ...lower };

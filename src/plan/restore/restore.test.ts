@@ -231,6 +231,20 @@ test("[RS47] [BK28] from a backup that was moved only what lies in its new place
   assert.deepEqual(waitsWith({ from }, 69_999_999), ["RestoreOutsideWindow"]);
   assert.deepEqual(waitsWith({ from }, 70_000_000), []);
   assert.deepEqual(waitsWith({}, 70_000_000), ["RestoreNotRestorable"]);
+  // Who names the place instead of the backup means the same data.
+  const { blobStoreConfiguration } = backupWith().spec;
+  const writer = backupWith({}, { moved: { backupUID: "u1", version: 45_000_000, from } });
+  const byPlace = (version: number): string[] => {
+    const { fromBackup: _, ...spec } = restoreWith().spec;
+    const restore = {
+      ...restoreWith(),
+      spec: { ...spec, blobStoreConfiguration, to: { version } },
+    };
+    const scene = describedScene({ source: undefined, writer, restore });
+    return planRestore(scene).waits.map(({ reason }) => reason);
+  };
+  assert.deepEqual(byPlace(69_999_999), ["RestoreOutsideWindow"]);
+  assert.deepEqual(byPlace(70_000_000), []);
 });
 
 test("[RS58] a point before the window is asked about once an hour, a later one every ten minutes, and the wait stays", () => {

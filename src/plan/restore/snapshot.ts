@@ -40,6 +40,8 @@ export interface RestoreSnapshot extends Shared {
   readonly restore: FoundationDBRestore;
   /** The backup that spec.fromBackup names. */
   readonly source: FoundationDBBackup | undefined;
+  /** The backup that lies in the place that the restore names itself, if this operator looks after it. */
+  readonly writer?: FoundationDBBackup | undefined;
   /** Sorted by name. */
   readonly helpers: readonly Helper[];
   readonly layer: Observation<RestoreLayer>;

@@ -114,8 +114,8 @@ function lookAtStore(snapshot: RestoreSnapshot, context: string): Look {
   const description = parseDescription(output);
   if (description === undefined)
     return { result: { reads, waits: [noDescriptionWait(step, name, "nothing is restored")] } };
-  const { restore, source } = snapshot;
-  const moved = restore.spec.fromBackup === undefined ? undefined : source?.status?.moved;
+  const { restore, source, writer } = snapshot;
+  const { moved } = (restore.spec.fromBackup === undefined ? writer : source)?.status ?? {};
   return { description: moved === undefined ? description : inNewPlace(description, moved), reads };
 }
 

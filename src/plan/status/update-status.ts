@@ -21,7 +21,7 @@ import { isLogProcess } from "../../model/process-class.ts";
 import { isReadyForRemoval } from "../../model/process-group.ts";
 import { desiredFor } from "../view/desired.ts";
 import type { Desired } from "../view/desired.ts";
-import { coordinatorsOf } from "../../model/connection-string.ts";
+import { connectionStringIn, coordinatorsOf } from "../../model/connection-string.ts";
 import { discoverGroups } from "../process-groups/discovery.ts";
 import { keptLayout, layoutContext } from "../view/disk-layout.ts";
 import { uniqueGroups } from "../process-groups/duplicate-groups.ts";
@@ -125,7 +125,7 @@ function observedFields(
     ...(connection.text === "" ? {} : { connectionString: connection.text }),
     runningVersion: runningVersionOf(database, lastRunningVersion(snapshot)),
     configured: old.configured === true || isConfigured(snapshot),
-    requiredAddresses: requiredAddressesOf(snapshot),
+    requiredAddresses: requiredAddressesOf(snapshot, connection.text),
     health: healthOf(snapshot),
     ...(live === undefined
       ? {}
@@ -206,7 +206,7 @@ function isConfigured(snapshot: Snapshot): boolean {
 
 /** The database knows best; before it speaks, the ConfigMap remembers what a lost status forgot. */
 function connectionStringOf(snapshot: Snapshot): { text: string; events: PlanEvent[] } {
-  const stored = snapshot.cluster.status?.connectionString ?? "";
+  const stored = connectionStringIn(snapshot.cluster.status?.connectionString ?? "");
   const live = databaseStatus(snapshot)?.cluster?.connection_string ?? "";
   if (live !== "" && stored !== "" && live !== stored) {
     const message = `Setting connection string to ${live}`;
@@ -228,7 +228,7 @@ function connectionStringOf(snapshot: Snapshot): { text: string; events: PlanEve
     };
   }
   const { spec } = snapshot.cluster;
-  const seed = (spec.seedConnectionString ?? "").trim();
+  const seed = connectionStringIn(spec.seedConnectionString ?? "");
   // A database that comes back from its disks has not been seen yet: what a person corrects counts.
   return {
     text: (isAdopting(snapshot.cluster) && seed) || stored || inConfigMap || seed,
@@ -248,13 +248,18 @@ function publishedString(snapshot: Snapshot, status: StatusFields): string | und
   return told === connectionString ? connectionString : inConfigMap;
 }
 
-/** Processes listen as the resource wants and as long as needed also as the coordinators still do. */
-function requiredAddressesOf(snapshot: Snapshot): RequiredAddresses {
+/**
+ * Processes listen as the resource wants and as long as needed also as the coordinators still do. Those of a database that comes
+ * back from its disks cannot be asked: they have to listen as the connection string says from their first start.
+ */
+function requiredAddressesOf(snapshot: Snapshot, connectionString: string): RequiredAddresses {
   const { spec, status: stored } = snapshot.cluster;
   const wantsTls = spec.mainContainer?.enableTls === true;
   const database = databaseStatus(snapshot);
   const flags = [wantsTls];
-  for (const { address } of database?.client?.coordinators?.coordinators ?? []) {
+  const named = isAdopting(snapshot.cluster) ? coordinatorsOf(connectionString) : [];
+  const asked = (database?.client?.coordinators?.coordinators ?? []).map(({ address }) => address);
+  for (const address of [...asked, ...named]) {
     const parsed = parseAddress(address);
     if (parsed.ok) flags.push(isTls(parsed.value));
   }

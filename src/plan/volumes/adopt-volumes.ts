@@ -7,7 +7,7 @@ import type { Action } from "../action.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
-import { gapOf, missingCoordinators, mixtureOf } from "./adoption.ts";
+import { gapOf, leftOutOf, missingCoordinators, mixtureOf } from "./adoption.ts";
 import {
   readConnectionString,
   readersOf,
@@ -20,10 +20,9 @@ const retryAfterMs = 60_000;
 
 export function adoptVolumes(snapshot: Snapshot, draft: Draft): StepResult {
   const { adoptable, claimsProblem } = snapshot;
-  // The database is back, or nobody wants it back any more.
-  if (adoptable === undefined) return { actions: removals(readersOf(snapshot)) };
-  if (claimsProblem !== undefined) return nothing;
-  const mixture = mixtureOf(snapshot, adoptable);
+  if (adoptable === undefined) return withoutAdoption(snapshot);
+  if (claimsProblem !== undefined) return unread(claimsProblem);
+  const mixture = mixtureOf(snapshot, adoptable) ?? leftOutOf(snapshot, adoptable);
   if (mixture !== undefined) return held("AdoptionRefused", mixture);
   const { connectionString = "" } = draft.status;
   const gap =
@@ -34,6 +33,29 @@ export function adoptVolumes(snapshot: Snapshot, draft: Draft): StepResult {
   if (gap !== undefined) return held("AdoptionIncomplete", gap);
   if (connectionString === "") return readConnectionString(snapshot, draft, adoptable);
   return withoutReaders(snapshot) ?? { actions: ownerships(snapshot) };
+}
+
+/** The database is back, or nobody wants it back any more. */
+function withoutAdoption(snapshot: Snapshot): StepResult {
+  if (snapshot.cluster.status?.configured === true) {
+    return { actions: removals(readersOf(snapshot)) };
+  }
+  return withoutReaders(snapshot) ?? nothing;
+}
+
+/** A claim that our copy does not have may be there, and one that it has may be gone. */
+function unread(problem: string): StepResult {
+  const message = `The volume claims cannot be read at the moment: ${problem}`;
+  const remedy =
+    "Nothing, if it passes. Otherwise look whether the API server answers, and whether the operator may list and watch persistentvolumeclaims.";
+  const wait = {
+    step,
+    reason: "AdoptionIncomplete",
+    message,
+    remedy,
+    retryAfterMs: 15_000,
+  } as const;
+  return { waits: [wait], isUnfinished: true, stop: true };
 }
 
 function held(reason: "AdoptionRefused" | "AdoptionIncomplete", message: string): StepResult {

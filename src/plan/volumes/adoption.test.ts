@@ -4,7 +4,10 @@ import { test } from "node:test";
 import type { ClusterSpec } from "../../api/cluster.ts";
 import type { PersistentVolumeClaim } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { gapOf, missingCoordinators, mixtureOf } from "./adoption.ts";
+import type { Snapshot } from "../snapshot.ts";
+import type { Draft } from "../step.ts";
+import { adoptVolumes } from "./adopt-volumes.ts";
+import { gapOf, leftOutOf, missingCoordinators, mixtureOf } from "./adoption.ts";
 
 type Claim = Stored<PersistentVolumeClaim>;
 
@@ -123,4 +126,41 @@ test("[ADO4] a majority of the coordinators is among the claims; addresses tell 
   );
   assert.match(missing(one, other) ?? "", /no majority/, "half is no majority");
   assert.equal(missing("10.1.0.1", "10.1.0.2", "10.1.0.3"), undefined);
+});
+
+test("[ADO4] names at another place are coordinators of another instance, or the volumes are copies", () => {
+  const claims = [claimOf("west-storage-1"), claimOf("west-log-1")];
+  const at = (pod: string, place: string): string => `${pod}.${place}.svc.cluster.local:4501`;
+  const own = at("sample-storage-1", "sample.default");
+  const east = ["east-log-1", "east-log-2"].map((pod) => at(pod, "east.default"));
+  const missing = (spec: Partial<ClusterSpec>, ...hosts: string[]) =>
+    missingCoordinators(clusterOf(spec), claims, `a:b@${hosts.join(",")}`);
+  const oneOfSeveral = { processGroupIDPrefix: "west" };
+  assert.match(missing({}, own, ...east) ?? "", /Missing: east-log-1.* and east-log-2/);
+  assert.equal(missing(oneOfSeveral, own, ...east), undefined);
+  const lost = [at("sample-log-8", "sample.default"), at("sample-log-9", "sample.default")];
+  assert.match(missing(oneOfSeveral, ...lost, ...east) ?? "", /Missing: sample-log-8/);
+  const copied = ["sample-storage-1", "sample-log-1"].map((pod) => at(pod, "sample.production"));
+  for (const spec of [{}, oneOfSeveral]) {
+    assert.match(missing(spec, own, ...copied) ?? "", /Missing: .*sample\.production/);
+  }
+});
+
+test("[ADO2] a claim that is left out and would be started all the same is told", () => {
+  const [named, stray] = [claimOf("storage-1"), claimOf("storage-2")];
+  const leftOut = (...claims: Claim[]) =>
+    leftOutOf(
+      { ...clusterOf(), pvcs: new Map(claims.map((each) => [each.metadata.name ?? "", each])) },
+      [named],
+    );
+  assert.equal(leftOut(named), undefined);
+  assert.match(leftOut(named, stray) ?? "", /does not name sample-storage-2-data/);
+  assert.equal(leftOut(named, claimOf("storage-2", owner("own"))), undefined, "made by us");
+});
+
+test("[ADO2] nothing is started while the claims cannot be read", () => {
+  const snapshot = { ...clusterOf(), adoptable: [], claimsProblem: "the watch is interrupted" };
+  const result = adoptVolumes(snapshot as unknown as Snapshot, {} as Draft);
+  assert.equal(result.stop, true);
+  assert.match(result.waits?.[0]?.message ?? "", /cannot be read .*: the watch is interrupted/);
 });

@@ -1,7 +1,9 @@
 // Whether claims that hold a database can be taken over: all of this cluster, none missing, and a majority of the
 // coordinators among them. Rules: spec/adoption.md [ADO2]-[ADO4].
 import { foundationDbClusters } from "../../api/cluster.ts";
-import { labelsOf } from "../../api/effective.ts";
+import type { ClusterSpec } from "../../api/cluster.ts";
+import { labelsOf, sharesDatabase } from "../../api/effective.ts";
+import { isNameOfService } from "../../build/pod-environment.ts";
 import type { PersistentVolumeClaim } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { hostOf, isIpAddress, parseAddress } from "../../model/address.ts";
@@ -31,6 +33,24 @@ export function mixtureOf(view: AdoptionView, claims: readonly Claim[]): string 
   if (first === undefined) return undefined;
   const rest = wrong.length === 1 ? "" : `; and ${counted(wrong.length - 1, "claim")} more`;
   return `Of ${counted(claims.length, "volume claim")} that spec.adopt names, some are not of this cluster: ${first}${rest}`;
+}
+
+/**
+ * Claims that are left out although their labels make them process groups of this cluster: their servers would be started with
+ * the others. As a sentence.
+ */
+export function leftOutOf(
+  { cluster, pvcs }: Pick<Snapshot, "cluster" | "pvcs">,
+  claims: readonly Claim[],
+): string | undefined {
+  const named = new Set(claims.map(({ metadata }) => metadata.name ?? ""));
+  const strays = [...pvcs.values()].flatMap(({ metadata }) => {
+    const { name = "", ownerReferences = [], deletionTimestamp } = metadata;
+    const isMade = ownerReferences.some(({ uid }) => uid === cluster.metadata.uid);
+    return named.has(name) || isMade || deletionTimestamp !== undefined ? [] : [name];
+  });
+  if (strays.length === 0) return undefined;
+  return `spec.adopt does not name ${nameList(strays.sort())}, whose labels are those of this cluster, so that servers would start there as well`;
 }
 
 /** Why a claim cannot be one of this cluster, as a clause. */
@@ -73,6 +93,12 @@ export function subjectOf({ cluster }: AdoptionView, { metadata }: Claim): Claim
   return { id: labels[idLabel] ?? "", processClass: labels[classLabel] ?? "" };
 }
 
+/** A seed says nothing here: people give one to bring a database back. */
+function isOneOfSeveral(spec: ClusterSpec): boolean {
+  const { seedConnectionString: _, ...rest } = spec;
+  return (spec.processGroupIDPrefix ?? "") !== "" || sharesDatabase(rest);
+}
+
 /** Which classes have fewer claims than they should have process groups, as a sentence. */
 export function gapOf(
   view: AdoptionView,
@@ -89,7 +115,11 @@ export function gapOf(
   return `spec.adopt names too few volume claims. ${lacking.join("; ")}`;
 }
 
-/** Which coordinators are not among the volumes, when those that are there are no majority; addresses tell nothing. */
+/**
+ * Which coordinators are not among the volumes, when those that are there are no majority. Addresses tell nothing, nor do names
+ * of other instances of the database. A pod of the same name at another place is another one: the volumes are copies, and
+ * servers that start on them would join the database that they were copied from.
+ */
 export function missingCoordinators(
   view: AdoptionView,
   claims: readonly Claim[],
@@ -108,7 +138,12 @@ export function missingCoordinators(
       return namesOfGroup(view, id, processClass).podName;
     }),
   );
-  const missing = hosts.filter((host) => !pods.has(host.split(".")[0] ?? ""));
+  const isShared = isOneOfSeveral(view.cluster.spec);
+  const missing = hosts.filter((host) => {
+    const isKnown = pods.has(host.split(".")[0] ?? "");
+    if (isNameOfService(view.cluster, host)) return !isKnown;
+    return isKnown || !isShared;
+  });
   if (missing.length * 2 < hosts.length) return undefined;
   return `Of ${counted(hosts.length, "coordinator")} of the connection string, no majority is among the volume claims that spec.adopt names. Missing: ${nameList(missing)}`;
 }

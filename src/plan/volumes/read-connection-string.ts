@@ -21,6 +21,10 @@ const retryAfterMs = 60_000;
 const readersMax = 20;
 /** What was read without a result is read again after so long: a person may have mended it. */
 const againMs = 600_000;
+/** A pod that finds no node, or that cannot be deleted, has no end of its own. */
+const pendingMaxMs = 360_000;
+/** Of what a pod said. */
+const wordsMax = 200;
 
 const remedy =
   "Put the text of fdb.cluster, which lies beside the data on each volume (mount one in a pod of your own) or in a backup of the ConfigMap, into spec.seedConnectionString.";
@@ -36,6 +40,16 @@ export function withoutReaders(snapshot: Snapshot): StepResult | undefined {
   const readers = readersOf(snapshot);
   if (readers.length === 0) return undefined;
   const message = `The connection string is known; the pods that read it from the volumes end: ${nameList(namesOf(readers))}`;
+  return {
+    actions: removals(readers),
+    waits: [{ step, reason: "VolumesBeingRead", message, retryAfterMs: 5_000 }],
+    isUnfinished: true,
+    stop: true,
+  };
+}
+
+function withoutOthers(readers: readonly Stored<Pod>[]): StepResult {
+  const message = `Pods that read volumes which are not meant any more end: ${nameList(namesOf(readers))}`;
   return {
     actions: removals(readers),
     waits: [{ step, reason: "VolumesBeingRead", message, retryAfterMs: 5_000 }],
@@ -61,12 +75,21 @@ export function readConnectionString(
   draft: Draft,
   claims: readonly Claim[],
 ): StepResult {
-  const readers = new Map(readersOf(snapshot).map((reader) => [claimOfReader(reader), reader]));
-  const names = claims.map(({ metadata }) => metadata.name ?? "").sort();
+  const uids = new Map(claims.map(({ metadata }) => [metadata.name ?? "", metadata.uid ?? ""]));
+  const isOfClaim = (reader: Stored<Pod>): boolean => {
+    const { name, uid } = claimOfReader(reader);
+    return uids.get(name) === uid;
+  };
+  const all = readersOf(snapshot);
+  // A claim that was made again, or that is not meant any more, is another volume.
+  const others = all.filter((reader) => !isOfClaim(reader));
+  if (others.length > 0) return withoutOthers(others);
+  const readers = new Map(all.map((reader) => [claimOfReader(reader).name, reader]));
+  const names = [...uids.keys()].sort();
   const readings = new Map<string, Reading>();
   for (const name of names) {
     const reader = readers.get(name);
-    if (reader !== undefined) readings.set(name, readingOf(reader));
+    if (reader !== undefined) readings.set(name, inTime(snapshot, reader));
   }
   const left = names.filter((name) => (readings.get(name)?.kind ?? "pending") === "pending");
   if (left.length > 0) return readOn(snapshot, draft, claims, readings, left);
@@ -86,8 +109,21 @@ export function readConnectionString(
 }
 
 function isOld(snapshot: Snapshot, { metadata }: Stored<Pod>): boolean {
-  const madeMs = operatorTimeMs(snapshot, metadata.creationTimestamp);
-  return madeMs !== undefined && snapshot.nowMs - madeMs >= againMs;
+  return ageMs(snapshot, metadata.creationTimestamp) >= againMs;
+}
+
+function ageMs(snapshot: Snapshot, since: string | undefined): number {
+  const sinceMs = operatorTimeMs(snapshot, since);
+  return sinceMs === undefined ? 0 : snapshot.nowMs - sinceMs;
+}
+
+function inTime(snapshot: Snapshot, reader: Stored<Pod>): Reading {
+  const reading = readingOf(reader);
+  if (reading.kind !== "pending") return reading;
+  const { creationTimestamp, deletionTimestamp = creationTimestamp } = reader.metadata;
+  if (ageMs(snapshot, deletionTimestamp) < pendingMaxMs) return reading;
+  const { name = "" } = reader.metadata;
+  return { kind: "failed", why: `pod ${name} has not ended, ${reading.why}` };
 }
 
 function readOn(
@@ -129,7 +165,7 @@ function readerAction(
   const { id } = claim === undefined ? { id: "" } : subjectOf(snapshot, claim);
   const group = groups.find(({ processGroupID }) => processGroupID === id);
   const server = group && desired.pod(group)?.object;
-  const object = server && volumeReader(snapshot.cluster, name, server);
+  const object = claim && server && volumeReader(snapshot.cluster, claim, server);
   return object && { type: "createVolumeReader", step, object };
 }
 
@@ -143,7 +179,7 @@ function judged(
   const holders = new Map<string, string[]>();
   for (const [name, reading] of readings) {
     if (reading.kind !== "read")
-      failed.push(`${name} (${reading.kind === "failed" ? reading.why : ""})`);
+      failed.push(`${name} (${reading.kind === "failed" ? reading.why.slice(0, wordsMax) : ""})`);
     else if (!parseConnectionString(reading.text).ok) failed.push(`${name} (no connection string)`);
     else holders.set(reading.text, [...(holders.get(reading.text) ?? []), name]);
   }
@@ -153,7 +189,7 @@ function judged(
     const unread = failed.length === 0 ? "" : `; not read: ${nameList(failed)}`;
     const message = `The volumes disagree about the connection string: ${sides.join("; ")}${unread}`;
     const choice =
-      "Find out which one the database used last (a volume whose server was away when coordinators changed has an older one), and put it into spec.seedConnectionString.";
+      "Find out which one the database used last (a volume whose server was away when coordinators changed has an older one), and put it into spec.seedConnectionString. Take the labels off claims whose volumes are of another database: servers start on all that are named.";
     return { step, reason: "AdoptionRefused", message, remedy: choice, retryAfterMs };
   }
   if (first === undefined || failed.length > 0) {

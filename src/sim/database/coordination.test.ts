@@ -53,11 +53,16 @@ test("[FDB5] a client and a process with the old connection string follow the co
   });
   assert.equal(await sample.call(stale.connectionString(10_000)), text);
   const path = "/var/fdb/data/fdb.cluster";
-  assert.equal(sample.cluster.files("log-2").get(path), `${text}\n`);
-  assert.equal(sample.cluster.files("storage-3").get(path), sample.connectionString);
+  const asServersWriteIt = (line: string): string =>
+    `# DO NOT EDIT!\n# This file is auto-generated, it is not to be edited by hand\n${line}\n`;
+  assert.equal(sample.cluster.files("log-2").get(path), asServersWriteIt(text));
+  assert.equal(
+    sample.cluster.files("storage-3").get(path),
+    asServersWriteIt(sample.connectionString),
+  );
   sample.cluster.restart("storage-3");
   await sample.pass(5);
-  assert.equal(sample.cluster.files("storage-3").get(path), `${text}\n`);
+  assert.equal(sample.cluster.files("storage-3").get(path), asServersWriteIt(text));
   assert.equal(summarize(await sample.status()).processes, 8);
 });
 

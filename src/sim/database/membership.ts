@@ -9,7 +9,7 @@ import { loseStorage, returnStorage } from "./storage-servers.ts";
 import { hostOf } from "../../model/address.ts";
 import { connectTo, isCut } from "./fabric.ts";
 import type { Fabric } from "./fabric.ts";
-import { clusterKey, formatConnectionString } from "./network-address.ts";
+import { clusterFileText, clusterKey, formatConnectionString } from "./network-address.ts";
 import type { ConnectionString } from "./network-address.ts";
 import { isProtocolCompatible } from "./protocol.ts";
 import { hasTransactionRole } from "./log-roles.ts";
@@ -57,8 +57,8 @@ function isMute(instance: ServerInstance, nowMs: number): boolean {
 }
 
 export function writeClusterFile(instance: ServerInstance): void {
-  const text = formatConnectionString(instance.connection);
-  instance.spec.files.write(instance.arguments.clusterFile, `${text}\n`);
+  const { connection, spec } = instance;
+  spec.files.write(instance.arguments.clusterFile, clusterFileText(connection));
 }
 
 /** The database that coordinators name, or the one without any record that waits at them. */

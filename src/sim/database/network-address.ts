@@ -66,6 +66,13 @@ export function formatConnectionString(connection: ConnectionString): string {
   return `${connection.description}:${connection.id}@${list}`;
 }
 
+/** A cluster file as a server writes it. */
+export function clusterFileText(connection: ConnectionString): string {
+  const comments =
+    "# DO NOT EDIT!\n# This file is auto-generated, it is not to be edited by hand\n";
+  return `${comments}${formatConnectionString(connection)}\n`;
+}
+
 /** What the coordinators file their state under; it changes with every change of coordinators. */
 export function clusterKey(connection: ConnectionString): string {
   return `${connection.description}:${connection.id}`;

@@ -56,11 +56,13 @@ test("[FDB7] data of a newer line cannot be read two lines back", async () => {
 test("[FDB3] the first start copies the seed cluster file, later ones keep their own", async () => {
   const sample = await startSample({ servers: plainServers(), coordinators: plainCoordinators });
   const path = "/var/fdb/data/fdb.cluster";
-  assert.equal(sample.cluster.files("log-1").get(path), sample.connectionString);
+  const written = sample.cluster.files("log-1").get(path) ?? "";
+  assert.match(written, /^# DO NOT EDIT!\n#.*\nsample:/);
+  assert.equal(written.split("\n")[2], sample.connectionString);
   sample.cluster.files("log-1").set("/var/dynamic-conf/fdb.cluster", "other:x@10.1.1.1:1");
   sample.cluster.restart("log-1");
   await sample.pass(5);
-  assert.equal(sample.cluster.files("log-1").get(path), sample.connectionString);
+  assert.equal(sample.cluster.files("log-1").get(path), written);
   const status = await sample.status();
   assert.equal(Object.keys(status.cluster?.processes ?? {}).length, 8);
 });

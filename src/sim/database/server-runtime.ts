@@ -15,7 +15,12 @@ import { isCut, openDisk, reachableAt } from "./fabric.ts";
 import { loseVolume } from "./lost-volume.ts";
 import type { Disk, Fabric } from "./fabric.ts";
 import { allDatabasesRefreshQuorum, joinLater, joinSoon, leave, tryJoin } from "./membership.ts";
-import { endpoint, formatAddress, parseConnectionString } from "./network-address.ts";
+import {
+  clusterFileText,
+  endpoint,
+  formatAddress,
+  parseConnectionString,
+} from "./network-address.ts";
 import type { ConnectionString, NetworkAddress } from "./network-address.ts";
 import { compareLines } from "./protocol.ts";
 import { parseServerArguments } from "./server-arguments.ts";
@@ -145,18 +150,20 @@ function readClusterFile(
   spec: ServerProcessSpec,
   args: ServerArguments,
 ): ConnectionString | string {
-  let text = spec.files.read(args.clusterFile);
-  if (text === undefined && args.seedClusterFile !== undefined) {
-    text = spec.files.read(args.seedClusterFile);
-    if (text !== undefined && !spec.files.write(args.clusterFile, text)) {
-      return `ERROR: Unable to write cluster file \`${args.clusterFile}'`;
-    }
-  }
+  const own = spec.files.read(args.clusterFile);
+  const seed = args.seedClusterFile && spec.files.read(args.seedClusterFile);
+  const text = own ?? seed;
   if (text === undefined) {
     return `ERROR: No cluster file found in current directory or default location: \`${args.clusterFile}'`;
   }
   const connection = parseConnectionString(text);
-  return connection ?? `ERROR: Connection string invalid in cluster file \`${args.clusterFile}'`;
+  if (connection === undefined) {
+    return `ERROR: Connection string invalid in cluster file \`${args.clusterFile}'`;
+  }
+  if (own === undefined && !spec.files.write(args.clusterFile, clusterFileText(connection))) {
+    return `ERROR: Unable to write cluster file \`${args.clusterFile}'`;
+  }
+  return connection;
 }
 
 /** The certificate, when it is there with its key; a message when a file was named that cannot be read. */
