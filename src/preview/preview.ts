@@ -6,6 +6,7 @@ import type { PreviewReport } from "./report.ts";
 import { runChange, runPending } from "./run.ts";
 import type { Run, RunOptions } from "./run.ts";
 import { simulatedRate } from "./movement.ts";
+import { troubleBefore } from "./trouble-before.ts";
 
 export interface PreviewInput {
   readonly picture: Picture;
@@ -46,7 +47,8 @@ export async function preview(input: PreviewInput): Promise<PreviewResult> {
     if ("refusal" in result) ({ refusal } = result);
     else runs.push(result.run);
   }
-  const { changeText, warnings = [] } = input;
+  const { changeText } = input;
+  const warnings = [...troubleBefore(picture), ...(input.warnings ?? [])];
   const told = { picture, change: changeText, warnings, pending, runs, bytesPerSecond };
   return { report: reportOf(refusal === undefined ? told : { ...told, refusal }) };
 }

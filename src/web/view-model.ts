@@ -112,6 +112,7 @@ export interface NowModel extends Pick<
       | "warning"
       | "advice"
       | "waits"
+      | "outrun"
       | "processGroups"
       | "objects"
       | "quarantine"

@@ -2,7 +2,7 @@
 // seconds. Rules: spec/page.md [PAGE2], [PAGE9].
 import { counted } from "../../model/counted.ts";
 import type { BackupTroubles, ClusterModel } from "../view-model.ts";
-import { Age, Fact, pure, UrgencyChip } from "./parts.tsx";
+import { Age, Fact, pure, Told, UrgencyChip } from "./parts.tsx";
 import { clusterViews, hashOf, viewTitles } from "./route.ts";
 import type { ClusterView } from "./route.ts";
 import { verdictWords } from "./words.ts";
@@ -45,7 +45,9 @@ export const ClusterHead = pure(({ now, namespace, name, backups }: HeadProps) =
           </span>
         </span>
       </div>
-      <p class="headline">{now.headline}</p>
+      <p class="headline">
+        <Told text={now.headline} />
+      </p>
       <dl class={`facts urgency-${ownUrgency}`}>
         <Fact question="Does the database serve?" fact={now.serving} isAsleep={isAsleep} />
         <Fact question="Are all processes and copies there?" fact={now.sound} />
@@ -68,10 +70,10 @@ function BackupNotice({ backups, namespace, name }: Omit<HeadProps, "now">) {
   const total = Object.keys(backups.backups).length;
   return (
     <p class={worst.urgency === 3 ? "notice needed" : "notice"}>
-      <strong>Backup {worst.backup}:</strong> {worst.headline}{" "}
+      <strong>Backup {worst.backup}:</strong> <Told text={worst.headline} />{" "}
       {worst.remedy === undefined ? null : (
         <>
-          <strong>What to do:</strong> {worst.remedy}{" "}
+          <strong>What to do:</strong> <Told text={worst.remedy} />{" "}
         </>
       )}
       {inTrouble} of {counted(total, "backup")} in trouble:{" "}
@@ -88,7 +90,11 @@ function ToDo({ now }: { readonly now: ClusterModel["now"] }) {
     wanted.find(({ remedy }) => remedy);
   return (
     <>
-      {now.warning === undefined ? null : <p class="notice">{now.warning}</p>}
+      {now.warning === undefined ? null : (
+        <p class="notice">
+          <Told text={now.warning} />
+        </p>
+      )}
       {now.stale.map((text) => (
         <p class="notice" key={text}>
           {text}
@@ -97,9 +103,11 @@ function ToDo({ now }: { readonly now: ClusterModel["now"] }) {
       {first === undefined ? null : (
         <div class={`to-do urgency-${now.ownUrgency}`}>
           <h2>What to do</h2>
-          <p class="to-do-remedy">{first.remedy}</p>
+          <p class="to-do-remedy">
+            <Told text={first.remedy ?? ""} />
+          </p>
           <p class="dim">
-            {first.reason}: {first.message}
+            {first.reason}: <Told text={first.message} />
             {first.since === undefined ? null : (
               <>
                 {" · for "}

@@ -3,7 +3,7 @@ import { useComputed, useSignal } from "@preact/signals";
 import { counted } from "../../model/counted.ts";
 import { asSentence } from "../../plugin/explain/words.ts";
 import type { ClusterCard } from "../view-model.ts";
-import { Age, Answer, pure, UrgencyChip } from "./parts.tsx";
+import { Age, Answer, pure, Told, UrgencyChip } from "./parts.tsx";
 import { cards, known } from "./state.ts";
 import { hashOf } from "./route.ts";
 import { isWanted, sortedCards, summaryText } from "./card-order.ts";
@@ -121,7 +121,9 @@ const Card = pure(({ card }: { readonly card: ClusterCard }) => {
         </h2>
         <UrgencyChip {...{ urgency, ownUrgency, verdict }} reason={first?.reason} />
       </div>
-      <p class="headline">{card.headline}</p>
+      <p class="headline">
+        <Told text={card.headline} />
+      </p>
       <p class={`answers urgency-${ownUrgency}`}>
         <Answer
           fact={card.serving}
@@ -139,19 +141,19 @@ const Card = pure(({ card }: { readonly card: ClusterCard }) => {
       </p>
       {ownUrgency >= 2 && first?.remedy ? (
         <p class={`remedy urgency-${ownUrgency}`}>
-          <strong>{first.reason}:</strong> {asSentence(first.message)} <strong>What to do:</strong>{" "}
-          {first.remedy}
+          <strong>{first.reason}:</strong> <Told text={asSentence(first.message)} />{" "}
+          <strong>What to do:</strong> <Told text={first.remedy} />
         </p>
       ) : null}
       {backups?.worst === undefined ? null : (
         <p class={`remedy urgency-${backups.worst.urgency}`}>
           <span class="cut">
-            <strong>Backup {backups.worst.backup}:</strong> {backups.worst.headline}
+            <strong>Backup {backups.worst.backup}:</strong> <Told text={backups.worst.headline} />
           </span>
           {backups.worst.remedy === undefined ? null : (
             <span>
               {" "}
-              <strong>What to do:</strong> {backups.worst.remedy}
+              <strong>What to do:</strong> <Told text={backups.worst.remedy} />
             </span>
           )}
         </p>

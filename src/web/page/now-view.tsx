@@ -2,7 +2,7 @@
 // Rules: spec/page.md [PAGE9].
 import type { ClassRow } from "../../plugin/status/status-view.ts";
 import type { ClusterModel, NowModel } from "../view-model.ts";
-import { Age, Commands, pure, Until, Wait } from "./parts.tsx";
+import { Age, Commands, pure, Told, Until, Wait } from "./parts.tsx";
 
 interface NowProps {
   readonly now: NowModel;
@@ -15,6 +15,7 @@ export const NowView = pure(({ now, commands }: NowProps) => (
       <section class="block">
         <h2>Waits</h2>
         {now.waits.length === 0 ? <p class="dim">The operator waits for nothing.</p> : null}
+        <Outrun now={now} />
         <ul class="plain waits">
           {now.waits.map((wait) => (
             <Wait
@@ -56,7 +57,7 @@ export const NowView = pure(({ now, commands }: NowProps) => (
                 {type === "Warning" ? "Warning: " : ""}
                 {reason}
               </strong>{" "}
-              {message}
+              <Told text={message} />
               {count > 1 ? <span class="dim"> ({count} times)</span> : null}
             </li>
           ))}
@@ -77,6 +78,18 @@ export const NowView = pure(({ now, commands }: NowProps) => (
     </div>
   </div>
 ));
+
+/** What the operator waited for when it wrote that down, and has done since, may not agree. */
+function Outrun({ now: { outrun } }: { readonly now: NowModel }) {
+  if (outrun === undefined) return null;
+  const { writtenAt, at, reason, message } = outrun;
+  return (
+    <p class="dim">
+      Written <Age since={writtenAt} /> ago. <Age since={at} /> ago: <strong>{reason}</strong>{" "}
+      {message}
+    </p>
+  );
+}
 
 const listedMax = 12;
 

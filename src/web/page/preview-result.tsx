@@ -15,7 +15,8 @@ const outcomes: Readonly<Record<PreviewReport["outcome"], readonly [Urgency, str
 
 export function PreviewResult({ answer }: { readonly answer: PreviewAnswer }) {
   const { report, text } = answer;
-  const [urgency, title] = outcomes[report.outcome];
+  const [ofOutcome, title] = outcomes[report.outcome];
+  const urgency = ofOutcome === 0 && report.warnings.length > 0 ? 2 : ofOutcome;
   return (
     <div class="preview-result" role="region" aria-label="What would happen" aria-live="polite">
       <div class={`block edge urgency-${urgency}`}>

@@ -9,7 +9,7 @@ import { isOutdatedCondition } from "../../plugin/explain/groups.ts";
 import { objectTroubles } from "../../plugin/explain/objects.ts";
 import { treeView } from "../../plugin/tree/tree-view.ts";
 import type { TreePlace, TreeView } from "../../plugin/tree/tree-view.ts";
-import { notExcludedYet } from "../../plugin/tree/tree-leaf.ts";
+import { notExcludedYet, podStarts } from "../../plugin/tree/tree-leaf.ts";
 import type { TreeInput, TreeLeaf } from "../../plugin/tree/tree-leaf.ts";
 import type { MapColumn, MapModel, MapPlace, MapRow, Tile, TileState } from "../view-model.ts";
 
@@ -146,7 +146,10 @@ function tileOf(leaf: TreeLeaf, podTrouble: string | undefined, around: Around):
   return { group, processClass, roles, isCoordinator, processes, troubles, state };
 }
 
-const starting = new Set(["MissingPod", "MissingPVC", "MissingService", "PodPending"]);
+const starting = new Set([
+  ...["MissingPod", "MissingPVC", "MissingService", "PodPending"],
+  podStarts,
+]);
 
 /** Its process group is about to be taken out, and runs as long as nothing else is said. */
 const goesSoon = new Set(["NodeDraining", "NodeTaintDetected", "NodeTaintReplacing"]);
