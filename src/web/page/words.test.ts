@@ -8,6 +8,7 @@ import {
   clockText,
   dateText,
   listThatFits,
+  momentText,
   shortTrouble,
   softBreaks,
   toldParts,
