@@ -63,6 +63,14 @@ test("[E2] where the operator is at work, it is said at what", () => {
   const restarts = { generations: { needsBounce: 3 } };
   assert.match(headline([], restarts), /at work: restart processes with their new arguments\.$/);
   assert.match(headline([], {}), /and the operator is at work\.$/);
+  const flags = { generations: { needsBounce: 3, hasUnhealthyProcess: 3 } };
+  const doing = (...conditions: string[]): readonly string[] =>
+    pageOf(sceneCluster([group("log-1", conditions)], { ...(busy as object), ...flags })).doing;
+  const [restart, heal] = [
+    ...["restart processes with their new arguments", "get all process groups healthy"],
+  ];
+  assert.deepEqual(doing("IncorrectCommandLine"), [restart]);
+  assert.deepEqual(doing("IncorrectCommandLine", "MissingProcesses"), [restart, heal]);
 });
 
 test("[E3] a change of the resource is not said to have lasted as long as something else", () => {

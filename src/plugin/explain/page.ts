@@ -17,7 +17,7 @@ import { podNameOf } from "../../model/process-group-id.ts";
 import { nameList } from "../../plan/wait.ts";
 import { concernAt } from "../../plan/reasons/concern.ts";
 import type { Concern } from "../../plan/reasons/reason.ts";
-import { groupTroubles, meaningOf } from "./groups.ts";
+import { groupTroubles, isOutdatedCondition, meaningOf } from "./groups.ts";
 import type { GroupTrouble } from "./groups.ts";
 import { objectTroubles, recentEvents } from "./objects.ts";
 import type { ObjectTrouble, ToldEvent } from "./objects.ts";
@@ -436,7 +436,14 @@ export function doingFlags(
 ): (readonly [flag: string, text: string])[] {
   if (["deleting", "unseen", "paused", "asleep", "invalid", "healthy"].includes(verdict)) return [];
   const flags: Readonly<Record<string, number | undefined>> = cluster.status?.generations ?? {};
-  return goals.filter(([flag]) => flags[flag] !== undefined);
+  const found = goals.filter(([flag]) => flags[flag] !== undefined);
+  // The operator sets the flag for process groups that are only outdated, too.
+  const isToldOtherwise = found.length > 1 && !(cluster.status?.processGroups ?? []).some(isIll);
+  return isToldOtherwise ? found.filter(([flag]) => flag !== "hasUnhealthyProcess") : found;
+}
+
+function isIll({ processGroupConditions = [] }: ProcessGroupStatus): boolean {
+  return processGroupConditions.some(({ type }) => type !== "Ready" && !isOutdatedCondition(type));
 }
 
 function asClause(text: string): string {

@@ -90,7 +90,12 @@ function Backup({ card }: { readonly card: BackupCard }) {
 function pairsOf(card: BackupCard): [string, string][] {
   const pairs: [string, string | undefined][] = [
     ["Written", card.writtenBytes === undefined ? undefined : bytesText(card.writtenBytes)],
-    ["Snapshot", card.snapshotPercent === undefined ? undefined : `${card.snapshotPercent} %`],
+    [
+      "Snapshot",
+      card.snapshotPercent === undefined
+        ? undefined
+        : `${card.snapshotPercent} % of its period has passed`,
+    ],
   ];
   return pairs.filter((pair): pair is [string, string] => pair[1] !== undefined);
 }

@@ -5,7 +5,7 @@ import type { BackupTroubles, ClusterModel } from "../view-model.ts";
 import { Age, Fact, pure, Told, UrgencyChip } from "./parts.tsx";
 import { clusterViews, hashOf, viewTitles } from "./route.ts";
 import type { ClusterView } from "./route.ts";
-import { verdictWords } from "./words.ts";
+import { verdictWords, wellText } from "./words.ts";
 
 interface HeadProps {
   readonly now: ClusterModel["now"];
@@ -17,9 +17,9 @@ interface HeadProps {
 export const ClusterHead = pure(({ now, namespace, name, backups }: HeadProps) => {
   const { urgency, ownUrgency, verdict, version, processGroups: groups } = now;
   const isAsleep = verdict === "asleep";
-  // Those that are still to be made are not well, either.
-  const wanted = now.classes.reduce((sum, row) => sum + row.wanted, 0);
-  const outdated = now.classes.reduce((sum, row) => sum + row.outdated, 0);
+  // What needs somebody most comes first.
+  const isBackupFirst = (backups.worst?.urgency ?? 0) > ownUrgency;
+  const notice = <BackupNotice {...{ backups, namespace, name }} />;
   const isMoving = version.running !== undefined && version.running !== version.wanted;
   return (
     <div class={`head edge urgency-${urgency}`}>
@@ -40,8 +40,7 @@ export const ClusterHead = pure(({ now, namespace, name, backups }: HeadProps) =
           <span>
             {isAsleep
               ? `${counted(groups.total, "process group")}, none with a pod`
-              : `${groups.total - groups.inTrouble} of ${Math.max(groups.total, wanted)} process groups well`}
-            {outdated === 0 ? "" : `, ${outdated} outdated`}
+              : wellText(countsOf(now.classes), "process groups")}
           </span>
         </span>
       </div>
@@ -57,11 +56,22 @@ export const ClusterHead = pure(({ now, namespace, name, backups }: HeadProps) =
           isPatient={ownUrgency < 2}
         />
       </dl>
+      {isBackupFirst ? notice : null}
       <ToDo now={now} />
-      <BackupNotice {...{ backups, namespace, name }} />
+      {isBackupFirst ? null : notice}
     </div>
   );
 });
+
+function countsOf(classes: ClusterModel["now"]["classes"]): Parameters<typeof wellText>[0] {
+  const sum = (of: (row: (typeof classes)[0]) => number): number =>
+    classes.reduce((total, row) => total + of(row), 0);
+  return {
+    ...{ well: sum(({ well }) => well), total: sum(({ total }) => total) },
+    ...{ wanted: sum(({ wanted }) => wanted), outdated: sum(({ outdated }) => outdated) },
+    ...{ starting: sum(({ starting }) => starting), leaving: sum(({ leaving }) => leaving) },
+  };
+}
 
 /** Which backup needs somebody most, and how many others do. */
 function BackupNotice({ backups, namespace, name }: Omit<HeadProps, "now">) {

@@ -1,6 +1,7 @@
 // What the operator does and waits for, with what a person can do, as `kubectl fdb explain` and `plan` say it.
 // Rules: spec/page.md [PAGE9].
 import type { ClassRow } from "../../plugin/status/status-view.ts";
+import { recentMax } from "../../plugin/explain/recent-max.ts";
 import type { ClusterModel, NowModel } from "../view-model.ts";
 import { Age, Commands, pure, Told, Until, Wait } from "./parts.tsx";
 
@@ -22,6 +23,7 @@ export const NowView = pure(({ now, commands }: NowProps) => (
               key={`${wait.step} ${wait.reason} ${wait.object ?? ""}`}
               wait={wait}
               meaning={now.meanings[wait.reason]}
+              urgency={now.ownUrgency}
             />
           ))}
         </ul>
@@ -62,6 +64,9 @@ export const NowView = pure(({ now, commands }: NowProps) => (
             </li>
           ))}
         </ul>
+        {now.recent.length < recentMax ? null : (
+          <p class="dim">The last {recentMax}. Older ones are in the time line.</p>
+        )}
       </section>
       <AdviceList advice={now.advice} />
       <Commands commands={commands} />

@@ -205,14 +205,22 @@ const concernWords: Readonly<Record<ExplainedWait["concern"], string>> = {
   passing: "Goes by itself",
 };
 
-export function Wait({ wait, meaning }: { wait: ExplainedWait; meaning?: string | undefined }) {
-  const urgency = concerns[wait.concern];
+interface WaitProps {
+  readonly wait: ExplainedWait;
+  readonly meaning?: string | undefined;
+  /** Of what waits: where that needs somebody, so does a wait that needs a look. */
+  readonly urgency?: Urgency;
+}
+
+export function Wait({ wait, meaning, urgency: needed = 0 }: WaitProps) {
+  const isUrgent = needed === 3 && wait.concern === "look";
+  const urgency = isUrgent ? 3 : concerns[wait.concern];
   return (
     <li class={`wait edge urgency-${urgency}`}>
       <p class="wait-head">
         <strong>{wait.reason}</strong>
         <span class="dim">
-          {concernWords[wait.concern]} · step {wait.step}
+          {isUrgent ? "Needs a look now" : concernWords[wait.concern]} · step {wait.step}
           {wait.object === undefined ? null : ` · ${wait.object}`}
           {wait.since === undefined ? null : (
             <>

@@ -12,6 +12,7 @@ import {
   shortTrouble,
   softBreaks,
   toldParts,
+  wellText,
 } from "./words.ts";
 
 test("[PAGE2] a cluster is called at work only when the operator is", () => {
@@ -35,6 +36,17 @@ test("[PAGE2] where a backup needs somebody more than its cluster, the chip says
   assert.equal(chip(2, 0, "asleep"), "! Worth a look: a backup");
   assert.equal(chip(3, 2, "degraded"), "✕ Somebody is needed: a backup");
   assert.equal(chip(3, 3, "down"), "✕ Somebody is needed");
+});
+
+test("[PAGE2] process groups that are not well are told by what they are instead", () => {
+  const told = (counts: object, noun?: string): string =>
+    wellText(
+      { ...{ well: 9, total: 11, wanted: 10, outdated: 0, starting: 0, leaving: 0 }, ...counts },
+      noun,
+    );
+  assert.equal(told({ starting: 1, leaving: 1 }), "9 of 11 well, 1 starting, 1 leaving");
+  assert.equal(told({ outdated: 2 }, "process groups"), "9 of 11 process groups well, 2 outdated");
+  assert.equal(told({ total: 9 }), "9 of 10 well");
 });
 
 test("[PAGE18] times are those of UTC, whatever the clock of the browser says", () => {

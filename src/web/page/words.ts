@@ -113,6 +113,24 @@ export const answerWords: Readonly<Record<ShownAnswer, string>> = {
   unknown: "Not known",
 };
 
+/** How many process groups there are of each kind. */
+interface GroupCounts {
+  readonly well: number;
+  readonly total: number;
+  readonly wanted: number;
+  readonly outdated: number;
+  readonly starting: number;
+  readonly leaving: number;
+}
+
+/** "9 of 11 well, 1 starting, 1 leaving"; those that are still to be made are not well, either. */
+export function wellText(counts: GroupCounts, noun = ""): string {
+  const kinds = ["outdated", "starting", "leaving"] as const;
+  const others = kinds.filter((kind) => counts[kind] > 0).map((kind) => `${counts[kind]} ${kind}`);
+  const all = `${Math.max(counts.total, counts.wanted)}${noun === "" ? "" : ` ${noun}`}`;
+  return [`${counts.well} of ${all} well`, ...others].join(", ");
+}
+
 const two = (number: number): string => String(number).padStart(2, "0");
 
 /** "14:05:09", in UTC as everything that the operator writes; where it stands alone, "UTC" stands beside it. */

@@ -188,6 +188,11 @@ test("[WEB7] a pod that no node takes is told first, and a database that sleeps 
     ["asleep", "asleep"],
   );
   assert.deepEqual([asleep.inTrouble, asleep.silent], [0, "the database sleeps"]);
+  const placed = { faultDomain: "n7" };
+  const waking = mapModel({ cluster: sceneCluster([group("log-1", [], placed)]), pods: [], nodes });
+  assert.deepEqual(waking.columns[0]?.places, [
+    { kind: "fault domain", name: "n7", notes: ["last known"] },
+  ]);
 });
 
 test("[WEB7] pods that may not be read make no tile look ill, and a foreign process is told", () => {

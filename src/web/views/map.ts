@@ -40,7 +40,7 @@ export function mapModel(input: MapInput): MapModel {
     total: tree.total,
     inTrouble: tiles.filter(({ state }) => state !== "well" && state !== "asleep").length,
     ...(tree.silent === undefined ? {} : { silent: tree.silent }),
-    columns: byKubernetesZone(columnsOf(tree), nodes),
+    columns: byKubernetesZone(columnsOf(tree).map(withKnowledge), nodes),
     kubernetesZones: zonesOf(nodes),
     tiles: Object.fromEntries(tiles.map((tile) => [tile.group, tile])),
   };
@@ -68,6 +68,17 @@ function leavesOf({ places, groups }: Pick<TreeView, "groups" | "places">): Tree
 function columnsOf({ places, groups }: Pick<TreeView, "groups" | "places">): MapColumn[] {
   const rest: TreePlace[] = groups.length === 0 ? [] : [{ ...nowhere, groups }];
   return columnsIn([...places, ...rest], []);
+}
+
+/** Where no process and no pod tells the fault domain, it is the one that the operator wrote down last. */
+function withKnowledge(column: MapColumn): MapColumn {
+  if (column.rows.some(({ node }) => node !== "")) return column;
+  const places = column.places.map((place) =>
+    place.kind === "fault domain" && place.name !== ""
+      ? { ...place, notes: [...place.notes, "last known"] }
+      : place,
+  );
+  return { ...column, places };
 }
 
 const zoneLabel = "topology.kubernetes.io/zone";
