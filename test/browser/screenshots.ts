@@ -21,6 +21,7 @@ const views = [
   ...["clusters", "map", "story", "now", "time-line", "figures", "backups"],
   ...["preview-under-way", "preview"],
 ];
+const otherVersion = "7.3.79";
 const schemes = ["dark", "light"] as const;
 
 const opened = await sharedBrowser();
@@ -86,6 +87,7 @@ async function take(
     ...{ source, page: pageAssets, port: 0, clock, log: silentLog },
   });
   for (const shot of shots) {
+    if (shot.view === "preview") await answerPreview(source);
     const context = await browser.newContext({
       viewport: { width: 1_440, height: 900 },
       colorScheme: shot.scheme,
@@ -101,6 +103,17 @@ async function take(
     await context.close();
   }
   await served.close();
+}
+
+/**
+ * The same question has the same answer while time stands still: it is found before the page asks, whose patience is that of
+ * a person. It ends by its own limit of computing, however busy the machine is. What is refused is told by the page.
+ */
+async function answerPreview(source: Source): Promise<void> {
+  const change = { type: "upgrade", version: otherVersion } as const;
+  const { signal } = new AbortController();
+  const request = { namespace: "default", cluster: "sample", change };
+  await source.preview(request, signal).catch(() => undefined);
 }
 
 async function show(page: Page, { view, cluster }: Shot, fullPage: boolean): Promise<void> {
@@ -122,7 +135,7 @@ async function show(page: Page, { view, cluster }: Shot, fullPage: boolean): Pro
   }
   if (path === "preview") {
     await page.getByRole("radio", { name: "Another version" }).click();
-    await page.getByRole("textbox", { name: "Version" }).fill("7.3.79");
+    await page.getByRole("textbox", { name: "Version" }).fill(otherVersion);
     await askPreview(page);
     const awaited = view === "preview" ? ".preview-result, [role=alert]" : ".preview-progress";
     // As long as the page itself waits.

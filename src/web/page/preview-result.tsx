@@ -21,7 +21,10 @@ export function PreviewResult({ answer }: { readonly answer: PreviewAnswer }) {
     <div class="preview-result" role="region" aria-label="What would happen" aria-live="polite">
       <div class={`block edge urgency-${urgency}`}>
         <h2>{title}</h2>
-        <p>{report.change}</p>
+        <p>
+          {report.change}
+          {report.seeds.length === 0 ? null : <span class="dim"> · {triedText(report)}</span>}
+        </p>
         {report.refusal === undefined ? null : <p class="notice">{report.refusal}</p>}
         {report.warnings.map((warning) => (
           <p class="notice" key={warning}>
@@ -75,6 +78,12 @@ export function PreviewResult({ answer }: { readonly answer: PreviewAnswer }) {
       </details>
     </div>
   );
+}
+
+/** With other chances other things may happen: a range of one run is none. */
+function triedText({ seeds }: PreviewReport): string {
+  const times = seeds.length === 1 ? "once" : `${seeds.length} times, with other chances each time`;
+  return `tried out ${times}`;
 }
 
 function costsOf(report: PreviewReport): [string, string, string][] {
