@@ -183,7 +183,7 @@ export function softBreaks(text: string): string[] {
     const isLong = word.trimEnd().length > wordMax;
     const [first = "", ...others] = isLong ? word.split(joints) : [word];
     pieces[pieces.length - 1] += first;
-    pieces.push(...others);
+    for (const piece of others) pieces.push(piece);
   }
   return pieces;
 }
