@@ -129,7 +129,7 @@ function Troubles({ now }: { readonly now: NowModel }) {
         {troubles.map(({ condition, meaning, processClass, ids, total, since }) => (
           <li key={`${condition} ${processClass}`}>
             <strong>
-              {ids.length} of {total} {processClass}
+              {ids.length} of {total} {processClass}:
             </strong>{" "}
             {meaning} <span class="dim">({condition}</span>
             {since === undefined ? null : (
