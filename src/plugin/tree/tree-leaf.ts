@@ -83,11 +83,14 @@ function troublesOf(
   }
   if (!isMadeSince(group, pod)) return [...types, ...notesOf(rows)];
   if (rows.length === 0) return [podStarts, ...types];
-  return [...types.filter((type) => type !== "MissingProcesses"), ...notesOf(rows)];
+  // The operator has not noted it yet, and calls it no member.
+  return [processIsUp, ...types.filter((type) => type !== "MissingProcesses"), ...notesOf(rows)];
 }
 
 /** Of a pod that was made since the operator last wrote its status. */
 export const podStarts = "pod starts";
+
+export const processIsUp = "its process is up";
 
 const excludedNote = "excluded";
 

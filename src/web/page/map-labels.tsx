@@ -51,7 +51,7 @@ function PlaceName({ place }: { readonly place: MapPlace }) {
     <span class="place">
       <span class="dim">{place.kind}</span> {place.name === "" ? "not known" : place.name}
       {place.notes.map((note) => (
-        <strong key={note} class={note === "last known" ? "dim" : "note"}>
+        <strong key={note} class="note">
           {" "}
           {note}
         </strong>

@@ -90,8 +90,8 @@ function Outrun({ now: { outrun } }: { readonly now: NowModel }) {
   const { writtenAt, at, reason, message } = outrun;
   return (
     <p class="dim">
-      Written <Age since={writtenAt} /> ago. <Age since={at} /> ago: <strong>{reason}</strong>{" "}
-      {message}
+      Written <Age since={writtenAt} /> ago. Since then, <Age since={at} /> ago:{" "}
+      <strong>{reason}</strong> {message}
     </p>
   );
 }

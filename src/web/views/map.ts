@@ -9,7 +9,7 @@ import { isOutdatedCondition } from "../../plugin/explain/groups.ts";
 import { objectTroubles } from "../../plugin/explain/objects.ts";
 import { treeView } from "../../plugin/tree/tree-view.ts";
 import type { TreePlace, TreeView } from "../../plugin/tree/tree-view.ts";
-import { notExcludedYet, podStarts } from "../../plugin/tree/tree-leaf.ts";
+import { notExcludedYet, podStarts, processIsUp } from "../../plugin/tree/tree-leaf.ts";
 import type { TreeInput, TreeLeaf } from "../../plugin/tree/tree-leaf.ts";
 import type { MapColumn, MapModel, MapPlace, MapRow, Tile, TileState } from "../view-model.ts";
 
@@ -74,9 +74,7 @@ function columnsOf({ places, groups }: Pick<TreeView, "groups" | "places">): Map
 function withKnowledge(column: MapColumn): MapColumn {
   if (column.rows.some(({ node }) => node !== "")) return column;
   const places = column.places.map((place) =>
-    place.kind === "fault domain" && place.name !== ""
-      ? { ...place, notes: [...place.notes, "last known"] }
-      : place,
+    place.kind === "fault domain" && place.name !== "" ? { ...place, kind: "last known" } : place,
   );
   return { ...column, places };
 }
@@ -159,7 +157,7 @@ function tileOf(leaf: TreeLeaf, podTrouble: string | undefined, around: Around):
 
 const starting = new Set([
   ...["MissingPod", "MissingPVC", "MissingService", "PodPending"],
-  podStarts,
+  ...[podStarts, processIsUp],
 ]);
 
 /** Its process group is about to be taken out, and runs as long as nothing else is said. */
