@@ -73,7 +73,7 @@ function columnsOf({ places, groups }: Pick<TreeView, "groups" | "places">): Map
 /** Where no process and no pod tells the fault domain, it is the one that the operator wrote down last. */
 function withKnowledge(column: MapColumn): MapColumn {
   if (column.rows.some(({ node }) => node !== "")) return column;
-  const places = column.places.map((place) =>
+  const places = column.places.map((place): MapPlace =>
     place.kind === "fault domain" && place.name !== "" ? { ...place, kind: "last known" } : place,
   );
   return { ...column, places };
