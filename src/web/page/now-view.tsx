@@ -46,28 +46,7 @@ export const NowView = pure(({ now, commands }: NowProps) => (
     </div>
     <div>
       <Classes now={now} />
-      <section class="block">
-        <h2>Lately</h2>
-        {now.recent.length === 0 ? <p class="dim">No event within the last hour.</p> : null}
-        <ul class="plain">
-          {now.recent.map(({ at, type, reason, message, count }) => (
-            <li key={`${at} ${reason} ${message}`} class={type === "Warning" ? "warned" : ""}>
-              <span class="dim">
-                <Age since={at} /> ago
-              </span>{" "}
-              <strong>
-                {type === "Warning" ? "Warning: " : ""}
-                {reason}
-              </strong>{" "}
-              <Told text={message} />
-              {count > 1 ? <span class="dim"> ({count} times)</span> : null}
-            </li>
-          ))}
-        </ul>
-        {now.recent.length < recentMax ? null : (
-          <p class="dim">The last {recentMax}. Older ones are in the time line.</p>
-        )}
-      </section>
+      <Lately now={now} />
       <AdviceList advice={now.advice} />
       <Commands commands={commands} />
       {now.unread.length === 0 ? null : (
@@ -83,6 +62,33 @@ export const NowView = pure(({ now, commands }: NowProps) => (
     </div>
   </div>
 ));
+
+function Lately({ now }: { readonly now: NowModel }) {
+  return (
+    <section class="block">
+      <h2>Lately</h2>
+      {now.recent.length === 0 ? <p class="dim">No event within the last hour.</p> : null}
+      <ul class="plain">
+        {now.recent.map(({ at, type, reason, message, count }) => (
+          <li key={`${at} ${reason} ${message}`} class={type === "Warning" ? "warned" : ""}>
+            <span class="dim">
+              <Age since={at} /> ago
+            </span>{" "}
+            <strong>
+              {type === "Warning" ? "Warning: " : ""}
+              {reason}
+            </strong>{" "}
+            <Told text={message} />
+            {count > 1 ? <span class="dim"> ({count} times)</span> : null}
+          </li>
+        ))}
+      </ul>
+      {now.recent.length < recentMax ? null : (
+        <p class="dim">The last {recentMax}. Older ones are in the time line.</p>
+      )}
+    </section>
+  );
+}
 
 /** What the operator waited for when it wrote that down, and has done since, may not agree. */
 function Outrun({ now: { outrun } }: { readonly now: NowModel }) {
