@@ -148,7 +148,8 @@ async function show(page: Page, { view, cluster }: Shot, how: Manner): Promise<v
   if (path === "preview") {
     await choose(page, how.change);
     await askPreview(page);
-    const awaited = view === "preview" ? ".preview-result, [role=alert]" : ".preview-progress";
+    const awaited =
+      view === "preview" ? ".preview-result, [role=alert]" : ".preview-progress, [role=alert]";
     // As long as the page itself waits.
     await page
       .locator(awaited)
