@@ -3,9 +3,10 @@ import type { Change } from "./change.ts";
 import type { Picture, PictureProblem } from "./picture.ts";
 import { reportOf } from "./report.ts";
 import type { PreviewReport } from "./report.ts";
-import { runChange, runPending } from "./run.ts";
+import { runBoth, runChange } from "./run.ts";
 import type { Run, RunOptions } from "./run.ts";
 import { simulatedRate } from "./movement.ts";
+import { troubleBefore } from "./trouble-before.ts";
 
 export interface PreviewInput {
   readonly picture: Picture;
@@ -31,22 +32,25 @@ export async function preview(input: PreviewInput): Promise<PreviewResult> {
     ...{ seed, limitMs, moveBytesPerSecond: simulatedRate(picture) },
     ...(isOutOfCpu === undefined ? {} : { isOutOfCpu }),
   });
-  const waiting = await runPending(picture, optionsOf(1));
-  if (!("run" in waiting)) return { problems: "problems" in waiting ? waiting.problems : [] };
-  const { run: pending } = waiting;
+  // One run is better than none, however slow the machine is.
+  const { pending, ...first } = await runBoth(picture, change, optionsOf(1));
+  if ("problems" in first) return { problems: first.problems };
+  if (pending === undefined) return { problems: [] };
   const { acts, writes } = pending.record;
   const restsFirst = acts.length + writes.length > 0;
-  const runs: Run[] = [];
-  let refusal: string | undefined;
-  for (let seed = 1; seed <= input.seeds && refusal === undefined; seed += 1) {
-    // One run is better than none, however slow the machine is.
-    if (seed > 1 && isOutOfCpu?.() === true) break;
+  const runs: Run[] = "run" in first ? [first.run] : [];
+  let refusal = "refusal" in first ? first.refusal : undefined;
+  for (let seed = 2; seed <= input.seeds && refusal === undefined; seed += 1) {
+    if (isOutOfCpu?.() === true) break;
+    // One that is cut off tells less than the first, which is not.
     const result = await runChange(picture, change, { ...optionsOf(seed), restsFirst });
     if ("problems" in result) return result;
     if ("refusal" in result) ({ refusal } = result);
+    else if (result.run.record.end === "cpu") break;
     else runs.push(result.run);
   }
-  const { changeText, warnings = [] } = input;
+  const { changeText } = input;
+  const warnings = [...troubleBefore(picture), ...(input.warnings ?? [])];
   const told = { picture, change: changeText, warnings, pending, runs, bytesPerSecond };
   return { report: reportOf(refusal === undefined ? told : { ...told, refusal }) };
 }

@@ -47,6 +47,7 @@ export type RunResult =
   | { readonly refusal: string };
 
 interface Scene {
+  readonly notes: readonly string[];
   readonly clock: VirtualClock;
   readonly recorder: Recorder;
   readonly target: ChangeTarget;
@@ -63,17 +64,48 @@ export function runChange(
   change: Change,
   options: ChangeRunOptions,
 ): Promise<RunResult> {
-  return inCopy(picture, options, async ({ clock, recorder, target, onFindings }) => {
+  return inCopy(picture, options, async (scene) => {
+    const { clock, recorder } = scene;
     const watchedMs = clock.nowMs() + lookMs;
     if (options.restsFirst) await untilRest(clock, recorder, options);
-    if (clock.nowMs() < watchedMs) await clock.advance(watchedMs - clock.nowMs());
-    recorder.begin();
-    const before = recorder.cluster();
-    const refusal = await applyChange(change, target);
-    const after = recorder.cluster();
-    onFindings([...newFindings(before, after), ...standstills(after)]);
-    return refusal === undefined ? untilRest(clock, recorder, options) : { refusal };
+    return changed(scene, change, watchedMs, options);
   });
+}
+
+/**
+ * Both of them in one copy: what the operator does without the change, to rest, and then with it. A cluster with a lost node
+ * may take hours until it rests, so that to do that twice would be most of what a preview costs.
+ */
+export async function runBoth(
+  picture: Picture,
+  change: Change,
+  options: RunOptions,
+): Promise<RunResult & { readonly pending?: Run }> {
+  let pending: Run | undefined;
+  const result = await inCopy(picture, options, async (scene) => {
+    const { clock, recorder, notes } = scene;
+    const watchedMs = clock.nowMs() + lookMs;
+    const end = await untilRest(clock, recorder, options);
+    pending = { record: recorder.record(options.seed, end), notes, findings: [] };
+    return changed(scene, change, watchedMs, options);
+  });
+  return pending === undefined ? result : { ...result, pending };
+}
+
+/** The change is made, and the operator works until it rests again. */
+async function changed(
+  { clock, recorder, target, onFindings }: Scene,
+  change: Change,
+  watchedMs: number,
+  options: RunOptions,
+): Promise<RunEnd | { readonly refusal: string }> {
+  if (clock.nowMs() < watchedMs) await clock.advance(watchedMs - clock.nowMs());
+  recorder.begin();
+  const before = recorder.cluster();
+  const refusal = await applyChange(change, target);
+  const after = recorder.cluster();
+  onFindings([...newFindings(before, after), ...standstills(after)]);
+  return refusal === undefined ? untilRest(clock, recorder, options) : { refusal };
 }
 
 /**
@@ -105,7 +137,7 @@ async function inCopy(
   await during(clock, world.startOperator().started);
   const target = { world, clock, namespace, name };
   const startedMs = clock.nowMs();
-  const end = await work({ clock, recorder, target, onFindings });
+  const end = await work({ notes, clock, recorder, target, onFindings });
   const told = [...windowNotes(recorder.cluster(), startedMs), ...findings];
   const result =
     typeof end === "string"

@@ -24,6 +24,7 @@ import type { Resource, Stored } from "../kube/resource.ts";
 import { nanosOf } from "../model/quantity.ts";
 import type { OtherRequests, Picture } from "./picture.ts";
 import { standIns } from "./stand-ins.ts";
+import { otherArguments } from "./trouble-before.ts";
 
 export interface Stage {
   /** There before anything runs. */
@@ -79,6 +80,7 @@ export function stageOf(picture: Picture): Stage {
     notes: [
       ...picture.left.map(({ what, why }) => `${what} is not in the picture: ${why}`),
       ...standing.notes,
+      ...otherArguments(picture),
       ...[
         ...new Set(strange.map(({ kind }) => `objects of kind ${kind} are not part of the copy`)),
       ],

@@ -112,6 +112,7 @@ export interface NowModel extends Pick<
       | "warning"
       | "advice"
       | "waits"
+      | "outrun"
       | "processGroups"
       | "objects"
       | "quarantine"
@@ -161,9 +162,14 @@ export interface MapColumn {
 export interface MapPlace {
   /**
    * "fault domain": what the database calls a zone, so that it is not taken for a zone of Kubernetes; "Kubernetes zone": of the
-   * nodes, where the database itself knows of no place wider than a node.
+   * nodes, where the database itself knows of no place wider than a node; "last known": a fault domain of process groups that
+   * are nowhere now.
    */
-  readonly kind: Exclude<TreeKind, "node" | "zone"> | "fault domain" | "Kubernetes zone";
+  readonly kind:
+    | Exclude<TreeKind, "node" | "zone">
+    | "fault domain"
+    | "Kubernetes zone"
+    | "last known";
   /** Empty where nobody knows it. */
   readonly name: string;
   /** Such as "primary", "satellite". */

@@ -68,6 +68,7 @@ export interface Locator {
   count(): Promise<number>;
   click(): Promise<void>;
   fill(text: string): Promise<void>;
+  selectOption(value: string): Promise<unknown>;
   focus(): Promise<void>;
   waitFor(options?: {
     readonly state?: "attached" | "detached" | "visible" | "hidden";

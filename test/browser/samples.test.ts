@@ -298,8 +298,8 @@ browserTest("[PAGE2] [PAGE6] what is said of clusters of day two is so", async (
   const { page, show } = await open(served.url);
   const chips: readonly [cluster: string, chip: RegExp, said: RegExp][] = [
     ["asleep", /Asleep/, /Asleep since .*☾\s*sleeps/s],
-    ["window", /Waits for its window/, /waits for a maintenance window .*2026-11-18T02:00:00Z/],
-    ["drain", /The operator is at work/, /storage-\d+ leaves its node, which is drained/],
+    ["window", /Waits for its window/, /waits for a maintenance window .*Nov 18, 02:00 UTC/],
+    ["drain", /The operator is at work/, /storage-\d+ leaves its node, which is being drained/],
     ["quarantine", /All is well/, /1 volume in quarantine/],
     ["backup", /Somebody is needed: a backup/, /Backup off-site: .*1 backup, 1 in trouble/s],
   ];

@@ -8,6 +8,7 @@ import { silentLog } from "../../src/env/log.ts";
 import { pageAssets } from "../../src/web/server/page-assets.ts";
 import { serveDashboard } from "../../src/web/server/serve.ts";
 import { previewLimitMs } from "../../src/web/preview-limit.ts";
+import type { PreviewRequest } from "../../src/web/view-model.ts";
 import type { Source } from "../../src/web/server/source.ts";
 import { closeSharedBrowser, sharedBrowser } from "./browser.ts";
 import type { Browser, Page } from "./playwright.ts";
@@ -42,13 +43,20 @@ interface Shot {
   readonly file: string;
 }
 
+/** What is previewed: of 2,000 process groups something that does not touch all of them, which would compute for minutes. */
+function changeIn(groups: number, lostNode: string | undefined): PreviewRequest["change"] {
+  if (groups < 2_000) return { type: "upgrade", version: "7.3.79" };
+  return { type: "drain", node: lostNode === "node-1" ? "node-2" : "node-1" };
+}
+
 async function takeSize(browser: Browser, groups: number): Promise<void> {
   const chosen = views.flatMap((view) =>
     shotsOf([view, String(groups)], view === "clusters" ? { view } : { view, cluster: "sample" }),
   );
   if (chosen.length === 0) return;
   const source = await sampleSource(groups, groups === 2_000 ? 97 : 0);
-  await take(browser, source, chosen, groups < 2_000);
+  const change = changeIn(groups, source.lostNode);
+  await take(browser, source, chosen, { fullPage: groups < 2_000, change });
 }
 
 /** All of them on one page, and each with its map and what goes on. */
@@ -61,7 +69,7 @@ async function takeDayTwo(browser: Browser): Promise<void> {
   ];
   if (chosen.length === 0) return;
   const { source } = await dayTwoWorld();
-  await take(browser, source, chosen, true);
+  await take(browser, source, chosen, { fullPage: true, change: changeIn(10, undefined) });
 }
 
 function isIn(words: readonly string[], word: string): boolean {
@@ -75,17 +83,24 @@ function shotsOf(words: readonly string[], of: Pick<Shot, "cluster" | "view">): 
     .map((scheme) => ({ ...of, scheme, file: `${[...words, scheme].join("-")}.png` }));
 }
 
+interface Manner {
+  readonly fullPage: boolean;
+  readonly change: PreviewRequest["change"];
+}
+
 async function take(
   browser: Browser,
   source: Source,
   shots: readonly Shot[],
-  fullPage: boolean,
+  how: Manner,
 ): Promise<void> {
+  const { fullPage, change } = how;
   const clock = machineClock();
   const served = await serveDashboard({
     ...{ source, page: pageAssets, port: 0, clock, log: silentLog },
   });
   for (const shot of shots) {
+    if (shot.view === "preview") await answerPreview(source, change);
     const context = await browser.newContext({
       viewport: { width: 1_440, height: 900 },
       colorScheme: shot.scheme,
@@ -94,7 +109,7 @@ async function take(
     context.setDefaultTimeout(300_000);
     const page = await context.newPage();
     await page.goto(served.url);
-    await show(page, shot, fullPage);
+    await show(page, shot, how);
     const path = join(folder, shot.file);
     await page.screenshot({ path, fullPage });
     process.stdout.write(`${path}\n`);
@@ -103,7 +118,17 @@ async function take(
   await served.close();
 }
 
-async function show(page: Page, { view, cluster }: Shot, fullPage: boolean): Promise<void> {
+/**
+ * The same question has the same answer while time stands still: it is found before the page asks, whose patience is that of
+ * a person. It ends by its own limit of computing, however busy the machine is. What is refused is told by the page.
+ */
+async function answerPreview(source: Source, change: PreviewRequest["change"]): Promise<void> {
+  const { signal } = new AbortController();
+  const request = { namespace: "default", cluster: "sample", change };
+  await source.preview(request, signal).catch(() => undefined);
+}
+
+async function show(page: Page, { view, cluster }: Shot, how: Manner): Promise<void> {
   const { origin } = new URL(page.url());
   const path = { story: "map", "preview-under-way": "preview" }[view] ?? view;
   if (cluster !== undefined) {
@@ -121,21 +146,31 @@ async function show(page: Page, { view, cluster }: Shot, fullPage: boolean): Pro
     await page.locator(".story section").first().waitFor();
   }
   if (path === "preview") {
-    await page.getByRole("radio", { name: "Another version" }).click();
-    await page.getByRole("textbox", { name: "Version" }).fill("7.3.79");
+    await choose(page, how.change);
     await askPreview(page);
-    const awaited = view === "preview" ? ".preview-result, [role=alert]" : ".preview-progress";
+    const awaited =
+      view === "preview" ? ".preview-result, [role=alert]" : ".preview-progress, [role=alert]";
     // As long as the page itself waits.
     await page
       .locator(awaited)
       .first()
       .waitFor({ timeout: previewLimitMs + 30_000 });
   }
-  if (view !== "story" || fullPage) await page.evaluate(() => globalThis.scrollTo({ top: 0 }));
+  if (view !== "story" || how.fullPage) await page.evaluate(() => globalThis.scrollTo({ top: 0 }));
   // Two frames: what is measured is drawn after what it is measured by.
   await page.evaluate(
     () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
   );
+}
+
+async function choose(page: Page, change: PreviewRequest["change"]): Promise<void> {
+  if (change.type === "drain") {
+    await page.getByRole("radio", { name: "A node is drained" }).click();
+    await page.getByRole("combobox", { name: "Node" }).selectOption(change.node);
+  } else if (change.type === "upgrade") {
+    await page.getByRole("radio", { name: "Another version" }).click();
+    await page.getByRole("textbox", { name: "Version" }).fill(change.version);
+  }
 }
 
 /** Again and again while the preview of the picture before comes to its end. */

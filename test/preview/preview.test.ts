@@ -46,6 +46,34 @@ test("[PV4] [PV5] [PV7] a growth is previewed with its pods, volumes and data, a
   });
 });
 
+test("[PV4] a run that the limit of computing cuts off does not make those before it unfinished", async () => {
+  await TestWorld.runWithCluster({}, async (world) => {
+    const picture = await pictureOf(world);
+    const customParameters = ["knob_max_trace_lines=1000"];
+    const spec = { ...picture.cluster.spec, processes: { log: { customParameters } } };
+    let asked = 0;
+    let limit = Infinity;
+    const seen = async (seeds: number): Promise<PreviewReport> => {
+      asked = 0;
+      const result = await preview({
+        ...{ picture, change: { type: "apply", spec }, changeText: "a test", seeds },
+        ...{ limitMs: hourMs, bytesPerSecond: 1e6, isOutOfCpu: () => (asked += 1) > limit },
+      });
+      assert.ok("report" in result, JSON.stringify(result));
+      return result.report;
+    };
+    const once = await seen(1);
+    assert.deepEqual([once.outcome, once.seeds], ["done", [1]]);
+    // In the middle of the second run.
+    limit = asked + 20;
+    const cut = await seen(2);
+    assert.ok(asked > limit);
+    assert.deepEqual([cut.outcome, cut.seeds], ["done", [1]]);
+    limit = 5;
+    assert.equal((await seen(2)).outcome, "unfinished");
+  });
+});
+
 test("[PV6] what the API server refuses is told in its words; so is a node that is not there", async () => {
   await TestWorld.runWithCluster({}, async (world) => {
     const picture = await pictureOf(world);

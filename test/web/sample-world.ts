@@ -38,6 +38,20 @@ const orders = Object.fromEntries(
   Array.from({ length: 500 }, (_, index) => [`order/${1_000 + index}`, "x".repeat(200)]),
 );
 
+/** As much as applications have written, so that figures and drills tell of the same data. */
+const initialBytes = Object.entries(orders).reduce(
+  (sum, [key, value]) => sum + key.length + value.length,
+  0,
+);
+
+/** Volumes as large as the disks of which the simulated servers tell. */
+const processes: ClusterSpec["processes"] = {
+  general: {
+    ...frugalProcesses["general"],
+    volumeClaimTemplate: { metadata: {}, spec: { resources: { requests: { storage: "98G" } } } },
+  },
+};
+
 /** The cluster "default/sample" of so many process groups in trouble, and two others. */
 export async function sampleWorld(
   groups: number,
@@ -45,7 +59,8 @@ export async function sampleWorld(
   preview: NonNullable<LiveOptions["preview"]>,
 ): Promise<SampleWorld> {
   const clock = new VirtualClock(startMs);
-  const world = await TestWorld.open({ clock, nodes: Math.max(12, Math.ceil(groups / 20)) });
+  const nodeCount = Math.max(12, Math.ceil(groups / 20));
+  const world = await TestWorld.open({ clock, nodes: nodeCount, database: { initialBytes } });
   await world.createNamespace(ledger.namespace);
   const store = await createStore(world);
   await world.createCluster(tiny, { name: "orders" });
@@ -75,23 +90,19 @@ export async function sampleWorld(
 
 /** Eight tenths storage as soon as there are enough. */
 function specOf(groups: number): Partial<ClusterSpec> {
-  if (groups <= 3) return tiny;
+  if (groups <= 3) return { ...tiny, processes };
   const log = groups <= 16 ? 4 : Math.round(groups / 10);
   const stateless = groups <= 16 ? 9 : Math.round(groups / 10);
   return {
     databaseConfiguration: { redundancy_mode: "double", storage_engine: "ssd-2" },
     processCounts: { storage: groups - log - stateless, log, stateless },
-    processes: {
-      general: {
-        ...frugalProcesses["general"],
-        volumeClaimTemplate: {
-          metadata: {},
-          spec: { resources: { requests: { storage: "16G" } } },
-        },
-      },
-    },
+    processes,
+    // So that a preview of many process groups has minutes to compute, and not hours.
+    ...(groups > 100 ? { automationOptions: { replacements: hasty } } : {}),
   };
 }
+
+const hasty = { faultDomainBasedReplacements: true, failureDetectionTimeSeconds: 600 };
 
 /** A restore that is done, a backup with drills that runs, and one whose agents cannot write. */
 async function backUp(world: TestWorld, groups: number): Promise<void> {

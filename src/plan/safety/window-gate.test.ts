@@ -2,8 +2,10 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { sampleDatabase, sampleNowMs, viewOf } from "../../../test/fixtures/sample-view.ts";
+import type { Action } from "../action.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { withoutFutileWork } from "./window-gate.ts";
+import type { Draft } from "../step.ts";
+import { throughWindows, withoutFutileWork } from "./window-gate.ts";
 
 const since = "2026-01-02T01:59:00Z";
 
@@ -55,3 +57,23 @@ for (const [what, nowMs, overrides, isKept] of [
     assert.equal(cluster.status?.configured, true);
   });
 }
+
+test("[WIN7] a restart in which one process goes first names those that follow", () => {
+  const groups = ["log-1", "log-2", "log-3", "log-4"].map((id) => ({
+    ...{ processGroupID: id, processClass: "log", addresses: [] },
+    ...(id === "log-3" ? { removalTimestamp: since } : {}),
+    processGroupConditions: id === "log-4" ? [] : [{ type: "IncorrectCommandLine", timestamp: 1 }],
+  }));
+  const snapshot = snapshotAt(closed, { checks: { window: () => "closed" } as never });
+  const told = (isUpgrade: boolean, ...processGroupIds: readonly string[]): string => {
+    const action = { type: "killProcesses", addresses: [], isUpgrade, processGroupIds } as unknown;
+    const draft = { groups, status: {} } as unknown as Draft;
+    const { waits = [] } = throughWindows(snapshot, draft, "bounceProcesses", {
+      actions: [action as Action],
+    });
+    return waits.map(({ message }) => message.replace(/^.*\): /, "")).join();
+  };
+  assert.equal(told(false, "log-1"), "restart log-1 first, then log-2");
+  assert.equal(told(false, "log-1", "log-2"), "restart log-1 and log-2");
+  assert.equal(told(true, "log-1"), "restart log-1");
+});

@@ -37,7 +37,7 @@ export function throughWindows(
   const actions = result.actions?.filter((action) => {
     const view = withGroups(snapshot, result.groups ?? draft.groups);
     if (snapshot.checks.window(view, action) !== undefined) {
-      held.push(describeAction(action));
+      held.push(describeHeld(action, result.groups ?? draft.groups));
       return false;
     }
     work = { ...work, ...begunWith(view, action) };
@@ -63,6 +63,18 @@ export function throughWindows(
     waits: [...(result.waits ?? []), heldWait(snapshot, step, held)],
     isHeldByWindow: true,
   };
+}
+
+/** One process goes first in a restart: those that follow wait for the window, too. */
+function describeHeld(action: Action, groups: readonly ProcessGroup[]): string {
+  const text = describeAction(action);
+  if (action.type !== "killProcesses" || action.isUpgrade) return text;
+  const followers = groups
+    .filter((group) => hasCondition(group, "IncorrectCommandLine") && !isMarkedForRemoval(group))
+    .map(({ processGroupID }) => processGroupID)
+    .filter((id) => !action.processGroupIds.includes(id))
+    .toSorted();
+  return followers.length === 0 ? text : `${text} first, then ${nameList(followers)}`;
 }
 
 /** Only what happens in a window begins something; what finishes an upgrade does not bring other work with it. */

@@ -8,6 +8,7 @@ import type { KubeObject } from "../../kube/object.ts";
 import type { Stored } from "../../kube/resource.ts";
 import type { ExplainInput } from "./page.ts";
 import { parseTime } from "../../kube/time.ts";
+import { recentMax } from "./recent-max.ts";
 import { schedulerText } from "../../plan/pods/pod-trouble.ts";
 
 export interface ObjectTrouble {
@@ -27,7 +28,6 @@ export interface ToldEvent {
 }
 
 const recentMs = 3_600_000;
-const recentMax = 8;
 
 /** One line for each object that is not well. */
 export function objectTroubles(

@@ -6,7 +6,7 @@ import { isHibernated } from "../../api/hibernation.ts";
 import { mostOf } from "../../env/long-lists.ts";
 import type { Advice } from "../../api/advice.ts";
 import type { BlockedBy } from "../../api/blocked-by.ts";
-import type { Condition, FoundationDBCluster } from "../../api/cluster.ts";
+import type { Condition, FoundationDBCluster, ProcessGroupStatus } from "../../api/cluster.ts";
 import type { QuarantineEntry } from "../../api/cluster-status.ts";
 import type { Event, Node, PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
@@ -17,11 +17,14 @@ import { podNameOf } from "../../model/process-group-id.ts";
 import { nameList } from "../../plan/wait.ts";
 import { concernAt } from "../../plan/reasons/concern.ts";
 import type { Concern } from "../../plan/reasons/reason.ts";
-import { groupTroubles, meaningOf } from "./groups.ts";
+import { groupTroubles, isOutdatedCondition, meaningOf } from "./groups.ts";
 import type { GroupTrouble } from "./groups.ts";
 import { objectTroubles, recentEvents } from "./objects.ts";
 import type { ObjectTrouble, ToldEvent } from "./objects.ts";
 import { migrationText } from "./migration.ts";
+import { outrunBy } from "./outrun.ts";
+import type { Outrun } from "./outrun.ts";
+import { podsById, withPodsSeen } from "./seen-since.ts";
 import { staleFacts } from "./staleness.ts";
 import { asSentence, formatAge } from "./words.ts";
 
@@ -91,6 +94,8 @@ export interface ExplainPage {
   /** Storage servers that change to another engine. */
   migration?: string;
   waits: readonly ExplainedWait[];
+  /** What the operator has done since it wrote down what it waits for. */
+  outrun?: Outrun;
   processGroups: { total: number; inTrouble: number; troubles: readonly GroupTrouble[] };
   /** Volumes of process groups that are gone, which wait before they are deleted. */
   quarantine: readonly QuarantineEntry[];
@@ -114,8 +119,10 @@ export function explainCluster(input: ExplainInput, nowMs: number): ExplainPage 
     reconciled: reconciledFact(cluster, isStale),
   };
   const verdict = verdictOf(input, facts, waits, isStale);
-  const groups = status.processGroups ?? [];
+  const groups = groupsSeen(input);
   const troubles = groupTroubles(groups);
+  const recent = recentEvents(cluster, input.events, nowMs);
+  const outrun = waits.length === 0 ? undefined : outrunBy(metadata, recent);
   return {
     cluster: metadata.name ?? "",
     namespace: metadata.namespace ?? "",
@@ -133,6 +140,7 @@ export function explainCluster(input: ExplainInput, nowMs: number): ExplainPage 
     doing: doingFlags(cluster, verdict).map(([, text]) => text),
     ...migrationOf(cluster, nowMs),
     waits,
+    ...(outrun === undefined ? {} : { outrun }),
     processGroups: {
       total: groups.length,
       inTrouble: new Set(troubles.flatMap((trouble) => trouble.ids)).size,
@@ -140,10 +148,17 @@ export function explainCluster(input: ExplainInput, nowMs: number): ExplainPage 
     },
     quarantine: status.quarantine ?? [],
     objects: objectTroubles(input),
-    recent: recentEvents(cluster, input.events, nowMs),
+    recent,
     stale,
     unread: input.unread,
   };
+}
+
+/** As the status has them, without what pods that were made since contradict. */
+function groupsSeen({ cluster, pods = [] }: ExplainInput): readonly ProcessGroupStatus[] {
+  const byId = podsById(cluster, pods);
+  const groups = cluster.status?.processGroups ?? [];
+  return groups.map((group) => withPodsSeen(group, byId.get(group.processGroupID)));
 }
 
 function migrationOf({ status }: FoundationDBCluster, nowMs: number): { migration?: string } {
@@ -352,8 +367,9 @@ function workText(cluster: FoundationDBCluster, verdict: Verdict): string {
   const drained = (cluster.status?.processGroups ?? [])
     .filter((group) => hasCondition(group, "NodeDraining"))
     .map(({ processGroupID }) => processGroupID);
-  if (drained.length === 1) return `: ${drained[0]} leaves its node, which is drained`;
-  if (drained.length > 1) return `: ${nameList(drained)} leave their nodes, which are drained`;
+  if (drained.length === 1) return `: ${drained[0]} leaves its node, which is being drained`;
+  if (drained.length > 1)
+    return `: ${nameList(drained)} leave their nodes, which are being drained`;
   const [first] = verdict === "working" ? doingFlags(cluster, verdict) : [];
   return first === undefined ? "" : `: ${first[1]}`;
 }
@@ -420,7 +436,14 @@ export function doingFlags(
 ): (readonly [flag: string, text: string])[] {
   if (["deleting", "unseen", "paused", "asleep", "invalid", "healthy"].includes(verdict)) return [];
   const flags: Readonly<Record<string, number | undefined>> = cluster.status?.generations ?? {};
-  return goals.filter(([flag]) => flags[flag] !== undefined);
+  const found = goals.filter(([flag]) => flags[flag] !== undefined);
+  // The operator sets the flag for process groups that are only outdated, too.
+  const isToldOtherwise = found.length > 1 && !(cluster.status?.processGroups ?? []).some(isIll);
+  return isToldOtherwise ? found.filter(([flag]) => flag !== "hasUnhealthyProcess") : found;
+}
+
+function isIll({ processGroupConditions = [] }: ProcessGroupStatus): boolean {
+  return processGroupConditions.some(({ type }) => type !== "Ready" && !isOutdatedCondition(type));
 }
 
 function asClause(text: string): string {

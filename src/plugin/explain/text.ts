@@ -25,6 +25,7 @@ export interface TextPage extends Pick<
   /** Questions with their answers, and rows with what else is to be known; none of a resource that nobody has seen. */
   readonly facts: readonly (readonly [label: string, fact: ExplainedFact])[];
   readonly rows: readonly (readonly [label: string, text: string])[];
+  readonly outrun?: ExplainPage["outrun"];
   readonly processGroups?: ExplainPage["processGroups"] | undefined;
   readonly advice?: ExplainPage["advice"];
   /** Lists that only some pages have. */
@@ -169,9 +170,14 @@ class Writer {
   }
 
   waits(): void {
-    const { waits } = this.#page;
+    const { waits, outrun } = this.#page;
     if (waits.length === 0) return;
     this.#section("Waits for");
+    if (outrun !== undefined) {
+      const { writtenAt, at, reason, message } = outrun;
+      const times = `Written ${this.#age(writtenAt)} ago; ${this.#age(at)} ago`;
+      this.#item("!", `${times}: ${reason}, ${message}`);
+    }
     waits.forEach((wait, index) => this.#wait(wait, index + 1));
   }
 

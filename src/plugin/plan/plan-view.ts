@@ -22,7 +22,7 @@ export interface PlannedAct {
 export interface PlanPage extends Pick<
   ExplainPage,
   | ("cluster" | "namespace" | "asOf" | "verdict" | "headline" | "version" | "redundancyMode")
-  | ("waits" | "stale" | "unread" | "recent")
+  | ("waits" | "outrun" | "stale" | "unread" | "recent")
 > {
   readonly generation: number;
   readonly reconciledGeneration?: number;
@@ -32,7 +32,7 @@ export interface PlanPage extends Pick<
 export function planPage(input: ExplainInput, nowMs: number): PlanPage {
   const page = explainCluster(input, nowMs);
   const { cluster, namespace, asOf, verdict, headline, version, redundancyMode } = page;
-  const { waits, stale, unread, recent, reconciled } = page;
+  const { waits, outrun, stale, unread, recent, reconciled } = page;
   return {
     ...{ cluster, namespace, asOf, verdict, headline, version, redundancyMode },
     generation: reconciled.generation,
@@ -44,6 +44,7 @@ export function planPage(input: ExplainInput, nowMs: number): PlanPage {
       ...subjectOf(flag, input.cluster),
     })),
     ...{ waits, stale, recent, unread },
+    ...(outrun === undefined ? {} : { outrun }),
   };
 }
 

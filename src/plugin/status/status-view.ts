@@ -22,6 +22,8 @@ export interface StatusRow extends Pick<
     readonly wanted: number;
     readonly well: number;
     readonly outdated: number;
+    readonly starting: number;
+    readonly leaving: number;
   };
   readonly createdAt?: string;
 }
@@ -43,6 +45,8 @@ export function statusRow(cluster: Stored<FoundationDBCluster>, nowMs: number): 
       wanted: sum(({ wanted }) => wanted),
       well: sum(({ well }) => well),
       outdated: sum(({ outdated }) => outdated),
+      starting: sum(({ starting }) => starting),
+      leaving: sum(({ leaving }) => leaving),
     },
     ...(createdAt === undefined ? {} : { createdAt }),
   };

@@ -1,7 +1,6 @@
 // Where each process group of a cluster is and how it is: from the resource, its pods and the status of the database, as far
 // as each of them is known. Rules: spec/plugin.md [VW9].
 import type { FoundationDBCluster, ProcessGroupStatus } from "../../api/cluster.ts";
-import { labelsOf } from "../../api/effective.ts";
 import { hallSpreadOf } from "../../api/hall-spread.ts";
 import { dataCenterOf } from "../../api/localities.ts";
 import type { Pod } from "../../kube/generated/types.ts";
@@ -10,6 +9,7 @@ import type { DatabaseStatus } from "../../model/database-status.ts";
 import { hallOf, isMarkedForRemoval } from "../../model/process-group.ts";
 import { byText, processRows } from "../../model/process-row.ts";
 import type { ProcessRow } from "../../model/process-row.ts";
+import { isMadeSince, podsById, withPodsSeen } from "../explain/seen-since.ts";
 
 export interface TreeLeaf {
   readonly group: string;
@@ -36,8 +36,7 @@ export interface TreeInput {
 /** Process groups of the resource, and processes of the database that belong to none of them. */
 export function treeLeaves({ cluster, pods, status }: TreeInput): TreeLeaf[] {
   const rows = Map.groupBy(status === undefined ? [] : processRows(status), ({ group }) => group);
-  const idLabel = labelsOf(cluster).processGroupIdLabels[0] ?? "";
-  const byId = new Map(pods.map((pod) => [pod.metadata.labels?.[idLabel] ?? "", pod]));
+  const byId = podsById(cluster, pods);
   const groups = cluster.status?.processGroups ?? [];
   const own = groups.map((group) => {
     const { processGroupID } = group;
@@ -66,20 +65,43 @@ function ownLeaf(
     hall: row?.hall || spec.dataHall || (isDataCenter ? "" : chosen),
     zone: row?.zone || group.faultDomain || "",
     node: pod?.spec?.nodeName ?? "",
-    troubles: [
-      ...(isMarkedForRemoval(group) ? [removalText(group)] : []),
-      ...(group.processGroupConditions ?? [])
-        .map(({ type }) => type)
-        .filter((type) => type !== "Ready"),
-      ...notesOf(rows),
-    ],
+    troubles: troublesOf(group, pod, rows),
   };
 }
 
-/** How a process group that is marked for removal goes. */
-export function removalText({ exclusionTimestamp, exclusionSkipped }: ProcessGroupStatus): string {
+function troublesOf(
+  group: ProcessGroupStatus,
+  pod: Stored<Pod> | undefined,
+  rows: readonly ProcessRow[],
+): string[] {
+  const types = (withPodsSeen(group, pod).processGroupConditions ?? [])
+    .map(({ type }) => type)
+    .filter((type) => type !== "Ready");
+  if (isMarkedForRemoval(group)) {
+    const notes = notesOf(rows).filter((note) => note !== excludedNote);
+    return [removalText(group, rows), ...types, ...notes];
+  }
+  if (!isMadeSince(group, pod)) return [...types, ...notesOf(rows)];
+  if (rows.length === 0) return [podStarts, ...types];
+  // The operator has not noted it yet, and calls it no member.
+  return [processIsUp, ...types.filter((type) => type !== "MissingProcesses"), ...notesOf(rows)];
+}
+
+/** Of a pod that was made since the operator last wrote its status. */
+export const podStarts = "pod starts";
+
+export const processIsUp = "its process is up";
+
+const excludedNote = "excluded";
+
+/** How a process group that is marked for removal goes: as the status tells, or the database since. */
+export function removalText(
+  { exclusionTimestamp, exclusionSkipped }: ProcessGroupStatus,
+  rows: readonly ProcessRow[],
+): string {
   if (exclusionSkipped === true) return "leaves without exclusion";
-  return exclusionTimestamp === undefined ? notExcludedYet : "leaves, excluded";
+  const isSeen = rows.length > 0 && rows.every(({ notes }) => notes.includes(excludedNote));
+  return exclusionTimestamp === undefined && !isSeen ? notExcludedYet : "leaves, excluded";
 }
 
 export const notExcludedYet = "leaves, not excluded yet";

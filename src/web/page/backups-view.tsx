@@ -5,7 +5,7 @@ import { formatAge } from "../../plugin/explain/words.ts";
 import { bytesText } from "../../plugin/text/units.ts";
 import type { BackupCard, BackupsModel, DrillsModel, RestoreCard } from "../view-model.ts";
 import { windowBar } from "./backup-window.ts";
-import { Age, Answer, pure, Until, Wait } from "./parts.tsx";
+import { Age, Answer, pure, Told, Until, Wait } from "./parts.tsx";
 import { serverMs } from "./state.ts";
 import { dateText, verdictWords } from "./words.ts";
 
@@ -43,7 +43,9 @@ function Backup({ card }: { readonly card: BackupCard }) {
           {card.destination === undefined ? null : <span>{card.destination}</span>}
         </span>
       </div>
-      <p class="headline">{card.headline}</p>
+      <p class="headline">
+        <Told text={card.headline} />
+      </p>
       <p class="answers">
         <Answer fact={card.running} yes="runs" no="does not run" />
         <Answer fact={card.restorable} yes="can be restored" no="cannot be restored" />
@@ -88,7 +90,12 @@ function Backup({ card }: { readonly card: BackupCard }) {
 function pairsOf(card: BackupCard): [string, string][] {
   const pairs: [string, string | undefined][] = [
     ["Written", card.writtenBytes === undefined ? undefined : bytesText(card.writtenBytes)],
-    ["Snapshot", card.snapshotPercent === undefined ? undefined : `${card.snapshotPercent} %`],
+    [
+      "Snapshot",
+      card.snapshotPercent === undefined
+        ? undefined
+        : `${card.snapshotPercent} % of its period has passed`,
+    ],
   ];
   return pairs.filter((pair): pair is [string, string] => pair[1] !== undefined);
 }
@@ -152,7 +159,7 @@ function Drills({ drills }: { readonly drills: DrillsModel | undefined }) {
               {last.result}
               {last.isEmpty === true ? ", but proves nothing: the database was empty" : ""}
             </strong>{" "}
-            <Age since={last.atMs} /> ago: {last.message}
+            <Age since={last.atMs} /> ago: <Told text={last.message} />
           </li>
         )}
         {lastPassedMs === undefined ? null : (
@@ -183,7 +190,7 @@ function Runs({ runs }: { readonly runs: BackupCard["runs"] }) {
       <ul class="plain">
         {runs.toReversed().map(({ atMs, result, message }) => (
           <li key={atMs}>
-            {dateText(atMs)} <strong>{result}</strong> {message ?? ""}
+            {dateText(atMs)} <strong>{result}</strong> <Told text={message ?? ""} />
           </li>
         ))}
       </ul>
@@ -202,7 +209,9 @@ function Restore({ card }: { readonly card: RestoreCard }) {
           {card.source === undefined ? null : <span>{card.source}</span>}
         </span>
       </div>
-      <p class="headline">{card.headline}</p>
+      <p class="headline">
+        <Told text={card.headline} />
+      </p>
       {card.percent === undefined ? null : (
         <p>
           <progress max={100} value={card.percent} aria-label="Restored so far" /> {card.percent} %

@@ -2,10 +2,10 @@
 // seconds. Rules: spec/page.md [PAGE2], [PAGE9].
 import { counted } from "../../model/counted.ts";
 import type { BackupTroubles, ClusterModel } from "../view-model.ts";
-import { Age, Fact, pure, UrgencyChip } from "./parts.tsx";
+import { Age, Fact, pure, Told, UrgencyChip } from "./parts.tsx";
 import { clusterViews, hashOf, viewTitles } from "./route.ts";
 import type { ClusterView } from "./route.ts";
-import { verdictWords } from "./words.ts";
+import { verdictWords, wellText } from "./words.ts";
 
 interface HeadProps {
   readonly now: ClusterModel["now"];
@@ -17,9 +17,9 @@ interface HeadProps {
 export const ClusterHead = pure(({ now, namespace, name, backups }: HeadProps) => {
   const { urgency, ownUrgency, verdict, version, processGroups: groups } = now;
   const isAsleep = verdict === "asleep";
-  // Those that are still to be made are not well, either.
-  const wanted = now.classes.reduce((sum, row) => sum + row.wanted, 0);
-  const outdated = now.classes.reduce((sum, row) => sum + row.outdated, 0);
+  // What needs somebody most comes first.
+  const isBackupFirst = (backups.worst?.urgency ?? 0) > ownUrgency;
+  const notice = <BackupNotice {...{ backups, namespace, name }} />;
   const isMoving = version.running !== undefined && version.running !== version.wanted;
   return (
     <div class={`head edge urgency-${urgency}`}>
@@ -40,12 +40,13 @@ export const ClusterHead = pure(({ now, namespace, name, backups }: HeadProps) =
           <span>
             {isAsleep
               ? `${counted(groups.total, "process group")}, none with a pod`
-              : `${groups.total - groups.inTrouble} of ${Math.max(groups.total, wanted)} process groups well`}
-            {outdated === 0 ? "" : `, ${outdated} outdated`}
+              : wellText(countsOf(now.classes), "process groups")}
           </span>
         </span>
       </div>
-      <p class="headline">{now.headline}</p>
+      <p class="headline">
+        <Told text={now.headline} />
+      </p>
       <dl class={`facts urgency-${ownUrgency}`}>
         <Fact question="Does the database serve?" fact={now.serving} isAsleep={isAsleep} />
         <Fact question="Are all processes and copies there?" fact={now.sound} />
@@ -55,11 +56,22 @@ export const ClusterHead = pure(({ now, namespace, name, backups }: HeadProps) =
           isPatient={ownUrgency < 2}
         />
       </dl>
+      {isBackupFirst ? notice : null}
       <ToDo now={now} />
-      <BackupNotice {...{ backups, namespace, name }} />
+      {isBackupFirst ? null : notice}
     </div>
   );
 });
+
+function countsOf(classes: ClusterModel["now"]["classes"]): Parameters<typeof wellText>[0] {
+  const sum = (of: (row: (typeof classes)[0]) => number): number =>
+    classes.reduce((total, row) => total + of(row), 0);
+  return {
+    ...{ well: sum(({ well }) => well), total: sum(({ total }) => total) },
+    ...{ wanted: sum(({ wanted }) => wanted), outdated: sum(({ outdated }) => outdated) },
+    ...{ starting: sum(({ starting }) => starting), leaving: sum(({ leaving }) => leaving) },
+  };
+}
 
 /** Which backup needs somebody most, and how many others do. */
 function BackupNotice({ backups, namespace, name }: Omit<HeadProps, "now">) {
@@ -68,10 +80,10 @@ function BackupNotice({ backups, namespace, name }: Omit<HeadProps, "now">) {
   const total = Object.keys(backups.backups).length;
   return (
     <p class={worst.urgency === 3 ? "notice needed" : "notice"}>
-      <strong>Backup {worst.backup}:</strong> {worst.headline}{" "}
+      <strong>Backup {worst.backup}:</strong> <Told text={worst.headline} />{" "}
       {worst.remedy === undefined ? null : (
         <>
-          <strong>What to do:</strong> {worst.remedy}{" "}
+          <strong>What to do:</strong> <Told text={worst.remedy} />{" "}
         </>
       )}
       {inTrouble} of {counted(total, "backup")} in trouble:{" "}
@@ -88,7 +100,11 @@ function ToDo({ now }: { readonly now: ClusterModel["now"] }) {
     wanted.find(({ remedy }) => remedy);
   return (
     <>
-      {now.warning === undefined ? null : <p class="notice">{now.warning}</p>}
+      {now.warning === undefined ? null : (
+        <p class="notice">
+          <Told text={now.warning} />
+        </p>
+      )}
       {now.stale.map((text) => (
         <p class="notice" key={text}>
           {text}
@@ -97,9 +113,11 @@ function ToDo({ now }: { readonly now: ClusterModel["now"] }) {
       {first === undefined ? null : (
         <div class={`to-do urgency-${now.ownUrgency}`}>
           <h2>What to do</h2>
-          <p class="to-do-remedy">{first.remedy}</p>
+          <p class="to-do-remedy">
+            <Told text={first.remedy ?? ""} />
+          </p>
           <p class="dim">
-            {first.reason}: {first.message}
+            {first.reason}: <Told text={first.message} />
             {first.since === undefined ? null : (
               <>
                 {" · for "}

@@ -3,9 +3,10 @@ import { useComputed, useSignal } from "@preact/signals";
 import { counted } from "../../model/counted.ts";
 import { asSentence } from "../../plugin/explain/words.ts";
 import type { ClusterCard } from "../view-model.ts";
-import { Age, Answer, pure, UrgencyChip } from "./parts.tsx";
+import { Age, Answer, pure, Told, UrgencyChip } from "./parts.tsx";
 import { cards, known } from "./state.ts";
 import { hashOf } from "./route.ts";
+import { wellText } from "./words.ts";
 import { isWanted, sortedCards, summaryText } from "./card-order.ts";
 
 export function ClustersView() {
@@ -76,10 +77,7 @@ function CardMeta({ card }: { readonly card: ClusterCard }) {
       <span>{card.redundancyMode}</span>
       <span>{isMoving ? `${version.running} → ${version.wanted}` : version.wanted}</span>
       <span>
-        {verdict === "asleep"
-          ? counted(groups.total, "process group")
-          : `${groups.well} of ${Math.max(groups.total, groups.wanted)} well`}
-        {groups.outdated === 0 ? "" : `, ${groups.outdated} outdated`}
+        {verdict === "asleep" ? counted(groups.total, "process group") : wellText(groups)}
       </span>
       {backups === undefined || backups.total === 0 ? null : (
         <span>
@@ -110,6 +108,8 @@ const Card = pure(({ card }: { readonly card: ClusterCard }) => {
   const { namespace, cluster, urgency, ownUrgency, verdict, waits, backups } = card;
   const { first } = waits;
   const isAsleep = verdict === "asleep";
+  // What needs somebody most comes first.
+  const isBackupFirst = (backups?.worst?.urgency ?? 0) > ownUrgency;
   return (
     <li class={`card edge urgency-${urgency}`}>
       <div class="card-head">
@@ -121,7 +121,9 @@ const Card = pure(({ card }: { readonly card: ClusterCard }) => {
         </h2>
         <UrgencyChip {...{ urgency, ownUrgency, verdict }} reason={first?.reason} />
       </div>
-      <p class="headline">{card.headline}</p>
+      <p class="headline">
+        <Told text={card.headline} />
+      </p>
       <p class={`answers urgency-${ownUrgency}`}>
         <Answer
           fact={card.serving}
@@ -137,26 +139,34 @@ const Card = pure(({ card }: { readonly card: ClusterCard }) => {
           isPatient={ownUrgency < 2}
         />
       </p>
+      {isBackupFirst ? <BackupRemedy backups={backups} /> : null}
       {ownUrgency >= 2 && first?.remedy ? (
         <p class={`remedy urgency-${ownUrgency}`}>
-          <strong>{first.reason}:</strong> {asSentence(first.message)} <strong>What to do:</strong>{" "}
-          {first.remedy}
+          <strong>{first.reason}:</strong> <Told text={asSentence(first.message)} />{" "}
+          <strong>What to do:</strong> <Told text={first.remedy} />
         </p>
       ) : null}
-      {backups?.worst === undefined ? null : (
-        <p class={`remedy urgency-${backups.worst.urgency}`}>
-          <span class="cut">
-            <strong>Backup {backups.worst.backup}:</strong> {backups.worst.headline}
-          </span>
-          {backups.worst.remedy === undefined ? null : (
-            <span>
-              {" "}
-              <strong>What to do:</strong> {backups.worst.remedy}
-            </span>
-          )}
-        </p>
-      )}
+      {isBackupFirst ? null : <BackupRemedy backups={backups} />}
       <CardMeta card={card} />
     </li>
   );
 });
+
+/** Of the backup that needs somebody most. */
+function BackupRemedy({ backups }: Pick<ClusterCard, "backups">) {
+  const worst = backups?.worst;
+  if (worst === undefined) return null;
+  return (
+    <p class={`remedy urgency-${worst.urgency}`}>
+      <span class="cut">
+        <strong>Backup {worst.backup}:</strong> <Told text={worst.headline} />
+      </span>
+      {worst.remedy === undefined ? null : (
+        <span>
+          {" "}
+          <strong>What to do:</strong> <Told text={worst.remedy} />
+        </span>
+      )}
+    </p>
+  );
+}

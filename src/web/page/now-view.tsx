@@ -1,8 +1,9 @@
 // What the operator does and waits for, with what a person can do, as `kubectl fdb explain` and `plan` say it.
 // Rules: spec/page.md [PAGE9].
 import type { ClassRow } from "../../plugin/status/status-view.ts";
+import { recentMax } from "../../plugin/explain/recent-max.ts";
 import type { ClusterModel, NowModel } from "../view-model.ts";
-import { Age, Commands, pure, Until, Wait } from "./parts.tsx";
+import { Age, Commands, pure, Told, Until, Wait } from "./parts.tsx";
 
 interface NowProps {
   readonly now: NowModel;
@@ -15,12 +16,14 @@ export const NowView = pure(({ now, commands }: NowProps) => (
       <section class="block">
         <h2>Waits</h2>
         {now.waits.length === 0 ? <p class="dim">The operator waits for nothing.</p> : null}
+        <Outrun now={now} />
         <ul class="plain waits">
           {now.waits.map((wait) => (
             <Wait
               key={`${wait.step} ${wait.reason} ${wait.object ?? ""}`}
               wait={wait}
               meaning={now.meanings[wait.reason]}
+              urgency={now.ownUrgency}
             />
           ))}
         </ul>
@@ -43,25 +46,7 @@ export const NowView = pure(({ now, commands }: NowProps) => (
     </div>
     <div>
       <Classes now={now} />
-      <section class="block">
-        <h2>Lately</h2>
-        {now.recent.length === 0 ? <p class="dim">No event within the last hour.</p> : null}
-        <ul class="plain">
-          {now.recent.map(({ at, type, reason, message, count }) => (
-            <li key={`${at} ${reason} ${message}`} class={type === "Warning" ? "warned" : ""}>
-              <span class="dim">
-                <Age since={at} /> ago
-              </span>{" "}
-              <strong>
-                {type === "Warning" ? "Warning: " : ""}
-                {reason}
-              </strong>{" "}
-              {message}
-              {count > 1 ? <span class="dim"> ({count} times)</span> : null}
-            </li>
-          ))}
-        </ul>
-      </section>
+      <Lately now={now} />
       <AdviceList advice={now.advice} />
       <Commands commands={commands} />
       {now.unread.length === 0 ? null : (
@@ -77,6 +62,45 @@ export const NowView = pure(({ now, commands }: NowProps) => (
     </div>
   </div>
 ));
+
+function Lately({ now }: { readonly now: NowModel }) {
+  return (
+    <section class="block">
+      <h2>Lately</h2>
+      {now.recent.length === 0 ? <p class="dim">No event within the last hour.</p> : null}
+      <ul class="plain">
+        {now.recent.map(({ at, type, reason, message, count }) => (
+          <li key={`${at} ${reason} ${message}`} class={type === "Warning" ? "warned" : ""}>
+            <span class="dim">
+              <Age since={at} /> ago
+            </span>{" "}
+            <strong>
+              {type === "Warning" ? "Warning: " : ""}
+              {reason}
+            </strong>{" "}
+            <Told text={message} />
+            {count > 1 ? <span class="dim"> ({count} times)</span> : null}
+          </li>
+        ))}
+      </ul>
+      {now.recent.length < recentMax ? null : (
+        <p class="dim">The last {recentMax}. Older ones are in the time line.</p>
+      )}
+    </section>
+  );
+}
+
+/** What the operator waited for when it wrote that down, and has done since, may not agree. */
+function Outrun({ now: { outrun } }: { readonly now: NowModel }) {
+  if (outrun === undefined) return null;
+  const { writtenAt, at, reason, message } = outrun;
+  return (
+    <p class="dim">
+      Written <Age since={writtenAt} /> ago. Since then, <Age since={at} /> ago:{" "}
+      <strong>{reason}</strong> {message}
+    </p>
+  );
+}
 
 const listedMax = 12;
 
@@ -111,7 +135,7 @@ function Troubles({ now }: { readonly now: NowModel }) {
         {troubles.map(({ condition, meaning, processClass, ids, total, since }) => (
           <li key={`${condition} ${processClass}`}>
             <strong>
-              {ids.length} of {total} {processClass}
+              {ids.length} of {total} {processClass}:
             </strong>{" "}
             {meaning} <span class="dim">({condition}</span>
             {since === undefined ? null : (

@@ -9,7 +9,7 @@ import type { CopiedCommand, ExplainedWait } from "../view-model.ts";
 import { effects } from "./effects.ts";
 import { serverMs } from "./state.ts";
 import type { Urgency } from "../view-model.ts";
-import { answerMarks, answerWords, chipOf, timeTitle } from "./words.ts";
+import { answerMarks, answerWords, chipOf, softBreaks, timeTitle, toldParts } from "./words.ts";
 import type { Needed } from "./words.ts";
 
 /** A component that is drawn again only when one of its properties is another. */
@@ -45,6 +45,27 @@ function AgeText({ sinceMs }: { readonly sinceMs: number }) {
     <time class="age" dateTime={new Date(sinceMs).toISOString()} title={timeTitle(sinceMs)}>
       {text}
     </time>
+  );
+}
+
+/** A sentence of the operator. */
+export function Told({ text }: { readonly text: string }) {
+  return (
+    <>
+      {toldParts(text).map((part) =>
+        typeof part === "string" ? (
+          softBreaks(part).map((piece, at) => (at === 0 ? piece : [<wbr key={at} />, piece]))
+        ) : (
+          <time
+            key={part.atMs}
+            dateTime={new Date(part.atMs).toISOString()}
+            title={timeTitle(part.atMs)}
+          >
+            {part.text}
+          </time>
+        ),
+      )}
+    </>
   );
 }
 
@@ -125,7 +146,7 @@ export function Fact(props: AnswerProps & { readonly question: string }) {
           {answerWords[tone]}
         </strong>
         <span class="fact-text">
-          {fact.text}
+          <Told text={fact.text} />
           {fact.since === undefined ? null : (
             <>
               {" · for "}
@@ -184,14 +205,22 @@ const concernWords: Readonly<Record<ExplainedWait["concern"], string>> = {
   passing: "Goes by itself",
 };
 
-export function Wait({ wait, meaning }: { wait: ExplainedWait; meaning?: string | undefined }) {
-  const urgency = concerns[wait.concern];
+interface WaitProps {
+  readonly wait: ExplainedWait;
+  readonly meaning?: string | undefined;
+  /** Of what waits: where that needs somebody, so does a wait that needs a look. */
+  readonly urgency?: Urgency;
+}
+
+export function Wait({ wait, meaning, urgency: needed = 0 }: WaitProps) {
+  const isUrgent = needed === 3 && wait.concern === "look";
+  const urgency = isUrgent ? 3 : concerns[wait.concern];
   return (
     <li class={`wait edge urgency-${urgency}`}>
       <p class="wait-head">
         <strong>{wait.reason}</strong>
         <span class="dim">
-          {concernWords[wait.concern]} · step {wait.step}
+          {isUrgent ? "Needs a look now" : concernWords[wait.concern]} · step {wait.step}
           {wait.object === undefined ? null : ` · ${wait.object}`}
           {wait.since === undefined ? null : (
             <>
@@ -207,10 +236,12 @@ export function Wait({ wait, meaning }: { wait: ExplainedWait; meaning?: string 
           )}
         </span>
       </p>
-      <p>{wait.message}</p>
+      <p>
+        <Told text={wait.message} />
+      </p>
       {wait.remedy === undefined || wait.remedy === "" ? null : (
         <p class="remedy">
-          <strong>What to do:</strong> {wait.remedy}
+          <strong>What to do:</strong> <Told text={wait.remedy} />
         </p>
       )}
       {meaning === undefined ? null : (

@@ -15,12 +15,16 @@ const outcomes: Readonly<Record<PreviewReport["outcome"], readonly [Urgency, str
 
 export function PreviewResult({ answer }: { readonly answer: PreviewAnswer }) {
   const { report, text } = answer;
-  const [urgency, title] = outcomes[report.outcome];
+  const [ofOutcome, title] = outcomes[report.outcome];
+  const urgency = ofOutcome === 0 && report.warnings.length > 0 ? 2 : ofOutcome;
   return (
     <div class="preview-result" role="region" aria-label="What would happen" aria-live="polite">
       <div class={`block edge urgency-${urgency}`}>
         <h2>{title}</h2>
-        <p>{report.change}</p>
+        <p>
+          {report.change}
+          {report.seeds.length === 0 ? null : <span class="dim"> · {triedText(report)}</span>}
+        </p>
         {report.refusal === undefined ? null : <p class="notice">{report.refusal}</p>}
         {report.warnings.map((warning) => (
           <p class="notice" key={warning}>
@@ -74,6 +78,12 @@ export function PreviewResult({ answer }: { readonly answer: PreviewAnswer }) {
       </details>
     </div>
   );
+}
+
+/** With other chances other things may happen: a range of one run is none. */
+function triedText({ seeds }: PreviewReport): string {
+  const times = seeds.length === 1 ? "once" : `${seeds.length} times, with other chances each time`;
+  return `tried out ${times}`;
 }
 
 function costsOf(report: PreviewReport): [string, string, string][] {

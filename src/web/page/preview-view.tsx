@@ -3,7 +3,7 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { formatAge } from "../../plugin/explain/words.ts";
-import { previewLimitMs } from "../preview-limit.ts";
+import { manyGroups, previewLimitMs } from "../preview-limit.ts";
 import type { MapModel, PreviewAnswer, PreviewRequest } from "../view-model.ts";
 import { effects } from "./effects.ts";
 import { PreviewResult } from "./preview-result.tsx";
@@ -127,7 +127,7 @@ function Progress({ preview, total }: { readonly preview: Preview; readonly tota
         <span role="timer">{text}</span> of at most {formatAge(previewLimitMs)}.{" "}
         <span role="status">
           {total > manyGroups
-            ? `A copy of ${total} process groups computes for minutes.`
+            ? `A copy of ${total} process groups computes for minutes, and is tried out once.`
             : "It may take a minute."}{" "}
           To go to another view ends it.
         </span>
@@ -135,8 +135,6 @@ function Progress({ preview, total }: { readonly preview: Preview; readonly tota
     </div>
   );
 }
-
-const manyGroups = 300;
 
 function ChangeFields({ preview, map }: { readonly preview: Preview; readonly map: MapModel }) {
   const { kind, yaml, target } = preview;

@@ -8,7 +8,7 @@ import { bytesText, coresText, percentText, secondsText } from "../../plugin/tex
 import type { Story, StoryPod, StoryVolume, Tile } from "../view-model.ts";
 import { effects } from "./effects.ts";
 import { Mark } from "./mark.tsx";
-import { Age, Copied } from "./parts.tsx";
+import { Age, Copied, Told } from "./parts.tsx";
 import { roleText, stateMeanings } from "./words.ts";
 
 interface StoryProps {
@@ -114,7 +114,7 @@ function StoryBody({
           <ul class="plain">
             {story.events.map(({ reason, message, at, count }) => (
               <li key={`${reason} ${message} ${at}`}>
-                <Since ms={Date.parse(at)} /> <strong>{reason}</strong> {message}
+                <Since ms={Date.parse(at)} /> <strong>{reason}</strong> <Told text={message} />
                 {count > 1 ? ` (${count} times)` : ""}
               </li>
             ))}

@@ -5,12 +5,12 @@ import type { ReadonlySignal } from "@preact/signals";
 import { counted } from "../../model/counted.ts";
 import { formatAge } from "../../plugin/explain/words.ts";
 import type { TimeLineEntry, TimeLineKind, TimeLineModel } from "../view-model.ts";
-import { Age, pure } from "./parts.tsx";
+import { Age, pure, Told } from "./parts.tsx";
 import { serverMs } from "./state.ts";
 import { axisOf, kindTitles, shareOf, shownEntries, spans } from "./time-axis.ts";
 import { ticksOf, timeLineKinds } from "./time-axis.ts";
 import type { Axis, SpanName } from "./time-axis.ts";
-import { clockText, dateText, timeTitle } from "./words.ts";
+import { clockText, dateText, momentText, timeTitle } from "./words.ts";
 
 export function TimeLineView({ model }: { readonly model: TimeLineModel }) {
   const span = useSignal<SpanName>("all");
@@ -18,6 +18,8 @@ export function TimeLineView({ model }: { readonly model: TimeLineModel }) {
   const marked = useSignal<string | undefined>(undefined);
   const axis = axisOf(model, span.value, serverMs.value);
   const entries = shownEntries(model, axis, kinds.value);
+  // Another one only once a day, so that entries are not drawn again with every second.
+  const todayMs = Math.floor(serverMs.value / dayMs) * dayMs;
   const toggle = (kind: TimeLineKind): void => {
     const next = new Set(kinds.value);
     if (!next.delete(kind)) next.add(kind);
@@ -62,13 +64,14 @@ export function TimeLineView({ model }: { readonly model: TimeLineModel }) {
       </p>
       <ol class="plain entries" aria-label="Entries, the newest first">
         {entries.map(([id, entry]) => (
-          <Entry key={id} id={id} entry={entry} isMarked={marked.value === id} />
+          <Entry key={id} {...{ id, entry, todayMs }} isMarked={marked.value === id} />
         ))}
       </ol>
     </section>
   );
 }
 
+const dayMs = 86_400_000;
 const laneHeight = 30;
 const width = 1_000;
 
@@ -159,15 +162,16 @@ interface EntryProps {
   readonly id: string;
   readonly entry: TimeLineEntry;
   readonly isMarked: boolean;
+  readonly todayMs: number;
 }
 
-const Entry = pure(({ id, entry, isMarked }: EntryProps) => {
+const Entry = pure(({ id, entry, isMarked, todayMs }: EntryProps) => {
   const { kind, fromMs, toMs, reason, text, remedy, object, count, firstMs } = entry;
   return (
     <li id={`entry-${id}`} class={`entry edge kind-${kind} ${isMarked ? "marked" : ""}`}>
       <span class="entry-time">
         <time dateTime={new Date(fromMs).toISOString()} title={timeTitle(fromMs)}>
-          {clockText(fromMs)}
+          {momentText(fromMs, todayMs)}
         </time>
         <span class="dim">
           {toMs === undefined ? (
@@ -183,16 +187,16 @@ const Entry = pure(({ id, entry, isMarked }: EntryProps) => {
       </span>
       <span class="entry-kind">{kind}</span>
       <span class="entry-text">
-        <strong>{reason}</strong> {text}
+        <strong>{reason}</strong> <Told text={text} />
         {object === undefined ? null : <span class="dim"> {object}</span>}
         {count === undefined ? null : (
           <span class="dim">
-            {` (${count} times${firstMs === undefined ? "" : `, the first at ${clockText(firstMs)}`})`}
+            {` (${count} times${firstMs === undefined ? "" : `, the first at ${momentText(firstMs, todayMs)}`})`}
           </span>
         )}
         {remedy === undefined || toMs !== undefined ? null : (
           <span class="remedy">
-            <strong>What to do:</strong> {remedy}
+            <strong>What to do:</strong> <Told text={remedy} />
           </span>
         )}
       </span>

@@ -3,7 +3,17 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { Urgency } from "../view-model.ts";
 import type { Verdict } from "../../plugin/explain/page.ts";
-import { chipOf, clockText, dateText, listThatFits, shortTrouble } from "./words.ts";
+import {
+  chipOf,
+  clockText,
+  dateText,
+  listThatFits,
+  momentText,
+  shortTrouble,
+  softBreaks,
+  toldParts,
+  wellText,
+} from "./words.ts";
 
 test("[PAGE2] a cluster is called at work only when the operator is", () => {
   const words = (urgency: Urgency, verdict: Verdict, reason: string | undefined): string =>
@@ -28,11 +38,51 @@ test("[PAGE2] where a backup needs somebody more than its cluster, the chip says
   assert.equal(chip(3, 3, "down"), "✕ Somebody is needed");
 });
 
+test("[PAGE2] process groups that are not well are told by what they are instead", () => {
+  const told = (counts: object, noun?: string): string =>
+    wellText(
+      { ...{ well: 9, total: 11, wanted: 10, outdated: 0, starting: 0, leaving: 0 }, ...counts },
+      noun,
+    );
+  assert.equal(told({ starting: 1, leaving: 1 }), "9 of 11 well, 1 starting, 1 leaving");
+  assert.equal(told({ outdated: 2 }, "process groups"), "9 of 11 process groups well, 2 outdated");
+  assert.equal(told({ total: 9 }), "9 of 10 well");
+});
+
 test("[PAGE18] times are those of UTC, whatever the clock of the browser says", () => {
   const atMs = Date.parse("2026-01-02T23:04:05Z");
   assert.equal(clockText(atMs), "23:04:05");
   assert.equal(dateText(atMs), "Jan 2, 23:04 UTC");
   assert.equal(clockText(Number.NaN), "");
+  assert.equal(momentText(atMs, Date.parse("2026-01-02T23:59:59Z")), "23:04:05");
+  assert.equal(momentText(atMs, Date.parse("2026-01-03T00:00:00Z")), "Jan 2, 23:04");
+});
+
+test("[PAGE18] times in the sentences of the operator are told as all others are", () => {
+  const atMs = Date.parse("2026-11-18T02:00:00Z");
+  assert.deepEqual(toldParts("opens at 2026-11-18T02:00:00Z): restart log-1"), [
+    ...["opens at ", { atMs, text: "Nov 18, 02:00 UTC" }, "): restart log-1"],
+  ]);
+  assert.deepEqual(toldParts("2026-11-18T02:00:00.123Z"), [
+    { atMs: atMs + 123, text: "Nov 18, 02:00 UTC" },
+  ]);
+  assert.deepEqual(toldParts("no time: 2026-99-18T02:00:00Z"), ["no time: 2026-99-18T02:00:00Z"]);
+  assert.deepEqual(toldParts("fdb-report-20261117T120000Z.tar.gz"), [
+    "fdb-report-20261117T120000Z.tar.gz",
+  ]);
+  assert.deepEqual(toldParts(""), []);
+});
+
+test("[PAGE19] a long word may be broken where its parts meet, and nowhere else", () => {
+  const field = "Add region=NAME to spec.blobStoreConfiguration.urlParameters.";
+  assert.deepEqual(softBreaks(field), [
+    ...["Add region=NAME to spec.", "blobStoreConfiguration.", "urlParameters."],
+  ]);
+  const host = "sample-log-30294.sample.default.svc.cluster.local:4501; 2 things";
+  assert.equal(softBreaks(host).join(""), host);
+  assert.equal(softBreaks(host)[1], "sample.");
+  assert.deepEqual(softBreaks("7.3.63 is short"), ["7.3.63 is short"]);
+  assert.deepEqual(softBreaks(""), [""]);
 });
 
 test("[PAGE7] a tile says what is wrong in few words", () => {

@@ -113,6 +113,24 @@ export const answerWords: Readonly<Record<ShownAnswer, string>> = {
   unknown: "Not known",
 };
 
+/** How many process groups there are of each kind. */
+interface GroupCounts {
+  readonly well: number;
+  readonly total: number;
+  readonly wanted: number;
+  readonly outdated: number;
+  readonly starting: number;
+  readonly leaving: number;
+}
+
+/** "9 of 11 well, 1 starting, 1 leaving"; those that are still to be made are not well, either. */
+export function wellText(counts: GroupCounts, noun = ""): string {
+  const kinds = ["outdated", "starting", "leaving"] as const;
+  const others = kinds.filter((kind) => counts[kind] > 0).map((kind) => `${counts[kind]} ${kind}`);
+  const all = `${Math.max(counts.total, counts.wanted)}${noun === "" ? "" : ` ${noun}`}`;
+  return [`${counts.well} of ${all} well`, ...others].join(", ");
+}
+
 const two = (number: number): string => String(number).padStart(2, "0");
 
 /** "14:05:09", in UTC as everything that the operator writes; where it stands alone, "UTC" stands beside it. */
@@ -130,6 +148,47 @@ export function dateText(atMs: number): string {
   const clock = `${two(time.getUTCHours())}:${two(time.getUTCMinutes())}`;
   return `${month} ${time.getUTCDate()}, ${clock} UTC`;
 }
+
+const dayMs = 86_400_000;
+
+/** For a list of times beside which "UTC" stands: those of another day have their date. */
+export function momentText(atMs: number, nowMs: number): string {
+  const isToday = Math.floor(atMs / dayMs) === Math.floor(nowMs / dayMs);
+  return isToday ? clockText(atMs) : dateText(atMs).replace(" UTC", "");
+}
+
+export type ToldPart = string | { readonly atMs: number; readonly text: string };
+
+const writtenTime = /\b(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)\b/;
+
+/** A sentence of the operator, whose times are written as in its log, with its times as all others on the page. */
+export function toldParts(text: string): ToldPart[] {
+  const parts: ToldPart[] = [];
+  for (const part of text.split(writtenTime)) {
+    const atMs = writtenTime.test(part) ? Date.parse(part) : Number.NaN;
+    const last = parts.at(-1);
+    if (!Number.isNaN(atMs)) parts.push({ atMs, text: dateText(atMs) });
+    else if (typeof last === "string") parts[parts.length - 1] = last + part;
+    else if (part !== "") parts.push(part);
+  }
+  return parts;
+}
+
+const wordMax = 24;
+
+/** Where a text may be broken besides its spaces: fields, names of hosts and URLs are longer than a card is wide. */
+export function softBreaks(text: string): string[] {
+  const pieces = [""];
+  for (const word of text.split(/(?<=\s)/)) {
+    const isLong = word.trimEnd().length > wordMax;
+    const [first = "", ...others] = isLong ? word.split(joints) : [word];
+    pieces[pieces.length - 1] += first;
+    for (const piece of others) pieces.push(piece);
+  }
+  return pieces;
+}
+
+const joints = /(?<=[./:,;=&?])(?=[^\s./:,;=&?])/;
 
 /** What one sees over a time: also by the clock of whoever looks. */
 export function timeTitle(atMs: number): string {

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { KubeError } from "../../kube/error.ts";
 import type { PictureSource } from "../../preview/take-picture.ts";
-import { sceneCluster } from "../../../test/web/cluster-scene.ts";
+import type { Picture } from "../../preview/picture.ts";
+import { group, sceneCluster, sceneStatus } from "../../../test/web/cluster-scene.ts";
 import { until } from "../../../test/web/web-client.ts";
 import { previewInProcess, previewLive } from "./preview-process.ts";
 import type { PluginProgram } from "./preview-process.ts";
@@ -49,6 +50,27 @@ test("[WEB25] a name that looks like a flag stays a value", async () => {
     assert.ok(message.includes('"--drain=--evil=1"'), message);
     return true;
   });
+});
+
+test("[WEB25] a copy of many process groups is tried out once, and may compute for longer", async () => {
+  const script = "console.error(JSON.stringify(process.argv.slice(1)))";
+  const flags = async (groups: number): Promise<string> => {
+    const found = Array.from({ length: groups }, (_, index) => group(`storage-${index}`));
+    const picture = {
+      ...{ format: 1, takenAt: "2026-11-17T12:00:00Z", cluster: sceneCluster(found), objects: [] },
+      ...{ otherRequests: [], left: [], versions: { plugin: "test" } },
+      databaseStatus: sceneStatus({}),
+    } as unknown as Picture;
+    const { signal } = new AbortController();
+    const failing = previewInProcess(program(script), { picture }, request, signal);
+    return failing.then(
+      () => "",
+      ({ message }: Error) => message.replace(/^.*"--seeds"/, ""),
+    );
+  };
+  assert.match(await flags(300), /^,"2","--cpu","135s"/);
+  assert.match(await flags(301), /^,"1","--cpu","136s"/);
+  assert.match(await flags(2_000), /^,"1","--cpu","480s"/);
 });
 
 test("[WEB25] a process that does not end is ended", async () => {

@@ -17,7 +17,7 @@ import type { PreviewReport } from "../../preview/report.ts";
 import { savePicture } from "../../preview/save-picture.ts";
 import { takePicture } from "../../preview/take-picture.ts";
 import type { PictureSource } from "../../preview/take-picture.ts";
-import { computeSeconds, previewLimitMs } from "../preview-limit.ts";
+import { computeSeconds, previewLimitMs, previewSeeds } from "../preview-limit.ts";
 import type { PreviewAnswer, PreviewRequest } from "../view-model.ts";
 import { WebProblem } from "./source.ts";
 
@@ -52,8 +52,9 @@ const outputBytesMax = 16 * 2 ** 20;
 /** It gives up by itself before whoever asked does. A picture that was saved may be of any size. */
 function limitsOf(of: PreviewOf): string[] {
   const groups =
-    "picture" in of ? (of.picture.cluster.status?.processGroups ?? []).length : Infinity;
-  return ["--seeds", "2", "--cpu", `${computeSeconds(groups)}s`];
+    "picture" in of ? (of.picture.cluster.status?.processGroups ?? []).length : undefined;
+  const seeds = previewSeeds(groups ?? 0);
+  return ["--seeds", String(seeds), "--cpu", `${computeSeconds(groups ?? Infinity)}s`];
 }
 
 const fileName = "changed.yaml";

@@ -165,8 +165,9 @@ test("[WEB5] process groups that are only outdated, or never ran, are told apart
     group("log-5", ["MissingPod", "MissingProcesses"]),
   ].map((one) => (one.processGroupID === "log-5" ? one : { ...one, faultDomain: "n1" }));
   const cluster = sceneCluster(groups);
-  const { total, well, outdated } = clusterCard(cluster, [], nowMs).processGroups;
-  assert.deepEqual([total, well, outdated], [5, 1, 1]);
+  const { processGroups } = clusterCard(cluster, [], nowMs);
+  const { total, well, outdated, starting, leaving } = processGroups;
+  assert.deepEqual([total, well, outdated, starting, leaving], [5, 1, 1, 1, 1]);
   const [log] = nowModel(around(cluster), nowMs).classes;
   assert.deepEqual([log?.well, log?.outdated, log?.starting, log?.leaving], [1, 1, 1, 1]);
 });

@@ -125,6 +125,50 @@ for (const [title, conditions, more, pod, state] of states) {
   });
 }
 
+/** Made after the operator last wrote its status. */
+const madeSince = (id: string, more: object = {}): ReturnType<typeof scenePod> => {
+  const pod = scenePod(id, "n1", more);
+  return { ...pod, metadata: { ...pod.metadata, creationTimestamp: minutesAgo(3) } };
+};
+
+test("[VW9] [WEB7] [WEB8] a pod that was made since the status was written is not told as missing", () => {
+  const cluster = sceneCluster([
+    group("storage-1", ["MissingProcesses", "MissingPod", "MissingPVC"]),
+    group("storage-2", ["MissingPod"]),
+    group("storage-3", ["MissingProcesses", "MissingPod"]),
+  ]);
+  const status = sceneStatus({ "storage-3": { roles: ["storage"] } });
+  const pods = [
+    madeSince("storage-1", unready),
+    scenePod("storage-2", "n1"),
+    madeSince("storage-3"),
+  ];
+  const input = { cluster, pods, nodes, status };
+  const { tiles } = mapModel(input);
+  const told = Object.values(tiles).map(({ state, troubles }) => [state, ...troubles]);
+  assert.deepEqual(told, [
+    ["starting", "pod starts", "MissingProcesses", "not ready"],
+    ["starting", "MissingPod"],
+    ["starting", "its process is up"],
+  ]);
+  const storyConditions = (id: string): readonly string[] =>
+    storyOf({ ...input, pvcs: [], events: [] }, id, nowMs)?.conditions.map(({ type }) => type) ??
+    [];
+  assert.deepEqual(storyConditions("storage-1"), ["MissingProcesses"]);
+  assert.deepEqual(storyConditions("storage-2"), ["MissingPod"]);
+});
+
+test("[VW9] [WEB7] [WEB8] what leaves is excluded as soon as the database says so", () => {
+  const cluster = sceneCluster([group("storage-1", [], leaving)]);
+  const seen = sceneStatus({ "storage-1": { roles: ["storage"] } });
+  const [process = {}] = Object.values(seen.cluster?.processes ?? {});
+  Object.assign(process, { excluded: true });
+  const input = { cluster, pods: [scenePod("storage-1", "n1")], nodes, status: seen };
+  assert.deepEqual(mapModel(input).tiles["storage-1"]?.troubles, ["leaves, excluded"]);
+  const story = storyOf({ ...input, pvcs: [], events: [] }, "storage-1", nowMs);
+  assert.equal(story?.removal?.text, "leaves, excluded");
+});
+
 test("[WEB7] a pod that no node takes is told first, and a database that sleeps has no tile in trouble", () => {
   const cluster = sceneCluster([group("storage-1", ["PodPending"])]);
   const stuck = mapModel({ cluster, pods: [scenePod("storage-1", "", unscheduled)], nodes });
@@ -144,6 +188,9 @@ test("[WEB7] a pod that no node takes is told first, and a database that sleeps 
     ["asleep", "asleep"],
   );
   assert.deepEqual([asleep.inTrouble, asleep.silent], [0, "the database sleeps"]);
+  const placed = { faultDomain: "n7" };
+  const waking = mapModel({ cluster: sceneCluster([group("log-1", [], placed)]), pods: [], nodes });
+  assert.deepEqual(waking.columns[0]?.places, [{ kind: "last known", name: "n7", notes: [] }]);
 });
 
 test("[WEB7] pods that may not be read make no tile look ill, and a foreign process is told", () => {

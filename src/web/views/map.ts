@@ -9,7 +9,7 @@ import { isOutdatedCondition } from "../../plugin/explain/groups.ts";
 import { objectTroubles } from "../../plugin/explain/objects.ts";
 import { treeView } from "../../plugin/tree/tree-view.ts";
 import type { TreePlace, TreeView } from "../../plugin/tree/tree-view.ts";
-import { notExcludedYet } from "../../plugin/tree/tree-leaf.ts";
+import { notExcludedYet, podStarts, processIsUp } from "../../plugin/tree/tree-leaf.ts";
 import type { TreeInput, TreeLeaf } from "../../plugin/tree/tree-leaf.ts";
 import type { MapColumn, MapModel, MapPlace, MapRow, Tile, TileState } from "../view-model.ts";
 
@@ -40,7 +40,7 @@ export function mapModel(input: MapInput): MapModel {
     total: tree.total,
     inTrouble: tiles.filter(({ state }) => state !== "well" && state !== "asleep").length,
     ...(tree.silent === undefined ? {} : { silent: tree.silent }),
-    columns: byKubernetesZone(columnsOf(tree), nodes),
+    columns: byKubernetesZone(columnsOf(tree).map(withKnowledge), nodes),
     kubernetesZones: zonesOf(nodes),
     tiles: Object.fromEntries(tiles.map((tile) => [tile.group, tile])),
   };
@@ -68,6 +68,15 @@ function leavesOf({ places, groups }: Pick<TreeView, "groups" | "places">): Tree
 function columnsOf({ places, groups }: Pick<TreeView, "groups" | "places">): MapColumn[] {
   const rest: TreePlace[] = groups.length === 0 ? [] : [{ ...nowhere, groups }];
   return columnsIn([...places, ...rest], []);
+}
+
+/** Where no process and no pod tells the fault domain, it is the one that the operator wrote down last. */
+function withKnowledge(column: MapColumn): MapColumn {
+  if (column.rows.some(({ node }) => node !== "")) return column;
+  const places = column.places.map((place): MapPlace =>
+    place.kind === "fault domain" && place.name !== "" ? { ...place, kind: "last known" } : place,
+  );
+  return { ...column, places };
 }
 
 const zoneLabel = "topology.kubernetes.io/zone";
@@ -146,7 +155,10 @@ function tileOf(leaf: TreeLeaf, podTrouble: string | undefined, around: Around):
   return { group, processClass, roles, isCoordinator, processes, troubles, state };
 }
 
-const starting = new Set(["MissingPod", "MissingPVC", "MissingService", "PodPending"]);
+const starting = new Set([
+  ...["MissingPod", "MissingPVC", "MissingService", "PodPending"],
+  ...[podStarts, processIsUp],
+]);
 
 /** Its process group is about to be taken out, and runs as long as nothing else is said. */
 const goesSoon = new Set(["NodeDraining", "NodeTaintDetected", "NodeTaintReplacing"]);

@@ -14,6 +14,7 @@ import { parseTime } from "../../kube/time.ts";
 import { processRows } from "../../model/process-row.ts";
 import { isHibernated } from "../../api/hibernation.ts";
 import { meaningOf } from "../../plugin/explain/groups.ts";
+import { withPodsSeen } from "../../plugin/explain/seen-since.ts";
 import { objectTroubles, recentEvents } from "../../plugin/explain/objects.ts";
 import type { ToldEvent } from "../../plugin/explain/objects.ts";
 import { known } from "../../plugin/known.ts";
@@ -38,18 +39,20 @@ export function storyOf(input: StoryInput, group: string, nowMs: number): Story 
   const claim = claimOf(cluster, pvcs, group, pod);
   const trouble = podTroubles(pods, nodes).get(leaf.pod);
   const { processClass, dataCenter, hall, zone: faultDomain, node } = leaf;
+  const processes =
+    status === undefined ? [] : processRows(status).filter((row) => row.group === group);
   return {
     ...{ group, processClass, dataCenter, hall, faultDomain, node },
     state: stateOf(leaf, trouble, {
       hasPods: input.pods !== undefined,
       isAsleep: isHibernated(cluster),
     }),
-    conditions: conditionsOf(own),
-    ...removalOf(own),
+    conditions: conditionsOf(own && withPodsSeen(own, pod)),
+    ...removalOf(own, processes),
     addresses: own?.addresses ?? [],
     ...(pod === undefined ? {} : { pod: podOf(pod, trouble) }),
     ...(claim === undefined ? {} : { volume: volumeOf(claim) }),
-    processes: status === undefined ? [] : processRows(status).filter((row) => row.group === group),
+    processes,
     events: [pod, claim]
       .flatMap((object) => (object === undefined ? [] : recentEvents(object, events, nowMs)))
       .toSorted(newestFirst),
@@ -66,10 +69,13 @@ function conditionsOf(group: ProcessGroupStatus | undefined): Story["conditions"
     }));
 }
 
-function removalOf(group: ProcessGroupStatus | undefined): Pick<Story, "removal"> {
+function removalOf(
+  group: ProcessGroupStatus | undefined,
+  rows: Story["processes"],
+): Pick<Story, "removal"> {
   if (group?.removalTimestamp === undefined) return {};
   const sinceMs = parseTime(group.removalTimestamp);
-  return { removal: { text: removalText(group), ...known({ sinceMs }) } };
+  return { removal: { text: removalText(group, rows), ...known({ sinceMs }) } };
 }
 
 function newestFirst(left: ToldEvent, right: ToldEvent): number {

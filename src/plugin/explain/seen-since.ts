@@ -1,0 +1,38 @@
+// The operator writes its status seldom, so that pods may be there that the status calls missing: what is seen of Kubernetes
+// since then is believed. Pure. Rules: spec/explain.md [E5], spec/plugin.md [VW9].
+import type { FoundationDBCluster, ProcessGroupStatus } from "../../api/cluster.ts";
+import { labelsOf } from "../../api/effective.ts";
+import type { Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { parseTime } from "../../kube/time.ts";
+
+/** Those of the ids of their process groups. */
+export function podsById(
+  cluster: FoundationDBCluster,
+  pods: readonly Stored<Pod>[],
+): ReadonlyMap<string, Stored<Pod>> {
+  const idLabel = labelsOf(cluster).processGroupIdLabels[0] ?? "";
+  return new Map(pods.map((pod) => [pod.metadata.labels?.[idLabel] ?? "", pod]));
+}
+
+/** Whether the pod of a group that is told to have none was made since. */
+export function isMadeSince(group: ProcessGroupStatus, pod: Stored<Pod> | undefined): boolean {
+  const missing = group.processGroupConditions?.find(({ type }) => type === "MissingPod");
+  const madeMs = parseTime(pod?.metadata.creationTimestamp);
+  if (missing === undefined || pod === undefined || madeMs === undefined) return false;
+  // A condition has whole seconds, as the time of a pod has.
+  return pod.metadata.deletionTimestamp === undefined && madeMs / 1000 >= (missing.timestamp ?? 0);
+}
+
+/** Without what is not so any more; a pod that has a node has its volume claim, too. */
+export function withPodsSeen(
+  group: ProcessGroupStatus,
+  pod: Stored<Pod> | undefined,
+): ProcessGroupStatus {
+  if (!isMadeSince(group, pod)) return group;
+  const hasNode = (pod?.spec?.nodeName ?? "") !== "";
+  const conditions = (group.processGroupConditions ?? []).filter(
+    ({ type }) => type !== "MissingPod" && !(hasNode && type === "MissingPVC"),
+  );
+  return { ...group, processGroupConditions: conditions };
+}
