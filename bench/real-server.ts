@@ -14,6 +14,7 @@ import {
   operatorUser,
 } from "../test/end-to-end/installation.ts";
 import type { AuditedRequest } from "../test/control-plane.ts";
+import { atEndOfProcess } from "../test/end-of-process.ts";
 import { startNodes, startOperator } from "../test/end-to-end/programs.ts";
 import type { Program } from "../test/end-to-end/programs.ts";
 import { openWorld } from "../test/end-to-end/scenario.ts";
@@ -56,6 +57,7 @@ interface Row {
 }
 
 const folder = mkdtempSync(join(tmpdir(), "fdb-operator-bench-"));
+atEndOfProcess(() => rmSync(folder, { recursive: true, force: true }));
 const stage = await openWorld(say, { audits: true });
 try {
   const program = join(folder, "dist", "fdb-operator.mjs");
@@ -77,7 +79,6 @@ try {
 } finally {
   await stage.end();
   clock.stop();
-  rmSync(folder, { recursive: true });
 }
 
 async function measure(
