@@ -7,6 +7,8 @@ export interface Figures {
   peakRssBytes: number;
   heapUsedBytes: number;
   cpuMs: number;
+  /** Of the event loop since the figures before, in processor time. */
+  longestTurnMs: number;
 }
 
 export type FromOperator =

@@ -44,16 +44,34 @@ const nodeCapacity = { cpu: "64", memory: "256Gi", pods: "110" };
 const emptyRestMs = 3_000;
 
 export async function runMemory(options: MemoryOptions): Promise<MemoryRun> {
+  const { seed, groups } = options;
+  const { version } = sampleCluster(groups).spec;
+  return withOperatorProcess({ seed, ...nodesOf(options), version }, async (place) => {
+    const host = await place.start();
+    return { bundleBytes: place.bundleBytes, ...(await measure(options, place.world, host)) };
+  });
+}
+
+/** An emulated Kubernetes whose operator is a process of its own. */
+export interface OperatorPlace {
+  world: World;
+  bundleBytes: number;
+  /** Starts the operator; the one before must have been stopped. */
+  start: () => Promise<OperatorHost>;
+}
+
+export async function withOperatorProcess<T>(
+  {
+    version,
+    ...options
+  }: Pick<WorldOptions, "nodes" | "nodeCapacity" | "seed"> & { version: string },
+  work: (place: OperatorPlace) => Promise<T>,
+): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "fdb-operator-bench-"));
   const clock = machineClock();
-  const world = startWorld({
-    clock,
-    seed: options.seed,
-    ...nodesOf(options),
-    zones: 3,
-  });
+  const world = startWorld({ clock, ...options, zones: 3 });
   const served = await serveHttps(world.server, { port: 0 });
-  let host: OperatorHost | undefined;
+  const hosts: OperatorHost[] = [];
   try {
     const file = join(folder, "operator-process.mjs");
     const bundleBytes = await bundle("bench/operator-process.ts", file);
@@ -62,11 +80,14 @@ export async function runMemory(options: MemoryOptions): Promise<MemoryRun> {
     await world.stopOperator();
     const { url: server, caPem: certificateAuthority, token } = served;
     const connection = { server, certificateAuthority, token };
-    const { version } = sampleCluster(options.groups).spec;
-    host = await OperatorHost.start(file, world, connection, [version]);
-    return { bundleBytes, ...(await measure(options, world, host)) };
+    const start = async (): Promise<OperatorHost> => {
+      const host = await OperatorHost.start(file, world, connection, [version]);
+      hosts.push(host);
+      return host;
+    };
+    return await work({ world, bundleBytes, start });
   } finally {
-    await host?.stop();
+    for (const host of hosts) await host.stop();
     await world.stop();
     await served.close();
     clock.stop();
@@ -114,7 +135,11 @@ function nodesOf({
   return { nodes: 9 + Math.ceil((clusters * groups) / podsPerNode), nodeCapacity };
 }
 
-async function untilReconciled(world: World, name: string, deadlineMs: number): Promise<void> {
+export async function untilReconciled(
+  world: World,
+  name: string,
+  deadlineMs: number,
+): Promise<void> {
   const key = { ...clusterKey, name };
   while (world.clock.nowMs() < deadlineMs) {
     if (isReconciled(await world.client.get(foundationDbClusters, key))) return;

@@ -4,12 +4,15 @@ import { destination } from "pino";
 import { machineClock } from "../src/env/clock.ts";
 import { pinoLog } from "../src/env/pino-log.ts";
 import { machineRandom } from "../src/env/random.ts";
+import { machineStopwatch } from "../src/env/stopwatch.ts";
 import { httpsTransport } from "../src/kube/https.ts";
 import { startOperator } from "../src/operate/operator.ts";
 import { connectSimulated } from "../src/sim/remote/remote-databases.ts";
 import type { FromOperator, ToOperator } from "./bridge.ts";
+import { watchTurns } from "./turns.ts";
 
 const ending = new AbortController();
+const turns = watchTurns();
 
 process.on("message", (message) => receive(message as ToOperator));
 process.on("disconnect", () => process.exit());
@@ -36,6 +39,7 @@ async function start({ connection, databasePort }: ToOperator & { type: "start" 
   const operator = startOperator({
     ...{ transport, admin, podNetwork, clock, log },
     random: machineRandom(),
+    stopwatch: machineStopwatch,
     signal: ending.signal,
   });
   await operator.started;
@@ -56,6 +60,7 @@ function measure(): void {
       peakRssBytes: process.resourceUsage().maxRSS * 1024,
       heapUsedBytes: heapUsed,
       cpuMs: (user + system) / 1000,
+      longestTurnMs: turns.longestMs(),
     },
   });
 }
