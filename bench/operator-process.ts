@@ -3,6 +3,7 @@
 import { destination } from "pino";
 import { machineClock } from "../src/env/clock.ts";
 import { pinoLog } from "../src/env/pino-log.ts";
+import { machineNextTurn } from "../src/env/next-turn.ts";
 import { machineRandom } from "../src/env/random.ts";
 import { machineStopwatch } from "../src/env/stopwatch.ts";
 import { httpsTransport } from "../src/kube/https.ts";
@@ -39,7 +40,7 @@ async function start({ connection, databasePort }: ToOperator & { type: "start" 
   const operator = startOperator({
     ...{ transport, admin, podNetwork, clock, log },
     random: machineRandom(),
-    stopwatch: machineStopwatch,
+    ...{ stopwatch: machineStopwatch, nextTurn: machineNextTurn },
     signal: ending.signal,
   });
   await operator.started;

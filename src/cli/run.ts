@@ -2,6 +2,7 @@
 // Lease and works until it is told to stop. Rules: spec/run.md.
 import { hostname } from "node:os";
 import { machineClock, sleep } from "../env/clock.ts";
+import { machineNextTurn } from "../env/next-turn.ts";
 import { machineStopwatch } from "../env/stopwatch.ts";
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
@@ -151,7 +152,7 @@ async function runWith(settings: RunSettings, host: RunHost): Promise<void> {
       await runTerms({
         operator: {
           ...{ transport, admin, podNetwork, clock, random, log, options, onRequest },
-          stopwatch: machineStopwatch,
+          ...{ stopwatch: machineStopwatch, nextTurn: machineNextTurn },
         },
         ...{ elector, log, signal },
         onOperator: (operator) => {
