@@ -13,7 +13,7 @@ export interface Figures {
 
 export type FromOperator =
   | { type: "ready" }
-  | { type: "started" }
+  | { type: "started"; cpuMs: number }
   | { type: "figures"; figures: Figures };
 
 export type ToOperator =

@@ -44,15 +44,19 @@ async function start({ connection, databasePort }: ToOperator & { type: "start" 
     signal: ending.signal,
   });
   await operator.started;
-  send({ type: "started" });
+  send({ type: "started", cpuMs: cpuMs() });
   await operator.stopped;
   await databases.close();
   transport.close();
   process.disconnect();
 }
 
-function measure(): void {
+function cpuMs(): number {
   const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+function measure(): void {
   const { rss, heapUsed } = process.memoryUsage();
   send({
     type: "figures",
@@ -60,7 +64,7 @@ function measure(): void {
       rssBytes: rss,
       peakRssBytes: process.resourceUsage().maxRSS * 1024,
       heapUsedBytes: heapUsed,
-      cpuMs: (user + system) / 1000,
+      cpuMs: cpuMs(),
       longestTurnMs: turns.longestMs(),
     },
   });
