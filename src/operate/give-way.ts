@@ -63,11 +63,12 @@ export class InPieces {
     for (;;) {
       const { done, value } = work.next();
       if (done === true) return value;
-      if (this.#pieceMs >= pieceMs) await this.pause();
+      await this.pauseIfDue();
     }
   }
 
-  async pause(): Promise<void> {
+  async pauseIfDue(): Promise<void> {
+    if (this.#pieceMs < pieceMs) return;
     this.#workedMs += this.#pieceMs;
     await othersTurn(this.#tools.clock);
     this.#startedMs = this.#tools.stopwatch();

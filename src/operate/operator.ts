@@ -212,8 +212,7 @@ class RunningOperator implements Operator {
     });
     const shared = {
       ...{ clock, random, log, client, serverClock, operatorName: options.name },
-      namespace: options.namespace,
-      nextTurn: input.nextTurn,
+      ...{ namespace: options.namespace, nextTurn: input.nextTurn },
       caches: this.#caches,
       recorder: this.#recorder,
       terminalPodMinimumAgeMs: this.#reconcile.plan.terminalPodMinimumAgeMs,

@@ -116,9 +116,8 @@ export async function reconcileCluster(
   key: string,
   state: ClusterState,
 ): Promise<WorkOutcome> {
-  const before = options.caches.clusters.get(parseKeyText(key));
   // A status of a large database may just have been read in this turn.
-  if (before !== undefined && isLarge({ cluster: before })) await othersTurn(options.clock);
+  if (isLargeNow(options, key)) await othersTurn(options.clock);
   // No plan is made on a state that our own writes may have ended.
   const heldMs = await state.database.doubts.settle(options);
   if (heldMs > 0) return { againAfterMs: heldMs };
@@ -154,16 +153,14 @@ export async function reconcileCluster(
   const pieces = new InPieces(options);
   takeIn({ cluster, caches, state, nowMs, serverAheadMs: options.serverClock.aheadMs });
   const snapshot = observeCluster({
-    cluster,
-    caches,
-    state,
-    nowMs,
+    ...{ cluster, caches, state, nowMs },
     seed: randomInteger(options.random, 0, 2 ** 32 - 1),
     options: options.plan,
     checks: options.checks,
     serverAheadMs: options.serverClock.aheadMs,
     overlappingOperator: overlappingOperator(options, cluster.metadata),
   });
+  if (isLarge(snapshot)) await pieces.pauseIfDue();
   if (isLarge(snapshot) && (await gaveWay(options, snapshot))) return { againAfterMs: againMs };
   state.sidecars.keepOnly(snapshot);
   const isTimeUp = (): boolean => pieces.workedMs > planMaximumMs;
@@ -188,6 +185,11 @@ export async function reconcileCluster(
   const nextStatusMs = prepareNext(options, state, plan);
   options.metrics.passEnded(options.clock.nowMs() - nowMs);
   return { againAfterMs: againAfter(options, state, plan, outcomes, written, nextStatusMs) };
+}
+
+function isLargeNow({ caches }: ReconcileOptions, key: string): boolean {
+  const cluster = caches.clusters.get(parseKeyText(key));
+  return cluster !== undefined && isLarge({ cluster });
 }
 
 function placeOf(
