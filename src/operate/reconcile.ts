@@ -148,9 +148,8 @@ export async function reconcileCluster(
   }
   warnOfSpec(options, state, cluster);
 
-  const nowMs = options.clock.nowMs();
   const { caches } = options;
-  const pieces = new InPieces(options);
+  const [nowMs, pieces] = [options.clock.nowMs(), new InPieces(options)];
   takeIn({ cluster, caches, state, nowMs, serverAheadMs: options.serverClock.aheadMs });
   const snapshot = observeCluster({
     ...{ cluster, caches, state, nowMs },
