@@ -27,6 +27,9 @@ export const aims = {
   memoryMiB: 100,
   /** With 200 clusters. */
   manyMemoryMiB: 1_536,
+  firstActMs: 5_000,
+  /** A turn of the operator, in processor time: so long all clusters wait for one. */
+  longestTurnMs: 200,
 } as const;
 
 export interface PerGroup {

@@ -7,11 +7,13 @@ export interface Figures {
   peakRssBytes: number;
   heapUsedBytes: number;
   cpuMs: number;
+  /** Of the event loop since the figures before, in processor time. */
+  longestTurnMs: number;
 }
 
 export type FromOperator =
   | { type: "ready" }
-  | { type: "started" }
+  | { type: "started"; cpuMs: number }
   | { type: "figures"; figures: Figures };
 
 export type ToOperator =

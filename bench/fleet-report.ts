@@ -11,11 +11,11 @@ export interface FleetFigures {
   restSeconds: number;
   empty: Metrics;
   creation: Phase;
-  rest: Rest;
+  rest?: Rest;
   /** Requests for the Lease in the time of rest. */
-  leaseRequests: number;
-  change: Phase | undefined;
-  takeOver: TakeOver | undefined;
+  leaseRequests?: number;
+  change?: Phase;
+  takeOver?: TakeOver;
 }
 
 interface Row {
@@ -38,7 +38,7 @@ export function fleetTable(figures: FleetFigures): string {
   const { clusters, groups, change, takeOver } = figures;
   const rows = [
     ...creationRows(figures),
-    ...restRows(figures),
+    ...(figures.rest === undefined ? [] : restRows(figures, figures.rest)),
     ...(change === undefined ? [] : changeRows(change)),
     ...(takeOver === undefined ? [] : takeOverRows(takeOver)),
   ];
@@ -69,7 +69,7 @@ function creationRows({ empty, creation }: FleetFigures): Row[] {
   ];
 }
 
-function restRows({ clusters, restSeconds, rest, leaseRequests }: FleetFigures): Row[] {
+function restRows({ clusters, restSeconds, leaseRequests = 0 }: FleetFigures, rest: Rest): Row[] {
   const { begun, rested, writes, settledAfterSeconds } = rest;
   const perMinute = (amount: number): number => (amount * 60) / restSeconds;
   const cpu = perMinute(cpuSeconds(begun, rested));

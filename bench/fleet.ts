@@ -38,7 +38,8 @@ export interface TakeOver {
   memoryMiB: number;
 }
 
-const patienceMs = 20 * 60_000;
+/** Of a busy machine, and for each cluster. */
+const [patienceMs, patienceOfEachMs] = [20 * 60_000, 20_000];
 const passes = "fdb_operator_reconciles_total";
 
 export async function untilAllReconciled(
@@ -46,7 +47,7 @@ export async function untilAllReconciled(
   names: readonly string[],
 ): Promise<void> {
   const wanted = new Set(names);
-  const untilMs = clock.nowMs() + patienceMs;
+  const untilMs = clock.nowMs() + patienceMs + names.length * patienceOfEachMs;
   while (true) {
     // A server with too much to do is asked again.
     const list = await world.client.list(foundationDbClusters, { namespace }).catch(silence);

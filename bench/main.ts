@@ -14,6 +14,7 @@ import { runCluster } from "./cluster-run.ts";
 import type { ClusterRun } from "./cluster-run.ts";
 import { dashboardAims, dashboardTable, runDashboard } from "./dashboard.ts";
 import { decisionAims, decisionTable, runDecisions } from "./decisions.ts";
+import { fairnessTable, runFairness } from "./fairness.ts";
 import { metricsAims, metricsTable, runMetrics } from "./metrics.ts";
 import { runMemory } from "./memory.ts";
 import type { MemoryRun } from "./memory.ts";
@@ -48,6 +49,7 @@ const usage = `usage: npm run bench -- [--sizes 20,100] [--quick] [--operations]
   --operations only changes, losses and upgrades of a running cluster, at 20 and 200 process groups,
                and backups at rest (with --quick at 20)
   --fleet NxM  only the operator in a process of its own, with N clusters of M process groups
+  --fair NxM   only one cluster of N process groups beside M small ones, the operator in a process of its own
   --json       figures as JSON instead of tables
   --no-memory  leave out the operator in a process of its own`;
 
@@ -68,6 +70,8 @@ interface Options {
   areOnlyOperations: boolean;
   /** Nothing but the operator in a process of its own, with so many clusters. */
   fleet?: { clusters: number; groups: number };
+  /** Nothing but one large cluster among small ones. */
+  fair?: { large: number; smalls: number };
 }
 
 const noSizes = { sizes: [], hasMemory: true, areOnlyOperations: false };
@@ -91,6 +95,7 @@ function readOptions(): Options | undefined {
         memory: { type: "boolean", default: true },
         operations: { type: "boolean", default: false },
         fleet: { type: "string" },
+        fair: { type: "string" },
         help: { type: "boolean", default: false },
       },
     });
@@ -103,6 +108,12 @@ function readOptions(): Options | undefined {
     const { quick: isQuick, json: isJson, memory: hasMemory } = values;
     const fleet = { clusters: Number(clusters), groups: Number(groups) };
     if (values.fleet !== undefined) return { ...noSizes, isQuick, isJson, fleet };
+    if (values.fair !== undefined) {
+      const [, large, smalls] = /^(\d{1,4})x(\d{1,3})$/.exec(values.fair) ?? [];
+      if (!(Number(large) >= 15) || !(Number(smalls) >= 1)) return undefined;
+      const fair = { large: Number(large), smalls: Number(smalls) };
+      return { ...noSizes, isQuick, isJson, fair };
+    }
     return { sizes, isQuick, isJson, hasMemory, areOnlyOperations: values.operations };
   } catch {
     // An unknown flag: the usage says what there is.
@@ -116,6 +127,12 @@ async function main(options: Options): Promise<void> {
     const run = await runMemory({ ...options.fleet, seed, restSeconds: 60, progress });
     progress("");
     process.stdout.write(options.isJson ? `${JSON.stringify(run)}\n` : memoryTable(run));
+    return;
+  }
+  if (options.fair !== undefined) {
+    const rows = await runFairness({ ...options.fair, seed, progress });
+    progress("");
+    process.stdout.write(options.isJson ? `${JSON.stringify(rows)}\n` : fairnessTable(rows));
     return;
   }
   const { memory, runs } = options.areOnlyOperations ? nothing : await measure(options, progress);

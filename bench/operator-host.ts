@@ -12,6 +12,8 @@ import type { Figures, FromOperator, ToOperator } from "./bridge.ts";
 export class OperatorHost {
   /** From the start of the process until the operator works. */
   startMs = Number.NaN;
+  /** What it took by then. */
+  startCpuMs = Number.NaN;
   readonly #child: ChildProcess;
   readonly #databases: DatabaseServer;
   readonly #waiting: { type: FromOperator["type"]; resolve: (message: FromOperator) => void }[] =
@@ -42,7 +44,8 @@ export class OperatorHost {
     const host = new OperatorHost(file, databases);
     await host.#next("ready");
     host.#send({ type: "start", connection, databasePort: databases.port });
-    await host.#next("started");
+    const started = await host.#next("started");
+    host.startCpuMs = started.type === "started" ? started.cpuMs : Number.NaN;
     host.startMs = performance.now() - startedAt;
     return host;
   }

@@ -3,13 +3,17 @@
 import { destination } from "pino";
 import { machineClock } from "../src/env/clock.ts";
 import { pinoLog } from "../src/env/pino-log.ts";
+import { machineNextTurn } from "../src/env/next-turn.ts";
 import { machineRandom } from "../src/env/random.ts";
+import { machineStopwatch } from "../src/env/stopwatch.ts";
 import { httpsTransport } from "../src/kube/https.ts";
 import { startOperator } from "../src/operate/operator.ts";
 import { connectSimulated } from "../src/sim/remote/remote-databases.ts";
 import type { FromOperator, ToOperator } from "./bridge.ts";
+import { watchTurns } from "./turns.ts";
 
 const ending = new AbortController();
+const turns = watchTurns();
 
 process.on("message", (message) => receive(message as ToOperator));
 process.on("disconnect", () => process.exit());
@@ -36,18 +40,23 @@ async function start({ connection, databasePort }: ToOperator & { type: "start" 
   const operator = startOperator({
     ...{ transport, admin, podNetwork, clock, log },
     random: machineRandom(),
+    ...{ stopwatch: machineStopwatch, nextTurn: machineNextTurn },
     signal: ending.signal,
   });
   await operator.started;
-  send({ type: "started" });
+  send({ type: "started", cpuMs: cpuMs() });
   await operator.stopped;
   await databases.close();
   transport.close();
   process.disconnect();
 }
 
-function measure(): void {
+function cpuMs(): number {
   const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+function measure(): void {
   const { rss, heapUsed } = process.memoryUsage();
   send({
     type: "figures",
@@ -55,7 +64,8 @@ function measure(): void {
       rssBytes: rss,
       peakRssBytes: process.resourceUsage().maxRSS * 1024,
       heapUsedBytes: heapUsed,
-      cpuMs: (user + system) / 1000,
+      cpuMs: cpuMs(),
+      longestTurnMs: turns.longestMs(),
     },
   });
 }

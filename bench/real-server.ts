@@ -14,6 +14,7 @@ import {
   operatorUser,
 } from "../test/end-to-end/installation.ts";
 import type { AuditedRequest } from "../test/control-plane.ts";
+import { atEndOfProcess } from "../test/end-of-process.ts";
 import { startNodes, startOperator } from "../test/end-to-end/programs.ts";
 import type { Program } from "../test/end-to-end/programs.ts";
 import { openWorld } from "../test/end-to-end/scenario.ts";
@@ -21,6 +22,7 @@ import type { EndToEnd } from "../test/end-to-end/scenario.ts";
 import { changeAll, servedSince, takeOver, untilAllReconciled } from "./fleet.ts";
 import type { FleetPlace } from "./fleet.ts";
 import { fleetTable } from "./fleet-report.ts";
+import type { FleetFigures } from "./fleet-report.ts";
 import { watchRest } from "./rest.ts";
 import type { RestWrite } from "./rest.ts";
 import { sampleCluster } from "./sample-cluster.ts";
@@ -56,6 +58,7 @@ interface Row {
 }
 
 const folder = mkdtempSync(join(tmpdir(), "fdb-operator-bench-"));
+atEndOfProcess(() => rmSync(folder, { recursive: true, force: true }));
 const stage = await openWorld(say, { audits: true });
 try {
   const program = join(folder, "dist", "fdb-operator.mjs");
@@ -77,7 +80,6 @@ try {
 } finally {
   await stage.end();
   clock.stop();
-  rmSync(folder, { recursive: true });
 }
 
 async function measure(
@@ -97,17 +99,23 @@ async function measure(
   const seconds = (clock.nowMs() - startedMs) / 1000;
   const served = servedSince(world, startedMs);
   const creation = { begun, ended: await scrape(running), seconds, served };
+  const figures: FleetFigures = { clusters, groups, restSeconds, empty, creation };
+  // Each part is told when it is known: with many clusters the whole takes its time, and may end early.
+  const tellSoFar = (): void => void process.stderr.write(`${fleetTable(figures)}\n`);
+  tellSoFar();
   say(`rest, and then ${restSeconds} s of it are watched`);
   const rest = await watchRest(world, running, clock, restSeconds);
   const leaseRequests = audited(world, clock.nowMs() - restSeconds * 1000).filter(
     ({ resource, verb }) => resource === "leases" && verb !== "watch",
   ).length;
-  const isAll = !values["only-rest"];
-  const change = isAll ? await changeAll(place, running, names) : undefined;
-  const taken = isAll ? await takeOver(place, running, startAnother, names) : undefined;
-  const size = { clusters, groups, restSeconds };
-  const phases = { empty, creation, rest, leaseRequests, change, takeOver: taken };
-  const told = fleetTable({ ...size, ...phases });
+  Object.assign(figures, { rest, leaseRequests });
+  if (!values["only-rest"]) {
+    tellSoFar();
+    figures.change = await changeAll(place, running, names);
+    tellSoFar();
+    figures.takeOver = await takeOver(place, running, startAnother, names);
+  }
+  const told = fleetTable(figures);
   process.stdout.write(`${rows.length === 0 ? "" : `${operationsText(rows)}\n`}${told}\n`);
   const tell = (when: string) => (write: RestWrite) =>
     process.stdout.write(`${new Date(write.atMs).toISOString()} ${when}: ${write.text}\n`);

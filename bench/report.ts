@@ -1,7 +1,7 @@
 // The figures of the benchmark as tables, each row beside its aim and marked.
 import { aims, creationAim, goProcess, mark } from "./aims.ts";
 import type { ClusterRun } from "./cluster-run.ts";
-import type { MemoryRun } from "./memory.ts";
+import type { Anew, MemoryRun } from "./memory.ts";
 import { renderTable } from "./table.ts";
 import type { Column } from "./table.ts";
 
@@ -103,7 +103,7 @@ function growthOf(runs: readonly ClusterRun[]): Growth[] {
 }
 
 export function memoryTable(run: MemoryRun): string {
-  const rows: [what: string, value: string, aim: string, go: string, mark: string][] = [
+  const rows: MemoryRow[] = [
     ["no cluster", `${number(mib(run.empty.rssBytes))} MiB`, "-", `${goProcess.emptyMiB} MiB`, ""],
     ...[
       [`${sizeOf(run)}, reconciled`, run.reconciled] as const,
@@ -132,6 +132,8 @@ export function memoryTable(run: MemoryRun): string {
     ],
     ["CPU until reconciled", `${number(run.reconciled.cpuMs)} ms`, "-", "", ""],
     ["CPU of the rest", `${number(run.rested.cpuMs - run.reconciled.cpuMs)} ms`, "-", "", ""],
+    ["longest turn of the rest", `${number(run.rested.longestTurnMs)} ms of CPU`, "-", "", ""],
+    ...(run.anew === undefined ? [] : anewRows(run.anew)),
   ];
   const columns = ["", "value", "aim", "Go operator", ""].map(
     (title, index): Column<(typeof rows)[number]> => ({
@@ -142,6 +144,25 @@ export function memoryTable(run: MemoryRun): string {
   );
   const size = `${number(run.bundleBytes / 1024)} KiB`;
   return renderTable(`The operator in a process of its own, bundled (${size})`, columns, rows);
+}
+
+type MemoryRow = [what: string, value: string, aim: string, go: string, mark: string];
+
+function anewRows({ fillCpuMs, actCpuMs, actSeconds, longestTurnMs }: Anew): MemoryRow[] {
+  const { firstActMs, longestTurnMs: turnMs } = aims;
+  const act = `${number(actCpuMs)} ms of CPU`;
+  return [
+    ["another operator: copies filled", `${number(fillCpuMs)} ms of CPU`, "-", "", ""],
+    ["and a lost pod made", act, `<= ${firstActMs}`, "", mark(actCpuMs <= firstActMs)],
+    ["the same in seconds", `${number(actSeconds, 1)} s`, "-", "", ""],
+    [
+      "and its longest turn",
+      `${number(longestTurnMs)} ms of CPU`,
+      `<= ${turnMs}`,
+      "",
+      mark(longestTurnMs <= turnMs),
+    ],
+  ];
 }
 
 function sizeOf({ clusters, groups }: MemoryRun): string {

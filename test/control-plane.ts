@@ -12,6 +12,7 @@ import path from "node:path";
 import { serviceNetwork } from "../src/emulator/address-block.ts";
 import { machineClock, sleep } from "../src/env/clock.ts";
 import { findControlPlane } from "./control-plane-binary.ts";
+import { atEndOfProcess } from "./end-of-process.ts";
 import type { ControlPlanePart, ControlPlanePrograms } from "./control-plane-binary.ts";
 
 export interface ControlPlaneOptions {
@@ -84,22 +85,8 @@ const controllers = [
 interface Running {
   readonly folder: string;
   readonly children: Map<ControlPlanePart, ChildProcess>;
-}
-
-const running = new Set<Running>();
-process.on("exit", () => running.forEach(kill));
-let handlesSignals = false;
-
-/** A signal that ends the process skips its exit event, so the data would stay behind. */
-function cleanUpOnSignals(): void {
-  if (handlesSignals) return;
-  handlesSignals = true;
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.once(signal, () => {
-      running.forEach(kill);
-      process.kill(process.pid, signal);
-    });
-  }
+  /** Nothing is left to be ended with this process. */
+  forget: () => void;
 }
 
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
@@ -108,9 +95,9 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const own: Running = {
     folder: mkdtempSync(path.join(tmpdir(), "fdb-control-plane-")),
     children: new Map(),
+    forget: () => {},
   };
-  running.add(own);
-  cleanUpOnSignals();
+  own.forget = atEndOfProcess(() => kill(own));
   try {
     const withControllerManager =
       options.withControllerManager === "if-present"
@@ -428,5 +415,5 @@ async function endChild(child: ChildProcess | undefined): Promise<void> {
 function kill(own: Running): void {
   for (const child of own.children.values()) child.kill("SIGKILL");
   rmSync(own.folder, { recursive: true, force: true, maxRetries: 5 });
-  running.delete(own);
+  own.forget();
 }

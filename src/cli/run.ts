@@ -2,6 +2,7 @@
 // Lease and works until it is told to stop. Rules: spec/run.md.
 import { hostname } from "node:os";
 import { machineClock, sleep } from "../env/clock.ts";
+import { machineNextTurn } from "../env/next-turn.ts";
 import { machineStopwatch } from "../env/stopwatch.ts";
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
@@ -12,7 +13,6 @@ import type { Random } from "../env/random.ts";
 import { forbiddenVerbs } from "../kube/access.ts";
 import { backOffMs } from "../kube/back-off.ts";
 import { KubeClient } from "../kube/client.ts";
-import { httpsTransport } from "../kube/https.ts";
 import { KubeconfigError, connectionOfOperator, podNamespace } from "../kube/kubeconfig.ts";
 import type { KubeConnection } from "../kube/kubeconfig.ts";
 import { LeaderElector } from "../kube/lease.ts";
@@ -27,6 +27,7 @@ import type { Operator } from "../operate/operator.ts";
 import { operatorNameOf } from "../operate/overlap.ts";
 import { runTerms } from "../operate/terms.ts";
 import { CommandError } from "../env/command-error.ts";
+import { openConnections } from "./connections.ts";
 import { flagsWithoutEffect } from "./go-flags.ts";
 import { serveProbes } from "./probe-server.ts";
 import type { Probes, ProbeServer } from "./probe-server.ts";
@@ -108,11 +109,13 @@ async function runWith(settings: RunSettings, host: RunHost): Promise<void> {
   const userAgent = `fdb-operator/${version} (${process.platform}/${process.arch})`;
   const registry = new MetricsRegistry();
   const { onRequest, onReceived } = registerRequestMetrics(registry);
-  const transport = httpsTransport(connection, {
+  const connections = openConnections(connection, {
     ...{ requestTimeoutMs: settings.requestTimeout, onReceived },
   });
+  const { transport, leaseTransport } = connections;
   const client = new KubeClient(transport, { userAgent, onRequest });
-  const elector = electorOf(settings, connection, client, host);
+  const leaseClient = new KubeClient(leaseTransport, { userAgent, onRequest });
+  const elector = electorOf(settings, connection, leaseClient, host);
   const state: RunState = {
     ...{ operator: undefined, watchesNodes: false, featuresOff: [], problem: "starting" },
   };
@@ -149,7 +152,7 @@ async function runWith(settings: RunSettings, host: RunHost): Promise<void> {
       await runTerms({
         operator: {
           ...{ transport, admin, podNetwork, clock, random, log, options, onRequest },
-          stopwatch: machineStopwatch,
+          ...{ stopwatch: machineStopwatch, nextTurn: machineNextTurn },
         },
         ...{ elector, log, signal },
         onOperator: (operator) => {
@@ -163,7 +166,7 @@ async function runWith(settings: RunSettings, host: RunHost): Promise<void> {
   } finally {
     stopMetrics();
     await Promise.all(servers.map((server) => server.close()));
-    transport.close();
+    connections.close();
   }
 }
 

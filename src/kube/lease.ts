@@ -2,7 +2,7 @@
 // judged by how long we have seen it unchanged on our own clock, so that skewed clocks do no harm. Who waits also
 // watches the Lease, so that one that is given back is taken at once. No request of it outlasts what it is for, however
 // long the server hangs. At rest there are few requests; an act gets a term that was just renewed. Carries rules KUBE60
-// to KUBE69, KUBE110 and KUBE111.
+// to KUBE69 and KUBE110 to KUBE113.
 import { sleep } from "../env/clock.ts";
 import type { Clock } from "../env/clock.ts";
 import { UnchangedFor } from "../env/unchanged-for.ts";
@@ -11,13 +11,13 @@ import { silentLog } from "../env/log.ts";
 import { randomInteger } from "../env/random.ts";
 import type { Random } from "../env/random.ts";
 import type { KubeClient } from "./client.ts";
-import { isKubeError } from "./error.ts";
+import { isKubeError, KubeError } from "./error.ts";
 import type { Lease, LeaseSpec } from "./generated/types.ts";
+import { LeaseWatch } from "./lease-watch.ts";
 import type { ObjectKey } from "./path.ts";
 import { leases } from "./resource.ts";
 import type { Stored } from "./resource.ts";
 import { formatMicroTime } from "./time.ts";
-import type { WatchEvent } from "./transport.ts";
 
 /** The one that the Go operator takes by default, so that the two never work at the same time. */
 export const defaultLeaseName = "fdb-kubernetes-operator";
@@ -46,11 +46,13 @@ interface Seen {
   durationMs: number;
 }
 
-/** Of one request; the server is asked again when it hangs. */
+/** The server is asked again when it hangs for so long. */
 const requestMaximumMs = 5_000;
 /** A server that answers later gets more renewals, so that each has more time. */
 const slowMs = 500;
 const retryMinimumMs = 250;
+/** Between a late answer and the next renewal. */
+const breathMs = 100;
 
 export class LeaderElector {
   readonly #options: LeaderElectorOptions;
@@ -61,6 +63,8 @@ export class LeaderElector {
   readonly #log: Log;
   #seen: Seen | undefined;
   readonly #unchanged: UnchangedFor;
+  /** Attempts that told nothing. */
+  #blindLooks = 0;
   #held: Stored<Lease> | undefined;
   /** As it was read last. */
   #current: Stored<Lease> | undefined;
@@ -74,6 +78,8 @@ export class LeaderElector {
   #hurry: () => void = () => {};
   /** Wait for the outcome of the next renewal. */
   #onAttempted: (() => void)[] = [];
+  /** Called when a renewal has succeeded. */
+  #onWritten: () => void = () => {};
 
   constructor(options: LeaderElectorOptions) {
     this.#options = options;
@@ -104,6 +110,11 @@ export class LeaderElector {
    */
   get #restMs(): number {
     return Math.max(this.#retryMs, Math.min(this.#durationMs / 3, this.#deadlineMs / 2));
+  }
+
+  /** Of one request of who waits: as long as a leader has for one. */
+  get #patienceMs(): number {
+    return Math.max(requestMaximumMs, this.#deadlineMs / 2);
   }
 
   /** While the act is under way renewals follow each other soon, and it begins right after one. */
@@ -171,12 +182,13 @@ export class LeaderElector {
   async #standBy(signal: AbortSignal): Promise<void> {
     const watch = new LeaseWatch(this.#options.client, this.#lease);
     try {
-      while (!signal.aborted && !(await this.#attempt())) {
+      while (!signal.aborted && !(await this.#attempt(this.#patienceMs))) {
         const wake = new AbortController();
         const end = (): void => wake.abort();
         signal.addEventListener("abort", end, { once: true });
         watch.open(this.#current, end, (lease) => this.#hear(lease));
-        await this.#wait(wake.signal, Math.min(this.#restMs, this.#untilFreeMs()));
+        const pauseMs = Math.min(this.#restMs, this.#untilFreeMs());
+        await sleep(this.#options.clock, this.#spread(pauseMs), wake.signal);
         signal.removeEventListener("abort", end);
       }
     } finally {
@@ -187,30 +199,52 @@ export class LeaderElector {
   /** Renews until the term is ended from outside (true) or no renewal succeeds in time (false). */
   async #keep(term: AbortSignal): Promise<boolean> {
     const { clock } = this.#options;
-    const leftMs = (): number => (this.#renewedAtMs ?? 0) + this.#deadlineMs - clock.nowMs();
-    let [isRenewed, isSlow] = [true, false];
+    const ageMs = (): number => clock.nowMs() - (this.#renewedAtMs ?? 0);
+    const leftMs = (): number => this.#deadlineMs - ageMs();
+    let [isRenewed, isSlow] = [true, ageMs() > slowMs];
+    let asking = new AbortController();
     this.#isKeeping = true;
     try {
       while (leftMs() > 0) {
-        const isAtRest = isRenewed && !isSlow && this.#acts === 0;
+        const knownMs = this.#renewedAtMs;
+        const isAtRest = !isSlow && this.#acts === 0;
+        const dueMs = (isAtRest ? this.#restMs : this.#retryMs) - ageMs();
         const retryMs = Math.max(retryMinimumMs, Math.min(this.#retryMs, leftMs() / 4));
-        await this.#waitToRenew(
-          term,
-          isAtRest ? this.#restMs : isRenewed ? this.#retryMs : retryMs,
-        );
+        const pauseMs = isRenewed ? Math.max(breathMs, dueMs) : this.#spread(retryMs);
+        await this.#waitToRenew(term, Math.min(pauseMs, leftMs()));
         if (term.aborted) return true;
-        const askedMs = clock.nowMs();
-        // One that hangs must leave time for another.
-        isRenewed = await this.#attempt((leftMs() * 2) / 3);
-        isSlow = clock.nowMs() - askedMs > slowMs;
-        for (const resolve of this.#onAttempted.splice(0)) resolve();
+        // An answer may have come in the pause, after its time.
+        const isOpen =
+          this.#renewedAtMs === knownMs && (await this.#renew(leftMs(), asking.signal));
+        isRenewed = this.#renewedAtMs !== knownMs;
+        if (isRenewed) {
+          isSlow = ageMs() > slowMs;
+          // The server refuses what of the others it has not carried out yet.
+          asking.abort();
+          asking = new AbortController();
+        }
+        if (!isOpen) for (const resolve of this.#onAttempted.splice(0)) resolve();
         if (this.#seen?.holder !== this.#options.identity) return false;
       }
       return false;
     } finally {
+      asking.abort();
       this.#isKeeping = false;
       for (const resolve of this.#onAttempted.splice(0)) resolve();
     }
+  }
+
+  /**
+   * Resolves when this renewal has succeeded or failed, or when it is time for another one. One without an answer goes on
+   * meanwhile (true): a late answer counts as long as the term lasts.
+   */
+  async #renew(leftMs: number, signal: AbortSignal): Promise<boolean> {
+    const answered = new AbortController();
+    this.#onWritten = () => answered.abort();
+    void this.#attempt(leftMs, signal).then(() => answered.abort());
+    const patienceMs = Math.max(0, Math.min(requestMaximumMs, (leftMs * 2) / 3));
+    await sleep(this.#options.clock, patienceMs, answered.signal);
+    return !answered.signal.aborted;
   }
 
   async #waitToRenew(term: AbortSignal, pauseMs: number): Promise<void> {
@@ -218,72 +252,87 @@ export class LeaderElector {
     const end = (): void => wake.abort();
     this.#hurry = end;
     term.addEventListener("abort", end, { once: true });
-    await this.#wait(wake.signal, pauseMs);
+    await sleep(this.#options.clock, Math.round(pauseMs), wake.signal);
     term.removeEventListener("abort", end);
   }
 
-  #wait(signal: AbortSignal, pauseMs: number): Promise<void> {
-    const { clock, random } = this.#options;
-    const longestMs = Math.round(pauseMs * 1.2);
-    return sleep(clock, randomInteger(random, Math.round(pauseMs), longestMs), signal);
+  /** Instances that wait for the same must not ask at the same time. */
+  #spread(pauseMs: number): number {
+    return randomInteger(this.#options.random, Math.round(pauseMs), Math.round(pauseMs * 1.2));
   }
 
   /**
-   * Tries to take or renew the lease once; failures are only logged, the next attempt comes soon. It ends in time even if
-   * the server never answers: what it may still carry out then is refused by it if somebody else was faster.
+   * Tries to take or renew the lease once; failures are only logged, the next attempt comes soon. None of its requests
+   * takes longer than the limit.
    */
-  async #attempt(limitMs = requestMaximumMs): Promise<boolean> {
-    const { clock } = this.#options;
-    const ending = new AbortController();
-    const timeoutMs = Math.max(0, Math.min(limitMs, requestMaximumMs));
-    const timer = clock.setTimer(timeoutMs, () => ending.abort());
+  async #attempt(limitMs: number, signal?: AbortSignal): Promise<boolean> {
     try {
-      return await Promise.race([this.#write(ending.signal), aborted(ending.signal)]);
+      return await this.#write((send) => this.#within(limitMs, send, signal));
     } catch (error) {
+      this.#blindLooks += 1;
+      if (signal?.aborted === true) return false;
       const isRace = isKubeError(error, "Conflict") || isKubeError(error, "AlreadyExists");
       const message = error instanceof Error ? error.message : String(error);
       this.#log[isRace ? "debug" : "warn"]("the lease could not be written", { error: message });
       return false;
+    }
+  }
+
+  /**
+   * Ends in time even if the server never answers: what it may still carry out then is refused by it if somebody else was
+   * faster.
+   */
+  async #within<T>(
+    limitMs: number,
+    send: (signal: AbortSignal) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const ending = new AbortController();
+    const end = (): void => ending.abort();
+    const timer = this.#options.clock.setTimer(Math.max(0, limitMs), end);
+    signal?.addEventListener("abort", end, { once: true });
+    if (signal?.aborted === true) end();
+    try {
+      return await Promise.race([send(ending.signal), givenUp(ending.signal)]);
     } finally {
       timer.cancel();
+      signal?.removeEventListener("abort", end);
     }
   }
 
   /** A renewal is one update of the lease as we know it; it is read only when that is refused. */
-  async #write(signal: AbortSignal): Promise<boolean> {
+  async #write(ask: Ask): Promise<boolean> {
     const { client, clock } = this.#options;
-    const startedAtMs = clock.nowMs();
-    let current = this.#renewedAtMs === undefined ? undefined : this.#held;
-    if (current !== undefined) {
+    const held = this.#renewedAtMs === undefined ? undefined : this.#held;
+    if (held !== undefined) {
+      const sentMs = clock.nowMs();
       try {
-        const renewed = this.#renewed(current, startedAtMs);
-        return this.#noteWritten(
-          await client.update(leases, renewed, { signal }),
-          startedAtMs,
-          signal,
-        );
+        const renewed = this.#renewed(held, sentMs);
+        const written = await ask((signal) => client.update(leases, renewed, { signal }));
+        return this.#noteWritten(written, sentMs);
       } catch (error) {
         if (!isKubeError(error, "Conflict") && !isKubeError(error, "NotFound")) throw error;
       }
     }
-    current = await client.find(leases, this.#lease, { signal });
-    if (signal.aborted) return false;
+    const current = await ask((signal) => client.find(leases, this.#lease, { signal }));
     this.#current = current;
-    if (current !== undefined) this.#observe(current);
-    if (current !== undefined && this.#isForeign()) return false;
-    const written =
+    if (current === undefined) this.#observeGone();
+    else this.#observe(current);
+    if (this.#isForeign()) return false;
+    const sentMs = clock.nowMs();
+    const written = await ask((signal) =>
       current === undefined
-        ? await client.create(leases, this.#fresh(startedAtMs), { signal })
-        : await client.update(leases, this.#renewed(current, startedAtMs), { signal });
-    return this.#noteWritten(written, startedAtMs, signal);
+        ? client.create(leases, this.#fresh(sentMs), { signal })
+        : client.update(leases, this.#renewed(current, sentMs), { signal }),
+    );
+    return this.#noteWritten(written, sentMs);
   }
 
-  /** An answer that comes after its time does not count: the term may be over. */
-  #noteWritten(written: Stored<Lease>, startedAtMs: number, signal: AbortSignal): boolean {
-    if (signal.aborted) return false;
+  #noteWritten(written: Stored<Lease>, sentMs: number): true {
     this.#observe(written);
     this.#held = written;
-    this.#renewedAtMs = startedAtMs;
+    this.#renewedAtMs = sentMs;
+    this.#onWritten();
     return true;
   }
 
@@ -298,6 +347,17 @@ export class LeaderElector {
     const text = `${renewTime} ${holder}`;
     this.#unchanged.look(text, this.#options.clock.nowMs());
     this.#seen = { holder, text, durationMs: leaseDurationSeconds * 1000 };
+  }
+
+  /**
+   * Somebody deleted it. Who holds it, whether we saw that or not, may act until its time is over, and puts it back before
+   * that. It may have come and gone where we could not look.
+   */
+  #observeGone(): void {
+    if (this.#seen === undefined || this.#isKeeping) return;
+    const text = `deleted, after ${this.#blindLooks} blind looks`;
+    this.#unchanged.look(text, this.#options.clock.nowMs());
+    this.#seen = { holder: "whoever held it", text, durationMs: this.#durationMs };
   }
 
   /** Whether somebody else holds a lease that, as far as we could see, has not run out. */
@@ -350,69 +410,26 @@ export class LeaderElector {
     if (held === undefined) return;
     const renewTime = formatMicroTime(this.#options.clock.nowMs());
     const spec = { ...held.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime };
-    const { client, clock } = this.#options;
-    const ending = new AbortController();
-    const timer = clock.setTimer(requestMaximumMs, () => ending.abort());
+    const { client } = this.#options;
     try {
-      const { signal } = ending;
-      await Promise.race([client.update(leases, { ...held, spec }, { signal }), aborted(signal)]);
+      await this.#within(this.#patienceMs, (signal) =>
+        client.update(leases, { ...held, spec }, { signal }),
+      );
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       this.#log.warn("the lease could not be given back", { error: message });
-    } finally {
-      timer.cancel();
     }
   }
 }
 
-/** False as soon as the signal is given. */
-function aborted(signal: AbortSignal): Promise<false> {
-  return new Promise((resolve) => {
-    signal.addEventListener("abort", () => resolve(false), { once: true });
+/** Sends a request and ends in time. */
+type Ask = <T>(send: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+
+/** Fails as soon as the signal is given. */
+function givenUp(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const fail = (): void => reject(new KubeError(0, "Timeout", "no answer in time"));
+    if (signal.aborted) return fail();
+    return signal.addEventListener("abort", fail, { once: true });
   });
-}
-
-/** Tells when the Lease is given back. Whatever ends the stream is no harm: the Lease is read every few seconds anyway. */
-class LeaseWatch {
-  readonly #client: KubeClient;
-  readonly #lease: ObjectKey;
-  readonly #ending = new AbortController();
-  #isOpen = false;
-  #onFree: () => void = () => {};
-  #onLease: (lease: Stored<Lease>) => void = () => {};
-
-  constructor(client: KubeClient, lease: ObjectKey) {
-    this.#client = client;
-    this.#lease = lease;
-  }
-
-  /** Watches from the given state on, unless a stream is open already. */
-  open(
-    from: Stored<Lease> | undefined,
-    onFree: () => void,
-    onLease: (lease: Stored<Lease>) => void,
-  ): void {
-    this.#onFree = onFree;
-    this.#onLease = onLease;
-    const resourceVersion = from?.metadata.resourceVersion;
-    if (this.#isOpen || resourceVersion === undefined) return;
-    this.#isOpen = true;
-    const { namespace, name } = this.#lease;
-    const fieldSelector = `metadata.name=${name}`;
-    const signal = this.#ending.signal;
-    const options = { namespace, fieldSelector, resourceVersion, timeoutSeconds: 300, signal };
-    const end = (): void => void (this.#isOpen = false);
-    this.#client.watch(leases, options, (event) => this.#see(event)).then(end, end);
-  }
-
-  close(): void {
-    this.#ending.abort();
-  }
-
-  #see({ type, object }: WatchEvent): void {
-    const lease = object as Stored<Lease>;
-    const holder = lease.spec?.holderIdentity ?? "";
-    if (type === "MODIFIED") this.#onLease(lease);
-    if (type === "DELETED" || (type === "MODIFIED" && holder === "")) this.#onFree();
-  }
 }

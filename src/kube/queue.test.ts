@@ -248,3 +248,35 @@ test("[KUBE47] never twice at once, never more than the workers, and no added ke
     { seed: 1, numRuns: 40 },
   );
 });
+
+test("[KUBE114] of keys that wait one begins in each turn", async () => {
+  const turns: (() => void)[] = [];
+  const { clock, queue, runs } = queueOf(async () => {}, {
+    workers: 4,
+    nextTurn: (run) => void turns.push(run),
+  });
+  queue.start();
+  for (const key of ["a", "b", "c"]) queue.add(key);
+  await clock.advance(0);
+  assert.deepEqual(runs, ["a at 0"]);
+  queue.add("a");
+  await clock.advance(1);
+  assert.equal(turns.length, 1);
+  for (const expected of ["b", "c", "a"]) {
+    turns.shift()?.();
+    await clock.advance(0);
+    assert.equal(runs.at(-1), `${expected} at 1`);
+  }
+  turns.shift()?.();
+  await clock.advance(0);
+  assert.deepEqual([runs.length, turns.length, queue.size], [4, 0, 0]);
+});
+
+test("[RUN36] keys that are named at the start go first if they wait", async () => {
+  const { clock, queue, runs } = queueOf(async () => {});
+  for (const key of ["a", "b", "c", "d"]) queue.add(key);
+  queue.forget("b");
+  queue.start(["d", "b", "c", "unknown"]);
+  await clock.advance(0);
+  assert.deepEqual(runs, ["d at 0", "c at 0", "a at 0"]);
+});

@@ -2,6 +2,7 @@
 // served, with growing pauses after failures. Events only say that a key deserves a look; how often it was
 // added does not matter. Carries rules KUBE40 to KUBE48.
 import type { Clock, Timer } from "../env/clock.ts";
+import type { NextTurn } from "../env/next-turn.ts";
 import type { Random } from "../env/random.ts";
 import { backOffMs } from "./back-off.ts";
 import type { BackOffOptions } from "./back-off.ts";
@@ -30,6 +31,8 @@ export interface WorkQueueOptions {
   workers?: number;
   backOff?: BackOffOptions;
   onHandled?: (record: WorkRecord) => void;
+  /** Between the beginnings of two runs others have a turn; absent where work takes no time. */
+  nextTurn?: NextTurn | undefined;
 }
 
 interface KeyState {
@@ -54,6 +57,8 @@ export class WorkQueue {
   #running = 0;
   #isStarted = false;
   #isStopped = false;
+  /** A run has begun in this turn. */
+  #isTurnTaken = false;
   #onIdle: (() => void)[] = [];
 
   constructor(options: WorkQueueOptions) {
@@ -75,9 +80,13 @@ export class WorkQueue {
     return this.#states.size;
   }
 
-  /** Keys added before the start wait for it. */
-  start(): void {
+  /** Keys added before the start wait for it. Those that are named go first if they wait. */
+  start(first: readonly string[] = []): void {
     this.#isStarted = true;
+    const waiting = new Set(this.#queue.slice(this.#head));
+    const urgent = new Set(first.filter((key) => waiting.has(key)));
+    this.#queue = [...urgent, ...[...waiting].filter((key) => !urgent.has(key))];
+    this.#head = 0;
     this.#dispatch();
   }
 
@@ -166,8 +175,10 @@ export class WorkQueue {
   }
 
   #dispatch(): void {
-    const workers = this.#options.workers ?? 1;
-    while (this.#isStarted && !this.#isStopped && this.#running < workers && this.depth > 0) {
+    const { workers = 1, nextTurn } = this.#options;
+    const mayBegin = (): boolean =>
+      this.#isStarted && !this.#isStopped && !this.#isTurnTaken && this.#running < workers;
+    while (mayBegin() && this.depth > 0) {
       const key = this.#queue[this.#head];
       this.#head += 1;
       if (this.#head > 1024 && this.#head * 2 > this.#queue.length) {
@@ -175,6 +186,13 @@ export class WorkQueue {
         this.#head = 0;
       }
       if (key !== undefined) void this.#work(key, this.#stateOf(key));
+      if (nextTurn === undefined) continue;
+      // A run that waits for nobody ends in the turn in which it began; hundreds of them must not be one turn.
+      this.#isTurnTaken = true;
+      nextTurn(() => {
+        this.#isTurnTaken = false;
+        this.#dispatch();
+      });
     }
   }
 

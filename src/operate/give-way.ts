@@ -1,6 +1,6 @@
-// A large cluster gives way to the others: what its pods and claims should look like is made a piece at a time, with turns
-// for the others in between, before a pass that needs all of it. What was made is kept, so the next look goes through at
-// once. It is nothing but a head start: what is missing is made in the pass itself. Rule: spec/operate.md [OP79].
+// A large cluster gives way to the others: its pass is made a piece at a time, with turns for the others in between. What its
+// pods and claims should look like is made before a pass that needs all of it, and kept, so that the next look goes through
+// at once. That is nothing but a head start: what is missing is made in the pass itself. Rule: spec/operate.md [OP79].
 import type { Clock } from "../env/clock.ts";
 import type { Stopwatch } from "../env/stopwatch.ts";
 import type { Snapshot } from "../plan/snapshot.ts";
@@ -29,8 +29,48 @@ export async function gaveWay(
     desired.pvc(group);
     if (stopwatch() - startedMs < pieceMs) continue;
     hasGivenWay = true;
-    await new Promise<void>((resolve) => clock.setTimer(0, resolve));
+    await othersTurn(clock);
     startedMs = stopwatch();
   }
   return hasGivenWay;
+}
+
+/** Everybody else whose turn has come goes first. */
+export function othersTurn(clock: Clock): Promise<void> {
+  return new Promise((resolve) => clock.setTimer(0, resolve));
+}
+
+/** Work of a large cluster that can be interrupted; the time of the others is not its own. */
+export class InPieces {
+  readonly #tools: { clock: Clock; stopwatch: Stopwatch };
+  #workedMs = 0;
+  #startedMs: number;
+
+  constructor(tools: { clock: Clock; stopwatch: Stopwatch }) {
+    this.#tools = tools;
+    this.#startedMs = tools.stopwatch();
+  }
+
+  get workedMs(): number {
+    return this.#workedMs + this.#pieceMs;
+  }
+
+  get #pieceMs(): number {
+    return this.#tools.stopwatch() - this.#startedMs;
+  }
+
+  async run<T>(work: Iterator<undefined, T, undefined>): Promise<T> {
+    for (;;) {
+      const { done, value } = work.next();
+      if (done === true) return value;
+      await this.pauseIfDue();
+    }
+  }
+
+  async pauseIfDue(): Promise<void> {
+    if (this.#pieceMs < pieceMs) return;
+    this.#workedMs += this.#pieceMs;
+    await othersTurn(this.#tools.clock);
+    this.#startedMs = this.#tools.stopwatch();
+  }
 }

@@ -72,7 +72,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     ...networkOf(caches, cluster, pods),
     likePods: likePodsOf(caches, cluster, pods),
     wayOut: wayOutOf(caches, cluster),
-    evictedFrom: state.evictedFrom,
+    evictedFrom: new Map(state.evictedFrom),
     // A new process group may go to a node that has none yet.
     placementNodes: isPlacing(cluster) ? caches.nodes?.list() : undefined,
     database,

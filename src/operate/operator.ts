@@ -7,6 +7,7 @@ import { validateBackup } from "../api/validate-backup.ts";
 import { validateRestore } from "../api/validate-restore.ts";
 import type { Clock } from "../env/clock.ts";
 import type { Log } from "../env/log.ts";
+import type { NextTurn } from "../env/next-turn.ts";
 import type { Random } from "../env/random.ts";
 import type { Stopwatch } from "../env/stopwatch.ts";
 import type { AdminClientFactory } from "../fdb/admin.ts";
@@ -42,6 +43,7 @@ import { closeClusterState, newClusterState } from "./cluster-state.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import { isLeftAlone } from "../plan/removal/protect-from-deletion.ts";
 import { isSameForEvictions, isSameForPods } from "./changes-that-matter.ts";
+import { firstLooks } from "./first-looks.ts";
 import { fencedAdmin, fencedTransport } from "./fence.ts";
 import type { GuardedDatabase } from "./guard.ts";
 import { registerDatabaseMetrics } from "./database-metrics/collect.ts";
@@ -110,6 +112,8 @@ export interface OperatorInput {
   onRequest?: (record: RequestRecord) => void;
   /** How long planning takes the machine; nothing is ever too long when absent. */
   stopwatch?: Stopwatch;
+  /** Between two passes others have a turn; absent where work takes no time. */
+  nextTurn?: NextTurn;
   /** All of them when absent. */
   checks?: OperatorChecks;
 }
@@ -204,10 +208,11 @@ class RunningOperator implements Operator {
       workers: options.workers ?? 4,
       handle: (key) => this.#handleCluster(key),
       onHandled: (record) => this.#noteLook("clusters", record),
+      nextTurn: input.nextTurn,
     });
     const shared = {
       ...{ clock, random, log, client, serverClock, operatorName: options.name },
-      namespace: options.namespace,
+      ...{ namespace: options.namespace, nextTurn: input.nextTurn },
       caches: this.#caches,
       recorder: this.#recorder,
       terminalPodMinimumAgeMs: this.#reconcile.plan.terminalPodMinimumAgeMs,
@@ -289,7 +294,7 @@ class RunningOperator implements Operator {
     await Promise.all(this.#reflectors().map((reflector) => reflector.synced));
     await this.#input.term?.begun;
     if (signal.aborted) return;
-    this.#queue.start();
+    this.#queue.start(firstLooks(this.#caches));
     this.#backups.queue.start();
     this.#restores.queue.start();
     this.#input.log.info("the operator works", { clusters: this.#caches.clusters.size });

@@ -20,7 +20,7 @@ import { actionKey } from "../plan/action-key.ts";
 import type { ServerClock } from "../kube/server-clock.ts";
 import { describeAction, isDatabaseCommand, isResize, repairsIn } from "../plan/action.ts";
 import type { Action } from "../plan/action.ts";
-import { chain, planCluster } from "../plan/chain.ts";
+import { chain, planCluster, planInPieces } from "../plan/chain.ts";
 import {
   isLeftAlone,
   isProtectionOver,
@@ -41,7 +41,7 @@ import type { ClusterState } from "./cluster-state.ts";
 import { answerPerson } from "./coordination-requests.ts";
 import { datedPlan, storedWaits } from "./dated-plan.ts";
 import type { DatedClusterPlan } from "./dated-plan.ts";
-import { gaveWay, isLarge } from "./give-way.ts";
+import { gaveWay, InPieces, isLarge, othersTurn } from "./give-way.ts";
 import { invalidStatus, problemText } from "./invalid-spec.ts";
 import { overlappingOperator, standBack } from "./overlap.ts";
 import type { OverlapPlace } from "./overlap.ts";
@@ -116,6 +116,8 @@ export async function reconcileCluster(
   key: string,
   state: ClusterState,
 ): Promise<WorkOutcome> {
+  // A status of a large database may just have been read in this turn.
+  if (isLargeNow(options, key)) await othersTurn(options.clock);
   // No plan is made on a state that our own writes may have ended.
   const heldMs = await state.database.doubts.settle(options);
   if (heldMs > 0) return { againAfterMs: heldMs };
@@ -146,25 +148,24 @@ export async function reconcileCluster(
   }
   warnOfSpec(options, state, cluster);
 
-  const nowMs = options.clock.nowMs();
   const { caches } = options;
+  const [nowMs, pieces] = [options.clock.nowMs(), new InPieces(options)];
   takeIn({ cluster, caches, state, nowMs, serverAheadMs: options.serverClock.aheadMs });
   const snapshot = observeCluster({
-    cluster,
-    caches,
-    state,
-    nowMs,
+    ...{ cluster, caches, state, nowMs },
     seed: randomInteger(options.random, 0, 2 ** 32 - 1),
     options: options.plan,
     checks: options.checks,
     serverAheadMs: options.serverClock.aheadMs,
     overlappingOperator: overlappingOperator(options, cluster.metadata),
   });
+  if (isLarge(snapshot)) await pieces.pauseIfDue();
   if (isLarge(snapshot) && (await gaveWay(options, snapshot))) return { againAfterMs: againMs };
   state.sidecars.keepOnly(snapshot);
-  const startedMs = options.stopwatch();
-  const isTimeUp = (): boolean => options.stopwatch() - startedMs > planMaximumMs;
-  const planned = planCluster(snapshot, chain, isTimeUp);
+  const isTimeUp = (): boolean => pieces.workedMs > planMaximumMs;
+  const planned = isLarge(snapshot)
+    ? await pieces.run(planInPieces(snapshot, chain, isTimeUp))
+    : planCluster(snapshot, chain, isTimeUp);
   if (isTimeUp()) state.restUntilMs = options.clock.nowMs() + restMs;
   options.metrics.observed(key, snapshot.database);
   const plan = datedPlan(planned, state.waits ?? storedWaits(cluster.status), nowMs);
@@ -183,6 +184,11 @@ export async function reconcileCluster(
   const nextStatusMs = prepareNext(options, state, plan);
   options.metrics.passEnded(options.clock.nowMs() - nowMs);
   return { againAfterMs: againAfter(options, state, plan, outcomes, written, nextStatusMs) };
+}
+
+function isLargeNow({ caches }: ReconcileOptions, key: string): boolean {
+  const cluster = caches.clusters.get(parseKeyText(key));
+  return cluster !== undefined && isLarge({ cluster });
 }
 
 function placeOf(

@@ -176,8 +176,23 @@ export function planCluster(
   steps: readonly Step[] = chain,
   isTimeUp: () => boolean = () => false,
 ): Plan {
+  const planning = planInPieces(seen, steps, isTimeUp);
+  for (;;) {
+    const { done, value } = planning.next();
+    if (done === true) return value;
+  }
+}
+
+/** The same with pauses in which somebody else may have a turn. Nothing that it looks at may change meanwhile. */
+export function* planInPieces(
+  seen: Snapshot,
+  steps: readonly Step[] = chain,
+  isTimeUp: () => boolean = () => false,
+): Generator<undefined, Plan, undefined> {
   const snapshot = withoutFutileWork(seen);
+  yield;
   const observed = planObservedStatus(snapshot);
+  yield;
   const events: PlanEvent[] = [...observed.events];
   const asked: DatabaseQuestion[] = [];
   let attempt: ZoneAttempt | undefined;
@@ -201,6 +216,7 @@ export function planCluster(
       break;
     }
     const result = throughWindows(snapshot, draft, step.name, step.run(snapshot, draft));
+    yield;
     append(events, result.events ?? []);
     append(waits, result.waits ?? []);
     append(asked, result.questions ?? []);
@@ -218,6 +234,7 @@ export function planCluster(
   }
   const certificateTargets = certificateTargetsOf(snapshot, draft);
   const conclusion = concludeStatus(snapshot, draft, waits, certificateTargets);
+  yield;
   const release = isStopped(snapshot) ? nothing : lockRelease(snapshot, conclusion.isReconciled);
   append(asked, release.questions ?? []);
   const questions = sidecarQuestions(snapshot, draft);

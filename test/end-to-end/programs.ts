@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { kubeconfigText } from "../../src/emulator/kubeconfig.ts";
+import { atEndOfProcess } from "../end-of-process.ts";
 import type { NodesSettings, NodesTruth, SiteSettings } from "./nodes-process.ts";
 import type { EndToEnd } from "./scenario.ts";
 
@@ -40,7 +41,7 @@ export async function startNodes(
   }));
   const settings: NodesSettings = { ...common, sites };
   const args = ["test/end-to-end/nodes-process.ts", JSON.stringify(settings)];
-  const program = start(args, {}, ["ipc"]);
+  const program = startProgram(args, {}, ["ipc"]);
   world.atEnd(() => program.kill("SIGKILL"));
   const line = await world.eventually("the nodes are up", async () => {
     if (program.child.exitCode !== null) throw new Error(program.lines.join("\n"));
@@ -74,7 +75,7 @@ export function startOperator(world: EndToEnd, settings: OperatorSettings): Prog
   writeFileSync(file, kubeconfigText({ url: server, caPem, token: settings.token }), {
     mode: 0o600,
   });
-  const program = start(
+  const program = startProgram(
     [
       ...[settings.program ?? "src/cli/main.ts", "run", `--kubeconfig=${file}`, "--metrics-addr=0"],
       ...["--health-probe-bind-address=0", `--watch-namespace=${watched}`],
@@ -84,14 +85,17 @@ export function startOperator(world: EndToEnd, settings: OperatorSettings): Prog
     ],
     { WATCH_NAMESPACE: watched },
   );
+  const forgetFolder = atEndOfProcess(() => rmSync(folder, { recursive: true, force: true }));
   world.atEnd(() => {
     program.kill("SIGKILL");
     rmSync(folder, { recursive: true });
+    forgetFolder();
   });
   return program;
 }
 
-function start(
+/** It ends with this process at the latest. */
+export function startProgram(
   args: readonly string[],
   environment: Record<string, string>,
   channels: readonly "ipc"[] = [],
@@ -101,6 +105,7 @@ function start(
     stdio: ["ignore", "pipe", "pipe", ...channels],
     env: { ...process.env, NODE_OPTIONS: "", ...environment },
   });
+  const forget = atEndOfProcess(() => child.kill("SIGKILL"));
   const lines: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     let rest = "";
@@ -111,7 +116,10 @@ function start(
     });
   }
   const ended = new Promise<number>((resolve) => {
-    child.on("exit", (code, signal) => resolve(code ?? (signal === "SIGKILL" ? 137 : 143)));
+    child.on("exit", (code, signal) => {
+      forget();
+      resolve(code ?? (signal === "SIGKILL" ? 137 : 143));
+    });
   });
   return { child, lines, ended, kill: (signal) => void child.kill(signal) };
 }

@@ -2,7 +2,8 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { VirtualClock } from "../../src/env/virtual-clock.ts";
-import { gaveWay, isLarge } from "../../src/operate/give-way.ts";
+import { gaveWay, InPieces, isLarge } from "../../src/operate/give-way.ts";
+import { planCluster, planInPieces } from "../../src/plan/chain.ts";
 import type { Plan } from "../../src/plan/chain.ts";
 import { wantedIn } from "../../src/plan/status/update-status.ts";
 import { PlanWorld } from "./plan-world.ts";
@@ -45,6 +46,35 @@ test("[OP79] what a large cluster should look like is made in pieces, and kept",
   assert.ok(groups.length >= 300);
   const busy = { clock, stopwatch: stopwatchOf(1_000) };
   assert.equal(await gaveWay(busy, world.snapshot()), false, "there is nothing left to make");
+});
+
+test("[OP79] a large cluster is planned in pieces, and the plan is the same", async () => {
+  const world = worldOf(300);
+  for (let pass = 0; pass < 5; pass += 1) world.pass();
+  const snapshot = world.snapshot();
+  const clock = new VirtualClock(0);
+  let [machineMs, pauses, isOver] = [0, 0, false];
+  const busy = {
+    nowMs: () => clock.nowMs(),
+    setTimer: (delayMs: number, run: () => void) => {
+      pauses += 1;
+      // The others take their time, which is not the plan's.
+      machineMs += 10_000;
+      return clock.setTimer(delayMs, run);
+    },
+  };
+  const pieces = new InPieces({ clock: busy, stopwatch: () => machineMs });
+  const isTimeUp = (): boolean => {
+    machineMs += 20;
+    return pieces.workedMs > 5_000;
+  };
+  const planned = pieces.run(planInPieces(snapshot, undefined, isTimeUp)).then((plan) => {
+    isOver = true;
+    return plan;
+  });
+  await clock.run({ until: () => isOver });
+  assert.ok(pauses >= 5, `${pauses} pauses`);
+  assert.deepEqual(await planned, planCluster(snapshot));
 });
 
 test("[OP79] a small cluster goes through without a pause", () => {

@@ -1,5 +1,6 @@
 // The backups of one operator: who wakes them, and what others ask about them. Rules: spec/backup.md [BK24], [BK96].
 import type { FoundationDBBackup } from "../../api/backup.ts";
+import type { NextTurn } from "../../env/next-turn.ts";
 import type { Random } from "../../env/random.ts";
 import { keyOf, keyText, parseKeyText } from "../../kube/path.ts";
 import type { WorkQueue, WorkRecord } from "../../kube/queue.ts";
@@ -17,6 +18,7 @@ import type { BackupState } from "./state.ts";
 export interface BackupControllerOptions extends BackupReconcileOptions {
   random: Random;
   onHandled: (record: WorkRecord) => void;
+  nextTurn: NextTurn | undefined;
 }
 
 export class BackupController {
@@ -25,9 +27,9 @@ export class BackupController {
 
   constructor(options: BackupControllerOptions) {
     this.#options = options;
-    const { clock, random, onHandled, caches } = options;
+    const { clock, random, onHandled, nextTurn, caches } = options;
     this.#backups = new ResourceQueue<FoundationDBBackup, BackupState>({
-      ...{ clock, random, workers: 4, onHandled },
+      ...{ clock, random, workers: 4, onHandled, nextTurn },
       find: (key) => caches.backups.get(parseKeyText(key)),
       newState: newBackupState,
       endState: ({ reader, times, figures }) => {

@@ -1,6 +1,7 @@
 // The queue of backups, or of restores: which of them deserve a look, and what is remembered of each from look to look.
 // Rules: spec/backup.md [BK24], spec/restore.md [RS24].
 import type { Clock } from "../../env/clock.ts";
+import type { NextTurn } from "../../env/next-turn.ts";
 import type { Random } from "../../env/random.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import type { ChangeEvent } from "../../kube/object-cache.ts";
@@ -16,6 +17,7 @@ export interface ResourceQueueOptions<T extends KubeObject, S extends ResourceSt
   random: Random;
   workers: number;
   onHandled: (record: WorkRecord) => void;
+  nextTurn: NextTurn | undefined;
   /** By namespace/name. */
   find: (key: string) => Stored<T> | undefined;
   newState: (options: LayerReaderOptions) => S;
@@ -41,9 +43,9 @@ export class ResourceQueue<T extends KubeObject, S extends ResourceState> {
 
   constructor(options: ResourceQueueOptions<T, S>) {
     this.#options = options;
-    const { clock, random, workers, onHandled } = options;
+    const { clock, random, workers, onHandled, nextTurn } = options;
     this.queue = new WorkQueue({
-      ...{ clock, random, workers, onHandled },
+      ...{ clock, random, workers, onHandled, nextTurn },
       handle: (key) => this.#handle(key),
     });
   }

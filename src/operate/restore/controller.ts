@@ -1,6 +1,7 @@
 // The restores of one operator, and who wakes them. Rules: spec/restore.md [RS24].
 import { isOver } from "../../api/effective-restore.ts";
 import type { FoundationDBRestore } from "../../api/restore.ts";
+import type { NextTurn } from "../../env/next-turn.ts";
 import type { Random } from "../../env/random.ts";
 import { keyOf, keyText, parseKeyText } from "../../kube/path.ts";
 import type { WorkQueue, WorkRecord } from "../../kube/queue.ts";
@@ -16,6 +17,7 @@ import type { RestoreState } from "./state.ts";
 export interface RestoreControllerOptions extends RestoreReconcileOptions {
   random: Random;
   onHandled: (record: WorkRecord) => void;
+  nextTurn: NextTurn | undefined;
 }
 
 export class RestoreController {
@@ -24,9 +26,9 @@ export class RestoreController {
 
   constructor(options: RestoreControllerOptions) {
     this.#options = options;
-    const { clock, random, onHandled, caches } = options;
+    const { clock, random, onHandled, nextTurn, caches } = options;
     this.#restores = new ResourceQueue<FoundationDBRestore, RestoreState>({
-      ...{ clock, random, workers: 2, onHandled },
+      ...{ clock, random, workers: 2, onHandled, nextTurn },
       find: (key) => caches.restores.get(parseKeyText(key)),
       newState: newRestoreState,
       endState: ({ reader }) => reader.close(),
