@@ -157,9 +157,7 @@ export class LifeScene {
       this.shape.kind.endsWith(" halls"),
       options.backups === true ? copyName : undefined,
     );
-    context.store.subscribe("/services", ({ type, name }) => {
-      if (type === "ADDED") this.lostServices.delete(name);
-    });
+    context.store.subscribe("/services", ({ name }) => void this.lostServices.delete(name));
     this.watchman.windows.times = () => [this.operatorClock.nowMs(), this.clock.nowMs()];
     if (options.backups === true) this.backups = new BackupScene(this, seed);
   }

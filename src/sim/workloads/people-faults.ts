@@ -208,8 +208,8 @@ export const lostService: LifeFault = async (life) => {
   const chosen = randomPick(life.random, headless);
   const name = chosen.metadata.name ?? "";
   life.watchman.noteDisturbance();
+  await ignoringRaces(() => client.delete(services, keyOf(chosen)));
   // It lasts until the operator has made it again, which other faults may delay.
   life.lostServices.add(name);
-  await ignoringRaces(() => client.delete(services, keyOf(chosen)));
   return { told: name };
 };
