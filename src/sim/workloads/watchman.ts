@@ -29,6 +29,7 @@ export const longestRecoveryMs = 20_000;
 const statusAgeMs = 60_000;
 /** An act that disrupts rests on a status that is not older. */
 const newestStatusMs = 3_000;
+const youngMs = 60_000;
 /** So soon after a command nobody can have a reason to repeat it. */
 const repetitionMs = 3_000;
 /** Within this time the database has given up a process that is gone, and made other copies. */
@@ -397,6 +398,13 @@ export class Watchman {
     return servedMs < newestStatusMs && this.#shardsOn(metadata.labels?.[idLabel] ?? "") === 0;
   }
 
+  /** Lost soon after it came up, before any status had shown it: nothing rests on it. */
+  #wasNeverSeen(name: string, group: ProcessGroup): boolean {
+    const lostMs = this.#lostMs.get(name) ?? Infinity;
+    const isYoung = lostMs - (this.#firstServedMs.get(name) ?? 0) < youngMs;
+    return isYoung && !hasReported(group) && this.#shardsOn(group.processGroupID) === 0;
+  }
+
   /** It stayed behind in an upgrade, or ran ahead: the database has nothing from it, and only a restart brings it back. */
   #isIncompatible({ status }: Pod): boolean {
     const databases = this.#databases();
@@ -447,8 +455,7 @@ export class Watchman {
       const zone = zoneOf(pod);
       if (group === undefined || group.removalTimestamp !== undefined) continue;
       if (!holdsData(pod) || zone === undefined || !this.#joined.has(name)) continue;
-      // Lost before any status had shown it: nothing rests on it.
-      if (!hasReported(group) && this.#shardsOn(group.processGroupID) === 0) continue;
+      if (this.#wasNeverSeen(name, group)) continue;
       const present = this.#pods.get(name);
       const isDown = present === undefined || !isServing(present);
       if (isDown && !this.#isOvercome(name, podName)) down.add(zone);

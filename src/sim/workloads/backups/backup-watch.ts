@@ -64,6 +64,9 @@ export class BackupWatch {
   }
 
   noteTool(spec: ToolSpec, process: ToolProcess): void {
+    // What a command deletes may be what a restore that has just ended came from.
+    this.layers.look();
+    this.#judgeRestores();
     this.commands.noteTool(spec, process);
   }
 
