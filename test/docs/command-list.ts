@@ -382,6 +382,8 @@ export const leftOut: Readonly<Record<string, string>> = {
   "npm pack": otherTest("test/packaging/npm-package.test.ts"),
   "npm test": "is this suite",
   "npm run bench": "takes ten minutes of measuring",
+  "npm run bench -- --fair 2000x50": "takes many minutes of measuring",
+  "npm run bench -- --fleet 200x20": "takes many minutes of measuring",
   "npm run bench:real -- --clusters 10 --groups 20":
     "needs a real API server and takes twenty minutes",
   "npm run prove": "takes many minutes; test/prove tests its parts",

@@ -1,5 +1,5 @@
-// All client processes of the operator: databases with the same library, the same authorities and the same way to listen,
-// TLS or not, can share one. Rules: spec/real-database.md [DB18], [DB50], [DB56], spec/certificates.md [CERT10].
+// All client processes of the operator: databases with the same library and the same authorities can share one. Rules:
+// spec/real-database.md [DB18], [DB50], [DB56], spec/certificates.md [CERT10].
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,10 +49,7 @@ export class ClientPool {
 
   open(client: AdminClientOptions, files: ClientFiles): PooledDatabase {
     const { name, connectionString, authorities } = client;
-    // Which address of a server that listens in both ways the library uses, it decides once in a process. By the wrong one
-    // a command to restart is lost without a word.
-    const isTls = connectionString.includes(":tls");
-    const key = JSON.stringify([files.libraryPath, authorities ?? null, isTls]);
+    const key = JSON.stringify([files.libraryPath, authorities ?? null]);
     const known = this.#groups.get(key);
     const group = known?.group ?? this.#group(key, files, authorities);
     if (known === undefined) this.#groups.set(key, { group, version: files.version });
