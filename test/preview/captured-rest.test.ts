@@ -20,6 +20,11 @@ const captures: [string, Partial<ClusterSpec>, TestWorldOptions?][] = [
   ["03-healthy-double", { ...small, processCounts: eight }],
   ["36-healthy-again", { ...small, processCounts: eight }],
   [
+    "forty-healthy-double",
+    { ...small, processCounts: { storage: 20, log: 8, stateless: 12 } },
+    { nodes: 40 },
+  ],
+  [
     "tls-01-healthy",
     {
       ...small,
