@@ -66,8 +66,3 @@ export function isSameDatabase(left: string | undefined, right: string | undefin
   const known = new Set(one.value.coordinators);
   return other.value.coordinators.some((coordinator) => known.has(coordinator));
 }
-
-/** Whether coordinators are reached by TLS. */
-export function usesTls(text: string): boolean {
-  return coordinatorsOf(text).some((coordinator) => coordinator.endsWith(":tls"));
-}

@@ -287,22 +287,6 @@ test("[OP13] coordinators that the client followed itself need no new client", a
   poller.close();
 });
 
-test("[OP13] coordinators that turn to TLS, or back, need a new client", async () => {
-  const { clock, poller, opened, answer } = bench();
-  poller.setIntervalMs(1_000);
-  const [secured, plain] = ["a:new@10.1.0.1:4500:tls", "a:old@10.1.0.1:4501"];
-  answer.status = { cluster: { connection_string: secured } };
-  poller.follow(target);
-  await clock.advance(200);
-  poller.follow({ ...target, connectionString: secured });
-  assert.equal(opened.length, 2);
-  answer.status = { cluster: { connection_string: plain } };
-  await clock.advance(2_000);
-  poller.follow({ ...target, connectionString: plain });
-  assert.equal(opened.length, 3);
-  poller.close();
-});
-
 test("[OP46] a closed poller asks no more and closes its client", async () => {
   const { clock, poller, asked, closed } = bench();
   poller.setIntervalMs(1_000);

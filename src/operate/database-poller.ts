@@ -4,7 +4,6 @@ import { isAvailable } from "../model/availability.ts";
 import type { Clock, Timer } from "../env/clock.ts";
 import type { AdminClient, AdminClientFactory } from "../fdb/admin.ts";
 import { isFdbError } from "../fdb/error.ts";
-import { usesTls } from "../model/connection-string.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import type { DatabaseObservation } from "../plan/snapshot.ts";
 
@@ -163,7 +162,7 @@ export class DatabasePoller {
     this.#client = undefined;
   }
 
-  /** The client follows a change of coordinators itself, unless they turn to TLS: such a string needs no new client. */
+  /** The client follows a change of coordinators itself: such a new connection string needs no new client. */
   #knowsAlready(target: DatabaseTarget): boolean {
     return (
       this.#target !== undefined &&
@@ -296,14 +295,7 @@ function isSameTarget(
   return left.connectionString === right.connectionString && isSameClient(left, right);
 }
 
-/**
- * Whether a client of the one would do for the other, if it were the same database. One that began without TLS knows servers
- * that listen in both ways by their other address only: it cannot restart them.
- */
+/** Whether a client of the one would do for the other, if it were the same database. */
 function isSameClient(left: DatabaseTarget, right: DatabaseTarget): boolean {
-  return (
-    left.version === right.version &&
-    left.authorities === right.authorities &&
-    usesTls(left.connectionString) === usesTls(right.connectionString)
-  );
+  return left.version === right.version && left.authorities === right.authorities;
 }

@@ -42,19 +42,6 @@ test("[DB50] another version and other authorities are other processes", async (
   assert.deepEqual(told, ["7.3.79 2", "7.1.67 1", "7.3.79 2"]);
 });
 
-test("[DB50] a database that turns to TLS moves to a process that began with TLS", async () => {
-  const { clock, children, pool, open } = stage();
-  const before = open("a:b@10.1.0.1:4501");
-  open("c:d@10.1.0.2:4501");
-  await clock.advance(1_000);
-  open("a:b@10.1.0.1:4500:tls");
-  before.close();
-  await clock.advance(1_000);
-  assert.equal(children.length, 2);
-  const told = pool.figures().map(({ databases }) => databases);
-  assert.deepEqual(told, [1, 1]);
-});
-
 test("[DB50] a cluster that is upgraded moves to a process of its new version, and the old one ends", async () => {
   const { clock, children, pool, open } = stage();
   const before = open("a", "7.1.67");

@@ -1,11 +1,10 @@
-// All client processes of the operator: databases with the same library and the same authorities can share one, those with
-// TLS one and those without another. Rules: spec/real-database.md [DB18], [DB50], [DB56], spec/certificates.md [CERT10].
+// All client processes of the operator: databases with the same library and the same authorities can share one. Rules:
+// spec/real-database.md [DB18], [DB50], [DB56], spec/certificates.md [CERT10].
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../env/clock.ts";
 import type { Log } from "../../env/log.ts";
-import { usesTls } from "../../model/connection-string.ts";
 import type { AdminClientOptions } from "../admin.ts";
 import { certificateVariables, watchFiles } from "./certificate-watch.ts";
 import type { ChildHandle, ChildStarter } from "./child-handle.ts";
@@ -50,9 +49,7 @@ export class ClientPool {
 
   open(client: AdminClientOptions, files: ClientFiles): PooledDatabase {
     const { name, connectionString, authorities } = client;
-    // The library decides once in a process whether it speaks TLS. Where it began without, servers that listen in both
-    // ways have only their other address for it.
-    const key = JSON.stringify([files.libraryPath, authorities ?? null, usesTls(connectionString)]);
+    const key = JSON.stringify([files.libraryPath, authorities ?? null]);
     const known = this.#groups.get(key);
     const group = known?.group ?? this.#group(key, files, authorities);
     if (known === undefined) this.#groups.set(key, { group, version: files.version });
