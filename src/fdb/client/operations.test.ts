@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { machineClock } from "../../env/clock.ts";
-import { bytesOfText, printableBytes, textOfBytes } from "../bytes.ts";
+import { bytesOfText, concatBytes, printableBytes, textOfBytes } from "../bytes.ts";
 import { FdbError } from "../error.ts";
 import type { FdbTransaction } from "../admin.ts";
 import type { NativeDatabase } from "./native-database.ts";
@@ -19,6 +19,8 @@ interface Played {
   refusal?: string;
   /** What it answers when it is asked for anything else. */
   answer?: string;
+  /** Addresses by which it restarts processes; it lists the first of each. */
+  workers?: readonly (readonly string[])[];
 }
 
 /** Takes writes down, and refuses the commit when it is told to. */
@@ -28,7 +30,11 @@ function playedDatabase(played: Played): NativeDatabase {
       textOfBytes(key).endsWith("/error_message") && played.refusal !== undefined
         ? bytesOfText(played.refusal)
         : bytesOfText(played.answer ?? "a:b@127.83.0.1:4501"),
-    getRange: async () => [],
+    getRange: async (begin) =>
+      (played.workers ?? []).map(([first = ""]) => ({
+        key: concatBytes(begin, bytesOfText(first)),
+        value: new Uint8Array(),
+      })),
     estimatedBytes: async () => 0,
     set: (key, value) => void played.writes.push(`${printableBytes(key)}=${textOfBytes(value)}`),
     clear: (key) => void played.writes.push(`-${printableBytes(key)}`),
@@ -49,7 +55,8 @@ function playedDatabase(played: Played): NativeDatabase {
       await judge?.(transaction, error);
       throw error;
     },
-    rebootWorkers: async () => true,
+    rebootWorkers: async (addresses: readonly string[]) =>
+      addresses.every((address) => played.workers?.some((each) => each.includes(address))),
   };
   return database as unknown as NativeDatabase;
 }
@@ -186,6 +193,15 @@ test("[DB35] a process that the database does not list is not killed, nor are ot
     operationsOn({ writes: [] }).kill(["10.1.0.1:4501"], 5_000),
     /10\.1\.0\.1:4501' not recognized/,
   );
+});
+
+test("[DB35] a process that listens in two ways is killed by either address", async () => {
+  const both = ["10.1.0.1:4501", "10.1.0.1:4500"];
+  const operations = operationsOn({ writes: [], workers: [both] });
+  for (const address of both) await operations.kill([address], 5_000);
+  await assert.rejects(operations.kill(["10.1.0.1:4509"], 5_000), /could be reached; none was/);
+  await assert.rejects(operations.kill(["10.1.0.1:4500:tls"], 5_000), /not recognized/);
+  await assert.rejects(operations.kill([...both, "10.1.0.2:4501"], 5_000), /0\.2:4501' not rec/);
 });
 
 test("[DB37] a maintenance zone takes the place of another in one transaction", async () => {

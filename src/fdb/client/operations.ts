@@ -8,6 +8,7 @@ import { FdbError, fdbCommandFailed, namedFdbError } from "../error.ts";
 import { readableStatus } from "../readable-status.ts";
 import { runCommand } from "./command-line.ts";
 import { readConfigureAnswer } from "./command-output.ts";
+import { hostOf } from "../../model/address.ts";
 import { endpointOf, stillHolding } from "./drained.ts";
 import type { NativeDatabase, NativeTransaction } from "./native-database.ts";
 import {
@@ -130,18 +131,20 @@ export class Operations {
   async kill(addresses: readonly string[], timeoutMs: number): Promise<void> {
     const { clock } = this.#options;
     const deadlineMs = clock.nowMs() + timeoutMs;
+    if (addresses.length === 0 || (await this.#database.rebootWorkers(addresses, timeoutMs)))
+      return;
+    // None was killed. A server that listens in two ways is listed by one address only, and may be killed by either.
     const workers = await this.#read(
       (transaction) => namesBelow(transaction, specialKeys.workers),
-      timeoutMs,
+      Math.max(1, deadlineMs - clock.nowMs()),
     );
-    const known = new Set(workers.map(endpointOf));
-    const unknown = addresses.find((address) => !known.has(address));
+    const hosts = new Set(workers.map((name) => hostOf(endpointOf(name))));
+    const unknown = addresses.find(
+      (address) => address.endsWith(":tls") || !hosts.has(hostOf(address)),
+    );
     if (unknown !== undefined) {
       throw new FdbError(fdbCommandFailed, `ERROR: process \`${unknown}' not recognized.`);
     }
-    if (addresses.length === 0) return;
-    const remainingMs = Math.max(1, deadlineMs - clock.nowMs());
-    if (await this.#database.rebootWorkers(addresses, remainingMs)) return;
     const message = `ERROR: not all of ${addresses.join(", ")} could be reached; none was killed`;
     throw new FdbError(fdbCommandFailed, message);
   }
