@@ -1,3 +1,4 @@
+// The cluster files of databases in one client process, in a folder of this machine.
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
