@@ -69,7 +69,9 @@ async function live(target: LifeTarget): Promise<boolean> {
     passed += 1;
   }
   if (passed < cases.length) return false;
-  const recoveries = (((await statusOf(target)).cluster?.generation ?? 0) - generation) / 2;
+  const grown = ((await statusOf(target)).cluster?.generation ?? 0) - generation;
+  // A recovery counts twice, and once when another one took its place half-way.
+  const recoveries = Math.ceil(grown / 2);
   say(`figure: cases: ${passed}, recoveries: ${recoveries}`);
   return load === undefined || endLoad(target, load);
 }
