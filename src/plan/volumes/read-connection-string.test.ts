@@ -52,3 +52,26 @@ test("[ADO13] what was read of a claim does not count for one of its name that w
   );
   assert.match(stale.waits?.[0]?.message ?? "", /not meant any more end: sample-log-1-data-reader/);
 });
+
+test("[ADO14] [OP70] a reader that has just begun is waited for, whatever our own clock says", () => {
+  const hourMs = 3_600_000;
+  const createdMs = Date.parse("2026-01-01T00:00:00Z");
+  const { status: _, ...made } = reader("c1");
+  const metadata = { ...made.metadata, creationTimestamp: "2026-01-01T00:00:00Z" };
+  const volumeReaders = [{ ...made, metadata, status: { phase: "Pending" } }];
+  const after = (ageMs: number, aheadMs: number): readonly string[] => {
+    const nowMs = createdMs + ageMs + aheadMs;
+    const given = { cluster, nowMs, serverAheadMs: -aheadMs, volumeReaders };
+    const { waits = [], actions = [] } = readConnectionString(
+      given as unknown as Snapshot,
+      { groups: [] } as unknown as Draft,
+      [claim("c1")],
+    );
+    return [...waits.map(({ reason }) => reason), ...actions.map(({ type }) => type)];
+  };
+  for (const aheadMs of [0, hourMs, -hourMs]) {
+    assert.deepEqual(after(1_000, aheadMs), ["VolumesBeingRead"]);
+    assert.deepEqual(after(400_000, aheadMs), ["ConnectionStringLost"]);
+    assert.deepEqual(after(700_000, aheadMs), ["ConnectionStringLost", "deleteVolumeReader"]);
+  }
+});

@@ -10,7 +10,7 @@ import { counted } from "../../model/counted.ts";
 import type { Action } from "../action.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft, StepResult } from "../step.ts";
-import { operatorTimeMs } from "../view/server-time.ts";
+import { ownTimeMs } from "../view/server-time.ts";
 import { nameList } from "../wait.ts";
 import type { NewWait } from "../wait.ts";
 import { missingCoordinators, subjectOf } from "./adoption.ts";
@@ -113,8 +113,8 @@ function isOld(snapshot: Snapshot, { metadata }: Stored<Pod>): boolean {
 }
 
 function ageMs(snapshot: Snapshot, since: string | undefined): number {
-  const sinceMs = operatorTimeMs(snapshot, since);
-  return sinceMs === undefined ? 0 : snapshot.nowMs - sinceMs;
+  const sinceMs = ownTimeMs(snapshot, since);
+  return sinceMs === undefined ? 0 : Math.max(0, snapshot.nowMs - sinceMs);
 }
 
 function inTime(snapshot: Snapshot, reader: Stored<Pod>): Reading {
