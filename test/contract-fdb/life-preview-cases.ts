@@ -6,7 +6,7 @@ import type { Act } from "../../src/preview/recorder.ts";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { Pod } from "../../src/kube/generated/types.ts";
 import { runPlugin } from "../plugin/plugin-harness.ts";
-import { clusterOf, lifeKey, podsOf, statusOf, untilAtRest } from "./life-target.ts";
+import { clusterOf, lifeKey, podsOf, statusOf, until, untilAtRest } from "./life-target.ts";
 import type { LifeCase, LifeTarget } from "./life-target.ts";
 import { quickKnobs } from "./life-worlds.ts";
 
@@ -58,8 +58,13 @@ async function asStated(
   target: LifeTarget,
   [path, value]: Change,
 ): Promise<{ stated: PreviewReport }> {
-  const stated = await previewOf(target, `${path}=${JSON.stringify(value)}`);
-  assert.deepEqual(stated.pending, [], "a copy of a resting cluster rests");
+  const change = `${path}=${JSON.stringify(value)}`;
+  let stated = await previewOf(target, change);
+  // What the database says of its health after a restart reaches the status of the resource a little later.
+  await until(target, "a copy of a resting cluster rests", async () => {
+    if (stated.pending.length > 0) stated = await previewOf(target, change);
+    return stated.pending.length === 0;
+  });
   assert.equal(stated.outcome, "done");
   const { status } = await clusterOf(target);
   const groups = (status?.processGroups ?? []).map(({ processGroupID, processClass }) => [
