@@ -17,20 +17,18 @@ export function isLarge({ cluster }: Pick<Snapshot, "cluster">): boolean {
 
 /** True when others had their turns: what was observed before is old by then. */
 export async function gaveWay(
-  { clock, stopwatch }: { clock: Clock; stopwatch: Stopwatch },
+  tools: { clock: Clock; stopwatch: Stopwatch },
   snapshot: Snapshot,
 ): Promise<boolean> {
   const { desired, groups } = wantedIn(snapshot);
-  let [startedMs, hasGivenWay] = [stopwatch(), false];
+  const pieces = new InPieces(tools);
+  let hasGivenWay = false;
   for (const group of groups) {
     // A machine that has no time for us is no reason to begin again and again.
     if (desired.isMade(group)) continue;
     desired.pod(group);
     desired.pvc(group);
-    if (stopwatch() - startedMs < pieceMs) continue;
-    hasGivenWay = true;
-    await othersTurn(clock);
-    startedMs = stopwatch();
+    if (await pieces.pauseIfDue()) hasGivenWay = true;
   }
   return hasGivenWay;
 }
@@ -67,10 +65,12 @@ export class InPieces {
     }
   }
 
-  async pauseIfDue(): Promise<void> {
-    if (this.#pieceMs < pieceMs) return;
+  /** Whether others had their turns. */
+  async pauseIfDue(): Promise<boolean> {
+    if (this.#pieceMs < pieceMs) return false;
     this.#workedMs += this.#pieceMs;
     await othersTurn(this.#tools.clock);
     this.#startedMs = this.#tools.stopwatch();
+    return true;
   }
 }

@@ -37,8 +37,7 @@ export function recordMove(
   }
   if (timeMap === undefined && moved === undefined) return nothing;
   const live = timeMap ?? timeMapObject(backup, []);
-  const { looked: _, ...move } = moved ?? {};
-  const note = moved && { ...moved, ...move, place: placeOfUrl(record.url) };
+  const note = moved && { ...moved, place: placeOfUrl(record.url) };
   const object = withMoveNote(live, note);
   if (object === live) return nothing;
   const type = timeMap === undefined ? "createTimeMap" : "updateTimeMap";
