@@ -82,6 +82,6 @@ async function objectionTo(
   if (command === "delete" && step === "removeBackupRuns") {
     return runObjection(input, runTime ?? "");
   }
-  if (command === "delete") return removalObjection(input, runTime !== undefined);
+  if (command === "delete") return removalObjection(input, runTime);
   return command === "expire" ? expiryObjection(input, restorableAfter) : undefined;
 }

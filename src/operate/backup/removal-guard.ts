@@ -1,13 +1,14 @@
 // The door in front of what deletes data of a backup: the resource, all other backups and the database are read anew, and
-// asked whether the data may go. Local copies are not enough for what cannot be taken back. Rules: spec/backup.md [BK75], [BK77], [BK79],
-// [BK104].
+// asked whether the data may go. Local copies are not enough for what cannot be taken back. Rules: spec/backup.md [BK71], [BK75], [BK77],
+// [BK79], [BK104].
 import { foundationDbBackups } from "../../api/backup.ts";
 import { foundationDbRestores } from "../../api/restore.ts";
 import type { FoundationDBRestore } from "../../api/restore.ts";
 import { deletionPolicyOf } from "../../api/effective-backup.ts";
+import { runUrl } from "../../build/backup-url.ts";
 import { readBackupLayer } from "../../fdb/backup-layer.ts";
 import { keyOf } from "../../kube/path.ts";
-import { removalRefusal } from "../../plan/backup/deletion.ts";
+import { lookBeforeRemoval, removalRefusal } from "../../plan/backup/deletion.ts";
 import { hasWrittenThere } from "../../plan/backup/destination.ts";
 import { expirableBefore } from "../../plan/backup/expiry.ts";
 import { isOurs, isRunning, nameOf, recordOf, wantedUrl } from "../../plan/backup/facts.ts";
@@ -23,7 +24,7 @@ const timeoutMs = 10_000;
 /** Why the data must stay; undefined when it may go. */
 export async function removalObjection(
   input: BackupPerformInput,
-  isOfRun: boolean,
+  runTime: string | undefined,
 ): Promise<string | undefined> {
   const { client, caches, state, backup, nowMs } = input;
   const stored = await client.find(foundationDbBackups, keyOf(backup));
@@ -55,8 +56,17 @@ export async function removalObjection(
   if (record !== undefined && isRunning(record) && isOurs(snapshot, record)) {
     return "the backup still runs";
   }
-  if (!isOfRun && !hasWrittenThere(snapshot)) return "this backup has written nothing there";
-  return removalRefusal(snapshot)?.message;
+  if (runTime === undefined && !hasWrittenThere(snapshot))
+    return "this backup has written nothing there";
+  const run = stored.status?.runs?.find(({ time }) => time === runTime);
+  const url = run === undefined ? wantedUrl(snapshot) : runUrl(stored, run.backupName);
+  return (removalRefusal(snapshot) ?? storeRefusal(snapshot, url))?.message;
+}
+
+function storeRefusal(snapshot: BackupSnapshot, url: string): { message: string } | undefined {
+  const look = lookBeforeRemoval(snapshot, url);
+  if (!("result" in look)) return undefined;
+  return look.result.waits?.[0] ?? { message: "nobody has looked into the store" };
 }
 
 /** Why nothing may be expired that leaves only what is restorable from this version on; undefined when it may. */

@@ -136,10 +136,63 @@ test("[BK76] the last backup that can be restored is kept until somebody says ot
     restorableTo: undefined,
     restorableFrom: undefined,
   });
-  assert.deepEqual(gistOf({ ...scene, ...seen(never) }).does, ["delete"]);
+  assert.deepEqual(gistOf({ ...scene, ...seen(never) }).does, ["describe"]);
   const status = { backupUID: "u1", backupDetails: { restorable: true, url: nightlyUrl } };
   const lost = sceneOf({ backup: deleted("cleanup", {}, status), cluster: undefined, ...gone });
   assert.ok(gistOf(lost).waits.includes("BackupIsLast"), "what was last seen counts");
+});
+
+test("[BK71] what the database did not call restorable is looked at in the store before it is deleted", () => {
+  const none = { restorableTo: undefined, restorableFrom: undefined };
+  const aborted = seen(recordWith({ state: "Aborted", ...none }));
+  for (const scene of [
+    sceneOf({ backup: deleted("cleanup"), ...aborted }),
+    sceneOf({ backup: deleted("cleanup"), cluster: undefined, ...gone }),
+  ]) {
+    assert.deepEqual(gistOf(scene).does, ["describe"]);
+    const looking = planBackup(scene);
+    const pod = commandPodOf(looking, { exitCode: 0 });
+    const ended = { ...scene, commandPods: [pod] };
+    assert.deepEqual(gistOf(ended).does, [], "its output is read first");
+    const saying = (text: string): BackupSnapshot => ({
+      ...ended,
+      outputs: new Map([[pod.metadata.name ?? "", text]]),
+    });
+    assert.deepEqual(gistOf(saying('{"Snapshots":[]}')).does, ["delete"]);
+    const whole = saying('{"Snapshots":[],"MaxRestorablePoint":{"Version":7}}');
+    assert.deepEqual(gistOf(whole).does, []);
+    assert.ok(gistOf(whole).waits.includes("BackupIsLast"));
+    assert.deepEqual(gistOf(saying("Killed")).does, [], "no answer");
+    const empty = commandPodOf(looking, { exitCode: 1, message: "ERROR: Backup does not exist" });
+    assert.deepEqual(gistOf({ ...scene, commandPods: [empty] }).does, ["delete"]);
+    const refused = commandPodOf(looking, { exitCode: 1, message: "ERROR: HTTP response code" });
+    assert.deepEqual(gistOf({ ...scene, commandPods: [refused] }).does, []);
+  }
+});
+
+test("[BK71] a run of a schedule that did not succeed is looked at in its own place", () => {
+  const runs = ["06", "07"].map((hour) => ({
+    time: `2026-11-16T${hour}:00:00Z`,
+    backupName: `nightly-${hour}`,
+    url: nightlyUrl.replace("/nightly?", `/nightly-${hour}?`),
+    result: "Failed" as const,
+    ended: `2026-11-16T${hour}:10:00Z`,
+  }));
+  const held = deleted("cleanup", {}, { runs });
+  const schedule = { cron: "0 * * * *" };
+  const backup = { ...held, spec: { ...held.spec, backupMode: "oneTime" as const, schedule } };
+  const scene = sceneOf({ backup, ...seen(undefined) });
+  assert.deepEqual(gistOf(scene).does, ["describe"]);
+  const pod = commandPodOf(planBackup(scene), { exitCode: 0 });
+  const command = pod.spec?.containers[0];
+  assert.match(JSON.stringify([command?.command, command?.args]), /nightly-06/);
+  const say = (text: string): BackupSnapshot => ({
+    ...{ ...scene, commandPods: [pod] },
+    outputs: new Map([[pod.metadata.name ?? "", text]]),
+  });
+  assert.deepEqual(gistOf(say("{}")).does, ["delete"]);
+  const whole = say('{"MaxRestorablePoint":{"Version":7}}');
+  assert.deepEqual(gistOf(whole), { does: [], waits: ["BackupIsLast"] });
 });
 
 test("[BK76] what could be restored once is not taken for nothing while the tag begins anew", () => {

@@ -2,8 +2,8 @@
 // end of the backup, or an end of its data too. It goes on when the cluster is gone first. Rules: spec/backup.md [BK70]-[BK79].
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import { deletionPolicyOf } from "../../api/effective-backup.ts";
-import { deleteCommand, endCommand } from "../../build/backup-command.ts";
-import { maskedUrl } from "../../build/backup-url.ts";
+import { deleteCommand, describeCommand, endCommand } from "../../build/backup-command.ts";
+import { maskedUrl, runUrl } from "../../build/backup-url.ts";
 import { commandIdentity } from "../../build/command-pod.ts";
 import { isTimeMapOwned, ownedTimeMap } from "../../build/backup-time-map.ts";
 import type { NewWait } from "../wait.ts";
@@ -17,6 +17,7 @@ import {
   recordOf,
   wantedUrl,
 } from "./facts.ts";
+import { inNewPlace } from "./moved.ts";
 import { isSuspended } from "./pause.ts";
 import { readerOf, readerWait } from "./readers.ts";
 import { isGone, removalOfRun } from "./remove-runs.ts";
@@ -25,6 +26,7 @@ import { hasData, hasSucceeded } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { BackupDraft, BackupStepResult } from "./step.ts";
+import { lookIntoStore } from "./store-look.ts";
 import { unreadableWait } from "./unreadable.ts";
 
 const step = "deleteBackup";
@@ -95,8 +97,16 @@ function removalOfData(snapshot: BackupSnapshot, draft: BackupDraft): BackupStep
   if (run === undefined && isGone(end)) return withTimeMap(snapshot);
   const refusal = removalRefusal(snapshot);
   if (refusal !== undefined) return { waits: [refusal] };
-  if (run !== undefined) return removalOfRun(snapshot, draft, step, run, []);
-  return runCommand(snapshot, step, command);
+  const look = lookBeforeRemoval(
+    snapshot,
+    run === undefined ? url : runUrl(backup, run.backupName),
+  );
+  if ("result" in look) return look.result;
+  const removal =
+    run === undefined
+      ? runCommand(snapshot, step, command)
+      : removalOfRun(snapshot, draft, step, run, []);
+  return { ...removal, reads: look.reads };
 }
 
 /** What lies there is of somebody else, or nothing does; a map of times of the name is of an earlier backup, too. */
@@ -114,8 +124,7 @@ function withTimeMap({ backup, timeMap }: BackupSnapshot): BackupStepResult {
 
 /** Why the data must not be deleted; asked again, on what is true then, right before it is. */
 export function removalRefusal(snapshot: BackupSnapshot): NewWait | undefined {
-  const { backup, others, restores } = snapshot;
-  const { name = "", annotations = {} } = backup.metadata;
+  const { backup, restores } = snapshot;
   const owner = destinationOwner(snapshot);
   if (owner !== undefined) {
     return {
@@ -129,15 +138,26 @@ export function removalRefusal(snapshot: BackupSnapshot): NewWait | undefined {
   const runs = (backup.status?.runs ?? []).flatMap(({ url }) => url ?? []);
   const reader = readerOf(restores, [wantedUrl(snapshot), ...runs]);
   if (reader !== undefined) return readerWait(step, reader);
-  if (annotations[deleteLastAnnotation] === name || !wasRestorable(snapshot)) return undefined;
-  const spare = others.find(
-    (other) =>
-      isSameCluster(other, backup) &&
-      placeOf(other) !== placeOf(backup) &&
-      other.status?.backupDetails?.restorable === true &&
-      other.metadata.deletionTimestamp === undefined,
+  return mayGoAlthoughLast(snapshot) || !wasRestorable(snapshot) ? undefined : lastWait(backup);
+}
+
+/** It was said so, or there is another one that can be restored. */
+function mayGoAlthoughLast({ backup, others }: BackupSnapshot): boolean {
+  const { name = "", annotations = {} } = backup.metadata;
+  return (
+    annotations[deleteLastAnnotation] === name ||
+    others.some(
+      (other) =>
+        isSameCluster(other, backup) &&
+        placeOf(other) !== placeOf(backup) &&
+        other.status?.backupDetails?.restorable === true &&
+        other.metadata.deletionTimestamp === undefined,
+    )
   );
-  if (spare !== undefined) return undefined;
+}
+
+function lastWait(backup: FoundationDBBackup): NewWait {
+  const { name = "" } = backup.metadata;
   return {
     step,
     reason: "BackupIsLast",
@@ -145,6 +165,29 @@ export function removalRefusal(snapshot: BackupSnapshot): NewWait | undefined {
     remedy: `To delete it all the same: kubectl annotate fdbbackup ${name} ${deleteLastAnnotation}=${name}. To keep it: set spec.deletionPolicy to stop.`,
     retryAfterMs: 300_000,
   };
+}
+
+/**
+ * What the store itself says of data that the database, when it was last seen, did not call restorable: agents may have written
+ * the rest since then. Asked again right before the data is deleted.
+ */
+export function lookBeforeRemoval(
+  snapshot: BackupSnapshot,
+  url: string,
+): { readonly reads: readonly string[] } | { readonly result: BackupStepResult } {
+  const { backup } = snapshot;
+  if (mayGoAlthoughLast(snapshot) || wasRestorable(snapshot)) return { reads: [] };
+  const wish = { step, url, context: "before removal", otherwise: "no data is deleted" };
+  const look = lookIntoStore(snapshot, wish);
+  if ("result" in look) {
+    const isNothing = isGone(lastEnd(snapshot, describeCommand(backup, url, wish.context)));
+    return isNothing && look.result.reads === undefined ? { reads: [] } : look;
+  }
+  const { moved } = backup.status ?? {};
+  const { restorableTo } =
+    moved === undefined ? look.description : inNewPlace(look.description, moved);
+  if (restorableTo === undefined) return { reads: look.reads };
+  return { result: { reads: look.reads, waits: [lastWait(backup)] } };
 }
 
 /**

@@ -26,8 +26,10 @@ export function figuresOf(layer: BackupLayer, nowMs: number): Figures {
 function restorableOf(layer: BackupLayer): Pick<Figures, "restorable"> {
   const { record, fromTime } = layer;
   if (record?.restorableFrom === undefined || record.restorableTo === undefined) return {};
-  const from = timeOf(fromTime === undefined ? [] : [fromTime], record.restorableFrom);
   const to = lastTime(layer, record.restorableTo);
+  const begin = timeOf(fromTime === undefined ? [] : [fromTime], record.restorableFrom);
+  // Versions jump in a recovery: what follows from the pair before it alone may be later than the end.
+  const from = begin === undefined || to === undefined ? begin : Math.min(begin, to);
   return {
     restorable: {
       from: { version: record.restorableFrom, ...timeText(from) },

@@ -16,6 +16,23 @@ import {
   seen,
 } from "../../../test/fixtures/backup-scene.ts";
 
+test("[BK22] what can be restored does not begin after its end, although versions jump in a recovery", () => {
+  const pair = { version: 10_000_000, seconds: nowMs / 1000 - 100 };
+  const times = [
+    { version: 210_000_000, seconds: nowMs / 1000 - 80 },
+    { version: 10_000_000, seconds: nowMs / 1000 - 100 },
+  ];
+  const record = recordWith({ restorableFrom: 130_000_000, restorableTo: 150_000_000 });
+  const layer = {
+    kind: "seen" as const,
+    observedMs: nowMs,
+    layer: layerWith(record, { times, fromTime: pair }),
+  };
+  const { from, to } = planBackup(sceneOf({ layer })).status.restorable ?? {};
+  assert.equal(to?.time, formatTime(nowMs - 80_000));
+  assert.equal(from?.time, to?.time);
+});
+
 test("[BK80][BK89] a running backup", () => {
   const record = recordWith({ snapshotBegin: 90_000_000, snapshotTarget: 130_000_000 });
   const { status } = planBackup(sceneOf(seen(record)));

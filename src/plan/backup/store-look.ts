@@ -1,5 +1,5 @@
 // A look into the store itself, by `fdbbackup describe --deep` in a pod: some of what the database says of a backup does not
-// hold for the place where it lies. Rules: spec/backup.md [BK27], [BK29], [BK101].
+// hold for the place where it lies. Rules: spec/backup.md [BK27], [BK29], [BK71], [BK101].
 import { describeCommand } from "../../build/backup-command.ts";
 import { noDescriptionWait, parseDescription, readingWait } from "./description.ts";
 import type { Description } from "./description.ts";
@@ -14,6 +14,8 @@ interface Wish {
   readonly context: string;
   /** What holds as long as nothing was read, as a clause. */
   readonly otherwise: string;
+  /** The wanted place unless it says another one. */
+  readonly url?: string;
 }
 
 interface Looked {
@@ -22,12 +24,12 @@ interface Looked {
   readonly reads: readonly string[];
 }
 
-/** What lies in the wanted place, or what has to be done to learn it. */
+/** What lies there, or what has to be done to learn it. */
 export function lookIntoStore(
   snapshot: BackupSnapshot,
-  { step, context, otherwise }: Wish,
+  { step, context, otherwise, url = wantedUrl(snapshot) }: Wish,
 ): Looked | { readonly result: BackupStepResult } {
-  const look = describeCommand(snapshot.backup, wantedUrl(snapshot), context);
+  const look = describeCommand(snapshot.backup, url, context);
   const looked = lastEnd(snapshot, look);
   if (looked?.isSuccess !== true) return { result: runCommand(snapshot, step, look) };
   const name = looked.pod.metadata.name ?? "";

@@ -71,6 +71,8 @@ export async function backupUnrest(life: LifeScene, scene: BackupScene): Promise
 function isBackupAtRest({ metadata, spec, status }: FoundationDBBackup): boolean {
   if (metadata.deletionTimestamp !== undefined) return false;
   if (status?.generations?.reconciled !== metadata.generation) return false;
+  // It counts as reconciled, and its agents can do nothing: a person sets the version.
+  if (status?.blockedBy?.some(({ reason }) => reason === "BackupVersionMismatch")) return false;
   const isMeantToRun = (spec.backupState ?? "Running") === "Running" && isContinuous(spec);
   return !isMeantToRun || spec.agentCount === 0 || status?.backupDetails?.restorable === true;
 }
@@ -197,17 +199,18 @@ function isElsewhere({ metadata, spec, status }: FoundationDBBackup): boolean {
   return !isOfRuns && containerName(status?.backupDetails?.url ?? "") !== wanted;
 }
 
-/** Backups that say that they can be restored are, into the second cluster. */
+/** Backups that say that they can be restored are, into the second cluster, and those that run up to this very moment. */
 export async function proveBackups(life: LifeScene, scene: BackupScene): Promise<void> {
   const found = await scene.backups();
   const able = found.filter(
     (backup) => backup.status?.backupDetails?.restorable === true && !isElsewhere(backup),
   );
-  for (const { metadata, spec } of able.slice(0, 2)) {
-    const name = scene.nextName("proof");
+  for (const backup of able.slice(0, 2)) {
+    const fromBackup = backup.metadata.name ?? "";
+    const wanted = await caughtUp(life, scene, backup);
     const isEmptied = (): Promise<boolean> => scene.empty(copyName);
     await life.until(isEmptied, 5 * minuteMs, `${copyName} is emptied`);
-    const fromBackup = metadata.name ?? "";
+    const name = scene.nextName("proof");
     await createRestore(life, name, { destinationClusterName: copyName, fromBackup });
     const key = { namespace, name };
     const find = (): Promise<Stored<FoundationDBRestore>> =>
@@ -223,13 +226,29 @@ export async function proveBackups(life: LifeScene, scene: BackupScene): Promise
       continue;
     }
     if (status?.state !== "completed") throw new Error(`${name} is ${status?.state}`);
-    const isRunning = isContinuous(spec) && (spec.backupState ?? "Running") === "Running";
-    const newest = scene.watch.layers.databaseOf(spec.clusterName);
-    const wanted = newest?.inside.versionAt(life.clock.nowMs() - 30 * minuteMs) ?? 0;
-    if (isRunning && spec.agentCount !== 0 && (status.target?.version ?? 0) < wanted) {
-      throw new Error(
-        `the latest point of ${fromBackup} is ${status.target?.version}, not ${wanted}`,
-      );
+    const target = status.target?.version ?? 0;
+    if (target < wanted) {
+      throw new Error(`the latest point of ${fromBackup} is ${target}, not ${wanted}`);
     }
   }
+}
+
+/**
+ * The version of now, once the store has it; 0 for a backup that does not run. Agents that could not work for a while, as they
+ * were of another version, have the time that they need.
+ */
+async function caughtUp(
+  life: LifeScene,
+  scene: BackupScene,
+  { metadata, spec, status }: FoundationDBBackup,
+): Promise<number> {
+  const isRunning = isContinuous(spec) && (spec.backupState ?? "Running") === "Running";
+  const { inside } = scene.watch.layers.databaseOf(spec.clusterName) ?? {};
+  if (!isRunning || spec.agentCount === 0 || inside === undefined) return 0;
+  const version = inside.versionAt(life.clock.nowMs());
+  const container = containerName(status?.backupDetails?.url ?? "");
+  const isThere = (): Promise<boolean> =>
+    Promise.resolve((scene.watch.containers.truthOf(container).to ?? 0) >= version);
+  await life.until(isThere, 30 * minuteMs, `${metadata.name ?? ""} has caught up`);
+  return version;
 }
