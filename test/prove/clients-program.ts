@@ -22,7 +22,12 @@ import { createLocalCluster } from "../../src/sim/database/local-cluster.ts";
 
 /** Behind the addresses of other proofs. */
 const firstAddress = 50_000;
-const counts = [1, 10, 50, 200];
+/** How many databases, and how many of them at most in one process: as many as there are, the default, a process for each. */
+const sizes = [
+  ...[1, 10, 50, 200].map((databases) => ({ databases, perProcess: 200 })),
+  { databases: 50, perProcess: 16 },
+  { databases: 50, perProcess: 1 },
+];
 const rounds = 15;
 const intervalMs = 1_000;
 const callMs = 10_000;
@@ -85,17 +90,17 @@ function openOf(admin: ProcessAdmin, name: string, connectionString: string): Ad
 }
 
 async function measureMemory(connectionString: string): Promise<void> {
-  for (const count of counts) {
-    const admin = adminOf({ databasesPerProcess: 200 });
-    const names = Array.from({ length: count }, (_, index) => `memory/${index}`);
+  for (const { databases, perProcess } of sizes) {
+    const admin = adminOf({ databasesPerProcess: perProcess });
+    const names = Array.from({ length: databases }, (_, index) => `memory/${index}`);
     const clients = names.map((name) => openOf(admin, name, connectionString));
     for (const client of clients) await client.status(60_000);
     for (const client of clients) await client.status(60_000);
-    // Until the process has told its memory once more.
+    // Until the processes have told their memory once more.
     await sleep(clock, 3_000);
-    const bytes = admin.processes().reduce((sum, { rssBytes = 0 }) => sum + rssBytes, 0);
-    const processes = admin.processes().length;
-    say(`figure: ${count} databases in ${processes} process: ${Math.round(bytes / 2 ** 20)} MiB`);
+    const told = admin.processes().flatMap(({ rssBytes }) => rssBytes ?? []);
+    const mebibytes = Math.round(told.reduce((sum, bytes) => sum + bytes, 0) / 2 ** 20);
+    say(`figure: databases: ${databases}, processes: ${told.length}, memory: ${mebibytes} MiB`);
     for (const client of clients) client.close();
   }
 }
