@@ -88,24 +88,28 @@ function mayGiveWay({ spec, status }: FoundationDBCluster, group: Group, failed:
   );
   const isSameClass = ofClass.some(({ processGroupID }) => processGroupID === failed);
   const isLeaving = (one: Group): boolean => one.removalTimestamp !== undefined;
-  const serves = (one: Group): boolean => isServing(spec, one);
-  const reporting = ofClass.filter((one) => serves(one) && one.processGroupID !== failed);
+  // Of several processes in a pod one or all may be excluded, which the status does not tell: both are taken to be possible.
+  const isFree = (one: Group): boolean => isServing(one) && !isMarkedAsExcluded(one);
+  const reporting = ofClass.filter((one) => isFree(one) && one.processGroupID !== failed);
   // The failed one is marked by the same write.
   const staying = ofClass.filter((one) => !isLeaving(one)).length + 1;
   const counts: Readonly<Record<string, number | undefined>> = wantedCounts(spec);
   const wanted = counts[group.processClass] ?? 0;
   const { faultTolerance } = redundancyOf(spec.databaseConfiguration?.redundancy_mode);
   const toCome = Math.max(0, wanted - staying);
-  return isSameClass && serves(group) && reporting.length + toCome + faultTolerance <= wanted;
+  const serves = isServing(group) && (serversIn(spec, group) > 1 || !isMarkedAsExcluded(group));
+  return isSameClass && serves && reporting.length + toCome + faultTolerance <= wanted;
 }
 
-/** It reports, and its exclusion has not begun: of several processes in a pod a person may have excluded one. */
-function isServing(spec: FoundationDBCluster["spec"], group: Group): boolean {
-  const { processGroupConditions = [], exclusionTimestamp } = group;
+/** It reports, and its exclusion is not noted as begun. */
+function isServing({ processGroupConditions = [], exclusionTimestamp }: Group): boolean {
   const away = ["MissingProcesses", "MissingPod", "ResourcesTerminating"];
-  if (serversIn(spec, group) === 1) away.push("ProcessIsMarkedAsExcluded");
   const isAway = processGroupConditions.some(({ type }) => away.includes(type ?? ""));
   return !isAway && exclusionTimestamp === undefined;
+}
+
+function isMarkedAsExcluded({ processGroupConditions = [] }: Group): boolean {
+  return processGroupConditions.some(({ type }) => type === "ProcessIsMarkedAsExcluded");
 }
 
 /** Of its pod as it is: the spec may want another number by now. */
