@@ -6,6 +6,7 @@ import { parseAllDocuments } from "yaml";
 import { secrets } from "../../src/kube/resource.ts";
 import { setAgentsPaused } from "../../src/fdb/backup-layer.ts";
 import { foundationDbBackups } from "../../src/api/backup.ts";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
 import { BackupWorld, nightly } from "./managed-backup.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
 import type { Resource, Stored } from "../../src/kube/resource.ts";
@@ -212,6 +213,32 @@ test("[BK73][BK76] cleanup deletes the data once somebody has said that it may",
     await scene.untilGone();
     assert.equal(scene.objects(), 0);
     assert.deepEqual(scene.begun(), ["describe", "start", "abort", "delete"]);
+  });
+});
+
+test("[BK71] what became restorable while no operator looked is not deleted, although the database is gone by then", async () => {
+  await BackupWorld.run({}, async (scene) => {
+    const { world } = scene.world;
+    await scene.create({ deletionPolicy: "cleanup" });
+    await scene.until(({ backupDetails }) => backupDetails?.running === true, "it runs");
+    assert.equal((await scene.status()).backupDetails?.restorable, false);
+    await scene.world.during(world.stopOperator(), minuteMs, "the end of the operator");
+    await scene.advance(3 * minuteMs);
+    const key = { namespace: "default", name: "sample" };
+    await scene.world.client.delete(foundationDbClusters, key);
+    await scene.world.client.delete(...deletion());
+    await scene.advance(minuteMs);
+    world.startOperator();
+    await scene.until(
+      ({ blockedBy = [] }) => blockedBy.some(({ reason }) => reason === "BackupIsLast"),
+      "the wait",
+    );
+    await scene.advance(10 * minuteMs);
+    assert.ok(scene.objects() > 0);
+    assert.ok(!scene.begun().includes("delete"));
+    await scene.annotate({ "foundationdb.org/delete-last-backup": "nightly" });
+    await scene.untilGone();
+    assert.equal(scene.objects(), 0);
   });
 });
 
