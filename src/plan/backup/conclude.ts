@@ -1,4 +1,4 @@
-// The end of a plan about a backup: conditions, waits and generations of the status. Rules: spec/backup.md [BK89].
+// The end of a plan about a backup: conditions, waits and generations of the status. Rules: spec/backup.md [BK85], [BK89].
 import { conditionIn } from "../../kube/condition.ts";
 import type { BackupStatus } from "../../api/backup.ts";
 import {
@@ -27,7 +27,9 @@ import {
   ownRecord,
   shouldRun,
 } from "./facts.ts";
+import { isNoAgentHeard } from "./observed.ts";
 import { pauseWish } from "./pause.ts";
+import { versionWait } from "./run-command.ts";
 import { hasSucceeded } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import type { BackupDraft } from "./step.ts";
@@ -151,7 +153,16 @@ function running(snapshot: BackupSnapshot): Judgement {
     return judge("False", record.state, `The backup does not run: ${record.state}`);
   }
   if (layer.isPaused) return judge("False", "Paused", "All agents of the database are paused");
+  if (isNoAgentHeard(snapshot) === true) return stuck(snapshot);
   return judge("True", record.state, "The backup runs");
+}
+
+/** It was started, and nobody works on it. */
+function stuck(snapshot: BackupSnapshot): Judgement {
+  const mismatch = versionWait(snapshot, "");
+  const message = "No backup agent speaks to the database, so the backup makes no progress";
+  if (mismatch === undefined) return judge("False", "AgentsSilent", message);
+  return judge("False", "VersionMismatch", `${message}. ${mismatch.message}`);
 }
 
 const movedText =

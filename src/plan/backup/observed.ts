@@ -90,16 +90,19 @@ function stateOf({ record, isPaused }: BackupLayer): string {
   return isPaused && isRunning(record) ? "Paused" : record.state;
 }
 
-/**
- * A layer document of an agent vanishes two minutes after its last word. Agents of another version are of no use anyway. While
- * the backup does not run, a restore may need the agents.
- */
+/** Agents of another version are of no use anyway. While the backup does not run, a restore may need the agents. */
 export function areAgentsSilent(snapshot: BackupSnapshot): boolean | "unknown" {
+  const isSilent = isNoAgentHeard(snapshot);
+  if (isSilent !== true) return isSilent;
+  if (versionWait(snapshot, step) !== undefined) return false;
+  return agentCountOf(snapshot.backup.spec) > 0 || isRunning(ownRecord(snapshot));
+}
+
+/** A layer document of an agent vanishes two minutes after its last word. */
+export function isNoAgentHeard(snapshot: BackupSnapshot): boolean | "unknown" {
   const { database, layer } = snapshot;
   const layers = database?.cluster?.layers;
   if (layer.kind === "missing" || layers?._valid !== true) return "unknown";
-  if (versionWait(snapshot, step) !== undefined) return false;
-  if (!isRunning(ownRecord(snapshot)) && agentCountOf(snapshot.backup.spec) === 0) return false;
   const running = (layers["backup"] as { instances_running?: number } | undefined)
     ?.instances_running;
   return (running ?? 0) === 0 && !mayStillSpeak(snapshot);

@@ -145,6 +145,25 @@ test("[BK81] a backup that runs without agents says so", () => {
   );
 });
 
+test("[BK85] a backup that nobody works on is not said to run", () => {
+  const runs = (change: Parameters<typeof sceneOf>[0]): unknown[] => {
+    const { conditions = [] } = planBackup(sceneOf(change)).status;
+    const { status, reason } = conditions.find(({ type }) => type === "Running") ?? {};
+    return [status, reason];
+  };
+  const [heard, silent] = [databaseWith({ instances_running: 1 }), databaseWith(null)];
+  assert.deepEqual(runs({ database: heard }), ["True", "RunningDifferentially"]);
+  assert.deepEqual(runs({ database: undefined }), ["True", "RunningDifferentially"], "not known");
+  assert.deepEqual(runs({ database: silent }), ["False", "AgentsSilent"]);
+  const old = backupWith({ version: "7.1.57" });
+  assert.deepEqual(runs({ backup: old, database: silent }), ["False", "VersionMismatch"]);
+  assert.deepEqual(
+    runs({ backup: old, database: heard }),
+    ["True", "RunningDifferentially"],
+    "agents of another backup",
+  );
+});
+
 test("[BK81] a new agent has two minutes to be heard, and a silence that was told of goes on", () => {
   const at = (secondsAgo: number, isTold = false): string[] => {
     const metadata = { name: "agent", creationTimestamp: formatTime(nowMs - secondsAgo * 1000) };
