@@ -443,9 +443,12 @@ test("[T54] pods without storage need no maintenance", () => {
 });
 
 test("[T55] an update takes the lock where locks are in use", () => {
-  const world = new UpdateWorld({ lockOptions: { disableLocks: false } });
-  world.changeTemplate();
-  assert.equal(deletion(world.plan())?.needsLock, true);
+  for (const deletionMode of ["Zone", "ProcessGroup", "All"] as const) {
+    const lockOptions = { disableLocks: false };
+    const world = new UpdateWorld({ lockOptions, automationOptions: { deletionMode } });
+    world.changeTemplate();
+    assert.equal(deletion(world.plan())?.needsLock, true, deletionMode);
+  }
 });
 
 test("[T44] the fault domain of a pod is the one that the database tells, else the pod's own", () => {

@@ -147,7 +147,7 @@ function deleteChosen(
   const action: DisruptiveAction = {
     ...deletionOf("update", choice.updates),
     evidenceMs,
-    needsLock: deletionMode !== "All" && needsLock(snapshot),
+    needsLock: needsLock(snapshot),
     ...maintenanceOf(snapshot, choice),
   };
   const refusal = refusalOf(snapshot, draft.groups, action);

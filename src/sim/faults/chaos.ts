@@ -81,6 +81,10 @@ export class Chaos {
     await node.startNodes(this.#target, Infinity);
   }
 
+  async releasePods(): Promise<void> {
+    await pod.releasePods(this.#target);
+  }
+
   /** Takes back everything that would not pass by itself. */
   async heal(): Promise<void> {
     const target = this.#target;
@@ -89,7 +93,7 @@ export class Chaos {
     await pod.healNetwork(target);
     await this.startNodes();
     await node.uncordonNodes(target);
-    await pod.releasePods(target);
+    await this.releasePods();
   }
 }
 

@@ -5,6 +5,18 @@ import type { LifeScene } from "./life-scene.ts";
 
 const timeoutMs = 20_000;
 
+/** One database has one configuration: all its members are told. */
+async function resumeMigration(life: LifeScene): Promise<void> {
+  const databaseConfiguration = {
+    storage_migration_type: "gradual",
+    perpetual_storage_wiggle: 1,
+  } as const;
+  for (const { name } of life.shape.members) {
+    life.note(`person: lets ${name} go on with the storage engine`);
+    await life.patch(name, { databaseConfiguration });
+  }
+}
+
 /** Does what the waits of all members ask a person for. */
 export async function followRemedies(life: LifeScene): Promise<void> {
   for (const { name } of life.shape.members) {
@@ -26,12 +38,7 @@ export async function followRemedies(life: LifeScene): Promise<void> {
     }
     // Somebody took the engine back and with it the setting that lets the database change it.
     if (waits.some(({ reason }) => reason === "StorageEngineMigrationPaused")) {
-      life.note(`person: lets ${name} go on with the storage engine`);
-      const databaseConfiguration = {
-        storage_migration_type: "gradual",
-        perpetual_storage_wiggle: 1,
-      } as const;
-      await life.patch(name, { databaseConfiguration });
+      await resumeMigration(life);
     }
     if (waits.some(({ message }) => message?.includes("which run the new version already"))) {
       await life.during(restartOthers(life, name), "a person's restart");

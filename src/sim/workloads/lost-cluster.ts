@@ -28,6 +28,8 @@ export async function loseAllButDisks(life: LifeScene): Promise<void> {
   for (const kind of [podDisruptionBudgets, services, configMaps, pods]) {
     await deleteAll(life, kind, name);
   }
+  // Who deletes everything lets go of what somebody holds.
+  await life.chaos.releasePods();
   const areGone = async (): Promise<boolean> => (await objectsOf(life, pods, name)).length === 0;
   await life.until(areGone, 10 * minuteMs, "all pods are gone");
   await life.advance(randomPick(life.random, [0, 30_000, 5 * minuteMs]));
