@@ -3,7 +3,7 @@
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import { deletionPolicyOf } from "../../api/effective-backup.ts";
 import { deleteCommand, describeCommand, endCommand } from "../../build/backup-command.ts";
-import { maskedUrl, runUrl } from "../../build/backup-url.ts";
+import { maskedUrl, placeOfUrl, runUrl } from "../../build/backup-url.ts";
 import { commandIdentity } from "../../build/command-pod.ts";
 import { isTimeMapOwned, ownedTimeMap } from "../../build/backup-time-map.ts";
 import type { NewWait } from "../wait.ts";
@@ -17,7 +17,7 @@ import {
   recordOf,
   wantedUrl,
 } from "./facts.ts";
-import { inNewPlace } from "./moved.ts";
+import { mayBeRestored } from "./moved.ts";
 import { isSuspended } from "./pause.ts";
 import { readerOf, readerWait } from "./readers.ts";
 import { isGone, removalOfRun } from "./remove-runs.ts";
@@ -149,11 +149,22 @@ function mayGoAlthoughLast({ backup, others }: BackupSnapshot): boolean {
     others.some(
       (other) =>
         isSameCluster(other, backup) &&
-        placeOf(other) !== placeOf(backup) &&
+        liesElsewhere(other, backup) &&
         other.status?.backupDetails?.restorable === true &&
         other.metadata.deletionTimestamp === undefined,
     )
   );
+}
+
+/**
+ * By its spec and by what it shows: an unmanaged one may show the very backup that is to go, and one whose spec names a new place
+ * may still lie where this one does.
+ */
+function liesElsewhere(other: FoundationDBBackup, backup: FoundationDBBackup): boolean {
+  const shown = other.status?.backupDetails?.url;
+  const runs = (backup.status?.runs ?? []).flatMap(({ url }) => url ?? []);
+  const own = new Set([placeOf(backup), ...runs.map(placeOfUrl)]);
+  return !own.has(placeOf(other)) && (shown === undefined || !own.has(placeOfUrl(shown)));
 }
 
 function lastWait(backup: FoundationDBBackup): NewWait {
@@ -183,10 +194,7 @@ export function lookBeforeRemoval(
     const isNothing = isGone(lastEnd(snapshot, describeCommand(backup, url, wish.context)));
     return isNothing && look.result.reads === undefined ? { reads: [] } : look;
   }
-  const { moved } = backup.status ?? {};
-  const { restorableTo } =
-    moved === undefined ? look.description : inNewPlace(look.description, moved);
-  if (restorableTo === undefined) return { reads: look.reads };
+  if (!mayBeRestored(look.description, backup.status?.moved)) return { reads: look.reads };
   return { result: { reads: look.reads, waits: [lastWait(backup)] } };
 }
 

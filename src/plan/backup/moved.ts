@@ -116,6 +116,22 @@ export function inNewPlace(description: Description, { version, from }: Moved): 
   return { ...description, restorableFrom: Math.max(restorableFrom, first) };
 }
 
+/**
+ * Whether anything in the place can be restored, for whoever would delete it: only the snapshot that was under way at the move, and
+ * that is the first in a new place, is nothing. All others count, also those of before a backup was moved back, and those
+ * of a move that was noticed late.
+ */
+export function mayBeRestored(
+  { snapshots, restorableTo }: Description,
+  moved: Moved | undefined,
+): boolean {
+  if (restorableTo === undefined) return false;
+  if (!isUnproven(moved)) return true;
+  return snapshots.some(
+    ({ end, isRestorable }, index) => isRestorable && (index > 0 || end < moved.version),
+  );
+}
+
 /** A snapshot has ended since the move, and nobody has looked for about as long as one takes. */
 function isDue(snapshot: BackupSnapshot, moved: Moved, record: BackupRecord): boolean {
   if (record.url !== wantedUrl(snapshot)) return false;
