@@ -3,7 +3,7 @@
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import { deletionPolicyOf } from "../../api/effective-backup.ts";
 import { deleteCommand, describeCommand, endCommand } from "../../build/backup-command.ts";
-import { maskedUrl, placeOfUrl, runUrl } from "../../build/backup-url.ts";
+import { isBelow, maskedUrl, placeOfUrl, runUrl } from "../../build/backup-url.ts";
 import { commandIdentity } from "../../build/command-pod.ts";
 import { isTimeMapOwned, ownedTimeMap } from "../../build/backup-time-map.ts";
 import type { NewWait } from "../wait.ts";
@@ -13,6 +13,7 @@ import {
   isRestorable,
   isRunning,
   isSameCluster,
+  layerOf,
   nameOf,
   recordOf,
   wantedUrl,
@@ -126,19 +127,22 @@ function withTimeMap({ backup, timeMap }: BackupSnapshot): BackupStepResult {
 export function removalRefusal(snapshot: BackupSnapshot): NewWait | undefined {
   const { backup, restores } = snapshot;
   const owner = destinationOwner(snapshot);
-  if (owner !== undefined) {
-    return {
-      step,
-      reason: "BackupDestinationInUse",
-      message: `The data is not deleted: ${owner} writes to the same destination`,
-      remedy: "Set spec.deletionPolicy to stop: the data stays, and this resource goes.",
-      retryAfterMs: 60_000,
-    };
-  }
-  const runs = (backup.status?.runs ?? []).flatMap(({ url }) => url ?? []);
-  const reader = readerOf(restores, [wantedUrl(snapshot), ...runs]);
+  if (owner !== undefined) return inUseWait(`${owner} writes to the same destination`);
+  const below = ownerBelow(snapshot);
+  if (below !== undefined) return inUseWait(`that of ${below} lies below it and would go along`);
+  const reader = readerOf(restores, [wantedUrl(snapshot), ...runUrlsOf(backup)]);
   if (reader !== undefined) return readerWait(step, reader);
   return mayGoAlthoughLast(snapshot) || !wasRestorable(snapshot) ? undefined : lastWait(backup);
+}
+
+function inUseWait(why: string): NewWait {
+  return {
+    step,
+    reason: "BackupDestinationInUse",
+    message: `The data is not deleted: ${why}`,
+    remedy: "Set spec.deletionPolicy to stop: the data stays, and this resource goes.",
+    retryAfterMs: 60_000,
+  };
 }
 
 /** It was said so, or there is another one that can be restored. */
@@ -161,10 +165,30 @@ function mayGoAlthoughLast({ backup, others }: BackupSnapshot): boolean {
  * may still lie where this one does.
  */
 function liesElsewhere(other: FoundationDBBackup, backup: FoundationDBBackup): boolean {
-  const shown = other.status?.backupDetails?.url;
-  const runs = (backup.status?.runs ?? []).flatMap(({ url }) => url ?? []);
-  const own = new Set([placeOf(backup), ...runs.map(placeOfUrl)]);
-  return !own.has(placeOf(other)) && (shown === undefined || !own.has(placeOfUrl(shown)));
+  const own = new Set([placeOf(backup), ...runUrlsOf(backup).map(placeOfUrl)]);
+  return placesOf(other).every((place) => !own.has(place));
+}
+
+function runUrlsOf({ status }: FoundationDBBackup): string[] {
+  return (status?.runs ?? []).flatMap(({ url }) => url ?? []);
+}
+
+/** As its spec names it, and as the database showed it. */
+function placesOf(backup: FoundationDBBackup): string[] {
+  const shown = backup.status?.backupDetails?.url;
+  return [placeOf(backup), ...(shown === undefined ? [] : [placeOfUrl(shown)])];
+}
+
+/** Whose data lies below that of this backup, for people. */
+function ownerBelow(snapshot: BackupSnapshot): string | undefined {
+  const { backup } = snapshot;
+  const own = backup.spec.schedule === undefined ? [placeOf(backup)] : [];
+  const places = [...own, ...runUrlsOf(backup).map(placeOfUrl)];
+  const isThere = (place: string): boolean => places.some((outer) => isBelow(place, outer));
+  const other = snapshot.others.find((each) => placesOf(each).some(isThere));
+  if (other !== undefined) return `the backup ${nameOf(other)}`;
+  const writer = layerOf(snapshot)?.otherWriters.find(({ url }) => isThere(placeOfUrl(url)));
+  return writer && `a backup of the tag ${writer.tag}`;
 }
 
 function lastWait(backup: FoundationDBBackup): NewWait {

@@ -127,3 +127,27 @@ test("[BK71] what lies in the place of a moved backup is lost only if it can be 
     assert.deepEqual(does([[90, false], [120, true]]), []); // prettier-ignore
   }
 });
+
+test("[BK75] what lies below its place would be deleted along, so nothing is while somebody has that", () => {
+  const aborted = seen(recordWith({ state: "Aborted" }));
+  const annotations = { "foundationdb.org/delete-last-backup": "nightly" };
+  const held = deleted();
+  const backup = { ...held, metadata: { ...held.metadata, annotations } };
+  const named = (backupName: string): FoundationDBBackup =>
+    other({ blobStoreConfiguration: { accountName: "account@host", backupName } }, {});
+  for (const name of ["nightly/orders", "nightly/", "/nightly/a/b"]) {
+    const scene = sceneOf({ backup, others: [named(name)], ...aborted });
+    assert.deepEqual(gistOf(scene), { does: [], waits: ["BackupDestinationInUse"] }, name);
+  }
+  for (const name of ["nightly-orders", "night", "orders/nightly"]) {
+    const scene = sceneOf({ backup, others: [named(name)], ...aborted });
+    assert.deepEqual(gistOf(scene).does, ["delete"], name);
+  }
+  // Its spec names another place, where it has not gone yet.
+  const url = nightlyUrl.replace("/nightly?", "/nightly/orders?");
+  const leaving = other({ blobStoreConfiguration: elsewhere }, { backupDetails: { url } });
+  assert.deepEqual(gistOf(sceneOf({ backup, others: [leaving], ...aborted })).does, []);
+  const otherWriters = [{ tag: "orders", url }];
+  const record = recordWith({ state: "Aborted" });
+  assert.deepEqual(gistOf(sceneOf({ backup, ...seen(record, { otherWriters }) })).does, []);
+});
