@@ -107,7 +107,19 @@ function removalOfData(snapshot: BackupSnapshot, draft: BackupDraft): BackupStep
     run === undefined
       ? runCommand(snapshot, step, command)
       : removalOfRun(snapshot, draft, step, run, []);
-  return { ...removal, reads: look.reads };
+  return { ...withWayOut(removal, keepText), reads: look.reads };
+}
+
+const keepText = "To keep the data and let the resource go: set spec.deletionPolicy to stop.";
+
+/** What is wrong with the store may stay so: whoever waits for it learns how to go on without it. */
+function withWayOut(result: BackupStepResult, way: string): BackupStepResult {
+  const waits = (result.waits ?? []).map((wait): NewWait =>
+    wait.reason === "BackupCommandRunning" || wait.remedy === undefined
+      ? wait
+      : { ...wait, remedy: `${wait.remedy} ${way}` },
+  );
+  return { ...result, waits };
 }
 
 /** What lies there is of somebody else, or nothing does; a map of times of the name is of an earlier backup, too. */
@@ -191,13 +203,17 @@ function ownerBelow(snapshot: BackupSnapshot): string | undefined {
   return writer && `a backup of the tag ${writer.tag}`;
 }
 
+function annotateText(name: string): string {
+  return `kubectl annotate fdbbackup ${name} ${deleteLastAnnotation}=${name}.`;
+}
+
 function lastWait(backup: FoundationDBBackup): NewWait {
   const { name = "" } = backup.metadata;
   return {
     step,
     reason: "BackupIsLast",
     message: `${nameOf(backup)} is the only backup of its database that can be restored, so its data is not deleted`,
-    remedy: `To delete it all the same: kubectl annotate fdbbackup ${name} ${deleteLastAnnotation}=${name}. To keep it: set spec.deletionPolicy to stop.`,
+    remedy: `To delete it all the same: ${annotateText(name)} To keep it: set spec.deletionPolicy to stop.`,
     retryAfterMs: 300_000,
   };
 }
@@ -216,7 +232,9 @@ export function lookBeforeRemoval(
   const look = lookIntoStore(snapshot, wish);
   if ("result" in look) {
     const isNothing = isGone(lastEnd(snapshot, describeCommand(backup, url, wish.context)));
-    return isNothing && look.result.reads === undefined ? { reads: [] } : look;
+    if (isNothing && look.result.reads === undefined) return { reads: [] };
+    const unlooked = `To delete the data without this look: ${annotateText(backup.metadata.name ?? "")}`;
+    return { result: withWayOut(look.result, `${unlooked} ${keepText}`) };
   }
   if (!mayBeRestored(look.description, backup.status?.moved)) return { reads: look.reads };
   return { result: { reads: look.reads, waits: [lastWait(backup)] } };
