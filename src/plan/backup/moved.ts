@@ -2,7 +2,6 @@
 // the new one there is nothing to restore before a snapshot that began there is complete. So what the database says does not
 // count until the store itself was seen to be restorable. Rules: spec/backup.md [BK28], [BK29].
 import type { BackupStatus } from "../../api/backup.ts";
-import { isContinuous } from "../../api/effective-backup.ts";
 import { placeOfUrl } from "../../build/backup-url.ts";
 import type { BackupLayer, BackupRecord } from "../../fdb/backup-layer.ts";
 import { formatTime } from "../../kube/time.ts";
@@ -32,8 +31,8 @@ export function movedOf(snapshot: BackupSnapshot, record: BackupRecord): Moved |
   const { backup, layer } = snapshot;
   const { status = {}, spec } = backup;
   const { backupUID = "", backupDetails, moved } = status;
-  // A run of a schedule stays where it is; one-time backups are not moved.
-  if (!isContinuous(spec)) return undefined;
+  // A run of a schedule stays where it is.
+  if (spec.schedule !== undefined) return undefined;
   // A status that is lost, or a resource that was made again, knows nothing of where the backup was.
   if (backupUID === "") return notedMove(snapshot, record);
   const before = backupDetails?.url ?? "";
@@ -48,7 +47,7 @@ export function movedOf(snapshot: BackupSnapshot, record: BackupRecord): Moved |
     const version = Math.max(newest?.version ?? 0, record.restorableTo ?? 0);
     return { backupUID: record.uid, version };
   }
-  return moved?.backupUID === record.uid ? moved : undefined;
+  return moved?.backupUID === record.uid ? moved : notedMove(snapshot, record);
 }
 
 /** The snapshot with what holds in the place where the backup lies now. */
