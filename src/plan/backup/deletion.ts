@@ -237,7 +237,13 @@ export function lookBeforeRemoval(
     return { result: withWayOut(look.result, `${unlooked} ${keepText}`) };
   }
   if (!mayBeRestored(look.description, backup.status?.moved)) return { reads: look.reads };
-  return { result: { reads: look.reads, waits: [lastWait(backup)] } };
+  // Remembered: a store that holds much is not to be looked through every ten minutes while nobody decides.
+  const { restorableFrom, restorableTo } = look.description;
+  const restorable = {
+    ...(restorableFrom === undefined ? {} : { from: { version: restorableFrom } }),
+    ...(restorableTo === undefined ? {} : { to: { version: restorableTo } }),
+  };
+  return { result: { reads: look.reads, waits: [lastWait(backup)], status: { restorable } } };
 }
 
 /**

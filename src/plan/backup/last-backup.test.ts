@@ -151,3 +151,18 @@ test("[BK75] what lies below its place would be deleted along, so nothing is whi
   const record = recordWith({ state: "Aborted" });
   assert.deepEqual(gistOf(sceneOf({ backup, ...seen(record, { otherWriters }) })).does, []);
 });
+
+test("[BK71] what the store has said once is remembered: it is not looked at again and again", () => {
+  const record = recordWith({ state: "Aborted", ...none });
+  for (const scene of [
+    sceneOf({ backup: deleted(), ...seen(record) }),
+    sceneOf({ backup: deleted(), cluster: undefined, ...gone }),
+  ]) {
+    const text =
+      '{"MinRestorablePoint":{"Version":5},"MaxRestorablePoint":{"Version":7},"Snapshots":[]}';
+    const { status } = planBackup(looked(scene, text));
+    assert.deepEqual(status.restorable, { from: { version: 5 }, to: { version: 7 } });
+    const later = { ...scene, backup: { ...scene.backup, status } };
+    assert.deepEqual(gistOf(later), { does: [], waits: ["BackupIsLast"] });
+  }
+});
