@@ -81,14 +81,12 @@ function begin(
   command: BackupCommand,
   attempt: number,
 ): CommandResult {
-  // The step updateBackupStatus tells of it.
-  if (command.needsDatabase && versionWait(snapshot, step) !== undefined) return {};
+  // Other steps tell of the version and of the template, but not while the resource is being deleted.
+  const isDeleted = snapshot.backup.metadata.deletionTimestamp !== undefined;
+  const mismatch = command.needsDatabase ? versionWait(snapshot, step) : undefined;
+  if (mismatch !== undefined) return isDeleted ? { waits: [mismatch] } : {};
   const pod = commandPod(snapshot.backup, command, attempt, clusterLabelKeys(snapshot));
-  if (!pod.ok) {
-    // The step of the agents tells what is wrong with the template, unless the backup is being deleted.
-    const isDeleted = snapshot.backup.metadata.deletionTimestamp !== undefined;
-    return isDeleted ? { waits: [templateWait(step, pod.problem)] } : {};
-  }
+  if (!pod.ok) return isDeleted ? { waits: [templateWait(step, pod.problem)] } : {};
   return { actions: [{ type: "createCommand", step, command: command.type, object: pod.value }] };
 }
 
