@@ -23,7 +23,7 @@ import { isSuspended } from "./pause.ts";
 import { readerOf, readerWait } from "./readers.ts";
 import { isGone, removalOfRun } from "./remove-runs.ts";
 import { isOpenCommand, lastEnd, openWait, runCommand } from "./run-command.ts";
-import { hasData, hasSucceeded } from "./runs.ts";
+import { hasData, hasGoneElsewhere, hasSucceeded } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { BackupDraft, BackupStepResult } from "./step.ts";
@@ -91,8 +91,11 @@ function removalOfData(snapshot: BackupSnapshot, draft: BackupDraft): BackupStep
   const run = draft.status.runs?.find((each) => hasData(backup, each));
   const url = wantedUrl(snapshot);
   const isDone = url === "" || backup.spec.schedule !== undefined;
-  if (run === undefined && isDone) return withTimeMap(snapshot);
-  if (run === undefined && !hasWrittenThere(snapshot)) return keptData(url);
+  if (run === undefined && isDone) {
+    const left = leftElsewhere(snapshot, draft);
+    return left === undefined ? withTimeMap(snapshot) : keptData(left, unnamedText);
+  }
+  if (run === undefined && !hasWrittenThere(snapshot)) return keptData(url, unwrittenText);
   const command = deleteCommand(backup, url, backup.metadata.uid ?? "");
   const end = lastEnd(snapshot, command);
   if (run === undefined && isGone(end)) return withTimeMap(snapshot);
@@ -122,9 +125,19 @@ function withWayOut(result: BackupStepResult, way: string): BackupStepResult {
   return { ...result, waits };
 }
 
-/** What lies there is of somebody else, or nothing does; a map of times of the name is of an earlier backup, too. */
-function keptData(url: string): BackupStepResult {
-  const message = `Nothing was deleted at ${maskedUrl(url)}: as far as the database tells, this backup has written nothing there`;
+/** Data of this backup in a place that its spec does not name any more. */
+function leftElsewhere({ backup }: BackupSnapshot, { status }: BackupDraft): string | undefined {
+  const run = status.runs?.find((each) => hasGoneElsewhere(backup, each));
+  if (run !== undefined || backup.spec.schedule !== undefined) return run?.url;
+  return status.backupDetails?.url;
+}
+
+const unnamedText = "spec.blobStoreConfiguration does not name this place any more";
+const unwrittenText = "as far as the database tells, this backup has written nothing there";
+
+/** The map of times stays, too: it belongs to what lies there, or is of an earlier backup of the name. */
+function keptData(url: string, why: string): BackupStepResult {
+  const message = `Nothing was deleted at ${maskedUrl(url)}: ${why}`;
   return { ...remove, events: [{ type: "Normal", reason: "BackupDataKept", message }] };
 }
 

@@ -3,6 +3,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { BackupSpec, BackupStatus, FoundationDBBackup } from "../../api/backup.ts";
+import { timeMapObject } from "../../build/backup-time-map.ts";
 import { backupFinalizer } from "./deletion.ts";
 import {
   backupWith,
@@ -164,5 +165,31 @@ test("[BK71] what the store has said once is remembered: it is not looked at aga
     assert.deepEqual(status.restorable, { from: { version: 5 }, to: { version: 7 } });
     const later = { ...scene, backup: { ...scene.backup, status } };
     assert.deepEqual(gistOf(later), { does: [], waits: ["BackupIsLast"] });
+  }
+});
+
+test("[BK77] data that the spec does not name any more stays with its map of times, and an event says so", () => {
+  const annotations = { "foundationdb.org/delete-last-backup": "nightly" };
+  const time = "2026-11-16T06:00:00Z";
+  const url = nightlyUrl.replace("/nightly?", "/before-06?");
+  const run = { time, backupName: "nightly-06", url, result: "Succeeded" as const, ended: time };
+  const schedule = { cron: "0 * * * *" };
+  const nameless = { blobStoreConfiguration: { accountName: "account" } };
+  for (const [backup, record] of [
+    [deleted({}, nameless), recordWith({ state: "Aborted" })],
+    [deleted({ runs: [run] }, { backupMode: "oneTime", schedule }), undefined],
+  ] as const) {
+    const metadata = { ...backup.metadata, annotations };
+    const timeMap = timeMapObject(backup, []);
+    const scene = sceneOf({ backup: { ...backup, metadata }, timeMap, ...seen(record) });
+    const { actions, events } = planBackup(scene);
+    assert.deepEqual(
+      actions.map(({ type }) => type),
+      ["setFinalizer"],
+    );
+    assert.deepEqual(
+      events.map(({ reason }) => reason),
+      ["BackupDataKept"],
+    );
   }
 });
