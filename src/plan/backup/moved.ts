@@ -35,19 +35,28 @@ export function movedOf(snapshot: BackupSnapshot, record: BackupRecord): Moved |
   if (spec.schedule !== undefined) return undefined;
   // A status that is lost, or a resource that was made again, knows nothing of where the backup was.
   if (backupUID === "") return notedMove(snapshot, record);
-  const before = backupDetails?.url ?? "";
-  const isElsewhere = before !== "" && placeOfUrl(before) !== placeOfUrl(record.url);
+  const hasLeft = isElsewhere(snapshot, record);
   if (backupUID !== record.uid) {
     // Started again where it was moved to: what lies there from before is as it was.
-    const isKnown = moved !== undefined && before !== "" && !isElsewhere;
+    const isKnown = moved !== undefined && (backupDetails?.url ?? "") !== "" && !hasLeft;
     return isKnown ? { ...moved, backupUID: record.uid } : undefined;
   }
-  if (isElsewhere) {
+  if (hasLeft) {
     const [newest] = layer.kind === "seen" ? layer.layer.times : [];
     const version = Math.max(newest?.version ?? 0, record.restorableTo ?? 0);
     return { backupUID: record.uid, version };
   }
   return moved?.backupUID === record.uid ? moved : notedMove(snapshot, record);
+}
+
+/** Whether it lies in another place than when it was last seen; each run of a schedule has a place of its own. */
+export function isElsewhere(
+  { backup: { spec, status } }: Pick<BackupSnapshot, "backup">,
+  record: BackupRecord,
+): boolean {
+  const before = status?.backupDetails?.url ?? "";
+  if (before === "" || spec.schedule !== undefined) return false;
+  return placeOfUrl(before) !== placeOfUrl(record.url);
 }
 
 /** The snapshot with what holds in the place where the backup lies now. */
