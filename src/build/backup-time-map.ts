@@ -4,6 +4,7 @@ import type { BackupStatus, FoundationDBBackup } from "../api/backup.ts";
 import type { ConfigMap } from "../kube/generated/types.ts";
 import type { ObjectMeta } from "../kube/object.ts";
 import type { Stored } from "../kube/resource.ts";
+import { parseTime } from "../kube/time.ts";
 import { backupNameOfTimeMap, formatTimeMap, timeMapName } from "../model/backup-time-map.ts";
 import type { TimePair } from "../model/backup-time-map.ts";
 import { ownerReferenceTo } from "./labels.ts";
@@ -52,17 +53,25 @@ export function isTimeMapOwned(
   return owners.some(({ uid }) => uid === backup.metadata.uid);
 }
 
-/** Undefined when there is none, or when somebody has edited it. */
+/** Undefined when there is none. Where somebody has edited it, nothing is proven. */
 export function moveNoteOf({ metadata }: Stored<ConfigMap>): MoveNote | undefined {
   const text = metadata.annotations?.[movedAnnotation];
   if (text === undefined) return undefined;
-  const words = text.split(" ");
-  const [backupUID = "", version, from, time, ...place] = words;
-  const [atMove, first] = [Number(version), Number(from)];
-  if (!Number.isSafeInteger(atMove) || !Number.isSafeInteger(first)) return undefined;
-  const hasTime = time !== undefined && time !== noTime;
-  const proven = first === 0 ? {} : { from: { version: first, ...(hasTime ? { time } : {}) } };
-  return { backupUID, version: atMove, ...proven, place: place.join(" ") };
+  const [backupUID = "", atMove = "", from = "", time = "", ...place] = text.split(" ");
+  const version = versionOf(atMove);
+  const first = versionOf(from);
+  const isProven = version !== undefined && first !== undefined && first >= version && first > 0;
+  // The API server takes no status with a time that is none.
+  const known = wholeTime.test(time) && parseTime(time) !== undefined ? { time } : {};
+  const proven = isProven ? { from: { version: first, ...known } } : {};
+  return { backupUID, version: version ?? 0, ...proven, place: place.join(" ") };
+}
+
+const wholeTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+
+function versionOf(text: string): number | undefined {
+  const version = /^\d+$/.test(text) ? Number(text) : undefined;
+  return Number.isSafeInteger(version) ? version : undefined;
 }
 
 const noTime = "-";

@@ -53,6 +53,11 @@ export function placeOfUrl(url: string): string {
   return [address, parameters.get("bucket") ?? "", name].join(" ");
 }
 
+/** Whether another place goes along when the tools delete one: `a/b` goes with `a`, and so do `a` and `a/` with each other. */
+export function isBelow(place: string, outer: string): boolean {
+  return place !== outer && `${place}/`.startsWith(`${outer.replace(/\/+$/, "")}/`);
+}
+
 /** The same URL for the eyes of people: what follows the key of the account is left out. */
 export function maskedUrl(url: string): string {
   return url.replace(/^(\w+:\/\/[^:@/?]*):[^@/]*@/, "$1:***@");

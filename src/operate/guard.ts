@@ -294,7 +294,10 @@ export class Guard {
       return { isPerformed: true };
     } catch (error) {
       const isNothing = isKubeError(error, "Conflict") && record?.entry.podUids.length === 1;
-      if (record !== undefined && isNothing) ledger.forget(record);
+      if (record !== undefined) {
+        record.problem = error instanceof Error ? error.message : String(error);
+        if (isNothing) ledger.forget(record);
+      }
       throw error;
     } finally {
       // A command that failed may have been carried out all the same, so its time counts too.

@@ -14,12 +14,16 @@ import type { LedgerEntry } from "../plan/snapshot.ts";
 export interface LedgerRecord {
   entry: LedgerEntry;
   readonly action: DisruptiveAction;
+  /** Why it failed, as far as its answer says; it may have been carried out all the same. */
+  problem?: string;
 }
 
 export interface Contradiction {
   readonly action: DisruptiveAction;
   /** How often in a row. */
   readonly count: number;
+  /** Why it failed the last time; undefined when it had succeeded. */
+  readonly problem: string | undefined;
 }
 
 export class Ledger {
@@ -47,15 +51,17 @@ export class Ledger {
     this.#records = this.#records.filter((each) => each !== record);
   }
 
-  /** Drops the acts that have ended; those that had no effect although they succeeded are the answer. */
+  /** Drops the acts that have ended; those that had no effect are the answer. */
   settle(
     view: Pick<SafetyView, "cluster" | "pods" | "pvcs" | "nowMs" | "statuses" | "memory">,
   ): Contradiction[] {
     const contradicted: Contradiction[] = [];
     const [newest] = view.statuses;
-    this.#records = this.#records.filter(({ entry, action }) => {
+    this.#records = this.#records.filter(({ entry, action, problem }) => {
       const verdict = ledgerVerdict(entry, view, newest);
-      if (verdict === "contradicted") contradicted.push({ action, count: this.#count(entry) });
+      if (verdict === "contradicted") {
+        contradicted.push({ action, count: this.#count(entry), problem });
+      }
       if (verdict === "ended") this.#forgetCount(entry);
       return verdict === "open";
     });

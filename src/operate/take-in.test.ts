@@ -16,6 +16,7 @@ import type { DatabaseObservation } from "../plan/snapshot.ts";
 import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import { Ledger } from "./ledger.ts";
+import type { LedgerRecord } from "./ledger.ts";
 import { observeCluster } from "./observe.ts";
 import type { ObserveInput } from "./observe.ts";
 import { StatusMemory } from "./status-memory.ts";
@@ -73,10 +74,11 @@ class Scene {
   }
 
   /** A restart that was carried out, as far as its answer says. */
-  restart(...ids: string[]): void {
+  restart(...ids: string[]): LedgerRecord {
     const view = viewOf(this.sample, { nowMs: this.nowMs, database: this.latest });
     const record = this.ledger.begin(view, killOf(ids), this.nowMs);
     this.ledger.end(record, this.nowMs);
+    return record;
   }
 
   /** A status after some time; processes run on as before unless they are named. */
@@ -164,6 +166,18 @@ test("[S121] the count goes on with a part of the processes, and ends with an ef
   scene.statusAfter(25_000);
   takeIn(scene.input());
   assert.equal(scene.failures()[0]?.[2], 10_000);
+});
+
+test("[S121] a restart that was refused is told with the refusal, not as one that succeeded", () => {
+  const scene = new Scene();
+  const refusal = "ERROR: process `10.0.1.1:4501' not recognized.";
+  for (const often of ["", " 2 times in a row"]) {
+    scene.restart("log-1").problem = refusal;
+    scene.statusAfter(25_000);
+    takeIn(scene.input());
+    const [failure] = scene.failures();
+    assert.equal(failure?.[1], `it had no effect${often}: ${refusal}`);
+  }
 });
 
 test("[T79] a list from before a status showed another fault domain under maintenance is forgotten", () => {

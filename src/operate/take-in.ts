@@ -63,7 +63,8 @@ function pauseMs({ count }: Contradiction): number {
   return Math.min(contradictedMaximumMs, contradictedMs * 2 ** Math.min(count - 1, 10));
 }
 
-function textOf({ count }: Contradiction): string {
+function textOf({ count, problem }: Contradiction): string {
   const often = count === 1 ? "" : ` ${count} times in a row`;
+  if (problem !== undefined) return `it had no effect${often}: ${problem}`;
   return `the command succeeded${often}, and the database shows no effect of it`;
 }

@@ -1,5 +1,5 @@
 // The door in front of a deletion of data, and specs that cannot be right, on an emulated API server without a database.
-// Rules: spec/backup.md [BK74], [BK75], [BK97].
+// Rules: spec/backup.md [BK71], [BK74], [BK75], [BK97].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbBackups } from "../../src/api/backup.ts";
@@ -16,6 +16,13 @@ const key = { namespace: "default", name: "nightly" };
 function resource(spec: Partial<BackupSpec>, name = "nightly"): Stored<FoundationDBBackup> {
   const { status: _, ...backup } = backupWith(spec);
   return { ...backup, metadata: { name, namespace: "default" } };
+}
+
+/** Somebody has said that its data may go, so that nobody looks into the store before. */
+function dispensable(): Stored<FoundationDBBackup> {
+  const { metadata, ...backup } = resource({ deletionPolicy: "cleanup" });
+  const annotations = { "foundationdb.org/delete-last-backup": "nightly" };
+  return { ...backup, metadata: { ...metadata, annotations } };
 }
 
 /** The operator saw, when there was a cluster, that the backup wrote to its destination [BK77]. */
@@ -50,7 +57,7 @@ test("[BK74][BK75] without a cluster the data is deleted, but not once the polic
   });
   edited.push(world);
   const running = world.startOperator();
-  await world.client.create(foundationDbBackups, resource({ deletionPolicy: "cleanup" }));
+  await world.client.create(foundationDbBackups, dispensable());
   await world.clock.advance(5_000);
   const { metadata } = await world.client.get(foundationDbBackups, key);
   assert.deepEqual(metadata.finalizers, [backupFinalizer]);
@@ -60,12 +67,26 @@ test("[BK74][BK75] without a cluster the data is deleted, but not once the polic
   assert.equal(isEdited, true);
   assert.deepEqual(await commandsOf(world), []);
   assert.equal(await world.client.find(foundationDbBackups, key), undefined, "stop lets it go");
-  await world.client.create(foundationDbBackups, resource({ deletionPolicy: "cleanup" }));
+  await world.client.create(foundationDbBackups, dispensable());
   await world.clock.advance(5_000);
   await haveWritten(world);
   await world.client.delete(foundationDbBackups, key);
   await world.clock.advance(5_000);
   assert.deepEqual(await commandsOf(world), ["delete"]);
+  await running.stop();
+  world.close();
+});
+
+test("[BK71] without a cluster the store is looked into before anything is deleted", async () => {
+  const world = await FullWorld.open({ seed: 7 });
+  const running = world.startOperator();
+  await world.client.create(foundationDbBackups, resource({ deletionPolicy: "cleanup" }));
+  await world.clock.advance(5_000);
+  await haveWritten(world);
+  await world.client.delete(foundationDbBackups, key);
+  await world.clock.advance(120_000);
+  assert.deepEqual(await commandsOf(world), ["describe"]);
+  assert.ok((await world.client.find(foundationDbBackups, key)) !== undefined);
   await running.stop();
   world.close();
 });
@@ -86,7 +107,7 @@ test("[BK75] data in a place to which another backup writes is not deleted", asy
   const { status } = await world.client.get(foundationDbBackups, key);
   assert.deepEqual(
     status?.blockedBy?.map(({ reason }) => reason),
-    ["BackupClusterMissing", "BackupDestinationInUse"],
+    ["BackupDestinationInUse"],
   );
   await running.stop();
   world.close();

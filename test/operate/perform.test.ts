@@ -26,6 +26,7 @@ import { Doubts } from "../../src/operate/doubts.ts";
 import { Guard } from "../../src/operate/guard.ts";
 import type { GuardedDatabase } from "../../src/operate/guard.ts";
 import { Ledger } from "../../src/operate/ledger.ts";
+import type { LedgerRecord } from "../../src/operate/ledger.ts";
 import { carryOutFirst, performActions } from "../../src/operate/perform.ts";
 import type { ActionOutcome } from "../../src/operate/perform.ts";
 import type { DatabaseStatus } from "../../src/model/database-status.ts";
@@ -406,6 +407,25 @@ test("[OP23] a command that failed counts as a change", async () => {
   assert.equal(bench.database.lastWriteMs, nowMs);
   const [refused] = await bench.perform(configuring(nowMs));
   assert.equal(refused?.kind, "refused");
+  bench.close();
+});
+
+test("[S121] why a command failed stands in the ledger until a status shows what came of it", async () => {
+  const bench = await new Bench().open();
+  const { ledger } = bench.database;
+  const records: LedgerRecord[] = [];
+  const begin = ledger.begin.bind(ledger);
+  ledger.begin = (...input) => {
+    const record = begin(...input);
+    records.push(record);
+    return record;
+  };
+  bench.failsToConfigure = true;
+  await bench.perform(configuring(bench.clock.nowMs()));
+  assert.deepEqual(
+    records.map(({ problem }) => problem),
+    ["timed out"],
+  );
   bench.close();
 });
 

@@ -26,3 +26,12 @@ test("[DB53] a cluster file outlives its database for ten minutes, and its name 
   assert.ok(!existsSync(first.path));
   assert.ok(existsSync(second.path), "and that of an open database stays");
 });
+
+test("[DB58] a folder that somebody has removed is made again, for nobody else to read", (t) => {
+  const above = mkdtempSync(join(tmpdir(), "cluster-files-"));
+  t.after(() => rmSync(above, { recursive: true, force: true }));
+  const folder = join(above, "removed");
+  const { path } = new ClusterFiles(folder, new VirtualClock()).write("a:b@10.0.0.1:4501");
+  assert.ok(existsSync(path));
+  assert.equal(statSync(folder).mode & 0o777, 0o700);
+});

@@ -48,7 +48,10 @@ function start(options: ChildStart): void {
   const open = ({ connectionString, commandPath }: ChildOpen): OpenedDatabase => {
     const file = files.write(connectionString);
     const clusterFilePath = file.path;
-    const database = new NativeDatabase({ clock, network, clusterFilePath });
+    const database = madeOr(
+      () => new NativeDatabase({ clock, network, clusterFilePath }),
+      () => file.release(),
+    );
     const parts = { clock, database, commandPath, clusterFilePath, environment };
     return {
       tools: {
@@ -65,6 +68,15 @@ function start(options: ChildStart): void {
   const databases = new OpenDatabases({ open, send });
   process.on("message", (message) => databases.take(message as ParentMessage));
   send({ type: "ready", version: library.clientVersion().split(",")[0] ?? "" });
+}
+
+function madeOr<T>(make: () => T, otherwise: () => void): T {
+  try {
+    return make();
+  } catch (error) {
+    otherwise();
+    throw error;
+  }
 }
 
 function send(message: ChildMessage): void {

@@ -1,5 +1,5 @@
 // The databases that a client process has open, by number. What is wrong with one of them is told to its own callers.
-// Rules: spec/real-database.md [DB50], [DB53].
+// Rules: spec/real-database.md [DB50], [DB53], [DB58].
 import { FdbError } from "../error.ts";
 import { answerCall, ownMemory } from "./answer-call.ts";
 import type { CallTools } from "./answer-call.ts";
@@ -15,10 +15,15 @@ export interface OpenDatabasesOptions {
   readonly send: (message: ChildMessage) => void;
 }
 
+/** Why a database could not be opened, and what was to be opened. */
+interface Unopened {
+  readonly error: Error;
+  readonly message: ChildOpen;
+}
+
 export class OpenDatabases {
   readonly #options: OpenDatabasesOptions;
-  /** An error is why a database could not be opened. */
-  readonly #databases = new Map<number, OpenedDatabase | Error>();
+  readonly #databases = new Map<number, OpenedDatabase | Unopened>();
 
   constructor(options: OpenDatabasesOptions) {
     this.#options = options;
@@ -27,7 +32,7 @@ export class OpenDatabases {
   take(message: ParentMessage): void {
     switch (message.type) {
       case "open":
-        this.#databases.set(message.database, this.#opened(message));
+        this.#open(message);
         return;
       case "close":
         return this.#close(message.database);
@@ -38,12 +43,24 @@ export class OpenDatabases {
     }
   }
 
-  #opened(message: ChildOpen): OpenedDatabase | Error {
+  #open(message: ChildOpen): OpenedDatabase | Unopened {
+    const opened = this.#opened(message);
+    this.#databases.set(message.database, opened);
+    return opened;
+  }
+
+  #opened(message: ChildOpen): OpenedDatabase | Unopened {
     try {
       return this.#options.open(message);
-    } catch (error) {
-      return error instanceof Error ? error : new Error(String(error));
+    } catch (thrown) {
+      return { error: thrown instanceof Error ? thrown : new Error(String(thrown)), message };
     }
+  }
+
+  /** What could not be opened may be opened by now: a disk that was full has room again. */
+  #asked(database: number): OpenedDatabase | Unopened | undefined {
+    const found = this.#databases.get(database);
+    return found !== undefined && "error" in found ? this.#open(found.message) : found;
   }
 
   #close(database: number): void {
@@ -55,17 +72,17 @@ export class OpenDatabases {
 
   #find(database: number): OpenedDatabase | undefined {
     const found = this.#databases.get(database);
-    return found instanceof Error ? undefined : found;
+    return found === undefined || "error" in found ? undefined : found;
   }
 
   async #answer(request: ChildRequest): Promise<void> {
     const { id, database } = request;
     const { send } = this.#options;
     if (request.name === "ping") return send({ type: "answer", id, output: ownMemory() });
-    const found = this.#databases.get(database);
+    const found = this.#asked(database);
     try {
       if (found === undefined) throw new Error(`there is no database ${database}`);
-      if (found instanceof Error) throw found;
+      if ("error" in found) throw found.error;
       const answer = await answerCall(found.tools, request);
       if (this.#databases.get(database) === found) send(answer);
     } catch (error) {

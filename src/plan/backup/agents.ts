@@ -12,6 +12,7 @@ import { ownTimeMs } from "../view/server-time.ts";
 import type { NewWait } from "../wait.ts";
 import { basisOf } from "./action.ts";
 import type { BackupAction } from "./action.ts";
+import { templateWait } from "./run-command.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import { areAgentsSilent } from "./observed.ts";
 import type { BackupDraft, BackupStepResult } from "./step.ts";
@@ -45,12 +46,8 @@ export function updateAgents(
 ): Pick<BackupStepResult, "actions" | "waits" | "status"> {
   const { deployment } = snapshot;
   if (!built.ok) {
-    const { field, value, remedy } = built.problem;
-    const message = `${field} is ${value}`;
-    return {
-      waits: [{ step, reason: "PodTemplateUnusable", message, remedy, retryAfterMs: 300_000 }],
-      status: { deploymentConfigured: false },
-    };
+    const status = { deploymentConfigured: false };
+    return { waits: [templateWait(step, built.problem)], status };
   }
   const desired = built.value;
   const status = agentStatus(deployment, desired);

@@ -20,7 +20,7 @@ import { failureWaits, withoutFailed } from "./failed-actions.ts";
 import { areAgentsSilent, updateBackupStatus } from "./observed.ts";
 import { isShortOfFaultTolerance, toggleBackupPaused } from "./pause.ts";
 import { lookBehindGap } from "./gap.ts";
-import { inItsPlace, isUnproven, lookIntoNewPlace, movedOf } from "./moved.ts";
+import { inItsPlace, isElsewhere, isUnproven, lookIntoNewPlace, movedOf } from "./moved.ts";
 import { removeCommands } from "./remove-commands.ts";
 import { removeBackupRuns } from "./remove-runs.ts";
 import { followSchedule } from "./schedule.ts";
@@ -136,7 +136,8 @@ function startingStatus(seen: BackupSnapshot): BackupStatus {
   const going = { ...pace, ...(gap && { gap }), ...(moved && { moved }) };
   // The window of the old place is not that of the new one.
   const record = ownRecord(seen);
-  const hasMoved = record !== undefined && isUnproven(movedOf(seen, record));
+  const hasMoved =
+    record !== undefined && (isUnproven(movedOf(seen, record)) || isElsewhere(seen, record));
   return {
     ...lasting,
     ...(restorable && !hasMoved && { restorable }),

@@ -17,6 +17,8 @@ export interface CommandEnd {
   readonly isSuccess: boolean;
   /** Undefined when the pod was ended before its program was. */
   readonly exitCode: number | undefined;
+  /** Its pod was ended before the program began: an image, a Secret or a volume was missing. */
+  readonly isUnbegun: boolean;
   /** What the program last said, without secrets; or what Kubernetes says of the pod. */
   readonly message: string;
 }
@@ -37,14 +39,17 @@ export function commandEnd(
     const { exitCode, finishedAt, message = "", reason = "" } = terminated;
     const endedMs = ownTimeMs(snapshot, finishedAt) ?? snapshot.nowMs;
     const text = withoutSecrets(message.trim() || reason);
-    return { pod, attempt, endedMs, isSuccess: exitCode === 0, exitCode, message: text };
+    const isSuccess = exitCode === 0;
+    return { pod, attempt, endedMs, isSuccess, exitCode, isUnbegun: false, message: text };
   }
   const phase = pod.status?.phase;
   if (phase !== "Failed" && phase !== "Succeeded") return undefined;
   const { reason = "", message = "" } = pod.status ?? {};
   const endedMs = podEndMs(snapshot, pod);
   const text = withoutSecrets([reason, message].filter((part) => part !== "").join(": "));
-  return { pod, attempt, endedMs, isSuccess: false, exitCode: undefined, message: text };
+  const isUnbegun =
+    main?.state?.waiting !== undefined || (terminated && !terminated.startedAt) === true;
+  return { pod, attempt, endedMs, isSuccess: false, exitCode: undefined, isUnbegun, message: text };
 }
 
 /** A pod that its deadline ended tells no time of its own. */

@@ -45,6 +45,8 @@ test("[BK42] each cause that can be told apart has its own reason", () => {
       "BackupStoreRefused",
     ],
     [reasonFor("SIGNAL: Segmentation fault (11)", 139), "BackupStoreRefused"],
+    [reasonFor("OOMKilled", 137), "BackupCommandFailed"],
+    [reasonFor("", 143), "BackupCommandFailed"],
     [
       reasonFor(
         "ERROR: 'Backup Container URL invalid' on URL 'blobstore://k@h:1/x?bucket=b': Failed to get region from host or parameter in url, region is required for aws v4 signature",

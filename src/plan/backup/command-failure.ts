@@ -20,6 +20,8 @@ const keyProblem = /encryption key file|File not found/;
 const missingData = /Missing backup data/;
 const unreadableData = /Corrupted backup data/;
 const signalled = 128;
+/** SIGKILL and SIGTERM come from outside: a node that goes, or a program that takes more memory than its pod may. */
+const ended: ReadonlySet<number> = new Set([137, 143]);
 
 export function troubleOf(
   backup: FoundationDBBackup,
@@ -28,6 +30,14 @@ export function troubleOf(
 ): CommandTrouble {
   const { message: said, exitCode } = end;
   const what = `${program} ${type}`;
+  if (end.isUnbegun) {
+    return {
+      reason: "BackupCommandFailed",
+      message: `${what} has not started before the deadline of its pod: ${shortened(said)}`,
+      remedy:
+        "Look at the events of its pods in `kubectl get events`: an image that cannot be pulled, or a Secret, a ConfigMap or a volume of spec.podTemplateSpec that is not there.",
+    };
+  }
   if (/URL invalid|Unknown URL parameter/i.test(said)) {
     const remedy = /region is required/.test(said)
       ? "Add region=NAME to spec.blobStoreConfiguration.urlParameters."
@@ -55,7 +65,7 @@ export function troubleOf(
         "Compare the credentials, the bucket and region= with the store, create the bucket if it is missing, and look at the clock of the node.",
     };
   }
-  if (exitCode !== undefined && exitCode > signalled) {
+  if (exitCode !== undefined && exitCode > signalled && !ended.has(exitCode)) {
     return {
       reason: "BackupStoreRefused",
       message: `${what} crashed (exit code ${exitCode}), as FoundationDB's tools do when the bucket does not exist`,

@@ -3,7 +3,7 @@
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import { deletionPolicyOf } from "../../api/effective-backup.ts";
 import { deleteCommand, describeCommand, endCommand } from "../../build/backup-command.ts";
-import { maskedUrl, runUrl } from "../../build/backup-url.ts";
+import { isBelow, maskedUrl, placeOfUrl, runUrl } from "../../build/backup-url.ts";
 import { commandIdentity } from "../../build/command-pod.ts";
 import { isTimeMapOwned, ownedTimeMap } from "../../build/backup-time-map.ts";
 import type { NewWait } from "../wait.ts";
@@ -13,16 +13,17 @@ import {
   isRestorable,
   isRunning,
   isSameCluster,
+  layerOf,
   nameOf,
   recordOf,
   wantedUrl,
 } from "./facts.ts";
-import { inNewPlace } from "./moved.ts";
+import { mayBeRestored } from "./moved.ts";
 import { isSuspended } from "./pause.ts";
 import { readerOf, readerWait } from "./readers.ts";
 import { isGone, removalOfRun } from "./remove-runs.ts";
 import { isOpenCommand, lastEnd, openWait, runCommand } from "./run-command.ts";
-import { hasData, hasSucceeded } from "./runs.ts";
+import { hasData, hasGoneElsewhere, hasSucceeded } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { BackupDraft, BackupStepResult } from "./step.ts";
@@ -90,8 +91,11 @@ function removalOfData(snapshot: BackupSnapshot, draft: BackupDraft): BackupStep
   const run = draft.status.runs?.find((each) => hasData(backup, each));
   const url = wantedUrl(snapshot);
   const isDone = url === "" || backup.spec.schedule !== undefined;
-  if (run === undefined && isDone) return withTimeMap(snapshot);
-  if (run === undefined && !hasWrittenThere(snapshot)) return keptData(url);
+  if (run === undefined && isDone) {
+    const left = leftElsewhere(snapshot, draft);
+    return left === undefined ? withTimeMap(snapshot) : keptData(left, unnamedText);
+  }
+  if (run === undefined && !hasWrittenThere(snapshot)) return keptData(url, unwrittenText);
   const command = deleteCommand(backup, url, backup.metadata.uid ?? "");
   const end = lastEnd(snapshot, command);
   if (run === undefined && isGone(end)) return withTimeMap(snapshot);
@@ -106,12 +110,34 @@ function removalOfData(snapshot: BackupSnapshot, draft: BackupDraft): BackupStep
     run === undefined
       ? runCommand(snapshot, step, command)
       : removalOfRun(snapshot, draft, step, run, []);
-  return { ...removal, reads: look.reads };
+  return { ...withWayOut(removal, keepText), reads: look.reads };
 }
 
-/** What lies there is of somebody else, or nothing does; a map of times of the name is of an earlier backup, too. */
-function keptData(url: string): BackupStepResult {
-  const message = `Nothing was deleted at ${maskedUrl(url)}: as far as the database tells, this backup has written nothing there`;
+const keepText = "To keep the data and let the resource go: set spec.deletionPolicy to stop.";
+
+/** What is wrong with the store may stay so: whoever waits for it learns how to go on without it. */
+function withWayOut(result: BackupStepResult, way: string): BackupStepResult {
+  const waits = (result.waits ?? []).map((wait): NewWait =>
+    wait.reason === "BackupCommandRunning" || wait.remedy === undefined
+      ? wait
+      : { ...wait, remedy: `${wait.remedy} ${way}` },
+  );
+  return { ...result, waits };
+}
+
+/** Data of this backup in a place that its spec does not name any more. */
+function leftElsewhere({ backup }: BackupSnapshot, { status }: BackupDraft): string | undefined {
+  const run = status.runs?.find((each) => hasGoneElsewhere(backup, each));
+  if (run !== undefined || backup.spec.schedule !== undefined) return run?.url;
+  return status.backupDetails?.url;
+}
+
+const unnamedText = "spec.blobStoreConfiguration does not name this place any more";
+const unwrittenText = "as far as the database tells, this backup has written nothing there";
+
+/** The map of times stays, too: it belongs to what lies there, or is of an earlier backup of the name. */
+function keptData(url: string, why: string): BackupStepResult {
+  const message = `Nothing was deleted at ${maskedUrl(url)}: ${why}`;
   return { ...remove, events: [{ type: "Normal", reason: "BackupDataKept", message }] };
 }
 
@@ -126,19 +152,22 @@ function withTimeMap({ backup, timeMap }: BackupSnapshot): BackupStepResult {
 export function removalRefusal(snapshot: BackupSnapshot): NewWait | undefined {
   const { backup, restores } = snapshot;
   const owner = destinationOwner(snapshot);
-  if (owner !== undefined) {
-    return {
-      step,
-      reason: "BackupDestinationInUse",
-      message: `The data is not deleted: ${owner} writes to the same destination`,
-      remedy: "Set spec.deletionPolicy to stop: the data stays, and this resource goes.",
-      retryAfterMs: 60_000,
-    };
-  }
-  const runs = (backup.status?.runs ?? []).flatMap(({ url }) => url ?? []);
-  const reader = readerOf(restores, [wantedUrl(snapshot), ...runs]);
+  if (owner !== undefined) return inUseWait(`${owner} writes to the same destination`);
+  const below = ownerBelow(snapshot);
+  if (below !== undefined) return inUseWait(`that of ${below} lies below it and would go along`);
+  const reader = readerOf(restores, [wantedUrl(snapshot), ...runUrlsOf(backup)]);
   if (reader !== undefined) return readerWait(step, reader);
   return mayGoAlthoughLast(snapshot) || !wasRestorable(snapshot) ? undefined : lastWait(backup);
+}
+
+function inUseWait(why: string): NewWait {
+  return {
+    step,
+    reason: "BackupDestinationInUse",
+    message: `The data is not deleted: ${why}`,
+    remedy: "Set spec.deletionPolicy to stop: the data stays, and this resource goes.",
+    retryAfterMs: 60_000,
+  };
 }
 
 /** It was said so, or there is another one that can be restored. */
@@ -149,11 +178,46 @@ function mayGoAlthoughLast({ backup, others }: BackupSnapshot): boolean {
     others.some(
       (other) =>
         isSameCluster(other, backup) &&
-        placeOf(other) !== placeOf(backup) &&
+        liesElsewhere(other, backup) &&
         other.status?.backupDetails?.restorable === true &&
         other.metadata.deletionTimestamp === undefined,
     )
   );
+}
+
+/**
+ * By its spec and by what it shows: an unmanaged one may show the very backup that is to go, and one whose spec names a new place
+ * may still lie where this one does.
+ */
+function liesElsewhere(other: FoundationDBBackup, backup: FoundationDBBackup): boolean {
+  const own = new Set([placeOf(backup), ...runUrlsOf(backup).map(placeOfUrl)]);
+  return placesOf(other).every((place) => !own.has(place));
+}
+
+function runUrlsOf({ status }: FoundationDBBackup): string[] {
+  return (status?.runs ?? []).flatMap(({ url }) => url ?? []);
+}
+
+/** As its spec names it, and as the database showed it. */
+function placesOf(backup: FoundationDBBackup): string[] {
+  const shown = backup.status?.backupDetails?.url;
+  return [placeOf(backup), ...(shown === undefined ? [] : [placeOfUrl(shown)])];
+}
+
+/** Whose data lies below that of this backup, for people. */
+function ownerBelow(snapshot: BackupSnapshot): string | undefined {
+  const { backup } = snapshot;
+  const own = backup.spec.schedule === undefined ? [placeOf(backup)] : [];
+  const places = [...own, ...runUrlsOf(backup).map(placeOfUrl)];
+  const isThere = (place: string): boolean => places.some((outer) => isBelow(place, outer));
+  const other = snapshot.others.find((each) => placesOf(each).some(isThere));
+  if (other !== undefined) return `the backup ${nameOf(other)}`;
+  const writer = layerOf(snapshot)?.otherWriters.find(({ url }) => isThere(placeOfUrl(url)));
+  return writer && `a backup of the tag ${writer.tag}`;
+}
+
+function annotateText(name: string): string {
+  return `kubectl annotate fdbbackup ${name} ${deleteLastAnnotation}=${name}.`;
 }
 
 function lastWait(backup: FoundationDBBackup): NewWait {
@@ -162,7 +226,7 @@ function lastWait(backup: FoundationDBBackup): NewWait {
     step,
     reason: "BackupIsLast",
     message: `${nameOf(backup)} is the only backup of its database that can be restored, so its data is not deleted`,
-    remedy: `To delete it all the same: kubectl annotate fdbbackup ${name} ${deleteLastAnnotation}=${name}. To keep it: set spec.deletionPolicy to stop.`,
+    remedy: `To delete it all the same: ${annotateText(name)} To keep it: set spec.deletionPolicy to stop.`,
     retryAfterMs: 300_000,
   };
 }
@@ -181,13 +245,18 @@ export function lookBeforeRemoval(
   const look = lookIntoStore(snapshot, wish);
   if ("result" in look) {
     const isNothing = isGone(lastEnd(snapshot, describeCommand(backup, url, wish.context)));
-    return isNothing && look.result.reads === undefined ? { reads: [] } : look;
+    if (isNothing && look.result.reads === undefined) return { reads: [] };
+    const unlooked = `To delete the data without this look: ${annotateText(backup.metadata.name ?? "")}`;
+    return { result: withWayOut(look.result, `${unlooked} ${keepText}`) };
   }
-  const { moved } = backup.status ?? {};
-  const { restorableTo } =
-    moved === undefined ? look.description : inNewPlace(look.description, moved);
-  if (restorableTo === undefined) return { reads: look.reads };
-  return { result: { reads: look.reads, waits: [lastWait(backup)] } };
+  if (!mayBeRestored(look.description, backup.status?.moved)) return { reads: look.reads };
+  // Remembered: a store that holds much is not to be looked through every ten minutes while nobody decides.
+  const { restorableFrom, restorableTo } = look.description;
+  const restorable = {
+    ...(restorableFrom === undefined ? {} : { from: { version: restorableFrom } }),
+    ...(restorableTo === undefined ? {} : { to: { version: restorableTo } }),
+  };
+  return { result: { reads: look.reads, waits: [lastWait(backup)], status: { restorable } } };
 }
 
 /**

@@ -5,7 +5,7 @@ import { backupUrl, placeOfUrl } from "../../build/backup-url.ts";
 import { argumentsOf, commandIdentity } from "../../build/command-pod.ts";
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import type { NewWait } from "../wait.ts";
-import { layerOf, nameOf, recordOf, wantedUrl, wasFirst } from "./facts.ts";
+import { layerOf, nameOf, ownRecord, recordOf, wantedUrl, wasFirst } from "./facts.ts";
 import { commandEnd } from "./command-end.ts";
 import { isReadSince, lastEnd, runCommand } from "./run-command.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
@@ -28,12 +28,12 @@ export function destinationResult(
 
 /**
  * Whether what lies in the destination may be of this backup: the database has it under the tag, or had it when it was last
- * seen. A backup that waits before its first start has written nothing there.
+ * seen. A backup that waits before its first start has written nothing there, whatever another resource of the tag writes.
  */
 export function hasWrittenThere(snapshot: BackupSnapshot): boolean {
   const { layer, backup } = snapshot;
   const seen = backup.status?.backupDetails?.url;
-  const url = layer.kind === "seen" ? recordOf(snapshot)?.url : seen;
+  const url = layer.kind === "seen" ? ownRecord(snapshot)?.url : seen;
   return url !== undefined && placeOfUrl(url) === placeOfUrl(wantedUrl(snapshot));
 }
 

@@ -103,6 +103,15 @@ test("[BK28] a backup that was started anew in another place needs no proof", ()
   assert.deepEqual(told(plan), ["Restorable", true, []]);
 });
 
+test("[BK28] the window of the old place is not that of a backup that was started anew in another", () => {
+  const none = { restorableFrom: undefined, restorableTo: undefined };
+  const { status } = planBackup(scene(known, { uid: "u2", ...none }));
+  assert.equal(status.restorable, undefined);
+  const same = { ...known, backupDetails: { url: nightlyUrl, restorable: true } };
+  const again = planBackup(scene(same, { uid: "u2", ...none }));
+  assert.deepEqual(again.status.restorable, known.restorable, "what lay there can be restored");
+});
+
 test("[BK28] started again where it was moved to, it still has the divided snapshot there", () => {
   const details = { url: nightlyUrl, restorable: true };
   const moved = { backupUID: "u0", version: 40_000_000, from: { version: 60_000_000 } };

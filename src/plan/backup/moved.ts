@@ -2,7 +2,6 @@
 // the new one there is nothing to restore before a snapshot that began there is complete. So what the database says does not
 // count until the store itself was seen to be restorable. Rules: spec/backup.md [BK28], [BK29].
 import type { BackupStatus } from "../../api/backup.ts";
-import { isContinuous } from "../../api/effective-backup.ts";
 import { placeOfUrl } from "../../build/backup-url.ts";
 import type { BackupLayer, BackupRecord } from "../../fdb/backup-layer.ts";
 import { formatTime } from "../../kube/time.ts";
@@ -32,23 +31,32 @@ export function movedOf(snapshot: BackupSnapshot, record: BackupRecord): Moved |
   const { backup, layer } = snapshot;
   const { status = {}, spec } = backup;
   const { backupUID = "", backupDetails, moved } = status;
-  // A run of a schedule stays where it is; one-time backups are not moved.
-  if (!isContinuous(spec)) return undefined;
+  // A run of a schedule stays where it is.
+  if (spec.schedule !== undefined) return undefined;
   // A status that is lost, or a resource that was made again, knows nothing of where the backup was.
   if (backupUID === "") return notedMove(snapshot, record);
-  const before = backupDetails?.url ?? "";
-  const isElsewhere = before !== "" && placeOfUrl(before) !== placeOfUrl(record.url);
+  const hasLeft = isElsewhere(snapshot, record);
   if (backupUID !== record.uid) {
     // Started again where it was moved to: what lies there from before is as it was.
-    const isKnown = moved !== undefined && before !== "" && !isElsewhere;
+    const isKnown = moved !== undefined && (backupDetails?.url ?? "") !== "" && !hasLeft;
     return isKnown ? { ...moved, backupUID: record.uid } : undefined;
   }
-  if (isElsewhere) {
+  if (hasLeft) {
     const [newest] = layer.kind === "seen" ? layer.layer.times : [];
     const version = Math.max(newest?.version ?? 0, record.restorableTo ?? 0);
     return { backupUID: record.uid, version };
   }
-  return moved?.backupUID === record.uid ? moved : undefined;
+  return moved?.backupUID === record.uid ? moved : notedMove(snapshot, record);
+}
+
+/** Whether it lies in another place than when it was last seen; each run of a schedule has a place of its own. */
+export function isElsewhere(
+  { backup: { spec, status } }: Pick<BackupSnapshot, "backup">,
+  record: BackupRecord,
+): boolean {
+  const before = status?.backupDetails?.url ?? "";
+  if (before === "" || spec.schedule !== undefined) return false;
+  return placeOfUrl(before) !== placeOfUrl(record.url);
 }
 
 /** The snapshot with what holds in the place where the backup lies now. */
@@ -114,6 +122,22 @@ export function inNewPlace(description: Description, { version, from }: Moved): 
     return { ...description, restorableFrom: undefined, restorableTo: undefined };
   }
   return { ...description, restorableFrom: Math.max(restorableFrom, first) };
+}
+
+/**
+ * Whether anything in the place can be restored, for whoever would delete it: only the snapshot that was under way at the move, and
+ * that is the first in a new place, is nothing. All others count, also those of before a backup was moved back, and those
+ * of a move that was noticed late.
+ */
+export function mayBeRestored(
+  { snapshots, restorableTo }: Description,
+  moved: Moved | undefined,
+): boolean {
+  if (restorableTo === undefined) return false;
+  if (!isUnproven(moved)) return true;
+  return snapshots.some(
+    ({ end, isRestorable }, index) => isRestorable && (index > 0 || end < moved.version),
+  );
 }
 
 /** A snapshot has ended since the move, and nobody has looked for about as long as one takes. */

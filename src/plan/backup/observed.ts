@@ -13,6 +13,7 @@ import { movedOf } from "./moved.ts";
 import { versionWait } from "./run-command.ts";
 import { hasSucceeded } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
+import { nothing } from "./step.ts";
 import type { BackupDraft, BackupStepResult } from "./step.ts";
 import { unreadableWait } from "./unreadable.ts";
 
@@ -25,6 +26,9 @@ export function updateBackupStatus(
   const { layer } = snapshot;
   if (layer.kind === "missing") {
     const wait = unreadableWait(snapshot, step, layer);
+    // A deletion goes on without it, and nobody is to make it again.
+    const isDeleted = snapshot.backup.metadata.deletionTimestamp !== undefined;
+    if (isDeleted && layer.reason === "NoCluster") return nothing;
     return asleepSince(snapshot) === undefined ? { waits: [wait] } : asleep(snapshot, status, wait);
   }
   const record = ownRecord(snapshot);

@@ -4,6 +4,7 @@ import { conditionIn } from "../../kube/condition.ts";
 import { labelsOf } from "../../api/effective.ts";
 import type { BackupCommand } from "../../build/backup-command.ts";
 import { commandIdentity, commandPod, programOf, purposeOf } from "../../build/command-pod.ts";
+import type { BuildProblem } from "../../build/problem.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { isProtocolCompatible, parseVersion } from "../../model/version.ts";
@@ -61,7 +62,7 @@ export function runCommand(
   return { ...again, waits: [...(again.waits ?? []), wait] };
 }
 
-/** While another attempt runs, why the one before failed is still what there is to know. */
+/** While another attempt runs, why the one before failed is still what there is to know, unless this one does not start. */
 function busyWait(
   snapshot: CommandView,
   step: string,
@@ -70,7 +71,7 @@ function busyWait(
 ): NewWait {
   const end = lastEnd(snapshot, command);
   const isRepeated = commandIdentity(busy).purpose === purposeOf(command);
-  if (end === undefined || !isRepeated) return runningWait(step, busy);
+  if (end === undefined || !isRepeated || startTrouble(busy) !== "") return runningWait(step, busy);
   return { ...failureWait(snapshot, step, command, end), retryAfterMs: 30_000 };
 }
 
@@ -80,12 +81,18 @@ function begin(
   command: BackupCommand,
   attempt: number,
 ): CommandResult {
-  // The step updateBackupStatus tells of it.
-  if (command.needsDatabase && versionWait(snapshot, step) !== undefined) return {};
+  // Other steps tell of the version and of the template, but not while the resource is being deleted.
+  const isDeleted = snapshot.backup.metadata.deletionTimestamp !== undefined;
+  const mismatch = command.needsDatabase ? versionWait(snapshot, step) : undefined;
+  if (mismatch !== undefined) return isDeleted ? { waits: [mismatch] } : {};
   const pod = commandPod(snapshot.backup, command, attempt, clusterLabelKeys(snapshot));
-  // The step updateBackupAgents tells what is wrong with the template.
-  if (!pod.ok) return {};
+  if (!pod.ok) return isDeleted ? { waits: [templateWait(step, pod.problem)] } : {};
   return { actions: [{ type: "createCommand", step, command: command.type, object: pod.value }] };
+}
+
+export function templateWait(step: string, { field, value, remedy }: BuildProblem): NewWait {
+  const message = `${field} is ${value}`;
+  return { step, reason: "PodTemplateUnusable", message, remedy, retryAfterMs: 300_000 };
 }
 
 function clusterLabelKeys({ cluster }: CommandView): string[] {

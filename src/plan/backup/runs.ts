@@ -45,6 +45,10 @@ export function hasData(backup: FoundationDBBackup, run: BackupRun): boolean {
   return hasBegun(run) && isRunOf(run, { url: runUrl(backup, run.backupName) });
 }
 
+export function hasGoneElsewhere(backup: FoundationDBBackup, run: BackupRun): boolean {
+  return hasBegun(run) && !hasData(backup, run);
+}
+
 /** A point of one of the runs can be restored. */
 export function hasSucceeded({ runs }: BackupStatus): boolean {
   return runs?.some(({ result }) => result === "Succeeded") === true;

@@ -91,7 +91,8 @@ export const backupReasons = {
     meaning:
       "Another backup writes to the same host, bucket and name. Two backups in one place damage " +
       "each other, and FoundationDB does not notice. Give one of them a `backupName` of its own. " +
-      "When a backup is being deleted with its data, the data stays for the same reason.",
+      "When a backup is being deleted with its data, the data stays for the same reason, also while " +
+      "another backup lies below it: `a/b` would go along with `a`.",
   },
   BackupDestinationNotEmpty: {
     concern: "person",

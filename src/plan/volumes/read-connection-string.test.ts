@@ -75,3 +75,18 @@ test("[ADO14] [OP70] a reader that has just begun is waited for, whatever our ow
     assert.deepEqual(after(700_000, aheadMs), ["ConnectionStringLost", "deleteVolumeReader"]);
   }
 });
+
+test("[ADO13] a template of which no pod can be made is told as that", () => {
+  const problem = { field: "spec.processes.general.podTemplate", value: "no image", remedy: "Fix" };
+  const group = { processGroupID: "log-1", processClass: "log" };
+  const draftOf = (desired: object): Draft => ({ groups: [group], desired }) as unknown as Draft;
+  const snapshot = { cluster, nowMs: 0, volumeReaders: [] } as unknown as Snapshot;
+  const broken = draftOf({ pod: () => undefined, podProblem: () => problem });
+  const [wait] = readConnectionString(snapshot, broken, [claim("c1")]).waits ?? [];
+  assert.equal(wait?.reason, "PodTemplateUnusable");
+  assert.match(wait?.message ?? "", /podTemplate is no image/);
+  const elsewhere = { ...server, spec: { ...server.spec, volumes: [] } };
+  const blind = draftOf({ pod: () => ({ object: elsewhere }), podProblem: () => undefined });
+  const [other] = readConnectionString(snapshot, blind, [claim("c1")]).waits ?? [];
+  assert.match(other?.message ?? "", /mounts no volume where the data lies/);
+});

@@ -7,6 +7,7 @@ import type { PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { parseConnectionString } from "../../model/connection-string.ts";
 import { counted } from "../../model/counted.ts";
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { Action } from "../action.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft, StepResult } from "../step.ts";
@@ -137,6 +138,10 @@ function readOn(
   const room = Math.max(0, readersMax - (left.length - unread.length));
   const made = unread.map((name) => readerAction(snapshot, draft, claims, name));
   const unable = unread.filter((_, index) => made[index] === undefined);
+  const problems = unable.flatMap((name) => templateProblem(snapshot, draft, claims, name) ?? []);
+  if (problems.length > 0) {
+    return { waits: problems.slice(0, 1), isUnfinished: true, stop: true };
+  }
   if (unable.length > 0) {
     const message = `The connection string cannot be read from ${nameList(unable)}: the pod template mounts no volume where the data lies`;
     return { waits: [lost(message)], isUnfinished: true, stop: true };
@@ -155,15 +160,43 @@ function readOn(
   };
 }
 
+/** Why there is no pod that a volume is for; undefined when there is one. */
+function templateProblem(
+  snapshot: Snapshot,
+  draft: Draft,
+  claims: readonly Claim[],
+  name: string,
+): NewWait | undefined {
+  const group = groupOf(snapshot, draft, claims, name);
+  const problem = group && draft.desired.podProblem(group);
+  if (problem === undefined) return undefined;
+  const message = `The connection string cannot be read from ${name}, since no pod can be built for it: ${problem.field} is ${problem.value}`;
+  return {
+    ...{ step, reason: "PodTemplateUnusable", message },
+    ...{ remedy: problem.remedy, retryAfterMs },
+  };
+}
+
+function groupOf(
+  snapshot: Snapshot,
+  { groups }: Draft,
+  claims: readonly Claim[],
+  name: string,
+): ProcessGroup | undefined {
+  const claim = claims.find(({ metadata }) => metadata.name === name);
+  const { id } = claim === undefined ? { id: "" } : subjectOf(snapshot, claim);
+  return groups.find(({ processGroupID }) => processGroupID === id);
+}
+
 function readerAction(
   snapshot: Snapshot,
-  { groups, desired }: Draft,
+  draft: Draft,
   claims: readonly Claim[],
   name: string,
 ): Action | undefined {
+  const { desired } = draft;
   const claim = claims.find(({ metadata }) => metadata.name === name);
-  const { id } = claim === undefined ? { id: "" } : subjectOf(snapshot, claim);
-  const group = groups.find(({ processGroupID }) => processGroupID === id);
+  const group = groupOf(snapshot, draft, claims, name);
   const server = group && desired.pod(group)?.object;
   const object = claim && server && volumeReader(snapshot.cluster, claim, server);
   return object && { type: "createVolumeReader", step, object };
