@@ -30,7 +30,9 @@ function deleted(
 }
 
 function remedyOf(scene: BackupSnapshot): string {
-  return planBackup(scene).waits.map(({ remedy = "" }) => remedy).join(" "); // prettier-ignore
+  return planBackup(scene)
+    .waits.map(({ remedy = "" }) => remedy)
+    .join(" ");
 }
 
 test("[BK71] a store that does not answer names the ways out of the deletion", () => {
@@ -86,7 +88,10 @@ test("[BK42] a pod that never started is not told as a store that does not answe
   for (const state of [{ waiting: { reason: "ContainerCreating" } }, { terminated: unknown }]) {
     const status = { ...late, containerStatuses: [{ ...main, state }] };
     const { waits } = planBackup({ ...scene, commandPods: [{ ...pod, status }] });
-    assert.deepEqual(waits.map(({ reason }) => reason), ["BackupCommandFailed"]); // prettier-ignore
+    assert.deepEqual(
+      waits.map(({ reason }) => reason),
+      ["BackupCommandFailed"],
+    );
     assert.match(waits[0]?.message ?? "", /has not started/);
   }
   const startedAt = "2026-11-16T07:50:00Z";

@@ -68,7 +68,10 @@ test("[BK28] a status that has lost only the move gets it from the note, which s
   const note = `u1 40 0 - ${place}`;
   const plan = planWith(note, status);
   assert.deepEqual(plan.status.moved, { backupUID: "u1", version: 40 });
-  assert.deepEqual(plan.actions.filter(({ step }) => step === "recordMove"), []); // prettier-ignore
+  assert.deepEqual(
+    plan.actions.filter(({ step }) => step === "recordMove"),
+    [],
+  );
 });
 
 test("[BK28] a backup that was moved is not restorable for being a one-time backup now", () => {

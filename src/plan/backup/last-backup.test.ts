@@ -122,10 +122,28 @@ test("[BK71] what lies in the place of a moved backup is lost only if it can be 
     assert.deepEqual(does([]), ["delete"]);
     assert.deepEqual(does([[120, true]]), ["delete"], "its files lie in the old place");
     assert.deepEqual(does([[50, true]]), [], "it was moved back to where it had been");
-    assert.deepEqual(does([[50, true], [120, false]]), []); // prettier-ignore
-    assert.deepEqual(does([[120, true], [140, true]]), []); // prettier-ignore
+    assert.deepEqual(
+      does([
+        [50, true],
+        [120, false],
+      ]),
+      [],
+    );
+    assert.deepEqual(
+      does([
+        [120, true],
+        [140, true],
+      ]),
+      [],
+    );
     // The move was noticed late: the snapshot of the move had ended before.
-    assert.deepEqual(does([[90, false], [120, true]]), []); // prettier-ignore
+    assert.deepEqual(
+      does([
+        [90, false],
+        [120, true],
+      ]),
+      [],
+    );
   }
 });
 
