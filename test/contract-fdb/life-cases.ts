@@ -18,9 +18,14 @@ export const allLifeCases: readonly LifeCase[] = [
   ...lifeSurvivalCases,
 ];
 
-export async function runLifeCase(target: LifeTarget, { run }: LifeCase): Promise<void> {
+/** Gives what the case measured. */
+export async function runLifeCase(
+  target: LifeTarget,
+  { run }: LifeCase,
+): Promise<readonly string[]> {
   await target.data.write();
-  await run(target);
+  const measured = await run(target);
   await untilAtRest(target);
   await target.data.verify();
+  return measured ?? [];
 }
