@@ -1,8 +1,7 @@
 // The life of a cluster on the simulated database; with FoundationDB the same cases run by `npm run contract:fdb`.
 import { join } from "node:path";
 import { test } from "node:test";
-import { allLifeCases, runLifeCase } from "./life-cases.ts";
-import { regionCase } from "./life-region-case.ts";
+import { allLifeCases, runLifeCase, separateLifeCases } from "./life-cases.ts";
 import { upgradeCase } from "./life-upgrade-case.ts";
 import { simulatedLife } from "./life-worlds.ts";
 
@@ -26,7 +25,7 @@ const upgrades = [
 
 for (const [rule, each] of [
   ...upgrades.map(([from, to]) => ["[PROVE7]", upgradeCase(from, to)] as const),
-  ["[PROVE6]", regionCase] as const,
+  ...separateLifeCases.map((one) => ["[PROVE6]", one] as const),
 ]) {
   test(`${rule} ${each.title}, on the simulated database`, async () => {
     const life = await simulatedLife(sample, each.beginning);

@@ -2,10 +2,9 @@
 // 0 when every case passed and no promise to the users was broken. Rules: spec/proof.md [PROVE5], [PROVE6].
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { allLifeCases, runLifeCase } from "../contract-fdb/life-cases.ts";
+import { allLifeCases, runLifeCase, separateLifeCases } from "../contract-fdb/life-cases.ts";
 import type { LifeCase, LifeTarget } from "../contract-fdb/life-target.ts";
 import { statusOf } from "../contract-fdb/life-target.ts";
-import { regionCase } from "../contract-fdb/life-region-case.ts";
 import { upgradeCase } from "../contract-fdb/life-upgrade-case.ts";
 import { realLife, simulatedLife } from "../contract-fdb/life-worlds.ts";
 import type { Life } from "../contract-fdb/life-worlds.ts";
@@ -30,7 +29,7 @@ const isReal = values.on === "real";
 const [from, to = ""] = values.upgrade.split(":");
 const ids = values.cases.split(",").filter((id) => id !== "");
 const cases: readonly LifeCase[] = [
-  ...[...allLifeCases, regionCase].filter(
+  ...[...allLifeCases, ...separateLifeCases].filter(
     ({ title, needs }) =>
       ids.some((id) => title.includes(id)) && (isReal || needs !== "client-process"),
   ),
