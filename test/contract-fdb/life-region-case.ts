@@ -179,7 +179,7 @@ function assertInRegions(status: DatabaseStatus, primary: Datacenter): void {
   const centers = coordinators.map(({ address }) => centerOf(status, address));
   for (const dataCenter of Object.keys(places)) {
     const held = centers.filter((each) => each === dataCenter).length;
-    assert.equal(held, coordinatorsWanted / 3, `coordinators in ${dataCenter}: ${centers}`);
+    assert.equal(held, coordinatorsWanted / 3, `coordinators in ${dataCenter}: ${centers.join()}`);
   }
 }
 
