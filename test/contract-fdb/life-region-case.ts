@@ -50,8 +50,9 @@ export const regionCase: LifeCase = {
   async run(target) {
     await becomeTwoRegions(target);
     return [
-      await underLoad(target, "failover", () => failOver(target)),
+      await underLoad(target, "failover", () => failOver(target, "dc2")),
       await underLoad(target, "death of the primary's datacenter", () => loseDatacenter(target)),
+      await underLoad(target, "failover back", () => failOver(target, "dc1")),
     ];
   },
 };
@@ -102,15 +103,15 @@ async function becomeTwoRegions(target: LifeTarget): Promise<void> {
 }
 
 /** As a person moves it: all resources get the other priorities by one command. */
-async function failOver(target: LifeTarget): Promise<void> {
+async function failOver(target: LifeTarget, to: Datacenter): Promise<void> {
   const { world, finish } = target;
   const before = (await statusOf(target)).cluster?.generation ?? 0;
   const place = { world, during: <T>(promise: Promise<T>): Promise<T> => finish(promise) };
-  const args = ["failover", lifeKey.name, "--to", "dc2", "--yes"];
+  const args = ["failover", lifeKey.name, "--to", to, "--yes"];
   const { code, notes } = await runPlugin(place, args);
   assert.equal(code, 0, notes);
   const status = await untilAllAtRest(target);
-  assertInRegions(status, "dc2");
+  assertInRegions(status, to);
   const recoveries = ((status.cluster?.generation ?? 0) - before) / 2;
   const isExpected = recoveries >= 1 && recoveries <= target.mostRecoveriesOfOneKill;
   assert.ok(isExpected, `${recoveries} recoveries`);
@@ -223,5 +224,5 @@ async function underLoad(
   assert.ok(committed > 0, `nothing was committed in the ${what}`);
   const grown = ((await statusOf(target)).cluster?.generation ?? 0) - before;
   const pause = (longestPauseMs / 1000).toFixed(1);
-  return `${what}: ${Math.ceil(grown / 2)} recoveries, ${pause} s the longest time without a commit, ${committed} transactions, ${failed} gave up`;
+  return `${what}: recoveries: ${Math.ceil(grown / 2)}, ${pause} s the longest time without a commit, ${committed} transactions, ${failed} gave up`;
 }
