@@ -11,6 +11,7 @@ import {
   actionsSince,
   changeSpec,
   clusterOf,
+  isHealthy,
   lifeKey,
   podsOf,
   processesOf,
@@ -161,7 +162,14 @@ async function untilAllAtRest(target: LifeTarget): Promise<DatabaseStatus> {
     async () => (await resourcesOf(target)).length === names.length,
     patienceSeconds,
   );
-  return untilAtRest(target, () => {}, patienceSeconds);
+  await untilAtRest(target, () => {}, patienceSeconds);
+  let last: DatabaseStatus = {};
+  // Until the logs from before are not needed any more, which no resource waits for, no primary is moved on purpose.
+  await until(target, "the recovery is over", async () => {
+    last = (await statusOf(target).catch(() => undefined)) ?? {};
+    return isHealthy(last) && last.cluster?.recovery_state?.name === "fully_recovered";
+  });
+  return last;
 }
 
 /** Both regions have all data, the primary the transactions, and no datacenter most of the coordinators. */
