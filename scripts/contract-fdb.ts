@@ -167,7 +167,7 @@ async function configureUnless(
   });
 }
 
-async function attempt(side: string, title: string, run: () => Promise<void>): Promise<void> {
+async function attempt(side: string, title: string, run: () => Promise<unknown>): Promise<void> {
   const startedAt = performance.now();
   try {
     await run();

@@ -54,7 +54,17 @@ export interface LifeCase {
   /** Starts with the ids of its rules in spec/real-database.md. */
   readonly title: string;
   readonly needs?: "client-process" | "object-store";
-  readonly run: (target: LifeTarget) => Promise<void>;
+  /** It has a life of its own, which begins so; the others share one. */
+  readonly beginning?: LifeBeginning;
+  /** Gives what it measured, for a person who reads the proof. */
+  readonly run: (target: LifeTarget) => Promise<void | readonly string[]>;
+}
+
+export interface LifeBeginning {
+  /** From the spec of the sample. */
+  readonly specOf: (sample: ClusterSpec) => ClusterSpec;
+  /** Of the emulated Kubernetes, over four zones; 8 when absent. */
+  readonly nodes?: number;
 }
 
 export const lifeKey = { namespace: "default", name: "local" };
@@ -66,9 +76,21 @@ export function clusterOf({ world }: LifeTarget): Promise<Stored<FoundationDBClu
   return world.client.get(foundationDbClusters, lifeKey);
 }
 
-export async function changeSpec(target: LifeTarget, change: Partial<ClusterSpec>): Promise<void> {
-  const body = { spec: change };
-  await target.world.client.patch(foundationDbClusters, lifeKey, body, { type: "merge" });
+/** Of the same database: one, or one for each of its datacenters. */
+export async function resourcesOf(target: LifeTarget): Promise<Stored<FoundationDBCluster>[]> {
+  const { status: own } = await clusterOf(target);
+  const { namespace } = lifeKey;
+  const { items } = await target.world.client.list(foundationDbClusters, { namespace });
+  return items.filter(({ status }) => status?.connectionString === own?.connectionString);
+}
+
+export async function changeSpec(
+  target: LifeTarget,
+  change: Partial<ClusterSpec>,
+  name = lifeKey.name,
+): Promise<void> {
+  const [key, body] = [{ ...lifeKey, name }, { spec: change }];
+  await target.world.client.patch(foundationDbClusters, key, body, { type: "merge" });
 }
 
 export async function podsOf(target: LifeTarget, processClass?: string): Promise<Stored<Pod>[]> {
@@ -130,21 +152,25 @@ export async function untilAtRest(
       const answer = await statusOf(target).catch(() => undefined);
       if (answer === undefined) return false;
       look(answer);
-      const { metadata, status } = await clusterOf(target);
-      const groups = status?.processGroups ?? [];
-      if (
-        status?.generations?.reconciled !== metadata.generation ||
-        conditionIn(status, "Reconciled")?.status !== "True" ||
-        groups.some(({ processGroupConditions: found = [] }) => found.length > 0)
-      ) {
-        return false;
-      }
+      const clusters = await resourcesOf(target);
+      if (!clusters.every(isSettled)) return false;
+      const groups = clusters.flatMap(({ status }) => status?.processGroups ?? []);
       last = answer;
       return isHealthy(answer) && processesOf(answer).length === groups.length;
     },
     seconds,
   );
   return last;
+}
+
+function isSettled({ metadata, status }: Stored<FoundationDBCluster>): boolean {
+  return (
+    status?.generations?.reconciled === metadata.generation &&
+    conditionIn(status, "Reconciled")?.status === "True" &&
+    (status?.processGroups ?? []).every(
+      ({ processGroupConditions: found = [] }) => found.length === 0,
+    )
+  );
 }
 
 /** As untilAtRest, and at every look on the way all data has at least so many copies. */
@@ -185,19 +211,28 @@ export function attemptsSince({ activities }: LifeTarget, mark: number): string[
 
 /** Why the cluster is as it is, for a person who reads a failure. */
 async function report(target: LifeTarget): Promise<string> {
-  const { metadata, status } = await clusterOf(target);
   const database = await statusOf(target).catch((error: unknown) => String(error));
-  const groups = (status?.processGroups ?? []).map(
-    ({ processGroupID, processGroupConditions: found = [], removalTimestamp = "" }) =>
-      `  ${processGroupID} ${removalTimestamp} ${found.map(({ type }) => type).join(", ")}`,
-  );
+  const { namespace } = lifeKey;
+  const { items } = await target.world.client.list(foundationDbClusters, { namespace });
   const done = target.activities
     .slice(-25)
     .flatMap((each) =>
       each.type === "action" ? [`  | ${each.text} ${each.error ?? ""}`.slice(0, 300)] : [],
     );
   return [
-    `generation ${metadata.generation}, ${JSON.stringify(status?.generations)}`,
+    ...items.flatMap(resourceLines),
+    ...done,
+    typeof database === "string" ? database : databaseText(database),
+  ].join("\n");
+}
+
+function resourceLines({ metadata, status }: Stored<FoundationDBCluster>): string[] {
+  const groups = (status?.processGroups ?? []).map(
+    ({ processGroupID, processGroupConditions: found = [], removalTimestamp = "" }) =>
+      `  ${processGroupID} ${removalTimestamp} ${found.map(({ type }) => type).join(", ")}`,
+  );
+  return [
+    `${metadata.name}: generation ${metadata.generation}, ${JSON.stringify(status?.generations)}`,
     ...(status?.conditions ?? []).map(({ type, status: value, message }) =>
       `  ${type}=${value}: ${message}`.slice(0, 300),
     ),
@@ -205,15 +240,14 @@ async function report(target: LifeTarget): Promise<string> {
       `  blocked in ${step} by ${reason}: ${message}`.slice(0, 300),
     ),
     ...groups,
-    ...done,
-    typeof database === "string" ? database : databaseText(database),
-  ].join("\n");
+  ];
 }
 
 function databaseText(status: DatabaseStatus): string {
   const { client, cluster } = status;
   const { available, healthy } = client?.database_status ?? {};
   const messages = (cluster?.messages ?? []).map(({ name }) => name).join(", ");
+  const primary = cluster?.active_primary_dc ?? "";
   const count = processesOf(status).length;
-  return `database: available ${available}, healthy ${healthy}, data ${cluster?.data?.state?.name}, ${count} processes, messages ${messages}`;
+  return `database: available ${available}, healthy ${healthy}, data ${cluster?.data?.state?.name}, ${count} processes, primary ${primary}, recovery ${cluster?.recovery_state?.name}, messages ${messages}`;
 }

@@ -14,6 +14,7 @@ export function upgradeCase(from: string, to: string): LifeCase {
   const isBack = isProtocolCompatible(older, newer);
   return {
     title: `[DB85] an upgrade from ${from} to ${to}${isBack ? ", and back" : ""}`,
+    beginning: { specOf: (sample) => ({ ...sample, version: from }) },
     async run(target) {
       for (const version of isBack ? [to, from] : [to]) await changeVersion(target, version);
     },

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
+import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { createResources } from "../../src/cli/create-resources.ts";
 import { openProcesses } from "../../src/cli/dev-processes.ts";
 import { readDocuments } from "../../src/cli/documents.ts";
@@ -29,7 +30,7 @@ import { startObjectStore } from "../object-store.ts";
 import type { ObjectStoreServer } from "../object-store.ts";
 import { lifeData } from "./life-data.ts";
 import { lifeKey, untilAtRest } from "./life-target.ts";
-import type { LifeStore, LifeTarget } from "./life-target.ts";
+import type { LifeBeginning, LifeStore, LifeTarget } from "./life-target.ts";
 import { writeCertificates } from "./real-database.ts";
 import { SwitchedAdmin } from "./switched-admin.ts";
 
@@ -62,16 +63,16 @@ type Passing = Pick<
   "finish" | "pass" | "crashClients" | "mostRecoveriesOfOneKill" | "store"
 >;
 
-interface LifeSite extends Pick<SiteOptions, "runtime" | "wrapAdmin" | "kubelet"> {
+interface LifeSite extends Pick<SiteOptions, "runtime" | "wrapAdmin" | "kubelet" | "nodes"> {
   /** For a cluster that turns TLS on; those of simulated servers when absent. */
   readonly certificates?: CertificateTexts;
 }
 
-/** With the program of an S3 server, where there is one; of the newest version unless another is wanted. */
+/** With the program of an S3 server, where there is one; of the newest version unless it begins with another. */
 export async function realLife(
   environment: NodeJS.ProcessEnv,
   objectStore: string | undefined,
-  version?: string,
+  beginning?: LifeBeginning,
 ): Promise<Life> {
   const clock = machineClock();
   const children = new Set<ChildHandle>();
@@ -100,8 +101,8 @@ export async function realLife(
     },
     mostRecoveriesOfOneKill: 3,
   };
-  const documents = ofVersion(await processes.sample(), version);
-  const site = { ...processes.site, certificates: textsIn(folder) };
+  const documents = begun(await processes.sample(), beginning);
+  const site = { ...processes.site, certificates: textsIn(folder), ...nodesOf(beginning) };
   const end = async (): Promise<void> => {
     await store?.stop();
     await processes.stop();
@@ -124,7 +125,7 @@ export async function realLife(
   }
 }
 
-export async function simulatedLife(sample: string, version?: string): Promise<Life> {
+export async function simulatedLife(sample: string, beginning?: LifeBeginning): Promise<Life> {
   const clock = new VirtualClock();
   const finish = async <T>(operation: Promise<T>): Promise<T> => {
     let isDone = false;
@@ -138,7 +139,7 @@ export async function simulatedLife(sample: string, version?: string): Promise<L
   const pass = async (seconds: number): Promise<void> => {
     await clock.advance(seconds * 1000);
   };
-  const documents = ofVersion(await readDocuments(sample), version);
+  const documents = begun(await readDocuments(sample), beginning);
   const kind = { crashClients: undefined, mostRecoveriesOfOneKill: 1 };
   const ground = createGround({ clock, seed: 1 });
   const { bucket, key, region, secret } = account;
@@ -149,7 +150,7 @@ export async function simulatedLife(sample: string, version?: string): Promise<L
     ...lifeStore("store.example.com:7070", "store.example.com"),
     lose: (isLost: (key: string) => boolean) => objects.lose(bucket, (each) => isLost(each.key)),
   };
-  return live(ground, {}, documents, { finish, pass, store, ...kind });
+  return live(ground, nodesOf(beginning), documents, { finish, pass, store, ...kind });
 }
 
 const account = { key: "BKKEY", secret: "BKSECRET", region: "us-east-1", bucket: "fdb-backups" };
@@ -192,6 +193,7 @@ async function live(
   const heldDown = new Set<string>();
   let operator = new OperatorLife();
   const world = startWorldOn(ground, {
+    nodes: 8,
     ...site,
     wrapTransport(transport) {
       operator = new OperatorLife();
@@ -199,7 +201,7 @@ async function live(
     },
     wrapAdmin: (admin) => operator.admin(site.wrapAdmin?.(admin) ?? admin),
     runtime: listed(site.runtime ?? ground.fdb.runtime, servers, heldDown),
-    ...{ nodes: 8, zones: 4, operator: haste },
+    ...{ zones: 4, operator: haste },
     onActivity: (activity) => void activities.push(activity),
   });
   await passing.finish(world.started);
@@ -242,15 +244,20 @@ async function live(
   };
 }
 
-function ofVersion(
+function begun(
   documents: readonly SourceDocument[],
-  version: string | undefined,
+  beginning: LifeBeginning | undefined,
 ): readonly SourceDocument[] {
-  if (version === undefined) return documents;
+  if (beginning === undefined) return documents;
   return documents.map((document) => {
-    const { spec } = document.object as { spec?: Record<string, unknown> };
-    return { ...document, object: { ...document.object, spec: { ...spec, version } } };
+    const { spec } = document.object as { spec?: ClusterSpec };
+    if (spec === undefined) return document;
+    return { ...document, object: { ...document.object, spec: beginning.specOf(spec) } };
   });
+}
+
+function nodesOf(beginning: LifeBeginning | undefined): Pick<LifeSite, "nodes"> {
+  return beginning?.nodes === undefined ? {} : { nodes: beginning.nodes };
 }
 
 /** Waits that protect a busy database would only make the cases long. */

@@ -1,7 +1,7 @@
 // The life of a cluster on the simulated database; with FoundationDB the same cases run by `npm run contract:fdb`.
 import { join } from "node:path";
 import { test } from "node:test";
-import { allLifeCases, runLifeCase } from "./life-cases.ts";
+import { allLifeCases, runLifeCase, separateLifeCases } from "./life-cases.ts";
 import { upgradeCase } from "./life-upgrade-case.ts";
 import { simulatedLife } from "./life-worlds.ts";
 
@@ -11,22 +11,26 @@ test("a cluster lives through its cases on the simulated database", async (conte
   const life = await simulatedLife(sample);
   try {
     for (const each of allLifeCases.filter(({ needs }) => needs !== "client-process")) {
-      await context.test(each.title, () => runLifeCase(life.target, each));
+      await context.test(each.title, async () => void (await runLifeCase(life.target, each)));
     }
   } finally {
     await life.stop();
   }
 });
 
-for (const [from, to] of [
+const upgrades = [
   ["7.1.57", "7.3.63"],
   ["7.3.63", "7.3.79"],
-] as const) {
-  const upgrade = upgradeCase(from, to);
-  test(`[PROVE7] ${upgrade.title}, on the simulated database`, async () => {
-    const life = await simulatedLife(sample, from);
+] as const;
+
+for (const [rule, each] of [
+  ...upgrades.map(([from, to]) => ["[PROVE7]", upgradeCase(from, to)] as const),
+  ...separateLifeCases.map((one) => ["[PROVE6]", one] as const),
+]) {
+  test(`${rule} ${each.title}, on the simulated database`, async () => {
+    const life = await simulatedLife(sample, each.beginning);
     try {
-      await runLifeCase(life.target, upgrade);
+      await runLifeCase(life.target, each);
     } finally {
       await life.stop();
     }

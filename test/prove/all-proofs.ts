@@ -14,6 +14,9 @@ const clusterProgram = "test/prove/cluster-program.ts";
 const ownFigure = /^figure: /;
 const tally = /^(?=\d+ passed, \d+ failed)/;
 
+const regionsWhat =
+  "a database in two regions of three datacenters moves its primary, and outlives the death of a datacenter";
+
 /** Cases of test/contract-fdb by the ids of their rules, and what they show. */
 const clusterProofs: readonly (Pick<Proof, "name" | "what"> & {
   cases: string;
@@ -45,6 +48,11 @@ const clusterProofs: readonly (Pick<Proof, "name" | "what"> & {
     ...{ cases: "[DB84]", minutes: 20 },
   },
   {
+    name: "regions",
+    what: regionsWhat,
+    ...{ cases: "[DB86]", minutes: 25 },
+  },
+  {
     name: "troubles",
     what: "processes join, leave and die, redundancy changes, pods are deleted, the database is away",
     ...{ cases: "[DB71],[DB72],[DB73],[DB74],[DB75],[DB76],[DB77]", minutes: 40 },
@@ -67,6 +75,11 @@ const simulated: readonly Proof[] = [
       "--cases",
       "[DB70],[DB80],[DB81],[DB82],[DB83],[DB84]",
     ],
+  },
+  {
+    ...{ name: "regions", half: "simulated", needs: [], limitMinutes: 8, figure: ownFigure },
+    what: regionsWhat,
+    command: [clusterProgram, "--on", "simulated", "--cases", "[DB86]"],
   },
   ...[
     ["7.1.57", "7.3.63"],

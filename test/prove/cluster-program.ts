@@ -2,7 +2,7 @@
 // 0 when every case passed and no promise to the users was broken. Rules: spec/proof.md [PROVE5], [PROVE6].
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { allLifeCases, runLifeCase } from "../contract-fdb/life-cases.ts";
+import { allLifeCases, runLifeCase, separateLifeCases } from "../contract-fdb/life-cases.ts";
 import type { LifeCase, LifeTarget } from "../contract-fdb/life-target.ts";
 import { statusOf } from "../contract-fdb/life-target.ts";
 import { upgradeCase } from "../contract-fdb/life-upgrade-case.ts";
@@ -29,12 +29,17 @@ const isReal = values.on === "real";
 const [from, to = ""] = values.upgrade.split(":");
 const ids = values.cases.split(",").filter((id) => id !== "");
 const cases: readonly LifeCase[] = [
-  ...allLifeCases.filter(
+  ...[...allLifeCases, ...separateLifeCases].filter(
     ({ title, needs }) =>
       ids.some((id) => title.includes(id)) && (isReal || needs !== "client-process"),
   ),
   ...(from === undefined || from === "" ? [] : [upgradeCase(from, to)]),
 ];
+const alone = cases.find((each) => each.beginning !== undefined);
+if (alone !== undefined && cases.length > 1) {
+  say(`FAILED: ${alone.title} has a life of its own: run it without other cases`);
+  process.exit(2);
+}
 const beginning = begin();
 process.once("SIGTERM", () => {
   // Only real servers and their folders outlive this process.
@@ -53,11 +58,10 @@ try {
 process.exit(isProven ? 0 : 1);
 
 async function begin(): Promise<Life> {
-  const version = from === undefined || from === "" ? undefined : from;
-  if (!isReal) return simulatedLife(sample, version);
+  if (!isReal) return simulatedLife(sample, alone?.beginning);
   const needsStore = cases.some(({ needs }) => needs === "object-store");
   const store = needsStore ? await buildObjectStore(process.env, say) : undefined;
-  return realLife(process.env, store, version);
+  return realLife(process.env, store, alone?.beginning);
 }
 
 async function live(target: LifeTarget): Promise<boolean> {
@@ -81,8 +85,9 @@ async function attempt(target: LifeTarget, each: LifeCase): Promise<boolean> {
   const kind = isReal ? "" : " of virtual time";
   const time = (): string => `${duration((target.world.clock.nowMs() - startedMs) / 1000)}${kind}`;
   try {
-    await runLifeCase(target, each);
+    const measured = await runLifeCase(target, each);
     say(`figure: ${time()}: ${each.title.replaceAll(/\[\w+\] /g, "")}`);
+    for (const text of measured) say(`figure: ${text}`);
     return true;
   } catch (error) {
     say(`FAILED after ${time()}: ${each.title}`);

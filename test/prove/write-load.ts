@@ -14,6 +14,8 @@ export interface WriteLoadOptions {
   readonly seed: number;
   /** Between two transactions of one writer, and between two looks at everything. */
   readonly pauseMs: number;
+  /** Of its keys, for a load beside another one. */
+  readonly prefix?: string;
 }
 
 export interface LoadFigures {
@@ -32,8 +34,6 @@ const accounts = 40;
 const writers = 4;
 const startBalance = 1_000;
 const timeoutMs = 30_000;
-const accountPrefix = bytesOfText("load/account/");
-const everything = bytesOfText("load/");
 /** One fault is often seen by every later look. */
 const keptFaults = 20;
 
@@ -44,6 +44,7 @@ interface Journal {
 
 export class WriteLoad {
   readonly #options: WriteLoadOptions;
+  readonly #prefix: string;
   readonly #random: Random;
   readonly #journals: Journal[] = Array.from({ length: writers }, () => ({
     attempted: 0,
@@ -60,6 +61,7 @@ export class WriteLoad {
 
   constructor(options: WriteLoadOptions) {
     this.#options = options;
+    this.#prefix = options.prefix ?? "load/";
     this.#random = seededRandom(options.seed);
   }
 
@@ -67,7 +69,7 @@ export class WriteLoad {
   async start(): Promise<void> {
     await this.#transact(async (each) => {
       for (let account = 0; account < accounts; account += 1) {
-        each.set(accountKey(account), numberBytes(startBalance));
+        each.set(this.#accountKey(account), numberBytes(startBalance));
       }
     });
     this.#isRunning = true;
@@ -102,12 +104,12 @@ export class WriteLoad {
       try {
         await this.#transact(async (each) => {
           // One that was given up and is carried out late conflicts with the one that followed it.
-          const last = await each.get(journalKey(writer));
+          const last = await each.get(this.#journalKey(writer));
           if (last !== undefined && Number(textOfBytes(last)) > number) return;
-          const [left, right] = await Promise.all([readNumber(each, from), readNumber(each, to)]);
-          each.set(accountKey(from), numberBytes(left - amount));
-          each.set(accountKey(to), numberBytes(right + amount));
-          each.set(journalKey(writer), numberBytes(number));
+          const [left, right] = await Promise.all([this.#read(each, from), this.#read(each, to)]);
+          each.set(this.#accountKey(from), numberBytes(left - amount));
+          each.set(this.#accountKey(to), numberBytes(right + amount));
+          each.set(this.#journalKey(writer), numberBytes(number));
         });
         journal.acknowledged = number;
         this.#committed += 1;
@@ -133,12 +135,13 @@ export class WriteLoad {
 
   async #lookOnce(): Promise<void> {
     const least = this.#journals.map(({ acknowledged }) => acknowledged);
+    const everything = bytesOfText(this.#prefix);
     const found = await this.#transact((each) =>
       each.getRange(everything, prefixEnd(everything), { limit: accounts + writers + 1 }),
     );
     this.#looks += 1;
     const values = new Map(found.map(({ key, value }) => [textOfBytes(key), textOfBytes(value)]));
-    const balances = [...values].filter(([key]) => key.startsWith(textOfBytes(accountPrefix)));
+    const balances = [...values].filter(([key]) => key.startsWith(`${this.#prefix}account/`));
     const sum = balances.reduce((total, [, value]) => total + Number(value), 0);
     if (balances.length !== accounts || sum !== accounts * startBalance) {
       this.#break(
@@ -146,7 +149,7 @@ export class WriteLoad {
       );
     }
     for (const [writer, journal] of this.#journals.entries()) {
-      const number = Number(values.get(textOfBytes(journalKey(writer))) ?? 0);
+      const number = Number(values.get(textOfBytes(this.#journalKey(writer))) ?? 0);
       const earliest = least[writer] ?? 0;
       if (number < earliest) {
         this.#break(`writer ${writer}: ${earliest} was acknowledged, and ${number} is there`);
@@ -166,23 +169,23 @@ export class WriteLoad {
     this.#lastCommitMs = nowMs;
   }
 
+  async #read(transaction: FdbTransaction, account: number): Promise<number> {
+    const value = await transaction.get(this.#accountKey(account));
+    if (value === undefined) throw new Error(`account ${account} is gone`);
+    return Number(textOfBytes(value));
+  }
+
+  #accountKey(account: number): Uint8Array {
+    return bytesOfText(`${this.#prefix}account/${String(account).padStart(4, "0")}`);
+  }
+
+  #journalKey(writer: number): Uint8Array {
+    return bytesOfText(`${this.#prefix}journal/${writer}`);
+  }
+
   #transact<T>(body: (transaction: FdbTransaction) => Promise<T>): Promise<T> {
     return this.#options.admin.transact(body, { timeoutMs });
   }
-}
-
-async function readNumber(transaction: FdbTransaction, account: number): Promise<number> {
-  const value = await transaction.get(accountKey(account));
-  if (value === undefined) throw new Error(`account ${account} is gone`);
-  return Number(textOfBytes(value));
-}
-
-function accountKey(account: number): Uint8Array {
-  return bytesOfText(`${textOfBytes(accountPrefix)}${String(account).padStart(4, "0")}`);
-}
-
-function journalKey(writer: number): Uint8Array {
-  return bytesOfText(`load/journal/${writer}`);
 }
 
 function numberBytes(value: number): Uint8Array {

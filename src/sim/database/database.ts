@@ -158,6 +158,8 @@ export interface Database {
   recoveryAttempt: number;
   recruitingSinceMs: number;
   primaryLostMs: number | undefined;
+  /** The datacenter into which the recovery under way moves the primary. */
+  nextPrimary: string | undefined;
   readonly distribution: Distribution;
   readonly excludedAddresses: Map<string, number>;
   readonly excludedLocalities: Map<string, number>;
@@ -210,6 +212,7 @@ export function createDatabase(
     recoveryAttempt: 0,
     recruitingSinceMs: 0,
     primaryLostMs: undefined,
+    nextPrimary: undefined,
     distribution: newDistribution(nowMs),
     excludedAddresses: new Map(),
     excludedLocalities: new Map(),

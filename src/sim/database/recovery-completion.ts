@@ -94,12 +94,31 @@ const lagMaxSeconds = 20;
 
 /** The region with the highest priority takes the primary role back once it is complete again. */
 export function failBackLater(database: Database): void {
-  const preferred = regionsByPriority(database)[0];
-  const id = preferred && mainDatacenter(preferred)?.id;
+  moveLater(database, database.fabric.timings.failbackMs);
+}
+
+/** One that was given the highest priority, and whose logs have followed until now, has nothing to catch up with. */
+export function moveToPreferred(database: Database, { remote }: LogSet): void {
+  const id = preferredOf(database);
+  const homes = remote.map(({ disk }) => database.workers.get(disk.processId)?.localities["dcid"]);
+  if (homes.length === 0 || homes.some((home) => home !== id)) return;
+  moveLater(database, database.fabric.timings.regionMoveMs);
+}
+
+function preferredOf(database: Database): string | undefined {
+  const [preferred] = regionsByPriority(database);
+  return preferred && mainDatacenter(preferred)?.id;
+}
+
+function moveLater(database: Database, delayMs: number): void {
+  const id = preferredOf(database);
   if (id === undefined || id === database.transaction?.primaryDatacenter) return;
-  schedule(database, "failback", database.fabric.timings.failbackMs, () => {
+  schedule(database, "failback", delayMs, () => {
     if (!isAcceptingCommits(database) || id === database.transaction?.primaryDatacenter) return;
-    if (isTooFarBehind(database, id) || !planTransactionSystem(database, preferred)) return;
-    database.fabric.acts.beginRecovery(database, "the preferred region is back");
+    const [preferred] = regionsByPriority(database);
+    if (preferredOf(database) !== id || isTooFarBehind(database, id)) return;
+    if (!planTransactionSystem(database, preferred)) return;
+    database.nextPrimary = id;
+    database.fabric.acts.beginRecovery(database, "the preferred region is there");
   });
 }

@@ -10,7 +10,12 @@ import { isExcluded } from "./exclusion.ts";
 import { randomHex } from "./fabric.ts";
 import { mayStore } from "./fitness.ts";
 import { isLogAlive, newLogRole, newRole } from "./log-roles.ts";
-import { completeRecoveryLater, isTooFarBehind, recruitRemoteLogs } from "./recovery-completion.ts";
+import {
+  completeRecoveryLater,
+  isTooFarBehind,
+  moveToPreferred,
+  recruitRemoteLogs,
+} from "./recovery-completion.ts";
 import {
   chooseController,
   chooseWaitingMaster,
@@ -161,6 +166,8 @@ function chooseRegion(database: Database): RegionChoice | undefined {
     const plan = planTransactionSystem(database, undefined);
     return plan && { region: undefined, plan };
   }
+  const staying = stayingRegion(database, regions);
+  if (staying !== undefined) return staying;
   const isBehind = isTooFarBehind(database, (regions[0] && mainDatacenter(regions[0])?.id) ?? "");
   for (const [index, region] of regions.entries()) {
     const datacenter = mainDatacenter(region);
@@ -170,6 +177,23 @@ function chooseRegion(database: Database): RegionChoice | undefined {
     if (plan) return { region, plan };
   }
   return undefined;
+}
+
+/**
+ * A database recovers where it was as long as it can: only then does its controller move to a datacenter that comes
+ * first, which is another recovery.
+ */
+function stayingRegion(
+  database: Database,
+  regions: readonly StatusRegion[],
+): RegionChoice | undefined {
+  const current = database.transaction?.primaryDatacenter;
+  if (current === undefined || database.configuration.usableRegions < 2) return undefined;
+  if (database.nextPrimary !== undefined && database.nextPrimary !== current) return undefined;
+  const region = regions.find((each) => mainDatacenter(each)?.id === current);
+  if (!region || !mayFailOver(database, mainDatacenter(region))) return undefined;
+  const plan = planTransactionSystem(database, region);
+  return plan && { region, plan };
 }
 
 /**
@@ -227,6 +251,7 @@ function acceptCommits(
   database.generation += 1;
   const version = currentVersion(database);
   const previous = database.transaction;
+  database.nextPrimary = undefined;
   if (previous) database.oldLogSets.unshift({ ...previous.logs, endVersion: version });
   database.transaction = {
     master: newRole(database, plan.master),
@@ -250,6 +275,7 @@ function acceptCommits(
   database.fabric.acts.moveDistributor(database);
   if (region && database.configuration.usableRegions > 1) recruitRemoteLogs(database);
   else completeRecoveryLater(database);
+  if (previous) moveToPreferred(database, previous.logs);
   notifyChange(database);
 }
 

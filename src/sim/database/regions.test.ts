@@ -203,7 +203,7 @@ test("[FDB62] a recovery is forced into the datacenter that is left, from its lo
   assert.deepEqual(await sample.call(read), key);
 });
 
-test("[FDB82] swapped priorities move the primary with one recovery; a region that is far behind waits", async () => {
+test("[FDB82] swapped priorities move the primary in two recoveries; a region that is far behind waits", async () => {
   const sample = await startTwoRegions();
   const swapped = regionsWord(2);
   sample.fdb.faults.lagRegions(60);
@@ -218,7 +218,39 @@ test("[FDB82] swapped priorities move the primary with one recovery; a region th
   await sample.pass(60);
   assert.equal(summarize(await sample.status()).primary, "dc2");
   assert.deepEqual(sample.fdb.truth.dataLost(), []);
+  const before = sample.fdb.truth.databases()[0]?.recoveries.length ?? 0;
+  await sample.call(sample.admin.configure(regionsWord(0), 60_000));
+  // The first one is where the primary was, for the configuration; seconds later the other one moves it.
+  await sample.pass(2);
+  assert.equal(summarize(await sample.status()).primary, "dc2");
+  await sample.pass(4);
+  assert.equal(summarize(await sample.status()).primary, "dc1");
+  await sample.pass(60);
+  assert.equal(summarize(await sample.status()).primary, "dc1");
+  assert.equal((sample.fdb.truth.databases()[0]?.recoveries.length ?? 0) - before, 2);
+});
+
+test("[FDB82] priorities that are swapped and swapped back leave the primary where it is", async () => {
+  const sample = await startTwoRegions();
+  await sample.call(sample.admin.configure(regionsWord(2), 60_000));
+  await sample.pass(1);
   await sample.call(sample.admin.configure(regionsWord(0), 60_000));
   await sample.pass(60);
   assert.equal(summarize(await sample.status()).primary, "dc1");
+  assert.deepEqual(sample.fdb.truth.dataLost(), []);
+});
+
+test("[FDB82] a datacenter that dies while the primary moves to it gets it when it is back", async () => {
+  const sample = await startTwoRegions();
+  await sample.call(sample.admin.configure(regionsWord(2), 60_000));
+  await sample.pass(1);
+  const names = sample.cluster.names().filter((name) => name.startsWith("dc2"));
+  for (const name of names) sample.cluster.stop(name);
+  await sample.pass(60);
+  const without = summarize(await sample.status());
+  assert.deepEqual([without.available, without.primary], [true, "dc1"]);
+  for (const name of names) sample.cluster.restart(name);
+  await sample.pass(60);
+  assert.equal(summarize(await sample.status()).primary, "dc2");
+  assert.deepEqual(sample.fdb.truth.dataLost(), []);
 });

@@ -26,6 +26,8 @@ export interface Timings {
   failoverMs: number;
   /** How long a region that may take the primary role back waits before it does. */
   failbackMs: number;
+  /** From the recovery after a change of priorities to that in the region which now comes first. */
+  regionMoveMs: number;
   /** How long a dead process stays in the process list of status. */
   departedMs: number;
   /** How long a restarted process has no metrics yet in status. */
@@ -90,6 +92,7 @@ export const defaultTimings: Timings = {
   oldLogsMs: 10_000,
   failoverMs: 32_000,
   failbackMs: 7_000,
+  regionMoveMs: 2_500,
   departedMs: 7_500,
   newcomerMs: 5_000,
   storageFailureMs: 72_000,
