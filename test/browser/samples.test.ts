@@ -301,7 +301,11 @@ browserTest("[PAGE2] [PAGE6] what is said of clusters of day two is so", async (
     ["window", /Waits for its window/, /waits for a maintenance window .*Nov 18, 02:00 UTC/],
     ["drain", /The operator is at work/, /storage-\d+ leaves its node, which is being drained/],
     ["quarantine", /All is well/, /1 volume in quarantine/],
-    ["backup", /Somebody is needed: a backup/, /Backup off-site: .*1 backup, 1 in trouble/s],
+    [
+      "backup",
+      /Somebody is needed: backup off-site/,
+      /Backup off-site: .*1 of 1 backup in trouble/s,
+    ],
   ];
   for (const [cluster, chip, said] of chips) {
     await show("");

@@ -12,12 +12,13 @@ import type { Event, Node, PersistentVolumeClaim, Pod } from "../../kube/generat
 import type { Stored } from "../../kube/resource.ts";
 import { formatTime, parseTime } from "../../kube/time.ts";
 import { isDeletionHeld } from "../../plan/removal/protect-from-deletion.ts";
+import { isOutdatedCondition } from "../../model/group-state.ts";
 import { hasCondition } from "../../model/process-group.ts";
 import { podNameOf } from "../../model/process-group-id.ts";
 import { nameList } from "../../plan/wait.ts";
 import { concernAt } from "../../plan/reasons/concern.ts";
 import type { Concern } from "../../plan/reasons/reason.ts";
-import { groupTroubles, isOutdatedCondition, meaningOf } from "./groups.ts";
+import { groupTroubles, meaningOf } from "./groups.ts";
 import type { GroupTrouble } from "./groups.ts";
 import { objectTroubles, recentEvents } from "./objects.ts";
 import type { ObjectTrouble, ToldEvent } from "./objects.ts";
@@ -25,6 +26,7 @@ import { migrationText } from "./migration.ts";
 import { outrunBy } from "./outrun.ts";
 import type { Outrun } from "./outrun.ts";
 import { podsById, withPodsSeen } from "./seen-since.ts";
+import type { SeenInDatabase } from "./seen-since.ts";
 import { staleFacts } from "./staleness.ts";
 import { asSentence, formatAge } from "./words.ts";
 
@@ -36,6 +38,8 @@ export interface ExplainInput {
   events: readonly Stored<Event>[] | undefined;
   /** Those on which the pods are, as far as one may look at them. */
   nodes: readonly Stored<Node>[] | undefined;
+  /** What the database says itself, where it was asked. */
+  database?: SeenInDatabase;
   /** What could not be read, and why. */
   unread: readonly string[];
 }
@@ -154,11 +158,11 @@ export function explainCluster(input: ExplainInput, nowMs: number): ExplainPage 
   };
 }
 
-/** As the status has them, without what pods that were made since contradict. */
-function groupsSeen({ cluster, pods = [] }: ExplainInput): readonly ProcessGroupStatus[] {
+/** As the status has them, without what pods that were made since, and the database, contradict. */
+function groupsSeen({ cluster, database, pods = [] }: ExplainInput): readonly ProcessGroupStatus[] {
   const byId = podsById(cluster, pods);
   const groups = cluster.status?.processGroups ?? [];
-  return groups.map((group) => withPodsSeen(group, byId.get(group.processGroupID)));
+  return groups.map((group) => withPodsSeen(group, byId.get(group.processGroupID), database));
 }
 
 function migrationOf({ status }: FoundationDBCluster, nowMs: number): { migration?: string } {

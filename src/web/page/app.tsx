@@ -197,7 +197,12 @@ function Chosen({ model, shown }: ClusterPageProps) {
     case "map":
       return <MapPage {...{ model, shown }} />;
     case "now":
-      return <NowView now={model.now} commands={model.commands} />;
+      return (
+        <NowView
+          {...{ now: model.now, commands: model.commands }}
+          backupsHref={hashOf({ view: "backups", namespace: model.namespace, name: model.name })}
+        />
+      );
     case "time-line":
       return <TimeLineView model={model.timeLine} />;
     case "figures":

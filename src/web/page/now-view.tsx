@@ -1,6 +1,6 @@
 // What the operator does and waits for, with what a person can do, as `kubectl fdb explain` and `plan` say it.
 // Rules: spec/page.md [PAGE9].
-import type { ClassRow } from "../../plugin/status/status-view.ts";
+import type { ClassRow } from "../../plugin/status/group-counts.ts";
 import { recentMax } from "../../plugin/explain/recent-max.ts";
 import type { ClusterModel, NowModel } from "../view-model.ts";
 import { Age, Commands, pure, Told, Until, Wait } from "./parts.tsx";
@@ -8,14 +8,22 @@ import { Age, Commands, pure, Told, Until, Wait } from "./parts.tsx";
 interface NowProps {
   readonly now: NowModel;
   readonly commands: ClusterModel["commands"];
+  /** The address of the view of backups. */
+  readonly backupsHref: string;
 }
 
-export const NowView = pure(({ now, commands }: NowProps) => (
+export const NowView = pure(({ now, commands, backupsHref }: NowProps) => (
   <div class="columns">
     <div>
       <section class="block">
         <h2>Waits</h2>
-        {now.waits.length === 0 ? <p class="dim">The operator waits for nothing.</p> : null}
+        {now.waits.length > 0 ? null : (
+          <p class="dim">
+            {now.backupWaits.length === 0
+              ? "The operator waits for nothing."
+              : "For the cluster itself the operator waits for nothing."}
+          </p>
+        )}
         <Outrun now={now} />
         <ul class="plain waits">
           {now.waits.map((wait) => (
@@ -26,7 +34,19 @@ export const NowView = pure(({ now, commands }: NowProps) => (
               urgency={now.ownUrgency}
             />
           ))}
+          {now.backupWaits.map(({ backup, ...wait }) => (
+            <Wait
+              key={`${backup} ${wait.step} ${wait.reason}`}
+              wait={{ ...wait, object: `backup/${backup}` }}
+              meaning={now.meanings[wait.reason]}
+            />
+          ))}
         </ul>
+        {now.backupWaits.length === 0 ? null : (
+          <p>
+            <a href={backupsHref}>See Backups</a>
+          </p>
+        )}
       </section>
       <section class="block">
         <h2>About to be done</h2>
@@ -196,14 +216,9 @@ function Quarantine({ now }: { readonly now: NowModel }) {
   );
 }
 
-/** Those that are not there are worse than those that are, and are not well; what is only outdated serves. */
-function shortText({ wanted, total, well, outdated, starting, leaving }: ClassRow): string {
-  const staying = total - leaving;
-  const ill = staying - well - outdated - starting;
-  const parts = [
-    staying < wanted ? `${wanted - staying} missing` : "",
-    ill > 0 ? `${ill} not well` : "",
-  ];
+/** Those that are not there are worse than those that are, and do not run as they should. */
+function shortText({ missing, failing }: ClassRow): string {
+  const parts = [missing > 0 ? `${missing} missing` : "", failing > 0 ? `${failing} failing` : ""];
   return parts.filter(Boolean).join(", ");
 }
 

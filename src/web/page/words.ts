@@ -1,7 +1,8 @@
 // The words of the page: of states, answers and times, so that nothing is told by a colour alone. Pure.
 // Rules: spec/page.md [PAGE5].
-import type { TileState, Urgency } from "../view-model.ts";
+import type { BackupTroubles, TileState, Urgency } from "../view-model.ts";
 import type { ExplainedFact, Verdict } from "../../plugin/explain/page.ts";
+import type { GroupCounts } from "../../plugin/status/group-counts.ts";
 
 /** What somebody who was woken up wants to know first. */
 const urgencyWords: Readonly<Record<Urgency, string>> = {
@@ -29,6 +30,8 @@ export interface Needed {
   readonly verdict: Verdict;
   /** Of the wait that matters most. */
   readonly reason: string | undefined;
+  /** The backup that needs somebody most. */
+  readonly backup: string | undefined;
 }
 
 /** What a cluster needs, with its mark; where a backup of it needs more than itself, that is said. */
@@ -37,8 +40,11 @@ export function chipOf({
   ownUrgency,
   verdict,
   reason,
+  backup = "",
 }: Needed): readonly [mark: string, text: string] {
-  if (urgency > ownUrgency) return [urgencyMarks[urgency], `${urgencyWords[urgency]}: a backup`];
+  if (urgency > ownUrgency) {
+    return [urgencyMarks[urgency], `${urgencyWords[urgency]}: backup ${backup}`];
+  }
   const calm = urgency > 1 ? undefined : calmWords[verdict];
   if (calm !== undefined) return [verdict === "asleep" ? "☾" : urgencyMarks[urgency], calm];
   if (urgency === 1 && reason === "MaintenanceWindowClosed") return ["◷", "Waits for its window"];
@@ -67,7 +73,7 @@ export const tileStates: readonly TileState[] = [
 
 export const stateMeanings: Readonly<Record<TileState, string>> = {
   failing: "does not run as it should",
-  starting: "its pod is not there or does not run yet",
+  starting: "comes up, and the operator has not seen it run yet",
   leaving: "is taken out, or about to be",
   outdated: "made from an older specification",
   foreign: "the database knows it, the resource does not",
@@ -113,22 +119,19 @@ export const answerWords: Readonly<Record<ShownAnswer, string>> = {
   unknown: "Not known",
 };
 
-/** How many process groups there are of each kind. */
-interface GroupCounts {
-  readonly well: number;
-  readonly total: number;
-  readonly wanted: number;
-  readonly outdated: number;
-  readonly starting: number;
-  readonly leaving: number;
+/** "9 of 11 well, 1 starting, 1 leaving": the parts add up, and those that are still to be made are among them. */
+export function wellText(counts: GroupCounts, noun = ""): string {
+  const kinds = ["failing", "missing", "outdated", "starting", "leaving"] as const;
+  const others = kinds.filter((kind) => counts[kind] > 0).map((kind) => `${counts[kind]} ${kind}`);
+  const all = `${counts.total + counts.missing}${noun === "" ? "" : ` ${noun}`}`;
+  return [`${counts.well} of ${all} well`, ...others].join(", ");
 }
 
-/** "9 of 11 well, 1 starting, 1 leaving"; those that are still to be made are not well, either. */
-export function wellText(counts: GroupCounts, noun = ""): string {
-  const kinds = ["outdated", "starting", "leaving"] as const;
-  const others = kinds.filter((kind) => counts[kind] > 0).map((kind) => `${counts[kind]} ${kind}`);
-  const all = `${Math.max(counts.total, counts.wanted)}${noun === "" ? "" : ` ${noun}`}`;
-  return [`${counts.well} of ${all} well`, ...others].join(", ");
+/** "1 of 2 backups in trouble, 1 worth a look". */
+export function backupsText({ inTrouble, worthALook }: BackupTroubles, total: number): string {
+  const of = total === 1 ? "1 backup" : `${total} backups`;
+  if (inTrouble === 0) return `${worthALook} of ${of} worth a look`;
+  return `${inTrouble} of ${of} in trouble${worthALook === 0 ? "" : `, ${worthALook} worth a look`}`;
 }
 
 const two = (number: number): string => String(number).padStart(2, "0");

@@ -72,24 +72,26 @@ test("[WEB4] a cluster is as urgent as its most urgent backup, which it names, a
   });
   assert.equal(clusterCard(cluster, [fine], nowMs).urgency, 0);
   const worse = clusterCard(cluster, [fine, late], nowMs);
-  assert.deepEqual([worse.urgency, worse.ownUrgency, worse.backups?.inTrouble], [2, 0, 1]);
+  assert.deepEqual([worse.urgency, worse.ownUrgency], [2, 0]);
+  assert.deepEqual([worse.backups?.inTrouble, worse.backups?.worthALook], [0, 1]);
   const card = clusterCard(cluster, [fine, late, stuck], nowMs);
   assert.deepEqual([card.urgency, card.ownUrgency], [3, 0]);
   assert.deepEqual(card.backups, {
-    ...{ total: 3, inTrouble: 2 },
+    ...{ total: 3, inTrouble: 1, worthALook: 1 },
     worst: {
       ...{ backup: "c", urgency: 3 },
       headline: "The backup needs you: it waits: BackupUrlInvalid.",
       remedy: "Mend it.",
     },
   });
-  assert.equal(withBackups(3, { inTrouble: 1, worst: { ...worstOf(worse), urgency: 2 } }), 3);
+  assert.equal(withBackups(3, { ...none, worst: { ...worstOf(worse), urgency: 2 } }), 3);
   assert.equal(withBackups(1, undefined), 1);
   assert.equal(card.quarantine, undefined);
   const kept = sceneCluster([], { quarantine: [{ volumeClaim: "a" }, { volumeClaim: "b" }] });
   assert.equal(clusterCard(kept, undefined, nowMs).quarantine, 2);
 });
 
+const none = { inTrouble: 0, worthALook: 0 };
 const worstOf = ({ backups }: ClusterCard): NonNullable<BackupTroubles["worst"]> =>
   backups?.worst ?? { backup: "", urgency: 0, headline: "" };
 
@@ -105,10 +107,10 @@ test("[WEB4] a card counts waits by concern, and names the one that matters most
     [first?.reason, first?.remedy],
     ["VersionChangeRefused", "Choose another version."],
   );
-  assert.deepEqual(card.backups, { total: 0, inTrouble: 0 });
+  assert.deepEqual(card.backups, { total: 0, inTrouble: 0, worthALook: 0 });
 });
 
-test("[WEB4] backups in trouble are counted", () => {
+test("[WEB4] a backup that runs less well than it should is worth a look, and not in trouble", () => {
   const backup = (name: string, behind: string): Stored<FoundationDBBackup> =>
     ({
       ...{ apiVersion: "apps.foundationdb.org/v1beta2", kind: "FoundationDBBackup" },
@@ -117,7 +119,8 @@ test("[WEB4] backups in trouble are counted", () => {
       status: conditions(condition("Reconciled", "True"), condition("Behind", behind)),
     }) as unknown as Stored<FoundationDBBackup>;
   const card = clusterCard(sceneCluster([]), [backup("a", "True"), backup("b", "False")], nowMs);
-  assert.deepEqual([card.backups?.total, card.backups?.inTrouble], [2, 1]);
+  const { total, inTrouble, worthALook } = card.backups ?? {};
+  assert.deepEqual([total, inTrouble, worthALook], [2, 0, 1]);
 });
 
 const around = (cluster: ExplainInput["cluster"]): ExplainInput => ({
@@ -152,24 +155,45 @@ test("[WEB5] now has waits with what they mean, classes, and what is about to be
   assert.match(model.meanings["PodPending"] ?? "", /\w+ \w+/);
   assert.deepEqual(
     model.classes.find(({ processClass }) => processClass === "storage"),
-    { processClass: "storage", wanted: 3, total: 2, well: 1, outdated: 1, starting: 0, leaving: 0 },
+    {
+      ...{ processClass: "storage", wanted: 3, total: 2, missing: 1 },
+      ...{ well: 1, outdated: 1, starting: 0, failing: 0, leaving: 0 },
+    },
   );
 });
 
-test("[WEB5] process groups that are only outdated, or never ran, are told apart from those that are not well", () => {
+test("[VW22] [WEB5] each process group counts once: outdated, starting and leaving apart from failing", () => {
   const groups = [
     group("log-1", ["IncorrectCommandLine"]),
     group("log-2", ["MissingProcesses", "IncorrectConfigMap"]),
     group("log-3", ["Ready"]),
     group("log-4", ["IncorrectCommandLine"], { removalTimestamp: minutesAgo(1) }),
     group("log-5", ["MissingPod", "MissingProcesses"]),
+    group("log-6", ["MissingProcesses"], { removalTimestamp: minutesAgo(1) }),
+    group("log-7", ["MissingProcesses"], {
+      ...{ removalTimestamp: minutesAgo(1), exclusionTimestamp: minutesAgo(1) },
+    }),
   ].map((one) => (one.processGroupID === "log-5" ? one : { ...one, faultDomain: "n1" }));
   const cluster = sceneCluster(groups);
-  const { processGroups } = clusterCard(cluster, [], nowMs);
-  const { total, well, outdated, starting, leaving } = processGroups;
-  assert.deepEqual([total, well, outdated, starting, leaving], [5, 1, 1, 1, 1]);
-  const [log] = nowModel(around(cluster), nowMs).classes;
-  assert.deepEqual([log?.well, log?.outdated, log?.starting, log?.leaving], [1, 1, 1, 1]);
+  const counts = { total: 7, failing: 2, starting: 1, leaving: 2, outdated: 1, well: 1 };
+  const { wanted: _, missing: _missing, ...told } = clusterCard(cluster, [], nowMs).processGroups;
+  assert.deepEqual(told, counts);
+  const {
+    wanted = 0,
+    missing,
+    processClass: _class,
+    ...log
+  } = nowModel(around(cluster), nowMs).classes.find((row) => row.processClass === "log") ?? {};
+  assert.deepEqual(log, counts);
+  // Those that leave are no part of what is wanted.
+  assert.equal(missing, Math.max(0, wanted - 4));
+});
+
+test("[VW22] a process group whose pod the operator says cannot start is failing", () => {
+  const groups = [group("log-1", ["PodPending"]), group("log-2", ["PodPending"])];
+  const blockedBy = [waiting("PodUnschedulable", { object: "pod/sample-log-1" })];
+  const { processGroups } = clusterCard(sceneCluster(groups, { blockedBy }), [], nowMs);
+  assert.deepEqual([processGroups.failing, processGroups.starting], [1, 1]);
 });
 
 test("[WEB5] where nothing is about to be done, now says why as plan does", () => {

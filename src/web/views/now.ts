@@ -10,7 +10,10 @@ import type { NowModel } from "../view-model.ts";
 import { urgencyOf } from "./card.ts";
 
 /** What backups need is added where they are known. */
-export function nowModel(input: ExplainInput, nowMs: number): Omit<NowModel, "urgency"> {
+export function nowModel(
+  input: ExplainInput,
+  nowMs: number,
+): Omit<NowModel, "backupWaits" | "urgency"> {
   const {
     asOf: _,
     cluster: _name,
@@ -25,11 +28,16 @@ export function nowModel(input: ExplainInput, nowMs: number): Omit<NowModel, "ur
     ahead: plan.ahead,
     ...(plan.ahead.length === 0 ? { nothingAhead: nothingAhead(plan) } : {}),
     classes: classRows(input.cluster),
-    meanings: Object.fromEntries(
-      page.waits.flatMap(({ reason }) => {
-        const meaning = reasonOf(reason)?.meaning;
-        return meaning === undefined ? [] : [[reason, meaning]];
-      }),
-    ),
+    meanings: meaningsOf(page.waits),
   };
+}
+
+/** The paragraphs of the manual about what is waited for. */
+export function meaningsOf(waits: readonly { readonly reason: string }[]): Record<string, string> {
+  return Object.fromEntries(
+    waits.flatMap(({ reason }) => {
+      const meaning = reasonOf(reason)?.meaning;
+      return meaning === undefined ? [] : [[reason, meaning]];
+    }),
+  );
 }
