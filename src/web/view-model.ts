@@ -122,7 +122,6 @@ export interface NowModel extends Pick<
       | "outrun"
       | "processGroups"
       | "objects"
-      | "quarantine"
       | "recent"
       | "stale"
       | "unread"
@@ -130,6 +129,8 @@ export interface NowModel extends Pick<
 > {
   readonly urgency: Urgency;
   readonly ownUrgency: Urgency;
+  /** Volumes of process groups that are gone, each with the command that gives it back. */
+  readonly quarantine: readonly (ExplainPage["quarantine"][0] & { readonly command: string })[];
   /** What the operator is about to do, in the order of its steps. */
   readonly ahead: readonly PlannedAct[];
   /** What is said instead where that is nothing. */

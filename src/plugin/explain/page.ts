@@ -111,7 +111,14 @@ export interface ExplainPage {
   unread: readonly string[];
 }
 
-export function explainCluster(input: ExplainInput, nowMs: number): ExplainPage {
+/** How a headline tells since when it is so: a page that goes on needs a time, since an age does not stay true. */
+export type Lasting = "age" | "none" | "time";
+
+export function explainCluster(
+  input: ExplainInput,
+  nowMs: number,
+  lasting: Lasting = "age",
+): ExplainPage {
   const { cluster } = input;
   const { metadata, spec, status = {} } = cluster;
   const stale = staleFacts(input, nowMs);
@@ -132,7 +139,9 @@ export function explainCluster(input: ExplainInput, nowMs: number): ExplainPage 
     namespace: metadata.namespace ?? "",
     asOf: formatTime(nowMs),
     verdict,
-    headline: headlineOf(verdict, facts, waits, cluster, nowMs),
+    headline: headlineOf(verdict, facts, waits, cluster, (...some) =>
+      lastingText(some, lasting, nowMs),
+    ),
     version: {
       wanted: spec.version,
       ...(status.runningVersion === undefined ? {} : { running: status.runningVersion }),
@@ -325,7 +334,7 @@ function headlineOf(
   { serving, sound, reconciled }: Facts,
   waits: readonly ExplainedWait[],
   cluster: FoundationDBCluster,
-  nowMs: number,
+  lasting: (...facts: readonly ExplainedFact[]) => string,
 ): string {
   const count = waits.filter((wait) => wait.concern !== "passing").length;
   const things = count === 1 ? "one thing needs" : `${count} things need`;
@@ -347,7 +356,7 @@ function headlineOf(
     case "invalid":
       return `The spec is invalid: nothing is changed until it is corrected.${servingWords(serving)}`;
     case "down":
-      return `THE DATABASE IS DOWN${lasting(nowMs, serving)}: ${serving.text}; ${look}.`;
+      return `THE DATABASE IS DOWN${lasting(serving)}: ${serving.text}; ${look}.`;
     case "starting":
       return cluster.status?.configured === true
         ? `The database wakes from its sleep; ${look}.`
@@ -362,7 +371,7 @@ function headlineOf(
     case "working":
       return `The database serves reads and writes, and ${windowText(waits) ?? look}.`;
     case "healthy":
-      return `Healthy${lasting(nowMs, serving, sound, reconciled)}: the database serves reads and writes, and everything is as specified.`;
+      return `Healthy${lasting(serving, sound, reconciled)}: the database serves reads and writes, and everything is as specified.`;
   }
 }
 
@@ -406,10 +415,12 @@ function unreadGeneration({ metadata, status }: FoundationDBCluster): string {
   return ` Generation ${reconciled} is in force, not ${generation}.`;
 }
 
-/** " for 12m": since the youngest of these facts is so. */
-function lasting(nowMs: number, ...facts: readonly ExplainedFact[]): string {
+/** " for 12m" or " since TIME": since the youngest of these facts is so. */
+function lastingText(facts: readonly ExplainedFact[], lasting: Lasting, nowMs: number): string {
   const times = facts.flatMap(({ since }) => parseTime(since) ?? []);
-  return times.length === 0 ? "" : ` for ${formatAge(nowMs - mostOf(times))}`;
+  if (times.length === 0 || lasting === "none") return "";
+  const sinceMs = mostOf(times);
+  return lasting === "age" ? ` for ${formatAge(nowMs - sinceMs)}` : ` since ${formatTime(sinceMs)}`;
 }
 
 function servingWords(serving: ExplainedFact): string {

@@ -12,7 +12,7 @@ import { databaseFigures } from "../../model/database-figures.ts";
 import type { DatabaseFigures } from "../../model/database-figures.ts";
 import type { DatabaseAnswer } from "../database/ask-database.ts";
 import { explainCluster } from "../explain/page.ts";
-import type { ExplainInput, ExplainPage } from "../explain/page.ts";
+import type { ExplainInput, ExplainPage, Lasting } from "../explain/page.ts";
 import { countsOf } from "./group-counts.ts";
 import type { ClassRow, GroupCounts } from "./group-counts.ts";
 
@@ -26,9 +26,13 @@ export interface StatusRow extends Pick<
   readonly createdAt?: string;
 }
 
-export function statusRow(cluster: Stored<FoundationDBCluster>, nowMs: number): StatusRow {
+export function statusRow(
+  cluster: Stored<FoundationDBCluster>,
+  nowMs: number,
+  lasting: Lasting = "age",
+): StatusRow {
   const nothing = { pods: undefined, pvcs: undefined, events: undefined, nodes: undefined };
-  const page = explainCluster({ cluster, ...nothing, unread: [] }, nowMs);
+  const page = explainCluster({ cluster, ...nothing, unread: [] }, nowMs, lasting);
   const { cluster: name, namespace, verdict, headline, version, redundancyMode } = page;
   const { serving, sound, reconciled, doing, waits, stale, asOf } = page;
   const { creationTimestamp: createdAt } = cluster.metadata;

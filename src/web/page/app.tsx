@@ -9,7 +9,7 @@ import { FiguresView } from "./figures-view.tsx";
 import { Help } from "./help.tsx";
 import { MapView } from "./map-view.tsx";
 import { NowView } from "./now-view.tsx";
-import { Age, pure } from "./parts.tsx";
+import { Age, pure, UrgencyChip } from "./parts.tsx";
 import { PreviewView } from "./preview-view.tsx";
 import { hashOf } from "./route.ts";
 import type { Route } from "./route.ts";
@@ -55,6 +55,7 @@ function Bar() {
         </svg>
         FoundationDB
       </a>
+      <ShownCluster />
       <span class="where" title={session.value?.where}>
         {session.value?.where ?? ""}
       </span>
@@ -64,6 +65,23 @@ function Bar() {
         Keys <kbd aria-hidden="true">?</kbd>
       </button>
     </header>
+  );
+}
+
+/** Which cluster is shown and what it needs, however far one has scrolled. */
+function ShownCluster() {
+  const { value: shown } = cluster;
+  if (route.value.view === "clusters" || shown === undefined || shown.isMissing) return null;
+  const { namespace, name, now, backups } = shown;
+  const { urgency, ownUrgency, verdict, waits } = now;
+  return (
+    <span class="shown-cluster">
+      {namespace}/<strong>{name}</strong>
+      <UrgencyChip
+        {...{ urgency, ownUrgency, verdict, reason: waits[0]?.reason }}
+        backup={backups.worst?.backup}
+      />
+    </span>
   );
 }
 

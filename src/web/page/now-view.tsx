@@ -3,7 +3,7 @@
 import type { ClassRow } from "../../plugin/status/group-counts.ts";
 import { recentMax } from "../../plugin/explain/recent-max.ts";
 import type { ClusterModel, NowModel } from "../view-model.ts";
-import { Age, Commands, pure, Told, Until, Wait } from "./parts.tsx";
+import { Age, Commands, Copied, pure, Told, Until, Wait } from "./parts.tsx";
 
 interface NowProps {
   readonly now: NowModel;
@@ -55,7 +55,7 @@ export const NowView = pure(({ now, commands, backupsHref }: NowProps) => (
           {now.ahead.map(({ flag, text, detail, processGroups }) => (
             <li key={flag}>
               <strong>{text}</strong>
-              {detail === undefined ? null : <span> {detail}</span>}
+              {detail === undefined ? null : <span>: {detail}</span>}
               {processGroups.length === 0 ? null : <p class="dim">{listed(processGroups)}</p>}
             </li>
           ))}
@@ -189,25 +189,28 @@ function Quarantine({ now }: { readonly now: NowModel }) {
     <section class="block">
       <h2>Volumes in quarantine</h2>
       <p class="dim">
-        Their process groups were removed. <code>kubectl fdb quarantine restore</code> gives one
-        back as long as it is there.
+        Their process groups were removed. Each can be given back as long as it is there. As they
+        stand, the commands only try it.
       </p>
       <ul class="plain">
-        {quarantine.slice(0, listedMax).map(({ volumeClaim, processGroupID, until, kept }) => (
-          <li key={volumeClaim}>
-            <strong>{volumeClaim}</strong>
-            {processGroupID === undefined ? null : (
-              <span class="dim"> of {processGroupID}</span>
-            )}:{" "}
-            {until === undefined ? (
-              `not deleted by itself${kept === undefined ? "" : `, ${kept}`}`
-            ) : (
-              <>
-                deleted <Until at={until} /> at the earliest
-              </>
-            )}
-          </li>
-        ))}
+        {quarantine
+          .slice(0, listedMax)
+          .map(({ volumeClaim, processGroupID, until, kept, command }) => (
+            <li key={volumeClaim}>
+              <strong>{volumeClaim}</strong>
+              {processGroupID === undefined ? null : (
+                <span class="dim"> of {processGroupID}</span>
+              )}:{" "}
+              {until === undefined ? (
+                `not deleted by itself${kept === undefined ? "" : `, ${kept}`}`
+              ) : (
+                <>
+                  deleted <Until at={until} /> at the earliest
+                </>
+              )}
+              <Copied title="Give it back" command={command} />
+            </li>
+          ))}
       </ul>
       {quarantine.length > listedMax ? (
         <p class="dim">and {quarantine.length - listedMax} more</p>

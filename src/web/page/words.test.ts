@@ -7,13 +7,15 @@ import {
   backupsText,
   chipOf,
   clockText,
+  commandIn,
   dateText,
+  durationText,
   listThatFits,
   momentText,
   shortTrouble,
-  softBreaks,
   toldParts,
   wellText,
+  wordsIn,
 } from "./words.ts";
 
 test("[PAGE2] a cluster is called at work only when the operator is", () => {
@@ -89,14 +91,52 @@ test("[PAGE18] times in the sentences of the operator are told as all others are
 
 test("[PAGE19] a long word may be broken where its parts meet, and nowhere else", () => {
   const field = "Add region=NAME to spec.blobStoreConfiguration.urlParameters.";
-  assert.deepEqual(softBreaks(field), [
-    ...["Add region=NAME to spec.", "blobStoreConfiguration.", "urlParameters."],
+  assert.deepEqual(wordsIn(field), [
+    { pieces: ["Add region=NAME to "], isWhole: false },
+    { pieces: ["spec", ".blobStoreConfiguration", ".urlParameters."], isWhole: true },
   ]);
   const host = "sample-log-30294.sample.default.svc.cluster.local:4501; 2 things";
-  assert.equal(softBreaks(host).join(""), host);
-  assert.equal(softBreaks(host)[1], "sample.");
-  assert.deepEqual(softBreaks("7.3.63 is short"), ["7.3.63 is short"]);
-  assert.deepEqual(softBreaks(""), [""]);
+  const [broken, ...rest] = wordsIn(host);
+  assert.deepEqual([broken?.pieces.join(""), rest], [host, []]);
+  assert.equal(broken?.pieces[1], ".sample");
+  assert.deepEqual(wordsIn("7.3.63 is short"), [{ pieces: ["7.3.63 is short"], isWhole: false }]);
+  const within = `${field} ${host} status.generations.needsCoordinatorChange is set`;
+  const whole = wordsIn(within).map(({ pieces }) => pieces.join(""));
+  assert.equal(whole.join(""), within);
+  for (const piece of wordsIn(within).flatMap(({ pieces }) => pieces.slice(0, -1))) {
+    assert.doesNotMatch(piece, /\.$/);
+  }
+});
+
+test("[PAGE19] the name of a process group, of a pod or of a node is not broken", () => {
+  const text = "restart log-1111, then sample-log-30294 (pod/sample-log-2)";
+  const whole = wordsIn(text).filter(({ isWhole }) => isWhole);
+  assert.deepEqual(
+    whole.map(({ pieces }) => pieces),
+    [["log-1111,"], ["sample-log-30294"], ["(pod/sample-log-2)"]],
+  );
+});
+
+test("[PAGE9] the command that a remedy ends with can be copied", () => {
+  const command = "kubectl annotate foundationdbcluster a -n b --overwrite c/urgent-generation=2";
+  assert.deepEqual(commandIn(`Nothing: it happens then. If it cannot wait: ${command}`), {
+    said: "Nothing: it happens then.",
+    copied: { title: "If it cannot wait", command },
+  });
+  for (const remedy of [
+    ...[
+      "Nothing: it goes on by itself. `kubectl get pvc` shows the sizes.",
+      "Bring the node back.",
+    ],
+    "Cordon the node with `kubectl cordon NODE`, or remove the annotation.",
+  ]) {
+    assert.deepEqual(commandIn(remedy), { said: remedy });
+  }
+});
+
+test("[PAGE16] how long something takes is told as ages are", () => {
+  const told = [0, 0.04, 2.14, 2, 24, 119, 126, 6_900].map(durationText);
+  assert.deepEqual(told, ["0s", "0.1s", "2.1s", "2s", "24s", "119s", "2m", "1h 55m"]);
 });
 
 test("[PAGE7] a tile says what is wrong in few words", () => {

@@ -1,6 +1,7 @@
 // The words of the page: of states, answers and times, so that nothing is told by a colour alone. Pure.
 // Rules: spec/page.md [PAGE5].
 import type { BackupTroubles, TileState, Urgency } from "../view-model.ts";
+import { formatAge } from "../../plugin/explain/words.ts";
 import type { ExplainedFact, Verdict } from "../../plugin/explain/page.ts";
 import type { GroupCounts } from "../../plugin/status/group-counts.ts";
 
@@ -179,19 +180,56 @@ export function toldParts(text: string): ToldPart[] {
 
 const wordMax = 24;
 
-/** Where a text may be broken besides its spaces: fields, names of hosts and URLs are longer than a card is wide. */
-export function softBreaks(text: string): string[] {
-  const pieces = [""];
-  for (const word of text.split(/(?<=\s)/)) {
-    const isLong = word.trimEnd().length > wordMax;
-    const [first = "", ...others] = isLong ? word.split(joints) : [word];
-    pieces[pieces.length - 1] += first;
-    for (const piece of others) pieces.push(piece);
-  }
-  return pieces;
+/** It may be broken between its pieces; what is to be copied whole, only where it does not fit into a line of its own. */
+export interface BreakableText {
+  readonly pieces: readonly string[];
+  readonly isWhole: boolean;
 }
 
-const joints = /(?<=[./:,;=&?])(?=[^\s./:,;=&?])/;
+/** Where a text may be broken besides its spaces: fields, names of hosts and URLs are longer than a card is wide. */
+export function wordsIn(text: string): BreakableText[] {
+  const found: { pieces: string[]; isWhole: boolean }[] = [];
+  for (const word of text.split(/(?<=\s)/)) {
+    const trimmed = word.trimEnd();
+    const pieces = trimmed.length > wordMax ? word.split(joints) : [word];
+    const last = found.at(-1);
+    if (id.test(trimmed) || (trimmed.length > wordMax && field.test(trimmed))) {
+      const space = word.slice(trimmed.length);
+      found.push({ pieces: trimmed.split(joints), isWhole: true });
+      if (space !== "") found.push({ pieces: [space], isWhole: false });
+    } else if (last === undefined || last.isWhole) found.push({ pieces, isWhole: false });
+    else {
+      const [first = "", ...others] = pieces;
+      const end = last.pieces.pop() ?? "";
+      last.pieces = [...last.pieces, end + first, ...others];
+    }
+  }
+  return found;
+}
+
+/** A line that begins with a dot is seen to go on from the one before; one that ends with a dot seems to have ended. */
+const joints = /(?<=[/:,;=&?])(?=[^\s./:,;=&?])|(?=\.[^\s./:,;=&?])/;
+
+/** Of a process group, a pod or a node. */
+const id = /^\(?(?:[a-z]+\/)?[a-z]\w*(?:-\w+)*-\d+[.,;:)]*$/;
+const field = /^[a-z][A-Za-z]*(?:\.[a-z][A-Za-z]*(?:\[\d+\])?)+[.,;:)]*$/;
+
+/** What a remedy says, and the command that it ends with, with what leads to it. */
+export function commandIn(remedy: string): {
+  readonly said: string;
+  readonly copied?: { readonly title: string; readonly command: string };
+} {
+  const [, said = "", title, command] =
+    /^(.*[.!?] )?([^.!?]+): (kubectl [^`]*)$/s.exec(remedy) ?? [];
+  if (title === undefined || command === undefined) return { said: remedy };
+  return { said: said.trimEnd(), copied: { title, command: command.trimEnd() } };
+}
+
+/** How long something takes, as all ages of the page are told; a fraction of seconds only where there are few. */
+export function durationText(seconds: number): string {
+  const isFew = seconds > 0 && seconds < 10 && !Number.isInteger(seconds);
+  return isFew ? `${Math.max(0.1, Math.round(seconds * 10) / 10)}s` : formatAge(seconds * 1000);
+}
 
 /** What one sees over a time: also by the clock of whoever looks. */
 export function timeTitle(atMs: number): string {

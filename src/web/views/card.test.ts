@@ -14,7 +14,7 @@ import type { FoundationDBBackup } from "../../api/backup.ts";
 import type { ExplainInput } from "../../plugin/explain/page.ts";
 import type { BackupTroubles, ClusterCard } from "../view-model.ts";
 import { clusterCard, withBackups } from "./card.ts";
-import { clusterCommands, groupCommands } from "./commands.ts";
+import { clusterCommands, groupCommands, restoreCommand } from "./commands.ts";
 import { nowModel } from "./now.ts";
 
 const condition = (type: string, status: string): object => ({
@@ -127,11 +127,13 @@ const around = (cluster: ExplainInput["cluster"]): ExplainInput => ({
   ...{ cluster, pods: [], pvcs: [], events: [], nodes: [], unread: [] },
 });
 
-test("[WEB1] a cluster at rest is the same in the next second", () => {
+test("[WEB1] a cluster at rest is the same an hour later: there are times, and no ages", () => {
   const cluster = sceneCluster([group("log-1")]);
   const input = { ...around(cluster), pods: [scenePod("log-1", "n1")] };
-  assert.deepEqual(nowModel(input, nowMs), nowModel(input, nowMs + 1_000));
-  assert.deepEqual(clusterCard(cluster, [], nowMs), clusterCard(cluster, [], nowMs + 1_000));
+  const laterMs = nowMs + 3_600_000;
+  assert.deepEqual(nowModel(input, nowMs), nowModel(input, laterMs));
+  assert.deepEqual(clusterCard(cluster, [], nowMs), clusterCard(cluster, [], laterMs));
+  assert.ok(nowModel(input, nowMs).headline.startsWith(`Healthy since ${minutesAgo(60)}: `));
 });
 
 test("[WEB5] now has waits with what they mean, classes, and what is about to be done", () => {
@@ -208,11 +210,20 @@ test("[WEB5] where nothing is about to be done, now says why as plan does", () =
 
 test("[WEB14] commands name cluster and namespace, and change nothing", () => {
   const cluster = sceneCluster([]);
-  const all = [...clusterCommands(cluster), ...groupCommands(cluster, "log-1", "sample-log-1")];
+  const slept = sceneCluster([], { hibernation: { since: minutesAgo(5) } });
+  const asleep = { ...slept, spec: { ...slept.spec, hibernate: true } };
+  const restore = { title: "", command: restoreCommand(cluster, "sample-log-1-data") };
+  const all = [
+    ...[...clusterCommands(cluster), ...groupCommands(cluster, "log-1", "sample-log-1"), restore],
+    ...clusterCommands(asleep),
+  ];
+  assert.match(restore.command, / -c sample -n default sample-log-1-data --dry-run$/);
+  assert.match(clusterCommands(asleep)[0]?.command ?? "", /"hibernate":false/);
   for (const { command } of all) assert.match(command, / -n default( |$)/);
   assert.ok(
     all.every(
-      ({ command }) => !/ (remove|delete|patch) /.test(command) || command.endsWith(" --dry-run"),
+      ({ command }) =>
+        !/ (remove|delete|patch|restore) /.test(command) || / --dry-run(=server)?$/.test(command),
     ),
   );
   assert.ok(groupCommands(cluster, "log-1", "").every(({ command }) => !command.includes("logs")));

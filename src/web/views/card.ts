@@ -66,7 +66,7 @@ export function clusterCard(
   backups: readonly Stored<FoundationDBBackup>[] | undefined,
   nowMs: number,
 ): ClusterCard {
-  const { asOf: _, waits, ...row } = statusRow(cluster, nowMs);
+  const { asOf: _, waits, ...row } = statusRow(cluster, nowMs, "time");
   const of = (wanted: ExplainedWait["concern"]): ExplainedWait[] =>
     waits.filter(({ concern }) => concern === wanted);
   const [first] = order.flatMap(of);

@@ -8,6 +8,7 @@ import { planPage } from "../../plugin/plan/plan-view.ts";
 import { classRows } from "../../plugin/status/status-view.ts";
 import type { NowModel } from "../view-model.ts";
 import { urgencyOf } from "./card.ts";
+import { restoreCommand } from "./commands.ts";
 
 /** What backups need is added where they are known. */
 export function nowModel(
@@ -20,10 +21,14 @@ export function nowModel(
     namespace: _namespace,
     doing: _doing,
     ...page
-  } = explainCluster(input, nowMs);
+  } = explainCluster(input, nowMs, "time");
   const plan = planPage(input, nowMs);
   return {
     ...page,
+    quarantine: page.quarantine.map((entry) => ({
+      ...entry,
+      command: restoreCommand(input.cluster, entry.volumeClaim),
+    })),
     ownUrgency: urgencyOf(page.verdict, page.waits),
     ahead: plan.ahead,
     ...(plan.ahead.length === 0 ? { nothingAhead: nothingAhead(plan) } : {}),

@@ -64,7 +64,7 @@ export class TimeLine {
   }
 
   noteCluster(cluster: Stored<FoundationDBCluster>, nowMs: number): void {
-    const row = statusRow(cluster, nowMs);
+    const row = statusRow(cluster, nowMs, "none");
     const { verdict, headline, version } = row;
     const generation = cluster.metadata.generation ?? 0;
     const seen = this.#seen;
@@ -91,7 +91,7 @@ export class TimeLine {
           kind: "change",
           reason: verdict,
           // At the moment of the change it has lasted for no time.
-          text: headline.replace(/^(Healthy|THE DATABASE IS DOWN) for [^:]*:/, "$1:"),
+          text: headline,
         });
       }
     }
