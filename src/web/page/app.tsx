@@ -55,10 +55,10 @@ function Bar() {
         </svg>
         FoundationDB
       </a>
-      <ShownCluster />
       <span class="where" title={session.value?.where}>
         {session.value?.where ?? ""}
       </span>
+      <ShownCluster />
       <Connection />
       <ThemeButton />
       <button type="button" aria-keyshortcuts="?" onClick={() => (isHelpOpen.value = true)}>

@@ -131,7 +131,7 @@ function groupsText({ processGroups: { added, removed } }: PreviewReport): [stri
 }
 
 function ranged({ least, most }: Range, told: (value: number) => string = String): string {
-  return least === most ? told(most) : `${told(least)} to ${told(most)}`;
+  return spanText(told(least), told(most));
 }
 
 interface PhasesProps {
