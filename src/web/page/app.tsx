@@ -13,7 +13,16 @@ import { Age, pure, UrgencyChip } from "./parts.tsx";
 import { PreviewView } from "./preview-view.tsx";
 import { hashOf } from "./route.ts";
 import type { Route } from "./route.ts";
-import { cards, cluster, connection, isHelpOpen, isLost, known, refusal } from "./state.ts";
+import {
+  cards,
+  cluster,
+  connection,
+  isHelpOpen,
+  isLost,
+  isScrolled,
+  known,
+  refusal,
+} from "./state.ts";
 import { route, session, theme } from "./state.ts";
 import { StoryPanel } from "./story.tsx";
 import { summaryText } from "./card-order.ts";
@@ -68,10 +77,11 @@ function Bar() {
   );
 }
 
-/** Which cluster is shown and what it needs, however far one has scrolled. */
+/** Which cluster is shown and what it needs, where the head that says so has been scrolled away. */
 function ShownCluster() {
   const { value: shown } = cluster;
-  if (route.value.view === "clusters" || shown === undefined || shown.isMissing) return null;
+  if (route.value.view === "clusters" || !isScrolled.value) return null;
+  if (shown === undefined || shown.isMissing) return null;
   const { namespace, name, now, backups } = shown;
   const { urgency, ownUrgency, verdict, waits } = now;
   return (
