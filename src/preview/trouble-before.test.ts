@@ -38,6 +38,15 @@ test("[PV18] what is outdated, leaves or is drained is no trouble", () => {
   assert.deepEqual(troubleBefore(pictureWith(fine)), []);
 });
 
+test("[PV18] [VW22] what leaves and is gone before its data was moved is counted as everywhere else", () => {
+  const picture = pictureWith({ "log-1": ["MissingProcesses"], "log-2": ["MissingProcesses"] });
+  const [first, second] = picture.cluster.status?.processGroups ?? [];
+  const leaving = { faultDomain: "node-1", removalTimestamp: "2026-01-01T00:00:00Z" };
+  Object.assign(first ?? {}, leaving);
+  Object.assign(second ?? {}, leaving, { exclusionTimestamp: "2026-01-01T00:00:00Z" });
+  assert.match(troubleBefore(picture).join(), /before the change: log-1 \(MissingProcesses\)/);
+});
+
 test("[PV18] processes that wait for a restart have their new arguments in the copy, and that is said", () => {
   assert.deepEqual(otherArguments(pictureWith({ "log-1": ["IncorrectCommandLine"] })), [
     "log-1 waits for a restart with new arguments; in the copy it has them already, and the restart is not part of what is told",

@@ -2,6 +2,7 @@
 // well. Pure. Rule PV18.
 import { conditionIn } from "../kube/condition.ts";
 import type { Node, Pod } from "../kube/generated/types.ts";
+import { isLostOnItsWay } from "../model/group-state.ts";
 import { isMarkedForRemoval } from "../model/process-group.ts";
 import { nameList } from "../plan/wait.ts";
 import type { Picture } from "./picture.ts";
@@ -13,7 +14,7 @@ const harmless = /^(Incorrect|Ready$|NodeDraining$|ResourcesTerminating$)/;
 
 export function troubleBefore({ cluster, objects }: Told): string[] {
   const groups = (cluster.status?.processGroups ?? []).filter(
-    (group) => !isMarkedForRemoval(group),
+    (group) => !isMarkedForRemoval(group) || isLostOnItsWay(group),
   );
   const conditions = new Set<string>();
   const ill: string[] = [];

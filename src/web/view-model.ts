@@ -10,7 +10,8 @@ import type { ObjectTrouble, ToldEvent } from "../plugin/explain/objects.ts";
 import type { ExplainedWait, ExplainPage } from "../plugin/explain/page.ts";
 import type { RestorePage } from "../plugin/explain/restore.ts";
 import type { PlannedAct } from "../plugin/plan/plan-view.ts";
-import type { ClassRow, StatusRow } from "../plugin/status/status-view.ts";
+import type { ClassRow } from "../plugin/status/group-counts.ts";
+import type { StatusRow } from "../plugin/status/status-view.ts";
 import type { TreeKind } from "../plugin/tree/tree-view.ts";
 import type { PreviewReport } from "../preview/report.ts";
 import type { FigureName } from "./figure-names.ts";
@@ -47,8 +48,10 @@ export type Urgency = 0 | 1 | 2 | 3;
 
 /** Of all backups of a cluster. */
 export interface BackupTroubles {
-  /** How many need somebody, or a look. */
+  /** How many need somebody now. */
   readonly inTrouble: number;
+  /** How many need no more than a look: they run, and less well than they should. */
+  readonly worthALook: number;
   /** The one that needs somebody most, where there is one. */
   readonly worst?: {
     readonly backup: string;
@@ -104,6 +107,10 @@ export interface CopiedCommand {
   readonly command: string;
 }
 
+export interface BackupWait extends ExplainedWait {
+  readonly backup: string;
+}
+
 /** What `kubectl fdb explain` and `kubectl fdb plan` say. */
 export interface NowModel extends Pick<
   ExplainPage,
@@ -115,7 +122,6 @@ export interface NowModel extends Pick<
       | "outrun"
       | "processGroups"
       | "objects"
-      | "quarantine"
       | "recent"
       | "stale"
       | "unread"
@@ -123,10 +129,14 @@ export interface NowModel extends Pick<
 > {
   readonly urgency: Urgency;
   readonly ownUrgency: Urgency;
+  /** Volumes of process groups that are gone, each with the command that gives it back. */
+  readonly quarantine: readonly (ExplainPage["quarantine"][0] & { readonly command: string })[];
   /** What the operator is about to do, in the order of its steps. */
   readonly ahead: readonly PlannedAct[];
   /** What is said instead where that is nothing. */
   readonly nothingAhead?: string;
+  /** What backups of this cluster wait for that need somebody, or a look. */
+  readonly backupWaits: readonly BackupWait[];
   /** By process class. */
   readonly classes: readonly ClassRow[];
   /** The paragraph of the manual about a reason for waiting, by reason. */

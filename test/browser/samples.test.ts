@@ -292,6 +292,45 @@ browserTest("[PAGE9] what is waited for is told with its reason and its remedy",
   assert.match(told, /What to do: Bring the node back\./);
 });
 
+browserTest(
+  "[PAGE9] [PAGE19] the command of a remedy can be copied, and its words are whole",
+  async (open) => {
+    const { source } = await dayTwoWorld();
+    const served = await serving(source);
+    const { page, show } = await open(served.url, { viewport: { width: 700, height: 800 } });
+    await show("default/window/now");
+    const copy = page.getByRole("button", { name: "Copy the command: If it cannot wait" });
+    await copy.waitFor();
+    const lines = await page.evaluate(() =>
+      [...document.querySelectorAll(".remedy code .whole")].map((word) => [
+        word.textContent.trim(),
+        word.getClientRects().length,
+      ]),
+    );
+    assert.equal(
+      lines
+        .map(([word]) => word)
+        .join(" ")
+        .startsWith("kubectl annotate "),
+      true,
+    );
+    for (const [word, rows] of lines) assert.equal(rows, 1, String(word));
+  },
+);
+
+browserTest(
+  "[PAGE10] the bar says which cluster is shown when its head has been scrolled away",
+  async (open) => {
+    const served = await serving(await samples(40));
+    const { page, show } = await open(served.url, { viewport: { width: 1_000, height: 500 } });
+    await show("default/sample/now");
+    assert.equal(await page.locator(".shown-cluster").count(), 0);
+    await page.evaluate(() => globalThis.scrollTo({ top: 400 }));
+    const told = await page.locator(".shown-cluster").innerText();
+    assert.match(told, /default\/sample\s+✕\s+Somebody is needed: backup off-site/);
+  },
+);
+
 browserTest("[PAGE2] [PAGE6] what is said of clusters of day two is so", async (open) => {
   const { source } = await dayTwoWorld();
   const served = await serving(source);
@@ -301,7 +340,11 @@ browserTest("[PAGE2] [PAGE6] what is said of clusters of day two is so", async (
     ["window", /Waits for its window/, /waits for a maintenance window .*Nov 18, 02:00 UTC/],
     ["drain", /The operator is at work/, /storage-\d+ leaves its node, which is being drained/],
     ["quarantine", /All is well/, /1 volume in quarantine/],
-    ["backup", /Somebody is needed: a backup/, /Backup off-site: .*1 backup, 1 in trouble/s],
+    [
+      "backup",
+      /Somebody is needed: backup off-site/,
+      /Backup off-site: .*1 of 1 backup in trouble/s,
+    ],
   ];
   for (const [cluster, chip, said] of chips) {
     await show("");

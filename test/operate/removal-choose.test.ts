@@ -232,7 +232,7 @@ test("[R99] a changed volume template is announced a minute before it replaces, 
   const second = world.pass();
   assert.deepEqual(removalIds(second), []);
   assert.ok(second.waits.some(({ reason }) => reason === "VolumeChangeAnnounced"));
-  assert.match(remedyOf("VolumeChangeAnnounced"), /^Put volumeClaimTemplate back before that time/);
+  assert.match(remedyOf("VolumeChangeAnnounced"), /put volumeClaimTemplate back before that time/);
   claimsOf("128G");
   world.nowMs += 10_000;
   const back = world.pass();

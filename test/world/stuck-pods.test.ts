@@ -23,7 +23,7 @@ stuckTest({
   isNew: true,
   reason: "PodUnschedulable",
   message: /0\/3 nodes are available: 3 Insufficient cpu/,
-  page: /does not come up by itself.*Insufficient cpu.*Do: Uncordon or add nodes/,
+  page: /does not come up by itself.*Insufficient cpu.*Do: Add nodes; or free resources/,
 });
 
 stuckTest({
@@ -56,7 +56,7 @@ stuckTest({
   isNew: true,
   reason: "PodUnschedulable",
   message: /didn't match pod anti-affinity rules/,
-  page: /anti-affinity rules.*Do: Uncordon or add nodes/,
+  page: /anti-affinity rules.*Do: Add nodes; or /,
 });
 
 stuckTest({

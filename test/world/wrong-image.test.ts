@@ -36,7 +36,7 @@ for (const imageType of ["unified", "split"] as const) {
         const degraded = conditionIn(status, "Degraded");
         assert.equal(
           degraded?.message,
-          `${names.join(" and ")} never reported to the database, all other processes run and all data has all its copies`,
+          `All data has all its copies, and all processes run but ${names.join(" and ")}, which ${names.length === 1 ? "is" : "are"} still starting`,
         );
         await world.changeSpec({ processes: { storage: null }, automationOptions: null });
         await world.untilReconciled(3 * minuteMs);

@@ -34,6 +34,18 @@ const credentials: Partial<BackupSpec> = {
   },
 };
 
+test("[BK42] lines of a tool are told apart", () => {
+  const said = (message: string): string => {
+    const end = commandEnd(scene, commandPodOf(planBackup(scene), { exitCode: 1, message }));
+    assert.ok(end);
+    return troubleOf(backupWith({}), { program: "fdbbackup", type: "start" }, end).message;
+  };
+  const first = "ERROR: region is required for aws v4 signature";
+  const second = "Try `fdbbackup --help' for more information.";
+  assert.ok(said(`${first}\n\n  ${second}\n`).endsWith(`${first}; ${second}`));
+  assert.ok(said(`Something:\n${second}`).endsWith(`Something: ${second}`));
+});
+
 test("[BK42] each cause that can be told apart has its own reason", () => {
   const timedOut = "ERROR: Could not create backup container: Operation timed out";
   const table: [string, string][] = [

@@ -126,10 +126,18 @@ function hasCredentials({ spec }: FoundationDBBackup): boolean {
 
 const longest = 500;
 
+/** Lines that stand side by side are told apart. */
+function ended(line: string, at: number, all: readonly string[]): string {
+  return at === all.length - 1 || /[.!?:;,]$/.test(line) ? line : `${line};`;
+}
+
 /** A tool may print a page: the lines that name an error say it, or else the first ones. */
 function shortened(text: string): string {
-  const named = text.split("\n").filter((line) => /error/i.test(line));
-  const told = text.length > longest && named.length > 0 ? named.join(" ") : text;
-  const line = told.replaceAll(/\s+/g, " ").trim();
+  const lines = text
+    .split("\n")
+    .map((line) => line.replaceAll(/\s+/g, " ").trim())
+    .filter((line) => line !== "");
+  const named = lines.filter((line) => /error/i.test(line));
+  const line = (text.length > longest && named.length > 0 ? named : lines).map(ended).join(" ");
   return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }

@@ -154,7 +154,7 @@ function runningWait(step: string, pod: Stored<Pod>): NewWait {
     reason: "BackupCommandRunning",
     message: `${programOf(pod)} ${type} runs in pod ${name}${trouble === "" ? "" : `, which has not started: ${trouble}`}`,
     object: `pod/${name}`,
-    remedy: `Look at \`kubectl describe pod ${name}\` if it lasts; the pod has a deadline of its own.`,
+    remedy: `Nothing: the pod has a deadline of its own. If it lasts, look at \`kubectl describe pod ${name}\`.`,
     retryAfterMs: 30_000,
   };
 }

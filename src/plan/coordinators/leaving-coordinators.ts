@@ -89,7 +89,7 @@ function waiting(ids: readonly string[], problem: string, choice: CoordinatorCho
   const message = `Still a coordinator, though to be removed: ${nameList(ids)}; ${problem}`;
   const remedy =
     choice.ok || choice.shortage === undefined
-      ? "Let other processes come up in more fault domains, or change them with fdbcli."
+      ? "Nothing while processes come up in more fault domains. If none do, change the coordinators with fdbcli."
       : zonesRemedy;
   const reason = "ExclusionPostponed";
   return { waits: [{ step, reason, message, retryAfterMs: 5_000, remedy, isForDatabase: true }] };

@@ -140,5 +140,5 @@ export function attemptNote({ zoneAttempt }: Snapshot, draft: Draft): string {
 }
 
 export const zonesRemedy =
-  "When all pods run, those that stay share fault domains: add nodes or uncordon them. If that is not enough, " +
+  "Nothing while pods come up. When all of them run, those that stay share fault domains: add nodes or uncordon them. If that is not enough, " +
   "replace one that shares (processGroupsToRemove); its successor prefers another node.";

@@ -262,7 +262,7 @@ function idsOf(candidates: readonly ExclusionCandidate[]): string[] {
 }
 
 const usualRemedy =
-  "Look at the processes named; a new process group must report before an old one goes.";
+  "Nothing: it goes on when that is over. If it lasts, look at the pods of the processes named.";
 
 function postponed(
   ids: readonly string[],

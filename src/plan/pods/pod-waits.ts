@@ -19,6 +19,7 @@ import { viewOf } from "../view/cluster-view.ts";
 import type { Draft } from "../step.ts";
 import type { RemediedReason } from "../reasons/registry.ts";
 import type { NewWait } from "../wait.ts";
+import { unschedulableRemedy } from "./unschedulable-remedy.ts";
 import { nameList } from "../wait.ts";
 
 interface Cause {
@@ -30,12 +31,15 @@ interface Cause {
 
 interface Telling {
   text: (names: string, detail: string, isOne: boolean) => string;
+  /** Where the detail tells what helps; otherwise that of the reason. */
+  remedy?: (detail: string) => string | undefined;
   isForDatabase?: boolean;
 }
 
 const tellings: Partial<Record<RemediedReason, Telling>> = {
   PodUnschedulable: {
     text: (names, detail) => `No node takes ${names}: ${detail}`,
+    remedy: unschedulableRemedy,
   },
   FaultDomainNeedsNode: {
     text: (names, detail) => `No node takes ${names}: ${detail}`,
@@ -107,9 +111,11 @@ export function podWaits(snapshot: Snapshot, draft: Draft): NewWait[] {
 function toWait(cause: Cause, names: readonly string[], telling: Telling): NewWait {
   const list = names.length === 1 ? `pod ${names[0]}` : `pods ${nameList(names)}`;
   const message = telling.text(list, cause.detail, names.length === 1);
+  const { reason, step } = cause;
+  const remedy = telling.remedy?.(cause.detail);
   return {
-    step: cause.step,
-    reason: cause.reason,
+    step,
+    ...(remedy === undefined ? { reason } : { reason, remedy }),
     message: message.charAt(0).toUpperCase() + message.slice(1),
     ...(names.length === 1 ? { object: `pod/${names[0]}` } : {}),
     retryAfterMs: 15_000,

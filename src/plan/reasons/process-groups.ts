@@ -101,8 +101,8 @@ export const processGroupReasons = {
       "begins a minute after the change; until then, putting the template back leaves everything " +
       "as it was. Afterwards replacements go on to their end.",
     remedy:
-      "Put volumeClaimTemplate back before that time if the volumes should stay as they are: " +
-      "afterwards it is not taken back. Otherwise let there be room for the new pods and volumes " +
-      "beside the old ones.",
+      "Nothing, if the volumes are to change and there is room for the new pods and volumes beside " +
+      "the old ones. If they should stay as they are, put volumeClaimTemplate back before that time: " +
+      "afterwards it is not taken back.",
   },
 } as const satisfies Readonly<Record<string, Reason>>;

@@ -41,6 +41,29 @@ test("[P7] what needs a look or a person is not answered with nothing", () => {
   assert.deepEqual(idle, []);
 });
 
+test("[E63] what passes by itself asks nobody to do something first", () => {
+  const asking = all.filter((name) => {
+    const { concern, remedy = "Nothing." } = reasonOf(name) ?? {};
+    return concern === "passing" && !remedy.startsWith("Nothing");
+  });
+  assert.deepEqual(asking, []);
+});
+
+test("[E63] nor does a step for one of these reasons", () => {
+  const plans = globSync(join(import.meta.dirname, "../**/*.ts"));
+  const said = plans.flatMap((file) => {
+    const text = readFileSync(file, "utf8");
+    const waits = text.matchAll(/reason: "(\w+)",\n(?:(?!\}).*\n)*?\s+remedy:\s+["`](.*)/g);
+    return [...waits].map(([, reason = "", remedy = ""]) => [reason, remedy] as const);
+  });
+  const passing = said.filter(([reason]) => reasonOf(reason)?.concern === "passing");
+  assert.ok(passing.length > 10, `only ${passing.length} were found`);
+  assert.deepEqual(
+    passing.filter(([, remedy]) => !remedy.startsWith("Nothing")),
+    [],
+  );
+});
+
 test("[P7] only what ordinary work brings with it has a usual time, and only what deserves a look", () => {
   const odd = all.filter((name) => {
     const { concern, usualMs } = reasonOf(name) ?? {};

@@ -237,7 +237,8 @@ function postponed(failures: readonly Failure[], problem: string): NewWait {
     reason: "ReplacementPostponed",
     message: `${idsOf(failures)} should be replaced (${failures[0]?.cause}), but ${problem}`,
     retryAfterMs: 5_000,
-    remedy: "Look at the pods and nodes named; replacements wait until the database is available.",
+    remedy:
+      "Nothing: replacements go on when that is over. If it lasts, look at the pods and nodes named.",
     isForDatabase: true,
   };
 }

@@ -80,7 +80,7 @@ function otherRestore(snapshot: RestoreSnapshot): NewWait | undefined {
     reason: "RestoreOtherRunning",
     message: `${who} goes into the same database; this one follows`,
     remedy:
-      "It passes by itself when the other restore has ended. If that does not get on, look at what it waits for.",
+      "Nothing: it passes by itself when the other restore has ended. If that does not get on, look at what it waits for.",
     retryAfterMs: 15_000,
   });
   const record = otherUnderWay(snapshot);

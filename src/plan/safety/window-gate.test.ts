@@ -71,7 +71,7 @@ test("[WIN7] a restart in which one process goes first names those that follow",
     const { waits = [] } = throughWindows(snapshot, draft, "bounceProcesses", {
       actions: [action as Action],
     });
-    return waits.map(({ message }) => message.replace(/^.*\): /, "")).join();
+    return waits.map(({ message }) => message.replace(/^.* itself will /, "")).join();
   };
   assert.equal(told(false, "log-1"), "restart log-1 first, then log-2");
   assert.equal(told(false, "log-1", "log-2"), "restart log-1 and log-2");

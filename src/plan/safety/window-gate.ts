@@ -156,7 +156,7 @@ function heldWait(snapshot: Snapshot, step: string, held: readonly string[]): Ne
   return {
     step,
     reason: "MaintenanceWindowClosed",
-    message: `Waits for a maintenance window (${text}): ${held.join("; ").slice(0, 1000)}`,
+    message: `Waits for a maintenance window (${text}), in which the operator itself will ${held.join("; ").slice(0, 1000)}`,
     remedy: remedyOf(snapshot),
     retryAfterMs: Math.min(lookMs, Math.max(1_000, leftMs)),
   };

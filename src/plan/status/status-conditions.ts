@@ -206,11 +206,16 @@ function degraded({ snapshot, status, groups, volumes, lost }: ConditionsInput):
     return judge("True", "DatabaseUnhealthy", "The database says that it is not healthy");
   }
   const coming = groups.filter((group) => !isMarkedForRemoval(group) && !hasReported(group));
-  const run =
-    coming.length === 0
-      ? "All processes run"
-      : `${nameList(coming.map((group) => group.processGroupID))} never reported to the database, all other processes run`;
-  return judge("False", "Healthy", `${run} and all data has all its copies`);
+  if (coming.length === 0) {
+    return judge("False", "Healthy", "All processes run and all data has all its copies");
+  }
+  const names = nameList(coming.map((group) => group.processGroupID));
+  const are = coming.length === 1 ? "is" : "are";
+  return judge(
+    "False",
+    "Healthy",
+    `All data has all its copies, and all processes run but ${names}, which ${are} still starting`,
+  );
 }
 
 /** While data leaves process groups that are to go, the database calls itself unhealthy although nothing is missing. */

@@ -159,7 +159,7 @@ function stagingHold(kind: string, names: readonly string[]): Hold {
   const rest = names.length === 0 ? "the ConfigMap" : `${kind}: ${nameList(names)}`;
   const message = `Not prepared yet: ${rest}`;
   const remedy =
-    "Usually this takes a minute. If not, look at the sidecars of the pods: their image may not come.";
+    "Nothing: usually this takes a minute. If not, look at the sidecars of the pods: their image may not come.";
   return hold("UpgradeStaging", message, remedy, 2_000);
 }
 

@@ -80,16 +80,6 @@ const meanings: Readonly<
   ],
 };
 
-/** Conditions of what runs, but was made from an older specification. */
-const outdated: ReadonlySet<string> = new Set<ConditionType>([
-  ...(["IncorrectPodSpec", "IncorrectPodMetadata", "IncorrectSidecarImage"] as const),
-  ...(["IncorrectConfigMap", "IncorrectCommandLine"] as const),
-]);
-
-export function isOutdatedCondition(condition: string): boolean {
-  return outdated.has(condition);
-}
-
 /** A condition in words; undefined for what is no condition of a process group. */
 export function meaningOf(condition: string, groups = 1): string | undefined {
   if (!Object.hasOwn(meanings, condition)) return undefined;

@@ -40,11 +40,11 @@ const headline = (groups: Parameters<typeof sceneCluster>[0], status: object): s
 test("[E2] a change that waits for its window is not called work", () => {
   const opens = "the next one opens at 2026-11-18T02:00:00Z";
   const held = waiting("MaintenanceWindowClosed", {
-    message: `Waits for a maintenance window (${opens}): restart log-1`,
+    message: `Waits for a maintenance window (${opens}), in which the operator itself will restart log-1`,
   });
   assert.equal(
     headline([], { blockedBy: [held] }),
-    `The database serves reads and writes, and the operator waits for a maintenance window (${opens}): restart log-1.`,
+    `The database serves reads and writes, and the operator waits for a maintenance window (${opens}), in which the operator itself will restart log-1.`,
   );
   const starting = waiting("PodPending", { since: minutesAgo(0) });
   assert.match(headline([], { blockedBy: [held, starting] }), /the operator is at work/);

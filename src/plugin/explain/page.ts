@@ -12,12 +12,13 @@ import type { Event, Node, PersistentVolumeClaim, Pod } from "../../kube/generat
 import type { Stored } from "../../kube/resource.ts";
 import { formatTime, parseTime } from "../../kube/time.ts";
 import { isDeletionHeld } from "../../plan/removal/protect-from-deletion.ts";
+import { isOutdatedCondition } from "../../model/group-state.ts";
 import { hasCondition } from "../../model/process-group.ts";
 import { podNameOf } from "../../model/process-group-id.ts";
 import { nameList } from "../../plan/wait.ts";
 import { concernAt } from "../../plan/reasons/concern.ts";
 import type { Concern } from "../../plan/reasons/reason.ts";
-import { groupTroubles, isOutdatedCondition, meaningOf } from "./groups.ts";
+import { groupTroubles, meaningOf } from "./groups.ts";
 import type { GroupTrouble } from "./groups.ts";
 import { objectTroubles, recentEvents } from "./objects.ts";
 import type { ObjectTrouble, ToldEvent } from "./objects.ts";
@@ -25,6 +26,7 @@ import { migrationText } from "./migration.ts";
 import { outrunBy } from "./outrun.ts";
 import type { Outrun } from "./outrun.ts";
 import { podsById, withPodsSeen } from "./seen-since.ts";
+import type { SeenInDatabase } from "./seen-since.ts";
 import { staleFacts } from "./staleness.ts";
 import { asSentence, formatAge } from "./words.ts";
 
@@ -36,6 +38,8 @@ export interface ExplainInput {
   events: readonly Stored<Event>[] | undefined;
   /** Those on which the pods are, as far as one may look at them. */
   nodes: readonly Stored<Node>[] | undefined;
+  /** What the database says itself, where it was asked. */
+  database?: SeenInDatabase;
   /** What could not be read, and why. */
   unread: readonly string[];
 }
@@ -107,7 +111,14 @@ export interface ExplainPage {
   unread: readonly string[];
 }
 
-export function explainCluster(input: ExplainInput, nowMs: number): ExplainPage {
+/** How a headline tells since when it is so: a page that goes on needs a time, since an age does not stay true. */
+export type Lasting = "age" | "none" | "time";
+
+export function explainCluster(
+  input: ExplainInput,
+  nowMs: number,
+  lasting: Lasting = "age",
+): ExplainPage {
   const { cluster } = input;
   const { metadata, spec, status = {} } = cluster;
   const stale = staleFacts(input, nowMs);
@@ -128,7 +139,9 @@ export function explainCluster(input: ExplainInput, nowMs: number): ExplainPage 
     namespace: metadata.namespace ?? "",
     asOf: formatTime(nowMs),
     verdict,
-    headline: headlineOf(verdict, facts, waits, cluster, nowMs),
+    headline: headlineOf(verdict, facts, waits, cluster, (...some) =>
+      lastingText(some, lasting, nowMs),
+    ),
     version: {
       wanted: spec.version,
       ...(status.runningVersion === undefined ? {} : { running: status.runningVersion }),
@@ -154,11 +167,11 @@ export function explainCluster(input: ExplainInput, nowMs: number): ExplainPage 
   };
 }
 
-/** As the status has them, without what pods that were made since contradict. */
-function groupsSeen({ cluster, pods = [] }: ExplainInput): readonly ProcessGroupStatus[] {
+/** As the status has them, without what pods that were made since, and the database, contradict. */
+function groupsSeen({ cluster, database, pods = [] }: ExplainInput): readonly ProcessGroupStatus[] {
   const byId = podsById(cluster, pods);
   const groups = cluster.status?.processGroups ?? [];
-  return groups.map((group) => withPodsSeen(group, byId.get(group.processGroupID)));
+  return groups.map((group) => withPodsSeen(group, byId.get(group.processGroupID), database));
 }
 
 function migrationOf({ status }: FoundationDBCluster, nowMs: number): { migration?: string } {
@@ -321,7 +334,7 @@ function headlineOf(
   { serving, sound, reconciled }: Facts,
   waits: readonly ExplainedWait[],
   cluster: FoundationDBCluster,
-  nowMs: number,
+  lasting: (...facts: readonly ExplainedFact[]) => string,
 ): string {
   const count = waits.filter((wait) => wait.concern !== "passing").length;
   const things = count === 1 ? "one thing needs" : `${count} things need`;
@@ -343,7 +356,7 @@ function headlineOf(
     case "invalid":
       return `The spec is invalid: nothing is changed until it is corrected.${servingWords(serving)}`;
     case "down":
-      return `THE DATABASE IS DOWN${lasting(nowMs, serving)}: ${serving.text}; ${look}.`;
+      return `THE DATABASE IS DOWN${lasting(serving)}: ${serving.text}; ${look}.`;
     case "starting":
       return cluster.status?.configured === true
         ? `The database wakes from its sleep; ${look}.`
@@ -358,7 +371,7 @@ function headlineOf(
     case "working":
       return `The database serves reads and writes, and ${windowText(waits) ?? look}.`;
     case "healthy":
-      return `Healthy${lasting(nowMs, serving, sound, reconciled)}: the database serves reads and writes, and everything is as specified.`;
+      return `Healthy${lasting(serving, sound, reconciled)}: the database serves reads and writes, and everything is as specified.`;
   }
 }
 
@@ -402,10 +415,12 @@ function unreadGeneration({ metadata, status }: FoundationDBCluster): string {
   return ` Generation ${reconciled} is in force, not ${generation}.`;
 }
 
-/** " for 12m": since the youngest of these facts is so. */
-function lasting(nowMs: number, ...facts: readonly ExplainedFact[]): string {
+/** " for 12m" or " since TIME": since the youngest of these facts is so. */
+function lastingText(facts: readonly ExplainedFact[], lasting: Lasting, nowMs: number): string {
   const times = facts.flatMap(({ since }) => parseTime(since) ?? []);
-  return times.length === 0 ? "" : ` for ${formatAge(nowMs - mostOf(times))}`;
+  if (times.length === 0 || lasting === "none") return "";
+  const sinceMs = mostOf(times);
+  return lasting === "age" ? ` for ${formatAge(nowMs - sinceMs)}` : ` since ${formatTime(sinceMs)}`;
 }
 
 function servingWords(serving: ExplainedFact): string {

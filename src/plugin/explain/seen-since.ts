@@ -5,6 +5,27 @@ import { labelsOf } from "../../api/effective.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { parseTime } from "../../kube/time.ts";
+import type { DatabaseStatus } from "../../model/database-status.ts";
+import { processRows } from "../../model/process-row.ts";
+
+/** What the database itself says now, where it was asked. */
+export interface SeenInDatabase {
+  /** Process groups of which it sees processes. */
+  readonly running: ReadonlySet<string>;
+  /** Process groups of which it sees processes, all of them excluded. */
+  readonly excluded: ReadonlySet<string>;
+}
+
+export function seenInDatabase(status: DatabaseStatus): SeenInDatabase {
+  const rows = Map.groupBy(processRows(status), ({ group }) => group);
+  const excluded = [...rows].filter(([, found]) =>
+    found.every(({ notes }) => notes.includes(excludedNote)),
+  );
+  return { running: new Set(rows.keys()), excluded: new Set(excluded.map(([id]) => id)) };
+}
+
+/** Among the notes of a process. */
+export const excludedNote = "excluded";
 
 /** Those of the ids of their process groups. */
 export function podsById(
@@ -28,11 +49,16 @@ export function isMadeSince(group: ProcessGroupStatus, pod: Stored<Pod> | undefi
 export function withPodsSeen(
   group: ProcessGroupStatus,
   pod: Stored<Pod> | undefined,
+  database?: SeenInDatabase,
 ): ProcessGroupStatus {
   if (!isMadeSince(group, pod)) return group;
   const hasNode = (pod?.spec?.nodeName ?? "") !== "";
-  const conditions = (group.processGroupConditions ?? []).filter(
-    ({ type }) => type !== "MissingPod" && !(hasNode && type === "MissingPVC"),
-  );
+  const isRunning = database?.running.has(group.processGroupID) === true;
+  const gone = new Set([
+    "MissingPod",
+    ...(hasNode ? ["MissingPVC"] : []),
+    ...(isRunning ? ["MissingProcesses"] : []),
+  ]);
+  const conditions = (group.processGroupConditions ?? []).filter(({ type }) => !gone.has(type));
   return { ...group, processGroupConditions: conditions };
 }

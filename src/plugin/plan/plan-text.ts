@@ -32,7 +32,7 @@ export function nothingAhead({ verdict, generation, reconciledGeneration }: Plan
     case "paused":
       return "nothing while spec.skip is true";
     case "asleep":
-      return "nothing while spec.hibernate is true";
+      return "nothing while spec.hibernate is true; the database wakes when it is false";
     case "invalid":
       return "nothing until the spec is corrected";
     case "unseen":

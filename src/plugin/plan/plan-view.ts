@@ -3,7 +3,7 @@
 import type { FoundationDBCluster, ProcessGroupStatus } from "../../api/cluster.ts";
 import { wantedCounts } from "../../api/wanted-counts.ts";
 import type { ConditionType } from "../../model/process-group.ts";
-import { isMarkedForRemoval } from "../../model/process-group.ts";
+import { isExcluded, isMarkedForRemoval } from "../../model/process-group.ts";
 import { nameList } from "../../plan/wait.ts";
 import { byText } from "../../model/process-row.ts";
 import { doingFlags, explainCluster } from "../explain/page.ts";
@@ -41,7 +41,7 @@ export function planPage(input: ExplainInput, nowMs: number): PlanPage {
       : { reconciledGeneration: reconciled.reconciledGeneration }),
     ahead: doingFlags(input.cluster, verdict).map(([flag, text]) => ({
       ...{ flag, text },
-      ...subjectOf(flag, input.cluster),
+      ...subjectOf(flag, input),
     })),
     ...{ waits, stale, recent, unread },
     ...(outrun === undefined ? {} : { outrun }),
@@ -64,12 +64,12 @@ const conditions: Readonly<Record<string, readonly ConditionType[]>> = {
 
 function subjectOf(
   flag: string,
-  cluster: FoundationDBCluster,
+  { cluster, database }: ExplainInput,
 ): Pick<PlannedAct, "detail" | "processGroups"> {
   const groups = cluster.status?.processGroups ?? [];
   if (flag === "needsGrow") return withDetail([], missingText(cluster));
   if (flag === "needsShrink")
-    return withDetail(idsOf(groups.filter(isLeaving)), leavingText(groups));
+    return withDetail(idsOf(groups.filter(isLeaving)), leavingText(groups, database?.excluded));
   if (flag === "needsConfigurationChange") {
     return withDetail([], configurationText(cluster));
   }
@@ -108,13 +108,16 @@ function missingText({ spec, status }: FoundationDBCluster): string {
   return nameList(missing);
 }
 
-function leavingText(groups: readonly ProcessGroupStatus[]): string {
+/** As the status tells, or the database since. */
+function leavingText(
+  groups: readonly ProcessGroupStatus[],
+  seen: ReadonlySet<string> = new Set(),
+): string {
   const leaving = groups.filter(isLeaving);
-  const excluded = leaving.filter(
-    ({ exclusionTimestamp, exclusionSkipped }) =>
-      exclusionTimestamp !== undefined || exclusionSkipped === true,
-  );
+  const excluded = leaving.filter((group) => isExcluded(group) || seen.has(group.processGroupID));
   if (leaving.length === 0) return "";
+  const isAll = excluded.length === leaving.length;
+  if (leaving.length === 1) return isAll ? "it is excluded" : "it is not excluded yet";
   return `${excluded.length} of ${leaving.length} are excluded`;
 }
 

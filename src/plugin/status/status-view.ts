@@ -3,13 +3,18 @@
 import type { FoundationDBCluster } from "../../api/cluster.ts";
 import { wantedCounts } from "../../api/wanted-counts.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { hasReported, isMarkedForRemoval } from "../../model/process-group.ts";
+import { groupState } from "../../model/group-state.ts";
+import type { GroupState } from "../../model/group-state.ts";
+import { isMarkedForRemoval } from "../../model/process-group.ts";
+import { podNameOf } from "../../model/process-group-id.ts";
+import { reasonOf } from "../../plan/reasons/registry.ts";
 import { databaseFigures } from "../../model/database-figures.ts";
 import type { DatabaseFigures } from "../../model/database-figures.ts";
 import type { DatabaseAnswer } from "../database/ask-database.ts";
-import { isOutdatedCondition } from "../explain/groups.ts";
 import { explainCluster } from "../explain/page.ts";
-import type { ExplainInput, ExplainPage } from "../explain/page.ts";
+import type { ExplainInput, ExplainPage, Lasting } from "../explain/page.ts";
+import { countsOf } from "./group-counts.ts";
+import type { ClassRow, GroupCounts } from "./group-counts.ts";
 
 /** What the table shows of a cluster, and what `-o json` prints of each. */
 export interface StatusRow extends Pick<
@@ -17,80 +22,64 @@ export interface StatusRow extends Pick<
   | ("cluster" | "namespace" | "verdict" | "headline" | "version" | "redundancyMode")
   | ("serving" | "sound" | "reconciled" | "doing" | "waits" | "stale" | "asOf")
 > {
-  readonly processGroups: {
-    readonly total: number;
-    readonly wanted: number;
-    readonly well: number;
-    readonly outdated: number;
-    readonly starting: number;
-    readonly leaving: number;
-  };
+  readonly processGroups: GroupCounts;
   readonly createdAt?: string;
 }
 
-export function statusRow(cluster: Stored<FoundationDBCluster>, nowMs: number): StatusRow {
+export function statusRow(
+  cluster: Stored<FoundationDBCluster>,
+  nowMs: number,
+  lasting: Lasting = "age",
+): StatusRow {
   const nothing = { pods: undefined, pvcs: undefined, events: undefined, nodes: undefined };
-  const page = explainCluster({ cluster, ...nothing, unread: [] }, nowMs);
+  const page = explainCluster({ cluster, ...nothing, unread: [] }, nowMs, lasting);
   const { cluster: name, namespace, verdict, headline, version, redundancyMode } = page;
   const { serving, sound, reconciled, doing, waits, stale, asOf } = page;
-  const classes = classRows(cluster);
-  const sum = (of: (row: ClassRow) => number): number =>
-    classes.reduce((total, row) => total + of(row), 0);
   const { creationTimestamp: createdAt } = cluster.metadata;
   return {
     ...{ cluster: name, namespace, asOf, verdict, headline, version, redundancyMode },
     ...{ serving, sound, reconciled, doing, waits, stale },
-    processGroups: {
-      total: sum(({ total }) => total),
-      wanted: sum(({ wanted }) => wanted),
-      well: sum(({ well }) => well),
-      outdated: sum(({ outdated }) => outdated),
-      starting: sum(({ starting }) => starting),
-      leaving: sum(({ leaving }) => leaving),
-    },
+    processGroups: countsOf(classRows(cluster)),
     ...(createdAt === undefined ? {} : { createdAt }),
   };
 }
 
-export interface ClassRow {
-  readonly processClass: string;
-  readonly wanted: number;
-  readonly total: number;
-  /** Without a condition, and here to stay. */
-  readonly well: number;
-  /** Here to stay, and with nothing else to be said of them than that they were made from an older specification. */
-  readonly outdated: number;
-  /** Here to stay, not well, and never seen by the database so far. */
-  readonly starting: number;
-  readonly leaving: number;
-}
-
-export function classRows({ spec, status }: FoundationDBCluster): ClassRow[] {
+/** `stateOf` tells what is known of a process group besides its status. */
+export function classRows(
+  cluster: FoundationDBCluster,
+  stateOf: (id: string) => GroupState | undefined = () => undefined,
+): ClassRow[] {
+  const { spec, status, metadata } = cluster;
   const wanted: Readonly<Record<string, number>> = wantedCounts(spec);
   const groups = Map.groupBy(status?.processGroups ?? [], ({ processClass }) => processClass);
   const classes = new Set([
     ...Object.keys(wanted).filter((name) => (wanted[name] ?? 0) > 0),
     ...groups.keys(),
   ]);
+  const stuck = stuckPods(cluster);
   return [...classes].toSorted().map((processClass) => {
     const found = groups.get(processClass) ?? [];
-    const staying = found.filter((group) => !isMarkedForRemoval(group));
-    const fine = (some: typeof staying, isFine: (condition: string) => boolean): number =>
-      some.filter(({ processGroupConditions: conditions = [] }) =>
-        conditions.every(({ type }) => type === "Ready" || isFine(type)),
-      ).length;
-    const well = fine(staying, () => false);
-    const unseen = staying.filter((group) => !hasReported(group));
+    const counts = { failing: 0, starting: 0, leaving: 0, outdated: 0, well: 0 };
+    for (const group of found) {
+      const id = group.processGroupID;
+      const pod = podNameOf(metadata.name ?? "", processClass, id);
+      counts[stateOf(id) ?? groupState(group, stuck.has(`pod/${pod}`))] += 1;
+    }
+    const wantedHere = Math.max(0, wanted[processClass] ?? 0);
+    const staying = found.filter((group) => !isMarkedForRemoval(group)).length;
     return {
-      processClass,
-      wanted: Math.max(0, wanted[processClass] ?? 0),
-      total: found.length,
-      well,
-      outdated: fine(staying, isOutdatedCondition) - well,
-      starting: unseen.length - fine(unseen, isOutdatedCondition),
-      leaving: found.length - staying.length,
+      ...{ processClass, wanted: wantedHere, total: found.length },
+      ...{ missing: Math.max(0, wantedHere - staying), ...counts },
     };
   });
+}
+
+/** Pods that the operator says do not start by waiting. */
+function stuckPods({ status }: FoundationDBCluster): ReadonlySet<string | undefined> {
+  const waits = status?.blockedBy ?? [];
+  return new Set(
+    waits.filter(({ reason }) => reasonOf(reason)?.rank === "start").map(({ object }) => object),
+  );
 }
 
 export interface StatusPage extends ExplainPage {

@@ -6,10 +6,10 @@ import { dataCenterOf } from "../../api/localities.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
-import { hallOf, isMarkedForRemoval } from "../../model/process-group.ts";
+import { hallOf, hasReported, isMarkedForRemoval } from "../../model/process-group.ts";
 import { byText, processRows } from "../../model/process-row.ts";
 import type { ProcessRow } from "../../model/process-row.ts";
-import { isMadeSince, podsById, withPodsSeen } from "../explain/seen-since.ts";
+import { excludedNote, isMadeSince, podsById, withPodsSeen } from "../explain/seen-since.ts";
 
 export interface TreeLeaf {
   readonly group: string;
@@ -22,6 +22,8 @@ export interface TreeLeaf {
   readonly hall: string;
   readonly zone: string;
   readonly node: string;
+  /** The operator has seen its processes in the database. */
+  readonly hasReported: boolean;
   /** Its conditions by name, and what the database says of it. */
   readonly troubles: readonly string[];
 }
@@ -65,6 +67,7 @@ function ownLeaf(
     hall: row?.hall || spec.dataHall || (isDataCenter ? "" : chosen),
     zone: row?.zone || group.faultDomain || "",
     node: pod?.spec?.nodeName ?? "",
+    hasReported: hasReported(group),
     troubles: troublesOf(group, pod, rows),
   };
 }
@@ -92,8 +95,6 @@ export const podStarts = "pod starts";
 
 export const processIsUp = "its process is up";
 
-const excludedNote = "excluded";
-
 /** How a process group that is marked for removal goes: as the status tells, or the database since. */
 export function removalText(
   { exclusionTimestamp, exclusionSkipped }: ProcessGroupStatus,
@@ -117,6 +118,7 @@ function otherLeaf(rows: readonly ProcessRow[]): TreeLeaf {
     hall: row?.hall ?? "",
     zone: row?.zone ?? "",
     node: row?.machine ?? "",
+    hasReported: true,
     troubles: [...notesOf(rows), "not of this resource"],
   };
 }

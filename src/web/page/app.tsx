@@ -9,11 +9,20 @@ import { FiguresView } from "./figures-view.tsx";
 import { Help } from "./help.tsx";
 import { MapView } from "./map-view.tsx";
 import { NowView } from "./now-view.tsx";
-import { Age, pure } from "./parts.tsx";
+import { Age, pure, UrgencyChip } from "./parts.tsx";
 import { PreviewView } from "./preview-view.tsx";
 import { hashOf } from "./route.ts";
 import type { Route } from "./route.ts";
-import { cards, cluster, connection, isHelpOpen, isLost, known, refusal } from "./state.ts";
+import {
+  cards,
+  cluster,
+  connection,
+  isHelpOpen,
+  isLost,
+  isScrolled,
+  known,
+  refusal,
+} from "./state.ts";
 import { route, session, theme } from "./state.ts";
 import { StoryPanel } from "./story.tsx";
 import { summaryText } from "./card-order.ts";
@@ -58,12 +67,31 @@ function Bar() {
       <span class="where" title={session.value?.where}>
         {session.value?.where ?? ""}
       </span>
+      <ShownCluster />
       <Connection />
       <ThemeButton />
       <button type="button" aria-keyshortcuts="?" onClick={() => (isHelpOpen.value = true)}>
         Keys <kbd aria-hidden="true">?</kbd>
       </button>
     </header>
+  );
+}
+
+/** Which cluster is shown and what it needs, where the head that says so has been scrolled away. */
+function ShownCluster() {
+  const { value: shown } = cluster;
+  if (route.value.view === "clusters" || !isScrolled.value) return null;
+  if (shown === undefined || shown.isMissing) return null;
+  const { namespace, name, now, backups } = shown;
+  const { urgency, ownUrgency, verdict, waits } = now;
+  return (
+    <span class="shown-cluster">
+      {namespace}/<strong>{name}</strong>
+      <UrgencyChip
+        {...{ urgency, ownUrgency, verdict, reason: waits[0]?.reason }}
+        backup={backups.worst?.backup}
+      />
+    </span>
   );
 }
 
@@ -197,7 +225,12 @@ function Chosen({ model, shown }: ClusterPageProps) {
     case "map":
       return <MapPage {...{ model, shown }} />;
     case "now":
-      return <NowView now={model.now} commands={model.commands} />;
+      return (
+        <NowView
+          {...{ now: model.now, commands: model.commands }}
+          backupsHref={hashOf({ view: "backups", namespace: model.namespace, name: model.name })}
+        />
+      );
     case "time-line":
       return <TimeLineView model={model.timeLine} />;
     case "figures":

@@ -16,7 +16,10 @@ function card(cluster: string, urgency: Urgency, ownUrgency = urgency): ClusterC
     },
     ...{ version: { wanted: "7.3.63" }, serving: fact, sound: fact },
     reconciled: { ...fact, generation: 1 },
-    processGroups: { total: 3, wanted: 3, well: 3, outdated: 0, starting: 0, leaving: 0 },
+    processGroups: {
+      ...{ total: 3, wanted: 3, missing: 0 },
+      ...{ well: 3, outdated: 0, starting: 0, failing: 0, leaving: 0 },
+    },
     waits: { person: 0, look: 0, passing: 0 },
   };
 }

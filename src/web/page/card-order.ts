@@ -20,7 +20,11 @@ export function sortedCards(cards: Cards): [string, ClusterCard][] {
 /** Every word of the filter is somewhere in what the card says. */
 export function isWanted(card: ClusterCard, filter: string): boolean {
   const { namespace, cluster, verdict, headline, redundancyMode, version } = card;
-  const chip = chipOf({ ...card, reason: card.waits.first?.reason });
+  const chip = chipOf({
+    ...card,
+    reason: card.waits.first?.reason,
+    backup: card.backups?.worst?.backup,
+  });
   const state = [verdict, verdictWords[verdict], ...chip];
   const told = [`${namespace}/${cluster}`, headline, redundancyMode, version.wanted, ...state]
     .join(" ")

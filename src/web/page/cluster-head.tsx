@@ -5,7 +5,8 @@ import type { BackupTroubles, ClusterModel } from "../view-model.ts";
 import { Age, Fact, pure, Told, UrgencyChip } from "./parts.tsx";
 import { clusterViews, hashOf, viewTitles } from "./route.ts";
 import type { ClusterView } from "./route.ts";
-import { verdictWords, wellText } from "./words.ts";
+import { countsOf } from "../../plugin/status/group-counts.ts";
+import { backupsText, verdictWords, wellText } from "./words.ts";
 
 interface HeadProps {
   readonly now: ClusterModel["now"];
@@ -19,7 +20,7 @@ export const ClusterHead = pure(({ now, namespace, name, backups }: HeadProps) =
   const isAsleep = verdict === "asleep";
   // What needs somebody most comes first.
   const isBackupFirst = (backups.worst?.urgency ?? 0) > ownUrgency;
-  const notice = <BackupNotice {...{ backups, namespace, name }} />;
+  const ofBackup = <BackupToDo {...{ backups, namespace, name }} />;
   const isMoving = version.running !== undefined && version.running !== version.wanted;
   return (
     <div class={`head edge urgency-${urgency}`}>
@@ -28,7 +29,10 @@ export const ClusterHead = pure(({ now, namespace, name, backups }: HeadProps) =
           <span class="namespace">{namespace}/</span>
           {name}
         </h1>
-        <UrgencyChip {...{ urgency, ownUrgency, verdict }} reason={now.waits[0]?.reason} />
+        <UrgencyChip
+          {...{ urgency, ownUrgency, verdict, reason: now.waits[0]?.reason }}
+          backup={backups.worst?.backup}
+        />
         <span class="meta">
           <span>{verdictWords[verdict]}</span>
           <span>{now.redundancyMode}</span>
@@ -56,39 +60,32 @@ export const ClusterHead = pure(({ now, namespace, name, backups }: HeadProps) =
           isPatient={ownUrgency < 2}
         />
       </dl>
-      {isBackupFirst ? notice : null}
+      {isBackupFirst ? ofBackup : null}
       <ToDo now={now} />
-      {isBackupFirst ? null : notice}
+      {isBackupFirst ? null : ofBackup}
     </div>
   );
 });
 
-function countsOf(classes: ClusterModel["now"]["classes"]): Parameters<typeof wellText>[0] {
-  const sum = (of: (row: (typeof classes)[0]) => number): number =>
-    classes.reduce((total, row) => total + of(row), 0);
-  return {
-    ...{ well: sum(({ well }) => well), total: sum(({ total }) => total) },
-    ...{ wanted: sum(({ wanted }) => wanted), outdated: sum(({ outdated }) => outdated) },
-    ...{ starting: sum(({ starting }) => starting), leaving: sum(({ leaving }) => leaving) },
-  };
-}
-
-/** Which backup needs somebody most, and how many others do. */
-function BackupNotice({ backups, namespace, name }: Omit<HeadProps, "now">) {
-  const { worst, inTrouble } = backups;
+/** What to do for the backup that needs somebody most, and how many others there are. */
+function BackupToDo({ backups, namespace, name }: Omit<HeadProps, "now">) {
+  const { worst } = backups;
   if (worst === undefined) return null;
+  const { backup, urgency, headline, remedy } = worst;
   const total = Object.keys(backups.backups).length;
   return (
-    <p class={worst.urgency === 3 ? "notice needed" : "notice"}>
-      <strong>Backup {worst.backup}:</strong> <Told text={worst.headline} />{" "}
-      {worst.remedy === undefined ? null : (
-        <>
-          <strong>What to do:</strong> <Told text={worst.remedy} />{" "}
-        </>
+    <div class={`to-do urgency-${urgency}`}>
+      <h2>{remedy === undefined ? `Backup ${backup}` : `What to do for the backup ${backup}`}</h2>
+      {remedy === undefined ? null : (
+        <p class="to-do-remedy">
+          <Told text={remedy} />
+        </p>
       )}
-      {inTrouble} of {counted(total, "backup")} in trouble:{" "}
-      <a href={hashOf({ view: "backups", namespace, name })}>see Backups</a>
-    </p>
+      <p class="dim">
+        <Told text={headline} /> · {backupsText(backups, total)}:{" "}
+        <a href={hashOf({ view: "backups", namespace, name })}>see Backups</a>
+      </p>
+    </div>
   );
 }
 
@@ -149,13 +146,21 @@ export const Tabs = pure(({ namespace, name, view, backups }: TabsProps) => (
         aria-keyshortcuts={String(index + 1)}
       >
         {viewTitles[one]}
-        {one === "backups" && backups.inTrouble > 0 ? (
-          <span class={`count urgency-${backups.worst?.urgency ?? 2}`}>
-            <span class="visually-hidden"> in trouble: </span>
-            {backups.inTrouble}
-          </span>
+        {one === "backups" && backups.worst !== undefined ? (
+          <BackupCount backups={backups} />
         ) : null}
       </a>
     ))}
   </nav>
 ));
+
+/** Of those that need somebody now, or else of those that are worth a look. */
+function BackupCount({ backups }: Pick<TabsProps, "backups">) {
+  const { inTrouble, worthALook, worst } = backups;
+  return (
+    <span class={`count urgency-${worst?.urgency ?? 2}`}>
+      <span class="visually-hidden">{inTrouble > 0 ? " in trouble: " : " worth a look: "}</span>
+      {inTrouble > 0 ? inTrouble : worthALook}
+    </span>
+  );
+}

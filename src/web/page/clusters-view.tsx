@@ -6,7 +6,7 @@ import type { ClusterCard } from "../view-model.ts";
 import { Age, Answer, pure, Told, UrgencyChip } from "./parts.tsx";
 import { cards, known } from "./state.ts";
 import { hashOf } from "./route.ts";
-import { wellText } from "./words.ts";
+import { backupsText, wellText } from "./words.ts";
 import { isWanted, sortedCards, summaryText } from "./card-order.ts";
 
 export function ClustersView() {
@@ -81,14 +81,12 @@ function CardMeta({ card }: { readonly card: ClusterCard }) {
       </span>
       {backups === undefined || backups.total === 0 ? null : (
         <span>
-          {counted(backups.total, "backup")}
-          {backups.inTrouble === 0 ? null : (
-            <>
-              ,{" "}
-              <strong class={`in-trouble urgency-${backups.worst?.urgency ?? 2}`}>
-                {backups.inTrouble} in trouble
-              </strong>
-            </>
+          {backups.worst === undefined ? (
+            counted(backups.total, "backup")
+          ) : (
+            <strong class={`in-trouble urgency-${backups.worst.urgency}`}>
+              {backupsText(backups, backups.total)}
+            </strong>
           )}
         </span>
       )}
@@ -119,7 +117,10 @@ const Card = pure(({ card }: { readonly card: ClusterCard }) => {
             {cluster}
           </a>
         </h2>
-        <UrgencyChip {...{ urgency, ownUrgency, verdict }} reason={first?.reason} />
+        <UrgencyChip
+          {...{ urgency, ownUrgency, verdict, reason: first?.reason }}
+          backup={backups?.worst?.backup}
+        />
       </div>
       <p class="headline">
         <Told text={card.headline} />

@@ -10,6 +10,8 @@ const [light = "", dark = ""] = style.split(':root[data-theme="dark"]');
 
 /** What WCAG asks of what is no text. */
 const contrastMin = 3;
+/** And of text. */
+const textContrastMin = 4.5;
 
 for (const [scheme, tokens] of Object.entries({ light, dark })) {
   test(`[PAGE13] every mark stands out from its tile: ${scheme}`, () => {
@@ -17,6 +19,26 @@ for (const [scheme, tokens] of Object.entries({ light, dark })) {
       const mark = colorOf(tokens, state === "well" ? "good" : state);
       const contrast = contrastOf(mark, colorOf(tokens, `${state}-surface`));
       assert.ok(contrast >= contrastMin, `${state}: ${contrast}`);
+    }
+  });
+}
+
+for (const [scheme, tokens] of Object.entries({ light, dark })) {
+  test(`[PAGE13] a button can be read, also while it does nothing: ${scheme}`, () => {
+    const frame = readFileSync(join(import.meta.dirname, "style/frame.css"), "utf8");
+    for (const selector of ["button.primary", "button.primary:disabled"]) {
+      const [, rules = ""] = frame.split(`${selector} {`);
+      const [own = ""] = rules.split("}");
+      const used = (property: string): string => {
+        const [, name = ""] = new RegExp(`\\b${property}: var\\(--([\\w-]+)\\)`).exec(own) ?? [];
+        return colorOf(tokens, name);
+      };
+      assert.doesNotMatch(own, /opacity/);
+      const [, color = ""] = /(?<!-)color: var\(--([\w-]+)\)/.exec(own) ?? [];
+      assert.ok(
+        contrastOf(colorOf(tokens, color), used("background")) >= textContrastMin,
+        selector,
+      );
     }
   });
 }

@@ -12,7 +12,7 @@ import { hashOf, routeOf, viewTitles } from "./route.ts";
 import type { Route } from "./route.ts";
 import { shortcutOf } from "./shortcuts.ts";
 import { connection, isHelpOpen, known, pageMs, paintings, refusal, route } from "./state.ts";
-import { theme } from "./state.ts";
+import { isScrolled, theme } from "./state.ts";
 import { afterEvent } from "./stream.ts";
 import type { StreamEvent } from "./stream.ts";
 import "./style/tokens.css";
@@ -50,6 +50,7 @@ giveEffects({
 });
 
 followAddress();
+followScrolling();
 followStream();
 followClock();
 followKeys();
@@ -91,6 +92,16 @@ function followAddress(): void {
     const { value } = route;
     document.title = titleOf(value);
   });
+}
+
+function followScrolling(): void {
+  // So far is enough to hide name and state of a cluster.
+  const headPixels = 60;
+  const read = (): void => {
+    isScrolled.value = globalThis.scrollY > headPixels;
+  };
+  globalThis.addEventListener("scroll", read, { passive: true });
+  read();
 }
 
 function titleOf(shown: Route): string {

@@ -1,21 +1,29 @@
 // What the operator does and waits for, with what a person can do, as `kubectl fdb explain` and `plan` say it.
 // Rules: spec/page.md [PAGE9].
-import type { ClassRow } from "../../plugin/status/status-view.ts";
+import type { ClassRow } from "../../plugin/status/group-counts.ts";
 import { recentMax } from "../../plugin/explain/recent-max.ts";
 import type { ClusterModel, NowModel } from "../view-model.ts";
-import { Age, Commands, pure, Told, Until, Wait } from "./parts.tsx";
+import { Age, Commands, Copied, pure, Told, Until, Wait } from "./parts.tsx";
 
 interface NowProps {
   readonly now: NowModel;
   readonly commands: ClusterModel["commands"];
+  /** The address of the view of backups. */
+  readonly backupsHref: string;
 }
 
-export const NowView = pure(({ now, commands }: NowProps) => (
+export const NowView = pure(({ now, commands, backupsHref }: NowProps) => (
   <div class="columns">
     <div>
       <section class="block">
         <h2>Waits</h2>
-        {now.waits.length === 0 ? <p class="dim">The operator waits for nothing.</p> : null}
+        {now.waits.length > 0 ? null : (
+          <p class="dim">
+            {now.backupWaits.length === 0
+              ? "The operator waits for nothing."
+              : "For the cluster itself the operator waits for nothing."}
+          </p>
+        )}
         <Outrun now={now} />
         <ul class="plain waits">
           {now.waits.map((wait) => (
@@ -26,7 +34,19 @@ export const NowView = pure(({ now, commands }: NowProps) => (
               urgency={now.ownUrgency}
             />
           ))}
+          {now.backupWaits.map(({ backup, ...wait }) => (
+            <Wait
+              key={`${backup} ${wait.step} ${wait.reason}`}
+              wait={{ ...wait, object: `backup/${backup}` }}
+              meaning={now.meanings[wait.reason]}
+            />
+          ))}
         </ul>
+        {now.backupWaits.length === 0 ? null : (
+          <p>
+            <a href={backupsHref}>See Backups</a>
+          </p>
+        )}
       </section>
       <section class="block">
         <h2>About to be done</h2>
@@ -35,7 +55,7 @@ export const NowView = pure(({ now, commands }: NowProps) => (
           {now.ahead.map(({ flag, text, detail, processGroups }) => (
             <li key={flag}>
               <strong>{text}</strong>
-              {detail === undefined ? null : <span> {detail}</span>}
+              {detail === undefined ? null : <span>: {detail}</span>}
               {processGroups.length === 0 ? null : <p class="dim">{listed(processGroups)}</p>}
             </li>
           ))}
@@ -169,25 +189,28 @@ function Quarantine({ now }: { readonly now: NowModel }) {
     <section class="block">
       <h2>Volumes in quarantine</h2>
       <p class="dim">
-        Their process groups were removed. <code>kubectl fdb quarantine restore</code> gives one
-        back as long as it is there.
+        Their process groups were removed. Each can be given back as long as it is there. As they
+        stand, the commands only try it.
       </p>
       <ul class="plain">
-        {quarantine.slice(0, listedMax).map(({ volumeClaim, processGroupID, until, kept }) => (
-          <li key={volumeClaim}>
-            <strong>{volumeClaim}</strong>
-            {processGroupID === undefined ? null : (
-              <span class="dim"> of {processGroupID}</span>
-            )}:{" "}
-            {until === undefined ? (
-              `not deleted by itself${kept === undefined ? "" : `, ${kept}`}`
-            ) : (
-              <>
-                deleted <Until at={until} /> at the earliest
-              </>
-            )}
-          </li>
-        ))}
+        {quarantine
+          .slice(0, listedMax)
+          .map(({ volumeClaim, processGroupID, until, kept, command }) => (
+            <li key={volumeClaim}>
+              <strong>{volumeClaim}</strong>
+              {processGroupID === undefined ? null : (
+                <span class="dim"> of {processGroupID}</span>
+              )}:{" "}
+              {until === undefined ? (
+                `not deleted by itself${kept === undefined ? "" : `, ${kept}`}`
+              ) : (
+                <>
+                  deleted <Until at={until} /> at the earliest
+                </>
+              )}
+              <Copied title="Give it back" command={command} />
+            </li>
+          ))}
       </ul>
       {quarantine.length > listedMax ? (
         <p class="dim">and {quarantine.length - listedMax} more</p>
@@ -196,14 +219,9 @@ function Quarantine({ now }: { readonly now: NowModel }) {
   );
 }
 
-/** Those that are not there are worse than those that are, and are not well; what is only outdated serves. */
-function shortText({ wanted, total, well, outdated, starting, leaving }: ClassRow): string {
-  const staying = total - leaving;
-  const ill = staying - well - outdated - starting;
-  const parts = [
-    staying < wanted ? `${wanted - staying} missing` : "",
-    ill > 0 ? `${ill} not well` : "",
-  ];
+/** Those that are not there are worse than those that are, and do not run as they should. */
+function shortText({ missing, failing }: ClassRow): string {
+  const parts = [missing > 0 ? `${missing} missing` : "", failing > 0 ? `${failing} failing` : ""];
   return parts.filter(Boolean).join(", ");
 }
 

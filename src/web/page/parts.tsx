@@ -9,7 +9,15 @@ import type { CopiedCommand, ExplainedWait } from "../view-model.ts";
 import { effects } from "./effects.ts";
 import { serverMs } from "./state.ts";
 import type { Urgency } from "../view-model.ts";
-import { answerMarks, answerWords, chipOf, softBreaks, timeTitle, toldParts } from "./words.ts";
+import {
+  answerMarks,
+  answerWords,
+  chipOf,
+  commandIn,
+  timeTitle,
+  toldParts,
+  wordsIn,
+} from "./words.ts";
 import type { Needed } from "./words.ts";
 
 /** A component that is drawn again only when one of its properties is another. */
@@ -54,7 +62,15 @@ export function Told({ text }: { readonly text: string }) {
     <>
       {toldParts(text).map((part) =>
         typeof part === "string" ? (
-          softBreaks(part).map((piece, at) => (at === 0 ? piece : [<wbr key={at} />, piece]))
+          wordsIn(part).map(({ pieces, isWhole }, at) =>
+            isWhole ? (
+              <span class="whole" key={at}>
+                <Pieces {...{ pieces }} />
+              </span>
+            ) : (
+              <Pieces key={at} {...{ pieces }} />
+            ),
+          )
         ) : (
           <time
             key={part.atMs}
@@ -67,6 +83,10 @@ export function Told({ text }: { readonly text: string }) {
       )}
     </>
   );
+}
+
+function Pieces({ pieces }: { readonly pieces: readonly string[] }) {
+  return <>{pieces.map((piece, at) => (at === 0 ? piece : [<wbr key={at} />, piece]))}</>;
 }
 
 /** How long until then; "now" when it is past. */
@@ -145,14 +165,14 @@ export function Fact(props: AnswerProps & { readonly question: string }) {
           </span>
           {answerWords[tone]}
         </strong>
+        {fact.since === undefined ? null : (
+          <span class="fact-age">
+            {" for "}
+            <Age since={fact.since} />
+          </span>
+        )}
         <span class="fact-text">
           <Told text={fact.text} />
-          {fact.since === undefined ? null : (
-            <>
-              {" · for "}
-              <Age since={fact.since} />
-            </>
-          )}
         </span>
       </dd>
     </div>
@@ -172,7 +192,13 @@ export function Copied({ title, command }: CopiedCommand) {
   return (
     <div class="command">
       <span class="command-title">{title}</span>
-      <code tabIndex={0}>{command}</code>
+      <code tabIndex={0}>
+        {command.split(/(?<= )/).map((word, at) => (
+          <span class="whole" key={at}>
+            {word}
+          </span>
+        ))}
+      </code>
       <button type="button" onClick={copy} aria-label={`Copy the command: ${title}`}>
         Copy
       </button>
@@ -212,6 +238,19 @@ interface WaitProps {
   readonly urgency?: Urgency;
 }
 
+/** With a button for the command that it ends with. */
+function Remedy({ text }: { readonly text: string }) {
+  const { said, copied } = commandIn(text);
+  return (
+    <div class="remedy">
+      <p>
+        <strong>What to do:</strong> <Told text={said} />
+      </p>
+      {copied === undefined ? null : <Copied {...copied} />}
+    </div>
+  );
+}
+
 export function Wait({ wait, meaning, urgency: needed = 0 }: WaitProps) {
   const isUrgent = needed === 3 && wait.concern === "look";
   const urgency = isUrgent ? 3 : concerns[wait.concern];
@@ -239,11 +278,7 @@ export function Wait({ wait, meaning, urgency: needed = 0 }: WaitProps) {
       <p>
         <Told text={wait.message} />
       </p>
-      {wait.remedy === undefined || wait.remedy === "" ? null : (
-        <p class="remedy">
-          <strong>What to do:</strong> <Told text={wait.remedy} />
-        </p>
-      )}
+      {wait.remedy === undefined || wait.remedy === "" ? null : <Remedy text={wait.remedy} />}
       {meaning === undefined ? null : (
         <details>
           <summary>What {wait.reason} means</summary>

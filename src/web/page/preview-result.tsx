@@ -1,6 +1,7 @@
 // What a preview found, the most important first: the outcome, what it costs, what happens in which order, what cannot be undone.
 // Rules: spec/page.md [PAGE16].
-import { bytesText, secondsText } from "../../plugin/text/units.ts";
+import { bytesText } from "../../plugin/text/units.ts";
+import { durationText } from "./words.ts";
 import type { PreviewReport, Range } from "../../preview/report.ts";
 import type { PreviewAnswer, Urgency } from "../view-model.ts";
 
@@ -95,9 +96,9 @@ function costsOf(report: PreviewReport): [string, string, string][] {
     [
       "Data to move",
       ranged(report.bytesMoved, bytesText),
-      `about ${ranged(report.movementSeconds, secondsText)}`,
+      `about ${ranged(report.movementSeconds, durationText)}`,
     ],
-    ["Other work", ranged(report.otherSeconds, secondsText), "an estimate"],
+    ["Other work", ranged(report.otherSeconds, durationText), "an estimate"],
     ["Pods made again", ranged(report.podsMadeAgain), ""],
     ["Processes restarted", ranged(report.processesRestarted), ""],
     ["Coordinator changes", ranged(report.coordinatorChanges), ""],
@@ -106,7 +107,7 @@ function costsOf(report: PreviewReport): [string, string, string][] {
       domains(tolerance.lowest),
       `lowest; ${domains(tolerance.before)} before`,
     ],
-    ["Process groups", groupsText(report), "added and removed"],
+    ["Process groups", ...groupsText(report)],
     ...(version === undefined
       ? []
       : [["Version", `${version.from} → ${version.to}`, ""] satisfies [string, string, string]]),
@@ -116,19 +117,21 @@ function costsOf(report: PreviewReport): [string, string, string][] {
 function pauseText({ recoveries, longestPauseSeconds }: PreviewReport): string {
   return recoveries.most === 0
     ? "no pause"
-    : `the longest pause ${secondsText(longestPauseSeconds)}`;
+    : `the longest pause ${durationText(longestPauseSeconds)}`;
 }
 
-function groupsText({ processGroups: { added, removed } }: PreviewReport): string {
+function groupsText({ processGroups: { added, removed } }: PreviewReport): [string, string] {
   const parts = [
     ...Object.entries(added).map(([name, range]) => `+${ranged(range)} ${name}`),
     ...Object.entries(removed).map(([name, range]) => `−${ranged(range)} ${name}`),
   ];
-  return parts.length === 0 ? "the same" : parts.join(", ");
+  return parts.length === 0
+    ? ["all stay", "none added, none removed"]
+    : [parts.join(", "), "added and removed"];
 }
 
 function ranged({ least, most }: Range, told: (value: number) => string = String): string {
-  return least === most ? told(most) : `${told(least)} to ${told(most)}`;
+  return spanText(told(least), told(most));
 }
 
 interface PhasesProps {
@@ -156,7 +159,7 @@ function Phases({ title, phases }: PhasesProps) {
               />
             </span>
             <span class="phase-time dim">
-              {spanText(secondsText(fromSeconds), secondsText(toSeconds))}
+              {spanText(durationText(fromSeconds), durationText(toSeconds))}
             </span>
           </li>
         ))}

@@ -17,6 +17,9 @@ export const refusal = signal<string | undefined>(undefined);
 export const theme = signal<Theme>("system");
 /** Counts whenever colours change, by a choice or by the system. */
 export const paintings = signal(0);
+/** The head of the page is out of sight. */
+export const isScrolled = signal(false);
+
 export const isHelpOpen = signal(false);
 /** The page's own clock, once in a second. */
 export const pageMs = signal(0);

@@ -9,7 +9,7 @@ import type { Story, StoryPod, StoryVolume, Tile } from "../view-model.ts";
 import { effects } from "./effects.ts";
 import { Mark } from "./mark.tsx";
 import { Age, Copied, Told } from "./parts.tsx";
-import { roleText, stateMeanings } from "./words.ts";
+import { durationText, roleText, stateMeanings } from "./words.ts";
 
 interface StoryProps {
   readonly namespace: string;
@@ -178,7 +178,7 @@ function ProcessFigures({ row, isCoordinator }: { row: ProcessRow; isCoordinator
   const memory = `${bytesText(row.memoryBytes)} of ${bytesText(row.memoryLimitBytes)}`;
   const disk = `${bytesText(row.diskFreeBytes)} of ${bytesText(row.diskTotalBytes)}`;
   const figures: readonly (readonly [string, number | undefined, string])[] = [
-    ["Up for", row.uptimeSeconds, secondsText(row.uptimeSeconds)],
+    ["Up for", row.uptimeSeconds, durationText(row.uptimeSeconds ?? 0)],
     ["CPU", row.cpuCores, `${coresText(row.cpuCores)} cores`],
     ["Run loop busy", row.runLoopBusy, percentText(row.runLoopBusy)],
     ["Memory", row.memoryBytes, memory],

@@ -1,7 +1,9 @@
 // The words of the page: of states, answers and times, so that nothing is told by a colour alone. Pure.
 // Rules: spec/page.md [PAGE5].
-import type { TileState, Urgency } from "../view-model.ts";
+import type { BackupTroubles, TileState, Urgency } from "../view-model.ts";
+import { formatAge } from "../../plugin/explain/words.ts";
 import type { ExplainedFact, Verdict } from "../../plugin/explain/page.ts";
+import type { GroupCounts } from "../../plugin/status/group-counts.ts";
 
 /** What somebody who was woken up wants to know first. */
 const urgencyWords: Readonly<Record<Urgency, string>> = {
@@ -29,6 +31,8 @@ export interface Needed {
   readonly verdict: Verdict;
   /** Of the wait that matters most. */
   readonly reason: string | undefined;
+  /** The backup that needs somebody most. */
+  readonly backup: string | undefined;
 }
 
 /** What a cluster needs, with its mark; where a backup of it needs more than itself, that is said. */
@@ -37,8 +41,11 @@ export function chipOf({
   ownUrgency,
   verdict,
   reason,
+  backup = "",
 }: Needed): readonly [mark: string, text: string] {
-  if (urgency > ownUrgency) return [urgencyMarks[urgency], `${urgencyWords[urgency]}: a backup`];
+  if (urgency > ownUrgency) {
+    return [urgencyMarks[urgency], `${urgencyWords[urgency]}: backup ${backup}`];
+  }
   const calm = urgency > 1 ? undefined : calmWords[verdict];
   if (calm !== undefined) return [verdict === "asleep" ? "☾" : urgencyMarks[urgency], calm];
   if (urgency === 1 && reason === "MaintenanceWindowClosed") return ["◷", "Waits for its window"];
@@ -67,7 +74,7 @@ export const tileStates: readonly TileState[] = [
 
 export const stateMeanings: Readonly<Record<TileState, string>> = {
   failing: "does not run as it should",
-  starting: "its pod is not there or does not run yet",
+  starting: "comes up, and the operator has not seen it run yet",
   leaving: "is taken out, or about to be",
   outdated: "made from an older specification",
   foreign: "the database knows it, the resource does not",
@@ -113,22 +120,19 @@ export const answerWords: Readonly<Record<ShownAnswer, string>> = {
   unknown: "Not known",
 };
 
-/** How many process groups there are of each kind. */
-interface GroupCounts {
-  readonly well: number;
-  readonly total: number;
-  readonly wanted: number;
-  readonly outdated: number;
-  readonly starting: number;
-  readonly leaving: number;
+/** "9 of 11 well, 1 starting, 1 leaving": the parts add up, and those that are still to be made are among them. */
+export function wellText(counts: GroupCounts, noun = ""): string {
+  const kinds = ["failing", "missing", "outdated", "starting", "leaving"] as const;
+  const others = kinds.filter((kind) => counts[kind] > 0).map((kind) => `${counts[kind]} ${kind}`);
+  const all = `${counts.total + counts.missing}${noun === "" ? "" : ` ${noun}`}`;
+  return [`${counts.well} of ${all} well`, ...others].join(", ");
 }
 
-/** "9 of 11 well, 1 starting, 1 leaving"; those that are still to be made are not well, either. */
-export function wellText(counts: GroupCounts, noun = ""): string {
-  const kinds = ["outdated", "starting", "leaving"] as const;
-  const others = kinds.filter((kind) => counts[kind] > 0).map((kind) => `${counts[kind]} ${kind}`);
-  const all = `${Math.max(counts.total, counts.wanted)}${noun === "" ? "" : ` ${noun}`}`;
-  return [`${counts.well} of ${all} well`, ...others].join(", ");
+/** "1 of 2 backups in trouble, 1 worth a look". */
+export function backupsText({ inTrouble, worthALook }: BackupTroubles, total: number): string {
+  const of = total === 1 ? "1 backup" : `${total} backups`;
+  if (inTrouble === 0) return `${worthALook} of ${of} worth a look`;
+  return `${inTrouble} of ${of} in trouble${worthALook === 0 ? "" : `, ${worthALook} worth a look`}`;
 }
 
 const two = (number: number): string => String(number).padStart(2, "0");
@@ -176,19 +180,56 @@ export function toldParts(text: string): ToldPart[] {
 
 const wordMax = 24;
 
-/** Where a text may be broken besides its spaces: fields, names of hosts and URLs are longer than a card is wide. */
-export function softBreaks(text: string): string[] {
-  const pieces = [""];
-  for (const word of text.split(/(?<=\s)/)) {
-    const isLong = word.trimEnd().length > wordMax;
-    const [first = "", ...others] = isLong ? word.split(joints) : [word];
-    pieces[pieces.length - 1] += first;
-    for (const piece of others) pieces.push(piece);
-  }
-  return pieces;
+/** It may be broken between its pieces; what is to be copied whole, only where it does not fit into a line of its own. */
+export interface BreakableText {
+  readonly pieces: readonly string[];
+  readonly isWhole: boolean;
 }
 
-const joints = /(?<=[./:,;=&?])(?=[^\s./:,;=&?])/;
+/** Where a text may be broken besides its spaces: fields, names of hosts and URLs are longer than a card is wide. */
+export function wordsIn(text: string): BreakableText[] {
+  const found: { pieces: string[]; isWhole: boolean }[] = [];
+  for (const word of text.split(/(?<=\s)/)) {
+    const trimmed = word.trimEnd();
+    const pieces = trimmed.length > wordMax ? word.split(joints) : [word];
+    const last = found.at(-1);
+    if (id.test(trimmed) || (trimmed.length > wordMax && field.test(trimmed))) {
+      const space = word.slice(trimmed.length);
+      found.push({ pieces: trimmed.split(joints), isWhole: true });
+      if (space !== "") found.push({ pieces: [space], isWhole: false });
+    } else if (last === undefined || last.isWhole) found.push({ pieces, isWhole: false });
+    else {
+      const [first = "", ...others] = pieces;
+      const end = last.pieces.pop() ?? "";
+      last.pieces = [...last.pieces, end + first, ...others];
+    }
+  }
+  return found;
+}
+
+/** A line that begins with a dot is seen to go on from the one before; one that ends with a dot seems to have ended. */
+const joints = /(?<=[/:,;=&?])(?=[^\s./:,;=&?])|(?=\.[^\s./:,;=&?])/;
+
+/** Of a process group, a pod or a node. */
+const id = /^\(?(?:[a-z]+\/)?[a-z]\w*(?:-\w+)*-\d+[.,;:)]*$/;
+const field = /^[a-z][A-Za-z]*(?:\.[a-z][A-Za-z]*(?:\[\d+\])?)+[.,;:)]*$/;
+
+/** What a remedy says, and the command that it ends with, with what leads to it. */
+export function commandIn(remedy: string): {
+  readonly said: string;
+  readonly copied?: { readonly title: string; readonly command: string };
+} {
+  const [, said = "", title, command] =
+    /^(.*[.!?] )?([^.!?]+): (kubectl [^`]*)$/s.exec(remedy) ?? [];
+  if (title === undefined || command === undefined) return { said: remedy };
+  return { said: said.trimEnd(), copied: { title, command: command.trimEnd() } };
+}
+
+/** How long something takes, as all ages of the page are told; a fraction of seconds only where there are few. */
+export function durationText(seconds: number): string {
+  const isFew = seconds > 0 && seconds < 10 && !Number.isInteger(seconds);
+  return isFew ? `${Math.max(0.1, Math.round(seconds * 10) / 10)}s` : formatAge(seconds * 1000);
+}
 
 /** What one sees over a time: also by the clock of whoever looks. */
 export function timeTitle(atMs: number): string {

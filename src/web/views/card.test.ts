@@ -14,7 +14,7 @@ import type { FoundationDBBackup } from "../../api/backup.ts";
 import type { ExplainInput } from "../../plugin/explain/page.ts";
 import type { BackupTroubles, ClusterCard } from "../view-model.ts";
 import { clusterCard, withBackups } from "./card.ts";
-import { clusterCommands, groupCommands } from "./commands.ts";
+import { clusterCommands, groupCommands, restoreCommand } from "./commands.ts";
 import { nowModel } from "./now.ts";
 
 const condition = (type: string, status: string): object => ({
@@ -72,24 +72,26 @@ test("[WEB4] a cluster is as urgent as its most urgent backup, which it names, a
   });
   assert.equal(clusterCard(cluster, [fine], nowMs).urgency, 0);
   const worse = clusterCard(cluster, [fine, late], nowMs);
-  assert.deepEqual([worse.urgency, worse.ownUrgency, worse.backups?.inTrouble], [2, 0, 1]);
+  assert.deepEqual([worse.urgency, worse.ownUrgency], [2, 0]);
+  assert.deepEqual([worse.backups?.inTrouble, worse.backups?.worthALook], [0, 1]);
   const card = clusterCard(cluster, [fine, late, stuck], nowMs);
   assert.deepEqual([card.urgency, card.ownUrgency], [3, 0]);
   assert.deepEqual(card.backups, {
-    ...{ total: 3, inTrouble: 2 },
+    ...{ total: 3, inTrouble: 1, worthALook: 1 },
     worst: {
       ...{ backup: "c", urgency: 3 },
       headline: "The backup needs you: it waits: BackupUrlInvalid.",
       remedy: "Mend it.",
     },
   });
-  assert.equal(withBackups(3, { inTrouble: 1, worst: { ...worstOf(worse), urgency: 2 } }), 3);
+  assert.equal(withBackups(3, { ...none, worst: { ...worstOf(worse), urgency: 2 } }), 3);
   assert.equal(withBackups(1, undefined), 1);
   assert.equal(card.quarantine, undefined);
   const kept = sceneCluster([], { quarantine: [{ volumeClaim: "a" }, { volumeClaim: "b" }] });
   assert.equal(clusterCard(kept, undefined, nowMs).quarantine, 2);
 });
 
+const none = { inTrouble: 0, worthALook: 0 };
 const worstOf = ({ backups }: ClusterCard): NonNullable<BackupTroubles["worst"]> =>
   backups?.worst ?? { backup: "", urgency: 0, headline: "" };
 
@@ -105,10 +107,10 @@ test("[WEB4] a card counts waits by concern, and names the one that matters most
     [first?.reason, first?.remedy],
     ["VersionChangeRefused", "Choose another version."],
   );
-  assert.deepEqual(card.backups, { total: 0, inTrouble: 0 });
+  assert.deepEqual(card.backups, { total: 0, inTrouble: 0, worthALook: 0 });
 });
 
-test("[WEB4] backups in trouble are counted", () => {
+test("[WEB4] a backup that runs less well than it should is worth a look, and not in trouble", () => {
   const backup = (name: string, behind: string): Stored<FoundationDBBackup> =>
     ({
       ...{ apiVersion: "apps.foundationdb.org/v1beta2", kind: "FoundationDBBackup" },
@@ -117,18 +119,21 @@ test("[WEB4] backups in trouble are counted", () => {
       status: conditions(condition("Reconciled", "True"), condition("Behind", behind)),
     }) as unknown as Stored<FoundationDBBackup>;
   const card = clusterCard(sceneCluster([]), [backup("a", "True"), backup("b", "False")], nowMs);
-  assert.deepEqual([card.backups?.total, card.backups?.inTrouble], [2, 1]);
+  const { total, inTrouble, worthALook } = card.backups ?? {};
+  assert.deepEqual([total, inTrouble, worthALook], [2, 0, 1]);
 });
 
 const around = (cluster: ExplainInput["cluster"]): ExplainInput => ({
   ...{ cluster, pods: [], pvcs: [], events: [], nodes: [], unread: [] },
 });
 
-test("[WEB1] a cluster at rest is the same in the next second", () => {
+test("[WEB1] a cluster at rest is the same an hour later: there are times, and no ages", () => {
   const cluster = sceneCluster([group("log-1")]);
   const input = { ...around(cluster), pods: [scenePod("log-1", "n1")] };
-  assert.deepEqual(nowModel(input, nowMs), nowModel(input, nowMs + 1_000));
-  assert.deepEqual(clusterCard(cluster, [], nowMs), clusterCard(cluster, [], nowMs + 1_000));
+  const laterMs = nowMs + 3_600_000;
+  assert.deepEqual(nowModel(input, nowMs), nowModel(input, laterMs));
+  assert.deepEqual(clusterCard(cluster, [], nowMs), clusterCard(cluster, [], laterMs));
+  assert.ok(nowModel(input, nowMs).headline.startsWith(`Healthy since ${minutesAgo(60)}: `));
 });
 
 test("[WEB5] now has waits with what they mean, classes, and what is about to be done", () => {
@@ -152,24 +157,45 @@ test("[WEB5] now has waits with what they mean, classes, and what is about to be
   assert.match(model.meanings["PodPending"] ?? "", /\w+ \w+/);
   assert.deepEqual(
     model.classes.find(({ processClass }) => processClass === "storage"),
-    { processClass: "storage", wanted: 3, total: 2, well: 1, outdated: 1, starting: 0, leaving: 0 },
+    {
+      ...{ processClass: "storage", wanted: 3, total: 2, missing: 1 },
+      ...{ well: 1, outdated: 1, starting: 0, failing: 0, leaving: 0 },
+    },
   );
 });
 
-test("[WEB5] process groups that are only outdated, or never ran, are told apart from those that are not well", () => {
+test("[VW22] [WEB5] each process group counts once: outdated, starting and leaving apart from failing", () => {
   const groups = [
     group("log-1", ["IncorrectCommandLine"]),
     group("log-2", ["MissingProcesses", "IncorrectConfigMap"]),
     group("log-3", ["Ready"]),
     group("log-4", ["IncorrectCommandLine"], { removalTimestamp: minutesAgo(1) }),
     group("log-5", ["MissingPod", "MissingProcesses"]),
+    group("log-6", ["MissingProcesses"], { removalTimestamp: minutesAgo(1) }),
+    group("log-7", ["MissingProcesses"], {
+      ...{ removalTimestamp: minutesAgo(1), exclusionTimestamp: minutesAgo(1) },
+    }),
   ].map((one) => (one.processGroupID === "log-5" ? one : { ...one, faultDomain: "n1" }));
   const cluster = sceneCluster(groups);
-  const { processGroups } = clusterCard(cluster, [], nowMs);
-  const { total, well, outdated, starting, leaving } = processGroups;
-  assert.deepEqual([total, well, outdated, starting, leaving], [5, 1, 1, 1, 1]);
-  const [log] = nowModel(around(cluster), nowMs).classes;
-  assert.deepEqual([log?.well, log?.outdated, log?.starting, log?.leaving], [1, 1, 1, 1]);
+  const counts = { total: 7, failing: 2, starting: 1, leaving: 2, outdated: 1, well: 1 };
+  const { wanted: _, missing: _missing, ...told } = clusterCard(cluster, [], nowMs).processGroups;
+  assert.deepEqual(told, counts);
+  const {
+    wanted = 0,
+    missing,
+    processClass: _class,
+    ...log
+  } = nowModel(around(cluster), nowMs).classes.find((row) => row.processClass === "log") ?? {};
+  assert.deepEqual(log, counts);
+  // Those that leave are no part of what is wanted.
+  assert.equal(missing, Math.max(0, wanted - 4));
+});
+
+test("[VW22] a process group whose pod the operator says cannot start is failing", () => {
+  const groups = [group("log-1", ["PodPending"]), group("log-2", ["PodPending"])];
+  const blockedBy = [waiting("PodUnschedulable", { object: "pod/sample-log-1" })];
+  const { processGroups } = clusterCard(sceneCluster(groups, { blockedBy }), [], nowMs);
+  assert.deepEqual([processGroups.failing, processGroups.starting], [1, 1]);
 });
 
 test("[WEB5] where nothing is about to be done, now says why as plan does", () => {
@@ -184,11 +210,20 @@ test("[WEB5] where nothing is about to be done, now says why as plan does", () =
 
 test("[WEB14] commands name cluster and namespace, and change nothing", () => {
   const cluster = sceneCluster([]);
-  const all = [...clusterCommands(cluster), ...groupCommands(cluster, "log-1", "sample-log-1")];
+  const slept = sceneCluster([], { hibernation: { since: minutesAgo(5) } });
+  const asleep = { ...slept, spec: { ...slept.spec, hibernate: true } };
+  const restore = { title: "", command: restoreCommand(cluster, "sample-log-1-data") };
+  const all = [
+    ...[...clusterCommands(cluster), ...groupCommands(cluster, "log-1", "sample-log-1"), restore],
+    ...clusterCommands(asleep),
+  ];
+  assert.match(restore.command, / -c sample -n default sample-log-1-data --dry-run$/);
+  assert.match(clusterCommands(asleep)[0]?.command ?? "", /"hibernate":false/);
   for (const { command } of all) assert.match(command, / -n default( |$)/);
   assert.ok(
     all.every(
-      ({ command }) => !/ (remove|delete|patch) /.test(command) || command.endsWith(" --dry-run"),
+      ({ command }) =>
+        !/ (remove|delete|patch|restore) /.test(command) || / --dry-run(=server)?$/.test(command),
     ),
   );
   assert.ok(groupCommands(cluster, "log-1", "").every(({ command }) => !command.includes("logs")));

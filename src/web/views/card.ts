@@ -33,7 +33,7 @@ export function withBackups(own: Urgency, troubles: BackupTroubles | undefined):
 
 type BackupLine = Pick<BackupPage, "backup" | "headline" | "verdict" | "waits">;
 
-/** How many backups are in trouble, and which needs somebody most. */
+/** How many backups are in trouble, how many are worth a look, and which needs somebody most. */
 export function backupTroubles(backups: readonly BackupLine[]): BackupTroubles {
   const ill = backups
     .map(({ backup, headline, verdict, waits }) => ({
@@ -43,7 +43,11 @@ export function backupTroubles(backups: readonly BackupLine[]): BackupTroubles {
     .filter(({ urgency }) => urgency > 1)
     .toSorted((left, right) => right.urgency - left.urgency || byText(left.backup, right.backup));
   const [worst] = ill;
-  return { inTrouble: ill.length, ...(worst === undefined ? {} : { worst }) };
+  const inTrouble = ill.filter(({ urgency }) => urgency === 3).length;
+  return {
+    ...{ inTrouble, worthALook: ill.length - inTrouble },
+    ...(worst === undefined ? {} : { worst }),
+  };
 }
 
 const order = ["person", "look", "passing"] as const;
@@ -62,7 +66,7 @@ export function clusterCard(
   backups: readonly Stored<FoundationDBBackup>[] | undefined,
   nowMs: number,
 ): ClusterCard {
-  const { asOf: _, waits, ...row } = statusRow(cluster, nowMs);
+  const { asOf: _, waits, ...row } = statusRow(cluster, nowMs, "time");
   const of = (wanted: ExplainedWait["concern"]): ExplainedWait[] =>
     waits.filter(({ concern }) => concern === wanted);
   const [first] = order.flatMap(of);

@@ -12,6 +12,7 @@ import {
   scenePod,
   sceneStatus,
 } from "../../../test/web/cluster-scene.ts";
+import { groupState } from "../../model/group-state.ts";
 import type { TileState } from "../view-model.ts";
 import { mapModel } from "./map.ts";
 import type { MapInput } from "./map.ts";
@@ -75,6 +76,8 @@ test("[WEB7] places of the database are columns, with their notes, and roles are
 });
 
 const leaving = { removalTimestamp: minutesAgo(9) };
+/** The operator has seen its processes in the database. */
+const ran = { faultDomain: "n1" };
 const terminating = (id: string): object => ({
   metadata: { ...scenePod(id, "n1").metadata, deletionTimestamp: minutesAgo(1) },
 });
@@ -99,10 +102,20 @@ const states: readonly [string, readonly string[], object, object | undefined, T
   ["a pod that does not start", ["PodPending", "MissingProcesses"], {}, {}, "starting"],
   ["a pod that no node takes", ["PodPending", "MissingProcesses"], {}, unscheduled, "failing"],
   ["its node is drained", ["NodeDraining"], {}, {}, "leaving"],
-  ["its node is drained, and it is ill", ["NodeDraining", "PodFailing"], {}, {}, "failing"],
-  ["processes are missing", ["MissingProcesses"], {}, {}, "failing"],
-  ["outdated and missing", ["IncorrectCommandLine", "MissingProcesses"], {}, {}, "failing"],
-  ["it leaves, and is ill", ["MissingProcesses"], leaving, {}, "leaving"],
+  ["its node is drained, and it is ill", ["NodeDraining", "PodFailing"], ran, {}, "failing"],
+  ["processes are missing", ["MissingProcesses"], ran, {}, "failing"],
+  ["processes have never been seen", ["MissingProcesses"], {}, {}, "starting"],
+  ["never seen, on a node that is lost", ["MissingProcesses"], {}, onLostNode, "failing"],
+  ["outdated and missing", ["IncorrectCommandLine", "MissingProcesses"], ran, {}, "failing"],
+  ["it leaves, and never ran", ["MissingProcesses"], leaving, {}, "leaving"],
+  ["it leaves, and is gone", ["MissingProcesses"], { ...leaving, ...ran }, {}, "failing"],
+  [
+    "it leaves, its data is elsewhere, and it is gone",
+    ["MissingProcesses"],
+    { ...leaving, ...ran, exclusionTimestamp: minutesAgo(3) },
+    {},
+    "leaving",
+  ],
   ["it leaves, and its node is lost", ["MissingProcesses"], leaving, onLostNode, "failing"],
   [
     "it leaves, its data is elsewhere, and its node is lost",
@@ -122,6 +135,15 @@ for (const [title, conditions, more, pod, state] of states) {
     const pods = pod === undefined ? [] : [scenePod("storage-1", "n1", pod)];
     const cluster = sceneCluster([group("storage-1", conditions, more)]);
     assert.equal(mapModel({ cluster, pods, nodes }).tiles["storage-1"]?.state, state);
+  });
+}
+
+for (const [title, conditions, more, pod, state] of states) {
+  // Where the pod itself says nothing that the status does not say, too.
+  if (pod === undefined ? !conditions.includes("MissingPod") : Object.keys(pod).length > 0)
+    continue;
+  test(`[VW22] [WEB7] the status alone says the same: ${title}`, () => {
+    assert.equal(groupState(group("storage-1", conditions, more)), state);
   });
 }
 

@@ -5,7 +5,7 @@ import type { Stored } from "../../kube/resource.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { isHibernated } from "../../api/hibernation.ts";
 import { byText } from "../../model/process-row.ts";
-import { isOutdatedCondition } from "../../plugin/explain/groups.ts";
+import { isAboutToGo, isComingUp, isOutdatedCondition } from "../../model/group-state.ts";
 import { objectTroubles } from "../../plugin/explain/objects.ts";
 import { treeView } from "../../plugin/tree/tree-view.ts";
 import type { TreePlace, TreeView } from "../../plugin/tree/tree-view.ts";
@@ -146,7 +146,7 @@ function tileOf(leaf: TreeLeaf, podTrouble: string | undefined, around: Around):
   const state = stateOf(leaf, podTrouble, around);
   // What the state stands for comes first: where there is little room, only that is told.
   const isDeciding = (text: string): boolean =>
-    state === "starting" ? starting.has(text) : state !== "outdated" && !isOutdatedCondition(text);
+    state === "starting" ? isStarting(text) : state !== "outdated" && !isOutdatedCondition(text);
   const isOfPod = state === "failing" && cannotStart(podTrouble);
   const ofPod = podTrouble === undefined ? [] : [podTrouble];
   const first = [...(isOfPod ? ofPod : []), ...leaf.troubles.filter(isDeciding)];
@@ -155,22 +155,22 @@ function tileOf(leaf: TreeLeaf, podTrouble: string | undefined, around: Around):
   return { group, processClass, roles, isCoordinator, processes, troubles, state };
 }
 
-const starting = new Set([
-  ...["MissingPod", "MissingPVC", "MissingService", "PodPending"],
-  ...[podStarts, processIsUp],
-]);
-
-/** Its process group is about to be taken out, and runs as long as nothing else is said. */
-const goesSoon = new Set(["NodeDraining", "NodeTaintDetected", "NodeTaintReplacing"]);
+function isStarting(text: string): boolean {
+  return isComingUp(text) || text === podStarts || text === processIsUp;
+}
 
 /** A pod that does not start by waiting. */
 function cannotStart(podTrouble = ""): boolean {
   return /^(no node|container |ended for good)/.test(podTrouble);
 }
 
-/** Its node is lost before its data was moved: that it leaves is no comfort. */
-function isLostOnItsWay(troubles: readonly string[], podTrouble: string | undefined): boolean {
-  return troubles.includes(notExcludedYet) && isOnLostNode(podTrouble);
+/** Lost before its data was moved: that it leaves is no comfort. */
+function isLostOnItsWay(
+  { troubles, hasReported }: Pick<TreeLeaf, "hasReported" | "troubles">,
+  podTrouble: string | undefined,
+): boolean {
+  const isUnseen = hasReported && troubles.includes("MissingProcesses");
+  return troubles.includes(notExcludedYet) && (isUnseen || isOnLostNode(podTrouble));
 }
 
 /** Nobody has heard of the pod since its node was last heard of. */
@@ -178,26 +178,28 @@ export function isOnLostNode(podTrouble = ""): boolean {
   return / is not ready \(/.test(podTrouble);
 }
 
-/** The worst of what is said, but who goes away is leaving whatever else is wrong. */
+/** As `groupState` has it, with what the pod and the database tell. */
 export function stateOf(
-  { troubles, pod }: Pick<TreeLeaf, "pod" | "troubles">,
+  leaf: Pick<TreeLeaf, "hasReported" | "pod" | "troubles">,
   podTrouble: string | undefined,
   { hasPods, isAsleep }: Around,
 ): TileState {
+  const { troubles, pod, hasReported } = leaf;
   if (troubles.includes("not of this resource")) return "foreign";
   if (isAsleep && pod === "") return "asleep";
   const isLeaving = troubles.some(
     (text) => text.startsWith("leaves") || text === "ResourcesTerminating",
   );
-  if (isLeaving) return isLostOnItsWay(troubles, podTrouble) ? "failing" : "leaving";
-  if (troubles.some((text) => starting.has(text))) {
-    return cannotStart(podTrouble) ? "failing" : "starting";
+  if (isLeaving) return isLostOnItsWay(leaf, podTrouble) ? "failing" : "leaving";
+  if (troubles.some(isStarting)) return cannotStart(podTrouble) ? "failing" : "starting";
+  if (troubles.some((text) => !isOutdatedCondition(text) && !isAboutToGo(text))) {
+    const isHeldUp = cannotStart(podTrouble) || isOnLostNode(podTrouble);
+    return hasReported || isHeldUp ? "failing" : "starting";
   }
-  if (troubles.some((text) => !isOutdatedCondition(text) && !goesSoon.has(text))) return "failing";
   // The operator has not written it down yet.
   if (podTrouble !== undefined)
     return podTrouble.startsWith("being deleted") ? "starting" : "failing";
-  if (troubles.some((text) => goesSoon.has(text))) return "leaving";
+  if (troubles.some(isAboutToGo)) return "leaving";
   if (troubles.length > 0) return "outdated";
   return pod === "" && hasPods ? "starting" : "well";
 }

@@ -11,7 +11,8 @@ import type { DatabaseStatus } from "../../model/database-status.ts";
 import { counted } from "../../model/counted.ts";
 import { waitReasons } from "../../plan/reasons/registry.ts";
 import { nameList } from "../../plan/wait.ts";
-import { groupTroubles, isOutdatedCondition } from "../../plugin/explain/groups.ts";
+import { isOutdatedCondition } from "../../model/group-state.ts";
+import { groupTroubles } from "../../plugin/explain/groups.ts";
 import { known } from "../../plugin/known.ts";
 import { statusRow } from "../../plugin/status/status-view.ts";
 import type { TimeLineEntry, TimeLineKind, TimeLineModel } from "../view-model.ts";
@@ -63,7 +64,7 @@ export class TimeLine {
   }
 
   noteCluster(cluster: Stored<FoundationDBCluster>, nowMs: number): void {
-    const row = statusRow(cluster, nowMs);
+    const row = statusRow(cluster, nowMs, "none");
     const { verdict, headline, version } = row;
     const generation = cluster.metadata.generation ?? 0;
     const seen = this.#seen;
@@ -90,7 +91,7 @@ export class TimeLine {
           kind: "change",
           reason: verdict,
           // At the moment of the change it has lasted for no time.
-          text: headline.replace(/^(Healthy|THE DATABASE IS DOWN) for [^:]*:/, "$1:"),
+          text: headline,
         });
       }
     }
