@@ -21,7 +21,7 @@ const missingData = /Missing backup data/;
 const unreadableData = /Corrupted backup data/;
 const signalled = 128;
 /** SIGKILL and SIGTERM come from outside: a node that goes, or a program that takes more memory than its pod may. */
-const ended: ReadonlySet<number> = new Set([137, 143]);
+const endedFromOutside: ReadonlySet<number> = new Set([137, 143]);
 
 export function troubleOf(
   backup: FoundationDBBackup,
@@ -65,7 +65,7 @@ export function troubleOf(
         "Compare the credentials, the bucket and region= with the store, create the bucket if it is missing, and look at the clock of the node.",
     };
   }
-  if (exitCode !== undefined && exitCode > signalled && !ended.has(exitCode)) {
+  if (exitCode !== undefined && exitCode > signalled && !endedFromOutside.has(exitCode)) {
     return {
       reason: "BackupStoreRefused",
       message: `${what} crashed (exit code ${exitCode}), as FoundationDB's tools do when the bucket does not exist`,
@@ -127,7 +127,7 @@ function hasCredentials({ spec }: FoundationDBBackup): boolean {
 const longest = 500;
 
 /** Lines that stand side by side are told apart. */
-function ended(line: string, at: number, all: readonly string[]): string {
+function withEnd(line: string, at: number, all: readonly string[]): string {
   return at === all.length - 1 || /[.!?:;,]$/.test(line) ? line : `${line};`;
 }
 
@@ -138,6 +138,6 @@ function shortened(text: string): string {
     .map((line) => line.replaceAll(/\s+/g, " ").trim())
     .filter((line) => line !== "");
   const named = lines.filter((line) => /error/i.test(line));
-  const line = (text.length > longest && named.length > 0 ? named : lines).map(ended).join(" ");
+  const line = (text.length > longest && named.length > 0 ? named : lines).map(withEnd).join(" ");
   return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }
