@@ -383,10 +383,10 @@ export const leftOut: Readonly<Record<string, string>> = {
   "npm test": "is this suite",
   "npm run bench": "takes ten minutes of measuring",
   "npm run bench -- --fair 2000x50": "takes many minutes of measuring",
-  "npm run bench -- --fleet 200x20": "takes many minutes of measuring",
   "npm run bench:real -- --clusters 10 --groups 20":
     "needs a real API server and takes twenty minutes",
   "npm run prove": "takes many minutes; test/prove tests its parts",
+  "npm run prove -- --only real-clients": "needs FoundationDB",
   "npm run prove -- --list": otherTest("test/prove/prove-command.test.ts"),
   "kubectl exec POD -c foundationdb -- ls -l /var/fdb/data":
     "looks for coordinators after a loss: test/contract-fdb/life-survival-cases.ts names them",
