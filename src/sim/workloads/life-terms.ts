@@ -6,3 +6,6 @@ export const hourMs = 60 * minuteMs;
 export const namespace = "default";
 /** Small, and nobody counts on what it holds: restores go into it. */
 export const copyName = "copy";
+
+/** A finalizer of somebody who lets a volume claim not go. */
+export const claimHolder = "walk.foundationdb.org/hold";

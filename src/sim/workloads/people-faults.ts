@@ -15,7 +15,7 @@ import { ignoringRaces } from "../faults/chaos-target.ts";
 import { isOfCopy } from "./backups/backup-writes.ts";
 import type { LifeFault } from "./life-faults.ts";
 import type { LifeScene } from "./life-scene.ts";
-import { minuteMs, namespace } from "./life-terms.ts";
+import { claimHolder, minuteMs, namespace } from "./life-terms.ts";
 
 /** By then the operator has seen it, however late its watches are, and what was under way has ended. */
 const noticedMs = 2 * minuteMs;
@@ -178,8 +178,6 @@ export const taint: LifeFault = async (life) => {
   return { told: name, end: () => change(false) };
 };
 
-const holder = "walk.foundationdb.org/hold";
-
 /** A claim that cannot go: its process group is not forgotten before it has. */
 export const heldClaim: LifeFault = async (life) => {
   const { client } = life.world;
@@ -191,8 +189,8 @@ export const heldClaim: LifeFault = async (life) => {
       const claim = await client.find(persistentVolumeClaims, keyOf(chosen));
       // What is being deleted takes no new finalizer.
       if (claim === undefined || (isHeld && claim.metadata.deletionTimestamp !== undefined)) return;
-      const others = (claim.metadata.finalizers ?? []).filter((each) => each !== holder);
-      const patch = { metadata: { finalizers: isHeld ? [...others, holder] : others } };
+      const others = (claim.metadata.finalizers ?? []).filter((each) => each !== claimHolder);
+      const patch = { metadata: { finalizers: isHeld ? [...others, claimHolder] : others } };
       await client.patch(persistentVolumeClaims, keyOf(chosen), patch, { type: "merge" });
     });
   await setHolder(true);

@@ -12,7 +12,7 @@ import { persistentVolumeClaims, pods } from "../../../kube/resource.ts";
 import type { Stored } from "../../../kube/resource.ts";
 import { ignoringRaces } from "../../faults/chaos-target.ts";
 import type { LifeAct } from "../life-plan.ts";
-import { copyName, namespace } from "../life-terms.ts";
+import { claimHolder, copyName, namespace } from "../life-terms.ts";
 import type { LifeScene } from "../life-scene.ts";
 import { takenBack } from "../spec-changes.ts";
 import { deleteLastAnnotation } from "./container-watch.ts";
@@ -243,10 +243,13 @@ async function loseAll(life: LifeScene, scene: BackupScene): Promise<void> {
 async function makeCopyAnew(life: LifeScene, scene: BackupScene): Promise<void> {
   const { random, world } = life;
   const { client } = world;
+  const labelSelector = `foundationdb.org/fdb-cluster-name=${copyName}`;
+  const claimsNow = await client.list(persistentVolumeClaims, { namespace, labelSelector });
+  // It would not go before somebody lets it.
+  if (claimsNow.items.some(({ metadata }) => metadata.finalizers?.includes(claimHolder))) return;
   life.note("the second cluster is deleted");
   const key = { namespace, name: copyName };
   await ignoringRaces(() => client.delete(foundationDbClusters, key));
-  const labelSelector = `foundationdb.org/fdb-cluster-name=${copyName}`;
   const isGone = async (): Promise<boolean> => {
     if ((await scene.copy()) !== undefined) return false;
     const left = await client.list(pods, { namespace, labelSelector });
