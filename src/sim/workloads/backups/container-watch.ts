@@ -184,8 +184,9 @@ function isOf({ metadata, spec, status }: FoundationDBBackup, container: string)
 function isBeyondKept({ spec, status }: FoundationDBBackup, container: string): boolean {
   const { keepLast } = spec.schedule ?? {};
   const runs = status?.runs ?? [];
-  const run = runs.find(({ backupName }) => backupName === container);
-  if (keepLast === undefined || run === undefined) return false;
-  const newer = runs.filter(({ result, time }) => result === "Succeeded" && time > run.time);
+  const at = runs.findIndex(({ backupName }) => backupName === container);
+  if (keepLast === undefined || at === -1) return false;
+  // In the order in which they were made: with a clock that was ahead for a while, names and times tell another one.
+  const newer = runs.slice(at + 1).filter(({ result }) => result === "Succeeded");
   return newer.length >= keepLast;
 }
