@@ -27,7 +27,7 @@ import {
   ownRecord,
   shouldRun,
 } from "./facts.ts";
-import { isNoAgentHeard } from "./observed.ts";
+import { isNoAgentHeard, silentText } from "./observed.ts";
 import { pauseWish } from "./pause.ts";
 import { versionWait } from "./run-command.ts";
 import { hasSucceeded } from "./runs.ts";
@@ -160,9 +160,8 @@ function running(snapshot: BackupSnapshot): Judgement {
 /** It was started, and nobody works on it. */
 function stuck(snapshot: BackupSnapshot): Judgement {
   const mismatch = versionWait(snapshot, "");
-  const message = "No backup agent speaks to the database, so the backup makes no progress";
-  if (mismatch === undefined) return judge("False", "AgentsSilent", message);
-  return judge("False", "VersionMismatch", `${message}. ${mismatch.message}`);
+  if (mismatch === undefined) return judge("False", "AgentsSilent", silentText);
+  return judge("False", "VersionMismatch", `${silentText}. ${mismatch.message}`);
 }
 
 const movedText =

@@ -2,39 +2,28 @@
 // end of the backup, or an end of its data too. It goes on when the cluster is gone first. Rules: spec/backup.md [BK70]-[BK79].
 import type { FoundationDBBackup } from "../../api/backup.ts";
 import { deletionPolicyOf } from "../../api/effective-backup.ts";
-import { deleteCommand, describeCommand, endCommand } from "../../build/backup-command.ts";
+import { deleteCommand, endCommand } from "../../build/backup-command.ts";
 import { isBelow, maskedUrl, placeOfUrl, runUrl } from "../../build/backup-url.ts";
 import { commandIdentity } from "../../build/command-pod.ts";
 import { isTimeMapOwned, ownedTimeMap } from "../../build/backup-time-map.ts";
 import type { NewWait } from "../wait.ts";
-import { destinationOwner, hasWrittenThere, placeOf } from "./destination.ts";
-import {
-  isOurs,
-  isRestorable,
-  isRunning,
-  isSameCluster,
-  layerOf,
-  nameOf,
-  recordOf,
-  wantedUrl,
-} from "./facts.ts";
-import { mayBeRestored } from "./moved.ts";
+import { destinationOwner, hasWrittenThere, placeOf, placesOf, runUrlsOf } from "./destination.ts";
+import { isOurs, isRunning, layerOf, nameOf, recordOf, wantedUrl } from "./facts.ts";
+import { keepText, lastRefusal, lookBeforeRemoval, withWayOut } from "./last-backup.ts";
 import { isSuspended } from "./pause.ts";
 import { readerOf, readerWait } from "./readers.ts";
 import { isGone, removalOfRun } from "./remove-runs.ts";
 import { isOpenCommand, lastEnd, openWait, runCommand } from "./run-command.ts";
-import { hasData, hasGoneElsewhere, hasSucceeded } from "./runs.ts";
+import { hasData, hasGoneElsewhere } from "./runs.ts";
 import type { BackupSnapshot } from "./snapshot.ts";
 import { nothing } from "./step.ts";
 import type { BackupDraft, BackupStepResult } from "./step.ts";
-import { lookIntoStore } from "./store-look.ts";
 import { unreadableWait } from "./unreadable.ts";
 
 const step = "deleteBackup";
 
 /** The name that the Go operator gives it too. */
 export const backupFinalizer = "foundationdb.org/fdb-kubernetes-operator";
-export const deleteLastAnnotation = "foundationdb.org/delete-last-backup";
 
 const remove: BackupStepResult = {
   actions: [{ type: "setFinalizer", step, isPresent: false }],
@@ -113,18 +102,6 @@ function removalOfData(snapshot: BackupSnapshot, draft: BackupDraft): BackupStep
   return { ...withWayOut(removal, keepText), reads: look.reads };
 }
 
-const keepText = "To keep the data and let the resource go: set spec.deletionPolicy to stop.";
-
-/** What is wrong with the store may stay so: whoever waits for it learns how to go on without it. */
-function withWayOut(result: BackupStepResult, way: string): BackupStepResult {
-  const waits = (result.waits ?? []).map((wait): NewWait =>
-    wait.reason === "BackupCommandRunning" || wait.remedy === undefined
-      ? wait
-      : { ...wait, remedy: `${wait.remedy} ${way}` },
-  );
-  return { ...result, waits };
-}
-
 /** Data of this backup in a place that its spec does not name any more. */
 function leftElsewhere({ backup }: BackupSnapshot, { status }: BackupDraft): string | undefined {
   const run = status.runs?.find((each) => hasGoneElsewhere(backup, each));
@@ -157,7 +134,7 @@ export function removalRefusal(snapshot: BackupSnapshot): NewWait | undefined {
   if (below !== undefined) return inUseWait(`that of ${below} lies below it and would go along`);
   const reader = readerOf(restores, [wantedUrl(snapshot), ...runUrlsOf(backup)]);
   if (reader !== undefined) return readerWait(step, reader);
-  return mayGoAlthoughLast(snapshot) || !wasRestorable(snapshot) ? undefined : lastWait(backup);
+  return lastRefusal(snapshot);
 }
 
 function inUseWait(why: string): NewWait {
@@ -170,40 +147,6 @@ function inUseWait(why: string): NewWait {
   };
 }
 
-/** It was said so, or there is another one that can be restored. */
-function mayGoAlthoughLast({ backup, others }: BackupSnapshot): boolean {
-  const { name = "", annotations = {} } = backup.metadata;
-  return (
-    annotations[deleteLastAnnotation] === name ||
-    others.some(
-      (other) =>
-        isSameCluster(other, backup) &&
-        liesElsewhere(other, backup) &&
-        other.status?.backupDetails?.restorable === true &&
-        other.metadata.deletionTimestamp === undefined,
-    )
-  );
-}
-
-/**
- * By its spec and by what it shows: an unmanaged one may show the very backup that is to go, and one whose spec names a new place
- * may still lie where this one does.
- */
-function liesElsewhere(other: FoundationDBBackup, backup: FoundationDBBackup): boolean {
-  const own = new Set([placeOf(backup), ...runUrlsOf(backup).map(placeOfUrl)]);
-  return placesOf(other).every((place) => !own.has(place));
-}
-
-function runUrlsOf({ status }: FoundationDBBackup): string[] {
-  return (status?.runs ?? []).flatMap(({ url }) => url ?? []);
-}
-
-/** As its spec names it, and as the database showed it. */
-function placesOf(backup: FoundationDBBackup): string[] {
-  const shown = backup.status?.backupDetails?.url;
-  return [placeOf(backup), ...(shown === undefined ? [] : [placeOfUrl(shown)])];
-}
-
 /** Whose data lies below that of this backup, for people. */
 function ownerBelow(snapshot: BackupSnapshot): string | undefined {
   const { backup } = snapshot;
@@ -214,59 +157,4 @@ function ownerBelow(snapshot: BackupSnapshot): string | undefined {
   if (other !== undefined) return `the backup ${nameOf(other)}`;
   const writer = layerOf(snapshot)?.otherWriters.find(({ url }) => isThere(placeOfUrl(url)));
   return writer && `a backup of the tag ${writer.tag}`;
-}
-
-function annotateText(name: string): string {
-  return `kubectl annotate fdbbackup ${name} ${deleteLastAnnotation}=${name}.`;
-}
-
-function lastWait(backup: FoundationDBBackup): NewWait {
-  const { name = "" } = backup.metadata;
-  return {
-    step,
-    reason: "BackupIsLast",
-    message: `${nameOf(backup)} is the only backup of its database that can be restored, so its data is not deleted`,
-    remedy: `To delete it all the same: ${annotateText(name)} To keep it: set spec.deletionPolicy to stop.`,
-    retryAfterMs: 300_000,
-  };
-}
-
-/**
- * What the store itself says of data that the database, when it was last seen, did not call restorable: agents may have written
- * the rest since then. Asked again right before the data is deleted.
- */
-export function lookBeforeRemoval(
-  snapshot: BackupSnapshot,
-  url: string,
-): { readonly reads: readonly string[] } | { readonly result: BackupStepResult } {
-  const { backup } = snapshot;
-  if (mayGoAlthoughLast(snapshot) || wasRestorable(snapshot)) return { reads: [] };
-  const wish = { step, url, context: "before removal", otherwise: "no data is deleted" };
-  const look = lookIntoStore(snapshot, wish);
-  if ("result" in look) {
-    const isNothing = isGone(lastEnd(snapshot, describeCommand(backup, url, wish.context)));
-    if (isNothing && look.result.reads === undefined) return { reads: [] };
-    const unlooked = `To delete the data without this look: ${annotateText(backup.metadata.name ?? "")}`;
-    return { result: withWayOut(look.result, `${unlooked} ${keepText}`) };
-  }
-  if (!mayBeRestored(look.description, backup.status?.moved)) return { reads: look.reads };
-  // Remembered: a store that holds much is not to be looked through every ten minutes while nobody decides.
-  const { restorableFrom, restorableTo } = look.description;
-  const restorable = {
-    ...(restorableFrom === undefined ? {} : { from: { version: restorableFrom } }),
-    ...(restorableTo === undefined ? {} : { to: { version: restorableTo } }),
-  };
-  return { result: { reads: look.reads, waits: [lastWait(backup)], status: { restorable } } };
-}
-
-/**
- * When nobody can be asked any more, what was last seen counts. What could be restored once still can be while the tag
- * begins anew in the same place.
- */
-function wasRestorable(snapshot: BackupSnapshot): boolean {
-  const record = recordOf(snapshot);
-  const { status = {} } = snapshot.backup;
-  if (hasSucceeded(status) || status.restorable !== undefined) return true;
-  const seen = status.backupDetails?.restorable === true;
-  return record === undefined ? seen : isRestorable(record) && isOurs(snapshot, record);
 }

@@ -107,3 +107,13 @@ function emptiness(snapshot: BackupSnapshot, step: string): BackupStepResult | u
     ],
   };
 }
+
+export function runUrlsOf({ status }: FoundationDBBackup): string[] {
+  return (status?.runs ?? []).flatMap(({ url }) => url ?? []);
+}
+
+/** As its spec names it, and as the database showed it. */
+export function placesOf(backup: FoundationDBBackup): string[] {
+  const shown = backup.status?.backupDetails?.url;
+  return [placeOf(backup), ...(shown === undefined ? [] : [placeOfUrl(shown)])];
+}

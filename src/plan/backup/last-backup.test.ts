@@ -37,6 +37,19 @@ function other(
   return backupWith(spec, status, { name: "other", uid: "b-2", creationTimestamp });
 }
 
+/** The resource goes, and its data stays, which is told. */
+function assertDataKept(scene: BackupSnapshot): void {
+  const { actions, events } = planBackup(scene);
+  assert.deepEqual(
+    actions.map(({ type }) => type),
+    ["setFinalizer"],
+  );
+  assert.deepEqual(
+    events.map(({ reason }) => reason),
+    ["BackupDataKept"],
+  );
+}
+
 const elsewhere = { accountName: "account@host", backupName: "elsewhere" };
 
 test("[BK76] a resource that shows the very same backup is no other one that can be restored", () => {
@@ -82,15 +95,7 @@ test("[BK77] what the older resource of the tag writes there is not data of this
   );
   const backup = deleted({ backupUID: "", backupDetails: {} });
   const scene = sceneOf({ backup, others: [first] });
-  const { actions, events } = planBackup(scene);
-  assert.deepEqual(
-    actions.map(({ type }) => type),
-    ["setFinalizer"],
-  );
-  assert.deepEqual(
-    events.map(({ reason }) => reason),
-    ["BackupDataKept"],
-  );
+  assertDataKept(scene);
 });
 
 /** The look into the store has ended and says this. */
@@ -200,14 +205,6 @@ test("[BK77] data that the spec does not name any more stays with its map of tim
     const metadata = { ...backup.metadata, annotations };
     const timeMap = timeMapObject(backup, []);
     const scene = sceneOf({ backup: { ...backup, metadata }, timeMap, ...seen(record) });
-    const { actions, events } = planBackup(scene);
-    assert.deepEqual(
-      actions.map(({ type }) => type),
-      ["setFinalizer"],
-    );
-    assert.deepEqual(
-      events.map(({ reason }) => reason),
-      ["BackupDataKept"],
-    );
+    assertDataKept(scene);
   }
 });

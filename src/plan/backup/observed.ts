@@ -112,11 +112,13 @@ export function isNoAgentHeard(snapshot: BackupSnapshot): boolean | "unknown" {
   return (running ?? 0) === 0 && !mayStillSpeak(snapshot);
 }
 
+export const silentText = "No backup agent speaks to the database, so the backup makes no progress";
+
 function silentWait({ backup }: BackupSnapshot): NewWait {
   return {
     step,
     reason: "BackupAgentsSilent",
-    message: "No backup agent speaks to the database, so the backup makes no progress",
+    message: silentText,
     remedy:
       agentCountOf(backup.spec) === 0
         ? "Set spec.agentCount, or run agents elsewhere."

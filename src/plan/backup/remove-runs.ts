@@ -31,7 +31,12 @@ export function removeBackupRuns(snapshot: BackupSnapshot, draft: BackupDraft): 
 
 /** Data that a deletion has found, or has found gone. */
 export function isGone(end: CommandEnd | undefined): boolean {
-  return end?.isSuccess === true || /Backup does not exist/.test(end?.message ?? "");
+  return end?.isSuccess === true || isMissing(end);
+}
+
+/** A command that found nothing there. */
+export function isMissing(end: CommandEnd | undefined): boolean {
+  return end?.isSuccess !== true && /Backup does not exist/.test(end?.message ?? "");
 }
 
 /** Deletes the data of one run; when that is done, the list says so. */
