@@ -4,7 +4,7 @@
 // version before, and this one takes over.
 import { parseArgs } from "node:util";
 import { runScenario } from "../test/crash/crash-run.ts";
-import { crashesOf } from "../test/crash/enumerate.ts";
+import { crashesOf, problemsOf } from "../test/crash/enumerate.ts";
 import type { Program } from "../test/crash/crash-run.ts";
 import { scenarios, variant } from "../test/crash/scenarios.ts";
 import type { Scenario } from "../test/crash/scenarios.ts";
@@ -66,8 +66,8 @@ async function runOne(
   const writes = first && (await runScenario(scenario, undefined, first)).writes;
   const whole = { ...expected, ...(writes && { writes }) };
   if (values.writes) whole.writes.forEach((name, index) => console.log(`  ${index + 1} ${name}`));
-  const failures: string[] = [];
-  let runs = 0;
+  const failures = problemsOf(scenario, expected).map((problem) => `without a crash: ${problem}`);
+  let runs = failures.length;
   for await (const crash of crashesOf(scenario, whole, { every, first })) {
     runs += 1;
     const { write, moment, name, failure } = crash;
